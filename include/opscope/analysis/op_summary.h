@@ -1,0 +1,49 @@
+// The operator summary: spans grouped by name (and more), with counts and times. The definition of
+// every number is in docs/analyses.md.
+//
+// Thread rule: pure functions of an immutable Trace.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "opscope/result.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kStack };
+
+struct OpSummaryOptions {
+  std::vector<GroupKey> group_by = {GroupKey::kName};
+};
+
+struct OpSummaryRow {
+  StringId name = StringId::kEmpty;
+  std::vector<std::string> keys;  // texts of the further group keys, in the order of group_by after kName
+  uint64_t count = 0;
+  int64_t total_ns = 0;                 // a span counts unless it lies inside a span of the same name on its track
+  int64_t total_with_recursion_ns = 0;  // plain sum (what torch's table shows)
+  int64_t self_ns = 0;                  // without direct children
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+  int64_t device_total_ns = 0;          // host span: device time launched beneath it; device span: its own
+  int64_t device_self_ns = 0;
+  int64_t self_memory_bytes = 0;
+  int64_t flops = 0;
+  int64_t mean_ns() const { return count == 0 ? 0 : total_with_recursion_ns / static_cast<int64_t>(count); }
+};
+
+struct OpSummary {
+  std::vector<OpSummaryRow> rows;  // in order of first appearance
+};
+
+[[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});
+
+// Sorts descending by a JSON field name ("total_ns", "self_ns", "count", "name" ascending, ...).
+// kInvalidArgument names the allowed fields.
+[[nodiscard]] Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view field);
+
+}  // namespace opscope

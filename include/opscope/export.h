@@ -1,0 +1,34 @@
+// Writes a Trace in other people's formats, and in `.opscope`. Files are written beside the final
+// name and renamed, so a fault leaves nothing half-written; kIo errors name the path.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "opscope/result.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class Compression : uint8_t { kNone, kGzip, kZstd };
+
+struct ChromeExportOptions {
+  // From the name of the file when kFromName: ".gz" and ".zst" compress.
+  Compression compression = Compression::kNone;
+  bool compression_from_name = true;
+  bool small_gzip = false;    // false: fast deflate (at most twice the bytes); true: close to gzip -6
+  std::string trace_name;     // Kineto's "traceName"; empty: the path
+};
+
+// Kineto's Chrome trace JSON: its fields, categories, flow pairs, metadata and units.
+[[nodiscard]] Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options = {});
+[[nodiscard]] Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options = {});
+
+// `.opscope`: compressed columns, loads at memory speed.
+[[nodiscard]] Status ExportOpscope(const Trace& trace, const std::string& path);
+[[nodiscard]] Result<std::string> OpscopeBytes(const Trace& trace);
+
+}  // namespace opscope

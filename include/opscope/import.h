@@ -1,0 +1,42 @@
+// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome JSON. The format is
+// found by content, never by the name of the file; gzip and zstd are transparent.
+//
+// Thread rule: any thread; each call is independent.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/result.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct ImportOptions {
+  uint64_t max_memory = 0;  // bytes that the columns and the input buffer may hold together; 0: no limit
+};
+
+// kNotFound, kIo: the system's refusal. kMalformed: damaged before any whole event. kUnsupported: a
+// format or version that this build does not read. Damage after the first whole event is not an
+// error: the Trace holds everything before it and a Problem.
+[[nodiscard]] Result<Trace> ImportFile(const std::string& path, const ImportOptions& options = {});
+
+// The same for bytes; `name` stands for the file in messages.
+[[nodiscard]] Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name,
+                                        const ImportOptions& options = {});
+
+// A block of a recording: type (src/wire/FORMAT.md) and payload.
+struct RecordingBlock {
+  uint16_t type = 0;
+  std::span<const std::byte> bytes;
+};
+
+// A recording in memory, as a closed window gives it. The bytes are not needed after the call.
+[[nodiscard]] Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const ImportOptions& options = {});
+
+}  // namespace opscope

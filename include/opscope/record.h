@@ -1,0 +1,146 @@
+// The bytes that the recorder writes: 32-byte records in self-contained chunks. This is the one
+// description that the writer (the recorder's inline hot path, recorder.h) and the reader
+// (src/wire, src/import) share; src/wire/FORMAT.md draws it with an encoded example.
+//
+//   chunk (one thread, one window)                                    chunk.size bytes
+//   +--------+---------+---------+-- --+            +-- --+----------+-----------+
+//   | header | record0 | record1 | ... |  free      | ... | entry 1  |  entry 0  |
+//   +--------+---------+---------+-- --+            +-- --+----------+-----------+
+//                                 record_count ->      <- side_begin
+//
+// Records grow upward, names and payloads ("side entries") grow downward from the end. A record
+// names its entries by byte offset within its own chunk, so a lost chunk costs only itself.
+// A name entry is NameEntry followed by the text; entries are 8-byte aligned.
+//
+// Order: a scope is written when it ends, so children stand before their parent (post-order), and
+// `depth` (number of scopes of the same thread and window that were open around it) rebuilds the
+// tree without looking at times. A gap in depth is legal (an asynchronous scope, a record dropped
+// at the cap): a record adopts all pending records that are deeper than itself.
+//
+// Thread rule: a chunk is written by one thread; `record_count` is stored with release order after
+// everything it covers, a reader loads it with acquire order and then may read records
+// [0, record_count) and every side entry that they name.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace opscope {
+
+enum class RecordKind : uint8_t {
+  kNone = 0,
+  kScope = 1,       // start, value = duration in ticks, depth
+  kEnter = 2,       // start (Python frames: one record per call and one per return)
+  kExit = 3,        // start
+  kAsync = 4,       // like kScope, outside the nesting; may have ended on another thread
+  kAllocation = 5,  // start, value = signed bytes, side: payload with kFieldAddress
+  kCounter = 6,     // start, value = bits of a double
+  kInstant = 7,     // start
+  kFlowBegin = 8,   // start, value = flow id
+  kFlowEnd = 9,     // start, value = flow id
+  kDeviceSpan = 10, // start, value = duration, side: payload with kFieldDevice
+};
+
+// Who made the record; selects how `scope` is read.
+enum class RecordSource : uint8_t { kAnnotation = 0, kTorch = 1, kPaddle = 2, kMegEngine = 3, kPython = 4, kCuda = 5 };
+
+namespace record_flags {
+inline constexpr uint8_t kUnfinished = 1;   // still open when the window closed; duration reaches to its end
+inline constexpr uint8_t kOtherThread = 2;  // ended on another thread; payload holds kFieldStartThread
+inline constexpr uint8_t kStep = 4;         // the range of one training step; name is "ProfilerStep#N" or alike
+}  // namespace record_flags
+
+struct Record {
+  uint64_t start = 0;  // clock ticks (see Calibration)
+  uint64_t value = 0;  // by kind
+  uint32_t name = 0;   // byte offset of a NameEntry in this chunk; 0: no name
+  uint32_t side = 0;   // byte offset of a PayloadHeader in this chunk; 0: none
+  uint16_t depth = 0;
+  RecordKind kind = RecordKind::kNone;
+  uint8_t flags = 0;
+  RecordSource source = RecordSource::kAnnotation;
+  uint8_t scope = 0;  // torch: at::RecordScope
+  uint16_t reserved = 0;
+};
+static_assert(sizeof(Record) == 32);
+
+struct NameEntry {
+  uint32_t size = 0;  // bytes of text that follow, any bytes, no terminator counted (one NUL is written)
+  uint32_t reserved = 0;
+};
+
+// A payload: this header, then the fields whose bits are set, in bit order, then `arg_count`
+// encoded arguments. All words are 4 bytes.
+struct PayloadHeader {
+  uint32_t bytes = 0;      // whole entry, header included, multiple of 8
+  uint16_t fields = 0;     // payload_fields
+  uint16_t arg_count = 0;  // encoded arguments at the end
+};
+
+namespace payload_fields {
+inline constexpr uint16_t kSequence = 1;       // int64 sequence number, uint64 forward thread (logical id)
+inline constexpr uint16_t kOverload = 2;       // uint32 name offset of the overload name, uint32 0
+inline constexpr uint16_t kStartThread = 4;    // uint32 thread index, uint32 0: where the scope began
+inline constexpr uint16_t kAddress = 8;        // uint64 address, uint32 device type, int32 device index
+inline constexpr uint16_t kDevice = 16;        // int32 device, int32 stream, uint64 correlation
+inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members, uint32 0
+inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function id
+}  // namespace payload_fields
+
+// An encoded argument is a tag word, then what its kind says. Tag: kind in bits 0..3, element type
+// in bits 4..11 (torch's ScalarType number), flags in bits 12..15, count in bits 16..31.
+enum class ArgKind : uint8_t {
+  kOther = 0,       // nothing follows (None, string, device, generator, ...)
+  kTensor = 1,      // count = dimensions: sizes, then strides unless kContiguous or kNoStrides
+  kUndefined = 2,   // an undefined (or nested, or symbolic) tensor
+  kTensorList = 3,  // count = tensors: that many encoded arguments of kTensor or kUndefined
+  kInt = 4,         // 2 words
+  kDouble = 5,      // 2 words
+  kBool = 6,        // value in the count field
+  kIntList = 7,     // count = values: 1 word each, 2 with kWide
+  kDoubleList = 8,  // count = values: 2 words each
+  kBoolList = 9,    // count = values: 1 word each
+  kComplex = 10,    // 4 words: real, imaginary
+  kScalarList = 11, // count = values: that many encoded arguments of scalar kinds
+};
+namespace arg_flags {
+inline constexpr uint32_t kContiguous = 1u << 12;  // strides are those of a dense row-major tensor
+inline constexpr uint32_t kWide = 1u << 13;        // sizes and strides (or values) take 2 words, low first
+inline constexpr uint32_t kNoStrides = 1u << 14;   // layout without strides (sparse, ...)
+}  // namespace arg_flags
+
+// Ticks of the recorder's clock and nanoseconds since 1970 that were read together.
+struct Calibration {
+  uint64_t ticks = 0;
+  int64_t unix_ns = 0;
+};
+
+inline constexpr uint32_t kChunkMagic = 0x4b48434f;  // "OCHK"
+inline constexpr uint16_t kChunkLayout = 1;
+inline constexpr uint32_t kChunkBytes = 256 * 1024;
+
+struct ChunkHeader {
+  uint32_t magic = kChunkMagic;
+  uint16_t layout = kChunkLayout;
+  uint16_t header_bytes = 0;
+  uint32_t size = 0;          // of the whole chunk; kChunkBytes, or more for one oversize entry
+  uint32_t sequence = 0;      // 0, 1, 2, ... per thread and window; a gap is a lost chunk
+  uint64_t window = 0;        // generation of the window
+  uint64_t os_thread = 0;     // gettid()
+  uint32_t thread_index = 0;  // the recorder's own number of the thread, never reused in a process
+  uint32_t process = 0;       // getpid()
+  uint64_t logical_thread = 0;  // the source's own thread number (torch: RecordFunction::threadId), 0: none
+  uint64_t dropped_before = 0;  // records of this thread and window that were dropped before this chunk
+  Calibration calibration;      // the newest when the chunk was taken
+  char thread_name[32] = {};
+  std::atomic<uint32_t> record_count{0};  // published records
+  uint32_t side_begin = 0;                // lowest byte used by side entries; exact once the chunk is closed
+  uint64_t recorded_before = 0;           // records of this thread and window in earlier chunks, kept or not
+  uint64_t reserved = 0;
+};
+static_assert(sizeof(ChunkHeader) == 128);
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace opscope

@@ -1,0 +1,46 @@
+// The PyTorch source: a small library per torch version (libopscope_torch_MAJOR_MINOR) that is loaded
+// at run time, because its code depends on the layouts of that torch. It exports one function,
+// `opscope_torch_source`, which returns this table.
+//
+// Thread rule: as noted; all functions may be called with or without Python's GIL and never take it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace opscope {
+
+inline constexpr uint32_t kTorchSourceAbi = 1;
+
+namespace torch_source_flags {
+inline constexpr uint32_t kInputs = 1;      // shapes, strides, dtypes, concrete values (record_shapes)
+inline constexpr uint32_t kAllThreads = 2;  // global callback: every thread (profile_all_threads)
+inline constexpr uint32_t kOverloadNames = 4;
+}  // namespace torch_source_flags
+
+struct TorchSource {
+  uint32_t abi = kTorchSourceAbi;
+  const char* torch_version = nullptr;  // that the library was built against
+
+  // Records torch's operators into the open window of the recorder, from the calling thread on and
+  // wherever torch carries its thread-local callbacks. Null with a static sentence in *error when all
+  // callback instances are taken.
+  void* (*start)(uint32_t window_slot, uint64_t window_generation, uint32_t flags, const char** error) = nullptr;
+  // Removes the callback where it can (on the thread of start) and disarms it everywhere. Any thread.
+  void (*stop)(void* session) = nullptr;
+
+  // A user range (RecordScope::USER_SCOPE), seen by every observer that torch has at that moment, not
+  // only by us. Null when nothing observes. `args`: torch's one string input, or null.
+  void* (*enter)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;
+  // Ends it, on any thread. REQUIRES: range is from enter and was not ended.
+  void (*exit)(void* range) = nullptr;
+  // Marks the range as asynchronous: it may end on another thread and leaves the nesting.
+  void (*set_async)(void* range) = nullptr;
+
+  uint64_t (*current_thread)() = nullptr;  // torch's logical number of the calling thread
+};
+
+}  // namespace opscope
+
+extern "C" const opscope::TorchSource* opscope_torch_source();

@@ -1,0 +1,254 @@
+// A Trace: what was recorded, as immutable columns. One struct per table, one std::span per column;
+// all columns of a table have the same length. Strings are interned: a column holds StringId.
+//
+//   strings   processes   tracks   spans   async_spans   instants   counters   flows   allocations
+//   steps     frames      stacks   arguments             problems   metadata
+//
+// Order of `spans`: by track, and within a track in pre-order (a parent before its children, siblings
+// by start), so every track is one contiguous row range and every subtree too.
+//
+// Thread rule: immutable, any thread. Views live as long as the Trace.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "opscope/types.h"
+
+namespace opscope {
+
+// What a track stands for.
+enum class TrackKind : uint8_t {
+  kThread = 0,
+  kDeviceStream = 1,      // kernels, copies, sets: busy time
+  kDeviceAnnotation = 2,  // gpu_user_annotation of a stream: not busy time
+  kOther = 3,             // anything else that a file names (counters' homes, "Spans", "Traces")
+};
+
+struct ProcessColumns {
+  std::span<const int64_t> pid;              // number of the process or device; 0 when it has only a text id
+  std::span<const StringId> pid_text;        // kNone, or the id as the file spelt it when it is not a number
+  std::span<const StringId> name;            // kNone when unknown
+  std::span<const StringId> labels;          // Kineto's process_labels; kNone
+  std::span<const int64_t> sort_index;       // INT64_MIN when absent
+  size_t size() const { return pid.size(); }
+};
+
+struct TrackColumns {
+  std::span<const ProcessId> process;
+  std::span<const TrackKind> kind;
+  std::span<const int64_t> tid;              // OS thread id or stream number; 0 when it has only a text id
+  std::span<const StringId> tid_text;        // kNone, or the id as the file spelt it when it is not a number
+  std::span<const StringId> name;            // kNone when unknown
+  std::span<const int64_t> sort_index;       // INT64_MIN when absent
+  std::span<const uint64_t> logical_thread;  // the framework's own thread number (torch); 0: none
+  std::span<const int32_t> device;           // device number of device tracks, -1
+  std::span<const uint32_t> first_span;      // the track's rows of `spans`: [first_span, first_span + span_count)
+  std::span<const uint32_t> span_count;
+  size_t size() const { return process.size(); }
+};
+
+// How a span was classified by its framework. Values 0..9 are torch's at::RecordScope.
+enum class ScopeType : uint8_t {
+  kFunction = 0, kBackwardFunction = 1, kTorchScriptFunction = 2, kKernelFunctionDtype = 3, kCustomClass = 4,
+  kBuildFeature = 5, kLiteInterpreter = 6, kUserScope = 7, kStaticRuntimeOp = 8, kStaticRuntimeModel = 9,
+  kUnknown = 255,
+};
+
+namespace span_flags {
+inline constexpr uint8_t kUnfinished = 1;   // still open at the end of the recording
+inline constexpr uint8_t kAsync = 2;        // outside the nesting: no parent, no children (FunctionEvent.is_async)
+inline constexpr uint8_t kOtherThread = 4;  // ended on another thread than it began on
+inline constexpr uint8_t kStep = 8;         // the range of one step; also a row of `steps`
+}  // namespace span_flags
+
+struct SpanColumns {
+  std::span<const Timestamp> start;
+  std::span<const Duration> duration;
+  std::span<const StringId> name;
+  std::span<const StringId> overload;        // operator overload name, kNone
+  std::span<const StringId> category;        // Kineto's: cpu_op, user_annotation, python_function, kernel, ...
+  std::span<const TrackId> track;
+  std::span<const SpanId> parent;            // kNone at the top of a track and for async spans
+  std::span<const uint16_t> depth;           // 0 at the top
+  std::span<const uint8_t> flags;            // span_flags
+  std::span<const ScopeType> scope;
+  std::span<const int64_t> sequence;         // autograd sequence number, -1: none
+  std::span<const uint64_t> forward_thread;  // logical thread of the forward op of a backward span, 0: none
+  std::span<const uint32_t> correlation;     // pairs a launch with its device span, 0: none
+  std::span<const uint32_t> external_id;     // Kineto's "External id": the op that a row belongs to, 0: none
+  std::span<const ArgsId> args;              // shapes, dtypes, values: a row of `arguments`, kNone
+  std::span<const StackId> stack;            // innermost frame of the call stack, kNone
+  std::span<const StringId> extra;           // members of a JSON object, kept as the input had them ("\"a\":1,\"b\":[2]"), kNone
+  size_t size() const { return start.size(); }
+};
+
+// Paired "b"/"e" events of a file: ranges with an id that cross threads.
+struct AsyncSpanColumns {
+  std::span<const Timestamp> start;
+  std::span<const Duration> duration;
+  std::span<const StringId> name;
+  std::span<const StringId> category;
+  std::span<const TrackId> track;
+  std::span<const StringId> id;              // as the file spelt it
+  std::span<const StringId> extra;
+  size_t size() const { return start.size(); }
+};
+
+struct InstantColumns {
+  std::span<const Timestamp> time;
+  std::span<const StringId> name;
+  std::span<const StringId> category;
+  std::span<const TrackId> track;
+  std::span<const uint8_t> scope;            // 't' thread, 'p' process, 'g' global
+  std::span<const StringId> extra;
+  size_t size() const { return time.size(); }
+};
+
+struct CounterColumns {
+  std::span<const Timestamp> time;
+  std::span<const StringId> name;
+  std::span<const StringId> series;          // name of the value within the counter
+  std::span<const TrackId> track;
+  std::span<const double> value;
+  size_t size() const { return time.size(); }
+};
+
+// Arrows: a start joined to each of its ends.
+struct FlowColumns {
+  std::span<const uint64_t> id;
+  std::span<const StringId> category;        // ac2g, fwdbwd, async_gpu, ...
+  std::span<const StringId> name;
+  std::span<const Timestamp> start_time;
+  std::span<const TrackId> start_track;
+  std::span<const SpanId> start_span;        // the span that the arrow leaves, kNone when none encloses it
+  std::span<const Timestamp> end_time;
+  std::span<const TrackId> end_track;
+  std::span<const SpanId> end_span;
+  size_t size() const { return id.size(); }
+};
+
+// One allocation (bytes > 0) or free (bytes < 0) reported by a framework's allocator. Also counted in `instants`.
+struct AllocationColumns {
+  std::span<const Timestamp> time;
+  std::span<const TrackId> track;
+  std::span<const uint64_t> address;
+  std::span<const int64_t> bytes;
+  std::span<const int64_t> total_allocated;  // -1 unknown
+  std::span<const int64_t> total_reserved;   // -1 unknown
+  std::span<const int32_t> device_type;      // torch's DeviceType number
+  std::span<const int32_t> device;           // index, -1
+  size_t size() const { return time.size(); }
+};
+
+struct StepColumns {
+  std::span<const int64_t> number;
+  std::span<const StringId> name;
+  std::span<const SpanId> span;
+  size_t size() const { return number.size(); }
+};
+
+struct FrameColumns {
+  std::span<const StringId> text;            // as the framework prints it: "file(line): function"
+  size_t size() const { return text.size(); }
+};
+
+// A stack is a frame and the stack of its caller.
+struct StackColumns {
+  std::span<const FrameId> frame;
+  std::span<const StackId> caller;           // kNone at the root
+  size_t size() const { return frame.size(); }
+};
+
+struct ProblemColumns {
+  std::span<const StringId> kind;            // closed list in src/trace/problem_kinds.h
+  std::span<const uint8_t> severity;         // ProblemSeverity
+  std::span<const uint64_t> count;
+  std::span<const int64_t> first_offset;     // byte of the uncompressed input (of the file for .opscope), -1: none
+  std::span<const StringId> message;
+  size_t size() const { return kind.size(); }
+};
+enum class ProblemSeverity : uint8_t { kInfo = 0, kDataLoss = 1, kError = 2 };
+
+// Top-level metadata, in the order of the input.
+struct MetadataColumns {
+  std::span<const StringId> key;
+  std::span<const StringId> json;            // the value as JSON text
+  size_t size() const { return key.size(); }
+};
+
+// Unique argument lists of operators; many spans share one row. Each row has Arguments.
+// The three texts that Kineto prints are derived by ArgumentText (below), not stored.
+enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kScalar, kScalarList };
+
+struct Argument {
+  ArgumentKind kind = ArgumentKind::kOther;
+  StringId dtype = StringId::kEmpty;            // "float", "long int", "Scalar", "ScalarList", "TensorList", ""
+  StringId value = StringId::kEmpty;            // concrete value as torch prints it ("[64, 32]", "False", "1."), else ""
+  bool has_strides = false;                     // kTensor: false for layouts without strides
+  std::span<const int64_t> sizes;               // kTensor
+  std::span<const int64_t> strides;             // kTensor, as long as sizes when has_strides
+  std::span<const Argument> tensors;            // kTensorList
+};
+
+class TraceStorage;  // src/trace: owns the columns
+
+// Facts about the input as a whole (`opscope info`).
+struct TraceInfo {
+  std::string format;               // "opscope", "chrome-json", ...
+  std::string format_version;
+  std::string compressed = "none";  // "none", "gzip", "zstd"
+  uint64_t recorded = 0;            // events of the input that were kept
+  uint64_t dropped = 0;             // events that the recorder could not keep
+  int64_t epoch_ns = 0;             // unix time of Timestamp 0; 0: the input has no absolute time
+  std::string options_json = "{}";  // recording options
+};
+
+class Trace {
+ public:
+  Trace();  // empty
+  explicit Trace(std::unique_ptr<const TraceStorage> storage);
+  Trace(Trace&&) noexcept;
+  Trace& operator=(Trace&&) noexcept;
+  ~Trace();
+
+  const TraceInfo& info() const;
+  // REQUIRES: id is of this trace. kNone gives "".
+  std::string_view text(StringId id) const;
+  // The id of a string that the trace contains, or nullopt. O(1).
+  std::optional<StringId> FindString(std::string_view text) const;
+  size_t string_count() const;
+
+  const ProcessColumns& processes() const;
+  const TrackColumns& tracks() const;
+  const SpanColumns& spans() const;
+  const AsyncSpanColumns& async_spans() const;
+  const InstantColumns& instants() const;
+  const CounterColumns& counters() const;
+  const FlowColumns& flows() const;
+  const AllocationColumns& allocations() const;
+  const StepColumns& steps() const;
+  const FrameColumns& frames() const;
+  const StackColumns& stacks() const;
+  const ProblemColumns& problems() const;
+  const MetadataColumns& metadata() const;
+
+  size_t argument_list_count() const;
+  // The arguments of one call. kNone gives an empty list.
+  std::span<const Argument> arguments(ArgsId id) const;
+
+  // True when a Problem row says that input was lost (severity kDataLoss or kError): exit code 3.
+  bool is_partial() const;
+  uint64_t memory_bytes() const;  // bytes that the columns and strings hold
+
+ private:
+  std::unique_ptr<const TraceStorage> storage_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,167 @@
+// Builds a Trace. Importers add rows in the order in which they find them; Build() orders the spans,
+// nests them, gives every track its row range, and freezes the columns.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// Row number of a span in order of addition; Build() turns it into a SpanId.
+enum class AddedSpan : uint32_t { kNone = 0xffffffff };
+
+struct ProcessRow {
+  int64_t pid = 0;
+  StringId pid_text = StringId::kNone;
+  StringId name = StringId::kNone;
+  StringId labels = StringId::kNone;
+  int64_t sort_index = INT64_MIN;
+};
+
+struct TrackRow {
+  ProcessId process = ProcessId::kNone;
+  TrackKind kind = TrackKind::kThread;
+  int64_t tid = 0;
+  StringId tid_text = StringId::kNone;
+  StringId name = StringId::kNone;
+  int64_t sort_index = INT64_MIN;
+  uint64_t logical_thread = 0;
+  int32_t device = -1;
+};
+
+struct SpanRow {
+  Timestamp start;
+  Duration duration;  // negative: made zero and counted as a problem
+  StringId name = StringId::kEmpty;
+  StringId overload = StringId::kNone;
+  StringId category = StringId::kEmpty;
+  TrackId track = TrackId::kNone;
+  uint16_t depth = 0;  // read only when the track's spans are added in pre-order (see SetPreOrdered)
+  uint8_t flags = 0;
+  ScopeType scope = ScopeType::kUnknown;
+  int64_t sequence = -1;
+  uint64_t forward_thread = 0;
+  uint32_t correlation = 0;
+  uint32_t external_id = 0;
+  ArgsId args = ArgsId::kNone;
+  StackId stack = StackId::kNone;
+  StringId extra = StringId::kNone;
+};
+
+struct AsyncSpanRow {
+  Timestamp start;
+  Duration duration;
+  StringId name = StringId::kEmpty, category = StringId::kEmpty;
+  TrackId track = TrackId::kNone;
+  StringId id = StringId::kEmpty, extra = StringId::kNone;
+};
+
+struct InstantRow {
+  Timestamp time;
+  StringId name = StringId::kEmpty, category = StringId::kEmpty;
+  TrackId track = TrackId::kNone;
+  uint8_t scope = 't';
+  StringId extra = StringId::kNone;
+};
+
+struct CounterRow {
+  Timestamp time;
+  StringId name = StringId::kEmpty, series = StringId::kEmpty;
+  TrackId track = TrackId::kNone;
+  double value = 0;
+};
+
+struct FlowRow {
+  uint64_t id = 0;
+  StringId category = StringId::kEmpty, name = StringId::kEmpty;
+  Timestamp start_time;
+  TrackId start_track = TrackId::kNone;
+  AddedSpan start_span = AddedSpan::kNone;  // kNone: Build() looks for the innermost span that holds start_time
+  Timestamp end_time;
+  TrackId end_track = TrackId::kNone;
+  AddedSpan end_span = AddedSpan::kNone;
+};
+
+struct AllocationRow {
+  Timestamp time;
+  TrackId track = TrackId::kNone;
+  uint64_t address = 0;
+  int64_t bytes = 0, total_allocated = -1, total_reserved = -1;
+  int32_t device_type = 0, device = -1;
+};
+
+// One argument while it is added; sizes, strides and tensors are copied.
+struct ArgumentRow {
+  ArgumentKind kind = ArgumentKind::kOther;
+  StringId dtype = StringId::kEmpty;
+  StringId value = StringId::kEmpty;
+  bool has_strides = false;
+  std::span<const int64_t> sizes;
+  std::span<const int64_t> strides;
+  std::span<const ArgumentRow> tensors;  // kTensorList; one level
+};
+
+class TraceBuilder {
+ public:
+  TraceBuilder();
+  ~TraceBuilder();
+  TraceBuilder(const TraceBuilder&) = delete;
+  TraceBuilder& operator=(const TraceBuilder&) = delete;
+
+  TraceInfo& info();
+
+  // Amortised O(1); the same text always gives the same id. Id 0 is "".
+  StringId Intern(std::string_view text);
+  std::string_view text(StringId id) const;
+
+  ProcessId AddProcess(const ProcessRow& row);
+  TrackId AddTrack(const TrackRow& row);
+  ProcessRow& process(ProcessId id);  // may be completed until Build; invalidated by AddProcess
+  TrackRow& track(TrackId id);        // likewise
+  size_t track_count() const;
+
+  AddedSpan AddSpan(const SpanRow& row);
+  size_t span_count() const;
+  // Says that the non-async spans of this track are added in pre-order with right depths (recorder chunks):
+  // Build() then nests by depth and never compares times. Otherwise it sorts by start, longer first,
+  // then order of addition, and nests by containment; a span that crosses its parent's end is clipped
+  // for nesting and self time, its duration stays, and a problem is counted.
+  void SetPreOrdered(TrackId track);
+
+  void AddAsyncSpan(const AsyncSpanRow& row);
+  void AddInstant(const InstantRow& row);
+  void AddCounter(const CounterRow& row);
+  void AddFlow(const FlowRow& row);
+  void AddAllocation(const AllocationRow& row);
+  void AddStep(int64_t number, StringId name, AddedSpan span);
+  FrameId AddFrame(StringId text);                    // unique
+  StackId AddStack(FrameId frame, StackId caller);    // unique
+  // Unique: equal lists give the same id. An empty list gives kNone.
+  ArgsId AddArguments(std::span<const ArgumentRow> arguments);
+  void AddMetadata(std::string_view key, std::string_view json);  // a key that is there is replaced
+
+  // Adds `count` to the row of `kind` (problem_kinds.h gives severity and sentence). The first
+  // offset and detail are kept. `detail`, when not empty, is appended to the sentence.
+  void AddProblem(std::string_view kind, int64_t offset, uint64_t count = 1, std::string_view detail = {});
+
+  uint64_t memory_bytes() const;
+  bool empty() const;  // no event was added
+
+  // Consumes the builder. O(n) for pre-ordered tracks, O(n log n) otherwise.
+  Trace Build();
+
+ private:
+  std::unique_ptr<TraceStorage> storage_;
+  struct Pending;
+  std::unique_ptr<Pending> pending_;
+};
+
+}  // namespace opscope

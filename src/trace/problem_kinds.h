@@ -1,0 +1,41 @@
+// The closed list of problems: kind, severity, the sentence that reports print. A new kind is a row here.
+// Thread rule: constants.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct ProblemKind {
+  std::string_view name;
+  ProblemSeverity severity;
+  std::string_view sentence;
+};
+
+inline constexpr ProblemKind kProblemKinds[] = {
+    {"negative_duration", ProblemSeverity::kInfo, "negative durations were read as zero"},
+    {"missing_duration", ProblemSeverity::kInfo, "complete events without a duration were read as zero"},
+    {"missing_time", ProblemSeverity::kInfo, "events without a usable time were read at time zero"},
+    {"crossing_spans", ProblemSeverity::kInfo, "spans cross the end of their parent; clipped for nesting and self time"},
+    {"unclosed_begin", ProblemSeverity::kInfo, "begin events without an end were closed at the last time of their track"},
+    {"stray_end", ProblemSeverity::kInfo, "end events without a begin were dropped"},
+    {"mismatched_end", ProblemSeverity::kInfo, "end events closed a begin event of another name"},
+    {"unpaired_flow", ProblemSeverity::kInfo, "flow ends without their other end were dropped"},
+    {"unpaired_async", ProblemSeverity::kInfo, "asynchronous ends without their other end were dropped"},
+    {"bad_value", ProblemSeverity::kInfo, "values that are not what the format says were ignored"},
+    {"unknown_event", ProblemSeverity::kInfo, "events of an unknown type were ignored"},
+    {"truncated", ProblemSeverity::kDataLoss, "the input ends in the middle; everything before is kept"},
+    {"syntax_error", ProblemSeverity::kDataLoss, "the input is damaged; everything before is kept"},
+    {"damaged_block", ProblemSeverity::kDataLoss, "blocks were damaged and left out"},
+    {"missing_chunk", ProblemSeverity::kDataLoss, "chunks of a thread are missing"},
+    {"damaged_record", ProblemSeverity::kDataLoss, "records that contradict the format were left out"},
+    {"dropped_at_cap", ProblemSeverity::kInfo, "records were dropped at the memory cap that was asked for"},
+    {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
+    {"newer_minor_version", ProblemSeverity::kInfo, "the file was written by a newer version; unknown parts were ignored"},
+    {"over_memory_limit", ProblemSeverity::kDataLoss, "the memory limit was reached; everything before is kept"},
+};
+
+}  // namespace opscope
