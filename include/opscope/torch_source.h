@@ -39,8 +39,12 @@ struct TorchSource {
   void (*set_async)(void* range) = nullptr;
 
   uint64_t (*current_thread)() = nullptr;  // torch's logical number of the calling thread
+
+  // Ranges, or arguments of ranges, that were lost to an exception inside torch or to a lack of memory,
+  // since the library was loaded. The difference over a window belongs into it as a Problem.
+  uint64_t (*failures)() = nullptr;
 };
 
 }  // namespace opscope
 
-extern "C" const opscope::TorchSource* opscope_torch_source();
+extern "C" __attribute__((visibility("default"))) const opscope::TorchSource* opscope_torch_source();

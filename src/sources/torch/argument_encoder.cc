@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/argument_encoder.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstring>
+
+#include "opscope/record.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t Tag(ArgKind kind, uint64_t count = 0, uint32_t flags = 0, uint32_t element = 0) {
+  return static_cast<uint32_t>(kind) | (element & 0xffu) << 4 | flags | static_cast<uint32_t>(count) << 16;
+}
+
+bool NeedsTwoWords(c10::IntArrayRef values) {
+  uint64_t out_of_range = 0;
+  for (const int64_t value : values)
+    out_of_range |= static_cast<uint64_t>(value) + 0x80000000u;
+  return (out_of_range >> 32) != 0;
+}
+
+// True when a reader gets exactly these strides back from the sizes. Torch counts an empty dimension
+// as one when it lays out a dense tensor; a plain product would not, so such tensors keep their strides.
+bool StridesFollowFromSizes(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (strides[i] != expected || (sizes[i] == 0 && i != 0)) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+class Encoder {
+ public:
+  Encoder(uint32_t* out, uint32_t capacity) : out_(out), capacity_(capacity) {}
+
+  uint32_t words() const { return words_; }
+
+  void Put(uint32_t word) {
+    if (words_ < capacity_) out_[words_] = word;
+    ++words_;
+  }
+
+  void PutWide(uint64_t value) {
+    Put(static_cast<uint32_t>(value));
+    Put(static_cast<uint32_t>(value >> 32));
+  }
+
+  void PutDouble(double value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    PutWide(bits);
+  }
+
+  void PutIntegers(c10::IntArrayRef values, bool wide) {
+    if (!wide && words_ + values.size() <= capacity_) {
+      for (const int64_t value : values)
+        out_[words_++] = static_cast<uint32_t>(value);
+      return;
+    }
+    for (const int64_t value : values)
+      wide ? PutWide(static_cast<uint64_t>(value)) : Put(static_cast<uint32_t>(value));
+  }
+
+  void PutTensor(const at::Tensor& tensor) {
+    const c10::TensorImpl* body = tensor.unsafeGetTensorImpl();
+    if (!tensor.defined() || body->is_nested() || body->has_symbolic_sizes_strides()) {
+      Put(Tag(ArgKind::kUndefined));
+      return;
+    }
+    const auto element = static_cast<uint32_t>(c10::typeMetaToScalarType(body->dtype()));
+    const c10::IntArrayRef sizes = body->sizes();
+    bool wide = NeedsTwoWords(sizes);
+    if (body->layout() != c10::kStrided) {  // strides() of a sparse tensor throws
+      Put(Tag(ArgKind::kTensor, sizes.size(), arg_flags::kNoStrides | (wide ? arg_flags::kWide : 0), element));
+      PutIntegers(sizes, wide);
+      return;
+    }
+    const c10::IntArrayRef strides = body->strides();
+    if (StridesFollowFromSizes(sizes, strides)) {
+      Put(Tag(ArgKind::kTensor, sizes.size(), arg_flags::kContiguous | (wide ? arg_flags::kWide : 0), element));
+      PutIntegers(sizes, wide);
+      return;
+    }
+    wide = wide || NeedsTwoWords(strides);
+    Put(Tag(ArgKind::kTensor, sizes.size(), wide ? arg_flags::kWide : 0, element));
+    PutIntegers(sizes, wide);
+    PutIntegers(strides, wide);
+  }
+
+  void PutScalar(const c10::IValue& value) {
+    if (value.isInt()) {
+      Put(Tag(ArgKind::kInt));
+      PutWide(static_cast<uint64_t>(value.toInt()));
+    } else if (value.isDouble()) {
+      Put(Tag(ArgKind::kDouble));
+      PutDouble(value.toDouble());
+    } else if (value.isBool()) {
+      Put(Tag(ArgKind::kBool, value.toBool() ? 1 : 0));
+    } else if (value.isComplexDouble()) {
+      const c10::complex<double> number = value.toComplexDouble();
+      Put(Tag(ArgKind::kComplex));
+      PutDouble(number.real());
+      PutDouble(number.imag());
+    } else {
+      Put(Tag(ArgKind::kOther));  // symbolic scalars: their value would have to be asked from Python
+    }
+  }
+
+  void PutTensorList(c10::ArrayRef<c10::IValue> tensors) {
+    if (tensors.size() > 0xffff) {
+      Put(Tag(ArgKind::kOther));
+      return;
+    }
+    Put(Tag(ArgKind::kTensorList, tensors.size()));
+    for (const c10::IValue& tensor : tensors)
+      PutTensor(tensor.toTensor());
+  }
+
+  void PutList(const c10::IValue& list) {
+    const c10::ArrayRef<c10::IValue> values = list.toListRef();
+    if (values.empty() && !list.isTensorList()) {
+      Put(Tag(ArgKind::kIntList));  // torch: an empty list of anything but tensors is a list of scalars
+    } else if (list.isTensorList()) {
+      PutTensorList(values);
+    } else if (values[0].isScalar() && values.size() <= kMaxScalarListLength) {
+      PutScalarList(values);
+    } else {
+      Put(Tag(ArgKind::kOther));
+    }
+  }
+
+  void PutArgument(const c10::IValue& value) {
+    if (value.isTensor()) {
+      PutTensor(value.toTensor());
+    } else if (value.isScalar()) {
+      PutScalar(value);
+    } else if (value.isList()) {
+      PutList(value);
+    } else {
+      Put(Tag(ArgKind::kOther));
+    }
+  }
+
+ private:
+  template <typename Predicate>
+  static bool AllOf(c10::ArrayRef<c10::IValue> values, Predicate predicate) {
+    for (const c10::IValue& value : values) {
+      if (!predicate(value)) return false;
+    }
+    return true;
+  }
+
+  void PutScalarList(c10::ArrayRef<c10::IValue> values) {
+    if (AllOf(values, [](const c10::IValue& value) { return value.isInt(); })) {
+      uint64_t out_of_range = 0;
+      for (const c10::IValue& value : values)
+        out_of_range |= static_cast<uint64_t>(value.toInt()) + 0x80000000u;
+      const bool wide = (out_of_range >> 32) != 0;
+      Put(Tag(ArgKind::kIntList, values.size(), wide ? arg_flags::kWide : 0));
+      for (const c10::IValue& value : values) {
+        const auto bits = static_cast<uint64_t>(value.toInt());
+        wide ? PutWide(bits) : Put(static_cast<uint32_t>(bits));
+      }
+    } else if (AllOf(values, [](const c10::IValue& value) { return value.isDouble(); })) {
+      Put(Tag(ArgKind::kDoubleList, values.size()));
+      for (const c10::IValue& value : values)
+        PutDouble(value.toDouble());
+    } else if (AllOf(values, [](const c10::IValue& value) { return value.isBool(); })) {
+      Put(Tag(ArgKind::kBoolList, values.size()));
+      for (const c10::IValue& value : values)
+        Put(value.toBool() ? 1 : 0);
+    } else {
+      Put(Tag(ArgKind::kScalarList, values.size()));
+      for (const c10::IValue& value : values)
+        PutScalar(value);
+    }
+  }
+
+  uint32_t* out_;
+  uint32_t capacity_;
+  uint32_t words_ = 0;
+};
+
+}  // namespace
+
+EncodedArguments EncodeArguments(c10::ArrayRef<const c10::IValue> inputs, uint32_t* out, uint32_t capacity) {
+  Encoder encoder(out, capacity);
+  const size_t count = inputs.size() < 0xffff ? inputs.size() : 0xffff;
+  for (size_t i = 0; i < count; ++i)
+    encoder.PutArgument(inputs[i]);
+  return {encoder.words(), static_cast<uint16_t>(count)};
+}
+
+}  // namespace opscope

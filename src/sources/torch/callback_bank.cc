@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/callback_bank.h"
+
+#include <ATen/record_function.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "opscope/torch_source.h"
+
+namespace opscope {
+
+constinit CallbackBinding callback_bindings[kCallbackInstances];
+
+namespace {
+
+enum class Use : uint32_t {
+  kFree = 0,
+  kClaimed,  // between two of the others, by one thread
+  kArmed,
+  kStopped,  // disarmed; its own thread has still to remove the callback
+};
+
+constexpr uint64_t kOwnerGone = 0;  // no thread has to remove anything: global callback, or the thread ended
+
+struct Instance {
+  std::atomic<Use> use{Use::kFree};
+  std::atomic<uint32_t> uses{0};  // times that it was armed; tells an old session from a new one
+  std::atomic<uint64_t> owner{kOwnerGone};
+  std::atomic<int> process{0};
+  std::atomic<bool> global{false};
+  std::atomic<at::CallbackHandle> handle{at::INVALID_CALLBACK_HANDLE};
+};
+
+constinit Instance instances[kCallbackInstances];
+constinit std::atomic<uint32_t> next_instance{0};
+constinit std::atomic<uint64_t> last_owner{kOwnerGone};
+
+void FreeIfStopped(Instance* instance) {
+  Use stopped = Use::kStopped;
+  instance->use.compare_exchange_strong(stopped, Use::kFree);
+}
+
+// One per thread that has armed a callback. Its end is the proof that the thread's list is gone.
+struct OwnerMark {
+  uint64_t number = ++last_owner;
+
+  OwnerMark() = default;
+  OwnerMark(const OwnerMark&) = delete;
+  OwnerMark& operator=(const OwnerMark&) = delete;
+  ~OwnerMark() {
+    for (Instance& instance : instances) {
+      uint64_t mine = number;
+      // Order: DisarmCallback stores kStopped, then looks for kOwnerGone; here it is the other way
+      // round. One of the two sees both.
+      if (instance.owner.compare_exchange_strong(mine, kOwnerGone)) FreeIfStopped(&instance);
+    }
+  }
+};
+
+uint64_t ThisOwner() {
+  thread_local OwnerMark mark;
+  return mark.number;
+}
+
+// The instance whose start function this is, or -1.
+int InstanceOf(at::RecordFunctionCallback::StartCallback start) {
+  for (const auto& functions : start_functions.of) {
+    const auto* found = std::find(std::begin(functions), std::end(functions), start);
+    if (found != std::end(functions)) return static_cast<int>(found - functions);
+  }
+  return -1;
+}
+
+bool ThisThreadHolds(at::CallbackHandle handle) {
+  const auto& entries = at::get_record_function_tls_().sorted_tls_callbacks_;
+  return std::any_of(entries.begin(), entries.end(), [handle](const auto& entry) { return entry.handle_ == handle; });
+}
+
+// Removes our disarmed callbacks from this thread's list: those that another thread stopped, and
+// those that torch put back (a ThreadLocalState that was captured before the stop and restored after).
+void SweepThisThread(uint64_t owner) {
+  std::vector<at::CallbackHandle> stale;
+  for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
+    const int index = InstanceOf(entry.callback_.start());
+    if (index >= 0 && callback_bindings[index].generation.load() == kDisarmed) stale.push_back(entry.handle_);
+  }
+  for (const at::CallbackHandle handle : stale)
+    at::removeCallback(handle);
+  for (Instance& instance : instances) {
+    if (instance.owner.load() == owner) FreeIfStopped(&instance);
+  }
+}
+
+Instance* ClaimInstance() {
+  const int process = getpid();
+  for (uint32_t tried = 0; tried < kCallbackInstances; ++tried) {
+    Instance* instance = &instances[next_instance.fetch_add(1) % kCallbackInstances];
+    Use use = instance->use.load();
+    // After a fork the child has one thread; what the parent's others had taken is free here.
+    const bool inherited = use != Use::kFree && instance->process.load() != process;
+    if (use != Use::kFree && !inherited) continue;
+    if (instance->use.compare_exchange_strong(use, Use::kClaimed)) {
+      instance->process.store(process);
+      return instance;
+    }
+  }
+  return nullptr;
+}
+
+uint64_t SessionOf(const Instance* instance) {
+  return uint64_t{instance->uses.load()} << 8 | (static_cast<uint64_t>(instance - instances) + 1);
+}
+
+}  // namespace
+
+uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags) {
+  const uint64_t owner = ThisOwner();
+  SweepThisThread(owner);
+  Instance* instance = ClaimInstance();
+  if (instance == nullptr) return 0;
+  const auto index = static_cast<uint32_t>(instance - instances);
+  const uint32_t options = ((flags & torch_source_flags::kInputs) != 0 ? 1u : 0u) |
+                           ((flags & torch_source_flags::kOverloadNames) != 0 ? 2u : 0u);
+  const bool global = (flags & torch_source_flags::kAllThreads) != 0;
+
+  instance->uses.fetch_add(1);
+  instance->global.store(global);
+  instance->owner.store(global ? kOwnerGone : owner);
+  // Slot before generation: a late caller that mixes an old and a new value finds no window with both.
+  callback_bindings[index].slot.store(window_slot);
+  callback_bindings[index].generation.store(window_generation);
+
+  at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
+  callback.needsInputs((flags & torch_source_flags::kInputs) != 0);
+  instance->handle.store(global ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback));
+  instance->use.store(Use::kArmed);
+  return SessionOf(instance);
+}
+
+void DisarmCallback(uint64_t session) {
+  const uint64_t index = (session & 0xff) - 1;
+  if (index >= kCallbackInstances) return;
+  Instance* instance = &instances[index];
+  Use armed = Use::kArmed;
+  if (SessionOf(instance) != session || !instance->use.compare_exchange_strong(armed, Use::kClaimed)) return;
+  callback_bindings[index].generation.store(kDisarmed);
+
+  const at::CallbackHandle handle = instance->handle.load();
+  const bool global = instance->global.load();
+  // Asked first, because torch logs a warning when it is told to remove what is not there.
+  const bool here = !global && ThisThreadHolds(handle);
+  if (global || here) at::removeCallback(handle);
+  if (global || here || instance->owner.load() == ThisOwner()) {
+    instance->use.store(Use::kFree);
+    return;
+  }
+  instance->use.store(Use::kStopped);
+  if (instance->owner.load() == kOwnerGone) FreeIfStopped(instance);
+}
+
+}  // namespace opscope

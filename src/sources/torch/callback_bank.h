@@ -1,0 +1,53 @@
+// The callbacks that torch is given. Torch's callbacks are plain function pointers without user data,
+// so which window a call belongs to must be in the function itself: a bank of 64 instances of the
+// start function, each bound to one window at a time.
+//
+// Why binding and unbinding is careful
+//   A thread-local callback can be removed by its own thread alone, and torch copies the list of them
+//   into futures, jit::fork and autograd's tasks (ThreadLocalState). So a start function may be called
+//   long after its window closed, on any thread. Hence:
+//   1. An instance names the generation of its window; generations are never reused. A disarmed
+//      instance holds kDisarmed, which no window and no stream has.
+//   2. An instance that was stopped from another thread stays taken until its own thread has removed
+//      the callback (at its next start) or has ended.
+//   3. Free instances are handed out round-robin, so a late copy meets a new window only when 64 more
+//      windows were opened while it waited.
+// All state is atomic and constant-initialised: no lock that a fork could leave taken, nothing that
+// is destroyed while a callback can still come.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/record_function.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace opscope {
+
+inline constexpr uint32_t kCallbackInstances = 64;
+inline constexpr uint64_t kDisarmed = ~uint64_t{0};
+
+// What a start callback reads.
+struct alignas(64) CallbackBinding {
+  std::atomic<uint64_t> generation{kDisarmed};
+  std::atomic<uint32_t> slot{0};
+};
+
+extern CallbackBinding callback_bindings[kCallbackInstances];
+
+// The functions, in callbacks.cc: one start function per instance and option set (flags & kOptionSets - 1).
+inline constexpr uint32_t kOptionSets = 4;
+struct StartFunctions {
+  at::RecordFunctionCallback::StartCallback of[kOptionSets][kCallbackInstances];
+};
+extern const StartFunctions start_functions;
+void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
+
+// Registers a callback for the window; 0 when every instance is taken.
+uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags);
+// Disarms it, and removes it from torch where this thread may do that. A second call does nothing.
+void DisarmCallback(uint64_t session);
+
+}  // namespace opscope

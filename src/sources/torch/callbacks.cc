@@ -1,0 +1,260 @@
+// The life of one range: torch calls a start function of the bank, which writes name and payload into
+// the calling thread's chunk and opens a scope; the context that torch keeps lies in the scope's own
+// slot, so the end finds it without a search and without heap memory.
+//
+// What it costs (docs/performance.md): two clock reads, a name look-up by pointer, one store of 32
+// bytes. Options are template arguments: nothing is tested per event that was decided at start.
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/record_function.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "opscope/recorder.h"
+#include "opscope/torch_source.h"
+#include "sources/torch/argument_encoder.h"
+#include "sources/torch/callback_bank.h"
+#include "sources/torch/failures.h"
+#include "sources/torch/keyword_json.h"
+
+namespace opscope {
+namespace {
+
+using Context = std::unique_ptr<at::ObserverContext>;
+
+constexpr uint32_t kWithInputs = 1;  // bits of an option set
+constexpr uint32_t kWithOverloads = 2;
+
+// Lives in OpenScope::context. Torch deletes it when it destroys its RecordFunction, which may be
+// after the end of the range, on another thread, or after the window closed. The slot goes back in
+// operator delete, that is after the destructor has written its last byte into it.
+class RangeContext final : public at::ObserverContext {
+ public:
+  static void operator delete(void* place) { ReleaseScope(static_cast<OpenScope*>(place)); }
+};
+static_assert(sizeof(RangeContext) <= sizeof(OpenScope::context) && offsetof(OpenScope, context) == 0);
+
+// Torch copies the keyword map at every call of kwinputs(). An explicit instantiation may name a
+// private member, so this reads it in place; a torch without the member does not compile.
+template <typename Tag, typename Tag::Pointer Member>
+struct PrivateMember {
+  friend typename Tag::Pointer Reach(Tag) { return Member; }
+};
+struct KeywordInputs {
+  using Pointer = std::unordered_map<std::string, c10::IValue> at::RecordFunction::*;
+  friend Pointer Reach(KeywordInputs);
+};
+template struct PrivateMember<KeywordInputs, &at::RecordFunction::kwinputs_>;
+
+__attribute__((noinline)) Stream* AttachStream(uint32_t slot, uint64_t generation, uint64_t logical_thread) {
+  if (generation == kDisarmed || slot >= kMaxWindows) return nullptr;
+  if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) return nullptr;
+  Stream* stream = opscope_stream_attach(slot, logical_thread);
+  if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) != generation) return nullptr;
+  return stream;
+}
+
+inline Stream* StreamOf(const CallbackBinding& binding, const at::RecordFunction& range) {
+  const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
+  const uint32_t slot = binding.slot.load(std::memory_order_relaxed);
+  const Thread* thread = opscope_tls;
+  if (__builtin_expect(thread != nullptr, 1)) {
+    Stream* stream = thread->streams[slot];
+    if (__builtin_expect(stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation, 1)) {
+      return stream;
+    }
+  }
+  return AttachStream(slot, generation, range.threadId());
+}
+
+// Arguments of a call, encoded before anything is taken from the stream: reading a tensor's sizes can
+// run Python code (tensor subclasses), and so other operators of this very thread.
+struct EncodedInputs {
+  static constexpr uint32_t kCapacity = 512;
+  uint32_t words[kCapacity];
+  EncodedArguments arguments;
+  c10::ArrayRef<const c10::IValue> values;
+  std::string keywords;
+};
+
+__attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs) {
+  inputs->arguments = {};
+  try {
+    inputs->values = range.inputs();
+    // A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
+    const size_t own = range.num_inputs();
+    if (inputs->values.size() > own) inputs->values = inputs->values.slice(inputs->values.size() - own, own);
+    inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity);
+    const auto& keywords = range.*Reach(KeywordInputs());
+    if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
+  } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
+    inputs->arguments = {};
+    CountFailure();
+  }
+}
+
+// Writes the encoded arguments at `place`, which has room for `arguments.words`.
+void StoreArguments(const EncodedInputs& inputs, char* place) {
+  const uint32_t words = inputs.arguments.words;
+  if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
+    std::memcpy(place, inputs.words, words * sizeof(uint32_t));
+    return;
+  }
+  std::memset(place, 0, words * sizeof(uint32_t));  // reads as kOther should anything below fail
+  try {
+    EncodeArguments(inputs.values, reinterpret_cast<uint32_t*>(place), words);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+template <typename Word>
+inline char* Store(char* place, Word word) {
+  std::memcpy(place, &word, sizeof(word));
+  return place + sizeof(word);
+}
+
+struct RangeEntries {
+  uint32_t name = 0;
+  uint32_t side = 0;
+};
+
+// Name and payload of the range in one chunk of the stream.
+template <uint32_t Options>
+inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
+  const char* name = range.name();
+  const int64_t sequence = range.seqNr();
+  const uint64_t forward_thread = range.forwardThreadId();
+  const char* overload = "";
+  uint16_t fields = 0;
+  uint32_t bytes = sizeof(PayloadHeader);
+  if (sequence >= 0 || forward_thread != 0) {
+    fields |= payload_fields::kSequence;
+    bytes += 16;
+  }
+  if constexpr ((Options & kWithOverloads) != 0) {
+    overload = range.overload_name();
+    if (overload != nullptr && *overload != '\0') {
+      fields |= payload_fields::kOverload;
+      bytes += 8;
+    }
+  }
+  if constexpr ((Options & kWithInputs) != 0) {
+    if (OPSCOPE_UNLIKELY(!inputs->keywords.empty())) {
+      fields |= payload_fields::kKeywords;
+      bytes += 8;
+    }
+    bytes += (inputs->arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
+  }
+  if (OPSCOPE_UNLIKELY(range.handle() != 0)) {
+    fields |= payload_fields::kRecordHandle;
+    bytes += 8;
+  }
+
+  RangeEntries entries;
+  entries.name = InternText(stream, name);
+  if (bytes == sizeof(PayloadHeader)) return entries;
+
+  uint32_t overload_offset = 0;
+  uint32_t keywords_offset = 0;
+  char* place = nullptr;
+  for (uint32_t chunk = ~stream->chunk_sequence; chunk != stream->chunk_sequence;) {
+    // Interning and reserving may each go on to a new chunk; all entries must lie in the same one.
+    chunk = stream->chunk_sequence;
+    entries.name = InternText(stream, name);
+    if ((fields & payload_fields::kOverload) != 0) overload_offset = InternText(stream, overload);
+    if constexpr ((Options & kWithInputs) != 0) {
+      if ((fields & payload_fields::kKeywords) != 0) {
+        keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
+      }
+    }
+    place = ReserveSide(stream, bytes);
+    if (place == nullptr) return entries;
+  }
+  entries.side = OffsetInChunk(stream, place);
+
+  PayloadHeader header;
+  header.bytes = bytes;
+  header.fields = fields;
+  if constexpr ((Options & kWithInputs) != 0) header.arg_count = inputs->arguments.count;
+  place = Store(place, header);
+  if ((fields & payload_fields::kSequence) != 0) {
+    place = Store(place, sequence);
+    place = Store(place, forward_thread);
+  }
+  if ((fields & payload_fields::kOverload) != 0) place = Store(place, uint64_t{overload_offset});
+  if ((fields & payload_fields::kKeywords) != 0) place = Store(place, uint64_t{keywords_offset});
+  if ((fields & payload_fields::kRecordHandle) != 0) place = Store(place, uint64_t{range.handle()});
+  if constexpr ((Options & kWithInputs) != 0) {
+    if ((inputs->arguments.words & 1u) != 0) std::memset(place + inputs->arguments.words * sizeof(uint32_t), 0, 4);
+    StoreArguments(*inputs, place);
+  }
+  return entries;
+}
+
+uint8_t FlagsOf(const at::RecordFunction& range) {
+  if (__builtin_expect(range.scope() != at::RecordScope::USER_SCOPE, 1)) return 0;
+  return std::strncmp(range.name(), "ProfilerStep#", 13) == 0 ? record_flags::kStep : 0;
+}
+
+template <uint32_t Options>
+Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
+  Stream* stream = StreamOf(binding, range);
+  if (stream == nullptr) return nullptr;
+  RangeEntries entries;
+  if constexpr ((Options & kWithInputs) != 0) {
+    EncodedInputs inputs;
+    EncodeInputs(range, &inputs);
+    entries = WriteEntries<Options>(stream, range, &inputs);
+  } else {
+    entries = WriteEntries<Options>(stream, range, nullptr);
+  }
+  OpenScope* scope = OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch,
+                                 static_cast<uint8_t>(range.scope()), FlagsOf(range));
+  if (OPSCOPE_UNLIKELY(scope == nullptr)) {
+    CountFailure();
+    return nullptr;
+  }
+  return Context(::new (scope->context) RangeContext);
+}
+
+template <uint32_t Instance, uint32_t Options>
+Context StartOf(const at::RecordFunction& range) {
+  return StartRange<Options>(range, callback_bindings[Instance]);
+}
+
+template <uint32_t Options, uint32_t... Instances>
+constexpr void Fill(StartFunctions* functions, std::integer_sequence<uint32_t, Instances...>) {
+  ((functions->of[Options][Instances] = &StartOf<Instances, Options>), ...);
+}
+
+constexpr StartFunctions AllStartFunctions() {
+  using All = std::make_integer_sequence<uint32_t, kCallbackInstances>;
+  StartFunctions functions{};
+  Fill<0>(&functions, All());
+  Fill<kWithInputs>(&functions, All());
+  Fill<kWithOverloads>(&functions, All());
+  Fill<kWithInputs | kWithOverloads>(&functions, All());
+  return functions;
+}
+
+}  // namespace
+
+constinit const StartFunctions start_functions = AllStartFunctions();
+
+void EndRange(const at::RecordFunction& range, at::ObserverContext* context) {
+  if (context == nullptr) return;
+  const uint64_t now = ReadTicks();
+  auto* scope = reinterpret_cast<OpenScope*>(context);
+  if (OPSCOPE_UNLIKELY(range.isAsync())) {  // known only now: a future is attached after the start
+    const uint32_t shape = scope->shape.load(std::memory_order_relaxed);
+    scope->shape.store((shape & ~0xff0000u) | static_cast<uint32_t>(RecordKind::kAsync) << 16,
+                       std::memory_order_relaxed);
+  }
+  CloseScope(scope, now);
+}
+
+}  // namespace opscope

@@ -1,0 +1,17 @@
+// Keyword inputs of a range (torch keeps them for _RecordFunctionFast alone) as members of a JSON
+// object, without the braces: "a": 1, "b": "s". Values that torch's trace has no place for are null.
+//
+// Thread rule: any thread. Allocates; such ranges are rare and have paid for a map already.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <string>
+#include <unordered_map>
+
+namespace opscope {
+
+std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords);
+
+}  // namespace opscope

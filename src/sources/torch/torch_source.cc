@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/torch_source.h"
+
+#include <ATen/record_function.h>
+
+#include <atomic>
+
+#include "opscope/recorder.h"
+#include "sources/torch/callback_bank.h"
+#include "sources/torch/failures.h"
+#include "sources/torch/user_range.h"
+
+namespace opscope {
+namespace {
+
+constinit std::atomic<uint64_t> failures{0};
+
+void* Start(uint32_t window_slot, uint64_t window_generation, uint32_t flags, const char** error) {
+  const char* unused = nullptr;
+  if (error == nullptr) error = &unused;
+  if (opscope_recorder_abi() != kRecorderAbi) {
+    *error = "the recorder library in this process is of another version than the PyTorch source";
+    return nullptr;
+  }
+  try {
+    const uint64_t session = ArmCallback(window_slot, window_generation, flags);
+    if (session != 0) return reinterpret_cast<void*>(session);
+    *error = "all 64 callback instances of the PyTorch source are taken";
+  } catch (...) {
+    *error = "PyTorch could not register the callback";
+  }
+  return nullptr;
+}
+
+void Stop(void* session) {
+  try {
+    DisarmCallback(reinterpret_cast<uint64_t>(session));
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+uint64_t CurrentThread() {
+  return at::RecordFunction::currentThreadId();
+}
+
+constexpr TorchSource kSource = {
+    .abi = kTorchSourceAbi,
+    .torch_version = OPSCOPE_TORCH_VERSION,
+    .start = &Start,
+    .stop = &Stop,
+    .enter = &EnterUserRange,
+    .exit = &ExitUserRange,
+    .set_async = &SetUserRangeAsync,
+    .current_thread = &CurrentThread,
+    .failures = &FailureCount,
+};
+
+}  // namespace
+
+void CountFailure() {
+  failures.fetch_add(1, std::memory_order_relaxed);
+}
+uint64_t FailureCount() {
+  return failures.load(std::memory_order_relaxed);
+}
+
+}  // namespace opscope
+
+const opscope::TorchSource* opscope_torch_source() {
+  return &opscope::kSource;
+}

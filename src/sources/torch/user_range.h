@@ -1,0 +1,16 @@
+// A user range as torch knows it: an at::RecordFunction of scope USER_SCOPE, so that every observer
+// (us, torch.profiler, an execution trace) sees the same range that record_function would have made.
+//
+// Thread rule: EnterUserRange on the thread of the range, the others on any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace opscope {
+
+void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size);
+void ExitUserRange(void* range);
+void SetUserRangeAsync(void* range);
+
+}  // namespace opscope
