@@ -5,7 +5,8 @@
 //   steps     frames      stacks   arguments             problems   metadata
 //
 // Order of `spans`: by track, and within a track in pre-order (a parent before its children, siblings
-// by start), so every track is one contiguous row range and every subtree too.
+// by start), so every track is one contiguous row range and every subtree too. A track's async spans
+// come after its nested ones, by start.
 //
 // Thread rule: immutable, any thread. Views live as long as the Trace.
 // SPDX-License-Identifier: Apache-2.0

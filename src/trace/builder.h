@@ -126,8 +126,10 @@ class TraceBuilder {
   TrackId AddTrack(const TrackRow& row);
   ProcessRow& process(ProcessId id);  // may be completed until Build; invalidated by AddProcess
   TrackRow& track(TrackId id);        // likewise
+  size_t process_count() const;
   size_t track_count() const;
 
+  void ReserveSpans(size_t count);  // room for `count` more; saves nothing but time
   AddedSpan AddSpan(const SpanRow& row);
   size_t span_count() const;
   // Says that the non-async spans of this track are added in pre-order with right depths (recorder chunks):
@@ -142,8 +144,8 @@ class TraceBuilder {
   void AddFlow(const FlowRow& row);
   void AddAllocation(const AllocationRow& row);
   void AddStep(int64_t number, StringId name, AddedSpan span);
-  FrameId AddFrame(StringId text);                    // unique
-  StackId AddStack(FrameId frame, StackId caller);    // unique
+  FrameId AddFrame(StringId text);                  // unique
+  StackId AddStack(FrameId frame, StackId caller);  // unique
   // Unique: equal lists give the same id. An empty list gives kNone.
   ArgsId AddArguments(std::span<const ArgumentRow> arguments);
   void AddMetadata(std::string_view key, std::string_view json);  // a key that is there is replaced
@@ -151,6 +153,11 @@ class TraceBuilder {
   // Adds `count` to the row of `kind` (problem_kinds.h gives severity and sentence). The first
   // offset and detail are kept. `detail`, when not empty, is appended to the sentence.
   void AddProblem(std::string_view kind, int64_t offset, uint64_t count = 1, std::string_view detail = {});
+
+  // A problem row as an earlier run stored it (.opscope); kinds of newer versions are kept too.
+  void RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
+                      std::string_view message);
+  bool HasProblem(std::string_view kind) const;
 
   uint64_t memory_bytes() const;
   bool empty() const;  // no event was added

@@ -19,8 +19,10 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"negative_duration", ProblemSeverity::kInfo, "negative durations were read as zero"},
     {"missing_duration", ProblemSeverity::kInfo, "complete events without a duration were read as zero"},
     {"missing_time", ProblemSeverity::kInfo, "events without a usable time were read at time zero"},
-    {"crossing_spans", ProblemSeverity::kInfo, "spans cross the end of their parent; clipped for nesting and self time"},
-    {"unclosed_begin", ProblemSeverity::kInfo, "begin events without an end were closed at the last time of their track"},
+    {"crossing_spans", ProblemSeverity::kInfo,
+     "spans cross the end of their parent; clipped for nesting and self time"},
+    {"unclosed_begin", ProblemSeverity::kInfo,
+     "begin events without an end were closed at the last time of their track"},
     {"stray_end", ProblemSeverity::kInfo, "end events without a begin were dropped"},
     {"mismatched_end", ProblemSeverity::kInfo, "end events closed a begin event of another name"},
     {"unpaired_flow", ProblemSeverity::kInfo, "flow ends without their other end were dropped"},
@@ -34,7 +36,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"damaged_record", ProblemSeverity::kDataLoss, "records that contradict the format were left out"},
     {"dropped_at_cap", ProblemSeverity::kInfo, "records were dropped at the memory cap that was asked for"},
     {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
-    {"newer_minor_version", ProblemSeverity::kInfo, "the file was written by a newer version; unknown parts were ignored"},
+    {"newer_minor_version", ProblemSeverity::kInfo,
+     "the file was written by a newer version; unknown parts were ignored"},
     {"over_memory_limit", ProblemSeverity::kDataLoss, "the memory limit was reached; everything before is kept"},
 };
 

@@ -1,0 +1,89 @@
+// Memory that is given out in pieces and freed all at once. Pieces never move.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace opscope {
+
+class Arena {
+ public:
+  Arena() = default;
+  Arena(Arena&& other) noexcept { Swap(other); }
+  Arena& operator=(Arena&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+  ~Arena() {
+    while (blocks_ != nullptr) {
+      Block* next = blocks_->next;
+      std::free(blocks_);
+      blocks_ = next;
+    }
+  }
+
+  std::string_view Copy(std::string_view text) {
+    char* place = Allocate(text.size());
+    if (!text.empty()) std::memcpy(place, text.data(), text.size());
+    return {place, text.size()};
+  }
+
+  template <typename T>
+  std::span<T> Copy(std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
+    if (values.empty()) return {};
+    used_ = (used_ + 7) & ~size_t{7};
+    char* place = Allocate(values.size_bytes());
+    std::memcpy(place, values.data(), values.size_bytes());
+    return {reinterpret_cast<T*>(place), values.size()};
+  }
+
+  size_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  struct alignas(16) Block {
+    Block* next;
+  };
+  static constexpr size_t kBlockBytes = size_t{64} * 1024;
+
+  char* Allocate(size_t size) {
+    if (used_ > capacity_ || size > capacity_ - used_) NewBlock(size);
+    char* place = reinterpret_cast<char*>(blocks_) + used_;
+    used_ += size;
+    return place;
+  }
+
+  void NewBlock(size_t at_least) {
+    const size_t bytes = sizeof(Block) + (at_least > kBlockBytes ? at_least : kBlockBytes);
+    auto* block = static_cast<Block*>(std::malloc(bytes));
+    if (block == nullptr) throw std::bad_alloc();
+    block->next = blocks_;
+    blocks_ = block;
+    used_ = sizeof(Block);
+    capacity_ = bytes;
+    memory_bytes_ += bytes;
+  }
+
+  void Swap(Arena& other) noexcept {
+    std::swap(blocks_, other.blocks_);
+    std::swap(used_, other.used_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(memory_bytes_, other.memory_bytes_);
+  }
+
+  Block* blocks_ = nullptr;
+  size_t used_ = 0;      // of the newest block, header included
+  size_t capacity_ = 0;  // of the newest block, header included
+  size_t memory_bytes_ = 0;
+};
+
+}  // namespace opscope

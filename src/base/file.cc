@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace opscope {
+namespace {
+
+Error SystemErrorFor(const std::string& path, int number) {
+  Error error;
+  error.code = number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+  error.message = path + ": " + std::generic_category().message(number);
+  error.system_errno = number;
+  return error;
+}
+
+// The name of a temporary file must be free of other processes' and other threads' ones.
+std::string TemporaryName(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return path + ".tmp" + std::to_string(getpid()) + "." +
+         std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
+}
+
+Status ReadAll(int descriptor, const std::string& path, std::string* out) {
+  constexpr size_t kStep = size_t{1} << 20;
+  size_t size = 0;
+  while (true) {
+    out->resize(size + kStep);
+    const ssize_t got = read(descriptor, out->data() + size, kStep);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return SystemErrorFor(path, errno);
+    size += static_cast<size_t>(got);
+    if (got == 0) break;
+  }
+  out->resize(size);
+  return {};
+}
+
+}  // namespace
+
+Result<FileBytes> FileBytes::Open(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return SystemErrorFor(path, errno);
+  FileBytes file;
+  struct stat facts;
+  if (fstat(descriptor, &facts) != 0 || S_ISDIR(facts.st_mode)) {
+    const int number = S_ISDIR(facts.st_mode) ? EISDIR : errno;
+    close(descriptor);
+    return SystemErrorFor(path, number);
+  }
+  if (S_ISREG(facts.st_mode) && facts.st_size > 0) {
+    const auto size = static_cast<size_t>(facts.st_size);
+    void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (memory != MAP_FAILED) {
+      madvise(memory, size, MADV_SEQUENTIAL);
+      close(descriptor);
+      file.bytes_ = {static_cast<const std::byte*>(memory), size};
+      file.mapped_ = true;
+      return file;
+    }
+  }
+  Status read = ReadAll(descriptor, path, &file.read_);
+  close(descriptor);
+  if (!read.ok()) return read.error();
+  file.bytes_ = std::as_bytes(std::span(file.read_));
+  return file;
+}
+
+FileBytes::FileBytes(FileBytes&& other) noexcept {
+  Swap(other);
+}
+FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
+  Swap(other);
+  return *this;
+}
+FileBytes::~FileBytes() {
+  if (mapped_) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void FileBytes::Swap(FileBytes& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(read_, other.read_);
+  // A short std::string lives inside the object, so its bytes have moved.
+  if (!mapped_) bytes_ = std::as_bytes(std::span(read_));
+  if (!other.mapped_) other.bytes_ = std::as_bytes(std::span(other.read_));
+}
+
+Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  struct stat facts;
+  const bool exists = stat(path.c_str(), &facts) == 0;
+  if (exists && S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
+  const bool direct = exists && !S_ISREG(facts.st_mode);
+  if (!direct) file.temporary_ = TemporaryName(path);
+  const int flags = direct ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  file.descriptor_ = open(direct ? path.c_str() : file.temporary_.c_str(), flags, 0666);
+  if (file.descriptor_ < 0) {
+    file.temporary_.clear();
+    return SystemErrorFor(path, errno);
+  }
+  return file;
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), descriptor_(other.descriptor_) {
+  other.descriptor_ = -1;
+  other.temporary_.clear();
+}
+
+AtomicFile::~AtomicFile() {
+  Abandon();
+}
+
+void AtomicFile::Abandon() {
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+Error AtomicFile::SystemError(const char* what) {
+  const int number = errno;
+  Abandon();
+  Error error = SystemErrorFor(path_, number);
+  error.code = ErrorCode::kIo;
+  error.message += std::string(" (") + what + ")";
+  return error;
+}
+
+Status AtomicFile::Write(std::string_view bytes) {
+  if (descriptor_ < 0) return Error{ErrorCode::kIo, path_ + ": the file is no longer open", EBADF};
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return SystemError("while writing");
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+Status AtomicFile::Commit() {
+  if (descriptor_ < 0) return Error{ErrorCode::kIo, path_ + ": the file is no longer open", EBADF};
+  const int closed = close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0) return SystemError("while closing");
+  if (temporary_.empty()) return {};
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("while renaming");
+  temporary_.clear();
+  return {};
+}
+
+Status WriteFileAtomically(const std::string& path, std::string_view bytes) {
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.error();
+  OPSCOPE_TRY(file.value().Write(bytes));
+  return file.value().Commit();
+}
+
+}  // namespace opscope

@@ -1,0 +1,64 @@
+// Files as the library needs them: a read-only mapping of a whole file, and a file that appears under
+// its name only when it is complete. Errors name the path and keep errno.
+//
+// Thread rule: one thread at a time per object.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "opscope/result.h"
+
+namespace opscope {
+
+// The bytes of a file: mapped, or read into memory where the system cannot map (pipes, /dev/stdin).
+// A mapped file that somebody else cuts while it is read is beyond help (SIGBUS), as everywhere.
+class FileBytes {
+ public:
+  // kNotFound: no such file. kIo: a directory, no permission, any other refusal.
+  static Result<FileBytes> Open(const std::string& path);
+
+  FileBytes(FileBytes&& other) noexcept;
+  FileBytes& operator=(FileBytes&& other) noexcept;
+  ~FileBytes();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  FileBytes() = default;
+  void Swap(FileBytes& other) noexcept;
+
+  std::span<const std::byte> bytes_;
+  bool mapped_ = false;
+  std::string read_;  // when not mapped
+};
+
+// Writes beside the final name and renames at Commit; destroyed before that, nothing stays.
+// A path that exists and is not a regular file (/dev/stdout, a pipe) is written directly.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> Create(const std::string& path);
+
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  [[nodiscard]] Status Write(std::string_view bytes);
+  [[nodiscard]] Status Commit();
+
+ private:
+  AtomicFile() = default;
+  Error SystemError(const char* what);
+  void Abandon();
+
+  std::string path_;
+  std::string temporary_;  // empty: written directly
+  int descriptor_ = -1;
+};
+
+[[nodiscard]] Status WriteFileAtomically(const std::string& path, std::string_view bytes);
+
+}  // namespace opscope

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+namespace opscope {
+namespace {
+
+template <typename T, typename... Format>
+void AppendChars(std::string* out, T value, Format... format) {
+  std::array<char, 40> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, format...).ptr;
+  out->append(digits.data(), static_cast<size_t>(end - digits.data()));
+}
+
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+void AppendUnicodeEscape(std::string* out, uint32_t unit) {
+  const char escape[6] = {'\\',
+                          'u',
+                          kHexDigits[(unit >> 12) & 15],
+                          kHexDigits[(unit >> 8) & 15],
+                          kHexDigits[(unit >> 4) & 15],
+                          kHexDigits[unit & 15]};
+  out->append(escape, sizeof(escape));
+}
+
+void AppendEscapedByte(std::string* out, unsigned char byte) {
+  switch (byte) {
+    case '"':
+      out->append("\\\"");
+      return;
+    case '\\':
+      out->append("\\\\");
+      return;
+    case '\b':
+      out->append("\\b");
+      return;
+    case '\f':
+      out->append("\\f");
+      return;
+    case '\n':
+      out->append("\\n");
+      return;
+    case '\r':
+      out->append("\\r");
+      return;
+    case '\t':
+      out->append("\\t");
+      return;
+    default:
+      AppendUnicodeEscape(out, byte);
+      return;
+  }
+}
+
+bool IsPlain(unsigned char byte) {
+  return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+}  // namespace
+
+void AppendInt(std::string* out, int64_t value) {
+  AppendChars(out, value);
+}
+void AppendUint(std::string* out, uint64_t value) {
+  AppendChars(out, value);
+}
+void AppendHex(std::string* out, uint64_t value) {
+  AppendChars(out, value, 16);
+}
+void AppendDouble(std::string* out, double value) {
+  AppendChars(out, value);
+}
+
+void AppendMicros(std::string* out, int64_t ns) {
+  const bool negative = ns < 0;
+  const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+  if (negative) out->push_back('-');
+  AppendUint(out, magnitude / 1000);
+  const uint64_t rest = magnitude % 1000;
+  const char decimals[4] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
+                            static_cast<char>('0' + rest % 10)};
+  out->append(decimals, sizeof(decimals));
+}
+
+size_t Utf8SequenceLength(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates and code points past U+10FFFF show in the second byte.
+  const unsigned char second = byte(1);
+  if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) || (lead == 0xf0 && second < 0x90) ||
+      (lead == 0xf4 && second > 0x8f)) {
+    return 0;
+  }
+  return length;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = Utf8SequenceLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+void AppendJsonEscaped(std::string* out, std::string_view text) {
+  size_t begin = 0;
+  while (begin < text.size()) {
+    size_t end = begin;
+    while (end < text.size() && IsPlain(static_cast<unsigned char>(text[end])))
+      ++end;
+    out->append(text.substr(begin, end - begin));
+    if (end == text.size()) return;
+    const auto byte = static_cast<unsigned char>(text[end]);
+    if (byte < 0x80) {
+      AppendEscapedByte(out, byte);
+      begin = end + 1;
+      continue;
+    }
+    const size_t length = Utf8SequenceLength(text.substr(end));
+    if (length == 0) {
+      AppendUnicodeEscape(out, 0xdc00u + byte);
+      begin = end + 1;
+    } else {
+      out->append(text.substr(end, length));
+      begin = end + length;
+    }
+  }
+}
+
+void AppendJsonString(std::string* out, std::string_view text) {
+  out->push_back('"');
+  AppendJsonEscaped(out, text);
+  out->push_back('"');
+}
+
+}  // namespace opscope

@@ -1,0 +1,38 @@
+// Appends numbers and JSON strings to a std::string, without locale and without allocation beyond
+// the string's own growth.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace opscope {
+
+void AppendInt(std::string* out, int64_t value);
+void AppendUint(std::string* out, uint64_t value);
+void AppendHex(std::string* out, uint64_t value);  // lower case, no prefix
+
+// The shortest text that reads back as the same double: "0.1", "1e+300", "2". NaN and infinities as
+// std::to_chars writes them; JSON has no spelling for those, callers decide.
+void AppendDouble(std::string* out, double value);
+
+// Nanoseconds as microseconds with exactly three decimals, as Kineto prints times: 1234567 -> "1234.567".
+void AppendMicros(std::string* out, int64_t ns);
+
+// `text` between quotes. Control characters, quote and backslash are escaped, valid UTF-8 passes.
+// A byte that is not UTF-8 becomes \udcXX (Python's surrogateescape), which ParseJson-side readers
+// turn back: reversible.
+void AppendJsonString(std::string* out, std::string_view text);
+
+// As above, without the quotes.
+void AppendJsonEscaped(std::string* out, std::string_view text);
+
+[[nodiscard]] bool IsUtf8(std::string_view text);
+
+// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
+[[nodiscard]] size_t Utf8SequenceLength(std::string_view text);
+
+}  // namespace opscope

@@ -1,0 +1,38 @@
+// Unique argument lists. A list that is added twice has one id; each is kept as the Argument values
+// that Trace::arguments hands out, so reading allocates nothing.
+//
+// Thread rule: one thread at a time while it grows, then immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <span>
+
+#include "base/arena.h"
+#include "base/column.h"
+#include "opscope/trace.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class ArgumentTable {
+ public:
+  ArgsId Add(std::span<const ArgumentRow> arguments);
+  std::span<const Argument> list(ArgsId id) const {
+    return Row(id) < lists_.size() ? lists_[Row(id)] : std::span<const Argument>();
+  }
+  size_t size() const { return lists_.size(); }
+  size_t memory_bytes() const;
+  void DropIndex();  // after the last Add
+
+ private:
+  std::span<const Argument> Keep(std::span<const ArgumentRow> arguments);
+
+  Arena arena_;
+  Column<std::span<const Argument>> lists_;
+  Column<uint32_t> same_hash_;  // the next list whose hash is equal, or kNone
+  tsl::robin_map<uint64_t, uint32_t> by_hash_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,273 @@
+// Collects rows, then Build(): order the spans (span_table.h), nest them track by track (nesting.h),
+// turn numbers of addition into final rows, find the spans of flows, freeze.
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/builder.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "opscope/result.h"
+#include "trace/nesting.h"
+#include "trace/problem_kinds.h"
+#include "trace/storage.h"
+
+namespace opscope {
+
+// Rows that stay open for changes until Build.
+struct TraceBuilder::Pending {
+  std::vector<ProcessRow> processes;
+  std::vector<TrackRow> tracks;
+  std::vector<uint8_t> pre_ordered;  // by track
+};
+
+namespace {
+
+const ProblemKind& FindProblemKind(std::string_view name) {
+  const auto* found =
+      std::find_if(std::begin(kProblemKinds), std::end(kProblemKinds), [&](const auto& k) { return k.name == name; });
+  OPSCOPE_CHECK(found != std::end(kProblemKinds));
+  return *found;
+}
+
+template <typename T>
+std::span<T> RowsOf(Column<T>& column, const TrackRange& range) {
+  return {column.data() + range.first, range.nested};
+}
+
+// The innermost nested span of the track that holds `time`: starts at or before it and ends after it,
+// or is a zero-length span at it.
+SpanId SpanAround(const SpanTable& spans, const TrackRange& range, Timestamp time) {
+  const Timestamp* begin = spans.start.data() + range.first;
+  const Timestamp* after = std::upper_bound(begin, begin + range.nested, time);
+  if (after == begin) return SpanId::kNone;
+  auto row = static_cast<uint32_t>(after - spans.start.data() - 1);
+  while (row != Row(SpanId::kNone)) {
+    const bool holds = spans.start[row] == time || EndOf(spans.start[row], spans.duration[row]) > time.ns;
+    if (holds) return static_cast<SpanId>(row);
+    row = Row(spans.parent[row]);
+  }
+  return SpanId::kNone;
+}
+
+void NestTracks(const SpanOrder& order, std::span<const uint8_t> pre_ordered, SpanTable* spans, uint64_t* crossings) {
+  for (size_t track = 0; track < order.tracks.size(); ++track) {
+    const TrackRange range = order.tracks[track];
+    const auto depth = RowsOf(spans->depth, range);
+    const auto parent = RowsOf(spans->parent, range);
+    if (pre_ordered[track] != 0) {
+      NestByDepth(range.first, depth, parent);
+    } else {
+      *crossings +=
+          NestByContainment(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
+    }
+    for (uint32_t row = range.first + range.nested; row < range.first + range.count; ++row)
+      spans->depth[row] = 0;
+  }
+}
+
+// final_row[i]: where the i-th added span went; empty for the identity.
+Column<uint32_t> InvertOrder(std::span<const uint32_t> source_row) {
+  Column<uint32_t> final_row;
+  final_row.resize(source_row.size(), 0);
+  for (size_t row = 0; row < source_row.size(); ++row)
+    final_row[source_row[row]] = static_cast<uint32_t>(row);
+  return final_row;
+}
+
+SpanId FinalSpan(SpanId added, const Column<uint32_t>& final_row) {
+  if (added == SpanId::kNone || final_row.empty()) return added;
+  return static_cast<SpanId>(final_row[Row(added)]);
+}
+
+}  // namespace
+
+TraceBuilder::TraceBuilder() : storage_(std::make_unique<TraceStorage>()), pending_(std::make_unique<Pending>()) {
+}
+TraceBuilder::~TraceBuilder() = default;
+
+TraceInfo& TraceBuilder::info() {
+  return storage_->info;
+}
+StringId TraceBuilder::Intern(std::string_view text) {
+  return storage_->strings.Intern(text);
+}
+std::string_view TraceBuilder::text(StringId id) const {
+  return storage_->strings.text(id);
+}
+
+ProcessId TraceBuilder::AddProcess(const ProcessRow& row) {
+  pending_->processes.push_back(row);
+  return static_cast<ProcessId>(pending_->processes.size() - 1);
+}
+
+TrackId TraceBuilder::AddTrack(const TrackRow& row) {
+  OPSCOPE_CHECK(Row(row.process) < pending_->processes.size());
+  pending_->tracks.push_back(row);
+  pending_->pre_ordered.push_back(0);
+  return static_cast<TrackId>(pending_->tracks.size() - 1);
+}
+
+ProcessRow& TraceBuilder::process(ProcessId id) {
+  return pending_->processes[Row(id)];
+}
+TrackRow& TraceBuilder::track(TrackId id) {
+  return pending_->tracks[Row(id)];
+}
+size_t TraceBuilder::process_count() const {
+  return pending_->processes.size();
+}
+size_t TraceBuilder::track_count() const {
+  return pending_->tracks.size();
+}
+
+void TraceBuilder::ReserveSpans(size_t count) {
+  storage_->spans.Reserve(storage_->spans.size() + count);
+}
+
+AddedSpan TraceBuilder::AddSpan(const SpanRow& row) {
+  OPSCOPE_CHECK(Row(row.track) < pending_->tracks.size());
+  storage_->spans.Add(row);
+  if (row.duration.ns < 0) {
+    AddProblem("negative_duration", -1);
+    storage_->spans.duration.back() = Duration{};
+  }
+  return static_cast<AddedSpan>(storage_->spans.size() - 1);
+}
+
+size_t TraceBuilder::span_count() const {
+  return storage_->spans.size();
+}
+void TraceBuilder::SetPreOrdered(TrackId track) {
+  pending_->pre_ordered[Row(track)] = 1;
+}
+
+void TraceBuilder::AddAsyncSpan(const AsyncSpanRow& row) {
+  storage_->async_spans.Add(row);
+}
+void TraceBuilder::AddInstant(const InstantRow& row) {
+  storage_->instants.Add(row);
+}
+void TraceBuilder::AddCounter(const CounterRow& row) {
+  storage_->counters.Add(row);
+}
+void TraceBuilder::AddFlow(const FlowRow& row) {
+  storage_->flows.Add(row);
+}
+void TraceBuilder::AddAllocation(const AllocationRow& row) {
+  storage_->allocations.Add(row);
+}
+
+void TraceBuilder::AddStep(int64_t number, StringId name, AddedSpan span) {
+  storage_->steps.number.push_back(number);
+  storage_->steps.name.push_back(name);
+  storage_->steps.span.push_back(static_cast<SpanId>(span));
+}
+
+FrameId TraceBuilder::AddFrame(StringId text) {
+  return storage_->stacks.AddFrame(text);
+}
+StackId TraceBuilder::AddStack(FrameId frame, StackId caller) {
+  return storage_->stacks.AddStack(frame, caller);
+}
+ArgsId TraceBuilder::AddArguments(std::span<const ArgumentRow> arguments) {
+  return storage_->arguments.Add(arguments);
+}
+
+void TraceBuilder::AddMetadata(std::string_view key, std::string_view json) {
+  MetadataTable& table = storage_->metadata;
+  const StringId id = Intern(key), value = Intern(json);
+  for (size_t row = 0; row < table.key.size(); ++row) {
+    if (table.key[row] == id) {
+      table.json[row] = value;
+      return;
+    }
+  }
+  table.key.push_back(id);
+  table.json.push_back(value);
+}
+
+void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t count, std::string_view detail) {
+  ProblemTable& table = storage_->problems;
+  const StringId id = Intern(kind);
+  for (size_t row = 0; row < table.kind.size(); ++row) {
+    if (table.kind[row] == id) {
+      table.count[row] += count;
+      if (table.first_offset[row] < 0) table.first_offset[row] = offset;
+      return;
+    }
+  }
+  const ProblemKind& known = FindProblemKind(kind);
+  std::string message(known.sentence);
+  if (!detail.empty()) message.append(" (").append(detail).append(")");
+  table.kind.push_back(id);
+  table.severity.push_back(static_cast<uint8_t>(known.severity));
+  table.count.push_back(count);
+  table.first_offset.push_back(offset);
+  table.message.push_back(Intern(message));
+}
+
+void TraceBuilder::RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
+                                  std::string_view message) {
+  ProblemTable& table = storage_->problems;
+  table.kind.push_back(Intern(kind));
+  table.severity.push_back(static_cast<uint8_t>(severity));
+  table.count.push_back(count);
+  table.first_offset.push_back(offset);
+  table.message.push_back(Intern(message));
+}
+
+bool TraceBuilder::HasProblem(std::string_view kind) const {
+  const auto id = storage_->strings.Find(kind);
+  const auto kinds = storage_->problems.kind.view();
+  return id && std::find(kinds.begin(), kinds.end(), *id) != kinds.end();
+}
+
+uint64_t TraceBuilder::memory_bytes() const {
+  return storage_->memory_bytes();
+}
+
+bool TraceBuilder::empty() const {
+  return storage_->spans.size() + storage_->async_spans.start.size() + storage_->instants.time.size() +
+             storage_->counters.time.size() + storage_->flows.id.size() + storage_->allocations.time.size() ==
+         0;
+}
+
+Trace TraceBuilder::Build() {
+  TraceStorage& storage = *storage_;
+  SpanTable& spans = storage.spans;
+  const std::span<const uint8_t> pre_ordered(pending_->pre_ordered);
+  const SpanOrder order = OrderSpans(spans, pending_->tracks.size(), pre_ordered);
+  ApplyOrder(order.source_row.view(), &spans);
+  uint64_t crossings = 0;
+  NestTracks(order, pre_ordered, &spans, &crossings);
+  if (crossings > 0) AddProblem("crossing_spans", -1, crossings);
+
+  const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
+  for (size_t row = 0; row < storage.steps.span.size(); ++row) {
+    storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
+  }
+  const auto resolve = [&](SpanId added, TrackId track, Timestamp time) {
+    if (added != SpanId::kNone) return FinalSpan(added, final_row);
+    if (Row(track) >= order.tracks.size()) return SpanId::kNone;
+    return SpanAround(spans, order.tracks[Row(track)], time);
+  };
+  FlowTable& flows = storage.flows;
+  for (size_t row = 0; row < flows.id.size(); ++row) {
+    flows.start_span[row] = resolve(flows.start_span[row], flows.start_track[row], flows.start_time[row]);
+    flows.end_span[row] = resolve(flows.end_span[row], flows.end_track[row], flows.end_time[row]);
+  }
+
+  for (const ProcessRow& row : pending_->processes)
+    storage.processes.Add(row);
+  for (size_t track = 0; track < pending_->tracks.size(); ++track) {
+    storage.tracks.Add(pending_->tracks[track], order.tracks[track].first, order.tracks[track].count);
+  }
+  storage.Freeze();
+  std::unique_ptr<const TraceStorage> built = std::move(storage_);
+  storage_ = std::make_unique<TraceStorage>();
+  pending_ = std::make_unique<Pending>();
+  return Trace(std::move(built));
+}
+
+}  // namespace opscope

@@ -1,0 +1,66 @@
+// The span columns while they grow, and their way into the order of the Trace: by track, nested spans
+// in pre-order, then the track's async spans by start.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "base/column.h"
+#include "opscope/trace.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct SpanTable {
+  Column<Timestamp> start;
+  Column<Duration> duration;
+  Column<StringId> name, overload, category;
+  Column<TrackId> track;
+  Column<SpanId> parent;
+  Column<uint16_t> depth;
+  Column<uint8_t> flags;
+  Column<ScopeType> scope;
+  Column<int64_t> sequence;
+  Column<uint64_t> forward_thread;
+  Column<uint32_t> correlation, external_id;
+  Column<ArgsId> args;
+  Column<StackId> stack;
+  Column<StringId> extra;
+
+  size_t size() const { return start.size(); }
+  void Add(const SpanRow& row);  // leaves `parent` for the nesting
+  void Reserve(size_t rows);
+  SpanColumns view() const;
+
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(start), visit(duration), visit(name), visit(overload), visit(category), visit(track), visit(parent),
+        visit(depth), visit(flags), visit(scope), visit(sequence), visit(forward_thread), visit(correlation),
+        visit(external_id), visit(args), visit(stack), visit(extra);
+  }
+};
+
+// Row range of one track: nested rows [first, first + nested), async rows behind them up to first + count.
+struct TrackRange {
+  uint32_t first = 0;
+  uint32_t nested = 0;
+  uint32_t count = 0;
+};
+
+struct SpanOrder {
+  Column<TrackRange> tracks;
+  // For each final row the row of addition; empty when nothing has to move.
+  Column<uint32_t> source_row;
+};
+
+// Where every row belongs. Tracks with pre_ordered[track] != 0 keep their order of addition. O(n) when the rows
+// stand in order already, as recordings and Kineto's files do, O(n log n) otherwise.
+// REQUIRES: every row's track < track_count.
+SpanOrder OrderSpans(const SpanTable& table, size_t track_count, std::span<const uint8_t> pre_ordered);
+
+// Moves the rows, column by column, so that one extra column is all the memory it takes.
+void ApplyOrder(std::span<const uint32_t> source_row, SpanTable* table);
+
+}  // namespace opscope

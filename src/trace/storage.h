@@ -1,0 +1,63 @@
+// What a Trace owns: all columns and, once frozen, the public views of them.
+//
+// Thread rule: one thread at a time until Freeze, then immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trace/argument_table.h"
+#include "trace/span_table.h"
+#include "trace/stack_table.h"
+#include "trace/string_pool.h"
+#include "trace/tables.h"
+
+namespace opscope {
+
+class TraceStorage {
+ public:
+  TraceInfo info;
+  StringPool strings;
+  ProcessTable processes;
+  TrackTable tracks;
+  SpanTable spans;
+  AsyncSpanTable async_spans;
+  InstantTable instants;
+  CounterTable counters;
+  FlowTable flows;
+  AllocationTable allocations;
+  StepTable steps;
+  StackTable stacks;
+  ArgumentTable arguments;
+  ProblemTable problems;
+  MetadataTable metadata;
+
+  // Gives back what the columns hold in reserve and fixes the views.
+  void Freeze();
+  uint64_t memory_bytes();
+
+  struct Views {
+    ProcessColumns processes;
+    TrackColumns tracks;
+    SpanColumns spans;
+    AsyncSpanColumns async_spans;
+    InstantColumns instants;
+    CounterColumns counters;
+    FlowColumns flows;
+    AllocationColumns allocations;
+    StepColumns steps;
+    FrameColumns frames;
+    StackColumns stacks;
+    ProblemColumns problems;
+    MetadataColumns metadata;
+    uint64_t memory_bytes = 0;
+    bool is_partial = false;
+  };
+  const Views& views() const { return views_; }
+
+ private:
+  template <typename Visit>
+  void ForEachColumn(Visit visit);
+
+  Views views_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,86 @@
+// The public, read-only face of the store.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/trace.h"
+
+#include "trace/storage.h"
+
+namespace opscope {
+
+Trace::Trace() {
+  auto storage = std::make_unique<TraceStorage>();
+  storage->Freeze();
+  storage_ = std::move(storage);
+}
+Trace::Trace(std::unique_ptr<const TraceStorage> storage) : storage_(std::move(storage)) {
+}
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
+const TraceInfo& Trace::info() const {
+  return storage_->info;
+}
+std::string_view Trace::text(StringId id) const {
+  return storage_->strings.text(id);
+}
+std::optional<StringId> Trace::FindString(std::string_view text) const {
+  return storage_->strings.Find(text);
+}
+size_t Trace::string_count() const {
+  return storage_->strings.size();
+}
+
+const ProcessColumns& Trace::processes() const {
+  return storage_->views().processes;
+}
+const TrackColumns& Trace::tracks() const {
+  return storage_->views().tracks;
+}
+const SpanColumns& Trace::spans() const {
+  return storage_->views().spans;
+}
+const AsyncSpanColumns& Trace::async_spans() const {
+  return storage_->views().async_spans;
+}
+const InstantColumns& Trace::instants() const {
+  return storage_->views().instants;
+}
+const CounterColumns& Trace::counters() const {
+  return storage_->views().counters;
+}
+const FlowColumns& Trace::flows() const {
+  return storage_->views().flows;
+}
+const AllocationColumns& Trace::allocations() const {
+  return storage_->views().allocations;
+}
+const StepColumns& Trace::steps() const {
+  return storage_->views().steps;
+}
+const FrameColumns& Trace::frames() const {
+  return storage_->views().frames;
+}
+const StackColumns& Trace::stacks() const {
+  return storage_->views().stacks;
+}
+const ProblemColumns& Trace::problems() const {
+  return storage_->views().problems;
+}
+const MetadataColumns& Trace::metadata() const {
+  return storage_->views().metadata;
+}
+
+size_t Trace::argument_list_count() const {
+  return storage_->arguments.size();
+}
+std::span<const Argument> Trace::arguments(ArgsId id) const {
+  return storage_->arguments.list(id);
+}
+bool Trace::is_partial() const {
+  return storage_->views().is_partial;
+}
+uint64_t Trace::memory_bytes() const {
+  return storage_->views().memory_bytes;
+}
+
+}  // namespace opscope
