@@ -1,0 +1,42 @@
+# Thin names for the commands of this project; `make help` lists them.
+# SPDX-License-Identifier: Apache-2.0
+.DEFAULT_GOAL := build
+.PHONY: help build demo test bench asan tsan fuzz format lint golden clean
+T ?= chrome_json
+S ?= 60
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1 /p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+build: ## the C++ library, the program opscope-native and their tests
+	@tools/setup packages && cmake --preset dev && cmake --build --preset dev
+
+demo: ## profile a real ResNet-18, beside the original profiler
+	@tools/setup && .venv/bin/python examples/demo.py
+
+test: ## everything: C++ and Python tests, the map, the examples
+	@tools/setup packages && tools/run_tests.py
+
+bench: ## every speed and memory row, both sides; writes docs/performance.md
+	@tools/setup && bench/run
+
+asan: ## C++ tests under the address and undefined-behaviour sanitizers
+	@tools/setup packages && tools/run_tests.py --preset asan
+
+tsan: ## C++ tests under the thread sanitizer
+	@tools/setup packages && tools/run_tests.py --preset tsan
+
+fuzz: ## libFuzzer on one parser: make fuzz T=chrome_json S=60
+	@tools/setup packages && tools/fuzz $(T) $(S)
+
+format: ## rewrite C++ and Python sources in the project's format
+	@tools/format --write
+
+lint: ## formats, ruff, the map; changes nothing
+	@tools/format --check && tools/check_map.py && .venv/bin/ruff check
+
+golden: ## rewrite the expected files of the golden tests; review the diff
+	@cmake --preset dev && cmake --build --preset dev && OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -L golden
+
+clean: ## remove what was built (the Python environment stays)
+	@rm -rf build demo-out

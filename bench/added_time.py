@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a running profiler adds to a program: one process, all sides interleaved in every round.
+
+"Empty" is a pair of callbacks that do nothing, registered with torch: the part of the cost that is torch's own and that
+every profiler of torch pays. It needs libopscope_torch_floor; without it those rows are left out.
+"""
+
+import ctypes
+import gc
+import statistics
+import time
+from pathlib import Path
+
+import measure
+
+
+class EmptyCallbacks:
+    """torch's own cost of being observed."""
+
+    def __init__(self, library, needs_inputs):
+        self._library = library
+        self._needs_inputs = needs_inputs
+
+    def start(self):
+        self._handle = self._library.opscope_torch_floor_install(int(self._needs_inputs), 0)
+
+    def stop(self):
+        self._library.opscope_torch_floor_remove(self._handle)
+
+    @staticmethod
+    def load():
+        """The library from the newest build that has it, or None."""
+        import torch  # noqa: F401  (the library resolves its symbols against the loaded torch)
+
+        root = Path(__file__).resolve().parent.parent
+        found = sorted(root.glob("build/*/**/libopscope_torch_floor.so"), key=lambda path: path.stat().st_mtime)
+        if not found:
+            return None
+        library = ctypes.CDLL(str(found[-1]))
+        library.opscope_torch_floor_install.restype = ctypes.c_uint64
+        library.opscope_torch_floor_remove.argtypes = [ctypes.c_uint64]
+        return library
+
+
+def contenders(flags):
+    """name -> function that makes an object with start() and stop()."""
+    library = EmptyCallbacks.load()
+    found = {}
+    for name, arguments in flags.items():
+        if library is not None:
+            found["empty", name] = lambda name=name: EmptyCallbacks(library, name == "shapes")
+        for side in measure.SIDES:
+            found[side, name] = lambda side=side, arguments=arguments: measure.new_profile(side, **arguments)
+    return found
+
+
+def timed(run, count):
+    cpu = time.process_time_ns()
+    wall = time.perf_counter_ns()
+    run(count)
+    wall = time.perf_counter_ns() - wall
+    return wall / count, (time.process_time_ns() - cpu) / count
+
+
+def added(run, count, warm, sides, rounds):
+    """{side: {"min", "median", "cpu"}} nanoseconds added per unit of `count`, and the same for no profiler ("off")."""
+    off, samples = [], {side: [] for side in sides}
+    run(count // 2 + 1)
+    for round_number in range(rounds):
+        for side, make in sides.items():
+            before = timed(run, count)
+            profile = make()
+            profile.start()
+            run(warm)
+            during = timed(run, count)
+            profile.stop()
+            del profile
+            gc.collect()
+            off.append(before)
+            samples[side].append((during, during[0] - before[0], during[1] - before[1]))
+        measure.say(f"added time: round {round_number + 1} of {rounds}")
+    base = {"min": min(wall for wall, _ in off), "median": statistics.median(wall for wall, _ in off)}
+    result = {"off": {**base, "cpu": statistics.median(cpu for _, cpu in off)}}
+    for side, rows in samples.items():
+        result[side] = {
+            "min": min(during[0] for during, _, _ in rows) - base["min"],
+            "median": statistics.median(wall for _, wall, _ in rows),
+            "cpu": statistics.median(cpu for _, _, cpu in rows),
+        }
+    return result
+
+
+def less(a, b):
+    return {key: a[key] - b[key] for key in a}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From stop to the table: stop + events() + the sum of five attributes over all events + key_averages().table(), and
+the same without the walk over the events. Fresh process per measurement; both sides must give the same rows."""
+
+import json
+
+import measure
+
+
+def walk(events):
+    """Sums five attributes of every event."""
+    cpu = self_cpu = count = elapsed = memory = 0
+    for event in events:
+        cpu += event.cpu_time_total
+        self_cpu += event.self_cpu_time_total
+        count += event.count
+        elapsed += event.time_range.elapsed_us()
+        memory += event.cpu_memory_usage
+    return cpu + self_cpu + count + elapsed + memory
+
+
+def one(side, flags, ops, program, with_walk):
+    from workloads import FLAGS, MlpTraining, TinyOps
+
+    workload = {"tiny": TinyOps, "mlp": MlpTraining}[program]()
+    warm = measure.new_profile(side, **FLAGS[flags])  # what the first window of a process loads is not the row's
+    warm.start()
+    workload.run(2)
+    warm.stop()
+    warm.key_averages().table()
+    del warm
+    profile = measure.new_profile(side, **FLAGS[flags])
+    profile.start()
+    workload.run(ops if program == "tiny" else max(1, ops // 250))
+    clock = measure.Clock()
+    profile.stop()
+    stopped = clock.read()
+    if with_walk:
+        walk(profile.events())
+    averages = profile.key_averages()
+    averages.table(sort_by="self_cpu_time_total")
+    total = clock.read()
+    rows = sorted((average.key, average.count) for average in averages)
+    return {"total": total, "stop": stopped, "events": len(profile.events()), "rows": rows}
+
+
+def same_rows(results):
+    """True when both sides gave the same names with the same counts in every repetition."""
+    found = {json.dumps(result["rows"]) for side in measure.SIDES for result in results[side]}
+    return len(found) == 1
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=200000, quick_ops=2000)
+    if options.one:
+        print(json.dumps(one(**json.loads(options.one))))
+        return
+    for program, program_words in (("tiny", "tiny ops"), ("mlp", "MLP steps")):
+        for flags, words in (("none", "no flags"), ("shapes", "record_shapes")):
+            variants = {
+                (side, with_walk): {
+                    "side": side,
+                    "flags": flags,
+                    "ops": options.ops,
+                    "program": program,
+                    "with_walk": with_walk,
+                }
+                for with_walk in (True, False)
+                for side in measure.SIDES
+            }
+            results = measure.interleaved(__file__, options.repetitions, variants)
+            for with_walk, name, title, goal in (
+                (True, "after_stop", "stop + events() + walk + table", 1 / 50),
+                (False, "after_stop_no_walk", "stop + table, without the walk", 1 / 250),
+            ):
+                sides = {side: results[side, with_walk] for side in measure.SIDES}
+                events = sides["opscope"][0]["events"]
+                same = same_rows(sides)
+                measure.sampled_row(
+                    f"{name}_{program}_{flags}",
+                    f"{title}, {program_words}, {words}",
+                    "s per million ops",
+                    sides,
+                    lambda result: result["total"]["wall"],
+                    1e6 / events,
+                    goal=goal if same else None,
+                    cpu=measure.median_cpu(sides, lambda result: result["total"]["cpu"], 1e6 / events),
+                    note=f"{events} events; rows of both sides {'equal' if same else 'DIFFER, so not judged'}",
+                )
+
+
+if __name__ == "__main__":
+    main()

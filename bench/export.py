@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Export as Chrome JSON, plain and gzipped, each in a fresh process right after stop.
+
+opscope imports its recording at first use, so its first export pays for that too; "import done before" leaves it out.
+"""
+
+import json
+import os
+import tempfile
+
+import measure
+
+GZIP = {"gz": {}, "small_gz": {"small_gzip": True}}
+
+
+def export(profile, side, form, folder):
+    """Writes the file and returns its path."""
+    path = os.path.join(folder, "trace.json" if form == "json" else "trace.json.gz")
+    if side == "opscope" and form == "small_gz":
+        profile.trace.export(path, to="chrome", **GZIP[form])
+    else:
+        profile.export_chrome_trace(path)
+    return path
+
+
+def one(side, flags, ops, form, import_before=False):
+    from workloads import FLAGS, TinyOps
+
+    workload = TinyOps()
+    profile = measure.new_profile(side, **FLAGS[flags])
+    profile.start()
+    workload.run(ops)
+    profile.stop()
+    if import_before:
+        len(profile.trace.spans)
+    with tempfile.TemporaryDirectory() as folder:
+        clock = measure.Clock()
+        path = export(profile, side, form, folder)
+        return {"time": clock.read(), "bytes": os.path.getsize(path)}
+
+
+def print_rows(results, flags, words, options):
+    per_million = 1e6 / options.ops
+
+    def row(name, title, form, their_form, goal, largest=None, note=""):
+        sides = {"opscope": results["opscope", flags, form], "torch": results["torch", flags, their_form]}
+        size = sides["opscope"][0]["bytes"] / sides["torch"][0]["bytes"]
+        if largest is not None:
+            note = f"{size:.2f} of torch's gz bytes, at most {largest} asked"
+        measure.sampled_row(
+            f"{name}_{flags}",
+            f"{title}, {words}",
+            "s per million ops",
+            sides,
+            lambda result: result["time"]["wall"],
+            per_million,
+            goal=goal if largest is None or size <= largest else None,
+            cpu=measure.median_cpu(sides, lambda result: result["time"]["cpu"], per_million),
+            note=note or f"{size:.2f} of torch's bytes",
+        )
+
+    row("json", "Chrome JSON right after stop", "json", "json", 1 / 15)
+    row("json_imported", "Chrome JSON, import done before", "json_imported", "json", 1 / 15)
+    row("gz", "JSON.gz right after stop", "gz", "gz", 1 / 60, largest=2)
+    row("gz_small", "JSON.gz, small, right after stop", "small_gz", "gz", 1 / 8, largest=1.15)
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=200000, quick_ops=2000)
+    if options.one:
+        print(json.dumps(one(**json.loads(options.one))))
+        return
+    for flags, words in (("none", "no flags"), ("shapes", "record_shapes")):
+        variants = {}
+        for side, form in (
+            ("opscope", "json"),
+            ("torch", "json"),
+            ("opscope", "gz"),
+            ("torch", "gz"),
+            ("opscope", "small_gz"),
+        ):
+            variants[side, flags, form] = {"side": side, "flags": flags, "ops": options.ops, "form": form}
+        variants["opscope", flags, "json_imported"] = {**variants["opscope", flags, "json"], "import_before": True}
+        print_rows(measure.interleaved(__file__, options.repetitions, variants), flags, words, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns rows (JSON lines, bench/measure.py) into docs/performance.md: bench/report.py ROWS.jsonl -o FILE
+
+--check: reads the rows and writes nothing; fails when there is none.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+SECTIONS = (
+    ("Native scopes", ("native_",)),
+    ("Added time per operator", ("op_",)),
+    ("Added time of a training step", ("step",)),
+    ("Start and stop", ("stop_", "start")),
+    ("From stop to the table", ("after_stop",)),
+    ("Export", ("json", "gz")),
+    ("Size of a recording", ("size_",)),
+    ("Memory", ("ram_",)),
+    ("Losses", ("lost_",)),
+)
+INTRODUCTION = """# What opscope costs
+
+Written by `make bench`; every figure below was measured by the run named here, both sides in that same run.
+
+{facts}
+
+"ours" is opscope, "theirs" what the row is compared with: `torch.profiler` of the same torch, or what the title says.
+The ratio that is judged is minimum by minimum, because other work on the machine only ever adds; the ratio of the
+medians stands beside it. CPU is the median process CPU time, ours / theirs. Added times are the difference to the same loop without a profiler in the same round. Ratios
+carry over to other machines, nanoseconds do not.
+"""
+
+
+def machine_facts(command):
+    def first(path, key):
+        with open(path) as file:
+            return next((line.split(":", 1)[1].strip() for line in file if line.startswith(key)), "unknown")
+
+    versions = subprocess.run(
+        [sys.executable, "-c", "import torch, opscope; print(torch.__version__, opscope.__version__)"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    torch_version, own_version = versions if len(versions) == 2 else ("not installed", "not installed")
+    memory = int(first("/proc/meminfo", "MemTotal").split()[0]) / 2**20
+    return "\n".join(
+        (
+            f"- date: {datetime.date.today().isoformat()}",
+            f"- machine: {first('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, {memory:.0f} GiB, "
+            f"Linux {platform.release().split('-')[0]}; load at the end {os.getloadavg()[1]:.1f}",
+            f"- versions: opscope {own_version}, torch {torch_version}, Python {platform.python_version()}",
+            f"- command: `{command}`",
+        )
+    )
+
+
+def number(value):
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 4
+    return f"{value:.{digits}f}"
+
+
+def ratio(value):
+    if value is None:
+        return "-"
+    return f"1/{1 / value:.0f}" if 0 < value < 0.1 else f"{value:.2f}"
+
+
+def pair(row, kind):
+    figures = row[kind]
+    return number(figures.get("ours")), number(figures.get("theirs"))
+
+
+def table(rows):
+    yield "| row | unit | ours, min (median) | theirs, min (median) | ratio (of medians) | CPU | goal | met |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | --- | --- |"
+    for row in rows:
+        (ours_min, theirs_min), (ours_median, theirs_median) = pair(row, "min"), pair(row, "median")
+        theirs = f"{theirs_min} ({theirs_median})" if "theirs" in row else ""
+        ratios = f"{ratio(row['ratio'])} ({ratio(row['ratio_of_medians'])})" if "ratio" in row else ""
+        cpu = f"{number(row['cpu']['ours'])} / {number(row['cpu']['theirs'])}" if "cpu" in row else ""
+        met = {True: "yes", False: "**no**"}.get(row.get("met"), "")
+        cells = (
+            row["title"],
+            row["unit"],
+            f"{ours_min} ({ours_median})",
+            theirs,
+            ratios,
+            cpu,
+            row.get("goal", ""),
+            met,
+        )
+        yield "| " + " | ".join(cells) + " |"
+
+
+def section_of(row):
+    return next((title for title, starts in SECTIONS if row["row"].startswith(starts)), "Other")
+
+
+def document(rows, command):
+    yield INTRODUCTION.format(facts=machine_facts(command))
+    judged = [row for row in rows if "met" in row]
+    missed = [row["title"] for row in judged if not row["met"]]
+    yield f"{len(judged) - len(missed)} of {len(judged)} judged rows meet their goal." + (
+        " Missed: " + "; ".join(missed) + "." if missed else ""
+    )
+    for title in [title for title, _ in SECTIONS] + ["Other"]:
+        chosen = [row for row in rows if section_of(row) == title]
+        if not chosen:
+            continue
+        yield f"\n## {title}\n"
+        yield from table(chosen)
+        yield ""
+        repetitions = sorted({row["repetitions"] for row in chosen})
+        yield f"Repetitions: {', '.join(map(str, repetitions))}."
+        for note, titles in notes(chosen).items():
+            yield f"- {'; '.join(titles)}: {note}."
+
+
+def notes(rows):
+    """{note: titles of the rows that carry it}, in order."""
+    found = {}
+    for row in rows:
+        if row["note"]:
+            found.setdefault(row["note"], []).append(row["title"])
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--command", default="make bench")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    rows = [json.loads(line) for line in options.rows.read_text().splitlines() if line]
+    if not rows:
+        sys.exit("bench: no row was measured")
+    text = "\n".join(document(rows, options.command)) + "\n"
+    if options.check:
+        print(f"bench: {len(rows)} rows can be measured and printed")
+    elif options.output:
+        options.output.write_text(text)
+        print(f"bench: wrote {options.output}", file=sys.stderr)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Added time of a small training step, and the same without what torch itself costs."""
+
+from added_time import added, contenders, less
+
+import measure
+from workloads import FLAGS, MlpTraining
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=60, quick_ops=3, rounds=9)  # ops: steps
+    rounds = 1 if options.quick else max(options.rounds, 5)
+    times = added(MlpTraining().run, options.ops, 3, contenders({"none": FLAGS["none"]}), rounds)
+    for row in times.values():
+        row.update({key: value / 1000 for key, value in row.items()})
+    off, ours, theirs = times["off"], times["opscope", "none"], times["torch", "none"]
+    measure.print_row("step_off", "MLP training step, no profiler", "us/step", off, repetitions=rounds)
+    cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
+    measure.print_row("step", "added per MLP training step", "us/step", ours, theirs, 0.60, cpu=cpu, repetitions=rounds)
+    empty = times.get(("empty", "none"))
+    if empty is None:
+        return
+    measure.print_row("step_empty", "the same, empty callbacks", "us/step", empty, theirs, repetitions=rounds)
+    title = "the same, above empty callbacks"
+    over, over_theirs = less(ours, empty), less(theirs, empty)
+    cpu = {"ours": over["cpu"], "theirs": over_theirs["cpu"]}
+    measure.print_row("step_above_empty", title, "us/step", over, over_theirs, 0.25, cpu=cpu, repetitions=rounds)
+
+
+if __name__ == "__main__":
+    main()

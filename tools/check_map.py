@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the map is true: ARCHITECTURE.md, the layers, the sizes and the quotes in the documents.
+
+The rules are not written here but read from the layer table of ARCHITECTURE.md, so that there is one place
+to read and to change them. A CTest case runs this; it prints one line per violation and exits 1 if any.
+
+    tools/check_map.py [ROOT]
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+MAX_LINES = 400
+SOURCE_SUFFIXES = {".h", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx"}
+CXX_SUFFIXES = {".h", ".cc", ".c"}
+
+# Third-party name as the table spells it -> how its headers are included.
+VENDOR_HEADERS = {
+    "fmt": r"fmt/",
+    "zstd": r"zstd\.h|zdict\.h|zstd_errors\.h",
+    "xxHash": r"xxhash\.h|xxh3\.h",
+    "robin-map": r"tsl/",
+    "simdjson": r"simdjson\.h",
+    "zlib": r"zlib\.h",
+    "libdeflate": r"libdeflate\.h",
+    "protozero": r"protozero/",
+    "CLI11": r"CLI/",
+    "nanobind": r"nanobind/",
+    "Python": r"Python\.h|frameobject\.h|structmember\.h",
+    "torch": r"torch/|ATen/|c10/|caffe2/",
+    "GoogleTest": r"gtest/|gmock/",
+    "Google Benchmark": r"benchmark/",
+}
+# Headers of the language, the compiler and the system; they need no row.
+STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
+SYSTEM_HEADERS = re.compile(
+    r"(sys|linux|asm)/[a-z_0-9]+\.h$"
+    r"|(assert|cpuid|ctype|dirent|dlfcn|elf|errno|execinfo|fcntl|inttypes|limits|link|malloc|math|poll|pthread|sched"
+    r"|semaphore|setjmp|signal|spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|syscall|termios|time"
+    r"|unistd|x86intrin|emmintrin|immintrin|cxxabi)\.h$"
+)
+PUBLIC_SYSTEM_HEADERS = {"x86intrin.h", "time.h", "stdint.h", "stddef.h", "stdbool.h"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def project_files(root):
+    """Files that belong to the project: what git knows or would add; without git, what is no build output."""
+    git = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True, check=False
+    )
+    if git.returncode == 0:
+        names = [name for name in git.stdout.decode().split("\0") if name]
+    else:
+        names = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+    skipped = {".git", ".venv", "build", "dist", "demo-out", "__pycache__"}
+    return sorted(name for name in set(names) if not skipped & set(Path(name).parts) and (root / name).is_file())
+
+
+def read_layers(text):
+    """The layer table: folder -> (folders that it may include, third-party names)."""
+    layers = {}
+    for row in re.findall(r"^\|(.+)\|\s*$", text, re.MULTILINE):
+        cells = [cell.strip() for cell in row.split("|")]
+        folders = re.findall(r"`((?:src|include|python|examples|tests|bench|fuzz|tools)[\w/]*)`", cells[0])
+        if len(cells) < 3 or not folders:
+            continue
+        names = [[name.strip(" `") for name in cell.split(",")] for cell in cells[1:3]]
+        may_include, vendors = ({name for name in cell if name not in ("", "-")} for cell in names)
+        for folder in folders:
+            layers[folder] = (may_include, vendors)
+    return layers
+
+
+def layer_of(name, layers):
+    """The most specific row for a file, or None."""
+    folders = [folder for folder in layers if name.startswith(folder + "/")]
+    return max(folders, key=len) if folders else None
+
+
+def check_paths(root, text):
+    for token in sorted(set(re.findall(r"`([\w.\-/]+)`", text))):
+        is_path = "/" in token or re.search(r"\.(md|h|cc|py|txt|json|toml)$", token)
+        if is_path and not any((root / base / token).exists() for base in ("", "include", "src")):
+            yield f"ARCHITECTURE.md: names `{token}`, which does not exist"
+
+
+def check_rows(files, layers):
+    folders = set()
+    for name in files:
+        parts = Path(name).parts
+        if parts[0] == "src" and len(parts) > 2 and Path(name).suffix in CXX_SUFFIXES:
+            folders.add("/".join(parts[:3] if parts[1] == "sources" and len(parts) > 3 else parts[:2]))
+    for folder in sorted(folders - set(layers)):
+        yield f"ARCHITECTURE.md: the layer table has no row for {folder}"
+
+
+def check_vendor(name, header, vendors, is_test):
+    for vendor, pattern in VENDOR_HEADERS.items():
+        if re.match(pattern, header):
+            if vendor in vendors or (is_test and vendor == "GoogleTest"):
+                return None
+            return f"{name}: includes <{header}>, but its row allows no {vendor}"
+    if STANDARD_HEADER.match(header) or SYSTEM_HEADERS.match(header):
+        return None
+    return f"{name}: includes <{header}>, a library that tools/check_map.py does not know"
+
+
+def check_includes(root, files, layers):
+    modules = {folder.removeprefix("src/"): folder for folder in layers if folder.startswith("src/")}
+    for name in files:
+        layer = layer_of(name, layers)
+        if layer is None or Path(name).suffix not in CXX_SUFFIXES:
+            continue
+        may_include, vendors = layers[layer]
+        is_public = layer == "include/opscope"
+        is_test = name.endswith("_test.cc")
+        for bracket, header in INCLUDE.findall((root / name).read_text(errors="replace")):
+            if header.startswith("opscope/"):
+                if not (root / "include" / header).exists():
+                    yield f'{name}: includes "{header}", which does not exist'
+                continue
+            target = layer_of(f"src/{header}", layers) or layer_of(header, layers)
+            if bracket == '"' and target is not None:
+                allowed = {modules.get(module, module) for module in may_include} | {layer}
+                if is_test:
+                    allowed.add("src/trace")  # a test may build its Trace by hand
+                if is_public or target not in allowed:
+                    yield f'{name}: includes "{header}", but the row of {layer} does not allow {target}'
+            elif bracket == '"' and (root / name).parent.joinpath(header).exists():
+                if not name.startswith(("src/", "include/")):
+                    continue
+                yield f'{name}: includes "{header}" by its short name; write the path from src/ or the root'
+            elif is_public and not (STANDARD_HEADER.match(header) or header in PUBLIC_SYSTEM_HEADERS):
+                yield f"{name}: a public header includes <{header}>; only std and opscope are allowed"
+            elif not is_public:
+                violation = check_vendor(name, header, vendors, is_test)
+                if violation:
+                    yield violation
+
+
+def check_sizes(root, files):
+    for name in files:
+        if Path(name).suffix in SOURCE_SUFFIXES:
+            lines = (root / name).read_bytes().count(b"\n")
+            if lines > MAX_LINES:
+                yield f"{name}: {lines} lines; over {MAX_LINES} a file has more than one idea"
+
+
+def dedent(lines):
+    lines = [line.rstrip() for line in lines]
+    indents = [len(line) - len(line.lstrip()) for line in lines if line]
+    return [line[min(indents, default=0) :] for line in lines]
+
+
+def occurs(block, text):
+    """True when the lines of `block` stand together in `text`, at any one indentation."""
+    lines = text.splitlines()
+    return any(dedent(lines[i : i + len(block)]) == block for i in range(len(lines) - len(block) + 1))
+
+
+def check_quotes(root, files):
+    """Code of more than three lines in a document is quoted from a file that the tests run."""
+    fence = re.compile(r"(?:<!-- from ([^ ]+) -->\n)?^[ ]*```(\w*)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
+    for name in files:
+        if not (name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md") or re.match(r"docs/[^/]+\.md$", name)):
+            continue
+        for source, language, body in fence.findall((root / name).read_text()):
+            block = dedent(body.splitlines())
+            where = f'{name}: the block "{block[0] if block else ""}..."'
+            if source:
+                path = root / source
+                if not path.exists():
+                    yield f"{where} is quoted from {source}, which does not exist"
+                elif not occurs(block, path.read_text()):
+                    yield f"{where} does not occur in {source}"
+            elif len(block) > 3 and language != "text":
+                yield f"{where} is longer than three lines and names no source (<!-- from FILE -->)"
+
+
+def check(root):
+    files = project_files(root)
+    text = (root / "ARCHITECTURE.md").read_text()
+    layers = read_layers(text)
+    yield from check_paths(root, text)
+    yield from check_rows(files, layers)
+    yield from check_includes(root, files, layers)
+    yield from check_sizes(root, files)
+    yield from check_quotes(root, files)
+
+
+def main(arguments):
+    root = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
+    violations = list(check(root))
+    for violation in violations:
+        print(violation)
+    print(f"check_map: {len(violations)} violations")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

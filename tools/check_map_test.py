@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plants each kind of violation in a small tree and demands that check_map finds it, and nothing else."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import check_map  # noqa: E402  (the folder of tools is no package)
+
+TREE = {
+    "ARCHITECTURE.md": (
+        "Bytes come from `src/wire/block.cc`.\n\n"
+        "| folder | may include | third party |\n| --- | --- | --- |\n"
+        "| `include/opscope` | - | - |\n| `src/base` | - | fmt |\n| `src/wire` | base | zstd |\n"
+        "| `src/sources/torch` | base, wire | torch |\n| `python/bindings` | - | nanobind |\n"
+    ),
+    "README.md": "<!-- from examples/a.py -->\n```python\nx = 1\nif x:\n    y = 2\nprint(y)\n```\n",
+    "examples/a.py": "def main():\n    x = 1\n    if x:\n        y = 2\n    print(y)\n",
+    "include/opscope/trace.h": "#include <span>\n#include <time.h>\n",
+    "src/base/text.h": "#include <fmt/format.h>\n#include <sys/mman.h>\n",
+    "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\n',
+    "src/wire/block.h": "#include <zstd.h>\n",
+    "src/wire/block_test.cc": "#include <gtest/gtest.h>\n",
+    "src/sources/torch/ops.cc": '#include <ATen/record_function.h>\n#include "wire/block.h"\n',
+    "python/bindings/module.cc": '#include <nanobind/nanobind.h>\n#include "opscope/trace.h"\n',
+}
+
+
+class CheckMap(unittest.TestCase):
+    def violations(self, **planted):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**TREE, **{name.replace("__", "/"): text for name, text in planted.items()}}.items():
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(check_map.check(Path(folder)))
+
+    def expect_one(self, words, changes):
+        found = self.violations(**changes)
+        self.assertEqual(len(found), 1, found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+    def test_a_true_map_has_no_violation(self):
+        self.assertEqual(self.violations(), [])
+
+    def test_a_named_path_that_is_missing_is_found(self):
+        text = TREE["ARCHITECTURE.md"].replace("block.cc", "blocks.cc")
+        self.expect_one(["`src/wire/blocks.cc`"], {"ARCHITECTURE.md": text})
+
+    def test_a_folder_without_a_row_is_found(self):
+        self.expect_one(["no row for src/query"], {"src/query/sql.cc": "int x;\n"})
+
+    def test_a_source_without_a_row_is_found(self):
+        self.expect_one(["no row for src/sources/paddle"], {"src/sources/paddle/hook.cc": "int x;\n"})
+
+    def test_an_include_down_the_list_is_found(self):
+        self.expect_one(["src/base/text.h", "wire/block.h"], {"src/base/text.h": '#include "wire/block.h"\n'})
+
+    def test_an_internal_header_in_the_bindings_is_found(self):
+        self.expect_one(["python/bindings", "wire/block.h"], {"python/bindings/module.cc": '#include "wire/block.h"\n'})
+
+    def test_an_internal_header_in_a_public_one_is_found(self):
+        self.expect_one(["base/text.h"], {"include/opscope/trace.h": '#include "base/text.h"\n'})
+
+    def test_a_vendor_header_in_a_public_one_is_found(self):
+        self.expect_one(["<zstd.h>"], {"include/opscope/trace.h": "#include <zstd.h>\n"})
+
+    def test_a_vendor_header_in_the_wrong_layer_is_found(self):
+        self.expect_one(["allows no torch"], {"src/wire/block.h": "#include <ATen/ATen.h>\n"})
+
+    def test_a_library_that_nobody_declared_is_found(self):
+        self.expect_one(["boost/any.hpp"], {"src/wire/block.h": "#include <boost/any.hpp>\n"})
+
+    def test_a_public_header_that_does_not_exist_is_found(self):
+        self.expect_one(["opscope/nothing.h"], {"src/wire/block.h": '#include "opscope/nothing.h"\n'})
+
+    def test_a_short_include_is_found(self):
+        self.expect_one(["short name"], {"src/wire/block.cc": '#include "block.h"\n'})
+
+    def test_a_long_file_is_found(self):
+        self.expect_one(["401 lines"], {"src/wire/block.h": "int x;\n" * 401})
+
+    def test_a_quote_that_no_longer_stands_in_its_source_is_found(self):
+        self.expect_one(["does not occur in examples/a.py"], {"examples/a.py": "x = 2\n"})
+
+    def test_a_quote_from_a_missing_file_is_found(self):
+        text = TREE["README.md"].replace("a.py", "b.py")
+        self.expect_one(["examples/b.py, which does not exist"], {"README.md": text})
+
+    def test_long_code_without_a_source_is_found(self):
+        self.expect_one(["names no source"], {"docs/x.md": "```python\na\nb\nc\nd\n```\n"})
+
+    def test_a_picture_needs_no_source(self):
+        self.assertEqual(self.violations(**{"docs/x.md": "```text\na\nb\nc\nd\n```\n"}), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
