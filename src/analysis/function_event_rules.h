@@ -1,0 +1,60 @@
+// Rules of torch's event list that depend on one name, category or device only. No state.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// Names that torch leaves out of events(): its own markers and metadata reads.
+inline bool IsLeftOutByTorch(std::string_view name) {
+  return name == "profiler::_record_function_enter_new" || name == "profiler::_record_function_exit" ||
+         name == "profiler::_record_function_enter" || name == "aten::is_leaf" || name == "aten::output_nr" ||
+         name == "aten::_version" || name == "[memory]" || name == "[OutOfMemory]";
+}
+
+// How torch sees an event of one Kineto category.
+struct CategoryRole {
+  bool is_listed = true;  // false: Kineto's own bookkeeping ("Trace")
+  bool is_user_annotation = false;
+  bool is_runtime = false;     // a call of the device runtime or driver: its id is a CUPTI correlation
+  bool is_threadless = false;  // torch gives it no thread of its own unless an op launched it
+  bool is_python = false;
+};
+CategoryRole RoleOfCategory(std::string_view category);
+
+// c10's numbers of device types.
+inline bool IsHostMemory(int32_t device_type) {
+  return device_type == 0 || device_type == 2 || device_type == 5;
+}
+inline bool IsDeviceMemory(int32_t device_type) {
+  return device_type == 1 || device_type == 6 || device_type == 12 || device_type == 20;
+}
+
+// Maps the names of a Trace to FunctionEvent names; remembers each.
+class NameRewriter {
+ public:
+  explicit NameRewriter(const Trace& trace);
+  // StringId::kNone: torch leaves the event out.
+  StringId Rewrite(StringId name);
+  std::vector<std::string> TakeRewritten() { return std::move(rewritten_); }
+
+ private:
+  StringId Compute(std::string_view name, StringId id);
+  StringId Own(std::string text);
+
+  const Trace& trace_;
+  std::vector<uint32_t> known_;  // by name id; kUnknown where not asked yet
+  std::vector<std::string> rewritten_;
+  std::unordered_map<std::string, uint32_t> row_of_;  // in rewritten_
+};
+
+}  // namespace opscope

@@ -1,0 +1,141 @@
+// The event list as a whole, and the attributes that torch computes on demand.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/function_events.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/flops.h"
+#include "analysis/function_event_list.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint8_t kNoSelf = function_event_flags::kAsync | function_event_flags::kDevice;
+
+std::string DeviceOf(const Trace& trace, const FunctionEventOptions& options) {
+  if (options.use_device) return *options.use_device;
+  const TrackColumns& tracks = trace.tracks();
+  const bool has_device = std::any_of(tracks.kind.begin(), tracks.kind.end(),
+                                      [](TrackKind kind) { return kind == TrackKind::kDeviceStream; });
+  return has_device ? "cuda" : "";
+}
+
+bool IsSetInMetadata(const Trace& trace, std::string_view key) {
+  const MetadataColumns& metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]) == "1";
+  }
+  return false;
+}
+
+template <typename Value>
+auto SumOfChildren(const FunctionEvents& events, size_t i, Value value) {
+  decltype(value(i)) sum = 0;
+  for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
+    sum += value(Row(c));
+  }
+  return sum;
+}
+
+int64_t SelfMemory(const FunctionEvents& events, const std::vector<int64_t>& usage, size_t i) {
+  if (usage.empty() || (events.flags[i] & kNoSelf) != 0) return 0;
+  return usage[i] - SumOfChildren(events, i, [&](size_t c) { return usage[c]; });
+}
+
+}  // namespace
+
+FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOptions& options) {
+  EventListWork work;
+  work.events.trace_start = TraceStart(trace, options);
+  work.events.use_device = DeviceOf(trace, options);
+  work.events.with_flops = IsSetInMetadata(trace, "with_flops");
+  work.events.profile_memory = IsSetInMetadata(trace, "profile_memory");
+  ListEvents(trace, &work);
+  LinkDeviceEvents(trace, &work);
+  AttributeMemory(trace, &work);
+  BuildCallTree(&work);
+  FoldRepeatedCalls(&work);
+  SumDeviceTimes(&work);
+  if (work.events.with_flops) work.events.flops = FlopsOfEvents(trace, work.events);
+  return std::move(work.events);
+}
+
+std::string_view NameText(const Trace& trace, const FunctionEvents& events, size_t i) {
+  const uint32_t name = Row(events.name[i]);
+  if (name >= events.first_rewritten_name) return events.rewritten_names[name - events.first_rewritten_name];
+  return trace.text(events.name[i]);
+}
+
+double CpuTimeTotal(const FunctionEvents& events, size_t i) {
+  const bool is_device = (events.flags[i] & function_event_flags::kDevice) != 0;
+  return is_device ? 0 : events.end_us[i] - events.start_us[i];
+}
+
+double SelfCpuTimeTotal(const FunctionEvents& events, size_t i) {
+  if ((events.flags[i] & kNoSelf) != 0) return 0;
+  return CpuTimeTotal(events, i) - SumOfChildren(events, i, [&](size_t c) { return CpuTimeTotal(events, c); });
+}
+
+double DeviceTimeTotal(const FunctionEvents& events, size_t i) {
+  return events.device_time_total_us.empty() ? 0 : events.device_time_total_us[i];
+}
+
+double SelfDeviceTimeTotal(const FunctionEvents& events, size_t i) {
+  if ((events.flags[i] & function_event_flags::kAsync) != 0) return 0;
+  return DeviceTimeTotal(events, i) - SumOfChildren(events, i, [&](size_t c) { return DeviceTimeTotal(events, c); });
+}
+
+int64_t SelfCpuMemoryUsage(const FunctionEvents& events, size_t i) {
+  return SelfMemory(events, events.cpu_memory_usage, i);
+}
+
+int64_t SelfDeviceMemoryUsage(const FunctionEvents& events, size_t i) {
+  return SelfMemory(events, events.device_memory_usage, i);
+}
+
+int64_t CorrelationId(const Trace& trace, const FunctionEvents& events, size_t i) {
+  if (events.span[i] == SpanId::kNone) return 0;
+  const uint32_t span = Row(events.span[i]);
+  const bool is_device = (events.flags[i] & function_event_flags::kDevice) != 0;
+  const uint32_t correlation = trace.spans().correlation[span];
+  return is_device || correlation != 0 ? correlation : trace.spans().external_id[span];
+}
+
+// A Kineto file has no scopes: a backward function is what has a forward thread, except the engine's
+// own frame around it, to which torch copies that number.
+ScopeType Scope(const Trace& trace, const FunctionEvents& events, size_t i) {
+  if (events.span[i] == SpanId::kNone) return ScopeType::kFunction;
+  const uint32_t span = Row(events.span[i]);
+  const ScopeType scope = trace.spans().scope[span];
+  if (scope != ScopeType::kUnknown) return scope;
+  if ((events.flags[i] & function_event_flags::kUserAnnotation) != 0) return ScopeType::kUserScope;
+  const bool is_engine = trace.text(trace.spans().name[span]).starts_with("autograd::engine::evaluate_function: ");
+  const bool is_backward = trace.spans().forward_thread[span] != 0 && !is_engine;
+  return is_backward ? ScopeType::kBackwardFunction : ScopeType::kFunction;
+}
+
+std::string InputShapesText(const Trace& trace, ArgsId args) {
+  std::string text = "[";
+  for (const Argument& argument : trace.arguments(args)) {
+    if (text.size() > 1) text += ", ";
+    text += '[';
+    if (argument.kind == ArgumentKind::kTensor) {
+      for (size_t d = 0; d < argument.sizes.size(); ++d) {
+        if (d > 0) text += ", ";
+        text += std::to_string(argument.sizes[d]);
+      }
+    }
+    text += ']';
+  }
+  return text + "]";
+}
+
+double SelfCpuTimeTotalOfAll(const FunctionEvents& events) {
+  double sum = 0;
+  for (size_t i = 0; i < events.size(); ++i)
+    sum += SelfCpuTimeTotal(events, i);
+  return sum;
+}
+
+}  // namespace opscope

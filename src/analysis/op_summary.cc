@@ -1,0 +1,115 @@
+// The operator summary in one pass over the spans. Spans lie in pre-order, so a stack of the open ones
+// gives the parent's clipped end, and a counter per name says whether a span lies inside one of its name.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/op_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/flops.h"
+#include "analysis/group_keys.h"
+#include "analysis/span_measures.h"
+
+namespace opscope {
+namespace {
+
+// Adds one span to its row. `is_nested`: inside a span of its name on its track.
+void AddSpan(const SpanMeasures& measures, size_t span, int64_t duration, bool is_nested, OpSummaryRow* row) {
+  row->min_ns = row->count == 0 ? duration : std::min(row->min_ns, duration);
+  row->max_ns = row->count == 0 ? duration : std::max(row->max_ns, duration);
+  ++row->count;
+  row->total_with_recursion_ns += duration;
+  row->self_ns += measures.self_ns[span];
+  if (!is_nested) row->total_ns += duration;
+  if (!measures.device_self_ns.empty()) {
+    row->device_self_ns += measures.device_self_ns[span];
+    if (!is_nested) row->device_total_ns += measures.device_total_ns[span];
+  }
+  if (!measures.self_memory_bytes.empty()) row->self_memory_bytes += measures.self_memory_bytes[span];
+}
+
+// Which open spans have the name of the next one. Spans arrive in pre-order, track by track.
+class OpenNames {
+ public:
+  explicit OpenNames(const Trace& trace) : spans_(trace.spans()), open_(trace.string_count(), 0) {}
+
+  // True when the span lies inside one of its name. Asynchronous spans lie inside nothing.
+  bool Enter(size_t span) {
+    if ((spans_.flags[span] & span_flags::kAsync) != 0) return false;
+    while (!stack_.empty() && SpanId{stack_.back()} != spans_.parent[span]) {
+      --open_[Row(spans_.name[stack_.back()])];
+      stack_.pop_back();
+    }
+    uint32_t& open = open_[Row(spans_.name[span])];
+    stack_.push_back(static_cast<uint32_t>(span));
+    return open++ > 0;
+  }
+
+ private:
+  const SpanColumns& spans_;
+  std::vector<uint32_t> open_;   // by name
+  std::vector<uint32_t> stack_;  // open spans
+};
+
+struct SortField {
+  std::string_view name;
+  int64_t (*value)(const OpSummaryRow&);
+};
+constexpr std::array<SortField, 11> kSortFields = {{
+    {"count", [](const OpSummaryRow& r) { return static_cast<int64_t>(r.count); }},
+    {"total_ns", [](const OpSummaryRow& r) { return r.total_ns; }},
+    {"self_ns", [](const OpSummaryRow& r) { return r.self_ns; }},
+    {"min_ns", [](const OpSummaryRow& r) { return r.min_ns; }},
+    {"max_ns", [](const OpSummaryRow& r) { return r.max_ns; }},
+    {"mean_ns", [](const OpSummaryRow& r) { return r.mean_ns(); }},
+    {"total_with_recursion_ns", [](const OpSummaryRow& r) { return r.total_with_recursion_ns; }},
+    {"device_total_ns", [](const OpSummaryRow& r) { return r.device_total_ns; }},
+    {"device_self_ns", [](const OpSummaryRow& r) { return r.device_self_ns; }},
+    {"self_memory_bytes", [](const OpSummaryRow& r) { return r.self_memory_bytes; }},
+    {"flops", [](const OpSummaryRow& r) { return r.flops; }},
+}};
+
+}  // namespace
+
+OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
+  OpSummary summary;
+  const SpanColumns& spans = trace.spans();
+  const SpanMeasures measures = MeasureSpans(trace);
+  const std::vector<int64_t> flops = FlopsOfSpans(trace);
+  OpenNames open(trace);
+  SpanGrouper grouper(trace, options.group_by);
+  for (size_t span = 0; span < spans.size(); ++span) {
+    const bool is_nested = open.Enter(span);
+    const uint32_t row = grouper.Find(span);
+    if (row == summary.rows.size()) {
+      OpSummaryRow& added = summary.rows.emplace_back();
+      added.name = grouper.has_name() ? spans.name[span] : StringId::kEmpty;
+      added.keys = grouper.Texts(span);
+    }
+    AddSpan(measures, span, spans.duration[span].ns, is_nested, &summary.rows[row]);
+    summary.rows[row].flops += flops[span];
+  }
+  return summary;
+}
+
+Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view field) {
+  if (field == "name") {
+    std::stable_sort(summary->rows.begin(), summary->rows.end(), [&](const OpSummaryRow& a, const OpSummaryRow& b) {
+      return trace.text(a.name) < trace.text(b.name);
+    });
+    return {};
+  }
+  for (const SortField& known : kSortFields) {
+    if (known.name != field) continue;
+    std::stable_sort(summary->rows.begin(), summary->rows.end(),
+                     [&](const OpSummaryRow& a, const OpSummaryRow& b) { return known.value(a) > known.value(b); });
+    return {};
+  }
+  std::string names = "name";
+  for (const SortField& known : kSortFields)
+    names += ", " + std::string(known.name);
+  return Error{ErrorCode::kInvalidArgument, "cannot sort by '" + std::string(field) + "'; choose one of: " + names};
+}
+
+}  // namespace opscope

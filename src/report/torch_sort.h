@@ -1,0 +1,18 @@
+// The order of rows in torch's table.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "opscope/report.h"
+
+namespace opscope {
+
+// Descending and stable by an attribute; "" keeps the order. "cuda", "xpu" and "privateuse1" anywhere in
+// the name mean "device". kInvalidArgument with Python's words for a name that rows do not have.
+[[nodiscard]] Status SortAsTorch(std::string_view sort_by, std::vector<const TorchTableRow*>* rows);
+
+}  // namespace opscope

@@ -1,0 +1,70 @@
+// Thresholds are tested before rounding, so 999.9996 us prints as "1000.000us"; that is torch's.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/torch_units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace opscope {
+namespace {
+
+constexpr double kUsPerMs = 1000;
+constexpr double kUsPerSecond = 1000 * 1000;
+
+std::string Fixed(double value, int decimals, int width = 0) {
+  if (std::isnan(value)) return "nan";
+  char text[400];  // 1e308 has 309 digits
+  const int size = std::snprintf(text, sizeof text, "%*.*f", width, decimals, value);
+  return std::string(text, static_cast<size_t>(size));
+}
+
+}  // namespace
+
+std::string FormatTorchTime(double time_us) {
+  if (time_us >= kUsPerSecond) return Fixed(time_us / kUsPerSecond, 3) + "s";
+  if (time_us >= kUsPerMs) return Fixed(time_us / kUsPerMs, 3) + "ms";
+  return Fixed(time_us, 3) + "us";
+}
+
+std::string FormatTorchTime(double time_us, std::string_view unit) {
+  if (unit == "s") return Fixed(time_us / kUsPerSecond, 3) + "s";
+  if (unit == "ms") return Fixed(time_us / kUsPerMs, 3) + "ms";
+  if (unit == "us") return Fixed(time_us, 3) + "us";
+  return FormatTorchTime(time_us);
+}
+
+std::string FormatTorchShare(double time_us, double total_us) {
+  return total_us == 0 ? "NaN" : Fixed(time_us * 100.0 / total_us, 2) + "%";
+}
+
+std::string FormatTorchMemory(int64_t bytes) {
+  constexpr double kKilo = 1024;
+  const double size = static_cast<double>(bytes);
+  const double magnitude = std::fabs(size);
+  if (magnitude >= kKilo * kKilo * kKilo) return Fixed(size / (kKilo * kKilo * kKilo), 2) + " GB";
+  if (magnitude >= kKilo * kKilo) return Fixed(size / (kKilo * kKilo), 2) + " MB";
+  if (magnitude >= kKilo) return Fixed(size / kKilo, 2) + " KB";
+  return std::to_string(bytes) + " B";
+}
+
+FlopsUnit FlopsUnitFor(double smallest) {
+  static constexpr std::string_view kTitles[] = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
+  const double thousands = std::clamp(std::log10(smallest) / 3, 0.0, 5.0);
+  return {kTitles[static_cast<size_t>(thousands)], std::pow(10, std::floor(thousands) * -3.0)};
+}
+
+std::string FormatTorchFlops(double flops, double smallest) {
+  return flops <= 0 ? "--" : Fixed(flops * FlopsUnitFor(smallest).scale, 3, 8);
+}
+
+std::string PythonFloat(double value) {
+  std::string text;
+  AppendDouble(&text, value);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace opscope
