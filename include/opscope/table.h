@@ -1,0 +1,57 @@
+// The tables of a Trace by name, for readers that do not know them at compile time: Python, Arrow,
+// CSV, SQL. A table is its columns, a column is its values where the Trace keeps them: nothing is
+// copied. `spans`, `tracks`, ... have the names and the columns of trace.h.
+//
+// Thread rule: pure functions; views live as long as the Trace.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class ColumnType : uint8_t { kUint8, kUint16, kUint32, kUint64, kInt32, kInt64, kFloat64 };
+
+// What the integers of a column stand for.
+enum class ColumnMeaning : uint8_t {
+  kValue,   // themselves
+  kText,    // StringId; kNone is "no text"
+  kHandle,  // row of another table; kNone (all bits set) is "no row"
+};
+
+struct TableColumn {
+  std::string_view name;
+  ColumnType type = ColumnType::kUint8;
+  ColumnMeaning meaning = ColumnMeaning::kValue;
+  const void* data = nullptr;  // `rows` values without gaps; may be null when there are none
+};
+
+struct TableView {
+  std::string_view name;
+  size_t rows = 0;
+  std::vector<TableColumn> columns;
+};
+
+// "processes", "tracks", "spans", ..., in the order of trace.h.
+[[nodiscard]] std::span<const std::string_view> TableNames();
+
+// nullopt when no table has this name. O(columns).
+[[nodiscard]] std::optional<TableView> FindTable(const Trace& trace, std::string_view name);
+
+// A text column as codes: `texts` has each text that occurs once, in order of first appearance;
+// `codes` has one row of `texts` for each row of the column, -1 for kNone.
+struct TextDictionary {
+  std::vector<int32_t> codes;
+  std::vector<StringId> texts;
+};
+// O(rows + strings of the Trace). REQUIRES: column.meaning == kText and it is of this Trace.
+[[nodiscard]] TextDictionary EncodeTexts(const Trace& trace, const TableColumn& column, size_t rows);
+
+}  // namespace opscope

@@ -1,0 +1,75 @@
+// The Python extension `opscope._core`: what its files share. Each file binds one subject through one
+// function that module.cc calls; it converts and forwards, and holds no logic.
+//
+// Errors: an Error becomes opscope.Error (a ValueError), or the OSError subclass of its errno. Text
+// crosses as UTF-8 with `surrogateescape`, so names that are not valid Unicode survive both ways.
+//
+// Thread rule: everything here needs the GIL unless it says otherwise; long work releases it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "opscope/result.h"
+#include "opscope/torch_source.h"
+#include "opscope/trace.h"
+
+namespace opscope::python {
+
+namespace nb = nanobind;
+
+// Python's `_core.Trace`. Shared, because Arrow readers may keep the columns longer than Python does
+// and give them back on threads that never hold the GIL. Bound functions take `const SharedTrace&`.
+struct SharedTrace {
+  std::shared_ptr<const Trace> trace;
+};
+
+// Python's `_core.TorchSource`: a loaded adapter library, never unloaded.
+struct LoadedTorchSource {
+  const TorchSource* source = nullptr;
+};
+
+// Raises the Python exception of an Error. `path`: what the caller gave, the exception's filename.
+[[noreturn]] void Raise(const Error& error, nb::handle path = {});
+
+template <typename T>
+T Unwrap(Result<T>&& result, nb::handle path = {}) {
+  if (!result.ok()) Raise(result.error(), path);
+  return std::move(result).value();
+}
+inline void Unwrap(const Status& status, nb::handle path = {}) {
+  if (!status.ok()) Raise(status.error(), path);
+}
+
+// Runs `work` without the GIL and returns what it returns.
+template <typename Work>
+auto WithoutGil(Work&& work) {
+  nb::gil_scoped_release released;
+  return work();
+}
+
+// Bytes of a trace as str, and back. FromText also takes lone surrogates (as their three bytes).
+nb::object ToText(std::string_view bytes);
+std::string FromText(nb::handle text);
+inline nb::object ToTextOrNone(const Trace& trace, StringId id) {
+  return id == StringId::kNone ? nb::none() : ToText(trace.text(id));
+}
+// os.fsencode of a path given as str, bytes or PathLike.
+std::string FromPath(nb::handle path);
+
+// One per file.
+void BindErrors(nb::module_& module);
+void BindTrace(nb::module_& module);
+void BindTables(nb::module_& module);
+void BindSummary(nb::module_& module);
+void BindSession(nb::module_& module);
+void BindTorchSource(nb::module_& module);
+void BindCommandLine(nb::module_& module);
+void BindTorch(nb::module_& module);  // torch_*.cc: what opscope.torch needs beyond the above
+
+}  // namespace opscope::python

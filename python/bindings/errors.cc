@@ -1,0 +1,82 @@
+// Errors and text: how an Error is raised and how bytes become str.
+// SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstring>
+
+#include "bindings.h"
+
+namespace opscope::python {
+namespace {
+
+PyObject* error_class = nullptr;  // opscope.Error, kept by the module for the life of the process
+
+const char* CodeName(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return "invalid_argument";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kIo:
+      return "io";
+    case ErrorCode::kMalformed:
+      return "malformed";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+  }
+  return "invalid_argument";
+}
+
+[[noreturn]] void RaiseSystemRefusal(const Error& error, nb::handle path) {
+  int number = error.system_errno;
+  if (number == 0) number = error.code == ErrorCode::kNotFound ? ENOENT : EIO;
+  nb::object os_error = nb::module_::import_("builtins").attr("OSError");
+  // OSError itself picks FileNotFoundError, PermissionError, IsADirectoryError, ... by the number.
+  nb::object raised =
+      path.is_valid() ? os_error(number, ToText(std::strerror(number)), path) : os_error(number, ToText(error.message));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  throw nb::python_error();
+}
+
+}  // namespace
+
+void Raise(const Error& error, nb::handle path) {
+  if (error.code == ErrorCode::kIo || error.code == ErrorCode::kNotFound) RaiseSystemRefusal(error, path);
+  nb::object raised = nb::handle(error_class)(ToText(error.message));
+  raised.attr("code") = CodeName(error.code);
+  PyErr_SetObject(error_class, raised.ptr());
+  throw nb::python_error();
+}
+
+nb::object ToText(std::string_view bytes) {
+  PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
+  if (text == nullptr) throw nb::python_error();
+  return nb::steal(text);
+}
+
+std::string FromText(nb::handle text) {
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (bytes == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+    PyErr_Clear();  // a lone surrogate that no byte stands for
+    bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass");
+  }
+  if (bytes == nullptr) throw nb::python_error();
+  nb::bytes owner = nb::steal<nb::bytes>(bytes);
+  return {owner.c_str(), owner.size()};
+}
+
+std::string FromPath(nb::handle path) {
+  nb::bytes encoded = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
+  return {encoded.c_str(), encoded.size()};
+}
+
+void BindErrors(nb::module_& module) {
+  error_class = PyErr_NewExceptionWithDoc(
+      "opscope.Error",
+      "Input that is not what its format promises, or a request that cannot be met. `code` is one of\n"
+      "'invalid_argument', 'malformed', 'unsupported'; the message names the file and the byte.",
+      PyExc_ValueError, nullptr);
+  if (error_class == nullptr) throw nb::python_error();
+  module.attr("Error") = nb::handle(error_class);
+}
+
+}  // namespace opscope::python

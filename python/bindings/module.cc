@@ -1,0 +1,18 @@
+// The module `opscope._core`.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.h"
+
+NB_MODULE(_core, module) {
+  module.doc() = "opscope's C++ engine; use the package opscope.";
+  module.attr("__version__") = OPSCOPE_VERSION;
+  opscope::python::BindErrors(module);
+  opscope::python::BindTrace(module);
+  opscope::python::BindTables(module);
+  opscope::python::BindSummary(module);
+  opscope::python::BindSession(module);
+  opscope::python::BindTorchSource(module);
+  opscope::python::BindCommandLine(module);
+#ifdef OPSCOPE_HAS_TORCH_BINDINGS
+  opscope::python::BindTorch(module);
+#endif
+}

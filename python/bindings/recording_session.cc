@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording_session.h"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "opscope/import.h"
+
+namespace opscope::python {
+namespace {
+
+void AppendMember(std::string_view members, std::string* out) {
+  if (members.empty()) return;
+  if (!out->empty()) out->push_back(',');
+  out->append(members);
+}
+
+// Keys are chosen by users: any text. Bytes above 0x7f pass, the recording keeps bytes.
+std::string JsonMember(std::string_view key, std::string_view json) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string member = "\"";
+  for (const char c : key) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      member.push_back('\\');
+      member.push_back(c);
+    } else if (byte < 0x20) {
+      member.append("\\u00");
+      member.push_back(kHex[byte >> 4]);
+      member.push_back(kHex[byte & 15]);
+    } else {
+      member.push_back(c);
+    }
+  }
+  member.append("\":").append(json);
+  return member;
+}
+
+}  // namespace
+
+RecordingSession::~RecordingSession() {
+  if (is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
+  if (state_ == State::kRunning) StopLocked();
+  if (window_ != nullptr) opscope_window_free(window_);
+}
+
+// Asked before the mutex: at the time of the fork another thread may have held it.
+bool RecordingSession::is_in_child() const {
+  return process_ != 0 && process_ != getpid();
+}
+
+Status RecordingSession::Start() {
+  if (is_in_child()) return Error{ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
+  std::string metadata = options_.metadata_json;
+  AppendMember(metadata_, &metadata);
+  WindowOptions window_options;
+  window_options.at_cap = options_.at_cap;
+  window_options.native_threads = options_.native_threads;
+  window_options.max_bytes = options_.max_bytes;
+  window_options.metadata_json = metadata.empty() ? nullptr : metadata.c_str();
+  const char* error = nullptr;
+  Window* window = opscope_window_open(&window_options, &error);
+  if (window == nullptr) {
+    return Error{ErrorCode::kUnsupported, error != nullptr ? error : "the recorder could not open a window"};
+  }
+  if (options_.source != nullptr) {
+    source_session_ =
+        options_.source->start(opscope_window_slot(window), opscope_window_id(window), options_.source_flags, &error);
+    if (source_session_ == nullptr) {
+      opscope_window_free(window);
+      return Error{ErrorCode::kUnsupported, error != nullptr ? error : "the torch source could not start"};
+    }
+  }
+  window_ = window;
+  process_ = getpid();
+  state_ = State::kRunning;
+  return {};
+}
+
+void RecordingSession::Stop() {
+  if (is_in_child()) return;
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kRunning) StopLocked();
+}
+
+void RecordingSession::StopLocked() {
+  if (source_session_ != nullptr) options_.source->stop(source_session_);
+  source_session_ = nullptr;
+  opscope_window_close(window_);
+  final_counts_ = opscope_window_counts(window_);
+  state_ = State::kStopped;
+}
+
+bool RecordingSession::is_running() const {
+  if (is_in_child()) return false;
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kRunning;
+}
+
+WindowCounts RecordingSession::counts() const {
+  if (is_in_child()) return {};
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kRunning ? opscope_window_counts(window_) : final_counts_;
+}
+
+bool RecordingSession::AddMetadata(std::string_view key, std::string_view json) {
+  if (is_in_child()) return false;
+  const std::string member = JsonMember(key, json);
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kRead) return false;
+  if (state_ == State::kNew) {
+    AppendMember(member, &metadata_);
+  } else {
+    opscope_window_add_metadata(window_, member.c_str());
+  }
+  return true;
+}
+
+Result<std::shared_ptr<const Trace>> RecordingSession::ReadTrace() {
+  if (is_in_child()) return Error{ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
+  if (state_ == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
+  if (!trace_) {
+    trace_ = ImportWindow();
+    opscope_window_free(window_);
+    window_ = nullptr;
+    state_ = State::kRead;
+  }
+  return *trace_;
+}
+
+Result<std::shared_ptr<const Trace>> RecordingSession::ImportWindow() {
+  std::vector<RecordingBlock> blocks;
+  opscope_window_read(
+      window_,
+      [](void* context, uint16_t type, const void* data, uint64_t bytes) {
+        static_cast<std::vector<RecordingBlock>*>(context)->push_back(
+            {type, {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)}});
+      },
+      &blocks);
+  Result<Trace> trace = ImportRecording(blocks);
+  if (!trace.ok()) return trace.error();
+  return std::shared_ptr<const Trace>(std::make_shared<Trace>(std::move(trace).value()));
+}
+
+uint32_t RecordingSession::slot() const {
+  if (is_in_child()) return 0;
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kRunning ? opscope_window_slot(window_) : 0;
+}
+
+uint64_t RecordingSession::generation() const {
+  if (is_in_child()) return 0;
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kRunning ? opscope_window_id(window_) : 0;
+}
+
+}  // namespace opscope::python

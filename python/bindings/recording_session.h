@@ -1,0 +1,81 @@
+// One recording of the running process, as the Python front ends hold it: a window of the recorder,
+// the torch source that records into it, and, after stop, the Trace. The recording is imported at
+// first use; its raw chunks are given back then. Dropped while running it stops and frees everything.
+//
+// After fork the child has a copy of the object but no recorder behind it: there every call does
+// nothing and says so where it must answer.
+//
+// Thread rule: any thread; calls take turns. No call needs or takes the GIL.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "opscope/recorder.h"
+#include "opscope/result.h"
+#include "opscope/torch_source.h"
+#include "opscope/trace.h"
+
+namespace opscope::python {
+
+struct RecordingOptions {
+  uint64_t max_bytes = uint64_t{1} << 30;
+  AtCap at_cap = AtCap::kStop;
+  NativeThreads native_threads = NativeThreads::kAll;
+  std::string metadata_json;            // members of a JSON object
+  uint32_t source_flags = 0;            // torch_source_flags
+  const TorchSource* source = nullptr;  // null: native scopes only
+};
+
+class RecordingSession {
+ public:
+  explicit RecordingSession(RecordingOptions options) : options_(std::move(options)) {}
+  ~RecordingSession();
+  RecordingSession(const RecordingSession&) = delete;
+  RecordingSession& operator=(const RecordingSession&) = delete;
+
+  // A session records once. kInvalidArgument: it was started before; kUnsupported: the recorder or
+  // the source has no room for one more, the message says which.
+  Status Start();
+  // Ends the recording; milliseconds at most. A second call does nothing.
+  void Stop();
+  bool is_running() const;
+
+  WindowCounts counts() const;
+  // One member of the recording's metadata; `json` is its value. Kept until the recording is
+  // imported; false after that.
+  bool AddMetadata(std::string_view key, std::string_view json);
+
+  // REQUIRES nothing: kInvalidArgument when it was not started or still runs.
+  Result<std::shared_ptr<const Trace>> ReadTrace();
+
+  // Of the recorder's window, for sources that write into it by themselves. 0 unless it is running.
+  uint32_t slot() const;
+  uint64_t generation() const;
+
+ private:
+  enum class State : uint8_t { kNew, kRunning, kStopped, kRead };
+
+  bool is_in_child() const;
+  void StopLocked();
+  Result<std::shared_ptr<const Trace>> ImportWindow();
+
+  const RecordingOptions options_;
+  mutable std::mutex mutex_;
+  std::string metadata_;  // added before the start
+  pid_t process_ = 0;     // that has started it
+  State state_ = State::kNew;
+  Window* window_ = nullptr;
+  void* source_session_ = nullptr;
+  WindowCounts final_counts_;
+  std::optional<Result<std::shared_ptr<const Trace>>> trace_;
+};
+
+}  // namespace opscope::python

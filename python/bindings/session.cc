@@ -1,0 +1,93 @@
+// `_core.Session`: a recording of this process.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
+#include <new>
+#include <string>
+
+#include "bindings.h"
+#include "recording_session.h"
+
+namespace opscope::python {
+namespace {
+
+AtCap AtCapOf(const std::string& name) {
+  if (name == "stop") return AtCap::kStop;
+  if (name == "keep_newest") return AtCap::kKeepNewest;
+  throw nb::value_error("at_cap must be 'stop' or 'keep_newest'");
+}
+
+NativeThreads NativeThreadsOf(const std::string& name) {
+  if (name == "all") return NativeThreads::kAll;
+  if (name == "attached") return NativeThreads::kAttached;
+  if (name == "none") return NativeThreads::kNone;
+  throw nb::value_error("native_threads must be 'all', 'attached' or 'none'");
+}
+
+// What the session's own state forbids is a RuntimeError, as in the profilers that opscope stands in for.
+[[noreturn]] void RaiseState(const Error& error) {
+  PyErr_SetObject(PyExc_RuntimeError, ToText(error.message).ptr());
+  throw nb::python_error();
+}
+
+void Construct(RecordingSession* place, uint64_t max_bytes, const std::string& at_cap,
+               const std::string& native_threads, nb::str metadata_json, uint32_t source_flags,
+               const LoadedTorchSource* source) {
+  RecordingOptions options;
+  options.max_bytes = max_bytes;
+  options.at_cap = AtCapOf(at_cap);
+  options.native_threads = NativeThreadsOf(native_threads);
+  options.metadata_json = FromText(metadata_json);
+  options.source_flags = source_flags;
+  options.source = source != nullptr ? source->source : nullptr;
+  new (place) RecordingSession(std::move(options));
+}
+
+void Start(RecordingSession& session) {
+  const Status status = WithoutGil([&] { return session.Start(); });
+  if (!status.ok()) RaiseState(status.error());
+}
+
+nb::dict Counts(const RecordingSession& session) {
+  const WindowCounts counts = WithoutGil([&] { return session.counts(); });
+  nb::dict result;
+  result["recorded"] = counts.recorded;
+  result["dropped"] = counts.dropped;
+  result["bytes"] = counts.bytes;
+  result["threads"] = counts.threads;
+  result["chunks"] = counts.chunks;
+  return result;
+}
+
+SharedTrace ReadTrace(RecordingSession& session) {
+  auto trace = WithoutGil([&] { return session.ReadTrace(); });
+  if (!trace.ok() && trace.error().code == ErrorCode::kInvalidArgument) RaiseState(trace.error());
+  return {Unwrap(std::move(trace))};
+}
+
+}  // namespace
+
+void BindSession(nb::module_& module) {
+  nb::class_<RecordingSession>(module, "Session",
+                               "One recording of this process: start(), stop(), then trace(). Any thread.")
+      .def("__init__", &Construct, nb::arg("max_bytes") = uint64_t{1} << 30, nb::arg("at_cap") = "stop",
+           nb::arg("native_threads") = "all", nb::arg("metadata_json") = "", nb::arg("source_flags") = 0,
+           nb::arg("adapter").none() = nb::none())
+      .def("start", &Start, "RuntimeError: it was started before, or the recorder or the source has no room.")
+      .def(
+          "stop", [](RecordingSession& session) { WithoutGil([&] { session.Stop(); }); },
+          "Ends the recording in milliseconds; a second call does nothing.")
+      .def_prop_ro("running", &RecordingSession::is_running)
+      .def("counts", &Counts, "recorded, dropped, bytes, threads, chunks; recorded + dropped = issued.")
+      .def("trace", &ReadTrace, "The Trace, imported at the first call; REQUIRES stop().")
+      .def(
+          "add_metadata",
+          [](RecordingSession& session, nb::str key, nb::str json) {
+            return session.AddMetadata(FromText(key), FromText(json));
+          },
+          nb::arg("key"), nb::arg("json"), "False when the recording was already imported.")
+      .def_prop_ro("slot", &RecordingSession::slot, "Slot of the recorder's window while it runs.")
+      .def_prop_ro("generation", &RecordingSession::generation, "Generation of the window, 0 unless it runs.");
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,152 @@
+// The columns of a `_core.Trace`: buffers without a copy, dictionaries of texts, Arrow streams.
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "opscope/arrow.h"
+#include "opscope/table.h"
+
+namespace opscope::python {
+namespace {
+
+using View = nb::ndarray<nb::memview, nb::ro>;
+using Self = nb::pointer_and_handle<SharedTrace>;
+
+TableView TableOf(const SharedTrace& self, const std::string& table) {
+  std::optional<TableView> view = FindTable(*self.trace, table);
+  if (!view) throw nb::key_error(table.c_str());
+  return *std::move(view);
+}
+
+TableColumn ColumnOf(const TableView& table, const std::string& name) {
+  for (const TableColumn& column : table.columns) {
+    if (column.name == name) return column;
+  }
+  throw nb::key_error(name.c_str());
+}
+
+struct TypeText {
+  nb::dlpack::dtype type;
+  const char* name;
+};
+
+TypeText TypeOf(ColumnType type) {
+  switch (type) {
+    case ColumnType::kUint8:
+      return {nb::dtype<uint8_t>(), "uint8"};
+    case ColumnType::kUint16:
+      return {nb::dtype<uint16_t>(), "uint16"};
+    case ColumnType::kUint32:
+      return {nb::dtype<uint32_t>(), "uint32"};
+    case ColumnType::kUint64:
+      return {nb::dtype<uint64_t>(), "uint64"};
+    case ColumnType::kInt32:
+      return {nb::dtype<int32_t>(), "int32"};
+    case ColumnType::kInt64:
+      return {nb::dtype<int64_t>(), "int64"};
+    case ColumnType::kFloat64:
+      return {nb::dtype<double>(), "float64"};
+  }
+  return {nb::dtype<uint8_t>(), "uint8"};
+}
+
+const char* MeaningText(ColumnMeaning meaning) {
+  switch (meaning) {
+    case ColumnMeaning::kValue:
+      return "value";
+    case ColumnMeaning::kText:
+      return "text";
+    case ColumnMeaning::kHandle:
+      return "handle";
+  }
+  return "value";
+}
+
+View ViewOf(const void* data, size_t rows, nb::dlpack::dtype type, nb::handle owner) {
+  static constexpr int64_t kNothing = 0;  // an empty column has no memory, a buffer must have an address
+  return View(data != nullptr ? data : &kNothing, 1, &rows, owner, nullptr, type);
+}
+
+// A read-only memoryview of the Trace's own memory that keeps the Trace.
+View ColumnView(Self self, const std::string& table, const std::string& name) {
+  const TableView view = TableOf(*self.p, table);
+  const TableColumn column = ColumnOf(view, name);
+  return ViewOf(column.data, view.rows, TypeOf(column.type).type, self.h);
+}
+
+nb::tuple TableNameTuple() {
+  nb::list names;
+  for (std::string_view name : TableNames())
+    names.append(ToText(name));
+  return nb::tuple(names);
+}
+
+size_t RowCount(const SharedTrace& self, const std::string& table) {
+  return TableOf(self, table).rows;
+}
+
+// (name, type, meaning) of each column.
+nb::list ColumnList(const SharedTrace& self, const std::string& table) {
+  nb::list list;
+  for (const TableColumn& column : TableOf(self, table).columns) {
+    list.append(nb::make_tuple(ToText(column.name), TypeOf(column.type).name, MeaningText(column.meaning)));
+  }
+  return list;
+}
+
+// (codes, texts) of a text column: an int32 memoryview with -1 for none, and the distinct texts.
+nb::tuple TextCodes(const SharedTrace& self, const std::string& table, const std::string& name) {
+  const TableView view = TableOf(self, table);
+  const TableColumn column = ColumnOf(view, name);
+  if (column.meaning != ColumnMeaning::kText) throw nb::type_error((name + " is not a text column").c_str());
+  auto dictionary =
+      std::make_unique<TextDictionary>(WithoutGil([&] { return EncodeTexts(*self.trace, column, view.rows); }));
+  nb::list texts;
+  for (StringId id : dictionary->texts)
+    texts.append(ToText(self.trace->text(id)));
+  const auto* codes = dictionary->codes.data();
+  nb::capsule owner(dictionary.release(), [](void* held) noexcept { delete static_cast<TextDictionary*>(held); });
+  return nb::make_tuple(ViewOf(codes, view.rows, nb::dtype<int32_t>(), owner), texts);
+}
+
+void ReleaseStream(PyObject* capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, "arrow_array_stream"));
+  if (stream->release != nullptr) stream->release(stream);  // the reader has not taken it over
+  delete stream;
+}
+
+// The capsule of the Arrow PyCapsule protocol.
+nb::object ArrowStream(const SharedTrace& self, const std::string& table) {
+  auto stream = std::make_unique<ArrowArrayStream>();
+  Unwrap(OpenArrowStream(self.trace, table, stream.get()));
+  PyObject* capsule = PyCapsule_New(stream.get(), "arrow_array_stream", &ReleaseStream);
+  if (capsule == nullptr) {
+    stream->release(stream.get());
+    throw nb::python_error();
+  }
+  stream.release();
+  return nb::steal(capsule);
+}
+
+}  // namespace
+
+void BindTables(nb::module_& module) {
+  module.def("column", &ColumnView, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
+             "A column as a read-only memoryview, without a copy; it keeps the trace.");
+  module.def("row_count", &RowCount, nb::arg("trace"), nb::arg("table"));
+  module.def("columns", &ColumnList, nb::arg("trace"), nb::arg("table"), "(name, type, meaning) of each column.");
+  module.def("text_codes", &TextCodes, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
+             "(codes, texts) of a text column; code -1 is none.");
+  module.def("arrow_stream", &ArrowStream, nb::arg("trace"), nb::arg("table"),
+             "A capsule with an ArrowArrayStream over a table.");
+  module.attr("TABLES") = TableNameTuple();
+}
+
+}  // namespace opscope::python

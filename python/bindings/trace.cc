@@ -1,0 +1,118 @@
+// `_core.Trace`: opening, saving, strings and facts.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/trace.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings.h"
+#include "opscope/export.h"
+#include "opscope/import.h"
+
+namespace opscope::python {
+namespace {
+
+SharedTrace Share(Trace&& trace) {
+  return {std::make_shared<Trace>(std::move(trace))};
+}
+
+SharedTrace OpenTrace(nb::object path, uint64_t max_memory) {
+  const std::string file = FromPath(path);
+  const ImportOptions options{max_memory};
+  return Share(Unwrap(WithoutGil([&] { return ImportFile(file, options); }), path));
+}
+
+SharedTrace ReadTrace(nb::bytes data, nb::object name, uint64_t max_memory) {
+  const std::string file = FromText(name);
+  const std::span bytes(static_cast<const std::byte*>(data.data()), data.size());
+  const ImportOptions options{max_memory};
+  return Share(Unwrap(WithoutGil([&] { return ImportBytes(bytes, file, options); })));
+}
+
+void SaveOpscope(const SharedTrace& self, nb::object path) {
+  const std::string file = FromPath(path);
+  Unwrap(WithoutGil([&] { return ExportOpscope(*self.trace, file); }), path);
+}
+
+void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb::object trace_name) {
+  const std::string file = FromPath(path);
+  ChromeExportOptions options;
+  options.small_gzip = small_gzip;
+  options.trace_name = trace_name.is_none() ? std::string() : FromText(trace_name);
+  Unwrap(WithoutGil([&] { return ExportChromeTrace(*self.trace, file, options); }), path);
+}
+
+nb::dict Info(const SharedTrace& self) {
+  const TraceInfo& info = self.trace->info();
+  nb::dict result;
+  result["format"] = ToText(info.format);
+  result["format_version"] = ToText(info.format_version);
+  result["compressed"] = ToText(info.compressed);
+  result["recorded"] = info.recorded;
+  result["dropped"] = info.dropped;
+  result["epoch_ns"] = info.epoch_ns;
+  result["options_json"] = ToText(info.options_json);
+  return result;
+}
+
+nb::object TextAt(const SharedTrace& self, size_t index) {
+  if (index >= self.trace->string_count()) throw nb::index_error("no such string");
+  return ToText(self.trace->text(static_cast<StringId>(index)));
+}
+
+nb::object FindText(const SharedTrace& self, nb::str text) {
+  const std::optional<StringId> id = self.trace->FindString(FromText(text));
+  return id ? nb::object(nb::int_(Row(*id))) : nb::none();
+}
+
+nb::list Sizes(std::span<const int64_t> values) {
+  nb::list list;
+  for (int64_t value : values)
+    list.append(value);
+  return list;
+}
+
+nb::list Arguments(const Trace& trace, std::span<const Argument> arguments) {
+  constexpr const char* kKinds[] = {"other", "tensor", "undefined", "tensor_list", "scalar", "scalar_list"};
+  nb::list list;
+  for (const Argument& argument : arguments) {
+    nb::dict row;
+    row["kind"] = kKinds[static_cast<size_t>(argument.kind)];
+    row["dtype"] = ToText(trace.text(argument.dtype));
+    row["value"] = ToText(trace.text(argument.value));
+    row["sizes"] = Sizes(argument.sizes);
+    row["strides"] = argument.has_strides ? nb::object(Sizes(argument.strides)) : nb::none();
+    row["tensors"] = Arguments(trace, argument.tensors);
+    list.append(row);
+  }
+  return list;
+}
+
+nb::list ArgumentsAt(const SharedTrace& self, uint32_t index) {
+  const auto id = static_cast<ArgsId>(index);
+  if (id != ArgsId::kNone && index >= self.trace->argument_list_count()) throw nb::index_error("no such arguments");
+  return Arguments(*self.trace, self.trace->arguments(id));
+}
+
+}  // namespace
+
+void BindTrace(nb::module_& module) {
+  nb::class_<SharedTrace>(module, "Trace", "Immutable columns; opscope.Trace is the way to them.")
+      .def("save", &SaveOpscope, nb::arg("path"), "Writes .opscope.")
+      .def("export_chrome", &ExportChrome, nb::arg("path"), nb::arg("small_gzip") = false,
+           nb::arg("trace_name").none() = nb::none(), "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
+      .def("info", &Info)
+      .def_prop_ro("is_partial", [](const SharedTrace& self) { return self.trace->is_partial(); })
+      .def_prop_ro("memory_bytes", [](const SharedTrace& self) { return self.trace->memory_bytes(); })
+      .def_prop_ro("text_count", [](const SharedTrace& self) { return self.trace->string_count(); })
+      .def("text", &TextAt, nb::arg("id"))
+      .def("find_text", &FindText, nb::arg("text"), "The id of a text, or None.")
+      .def_prop_ro("argument_list_count", [](const SharedTrace& self) { return self.trace->argument_list_count(); })
+      .def("arguments", &ArgumentsAt, nb::arg("id"), "The arguments of one call, as dicts.");
+  module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0);
+  module.def("read_trace", &ReadTrace, nb::arg("data"), nb::arg("name"), nb::arg("max_memory") = 0);
+}
+
+}  // namespace opscope::python

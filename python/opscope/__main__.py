@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ``opscope`` command; ``python -m opscope`` is the same."""
+
+import os
+import signal
+import sys
+
+from opscope import _core
+
+
+def main() -> int:
+    """Runs the command line of this process and returns its exit code."""
+    # As a native program: Ctrl-C and a closed pipe end it, Python's handlers would wait for it to return.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    return _core.run_command_line([os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The version of the package: the one that its engine was built with."""
+
+from opscope._core import __version__
+
+__all__ = ["__version__"]
