@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome_json_event.h"
+
+namespace opscope {
+namespace {
+
+JsonValue* FindMember(ChromeEvent* event, std::string_view key) {
+  switch (key.size()) {
+    case 1:
+      return key == "s" ? &event->scope : nullptr;
+    case 2:
+      if (key == "ph") return &event->phase;
+      if (key == "ts") return &event->time;
+      return key == "id" ? &event->id : nullptr;
+    case 3:
+      if (key == "cat") return &event->category;
+      if (key == "pid") return &event->pid;
+      if (key == "tid") return &event->tid;
+      if (key == "dur") return &event->duration;
+      // Scoped ids, {"local": "0x1"}: taken as they are spelt.
+      return key == "id2" && !event->id.present() ? &event->id : nullptr;
+    case 4:
+      return key == "name" ? &event->name : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
+  JsonValue key;
+  if (scanner->Peek() != '"') return scanner->Fail("the name of a member is missing");
+  if (!scanner->ReadString(&key) || !scanner->Expect(':', "':' is missing")) return false;
+  if (key.text == "args") {
+    if (scanner->Peek() == '{') return scanner->ReadMembers(&event->args);
+    event->args.clear();
+  }
+  JsonValue other;
+  JsonValue* member = FindMember(event, key.text);
+  return scanner->ReadValue(member != nullptr ? member : &other);
+}
+
+}  // namespace
+
+bool ReadChromeEvent(JsonScanner* scanner, ChromeEvent* event) {
+  event->phase = event->name = event->category = event->pid = event->tid = JsonValue();
+  event->time = event->duration = event->id = event->scope = JsonValue();
+  event->args.clear();
+  event->empty = true;
+  event->offset = scanner->offset();
+  scanner->Skip(1);
+  if (scanner->Peek() == '}') {
+    scanner->Skip(1);
+    return true;
+  }
+  event->empty = false;
+  while (true) {
+    if (!ReadMember(scanner, event)) return false;
+    const char next = scanner->Peek();
+    if (next == '}') {
+      scanner->Skip(1);
+      return true;
+    }
+    if (next != ',') return scanner->Fail("',' or '}' is missing");
+    scanner->Skip(1);
+  }
+}
+
+}  // namespace opscope

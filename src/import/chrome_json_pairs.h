@@ -1,0 +1,73 @@
+// Events that mean something only in twos: B/E on a track, b/e of an asynchronous range, s/t/f of a
+// flow. A file need not be in order of time, so they are collected and joined at the end.
+//
+//   B, E   by track, in order of time: an E closes the newest open B
+//   b, e   by (category, id), in order of time: an e closes the newest open b of its name, else the newest
+//   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "import/chrome_json_args.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class ChromePairs {
+ public:
+  ChromePairs(TraceBuilder* builder, ChromeArgs* args) : builder_(builder), args_(args) {}
+
+  // `row` of an E carries its time as start, its name and its extra members.
+  void AddBegin(const SpanRow& row, int64_t offset) { AddHalf(row, offset, true); }
+  void AddEnd(const SpanRow& row, int64_t offset) { AddHalf(row, offset, false); }
+  // Likewise; `begin` tells a b from an e.
+  void AddAsyncHalf(const AsyncSpanRow& row, int64_t offset, bool begin);
+  struct FlowPoint {
+    uint64_t id = 0;
+    StringId category = StringId::kEmpty, name = StringId::kEmpty;
+    Timestamp time;
+    TrackId track = TrackId::kNone;
+    AddedSpan span = AddedSpan::kNone;
+    bool start = false;
+    int64_t offset = 0;
+  };
+  void AddFlowPoint(const FlowPoint& point) { flow_points_.push_back(point); }
+
+  // For the ends of ranges that nothing closes.
+  void NoteTime(TrackId track, int64_t ns);
+
+  // Adds the rows. Returns how many events found no partner.
+  uint64_t Finish();
+
+ private:
+  struct Half {
+    SpanRow row;
+    int64_t offset = 0;
+    bool begin = false;
+    bool drop = false;
+  };
+  struct AsyncHalf {
+    AsyncSpanRow row;
+    int64_t offset = 0;
+    bool begin = false;
+  };
+
+  void AddHalf(const SpanRow& row, int64_t offset, bool begin);
+  uint64_t JoinHalves();
+  uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
+  uint64_t JoinAsyncHalves();
+  uint64_t JoinFlows();
+
+  TraceBuilder* builder_;
+  ChromeArgs* args_;
+  std::vector<Half> halves_;
+  std::vector<AsyncHalf> async_halves_;
+  std::vector<FlowPoint> flow_points_;
+  std::vector<int64_t> last_ns_;  // by track
+};
+
+}  // namespace opscope

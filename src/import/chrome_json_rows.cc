@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome_json_rows.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "import/chrome_json_number.h"
+
+namespace opscope {
+namespace {
+
+// Paddle appends the duration to the name: "matmul[12.345 us]".
+std::string_view WithoutDurationSuffix(std::string_view name) {
+  if (name.size() < 6 || name.back() != ']') return name;
+  const size_t open = name.rfind('[');
+  if (open == std::string_view::npos || open == 0) return name;
+  const std::string_view inside = name.substr(open + 1, name.size() - open - 2);
+  const size_t blank = inside.find(' ');
+  if (blank == std::string_view::npos || blank == 0) return name;
+  const std::string_view number = inside.substr(0, blank);
+  const std::string_view unit = inside.substr(blank + 1);
+  const bool is_number = number.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_unit = unit == "ns" || unit == "us" || unit == "ms" || unit == "s";
+  return is_number && is_unit ? name.substr(0, open) : name;
+}
+
+// N of "ProfilerStep#N" (torch) or "ProfileStep#N" (Paddle), or -1.
+int64_t StepNumber(std::string_view name, std::string_view category) {
+  std::string_view digits;
+  if (name.starts_with("ProfilerStep#") && category == "user_annotation") {
+    digits = name.substr(13);
+  } else if (name.starts_with("ProfileStep#") && category == "ProfileStep") {
+    digits = name.substr(12);
+  } else {
+    return -1;
+  }
+  const auto number = ParseInteger(digits);
+  return number && *number >= 0 ? *number : -1;
+}
+
+ChromeTracks::Role RoleOfCategory(std::string_view category) {
+  using Role = ChromeTracks::Role;
+  if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" || category == "Kernel" ||
+      category == "Memcpy" || category == "Memset") {
+    return Role::kDevice;
+  }
+  if (category == "gpu_user_annotation") return Role::kAnnotation;
+  // On a row beside the streams, neither busy time nor a thread of the program.
+  if (category == "cuda_sync" || category == "cuda_event" || category == "cuda_profiler_range" ||
+      category == "overhead") {
+    return Role::kNothing;
+  }
+  return Role::kHost;
+}
+
+// Ids of flows are numbers, hexadecimal text, or any text.
+uint64_t FlowNumber(const JsonValue& id) {
+  if (const auto number = ParseUnsigned(id.text)) return *number;
+  if (const auto number = ParseInteger(id.text)) return static_cast<uint64_t>(*number);
+  if (id.text.starts_with("0x") && id.text.size() > 2 && id.text.size() <= 18) {
+    uint64_t value = 0;
+    bool hex = true;
+    for (const char c : id.text.substr(2)) {
+      const bool digit = c >= '0' && c <= '9';
+      const char lower = static_cast<char>(c | 0x20);
+      hex = hex && (digit || (lower >= 'a' && lower <= 'f'));
+      value = value * 16 + static_cast<uint64_t>(digit ? c - '0' : lower - 'a' + 10);
+    }
+    if (hex) return value;
+  }
+  return std::hash<std::string_view>()(id.text) >> 11;  // readers of JSON keep 53 bits
+}
+
+}  // namespace
+
+void ChromeRows::Problem(std::string_view kind, const ChromeEvent& event) {
+  builder_->AddProblem(kind, static_cast<int64_t>(event.offset));
+}
+
+Timestamp ChromeRows::ReadTime(const ChromeEvent& event) {
+  const auto ns = ParseMicroseconds(event.time);
+  if (!ns) Problem("missing_time", event);
+  return {ns.value_or(0)};
+}
+
+Duration ChromeRows::ReadDuration(const ChromeEvent& event) {
+  const auto ns = ParseMicroseconds(event.duration);
+  if (!ns) {
+    Problem("missing_duration", event);
+  } else if (*ns < 0) {
+    Problem("negative_duration", event);
+  }
+  return {std::max<int64_t>(ns.value_or(0), 0)};
+}
+
+StringId ChromeRows::ReadName(const ChromeEvent& event) {
+  if (event.name.is_string() || event.name.is_number()) return args_.Text(event.name);
+  if (event.name.present()) Problem("bad_value", event);
+  return StringId::kEmpty;
+}
+
+StringId ChromeRows::ReadCategory(const ChromeEvent& event) {
+  if (!event.category.is_string()) return StringId::kEmpty;
+  if (event.category.text != last_category_text_) {
+    last_category_ = args_.Text(event.category);
+    last_category_text_ = event.category.text;
+    // Names of older torch versions.
+    if (last_category_text_ == "Operator") last_category_ = builder_->Intern("cpu_op");
+    if (last_category_text_ == "Kernel") last_category_ = builder_->Intern("kernel");
+    if (last_category_text_ == "Memcpy") last_category_ = builder_->Intern("gpu_memcpy");
+    if (last_category_text_ == "Memset") last_category_ = builder_->Intern("gpu_memset");
+    if (last_category_text_ == "Runtime") last_category_ = builder_->Intern("cuda_runtime");
+    if (last_category_text_ == "async_cpu_to_gpu") last_category_ = builder_->Intern("ac2g");
+  }
+  return last_category_;
+}
+
+ChromeTracks::Role ChromeRows::RoleOf(StringId category, std::string_view text) {
+  if (Row(category) >= role_of_category_.size()) role_of_category_.resize(Row(category) + 1, -1);
+  int8_t& role = role_of_category_[Row(category)];
+  if (role < 0) role = static_cast<int8_t>(RoleOfCategory(text));
+  return static_cast<ChromeTracks::Role>(role);
+}
+
+StringId ChromeRows::ReadId(const ChromeEvent& event) {
+  if (!event.id.present()) Problem("bad_value", event);
+  return args_.Text(event.id);
+}
+
+SpanRow ChromeRows::ReadSpan(const ChromeEvent& event) {
+  SpanRow row;
+  row.start = ReadTime(event);
+  if (event.name.plain && event.name.is_string()) {
+    row.name = builder_->Intern(WithoutDurationSuffix(event.name.text));
+  } else {
+    row.name = ReadName(event);
+    const std::string name(builder_->text(row.name));
+    const std::string_view bare = WithoutDurationSuffix(name);
+    if (bare.size() != name.size()) row.name = builder_->Intern(bare);
+  }
+  row.category = ReadCategory(event);
+  row.track = tracks_.TrackOf(event, RoleOf(row.category, builder_->text(row.category)));
+  args_.ReadSpan(event.args, &row);
+  return row;
+}
+
+void ChromeRows::AddComplete(const ChromeEvent& event) {
+  SpanRow row = ReadSpan(event);
+  row.duration = ReadDuration(event);
+  const int64_t step = StepNumber(builder_->text(row.name), builder_->text(row.category));
+  if (step >= 0) row.flags |= span_flags::kStep;
+  pairs_.NoteTime(row.track, (row.start + row.duration).ns);
+  last_span_ = builder_->AddSpan(row);
+  last_span_track_ = row.track;
+  last_span_start_ = row.start;
+  if (step >= 0) builder_->AddStep(step, row.name, last_span_);
+}
+
+void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {
+  const SpanRow row = ReadSpan(event);
+  const auto offset = static_cast<int64_t>(event.offset);
+  if (begin) {
+    pairs_.AddBegin(row, offset);
+  } else {
+    pairs_.AddEnd(row, offset);
+  }
+}
+
+void ChromeRows::AddInstant(const ChromeEvent& event) {
+  InstantRow row;
+  row.time = ReadTime(event);
+  row.name = ReadName(event);
+  row.category = ReadCategory(event);
+  const bool process_wide = event.scope.text == "p" || event.scope.text == "g";
+  if (process_wide) row.scope = static_cast<uint8_t>(event.scope.text[0]);
+  row.track = tracks_.TrackOf(event, process_wide ? ChromeTracks::Role::kNothing : ChromeTracks::Role::kHost);
+  pairs_.NoteTime(row.track, row.time.ns);
+  if (event.name.text == "[memory]" && builder_->text(row.category) == "cpu_instant_event") {
+    ChromeAllocation allocation = args_.ReadAllocation(event.args, &row.extra);
+    if (allocation.whole) {
+      allocation.row.time = row.time;
+      allocation.row.track = row.track;
+      builder_->AddAllocation(allocation.row);
+    }
+  } else {
+    row.extra = args_.ReadExtra(event.args);
+  }
+  builder_->AddInstant(row);
+}
+
+void ChromeRows::AddCounter(const ChromeEvent& event) {
+  CounterRow row;
+  row.time = ReadTime(event);
+  row.name = ReadName(event);
+  row.track = tracks_.TrackOf(event, ChromeTracks::Role::kNothing);
+  for (const JsonMember& member : event.args) {
+    const auto value = ParseDouble(member.value);
+    if (!value) {
+      Problem("bad_value", event);
+      continue;
+    }
+    row.series = args_.Text(member.key);
+    row.value = *value;
+    builder_->AddCounter(row);
+  }
+}
+
+void ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
+  if (!event.id.present()) {
+    Problem("bad_value", event);
+    return;
+  }
+  ChromePairs::FlowPoint point;
+  point.id = FlowNumber(event.id);
+  point.category = ReadCategory(event);
+  point.name = ReadName(event);
+  point.time = ReadTime(event);
+  point.track = tracks_.TrackOf(event, ChromeTracks::Role::kNothing);
+  point.start = start;
+  point.offset = static_cast<int64_t>(event.offset);
+  if (last_span_track_ == point.track && last_span_start_ == point.time) point.span = last_span_;
+  pairs_.AddFlowPoint(point);
+}
+
+void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
+  AsyncSpanRow row;
+  row.start = ReadTime(event);
+  row.name = ReadName(event);
+  row.category = ReadCategory(event);
+  row.track = tracks_.TrackOf(event, ChromeTracks::Role::kHost);
+  row.id = ReadId(event);
+  row.extra = args_.ReadExtra(event.args);
+  pairs_.AddAsyncHalf(row, static_cast<int64_t>(event.offset), begin);
+}
+
+void ChromeRows::Add(const ChromeEvent& event) {
+  if (event.empty) return;  // Paddle closes its list with one
+  const uint64_t dropped_before = args_.dropped_values();
+  bool kept = true;
+  switch (event.phase_letter()) {
+    case 'X':
+      AddComplete(event);
+      break;
+    case 'B':
+      AddHalf(event, true);
+      break;
+    case 'E':
+      AddHalf(event, false);
+      break;
+    case 'i':
+    case 'I':
+    case 'n':
+      AddInstant(event);
+      break;
+    case 'C':
+      AddCounter(event);
+      break;
+    case 's':
+      AddFlow(event, true);
+      break;
+    case 't':
+    case 'f':
+      AddFlow(event, false);
+      break;
+    case 'b':
+      AddAsync(event, true);
+      break;
+    case 'e':
+      AddAsync(event, false);
+      break;
+    case 'M':
+      kept = tracks_.AddMetadata(event);
+      break;
+    default:
+      kept = false;
+      break;
+  }
+  if (!kept) Problem("unknown_event", event);
+  const bool is_event = kept && event.phase_letter() != 'M';
+  if (is_event) ++builder_->info().recorded;
+  if (args_.dropped_values() != dropped_before) Problem("bad_value", event);
+}
+
+void ChromeRows::Finish() {
+  const uint64_t lost = pairs_.Finish();
+  builder_->info().recorded -= std::min(lost, builder_->info().recorded);
+  tracks_.Finish();
+}
+
+}  // namespace opscope

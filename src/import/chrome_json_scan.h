@@ -1,0 +1,98 @@
+// A cursor over JSON bytes that validates as it goes and hands out slices of the input. It is written
+// for damaged files: it needs no padding after the end, builds no index, knows at every moment the byte
+// at which it stands, tells a cut from a syntax error, and does not stop at what writers of traces get
+// wrong (NaN, raw control characters, bytes that are not UTF-8).
+//
+// Why not simdjson here: its first stage reads the whole document before anything is handed out and
+// refuses it for one cut string, one raw control character or one byte that is not UTF-8, all of which
+// must give "everything before"; it wants padding behind a mapped file, 4 bytes of index per byte, and
+// stops at 4 GB; its strings refuse the lone surrogates with which names that are not Unicode are spelt.
+// Only its structural index would have been left. The tests hold this scanner against simdjson.
+//
+// Thread rule: one thread at a time. Slices live as long as the input.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opscope {
+
+struct JsonValue {
+  enum class Kind : uint8_t { kAbsent, kString, kNumber, kTrue, kFalse, kNull, kNotFinite, kArray, kObject };
+  Kind kind = Kind::kAbsent;
+  // Can be copied into other JSON as it is, and a string is its own value: no escape, no control
+  // character, no byte above 0x7f, no NaN inside.
+  bool plain = true;
+  std::string_view text;  // a string without its quotes, anything else as it stands
+
+  bool present() const { return kind != Kind::kAbsent; }
+  bool is_string() const { return kind == Kind::kString; }
+  bool is_number() const { return kind == Kind::kNumber; }
+};
+
+struct JsonMember {
+  JsonValue key;
+  JsonValue value;
+};
+
+class JsonScanner {
+ public:
+  static constexpr int kMaxDepth = 512;
+
+  explicit JsonScanner(std::string_view text)
+      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
+
+  size_t offset() const { return static_cast<size_t>(at_ - begin_); }
+  bool at_end() const { return at_ == end_; }
+
+  // The next byte that is not blank, or 0 at the end of the input.
+  char Peek() {
+    while (at_ != end_ && IsBlank(*at_))
+      SkipBlankRun();
+    return at_ == end_ ? '\0' : *at_;
+  }
+  void Skip(size_t bytes) { at_ += bytes; }
+
+  // True and past it when the next byte that is not blank is `wanted`; else Fail(complaint).
+  bool Expect(char wanted, const char* complaint);
+
+  // Each returns false after a failure; then failed_* say what and where.
+  bool ReadString(JsonValue* out);  // REQUIRES: at a quote
+  bool ReadValue(JsonValue* out);
+  // Members of the object at the cursor, replacing the contents of `out`; of equal keys the last stays,
+  // in the place of the first. REQUIRES: at '{'
+  bool ReadMembers(std::vector<JsonMember>* out);
+
+  bool Fail(const char* complaint);
+  bool truncated() const { return truncated_; }     // the failure is the end of the input
+  size_t failed_offset() const { return failed_; }  // its byte
+  const char* complaint() const { return complaint_; }
+
+ private:
+  static bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+  void SkipBlankRun();
+  bool ReadScalar(JsonValue* out);
+  bool ReadNumber(JsonValue* out);
+  bool ReadWord(JsonValue* out);
+  bool ReadNested(JsonValue* out);
+
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  bool truncated_ = false;
+  size_t failed_ = 0;
+  const char* complaint_ = "";
+};
+
+// What a string stands for. Escapes that do not exist stand for the character itself; \udc80..\udcff
+// alone is the byte 0x80..0xff (how AppendJsonString spells bytes that are not UTF-8).
+void AppendDecoded(std::string* out, std::string_view text);
+
+// `value` as JSON that every reader accepts: strings escaped again, NaN and infinities as null.
+void AppendCleanJson(std::string* out, const JsonValue& value);
+
+}  // namespace opscope
