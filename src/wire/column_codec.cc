@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/column_codec.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+constexpr size_t kMaxPlanes = 8;
+constexpr int kZstdLevel = 3;
+constexpr uint8_t kConstant = 0;
+constexpr uint8_t kPlanes = 1;
+
+struct FreeCompressor {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+struct FreeDecompressor {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+// Making a context costs more than compressing a short plane.
+ZSTD_CCtx* Compressor() {
+  static thread_local std::unique_ptr<ZSTD_CCtx, FreeCompressor> context;
+  if (context == nullptr) {
+    context.reset(ZSTD_createCCtx());
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kZstdLevel);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 0);
+  }
+  return context.get();
+}
+
+ZSTD_DCtx* Decompressor() {
+  static thread_local std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context;
+  if (context == nullptr) context.reset(ZSTD_createDCtx());
+  return context.get();
+}
+
+unsigned BytesOf(uint64_t value) {
+  return static_cast<unsigned>((std::bit_width(value) + 7) / 8);
+}
+
+// varint: stored size * 2 + 1 when compressed; then the stored bytes.
+void AppendPlane(std::string* out, std::string_view plane) {
+  if (plane.size() > 16) {
+    std::string frame(ZSTD_compressBound(plane.size()), '\0');
+    const size_t size = ZSTD_compress2(Compressor(), frame.data(), frame.size(), plane.data(), plane.size());
+    if (!ZSTD_isError(size) && size < plane.size()) {
+      AppendVarint(out, size * 2 + 1);
+      out->append(frame, 0, size);
+      return;
+    }
+  }
+  AppendVarint(out, plane.size() * 2);
+  out->append(plane);
+}
+
+bool ReadPlane(ByteReader* reader, size_t size, std::string* plane) {
+  const uint64_t head = reader->Varint();
+  const std::string_view stored = reader->Text(head / 2);
+  if (!reader->ok()) return false;
+  if (head % 2 == 0) {
+    plane->assign(stored);
+    return stored.size() == size;
+  }
+  plane->resize(size);
+  return ZSTD_decompressDCtx(Decompressor(), plane->data(), size, stored.data(), stored.size()) == size;
+}
+
+void ApplyTransform(std::span<uint64_t> values, Transform transform) {
+  if (transform == Transform::kPlain) return;
+  uint64_t previous = 0;
+  for (uint64_t& value : values) {
+    const uint64_t original = value;
+    if (transform == Transform::kSigned) {
+      value = ZigZag(static_cast<int64_t>(value));
+    } else if (transform == Transform::kSparseDelta && original == UINT64_MAX) {
+      value = 0;
+    } else {
+      value = ZigZag(static_cast<int64_t>(value - previous)) + (transform == Transform::kSparseDelta ? 1 : 0);
+      previous = original;
+    }
+  }
+}
+
+void UndoTransform(std::span<uint64_t> values, Transform transform) {
+  if (transform == Transform::kPlain) return;
+  uint64_t previous = 0;
+  for (uint64_t& value : values) {
+    if (transform == Transform::kSigned) {
+      value = static_cast<uint64_t>(UnZigZag(value));
+    } else if (transform == Transform::kSparseDelta && value == 0) {
+      value = UINT64_MAX;
+    } else {
+      value = previous + static_cast<uint64_t>(UnZigZag(value - (transform == Transform::kSparseDelta ? 1 : 0)));
+      previous = value;
+    }
+  }
+}
+
+// Differences must leave room for the mark of -1.
+bool FitsSparseDelta(std::span<const uint64_t> values) {
+  constexpr uint64_t kLimit = uint64_t{1} << 62;
+  return std::all_of(values.begin(), values.end(), [](uint64_t v) { return v < kLimit || v == UINT64_MAX; });
+}
+
+void AppendPlanes(std::string* out, std::span<const uint64_t> values) {
+  std::string lengths(values.size(), '\0');
+  std::array<std::string, kMaxPlanes> planes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const unsigned length = BytesOf(values[i]);
+    lengths[i] = static_cast<char>(length);
+    for (unsigned k = 0; k < length; ++k)
+      planes[k].push_back(static_cast<char>(values[i] >> (8 * k)));
+  }
+  AppendPlane(out, lengths);
+  for (const std::string& plane : planes) {
+    if (plane.empty()) break;
+    AppendPlane(out, plane);
+  }
+}
+
+bool ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
+  std::string lengths, plane;
+  if (!ReadPlane(reader, values.size(), &lengths)) return false;
+  std::array<size_t, kMaxPlanes + 1> rows_with_length{};
+  for (const char length : lengths) {
+    if (static_cast<unsigned char>(length) > kMaxPlanes) return false;
+    ++rows_with_length[static_cast<unsigned char>(length)];
+  }
+  std::fill(values.begin(), values.end(), 0);
+  size_t longer = values.size();
+  for (unsigned k = 0; k < kMaxPlanes; ++k) {
+    longer -= rows_with_length[k];
+    if (longer == 0) break;
+    if (!ReadPlane(reader, longer, &plane)) return false;
+    const char* next = plane.data();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const bool has_byte = static_cast<unsigned char>(lengths[i]) > k;
+      // Without a branch: a shorter row looks at the byte of a later one (at the end: at the string's NUL) and drops
+      // it.
+      values[i] |= has_byte ? static_cast<uint64_t>(static_cast<unsigned char>(*next)) << (8 * k) : 0;
+      next += has_byte ? 1 : 0;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform) {
+  if (transform == Transform::kSparseDelta && !FitsSparseDelta(values)) transform = Transform::kDelta;
+  std::vector<uint64_t> changed(values.begin(), values.end());
+  ApplyTransform(changed, transform);
+  out->push_back(static_cast<char>(transform));
+  const bool constant = std::all_of(changed.begin(), changed.end(), [&](uint64_t v) { return v == changed.front(); });
+  out->push_back(static_cast<char>(constant ? kConstant : kPlanes));
+  if (constant) {
+    AppendVarint(out, changed.empty() ? 0 : changed.front());
+  } else {
+    AppendPlanes(out, changed);
+  }
+}
+
+bool ReadColumn(ByteReader* reader, std::span<uint64_t> values) {
+  const auto transform = static_cast<Transform>(reader->Fixed<uint8_t>());
+  const auto encoding = reader->Fixed<uint8_t>();
+  if (!reader->ok() || transform > Transform::kSparseDelta) return false;
+  if (encoding == kConstant) {
+    std::fill(values.begin(), values.end(), reader->Varint());
+  } else if (encoding != kPlanes || !ReadPlanes(reader, values)) {
+    return false;
+  }
+  UndoTransform(values, transform);
+  return reader->ok();
+}
+
+}  // namespace opscope

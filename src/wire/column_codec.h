@@ -1,0 +1,38 @@
+// One column of whole numbers as bytes: a constant, or length and byte planes.
+//
+// Idea. Times of a recording are mostly noise of 8 to 20 bits; what can be saved is the position of
+// the leading byte and the skew of the top byte. So a column is cut into planes: the number of bytes
+// of each value, then the lowest byte of all values that have one, then the second, ... Each plane has
+// its own statistics, so each is a zstd frame of its own (or plain where that is smaller).
+// Example: 5, 300, 0, 70000 (not signed) -> lengths 1 2 0 3 | plane 0: 05 2c 70 | plane 1: 01 11 | plane 2: 01.
+//
+// Measured on 20 ResNet-18 training steps (34,280 spans, the two time columns, zstd 3): varint of start
+// deltas and of durations 4.20 bytes per span, varint of the gaps of span_times.h 3.77, planes of those
+// 3.27; zstd 9 does not help. Repeating columns (names, arguments) cost below 0.1 bytes either way.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/varint.h"
+
+namespace opscope {
+
+// How values are changed before they are cut; chosen per column by the schema, stored with it.
+enum class Transform : uint8_t {
+  kPlain = 0,        // as they are (ids, bits of doubles)
+  kSigned = 1,       // zigzag
+  kDelta = 2,        // zigzag of the difference to the previous row, the first to 0
+  kSparseDelta = 3,  // 0 for -1, else 1 + zigzag of the difference to the last value that was not -1
+};
+
+void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform);
+
+// False when the bytes contradict themselves. `values` has the number of rows that the block promised.
+[[nodiscard]] bool ReadColumn(ByteReader* reader, std::span<uint64_t> values);
+
+}  // namespace opscope

@@ -1,0 +1,93 @@
+// The container of `.opscope` files: a file header, then independent blocks (FORMAT.md). Every block
+// carries its type, its size, and checksums of its header and of its payload, so that a reader finds
+// the next whole block after damage, and a file that was cut anywhere is read up to the cut.
+//
+// Thread rule: one thread at a time per object.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "opscope/recorder.h"
+
+namespace opscope {
+
+inline constexpr char kFileMagic[8] = {'O', 'P', 'S', 'C', 'O', 'P', 'E', '\0'};
+inline constexpr uint16_t kFormatMajor = 1;  // readers refuse a larger one
+inline constexpr uint16_t kFormatMinor = 0;  // readers warn of a larger one and skip what they do not know
+inline constexpr size_t kFileHeaderBytes = 16;
+inline constexpr size_t kBlockHeaderBytes = 32;
+inline constexpr uint32_t kBlockMagic = 0x4b4c424f;  // "OBLK"
+inline constexpr uint32_t kMaxBlockBytes = uint32_t{1} << 30;
+
+namespace block_types {
+// 1 kWindowInfo and 2 kRawChunk come from the recorder (opscope/recorder.h).
+inline constexpr uint16_t kTraceInfo = 16;  // JSON text: format, counts, options of an exported Trace
+inline constexpr uint16_t kTable = 17;      // rows of one table as columns (table_block.h)
+inline constexpr uint16_t kStrings = 18;    // a run of the string dictionary
+inline constexpr uint16_t kFooter = 19;     // directory of blocks and sums per name (footer.h)
+inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: offset of the footer block, or 0
+}  // namespace block_types
+
+namespace block_flags {
+inline constexpr uint16_t kZstd = 1;  // the payload is one zstd frame
+}  // namespace block_flags
+
+[[nodiscard]] bool LooksLikeOpscope(std::span<const std::byte> bytes);
+
+// Appends to a string that begins empty or with a file that LooksLikeOpscope.
+void AppendFileHeader(std::string* out, uint16_t major = kFormatMajor, uint16_t minor = kFormatMinor);
+// Returns the offset of the block. `compress` stores a zstd frame where that is smaller.
+// REQUIRES: payload.size() < kMaxBlockBytes
+uint64_t AppendBlock(std::string* out, uint16_t type, std::string_view payload, bool compress = false);
+// Ends a file: footer_offset is what AppendBlock returned for the footer, 0 when there is none.
+void AppendEnd(std::string* out, uint64_t footer_offset);
+
+struct FileVersion {
+  uint16_t major = 0;
+  uint16_t minor = 0;
+  bool damaged = false;  // the header's checksum is wrong; the numbers may be too
+};
+// REQUIRES: LooksLikeOpscope(bytes)
+[[nodiscard]] FileVersion ReadFileVersion(std::span<const std::byte> bytes);
+
+struct Block {
+  uint16_t type = 0;
+  uint64_t offset = 0;                 // of the block header in the file
+  std::span<const std::byte> payload;  // decompressed; valid until the next call of Next
+};
+
+// Walks over the whole blocks of a file.
+class BlockScanner {
+ public:
+  explicit BlockScanner(std::span<const std::byte> file, uint64_t position = kFileHeaderBytes);
+
+  // False at the end. Damage is stepped over and counted.
+  bool Next(Block* block);
+
+  uint64_t damaged_count() const { return damaged_count_; }
+  int64_t first_damage() const { return first_damage_; }  // offset, -1: none
+  bool ended() const { return ended_; }                   // the last block was kEnd
+  uint64_t position() const { return position_; }
+
+ private:
+  struct Header;
+  bool ReadHeader(uint64_t offset, Header* header) const;
+  bool ReadPayload(const Header& header, Block* block);
+  void CountDamage();
+  void Resynchronise();
+
+  std::span<const std::byte> file_;
+  uint64_t position_ = 0;
+  uint64_t damaged_count_ = 0;
+  int64_t first_damage_ = -1;
+  bool ended_ = false;
+  bool lost_ = false;  // looking for the next header
+  std::string decompressed_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/footer.h"
+
+#include <algorithm>
+
+#include "wire/column_codec.h"
+#include "wire/container.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint64_t kMaxRows = uint64_t{1} << 24;
+
+template <typename Row, typename Field>
+void AppendField(std::string* out, const std::vector<Row>& rows, Field Row::* field, Transform transform) {
+  std::vector<uint64_t> values;
+  values.reserve(rows.size());
+  for (const Row& row : rows)
+    values.push_back(static_cast<uint64_t>(row.*field));
+  AppendColumn(out, values, transform);
+}
+
+template <typename Row, typename Field>
+bool ReadField(ByteReader* reader, Field Row::* field, std::vector<Row>* rows) {
+  std::vector<uint64_t> values(rows->size());
+  if (!ReadColumn(reader, values)) return false;
+  for (size_t i = 0; i < values.size(); ++i)
+    (*rows)[i].*field = static_cast<Field>(values[i]);
+  return true;
+}
+
+template <typename Row>
+bool ReadCount(ByteReader* reader, std::vector<Row>* rows) {
+  const uint64_t count = reader->Varint();
+  if (!reader->ok() || count > kMaxRows) return false;
+  rows->assign(static_cast<size_t>(count), Row{});
+  return true;
+}
+
+}  // namespace
+
+std::string EncodeFooter(const Footer& footer) {
+  std::string out;
+  AppendVarint(&out, footer.blocks.size());
+  AppendField(&out, footer.blocks, &FooterBlock::offset, Transform::kDelta);
+  AppendField(&out, footer.blocks, &FooterBlock::type, Transform::kPlain);
+  AppendField(&out, footer.blocks, &FooterBlock::table, Transform::kPlain);
+  AppendField(&out, footer.blocks, &FooterBlock::rows, Transform::kPlain);
+  AppendField(&out, footer.blocks, &FooterBlock::first_ns, Transform::kDelta);
+  AppendField(&out, footer.blocks, &FooterBlock::last_ns, Transform::kDelta);
+  AppendVarint(&out, footer.sums.size());
+  AppendField(&out, footer.sums, &FooterSum::name, Transform::kDelta);
+  AppendField(&out, footer.sums, &FooterSum::category, Transform::kPlain);
+  AppendField(&out, footer.sums, &FooterSum::count, Transform::kPlain);
+  AppendField(&out, footer.sums, &FooterSum::total_ns, Transform::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::self_ns, Transform::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::min_ns, Transform::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::max_ns, Transform::kSigned);
+  return out;
+}
+
+bool DecodeFooter(std::span<const std::byte> payload, Footer* footer) {
+  ByteReader reader(payload);
+  std::vector<FooterBlock>& blocks = footer->blocks;
+  std::vector<FooterSum>& sums = footer->sums;
+  return ReadCount(&reader, &blocks) && ReadField(&reader, &FooterBlock::offset, &blocks) &&
+         ReadField(&reader, &FooterBlock::type, &blocks) && ReadField(&reader, &FooterBlock::table, &blocks) &&
+         ReadField(&reader, &FooterBlock::rows, &blocks) && ReadField(&reader, &FooterBlock::first_ns, &blocks) &&
+         ReadField(&reader, &FooterBlock::last_ns, &blocks) && ReadCount(&reader, &sums) &&
+         ReadField(&reader, &FooterSum::name, &sums) && ReadField(&reader, &FooterSum::category, &sums) &&
+         ReadField(&reader, &FooterSum::count, &sums) && ReadField(&reader, &FooterSum::total_ns, &sums) &&
+         ReadField(&reader, &FooterSum::self_ns, &sums) && ReadField(&reader, &FooterSum::min_ns, &sums) &&
+         ReadField(&reader, &FooterSum::max_ns, &sums);
+}
+
+bool FindFooter(std::span<const std::byte> file, Footer* footer) {
+  constexpr size_t kEndBytes = kBlockHeaderBytes + 8;
+  if (!LooksLikeOpscope(file) || file.size() < kFileHeaderBytes + kEndBytes) return false;
+  // A scanner over the tail alone: it believes nothing that its checksums do not cover.
+  Block block;
+  BlockScanner end(file, file.size() - kEndBytes);
+  if (!end.Next(&block) || block.type != block_types::kEnd || block.payload.size() != 8) return false;
+  ByteReader reader(block.payload);
+  const auto offset = reader.Fixed<uint64_t>();
+  if (offset < kFileHeaderBytes || offset >= file.size()) return false;
+  BlockScanner at(file, offset);
+  return at.Next(&block) && block.offset == offset && block.type == block_types::kFooter &&
+         DecodeFooter(block.payload, footer);
+}
+
+}  // namespace opscope

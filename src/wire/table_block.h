@@ -1,0 +1,63 @@
+// The payload of a kTable block: some rows of one table, column by column. Columns name themselves,
+// so a reader skips what it does not know (newer minor versions) and takes defaults for what is absent
+// (a column whose every value is the default is not written).
+//
+//   varint table | varint columns | per column: varint id, varint rows, varint bytes, encoded column
+//
+// Thread rule: one thread at a time per object.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wire/column_codec.h"
+
+namespace opscope {
+
+inline constexpr size_t kMaxRowsPerBlock = 65536;
+
+class TableBlockWriter {
+ public:
+  explicit TableBlockWriter(uint32_t table) : table_(table) {}
+
+  void Add(uint32_t column, std::span<const uint64_t> values, Transform transform);
+  // As Add, but writes nothing when every value is `absent`.
+  void AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values, Transform transform);
+  std::string Finish() const;
+
+ private:
+  uint32_t table_;
+  uint32_t columns_ = 0;
+  std::string body_;
+};
+
+class TableBlock {
+ public:
+  // False when the payload contradicts itself. The payload must outlive the object.
+  [[nodiscard]] bool Parse(std::span<const std::byte> payload);
+
+  uint32_t table() const { return table_; }
+  // Rows of the column, 0 when absent.
+  size_t rows(uint32_t column) const;
+  // The decoded column; `absent` in every row when it is not there. False when it is damaged or its
+  // number of rows is another.
+  [[nodiscard]] bool Read(uint32_t column, size_t rows, uint64_t absent, std::vector<uint64_t>* values) const;
+
+ private:
+  struct Column {
+    uint32_t id = 0;
+    size_t rows = 0;
+    std::span<const std::byte> bytes;
+  };
+  const Column* Find(uint32_t column) const;
+
+  uint32_t table_ = 0;
+  std::vector<Column> columns_;
+};
+
+}  // namespace opscope
