@@ -1,0 +1,228 @@
+// `_core.FunctionEvents`: the columns behind an EventList, its elements, averages, and pickling.
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_function_events.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "opscope/export.h"
+#include "opscope/import.h"
+
+namespace opscope::python {
+
+EventClasses event_classes;
+
+EventColumns::EventColumns(std::shared_ptr<const Trace> trace, FunctionEvents events)
+    : trace_(std::move(trace)), events_(std::move(events)) {
+}
+
+EventColumns::~EventColumns() {
+  for (PyObject* text : texts_)
+    Py_XDECREF(text);
+  Py_XDECREF(overrides_);
+}
+
+PyObject* EventColumns::handle() {
+  if (handle_ == nullptr) handle_ = nb::find(*this).ptr();
+  return handle_;
+}
+
+PyObject* EventColumns::Event(uint32_t row) {
+  if (objects_.empty()) {
+    handle();
+    objects_.resize(events_.size());
+  }
+  PyObject*& place = objects_[row];
+  if (place != nullptr) {
+    Py_INCREF(place);
+    return place;
+  }
+  PyObject* made = MakeEvent(this, row);
+  objects_[row] = made;
+  return made;
+}
+
+PyObject* EventColumns::Cached(uint32_t id, std::string_view text) {
+  if (texts_.empty()) texts_.resize(trace_->string_count() + events_.rewritten_names.size() + 1);
+  if (id >= texts_.size()) return ToText(text).release().ptr();
+  PyObject*& place = texts_[id];
+  if (place == nullptr) place = ToText(text).release().ptr();
+  Py_INCREF(place);
+  return place;
+}
+
+PyObject* EventColumns::Name(uint32_t row) {
+  return Cached(opscope::Row(events_.name[row]), NameText(*trace_, events_, row));
+}
+
+PyObject* EventColumns::Text(StringId id) {
+  if (id == StringId::kNone) id = StringId::kEmpty;
+  return Cached(opscope::Row(id), trace_->text(id));
+}
+
+std::vector<std::string_view> EventColumns::Stack(uint32_t row) {
+  if (trace_->stacks().size() == 0) return {};
+  if (stacks_ == nullptr) stacks_ = std::make_unique<FunctionEventStacks>(*trace_, events_);
+  return stacks_->Of(row);
+}
+
+PyObject* EventColumns::Override(uint32_t row, PyObject* name) const {
+  if (overrides_ == nullptr) return nullptr;
+  PyObject* key = PyLong_FromUnsignedLong(row);
+  PyObject* of_row = key == nullptr ? nullptr : PyDict_GetItem(overrides_, key);
+  Py_XDECREF(key);
+  return of_row == nullptr ? nullptr : PyDict_GetItem(of_row, name);
+}
+
+bool EventColumns::SetOverride(uint32_t row, PyObject* name, PyObject* value) {
+  if (overrides_ == nullptr && (overrides_ = PyDict_New()) == nullptr) return false;
+  nb::object key = nb::steal(PyLong_FromUnsignedLong(row));
+  if (!key.is_valid()) return false;
+  PyObject* of_row = PyDict_GetItem(overrides_, key.ptr());
+  if (value == nullptr) return PyDict_DelItem(of_row, name) == 0;
+  if (of_row == nullptr) {
+    nb::object made = nb::steal(PyDict_New());
+    if (!made.is_valid() || PyDict_SetItem(overrides_, key.ptr(), made.ptr()) != 0) return false;
+    of_row = made.ptr();
+  }
+  return PyDict_SetItem(of_row, name, value) == 0;
+}
+
+void EventColumns::RestoreOverrides(PyObject* overrides) {
+  Py_XINCREF(overrides);
+  Py_XDECREF(overrides_);
+  overrides_ = overrides;
+}
+
+namespace {
+
+FunctionEvents Build(const Trace& trace, const std::optional<int64_t>& start_ns,
+                     const std::optional<std::string>& use_device) {
+  FunctionEventOptions options;
+  if (start_ns) options.trace_start = Timestamp{*start_ns};
+  options.use_device = use_device;
+  return WithoutGil([&] { return BuildFunctionEvents(trace, options); });
+}
+
+// Appends every element to the list.
+void Fill(EventColumns& columns, nb::list list) {
+  const size_t count = columns.events().size();
+  nb::object all = nb::steal(PyList_New(static_cast<Py_ssize_t>(count)));
+  if (!all.is_valid()) nb::raise_python_error();
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* event = columns.Event(static_cast<uint32_t>(i));
+    if (event == nullptr) nb::raise_python_error();
+    PyList_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), event);
+  }
+  const Py_ssize_t end = PyList_Size(list.ptr());
+  if (PyList_SetSlice(list.ptr(), end, end, all.ptr()) != 0) nb::raise_python_error();
+}
+
+// Whether the list holds exactly the elements in order, none of them changed: then the columns speak for it.
+bool Mirrors(const EventColumns& columns, nb::list list) {
+  if (columns.overrides() != nullptr) return false;
+  const auto count = static_cast<size_t>(PyList_Size(list.ptr()));
+  if (count != columns.events().size()) return false;
+  for (size_t i = 0; i < count; ++i) {
+    const std::optional<uint32_t> row = RowOf(PyList_GetItem(list.ptr(), static_cast<Py_ssize_t>(i)), &columns);
+    if (!row || *row != i) return false;
+  }
+  return true;
+}
+
+// One dictionary per average; `first` is the row whose attributes the average inherits.
+nb::dict AverageDict(EventColumns& columns, const FunctionEventAverage& average) {
+  nb::dict row;
+  const bool device = !columns.events().use_device.empty();
+  const auto device_time = [&](double time) { return device ? nb::object(nb::float_(time)) : nb::object(nb::int_(0)); };
+  row["first"] = average.first == EventIndex::kNone ? -1 : static_cast<int64_t>(average.first);
+  row["count"] = average.count;
+  row["cpu_time_total"] = average.cpu_time_total_us;
+  row["self_cpu_time_total"] = average.self_cpu_time_total_us;
+  row["device_time_total"] = device_time(average.device_time_total_us);
+  row["self_device_time_total"] = device_time(average.self_device_time_total_us);
+  row["cpu_memory_usage"] = average.cpu_memory_usage;
+  row["self_cpu_memory_usage"] = average.self_cpu_memory_usage;
+  row["device_memory_usage"] = average.device_memory_usage;
+  row["self_device_memory_usage"] = average.self_device_memory_usage;
+  row["flops"] = average.flops;
+  row["overload_name"] = ToText(average.overload_name);
+  nb::list stack;
+  for (const std::string_view frame : average.stack)
+    stack.append(ToText(frame));
+  row["stack"] = stack;
+  return row;
+}
+
+nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload) {
+  const AverageOptions options{by_shape, stack_n, by_overload};
+  const auto averages = WithoutGil([&] { return AverageFunctionEvents(columns.trace(), columns.events(), options); });
+  nb::list rows;
+  for (const FunctionEventAverage& average : averages)
+    rows.append(AverageDict(columns, average));
+  return rows;
+}
+
+// What pickling keeps: the recording itself, so that thousands of elements cost one copy of it.
+nb::tuple GetState(EventColumns& columns) {
+  const std::string bytes = WithoutGil([&] { return Unwrap(OpscopeBytes(columns.trace())); });
+  nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
+  return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), columns.events().trace_start.ns,
+                        columns.events().use_device, overrides);
+}
+
+void SetState(EventColumns& columns, const nb::tuple& state) {
+  const nb::bytes bytes = nb::cast<nb::bytes>(state[0]);
+  const std::span<const std::byte> view(static_cast<const std::byte*>(bytes.data()), bytes.size());
+  auto trace = std::make_shared<const Trace>(Unwrap(ImportBytes(view, "pickled events")));
+  const Trace& columns_of = *trace;
+  FunctionEvents events = Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]));
+  auto* made = new (&columns) EventColumns(std::move(trace), std::move(events));
+  if (!state[3].is_none()) made->RestoreOverrides(nb::object(state[3]).ptr());
+}
+
+void SetEventClasses(nb::object event, nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
+  event_classes = {event.release().ptr(), kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(),
+                   device_types.release().ptr()};
+}
+
+}  // namespace
+
+void BindFunctionEvents(nb::module_& module) {
+  nb::class_<EventColumns>(module, "FunctionEvents")
+      .def(
+          "__init__",
+          [](EventColumns* self, const SharedTrace& shared, std::optional<int64_t> start_ns,
+             std::optional<std::string> use_device) {
+            FunctionEvents events = Build(*shared.trace, start_ns, use_device);
+            new (self) EventColumns(shared.trace, std::move(events));
+          },
+          nb::arg("trace"), nb::arg("start_ns").none() = nb::none(), nb::arg("use_device").none() = nb::none())
+      .def("__len__", [](const EventColumns& columns) { return columns.events().size(); })
+      .def("event",
+           [](EventColumns& columns, uint32_t row) {
+             if (row >= columns.events().size()) throw nb::index_error();
+             return nb::steal(columns.Event(row));
+           })
+      .def("fill", Fill)
+      .def("mirrors", Mirrors)
+      .def("averages", Averages)
+      .def("total",
+           [](EventColumns& columns) { return AverageDict(columns, TotalAverage(columns.trace(), columns.events())); })
+      .def("self_cpu_time_total", [](const EventColumns& columns) { return SelfCpuTimeTotalOfAll(columns.events()); })
+      .def_prop_ro("trace_start_ns", [](const EventColumns& columns) { return columns.events().trace_start.ns; })
+      .def_prop_ro("changed", [](const EventColumns& columns) { return columns.overrides() != nullptr; })
+      .def("__getstate__", GetState)
+      .def("__setstate__", SetState);
+  module.def("set_event_classes", SetEventClasses);
+}
+
+void BindTorch(nb::module_& module) {
+  BindTorchRange(module);
+  BindFunctionEvent(module);
+  BindFunctionEvents(module);
+  BindTorchTable(module);
+  BindTorchSchedule(module);
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,91 @@
+// Python's FunctionEvent objects: 32 bytes each, a reference to the columns of their recording and a
+// row. Attributes are read from the columns; what a program sets is kept aside.
+//
+// Thread rule: with the GIL.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "opscope/analysis/function_events.h"
+#include "torch_record_function.h"
+
+namespace opscope::python {
+
+// Python's `_core.FunctionEvents`: the columns behind one EventList, owner of everything shared by
+// its elements. Lives inside its Python object.
+class EventColumns {
+ public:
+  EventColumns(std::shared_ptr<const Trace> trace, FunctionEvents events);
+  EventColumns(EventColumns&&) = delete;
+  ~EventColumns();
+
+  const Trace& trace() const { return *trace_; }
+  const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }
+  const FunctionEvents& events() const { return events_; }
+
+  PyObject* handle();  // our own Python object, borrowed
+  // An element holds the columns for as long as it lives.
+  void Hold() { Py_INCREF(handle_); }
+  void Release() { Py_DECREF(handle_); }
+
+  // The object of a row, the same one for as long as anyone holds it. New reference, null on error.
+  PyObject* Event(uint32_t row);
+  // Called by an element that goes away.
+  void Forget(uint32_t row) { objects_[row] = nullptr; }
+
+  // str of a span's name, made once per name. New reference.
+  PyObject* Name(uint32_t row);
+  PyObject* Text(StringId id);  // "" for kNone
+  std::vector<std::string_view> Stack(uint32_t row);
+
+  // Attributes that a program has set, by row: {row: {name: value}}; null while there are none.
+  PyObject* overrides() const { return overrides_; }
+  PyObject* Override(uint32_t row, PyObject* name) const;  // borrowed, null when there is none
+  bool SetOverride(uint32_t row, PyObject* name, PyObject* value);
+  void RestoreOverrides(PyObject* overrides);
+
+ private:
+  PyObject* Cached(uint32_t id, std::string_view text);
+
+  std::shared_ptr<const Trace> trace_;
+  FunctionEvents events_;
+  PyObject* handle_ = nullptr;      // our own Python object, borrowed
+  std::vector<PyObject*> objects_;  // borrowed: an element clears its place when it goes
+  std::vector<PyObject*> texts_;    // by string id, made at first use
+  PyObject* overrides_ = nullptr;
+  std::unique_ptr<FunctionEventStacks> stacks_;
+};
+
+// A new element. REQUIRES: event_classes are set; columns->handle() was called.
+PyObject* MakeEvent(EventColumns* columns, uint32_t row);
+// The row of an element of these columns; nullopt for anything else.
+std::optional<uint32_t> RowOf(PyObject* object, const EventColumns* columns);
+
+// Adds the types `FunctionEventBase` and `FunctionEvents` to the module.
+void BindFunctionEvent(nb::module_& module);
+void BindFunctionEvents(nb::module_& module);
+void BindTorchTable(nb::module_& module);
+void BindTorchSchedule(nb::module_& module);
+
+// Python objects that elements hand out, given once by opscope.torch.
+struct EventClasses {
+  PyObject* event = nullptr;         // subclass of FunctionEventBase
+  PyObject* kernel = nullptr;        // Kernel(name, device, duration)
+  PyObject* derived = nullptr;       // {attribute: function(event)} for recordings with overrides
+  PyObject* cpu = nullptr;           // DeviceType.CPU
+  PyObject* device_types = nullptr;  // {use_device: DeviceType}
+};
+extern EventClasses event_classes;
+
+// An argument list as torch's Python objects. New references, null on error.
+PyObject* InputShapes(const Trace& trace, ArgsId args, bool structured);
+PyObject* InputStrides(const Trace& trace, ArgsId args);
+PyObject* InputTypes(const Trace& trace, ArgsId args);
+PyObject* ConcreteInputs(const Trace& trace, ArgsId args);
+
+}  // namespace opscope::python

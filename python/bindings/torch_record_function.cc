@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_record_function.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opscope::python {
+namespace {
+
+// Where ranges go; never unloaded. Null: ranges do nothing.
+const TorchSource* range_source = nullptr;
+
+// An entered range; `handle` is null when nothing observed the entry.
+struct Entered {
+  unsigned long thread = 0;
+  void* handle = nullptr;
+};
+
+// The usual range is entered once at a time and lives in `first`; recursion, and other threads that
+// enter the same object, add to `more`.
+struct Range {
+  PyObject ob_base;
+  PyObject* name;
+  PyObject* args;
+  std::vector<Entered>* more;
+  Entered first;
+  bool has_first;
+  bool ends_on_exit;  // False after _call_end_callbacks_on_future
+};
+
+Range* Self(PyObject* object) {
+  return reinterpret_cast<Range*>(object);
+}
+
+// Keeps the bytes alive in *keep when the text is not plain UTF-8.
+bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text, &size);
+  if (data != nullptr) {
+    *bytes = {data, static_cast<size_t>(size)};
+    return true;
+  }
+  if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return false;
+  PyErr_Clear();
+  try {
+    *keep = FromText(text);
+  } catch (nb::python_error& error) {
+    error.restore();
+    return false;
+  }
+  *bytes = *keep;
+  return true;
+}
+
+int SetText(PyObject** slot, PyObject* value, const char* what, bool allow_none) {
+  if (value == nullptr || !(PyUnicode_Check(value) || (allow_none && value == Py_None))) {
+    PyErr_Format(PyExc_TypeError, "record_function: %s must be a str%s, not %R", what, allow_none ? " or None" : "",
+                 value == nullptr ? Py_None : reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    return -1;
+  }
+  Py_INCREF(value);
+  Py_XDECREF(*slot);
+  *slot = value;
+  return 0;
+}
+
+int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
+  static const char* const kNames[] = {"name", "args", nullptr};
+  PyObject* name = nullptr;
+  PyObject* text = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:record_function", const_cast<char**>(kNames), &name, &text)) {
+    return -1;
+  }
+  Range* self = Self(object);
+  self->ends_on_exit = true;
+  if (SetText(&self->name, name, "name", false) != 0) return -1;
+  return SetText(&self->args, text, "args", true);
+}
+
+bool OpenRange(Range* self, void** handle) {
+  *handle = nullptr;
+  if (range_source == nullptr) return true;
+  if (self->name == nullptr) {
+    PyErr_SetString(PyExc_AssertionError, "record_function was not initialised");
+    return false;
+  }
+  std::string keep_name, keep_args;
+  std::string_view name, args;
+  if (!TextBytes(self->name, &keep_name, &name)) return false;
+  if (self->args == nullptr || self->args == Py_None) {
+    *handle = range_source->enter(name.data(), name.size(), nullptr, 0);
+    return true;
+  }
+  if (!TextBytes(self->args, &keep_args, &args)) return false;
+  *handle = range_source->enter(name.data(), name.size(), args.data(), args.size());
+  return true;
+}
+
+PyObject* RangeEnter(PyObject* object, PyObject*) {
+  Range* self = Self(object);
+  Entered entered{PyThread_get_thread_ident(), nullptr};
+  if (!OpenRange(self, &entered.handle)) return nullptr;
+  if (!self->has_first) {
+    self->first = entered;
+    self->has_first = true;
+  } else {
+    if (self->more == nullptr) self->more = new std::vector<Entered>;
+    self->more->push_back(entered);
+  }
+  Py_INCREF(object);
+  return object;
+}
+
+// Takes back the calling thread's newest entry; when it has none, the newest of any thread.
+bool TakeNewest(Range* self, Entered* taken) {
+  if (self->more != nullptr && !self->more->empty()) {
+    std::vector<Entered>& more = *self->more;
+    const unsigned long thread = PyThread_get_thread_ident();
+    size_t i = more.size();
+    while (i > 0 && more[i - 1].thread != thread)
+      --i;
+    const bool first_is_mine = self->has_first && self->first.thread == thread;
+    if (i == 0 && !first_is_mine) i = more.size();
+    if (i != 0) {
+      *taken = more[i - 1];
+      more.erase(more.begin() + static_cast<std::ptrdiff_t>(i - 1));
+      return true;
+    }
+  }
+  if (!self->has_first) return false;
+  *taken = self->first;
+  self->has_first = false;
+  return true;
+}
+
+PyObject* NotEntered() {
+  PyErr_SetString(PyExc_AssertionError, "Expected record to be set");
+  return nullptr;
+}
+
+// __exit__(exc_type, exc_value, traceback): the arguments do not matter. Returns None.
+PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
+  Range* self = Self(object);
+  Entered entered;
+  if (!TakeNewest(self, &entered)) {
+    if (!self->ends_on_exit) Py_RETURN_NONE;
+    return NotEntered();
+  }
+  if (entered.handle != nullptr) range_source->exit(entered.handle);
+  Py_RETURN_NONE;
+}
+
+// Hands the open range over to a future: __exit__ leaves it alone from here on. Returns its handle.
+PyObject* RangeDetach(PyObject* object, PyObject*) {
+  Range* self = Self(object);
+  Entered entered;
+  if (!TakeNewest(self, &entered)) return NotEntered();
+  self->ends_on_exit = false;
+  if (entered.handle != nullptr) range_source->set_async(entered.handle);
+  return PyLong_FromVoidPtr(entered.handle);
+}
+
+// Ends a range that _detach has handed over.
+PyObject* RangeEndDetached(PyObject*, PyObject* handle) {
+  void* range = PyLong_AsVoidPtr(handle);
+  if (range == nullptr && PyErr_Occurred() != nullptr) return nullptr;
+  if (range != nullptr) range_source->exit(range);
+  Py_RETURN_NONE;
+}
+
+void RangeDealloc(PyObject* object) {
+  Range* self = Self(object);
+  Entered entered;
+  while (TakeNewest(self, &entered)) {
+    if (entered.handle != nullptr) range_source->exit(entered.handle);
+  }
+  Py_CLEAR(self->name);
+  Py_CLEAR(self->args);
+  delete self->more;
+  PyTypeObject* type = Py_TYPE(object);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+  Py_DECREF(type);
+}
+
+PyObject* GetName(PyObject* object, void*) {
+  PyObject* name = Self(object)->name == nullptr ? Py_None : Self(object)->name;
+  Py_INCREF(name);
+  return name;
+}
+int SetName(PyObject* object, PyObject* value, void*) {
+  return SetText(&Self(object)->name, value, "name", false);
+}
+PyObject* GetArgs(PyObject* object, void*) {
+  PyObject* args = Self(object)->args == nullptr ? Py_None : Self(object)->args;
+  Py_INCREF(args);
+  return args;
+}
+int SetArgs(PyObject* object, PyObject* value, void*) {
+  return SetText(&Self(object)->args, value, "args", true);
+}
+PyObject* GetEndsOnExit(PyObject* object, void*) {
+  return PyBool_FromLong(Self(object)->ends_on_exit);
+}
+
+PyGetSetDef range_properties[] = {
+    {"name", GetName, SetName, "The label.", nullptr},
+    {"args", GetArgs, SetArgs, "The range's one string input, or None.", nullptr},
+    {"run_callbacks_on_exit", GetEndsOnExit, nullptr, "False once a future ends the range.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef range_methods[] = {
+    {"__enter__", RangeEnter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(RangeExit)), METH_FASTCALL, nullptr},
+    {"_detach", RangeDetach, METH_NOARGS, nullptr},
+    {"_end_detached", RangeEndDetached, METH_O | METH_STATIC, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot range_slots[] = {
+    {Py_tp_doc, const_cast<char*>("RangeBase(name, args=None)\n--\n\nA labelled range of the program.")},
+    {Py_tp_init, reinterpret_cast<void*>(RangeInit)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(RangeDealloc)},
+    {Py_tp_getset, range_properties},
+    {Py_tp_methods, range_methods},
+    {0, nullptr},
+};
+
+PyType_Spec range_spec = {
+    "opscope._core.RangeBase",
+    static_cast<int>(sizeof(Range)),
+    0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    range_slots,
+};
+
+}  // namespace
+
+void SetRangeSource(const TorchSource* source) {
+  range_source = source;
+}
+
+void BindTorchRange(nb::module_& module) {
+  PyObject* type = PyType_FromSpec(&range_spec);
+  if (type == nullptr) nb::raise_python_error();
+  module.attr("RangeBase") = nb::steal(type);
+  module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.source; });
+}
+
+}  // namespace opscope::python

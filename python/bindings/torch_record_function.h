@@ -1,0 +1,14 @@
+// The C type behind opscope.torch.record_function: a range that every observer of torch sees.
+//
+// Thread rule: with the GIL. One object may be entered on several threads at once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings.h"
+
+namespace opscope::python {
+
+// Adds the type `RangeBase` and `set_range_source` to the module.
+void BindTorchRange(nb::module_& module);
+
+}  // namespace opscope::python

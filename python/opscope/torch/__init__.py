@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ``torch.profiler``, recorded by opscope.
+
+Change ``from torch.profiler import ...`` to ``from opscope.torch import ...``. What is there, what
+raises UnsupportedFeature and what differs on purpose: docs/torch.md.
+"""
+
+from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_available, supported_activities
+from .averages import FunctionEventAvg
+from .errors import UnsupportedFeature
+from .events import EventList
+from .execution_trace import ExecutionTraceObserver
+from .function_event import FunctionEvent, Interval, Kernel
+from .kineto_profile import _KinetoProfile
+from .profile import profile
+from .record_function import record_function
+from .schedule import schedule
+from .source import AdapterMissing
+from .trace_handler import tensorboard_trace_handler
+from torch._C._profiler import RecordScope, _ExperimentalConfig  # isort: skip
+
+__all__ = [
+    "AdapterMissing",
+    "DeviceType",
+    "EventList",
+    "ExecutionTraceObserver",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "Interval",
+    "Kernel",
+    "ProfilerAction",
+    "ProfilerActivity",
+    "RecordScope",
+    "UnsupportedFeature",
+    "_ExperimentalConfig",
+    "_KinetoProfile",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a profiler does at a step, and what it can collect.
+
+Activities and device types are torch's own enums, so that values travel freely between the two profilers.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import torch
+from torch.autograd import DeviceType, ProfilerActivity, kineto_available
+
+__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "supported_activities"]
+
+
+class ProfilerAction(Enum):
+    """What the profiler does during a step; a schedule returns one of the first four."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+    DEVICE_STOPPED = 4
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """The activities that this build of torch can collect."""
+    return torch.autograd._supported_activities()
+
+
+def parse_activities(activities) -> tuple[set[ProfilerActivity], dict[ProfilerActivity, set[str]]]:
+    """Splits ``activities=`` into the groups and the per-group selection of activity names."""
+    groups: set[ProfilerActivity] = set()
+    selections: dict[ProfilerActivity, set[str]] = {}
+
+    def add(group) -> None:
+        if group in groups:
+            raise ValueError(f"Activity {group} specified more than once")
+        groups.add(group)
+
+    for item in activities:
+        if isinstance(item, ProfilerActivity):
+            add(item)
+        elif isinstance(item, dict):
+            for group, names in item.items():
+                add(group)
+                selections[group] = set(names)
+        else:
+            raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
+    return groups, selections
+
+
+# Order in which the first collected group names the device of the tables.
+_DEVICE_NAMES = (
+    (ProfilerActivity.CUDA, "cuda"),
+    (ProfilerActivity.XPU, "xpu"),
+    (ProfilerActivity.MTIA, "mtia"),
+    (ProfilerActivity.HPU, "hpu"),
+)
+
+
+def device_of(groups: set[ProfilerActivity]) -> str | None:
+    """The device name that stands for the collected groups, None for CPU only."""
+    for group, name in _DEVICE_NAMES:
+        if group in groups:
+            return name
+    if ProfilerActivity.PrivateUse1 in groups:
+        return torch._C._get_privateuse1_backend_name()
+    return None
+
+
+def device_is_available(device: str) -> bool:
+    """Whether torch can run on the device here; unknown devices are not."""
+    module = getattr(torch, device, None)
+    available = getattr(module, "is_available", None)
+    return bool(available()) if available is not None else False

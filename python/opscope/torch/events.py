@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""EventList: the list behind ``events()`` and ``key_averages()``.
+
+The list of a recording is filled at first use: ``len``, truth, ``key_averages`` and the totals are
+answered from the columns. Until then its class is ``_UnfilledEventList``, whose methods fill it and
+turn it into a plain ``EventList``, so that everything after runs at the speed of a list.
+"""
+
+from __future__ import annotations
+
+from .. import _core
+from .averages import FunctionEventAvg, average_of
+from .errors import UnsupportedFeature
+from .function_event import _require
+
+# Spellings of devices that sort keys and metrics may use.
+_DEVICE_SPELLINGS = ("cuda", "xpu", "privateuse1")
+
+
+def _device_neutral(name: str) -> str:
+    for spelling in _DEVICE_SPELLINGS:
+        name = name.replace(spelling, "device")
+    return name
+
+
+class EventList(list):
+    """A list of FunctionEvent or FunctionEventAvg objects, with tables, averages and exports."""
+
+    def __init__(self, *args, **kwargs) -> None:
+        self._use_device = kwargs.pop("use_device", None)
+        self._profile_memory = kwargs.pop("profile_memory", False)
+        self._with_flops = kwargs.pop("with_flops", False)
+        self._tree_built = False
+        self._columns = None  # of the recording whose events these are, as long as they are
+        super().__init__(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    @property
+    def self_cpu_time_total(self):
+        """The sum of all self times on the CPU, microseconds."""
+        columns = self._columns_that_speak()
+        if columns is not None:
+            return columns.self_cpu_time_total()
+        return sum(event.self_cpu_time_total for event in self)
+
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+        time_unit=None,
+    ):
+        """The events as a table, in torch's layout.
+
+        ``sort_by``: any attribute, largest first (``cuda_``, ``xpu_`` and ``privateuse1_`` stand for
+        ``device_``); list order without it. ``row_limit=-1`` prints all rows; totals always cover all.
+        ``time_unit``: "s", "ms" or "us" for every time; as large as fits without it.
+        """
+        if len(self) == 0:
+            return ""
+        events = self
+        if sort_by is not None:
+            attribute = _device_neutral(sort_by)
+            events = sorted(self, key=lambda event: getattr(event, attribute), reverse=True)
+        use_device = events[0].use_device
+        if not use_device and any(event.self_device_time_total > 0 for event in events):
+            raise RuntimeError("use_device is None, but there is device performance data.")
+        return _core.torch_table(
+            events,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+            time_unit=time_unit,
+            profile_memory=self._profile_memory,
+            with_flops=self._with_flops,
+            use_device=use_device,
+        )
+
+    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
+        """The events summed by name, and by shapes, top of the stack and overload where asked."""
+        _require(self._tree_built, "Expected tree to be built before calling key_averages")
+        columns = self._columns_that_speak()
+        if columns is not None:
+            averages = [
+                average_of(columns, row)
+                for row in columns.averages(bool(group_by_input_shapes), group_by_stack_n, bool(group_by_overload_name))
+            ]
+        else:
+            averages = _sum_by_key(self, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
+        for average in averages:
+            average.stack = average.stack[:group_by_stack_n]
+            if not group_by_input_shapes:
+                average.input_shapes = ""
+            if not group_by_overload_name:
+                average.overload_name = ""
+        return EventList(
+            averages,
+            use_device=self._use_device,
+            profile_memory=self._profile_memory,
+            with_flops=self._with_flops,
+        )
+
+    def total_average(self):
+        """One FunctionEventAvg with the key "Total" that sums all events."""
+        columns = self._columns_that_speak()
+        if columns is not None:
+            return average_of(columns, columns.total(), key="Total")
+        total = FunctionEventAvg()
+        for event in self:
+            total += event
+            total.key = None
+        total.key = "Total"
+        return total
+
+    def export_chrome_trace(self, path) -> None:
+        """Writes the events as a plain array of Chrome trace events; ``profile.export_chrome_trace`` says more."""
+        from .legacy_chrome import write_event_array
+
+        write_event_array(self, path, self._use_device or "cuda")
+
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """The metrics that ``export_stacks`` takes."""
+        return ["self_cpu_time_total", *(f"self_{device}_time_total" for device in _DEVICE_SPELLINGS)]
+
+    def export_stacks(self, path: str, metric: str):
+        """Needs stacks, which opscope does not record yet."""
+        if metric not in self.supported_export_stacks_metrics():
+            raise ValueError("metric should be one of: " + str(self.supported_export_stacks_metrics()))
+        raise UnsupportedFeature(
+            "export_stacks()", "it needs with_stack=True", "torch.profiler with with_stack=True"
+        )
+
+    def _columns_that_speak(self):
+        """The columns, while this list still holds exactly their events, unchanged; else None."""
+        if self._columns is not None and self._columns.mirrors(self):
+            return self._columns
+        return None
+
+
+def _sum_by_key(events, by_shapes, stack_n, by_overload) -> list[FunctionEventAvg]:
+    sums: dict[tuple, FunctionEventAvg] = {}
+    for event in events:
+        key = (event.key, event.node_id, event.device_type, event.is_legacy, event.is_user_annotation)
+        if by_overload:
+            key += (event.overload_name,)
+        if by_shapes:
+            key += (str(event.input_shapes),)
+        if stack_n > 0:
+            key += tuple(event.stack[:stack_n])
+        average = sums.get(key)
+        if average is None:
+            average = sums[key] = FunctionEventAvg()
+        average.add(event)
+    return list(sums.values())
+
+
+class _UnfilledEventList(EventList):
+    """An EventList whose elements do not exist yet. The class changes, the object stays."""
+
+    def _fill(self) -> EventList:
+        # The class first: filling twice is impossible even if an element's creation runs Python code.
+        self.__class__ = EventList
+        self._columns.fill(self)
+        return self
+
+    def _columns_that_speak(self):
+        return self._columns
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __bool__(self) -> bool:
+        return len(self._columns) > 0
+
+
+def _filling(name: str):
+    method = getattr(list, name, None) or getattr(EventList, name)
+
+    def fill_first(self, *args, **kwargs):
+        self._fill()
+        return method(self, *args, **kwargs)
+
+    fill_first.__name__ = name
+    fill_first.__qualname__ = f"EventList.{name}"
+    fill_first.__doc__ = method.__doc__
+    return fill_first
+
+
+def _reflected_add(self, other):
+    # list has no __radd__; this one wins over list.__add__ because our class is a subclass of list.
+    if not isinstance(other, list):
+        return NotImplemented
+    return other + self._fill()
+
+
+# Everything that reads or writes elements. Comparisons are here too: `[] == events` asks the subclass first.
+_READS_ELEMENTS = (
+    "__add__ __iadd__ __mul__ __imul__ __rmul__ __contains__ __iter__ __reversed__ __getitem__ __setitem__"
+    " __delitem__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ __sizeof__ __reduce__ __reduce_ex__"
+    " append clear copy count extend index insert pop remove reverse sort"
+).split()
+for _name in _READS_ELEMENTS:
+    setattr(_UnfilledEventList, _name, _filling(_name))
+_UnfilledEventList.__radd__ = _reflected_add
+_UnfilledEventList.__hash__ = None
+
+
+def unfilled_events(columns, *, use_device=None, profile_memory=False, with_flops=False) -> EventList:
+    """The lazy list over the columns of a recording."""
+    events = _UnfilledEventList(use_device=use_device, profile_memory=profile_memory, with_flops=with_flops)
+    events._columns = columns
+    events._tree_built = True
+    return events

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One event of a recording, with the attributes of torch's FunctionEvent.
+
+The fast attributes live in C (``FunctionEventBase``: 32 bytes per object, values read from columns);
+here is what is rarely used, and the rules by which values follow from values that a program has set.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import namedtuple
+
+from torch.autograd import DeviceType
+
+from .. import _core
+
+Interval = _core.Interval
+Kernel = namedtuple("Kernel", ["name", "device", "duration"])
+
+_DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, DeviceType.HPU, DeviceType.XPU)
+
+
+def _renamed(old: str, new: str, *, note: str) -> property:
+    def read(self):
+        warnings.warn(note.format(old=old, new=new), FutureWarning, stacklevel=2)
+        return getattr(self, new)
+
+    read.__doc__ = f"Deprecated name of ``{new}``."
+    return property(read)
+
+
+_USE_INSTEAD = "`{old}` is deprecated. Use `{new}` instead."
+
+
+def _time_text(name: str) -> property:
+    return property(lambda self: _core.format_torch_time(getattr(self, name)), doc=f"``{name}`` as text.")
+
+
+class FormattedTimesMixin:
+    """Times as text, for objects with ``cpu_time_total``, ``device_time_total``, ... and ``count``."""
+
+    __slots__ = ()
+
+    cpu_time_str = _time_text("cpu_time")
+    device_time_str = _time_text("device_time")
+    cpu_time_total_str = _time_text("cpu_time_total")
+    device_time_total_str = _time_text("device_time_total")
+    self_cpu_time_total_str = _time_text("self_cpu_time_total")
+    self_device_time_total_str = _time_text("self_device_time_total")
+    cuda_time = _renamed(
+        "cuda_time", "device_time", note="`{old}` is deprecated, please use `{new}` instead."
+    )
+
+
+class FunctionEvent(_core.FunctionEventBase, FormattedTimesMixin):
+    """One operator, user range or kernel of a recording; comes from ``profile.events()``."""
+
+    __slots__ = ()
+
+    cuda_time_total = _renamed("cuda_time_total", "device_time_total", note=_USE_INSTEAD)
+    self_cuda_time_total = _renamed("self_cuda_time_total", "self_device_time_total", note=_USE_INSTEAD)
+    self_cuda_memory_usage = _renamed("self_cuda_memory_usage", "self_device_memory_usage", note=_USE_INSTEAD)
+
+    @property
+    def metadata_json(self):
+        """Deprecated name of ``event_metadata``, as text."""
+        warnings.warn(
+            "`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2
+        )
+        return self._metadata_json
+
+    @property
+    def kwinputs(self) -> dict:
+        """Keyword arguments of the call (record_shapes=True)."""
+        members = self._extra_json
+        return json.loads("{" + members + "}") if members else {}
+
+    def append_kernel(self, name, device, duration) -> None:
+        """Adds a kernel to those that this event has launched."""
+        _require(self.device_type == DeviceType.CPU, "Expected device_type to be CPU")
+        self.kernels = [*self.kernels, Kernel(name, device, duration)]
+
+    def append_cpu_child(self, child) -> None:
+        """Adds a direct child; self times follow."""
+        _require(self.device_type == DeviceType.CPU, "Expected device_type to be CPU")
+        _require(isinstance(child, FunctionEvent), "Expected child to be a FunctionEvent")
+        _require(child.device_type == DeviceType.CPU, "Expected child device_type to be CPU")
+        self.cpu_children = [*self.cpu_children, child]
+
+    def set_cpu_parent(self, parent) -> None:
+        """Says under which event this one ran."""
+        _require(self.device_type == DeviceType.CPU, "Expected device_type to be CPU")
+        _require(isinstance(parent, FunctionEvent), "Expected parent to be a FunctionEvent")
+        _require(parent.device_type == DeviceType.CPU, "Expected parent device_type to be CPU")
+        self.cpu_parent = parent
+
+    def __reduce__(self):
+        return _element, self._place()
+
+    def __repr__(self) -> str:
+        device = self.use_device
+        fields = (
+            ("id", self.id),
+            ("name", self.name),
+            ("overload_name", self.overload_name),
+            ("device_type", self.device_type),
+            ("node_id", self.node_id),
+            ("cpu_time", self.cpu_time_str),
+            ("start_us", self.time_range.start),
+            ("end_us", self.time_range.end),
+            ("cpu_children", [child.id for child in self.cpu_children]),
+            (f"{device}_time", self.device_time_str),
+            ("name", self.name),
+            ("thread", self.thread),
+            ("input_shapes", self.input_shapes),
+            ("cpu_memory_usage", self.cpu_memory_usage),
+            (f"{device}_memory_usage", self.device_memory_usage),
+            ("is_async", self.is_async),
+            ("is_remote", self.is_remote),
+            ("seq_nr", self.sequence_nr),
+            ("is_legacy", self.is_legacy),
+        )
+        return "<FunctionEvent " + " ".join(f"{name}={value}" for name, value in fields) + ">"
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def _element(columns, row: int) -> FunctionEvent:
+    """Unpickles an element: its recording is unpickled once for all of them."""
+    return columns.event(row)
+
+
+# ---- values that follow from others, for recordings in which a program has set something ----------
+
+
+def _is_apart(event) -> bool:
+    return event.is_async or event.device_type != DeviceType.CPU
+
+
+def _cpu_time_total(event):
+    return event.time_range.elapsed_us() if event.device_type == DeviceType.CPU else 0
+
+
+def _without_children(total: str):
+    def own(event):
+        if _is_apart(event):
+            return 0
+        return getattr(event, total) - sum(getattr(child, total) for child in event.cpu_children)
+
+    return own
+
+
+def _device_time_total(event):
+    if event.is_async or not event.use_device:
+        return 0
+    if event.device_type == DeviceType.CPU:
+        launched = sum(kernel.duration for kernel in event.kernels)
+        if event.is_legacy:
+            return launched
+        return launched + sum(child.device_time_total for child in event.cpu_children)
+    _require(
+        event.device_type in _DEVICE_TYPES,
+        f"Expected device_type to be CUDA, PrivateUse1, MTIA, HPU or XPU, but got {event.device_type}",
+    )
+    return event.time_range.elapsed_us()
+
+
+def _self_device_time_total(event):
+    if event.is_async or not event.use_device:
+        return 0
+    if event.device_type != DeviceType.CPU:
+        return event.device_time_total
+    return event.device_time_total - sum(child.device_time_total for child in event.cpu_children)
+
+
+def _per_call(total: str):
+    return lambda event: 0.0 if event.count == 0 else 1.0 * getattr(event, total) / event.count
+
+
+_DERIVED = {
+    "key": lambda event: event.name,
+    "cpu_time_total": _cpu_time_total,
+    "self_cpu_time_total": _without_children("cpu_time_total"),
+    "device_time_total": _device_time_total,
+    "self_device_time_total": _self_device_time_total,
+    "self_cpu_memory_usage": _without_children("cpu_memory_usage"),
+    "self_device_memory_usage": _without_children("device_memory_usage"),
+    "cpu_time": _per_call("cpu_time_total"),
+    "device_time": _per_call("device_time_total"),
+}
+
+_core.set_event_classes(
+    FunctionEvent,
+    Kernel,
+    _DERIVED,
+    DeviceType.CPU,
+    {
+        "cuda": DeviceType.CUDA,
+        "xpu": DeviceType.XPU,
+        "mtia": DeviceType.MTIA,
+        "hpu": DeviceType.HPU,
+        "privateuseone": DeviceType.PrivateUse1,
+    },
+)

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile without steps: prepare, start, stop, results. ``profile`` adds the schedule."""
+
+from __future__ import annotations
+
+import os
+import uuid
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from torch.autograd import ProfilerActivity
+
+from ..trace import Trace
+from . import metadata
+from .actions import device_of, parse_activities, supported_activities
+from .errors import UnsupportedFeature
+from .recording import Recording
+from .settings import (
+    DEFAULT_MAX_BYTES,
+    RecordingSettings,
+    read_experimental_config,
+    refuse_activities,
+    refuse_later_arguments,
+    usable_device,
+)
+
+_CLEARED = (
+    "Warning: Profiler clears events at the end of each cycle. "
+    "Only events from the current cycle will be reported. "
+    "To keep events across cycles, set acc_events=True."
+)
+_told_about_clearing = False
+
+
+def _tell_about_clearing() -> None:
+    global _told_about_clearing
+    if not _told_about_clearing:
+        _told_about_clearing = True
+        warnings.warn(_CLEARED, stacklevel=3)
+
+
+class _KinetoProfile:
+    """Records from ``start()`` to ``stop()``.
+
+    Takes the arguments of torch's class of this name; those whose data opscope does not record yet
+    raise UnsupportedFeature. In addition:
+
+    ``max_bytes``: memory that the recording may hold, argument values included.
+    ``at_cap``: what happens there: "stop" (nothing more is kept) or "keep_newest" (the oldest goes).
+    ``record_to``: not yet.
+    """
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[ProfilerActivity | dict[ProfilerActivity, list[str]]] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any | None = None,
+        execution_trace_observer: Any | None = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        record_to: str | os.PathLike | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        at_cap: str = "stop",
+    ) -> None:
+        if activities is None:
+            self.activities, self.activity_filters = supported_activities(), {}
+        else:
+            self.activities, self.activity_filters = parse_activities(activities)
+        refuse_later_arguments(
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            execution_trace_observer=execution_trace_observer,
+            acc_events=acc_events,
+            post_processing_timeout_s=post_processing_timeout_s,
+            record_to=record_to,
+        )
+        refuse_activities(self.activities, self.activity_filters, by_default=activities is None)
+        if at_cap not in ("stop", "keep_newest"):
+            raise ValueError(f"at_cap must be 'stop' or 'keep_newest', not {at_cap!r}")
+        if not 0 < max_bytes < 1 << 63:
+            raise ValueError(f"max_bytes must be a positive number of bytes, not {max_bytes!r}")
+        self.record_shapes = record_shapes
+        self.with_flops = with_flops
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_modules = with_modules
+        self.experimental_config = experimental_config
+        self.execution_trace_observer = execution_trace_observer
+        self.acc_events = acc_events
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.max_bytes = max_bytes
+        self.at_cap = at_cap
+        self.profiler: Recording | None = None
+        self.mem_tl = None
+        self.use_device = device_of(self.activities)
+        self.preset_metadata: dict[str, str] = {}
+        self._trace_metadata: dict[str, str] = {}
+        self._metadata_for_next: dict[str, str] = {}
+        self._experimental = read_experimental_config(experimental_config)
+        self._started = False
+
+    # ---- recording --------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Prepares and records from here on."""
+        self._begin(lambda: (self.prepare_trace(), self.start_trace()))
+
+    def stop(self) -> None:
+        """Ends the recording; a second call changes nothing."""
+        self._finish(self.stop_trace)
+
+    def _begin(self, act: Callable[[], Any]) -> None:
+        if self._started:
+            raise RuntimeError("the profiler is already running: stop() it before the next start()")
+        act()
+        self._started = True
+
+    def _finish(self, act: Callable[[], Any]) -> None:
+        if not self._started and self.profiler is not None:
+            return
+        self._started = False
+        act()
+
+    def prepare_trace(self) -> None:
+        """Makes ready for a new recording; the results of the previous one go."""
+        if self.profiler is not None:
+            _tell_about_clearing()
+        self.profiler = self._new_recording()
+
+    def _new_recording(self) -> Recording:
+        device = usable_device(self.use_device)
+        if ProfilerActivity.CPU not in self.activities and device is None:
+            raise AssertionError("No activities specified for the profiler")
+        settings = RecordingSettings(
+            record_shapes=bool(self.record_shapes),
+            profile_memory=self.profile_memory,
+            with_flops=self.with_flops,
+            all_threads=bool(self._experimental.get("profile_all_threads")),
+            overload_names=bool(self._experimental.get("capture_overload_names")),
+            trace_only=self._is_trace_only(),
+            use_device=device,
+            max_bytes=self.max_bytes,
+            at_cap=self.at_cap,
+        )
+        return Recording(settings, self._create_trace_id())
+
+    def _create_trace_id(self) -> str:
+        if self.custom_trace_id_callback:
+            return self.custom_trace_id_callback()
+        return uuid.uuid4().hex.upper()
+
+    def start_trace(self) -> None:
+        """Records from here on."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before starting trace")
+        if self.profiler.is_running:
+            raise RuntimeError("the profiler is already recording")
+        if self.profiler.is_finished:
+            self.prepare_trace()  # a handler that raised kept the cycle from preparing
+        for key, value in metadata.job_metadata(self.profiler.trace_id).items():
+            self.profiler.add_metadata(key, value)
+        for key, value in (self._metadata_for_next | self._own_metadata() | self.preset_metadata).items():
+            self.add_metadata_json(key, value)
+        self._metadata_for_next = {}
+        self.profiler.start()
+
+    def _own_metadata(self) -> dict[str, str]:
+        members = {"record_shapes": "1"} if self.record_shapes else {}
+        distributed = metadata.distributed_info_json()
+        if distributed is not None:
+            members["distributedInfo"] = distributed
+        return members
+
+    def stop_trace(self) -> None:
+        """Ends the recording."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before stopping trace")
+        self.profiler.stop()
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """Pausing within a recording is not there yet; before the start it does nothing."""
+        if self.profiler is None:
+            return
+        raise UnsupportedFeature(
+            "toggle_collection_dynamic()", "a recording cannot be paused", "a schedule, or torch.profiler"
+        )
+
+    # ---- identity and metadata --------------------------------------------------------------
+
+    def set_custom_trace_id_callback(self, callback) -> None:
+        """``callback()`` gives the id of each following cycle."""
+        self.custom_trace_id_callback = callback
+
+    def get_trace_id(self):
+        """The id of the current or last cycle; None before the first."""
+        return None if self.profiler is None else self.profiler.trace_id
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Adds a text to the top of the current recording; before the first one, to that."""
+        if not isinstance(value, str):
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'replace'")
+        self._add_metadata(key, metadata.json_text(value))
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """As add_metadata, with a value that is JSON text."""
+        self._add_metadata(key, metadata.checked_json(key, value))
+
+    def _add_metadata(self, key: str, value: str) -> None:
+        self._trace_metadata[key] = value
+        if self.profiler is None:
+            self._metadata_for_next[key] = value
+        elif not self.profiler.add_metadata(key, value):
+            warnings.warn(
+                f"metadata {key!r} came after the recording was read and is not part of it", stacklevel=3
+            )
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """Metadata (JSON text) for every recording that starts from here on."""
+        self.preset_metadata[key] = metadata.checked_json(key, value)
+
+    # ---- results ----------------------------------------------------------------------------
+
+    def _is_trace_only(self) -> bool:
+        # The one field of the config that may change after construction.
+        return bool(getattr(self.experimental_config, "trace_only", False))
+
+    def events(self):
+        """The recorded events as an EventList of FunctionEvent, in order of their starts."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before accessing events")
+        self._refuse_if_trace_only()
+        return self.profiler.function_events
+
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+    ):
+        """The events summed by name, and by shapes, stack and overload where asked, as an EventList."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before getting key averages")
+        self._refuse_if_trace_only()
+        return self.profiler.function_events.key_averages(
+            group_by_input_shape, group_by_stack_n, group_by_overload_name
+        )
+
+    def _refuse_if_trace_only(self) -> None:
+        if self._is_trace_only():
+            raise RuntimeError(
+                "events() is not available when trace_only=True in "
+                "ExperimentalConfig. Use export_chrome_trace() instead."
+            )
+
+    def export_chrome_trace(self, path: str, use_python_export: bool = False):
+        """Writes the last recording as Chrome trace JSON, compressed when the path ends in ``.gz``.
+
+        May be called again. ``use_python_export`` chooses between two writers of torch; here is one.
+        """
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before exporting chrome trace")
+        self.profiler.trace._core.export_chrome(path, trace_name=os.fsdecode(path))
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
+        """Needs with_stack=True, which is not there yet."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before exporting stacks")
+        raise AssertionError("export_stacks() requires with_stack=True")
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """Deprecated in torch; needs profile_memory and with_stack, which are not there yet."""
+        warnings.warn(
+            "`export_memory_timeline` is deprecated and will be removed in a future version. "
+            "Please use `torch.cuda.memory._record_memory_history` and "
+            "`torch.cuda.memory._export_memory_snapshot` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        wanted = ("record_shapes", "profile_memory", "with_stack")
+        missing = ", ".join(f"{name}=True" for name in wanted if not getattr(self, name))
+        raise ValueError(f"{missing} required for memory profiling.")
+
+    # ---- what the original has not ----------------------------------------------------------
+
+    @property
+    def trace(self) -> Trace:
+        """The last recording as tables (``opscope.Trace``)."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before accessing the trace")
+        return self.profiler.trace
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the last recording as ``.opscope``: small, and whole for every later question."""
+        self.trace.save(path)
+
+    def report(self, path: str | os.PathLike) -> None:
+        """The offline HTML report comes later."""
+        raise UnsupportedFeature("report()", "HTML reports are not written", "export_chrome_trace() and a viewer")

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``profile``: records a program, all of it or the steps that a schedule chooses."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from torch.autograd import ProfilerActivity
+
+from .actions import ProfilerAction, supported_activities
+from .execution_trace import ExecutionTraceObserver
+from .kineto_profile import _KinetoProfile
+from .record_function import record_function
+from .schedule import TRANSITION_PLANS, record_always, transition_table
+from .settings import DEFAULT_MAX_BYTES
+
+PROFILER_STEP_NAME = "ProfilerStep"
+
+
+class profile(_KinetoProfile):
+    """Records a program::
+
+        with profile(schedule=schedule(wait=1, warmup=1, active=3)) as prof:
+            for batch in loader:
+                train(batch)
+                prof.step()
+        print(prof.key_averages().table(sort_by="self_cpu_time_total"))
+
+    ``schedule``: a callable from the step number to a ProfilerAction; without one everything from
+    start to stop is recorded. ``on_trace_ready(prof)`` runs at the end of every cycle. The other
+    arguments are those of ``_KinetoProfile``.
+    """
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[ProfilerActivity | dict[ProfilerActivity, list[str]]] | None = None,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any | None = None,
+        execution_trace_observer: Any | None = None,
+        acc_events: bool = False,
+        use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        record_to: str | os.PathLike | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        at_cap: str = "stop",
+    ) -> None:
+        activities = None if activities is None else list(activities)
+        _check_that_something_is_asked(activities, use_cuda)
+        super().__init__(
+            activities=activities,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer
+            or ExecutionTraceObserver.build_execution_trace_obs_from_env(),
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+            record_to=record_to,
+            max_bytes=max_bytes,
+            at_cap=at_cap,
+        )
+        self.schedule = schedule or record_always
+        self.record_steps = bool(schedule)
+        self.on_trace_ready = on_trace_ready
+        self.step_num = 0
+        self.step_rec_fn: record_function | None = None
+        self.current_action = self._action_of(self.step_num)
+
+    @functools.cached_property
+    def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], Any]]]:
+        """What is done between a step of one action and a step of the next (None: the end)."""
+        # Made when a program asks for it: its bound methods keep the profile alive, and a profile that
+        # is dropped while running should end at once.
+        return transition_table(self)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        self.stop()
+
+    def start(self) -> None:
+        """Begins with the current step's action."""
+        self._begin(lambda: self._transit_action(ProfilerAction.NONE, self.current_action))
+        self._open_step()
+
+    def stop(self) -> None:
+        """Ends the cycle, hands a recording to ``on_trace_ready``; a second call changes nothing."""
+        self._close_step()
+        self._finish(lambda: self._transit_action(self.current_action, None))
+
+    def step(self) -> None:
+        """Ends the current step and begins the next one.
+
+        Outside of start and stop it only counts: the next start begins with the step's action.
+        """
+        following = self.step_num + 1
+        self._close_step()
+        action = self._action_of(following)  # before any change: a schedule may raise
+        previous, self.current_action = self.current_action, action
+        self.step_num = following
+        if self._started:
+            self._transit_action(previous, action)
+            self._open_step()
+
+    def _action_of(self, step: int) -> ProfilerAction:
+        action = self.schedule(step)
+        if action == ProfilerAction.DEVICE_STOPPED:
+            raise ValueError(
+                "ProfilerAction.DEVICE_STOPPED is set internally by the "
+                "profiler and must not be returned by a user-provided schedule"
+            )
+        return action
+
+    def _open_step(self) -> None:
+        if self.record_steps:
+            self.step_rec_fn = record_function(f"{PROFILER_STEP_NAME}#{self.step_num}")
+            self.step_rec_fn.__enter__()
+
+    def _close_step(self) -> None:
+        if self.step_rec_fn is not None:
+            # Forgotten first: when what follows raises, stop() must not close it again.
+            step, self.step_rec_fn = self.step_rec_fn, None
+            step.__exit__(None, None, None)
+
+    def _transit_action(self, previous, following) -> None:
+        changed = self.__dict__.get("action_map")
+        if changed is not None:
+            for act in changed.get((previous, following), ()):
+                act()
+            return
+        for method, warning in TRANSITION_PLANS.get((previous, following), ()):
+            if warning:
+                warnings.warn(warning, stacklevel=3)
+            else:
+                getattr(self, method)()
+
+    def _trace_ready(self) -> None:
+        if self.on_trace_ready:
+            self.on_trace_ready(self)
+
+
+def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:
+    groups: set = set()
+    for item in supported_activities() if activities is None else activities:
+        groups.update(item if isinstance(item, dict) else (item,))
+    if use_cuda is not None:
+        warnings.warn(
+            "`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=3
+        )
+        groups = groups | {ProfilerActivity.CUDA} if use_cuda else groups - {ProfilerActivity.CUDA}
+    if not groups:
+        raise AssertionError("No valid profiler activities found")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``record_function``: a labelled range of the program."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+
+from .. import _core
+from . import source
+
+
+class record_function(_core.RangeBase):
+    """Labels a block of code, or every call of a function::
+
+        with record_function("forward"):
+            y = model(x)
+
+        @record_function("load")
+        def load(): ...
+
+    Every observer of torch sees the range, ``torch.profiler`` too. One object may be entered again
+    while it is open and on several threads; a decorated function may call itself.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, function):
+        """Decorates a function; each call is a range of its own."""
+        label, args, kind = self.name, self.args, type(self)
+
+        @functools.wraps(function)
+        def labelled(*positional, **keywords):
+            with kind(label, args):
+                return function(*positional, **keywords)
+
+        return labelled
+
+    def _call_end_callbacks_on_future(self, fut):
+        """Lets the range last until the future is done, instead of until the end of the block.
+
+        Returns a future with the same outcome that is done after the range has ended.
+        """
+        if not self.run_callbacks_on_exit:
+            raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
+        handle = self._detach()
+        end = type(self)._end_detached
+
+        def pass_on(done: torch.futures.Future):
+            end(handle)
+            return done.value()  # raises what the future holds, and so hands it on
+
+        return fut.then(pass_on)
+
+
+if not source.is_available():
+    # Without our adapter for this torch, torch's own range still reaches torch's observers.
+    from torch.autograd.profiler import record_function  # noqa: F811

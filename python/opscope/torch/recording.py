@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One cycle of a profile: a recording of the process, and the results once it has stopped."""
+
+from __future__ import annotations
+
+import threading
+
+import torch
+
+from .. import _core
+from ..trace import Trace
+from . import source
+from .events import EventList, unfilled_events
+
+_running = 0
+_running_lock = threading.Lock()
+
+
+def _tell_torch(change: int) -> None:
+    """Keeps the flag by which libraries decide whether labels are worth their cost."""
+    global _running
+    flags = torch.autograd.profiler
+    with _running_lock:
+        _running += change
+        if _running > 0:
+            flags._is_profiler_enabled = True
+        elif not torch._C._autograd._profiler_enabled():  # torch's own profiler may run on
+            flags._is_profiler_enabled = False
+
+
+class Recording:
+    """A recording and what is computed from it; made by ``prepare_trace``."""
+
+    def __init__(self, settings, trace_id: str) -> None:
+        self.trace_id = trace_id
+        self._settings = settings
+        self._session = _core.Session(
+            max_bytes=settings.max_bytes,
+            at_cap=settings.at_cap,
+            native_threads="all" if settings.all_threads else "attached",
+            source_flags=settings.source_flags,
+            adapter=source.adapter(),
+        )
+        self._is_counted = False
+        self._events: EventList | None = None
+        self._stopped = False
+
+    @property
+    def is_running(self) -> bool:
+        """Between start and stop."""
+        return self._is_counted
+
+    @property
+    def is_finished(self) -> bool:
+        """It was stopped: a recording records once."""
+        return self._stopped
+
+    def start(self) -> None:
+        """Records from here on, on this thread and wherever torch carries its observers."""
+        self._session.start()
+        self._is_counted = True
+        _tell_torch(+1)
+
+    def stop(self) -> None:
+        """Ends the recording. A second call does nothing."""
+        self._session.stop()
+        self._stopped = True
+        self._uncount()
+
+    def _uncount(self) -> None:
+        if self._is_counted:
+            self._is_counted = False
+            _tell_torch(-1)
+
+    def __del__(self) -> None:
+        # Dropped while running: the session stops by itself, the flag needs us.
+        try:
+            self._uncount()
+        except Exception:  # at the end of the interpreter torch's modules may be gone
+            pass
+
+    def add_metadata(self, key: str, json: str) -> bool:
+        """False when the recording was already read."""
+        return self._session.add_metadata(key, json)
+
+    def counts(self) -> dict[str, int]:
+        """recorded, dropped, bytes, threads, chunks."""
+        return self._session.counts()
+
+    @property
+    def trace(self) -> Trace:
+        """The recording as tables; read at the first use."""
+        return Trace(self._session.trace())
+
+    @property
+    def function_events(self) -> EventList:
+        """The events as torch lists them; empty while the recording runs."""
+        if self._events is not None:
+            return self._events
+        device = self._settings.use_device
+        if not self._stopped:
+            empty = EventList(use_device=device)
+            empty._tree_built = True
+            return empty
+        columns = _core.FunctionEvents(self._session.trace(), use_device=device or "")
+        self._events = unfilled_events(
+            columns,
+            use_device=device,
+            profile_memory=self._settings.profile_memory,
+            with_flops=self._settings.with_flops,
+        )
+        return self._events

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``schedule``: steps to skip, to warm up and to record; and what happens between two steps.
+
+Both are opscope's own, in C++ and shared by every front end; here they get torch's names. A schedule
+can be any callable from a step number to a ProfilerAction.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from operator import index
+
+from .. import _core
+from .actions import ProfilerAction
+
+_ACTIONS = {action.value: action for action in ProfilerAction}
+
+
+def schedule(
+    *,
+    wait: int,
+    warmup: int,
+    active: int,
+    repeat: int = 0,
+    skip_first: int = 0,
+    skip_first_wait: int = 0,
+) -> Callable[[int], ProfilerAction]:
+    """A schedule of cycles: ``wait`` idle steps, ``warmup`` steps, ``active`` recorded steps.
+
+    ``skip_first`` idle steps come before the first cycle; ``skip_first_wait`` other than 0 leaves out
+    the first cycle's wait. ``repeat`` cycles, for ever when 0.
+    """
+    plan = _core.Schedule(
+        wait=index(wait),
+        warmup=index(warmup),
+        active=index(active),
+        repeat=index(repeat),
+        skip_first=index(skip_first),
+        skip_first_wait=index(skip_first_wait),
+    )
+    if not plan.is_valid:
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "
+            f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
+        )
+    if warmup == 0:
+        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+
+    def action_at(step: int) -> ProfilerAction:
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
+        return _ACTIONS[plan.at(step)]
+
+    return action_at
+
+
+def record_always(_step: int) -> ProfilerAction:
+    """The schedule of a profile without one: record from start to stop."""
+    return ProfilerAction.RECORD
+
+
+def _read_plans() -> dict[tuple[ProfilerAction, ProfilerAction | None], tuple[tuple[str, str | None], ...]]:
+    """For each pair of actions the methods of ``profile`` to call; a warning has its text instead."""
+    methods = {
+        "prepare": "prepare_trace",
+        "start": "start_trace",
+        "stop": "stop_trace",
+        "ready": "_trace_ready",
+        "warn": "",
+    }
+    return {
+        (_ACTIONS[previous], None if following is None else _ACTIONS[following]): tuple(
+            (methods[step], warning) for step, warning in plan
+        )
+        for previous, following, plan in _core.transitions()
+    }
+
+
+TRANSITION_PLANS = _read_plans()
+
+
+def transition_table(profile) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], object]]]:
+    """TRANSITION_PLANS as callables of one profile."""
+    return {
+        pair: [partial(warnings.warn, text) if text else getattr(profile, method) for method, text in plan]
+        for pair, plan in TRANSITION_PLANS.items()
+    }

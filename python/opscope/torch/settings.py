@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a profile was asked to record, and the answers to what it cannot record yet."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+
+from torch.autograd import ProfilerActivity
+
+from .actions import device_is_available, device_of
+from .errors import UnsupportedFeature
+
+# torch_source_flags of include/opscope/torch_source.h.
+_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES = 1, 2, 4
+
+DEFAULT_MAX_BYTES = 1 << 30
+
+# Fields of torch's _ExperimentalConfig in the order of its state.
+_EXPERIMENTAL_FIELDS = (
+    "profiler_metrics",
+    "profiler_measure_per_kernel",
+    "verbose",
+    "performance_events",
+    "enable_cuda_sync_events",
+    "adjust_profiler_step",
+    "disable_external_correlation",
+    "profile_all_threads",
+    "capture_overload_names",
+    "record_python_gc_info",
+    "expose_kineto_event_metadata",
+    "custom_profiler_config",
+    "adjust_timestamps",
+    "trace_only",
+)
+
+
+@dataclass
+class RecordingSettings:
+    """What one recording needs to know."""
+
+    record_shapes: bool = False
+    profile_memory: bool = False
+    with_flops: bool = False
+    all_threads: bool = False
+    overload_names: bool = False
+    trace_only: bool = False
+    use_device: str | None = None
+    max_bytes: int = DEFAULT_MAX_BYTES
+    at_cap: str = "stop"
+
+    @property
+    def source_flags(self) -> int:
+        """For the PyTorch source."""
+        return (
+            _INPUTS * bool(self.record_shapes)
+            | _ALL_THREADS * self.all_threads
+            | _OVERLOAD_NAMES * self.overload_names
+        )
+
+
+def refuse_later_arguments(**arguments) -> None:
+    """Raises UnsupportedFeature for the first argument whose data are not recorded yet."""
+    reasons = {
+        "profile_memory": "allocations are not recorded",
+        "with_stack": "Python and TorchScript stacks are not recorded",
+        "with_flops": "FLOPs are not counted",
+        "with_modules": "the module hierarchy is not recorded",
+        "execution_trace_observer": "execution traces are not written",
+        "acc_events": "events are kept for one cycle",
+    }
+    for name, reason in reasons.items():
+        value = arguments.get(name)
+        if value:
+            shown = value if isinstance(value, bool) else type(value).__name__
+            raise UnsupportedFeature(f"{name}={shown}", reason)
+    timeout = arguments.get("post_processing_timeout_s")
+    if timeout is not None:
+        if timeout < 0:
+            raise ValueError("post_processing_timeout_s must be non-negative")
+        raise UnsupportedFeature(f"post_processing_timeout_s={timeout}", "post-processing is never cut short")
+    if arguments.get("record_to") is not None:
+        raise UnsupportedFeature(
+            "record_to=PATH", "recordings are kept in memory", "save(path) after the recording"
+        )
+
+
+def refuse_activities(groups, selections, *, by_default: bool) -> None:
+    """Activities that exist here but are not recorded yet; with ``by_default`` the user has asked for none by name."""
+    for group, names in selections.items():
+        if group == ProfilerActivity.CPU or names:
+            raise UnsupportedFeature(
+                "activities={...}", "single activity types cannot be selected", "the ProfilerActivity itself"
+            )
+    device = device_of(groups)
+    if device is None or not device_is_available(device):
+        return
+    if by_default:
+        warnings.warn(
+            f"opscope.torch does not record {device} kernels yet: CPU activity only "
+            "(pass activities=[ProfilerActivity.CPU] to say so)",
+            stacklevel=4,
+        )
+        return
+    raise UnsupportedFeature(
+        f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded"
+    )
+
+
+def read_experimental_config(config) -> dict:
+    """The fields of an _ExperimentalConfig; refuses those that ask for what is not recorded yet."""
+    if config is None:
+        return {}
+    fields = dict(zip(_EXPERIMENTAL_FIELDS, config.__getstate__()))
+    if fields.get("performance_events"):
+        raise UnsupportedFeature(
+            "experimental_config with performance_events", "CPU counters are not read", _SAME_CONFIG
+        )
+    if _monitor_is_asked(fields.get("custom_profiler_config", "")):
+        raise UnsupportedFeature(
+            "experimental_config with the cupti_monitor backend", "device kernels are not recorded", _SAME_CONFIG
+        )
+    return fields
+
+
+_SAME_CONFIG = "torch.profiler with the same experimental_config"
+
+
+def _monitor_is_asked(raw: str) -> bool:
+    if not raw:
+        return False
+    try:
+        parsed = json.loads(raw)
+    except json.JSONDecodeError:
+        return raw == "cupti_monitor"
+    return isinstance(parsed, dict) and (parsed.get("backend") == "cupti_monitor" or bool(parsed.get("cupti_monitor")))
+
+
+def usable_device(device: str | None) -> str | None:
+    """The device whose events can appear; warns in torch's words when it is not there."""
+    if device in ("cuda", "xpu", "hpu") and not device_is_available(device):
+        name = device.upper()
+        warnings.warn(f"{name} is not available, disabling {name} profiling", stacklevel=4)
+    elif device == "privateuseone":
+        warnings.warn(f"The {device} is not a valid device option.", stacklevel=4)
+    elif device == "mtia":
+        raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
+    return None  # device kernels are not recorded yet
