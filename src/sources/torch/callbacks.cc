@@ -154,27 +154,20 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     bytes += 8;
   }
 
-  RangeEntries entries;
-  entries.name = InternText(stream, name);
-  if (bytes == sizeof(PayloadHeader)) return entries;
-
+  if (bytes == sizeof(PayloadHeader)) return {InternText(stream, name), 0};
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
-  char* place = nullptr;
-  for (uint32_t chunk = ~stream->chunk_sequence; chunk != stream->chunk_sequence;) {
-    // Interning and reserving may each go on to a new chunk; all entries must lie in the same one.
-    chunk = stream->chunk_sequence;
-    entries.name = InternText(stream, name);
+  const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
     if ((fields & payload_fields::kOverload) != 0) overload_offset = InternText(stream, overload);
     if constexpr ((Options & kWithInputs) != 0) {
       if ((fields & payload_fields::kKeywords) != 0) {
         keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
       }
     }
-    place = ReserveSide(stream, bytes);
-    if (place == nullptr) return entries;
-  }
-  entries.side = OffsetInChunk(stream, place);
+    return InternText(stream, name);
+  });
+  if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
+  char* place = room.side;
 
   PayloadHeader header;
   header.bytes = bytes;
@@ -192,7 +185,7 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     if ((inputs->arguments.words & 1u) != 0) std::memset(place + inputs->arguments.words * sizeof(uint32_t), 0, 4);
     StoreArguments(*inputs, place);
   }
-  return entries;
+  return {room.name, OffsetInChunk(stream, room.side)};
 }
 
 uint8_t FlagsOf(const at::RecordFunction& range) {
@@ -214,8 +207,8 @@ Context StartRange(const at::RecordFunction& range, const CallbackBinding& bindi
   }
   OpenScope* scope = OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch,
                                  static_cast<uint8_t>(range.scope()), FlagsOf(range));
-  if (OPSCOPE_UNLIKELY(scope == nullptr)) {
-    CountFailure();
+  if (OPSCOPE_UNLIKELY(scope == nullptr)) {  // no memory for a slot
+    stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return nullptr;
   }
   return Context(::new (scope->context) RangeContext);

@@ -1,0 +1,140 @@
+// For tests: one window of the recorder fed by the PyTorch source, and its records decoded straight
+// from the chunks (record.h), without the importer.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "opscope/record.h"
+#include "opscope/recorder.h"
+#include "opscope/torch_source.h"
+
+namespace opscope {
+
+struct RecordedRange {
+  Record record;
+  std::string name;
+  std::string overload;
+  std::string keywords;
+  bool has_sequence = false;
+  int64_t sequence = -1;
+  uint64_t forward_thread = 0;
+  uint64_t logical_thread = 0;
+  uint64_t os_thread = 0;
+  uint16_t arguments = 0;
+  std::vector<uint32_t> words;  // the encoded arguments
+};
+
+class RecordedWindow {
+ public:
+  explicit RecordedWindow(uint64_t max_bytes = uint64_t{64} << 20) {
+    WindowOptions options;
+    options.native_threads = NativeThreads::kNone;
+    options.max_bytes = max_bytes;
+    const char* error = nullptr;
+    window_ = opscope_window_open(&options, &error);
+    EXPECT_NE(window_, nullptr) << (error != nullptr ? error : "");
+  }
+  RecordedWindow(const RecordedWindow&) = delete;
+  RecordedWindow& operator=(const RecordedWindow&) = delete;
+  ~RecordedWindow() { opscope_window_free(window_); }
+
+  // A session of the source in this window, on the calling thread.
+  void* Start(uint32_t flags = 0, const char** error = nullptr) const {
+    return opscope_torch_source()->start(opscope_window_slot(window_), opscope_window_id(window_), flags, error);
+  }
+  void Close() const { opscope_window_close(window_); }
+  WindowCounts Counts() const { return opscope_window_counts(window_); }
+
+  // REQUIRES: closed. In the order of chunks and records (a scope stands behind its children).
+  std::vector<RecordedRange> Ranges() const {
+    std::vector<RecordedRange> ranges;
+    opscope_window_read(
+        window_,
+        [](void* context, uint16_t type, const void* data, uint64_t /*bytes*/) {
+          if (type == block_types::kRawChunk) {
+            DecodeChunk(static_cast<const char*>(data), static_cast<std::vector<RecordedRange>*>(context));
+          }
+        },
+        &ranges);
+    return ranges;
+  }
+
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const RecordedRange& range : Ranges())
+      names.push_back(range.name);
+    return names;
+  }
+
+  // The ranges of this name.
+  std::vector<RecordedRange> Named(const std::string& name) const {
+    std::vector<RecordedRange> ranges = Ranges();
+    std::erase_if(ranges, [&name](const RecordedRange& range) { return range.name != name; });
+    return ranges;
+  }
+
+ private:
+  template <typename T>
+  static T Load(const char* place) {
+    T value;
+    std::memcpy(&value, place, sizeof(value));
+    return value;
+  }
+
+  static std::string NameAt(const char* chunk, uint32_t offset) {
+    if (offset == 0) return {};
+    return std::string(chunk + offset + sizeof(NameEntry), Load<NameEntry>(chunk + offset).size);
+  }
+
+  static void DecodePayload(const char* chunk, RecordedRange* range) {
+    const char* place = chunk + range->record.side;
+    const auto header = Load<PayloadHeader>(place);
+    const char* end = place + header.bytes;
+    place += sizeof(header);
+    if ((header.fields & payload_fields::kSequence) != 0) {
+      range->has_sequence = true;
+      range->sequence = Load<int64_t>(place);
+      range->forward_thread = Load<uint64_t>(place + 8);
+      place += 16;
+    }
+    if ((header.fields & payload_fields::kOverload) != 0) {
+      range->overload = NameAt(chunk, Load<uint32_t>(place));
+      place += 8;
+    }
+    if ((header.fields & payload_fields::kStartThread) != 0) place += 8;
+    if ((header.fields & payload_fields::kKeywords) != 0) {
+      range->keywords = NameAt(chunk, Load<uint32_t>(place));
+      place += 8;
+    }
+    if ((header.fields & payload_fields::kRecordHandle) != 0) place += 8;
+    range->arguments = header.arg_count;
+    range->words.resize(static_cast<size_t>(end - place) / sizeof(uint32_t));
+    std::memcpy(range->words.data(), place, range->words.size() * sizeof(uint32_t));
+  }
+
+  static void DecodeChunk(const char* chunk, std::vector<RecordedRange>* ranges) {
+    const auto* header = reinterpret_cast<const ChunkHeader*>(chunk);
+    ASSERT_EQ(header->magic, kChunkMagic);
+    const uint32_t count = header->record_count.load(std::memory_order_acquire);
+    const size_t begin = header->header_bytes != 0 ? header->header_bytes : sizeof(ChunkHeader);
+    for (uint32_t i = 0; i < count; ++i) {
+      RecordedRange range;
+      range.record = Load<Record>(chunk + begin + i * sizeof(Record));
+      range.name = NameAt(chunk, range.record.name);
+      range.logical_thread = header->logical_thread;
+      range.os_thread = header->os_thread;
+      if (range.record.side != 0) DecodePayload(chunk, &range);
+      ranges->push_back(range);
+    }
+  }
+
+  Window* window_ = nullptr;
+};
+
+}  // namespace opscope
