@@ -1,0 +1,85 @@
+// Kineto's Chrome trace JSON: plan, make the blocks in parallel, write them in order.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <thread>
+
+#include "base/file.h"
+#include "export/chrome_buffer.h"
+#include "export/chrome_head.h"
+#include "export/chrome_pieces.h"
+#include "export/chrome_plan.h"
+#include "export/chrome_rows.h"
+#include "export/compress.h"
+#include "export/ordered_blocks.h"
+#include "opscope/export.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kMostThreads = 8;
+
+// Calls take(std::string_view) with the bytes of the file, piece by piece; false stops.
+template <typename Take>
+void WritePieces(const Trace& trace, Compression compression, bool small_gzip, std::string_view trace_name, Take take) {
+  const ChromePlan plan(trace);
+  const ChromePieces pieces(trace);
+  const ChromeRowWriter rows(trace, plan, pieces);
+  const ChromeHead head = MakeChromeHead(trace, plan, pieces);
+  const std::string tail = MakeChromeTail(trace, trace_name);
+  const size_t count = plan.blocks().size();
+
+  struct Worker {
+    BlockCompressor compressor;
+    ChromeBuffer text;
+    const ChromePlan& plan;
+    const ChromeRowWriter& rows;
+    bool head_has_events;
+    bool compresses;
+
+    ChromeBuffer operator()(size_t i) {
+      text.clear();
+      rows.WriteBlock(plan.blocks()[i], head_has_events || i != 0, &text);
+      if (!compresses) return std::move(text);
+      ChromeBuffer piece;
+      piece.Append(compressor.Compress(text.text()));
+      return piece;
+    }
+  };
+  const auto make_worker = [&] {
+    return Worker{BlockCompressor(compression, small_gzip), {}, plan, rows, head.has_events,
+                  compression != Compression::kNone};
+  };
+  const auto take_block = [&](ChromeBuffer&& block) { return take(block.text()); };
+  BlockCompressor ends(compression, small_gzip);
+  if (!take(ends.Compress(head.text))) return;
+  OrderedBlocks<ChromeBuffer, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
+      .Run(std::min<size_t>(std::thread::hardware_concurrency(), kMostThreads));
+  take(ends.Compress(tail));
+}
+
+}  // namespace
+
+Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options) {
+  const Compression compression = options.compression_from_name ? CompressionOfName(path) : options.compression;
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.error();
+  Status status;
+  const std::string& trace_name = options.trace_name.empty() ? path : options.trace_name;
+  WritePieces(trace, compression, options.small_gzip, trace_name, [&](std::string_view piece) {
+    if (status.ok()) status = file.value().Write(piece);
+    return status.ok();
+  });
+  if (!status.ok()) return status;
+  return file.value().Commit();
+}
+
+Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options) {
+  std::string text;
+  WritePieces(trace, options.compression, options.small_gzip, options.trace_name, [&](std::string_view piece) {
+    text.append(piece);
+    return true;
+  });
+  return text;
+}
+
+}  // namespace opscope

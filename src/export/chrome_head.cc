@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/chrome_head.h"
+
+#include <optional>
+
+#include "base/text.h"
+
+namespace opscope {
+namespace {
+
+constexpr int64_t kSpansSortIndex = 536870912;  // Kineto's row of "Trace" spans, below everything
+
+std::optional<std::string_view> FindMetadata(const Trace& trace, std::string_view key) {
+  const MetadataColumns& metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]);
+  }
+  return std::nullopt;
+}
+
+void AppendMembers(const Trace& trace, std::string* out) {
+  out->append("{\n  \"schemaVersion\": ").append(FindMetadata(trace, "schemaVersion").value_or("1"));
+  out->append(",\n  \"deviceProperties\": ").append(FindMetadata(trace, "deviceProperties").value_or("[]"));
+  const MetadataColumns& metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    const std::string_view key = trace.text(metadata.key[i]);
+    if (key == "schemaVersion" || key == "deviceProperties" || key == "displayTimeUnit" || key == "traceName" ||
+        key == "baseTimeNanoseconds" || key == "traceEvents") {
+      continue;
+    }
+    out->append(",\n  ");
+    AppendJsonString(out, key);
+    out->append(": ").append(trace.text(metadata.json[i]));
+  }
+  out->append(",\n  \"displayTimeUnit\": ").append(FindMetadata(trace, "displayTimeUnit").value_or("\"ms\""));
+  if (trace.info().epoch_ns != 0) {
+    out->append(",\n  \"baseTimeNanoseconds\": ");
+    AppendInt(out, trace.info().epoch_ns);
+  }
+  out->append(",\n  \"traceEvents\": [\n");
+}
+
+class NamingEvents {
+ public:
+  NamingEvents(Timestamp time, ChromeHead* head) : time_(time), head_(head) {}
+
+  // `value`: JSON.
+  void Add(std::string_view what, std::string_view ids, std::string_view key, std::string_view value) {
+    std::string& out = head_->text;
+    if (head_->has_events) out.append(",\n");
+    out.append("{\"ph\": \"M\", \"name\": \"").append(what).append("\", \"ts\": ");
+    AppendMicros(&out, time_.ns);
+    out.append(", ").append(ids).append(", \"args\": {\"").append(key).append("\": ").append(value).append("}}");
+    head_->has_events = true;
+  }
+  void AddText(std::string_view what, std::string_view ids, std::string_view key, std::string_view text) {
+    std::string value;
+    AppendJsonString(&value, text);
+    Add(what, ids, key, value);
+  }
+  void AddNumber(std::string_view what, std::string_view ids, std::string_view key, int64_t number) {
+    std::string value;
+    AppendInt(&value, number);
+    Add(what, ids, key, value);
+  }
+
+ private:
+  Timestamp time_;
+  ChromeHead* head_;
+};
+
+void NameProcess(const Trace& trace, ProcessId process, bool recorded, NamingEvents* events) {
+  const ProcessColumns& processes = trace.processes();
+  const uint32_t row = Row(process);
+  const std::string ids =
+      "\"pid\": " + ChromeIdentity(trace, processes.pid[row], processes.pid_text[row]) + ", \"tid\": 0";
+  if (processes.name[row] != StringId::kNone) {
+    events->AddText("process_name", ids, "name", trace.text(processes.name[row]));
+  }
+  if (processes.labels[row] != StringId::kNone) {
+    events->AddText("process_labels", ids, "labels", trace.text(processes.labels[row]));
+  } else if (recorded) {
+    events->AddText("process_labels", ids, "labels", "CPU");
+  }
+  if (processes.sort_index[row] != INT64_MIN) {
+    events->AddNumber("process_sort_index", ids, "sort_index", processes.sort_index[row]);
+  } else if (recorded) {
+    events->AddNumber("process_sort_index", ids, "sort_index", processes.pid[row]);
+  }
+}
+
+void NameTrack(const Trace& trace, TrackId track, bool recorded, const ChromePieces& pieces, NamingEvents* events) {
+  const TrackColumns& tracks = trace.tracks();
+  const uint32_t row = Row(track);
+  const std::string_view ids = pieces.track(track);
+  const std::string_view name = trace.text(tracks.name[row]);
+  const bool is_recorded_thread = recorded && tracks.kind[row] == TrackKind::kThread;
+  if (is_recorded_thread && !name.starts_with("thread ")) {
+    std::string full = "thread ";
+    AppendInt(&full, tracks.tid[row]);
+    full.append(" (").append(name).append(")");
+    events->AddText("thread_name", ids, "name", full);
+  } else if (tracks.name[row] != StringId::kNone) {
+    events->AddText("thread_name", ids, "name", name);
+  }
+  if (tracks.sort_index[row] != INT64_MIN) {
+    events->AddNumber("thread_sort_index", ids, "sort_index", tracks.sort_index[row]);
+  } else if (is_recorded_thread) {
+    events->AddNumber("thread_sort_index", ids, "sort_index", tracks.tid[row]);
+  }
+}
+
+}  // namespace
+
+ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces) {
+  ChromeHead head;
+  AppendMembers(trace, &head.text);
+  NamingEvents events(plan.first_time(), &head);
+  const TrackColumns& tracks = trace.tracks();
+  const ProcessColumns& processes = trace.processes();
+  const auto same_process = [&](uint32_t a, uint32_t b) {
+    return processes.pid[a] == processes.pid[b] && processes.pid_text[a] == processes.pid_text[b];
+  };
+  for (size_t i = 0; i < plan.tracks().size(); ++i) {
+    const TrackId track = plan.tracks()[i];
+    const ProcessId process = tracks.process[Row(track)];
+    if (i == 0 || !same_process(Row(process), Row(tracks.process[Row(plan.tracks()[i - 1])]))) {
+      NameProcess(trace, process, plan.recorded(), &events);
+    }
+    if (i == 0 || !ChromePlan::SameRow(trace, plan.tracks()[i - 1], track)) {
+      NameTrack(trace, track, plan.recorded(), pieces, &events);
+    }
+  }
+  if (plan.writes_window()) {
+    events.AddNumber("process_sort_index", "\"pid\": \"Spans\", \"tid\": 0", "sort_index", kSpansSortIndex);
+  }
+  return head;
+}
+
+std::string MakeChromeTail(const Trace& trace, std::string_view trace_name) {
+  std::string tail = "\n  ], \"traceName\": ";
+  const auto own_name = FindMetadata(trace, "traceName");
+  if (trace_name.empty() && own_name) {
+    tail.append(*own_name);
+  } else {
+    AppendJsonString(&tail, trace_name);
+  }
+  tail.append("}\n");
+  return tail;
+}
+
+}  // namespace opscope

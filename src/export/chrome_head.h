@@ -1,0 +1,27 @@
+// What stands before and after the events of a Kineto file: its own members, the metadata of the Trace,
+// and the "M" events that name processes and threads.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "export/chrome_pieces.h"
+#include "export/chrome_plan.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct ChromeHead {
+  std::string text;
+  bool has_events = false;
+};
+
+// From '{' to the last "M" event.
+ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces);
+// From the end of the events to '}'. `trace_name`: "traceName"; when empty, the one of the input.
+std::string MakeChromeTail(const Trace& trace, std::string_view trace_name);
+
+}  // namespace opscope

@@ -1,0 +1,49 @@
+// What many events share, rendered once: names and categories escaped, the ids of tracks, and the four
+// lists of every unique argument list.
+//
+// Thread rule: immutable after construction, any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+class ChromePieces {
+ public:
+  explicit ChromePieces(const Trace& trace);
+
+  // The text of a name or category, escaped, without quotes.
+  std::string_view name(StringId id) const {
+    return id == StringId::kNone ? std::string_view() : escaped_[slot_[Row(id)]];
+  }
+  // "pid": 1, "tid": 2
+  std::string_view track(TrackId id) const {
+    return Row(id) < tracks_.size() ? std::string_view(tracks_[Row(id)]) : std::string_view("\"pid\": 0, \"tid\": 0");
+  }
+  // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]
+  std::string_view values_types_strides(ArgsId id) const { return before_stack_[Row(id)]; }
+  // "Input Dims": [...]; torch writes the call stack between the two
+  std::string_view dims(ArgsId id) const { return dims_[Row(id)]; }
+
+ private:
+  void AddNames(const Trace& trace, std::span<const StringId> ids);
+  void AddTracks(const Trace& trace);
+  void AddArguments(const Trace& trace);
+
+  std::vector<uint32_t> slot_;  // by StringId: row of escaped_
+  std::vector<std::string_view> escaped_;
+  std::deque<std::string> owned_;  // those that needed escapes
+  std::vector<std::string> tracks_, before_stack_, dims_;
+};
+
+// The JSON of an id: the number, or the text as a string.
+std::string ChromeIdentity(const Trace& trace, int64_t number, StringId text);
+
+}  // namespace opscope

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/chrome_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace opscope {
+namespace {
+
+// About a megabyte of text.
+constexpr size_t kRowsPerBlock = 4096;
+
+// -1, 0, 1; numbers before texts.
+int CompareIdentity(const Trace& trace, int64_t number_a, StringId text_a, int64_t number_b, StringId text_b) {
+  const bool is_text_a = text_a != StringId::kNone;
+  const bool is_text_b = text_b != StringId::kNone;
+  if (is_text_a != is_text_b) return is_text_a ? 1 : -1;
+  if (is_text_a) return text_a == text_b ? 0 : trace.text(text_a).compare(trace.text(text_b));
+  return number_a < number_b ? -1 : (number_a > number_b ? 1 : 0);
+}
+
+int CompareTracks(const Trace& trace, TrackId a, TrackId b) {
+  const TrackColumns& tracks = trace.tracks();
+  const ProcessColumns& processes = trace.processes();
+  const uint32_t process_a = Row(tracks.process[Row(a)]);
+  const uint32_t process_b = Row(tracks.process[Row(b)]);
+  const int by_process = CompareIdentity(trace, processes.pid[process_a], processes.pid_text[process_a],
+                                         processes.pid[process_b], processes.pid_text[process_b]);
+  if (by_process != 0) return by_process;
+  return CompareIdentity(trace, tracks.tid[Row(a)], tracks.tid_text[Row(a)], tracks.tid[Row(b)],
+                         tracks.tid_text[Row(b)]);
+}
+
+template <typename Rows>
+void Widen(const Rows& times, Timestamp* first, Timestamp* last, bool* any) {
+  for (const Timestamp time : times) {
+    *first = *any ? std::min(*first, time) : time;
+    *last = *any ? std::max(*last, time) : time;
+    *any = true;
+  }
+}
+
+}  // namespace
+
+bool ChromePlan::SameRow(const Trace& trace, TrackId a, TrackId b) {
+  return CompareTracks(trace, a, b) == 0;
+}
+
+ChromePlan::ChromePlan(const Trace& trace) {
+  FindRecorded(trace);
+  FindTimes(trace);
+  OrderTracks(trace);
+  OrderSpans(trace);
+  SplitInstants(trace);
+  OrderFlows(trace);
+  CutBlocks(trace);
+}
+
+// Files of other tools do not tell the scope of a span, recordings do.
+void ChromePlan::FindRecorded(const Trace& trace) {
+  const auto& scopes = trace.spans().scope;
+  recorded_ = std::any_of(scopes.begin(), scopes.end(), [](ScopeType scope) { return scope != ScopeType::kUnknown; });
+  writes_window_ = recorded_ && !trace.FindString("PyTorch Profiler (0)");
+}
+
+void ChromePlan::FindTimes(const Trace& trace) {
+  bool any = false;
+  const SpanColumns& spans = trace.spans();
+  Widen(spans.start, &first_, &last_, &any);
+  for (size_t i = 0; i < spans.size(); ++i)
+    last_ = std::max(last_, spans.start[i] + spans.duration[i]);
+  Widen(trace.async_spans().start, &first_, &last_, &any);
+  Widen(trace.instants().time, &first_, &last_, &any);
+  Widen(trace.counters().time, &first_, &last_, &any);
+  Widen(trace.allocations().time, &first_, &last_, &any);
+}
+
+void ChromePlan::OrderTracks(const Trace& trace) {
+  tracks_.resize(trace.tracks().size());
+  for (size_t i = 0; i < tracks_.size(); ++i)
+    tracks_[i] = static_cast<TrackId>(i);
+  const auto kind = [&](TrackId id) { return trace.tracks().kind[Row(id)]; };
+  std::stable_sort(tracks_.begin(), tracks_.end(), [&](TrackId a, TrackId b) {
+    const int order = CompareTracks(trace, a, b);
+    return order != 0 ? order < 0 : kind(a) < kind(b);
+  });
+}
+
+void ChromePlan::OrderSpans(const Trace& trace) {
+  const TrackColumns& tracks = trace.tracks();
+  const SpanColumns& spans = trace.spans();
+  spans_.reserve(spans.size());
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return std::tuple(spans.start[a], spans.duration[b]) < std::tuple(spans.start[b], spans.duration[a]);
+  };
+  for (size_t i = 0; i < tracks_.size();) {
+    const auto begin = static_cast<ptrdiff_t>(spans_.size());
+    const TrackId first = tracks_[i];
+    for (; i < tracks_.size() && CompareTracks(trace, first, tracks_[i]) == 0; ++i) {
+      const uint32_t row = tracks.first_span[Row(tracks_[i])];
+      for (uint32_t k = 0; k < tracks.span_count[Row(tracks_[i])]; ++k)
+        spans_.push_back(row + k);
+    }
+    if (!std::is_sorted(spans_.begin() + begin, spans_.end(), before)) {
+      std::stable_sort(spans_.begin() + begin, spans_.end(), before);
+    }
+  }
+}
+
+void ChromePlan::SplitInstants(const Trace& trace) {
+  const InstantColumns& instants = trace.instants();
+  const auto memory = trace.FindString("[memory]");
+  const size_t allocations = trace.allocations().size();
+  for (size_t i = 0; i < instants.size(); ++i) {
+    // An allocation and its instant are added together: the n-th of both belong to each other.
+    const bool is_memory = memory && instants.name[i] == *memory && memory_instants_.size() < allocations &&
+                           trace.allocations().time[memory_instants_.size()] == instants.time[i] &&
+                           trace.allocations().track[memory_instants_.size()] == instants.track[i];
+    (is_memory ? memory_instants_ : instants_).push_back(static_cast<uint32_t>(i));
+  }
+}
+
+void ChromePlan::OrderFlows(const Trace& trace) {
+  const FlowColumns& flows = trace.flows();
+  std::vector<uint32_t> order(flows.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto key = [&](uint32_t i) {
+    return std::tuple(trace.text(flows.category[i]), flows.id[i], flows.start_time[i]);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::tuple_cat(key(a), std::tuple(flows.end_time[a])) <
+           std::tuple_cat(key(b), std::tuple(flows.end_time[b]));
+  });
+  // The place of each span in the file, to put the ends of flows behind it.
+  std::vector<uint32_t> place(flows.size() == 0 ? 0 : spans_.size());
+  for (size_t i = 0; i < place.size(); ++i)
+    place[spans_[i]] = static_cast<uint32_t>(i);
+  const auto place_of = [&](SpanId span) { return span == SpanId::kNone ? UINT32_MAX : place[Row(span)]; };
+  for (size_t i = 0; i < order.size(); ++i) {
+    const uint32_t flow = order[i];
+    const bool same_start =
+        i != 0 && key(order[i - 1]) == key(flow) && flows.start_track[order[i - 1]] == flows.start_track[flow];
+    if (!same_start) flow_ends_.push_back({place_of(flows.start_span[flow]), flow, false});
+    flow_ends_.push_back({place_of(flows.end_span[flow]), flow, true});
+  }
+  std::stable_sort(flow_ends_.begin(), flow_ends_.end(),
+                   [](const ChromeFlowEnd& a, const ChromeFlowEnd& b) { return a.span < b.span; });
+  const auto free = std::find_if(flow_ends_.begin(), flow_ends_.end(),
+                                 [](const ChromeFlowEnd& end) { return end.span == UINT32_MAX; });
+  free_flow_ends_ = static_cast<size_t>(free - flow_ends_.begin());
+}
+
+void ChromePlan::CutBlocks(const Trace& trace) {
+  const auto cut = [&](ChromeSection section, size_t begin, size_t end) {
+    for (; begin < end; begin += kRowsPerBlock) {
+      blocks_.push_back({section, begin, std::min(begin + kRowsPerBlock, end)});
+    }
+  };
+  cut(ChromeSection::kSpans, 0, spans_.size());
+  if (writes_window_) cut(ChromeSection::kTraceSpan, 0, 1);
+  cut(ChromeSection::kAllocations, 0, trace.allocations().size());
+  cut(ChromeSection::kInstants, 0, instants_.size());
+  if (writes_window_) cut(ChromeSection::kWindowInstants, 0, 1);
+  // Blocks must not part the series of one sample.
+  cut(ChromeSection::kCounters, 0, trace.counters().size() == 0 ? 0 : 1);
+  if (!blocks_.empty() && blocks_.back().section == ChromeSection::kCounters) {
+    blocks_.back().end = trace.counters().size();
+  }
+  cut(ChromeSection::kAsyncSpans, 0, trace.async_spans().size());
+  cut(ChromeSection::kFlows, free_flow_ends_, flow_ends_.size());
+}
+
+}  // namespace opscope

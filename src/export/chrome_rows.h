@@ -1,0 +1,40 @@
+// Formats the rows of one block as Kineto's events, one event per line.
+//
+// Thread rule: any thread; buffers are the caller's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "export/chrome_buffer.h"
+#include "export/chrome_pieces.h"
+#include "export/chrome_plan.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+class ChromeRowWriter {
+ public:
+  ChromeRowWriter(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces)
+      : trace_(trace), plan_(plan), pieces_(pieces) {}
+
+  // `follows`: an event stands before, so the first one starts with a comma.
+  void WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const;
+
+ private:
+  void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
+  void WriteSpan(size_t place, ChromeBuffer* out) const;
+  void WriteArgs(size_t place, uint32_t span, ChromeBuffer* out) const;
+  void WriteCallStack(StackId stack, ChromeBuffer* out) const;
+  void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
+  void WriteAllocation(size_t row, ChromeBuffer* out) const;
+  void WriteInstant(uint32_t row, ChromeBuffer* out) const;
+  void WriteCounters(ChromeBuffer* out) const;
+  void WriteAsyncSpan(size_t row, ChromeBuffer* out) const;
+  void WriteTraceSpan(ChromeBuffer* out) const;
+  void WriteWindowInstants(ChromeBuffer* out) const;
+
+  const Trace& trace_;
+  const ChromePlan& plan_;
+  const ChromePieces& pieces_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/compress.h"
+
+#include <libdeflate.h>
+#include <zstd.h>
+
+namespace opscope {
+namespace {
+
+constexpr int kFastLevel = 1;
+constexpr int kSmallLevel = 6;
+constexpr int kZstdLevel = 3;
+
+}  // namespace
+
+BlockCompressor::BlockCompressor(Compression compression, bool small_gzip) : compression_(compression) {
+  if (compression == Compression::kGzip) {
+    deflate_ = libdeflate_alloc_compressor(small_gzip ? kSmallLevel : kFastLevel);
+    OPSCOPE_CHECK(deflate_ != nullptr);
+  } else if (compression == Compression::kZstd) {
+    zstd_ = ZSTD_createCCtx();
+    OPSCOPE_CHECK(zstd_ != nullptr);
+  }
+}
+
+BlockCompressor::~BlockCompressor() {
+  libdeflate_free_compressor(deflate_);
+  ZSTD_freeCCtx(zstd_);
+}
+
+std::string_view BlockCompressor::Compress(std::string_view text) {
+  size_t size = 0;
+  switch (compression_) {
+    case Compression::kNone:
+      return text;
+    case Compression::kGzip:
+      piece_.resize(libdeflate_gzip_compress_bound(deflate_, text.size()));
+      size = libdeflate_gzip_compress(deflate_, text.data(), text.size(), piece_.data(), piece_.size());
+      OPSCOPE_CHECK(size != 0);
+      break;
+    case Compression::kZstd:
+      piece_.resize(ZSTD_compressBound(text.size()));
+      size = ZSTD_compressCCtx(zstd_, piece_.data(), piece_.size(), text.data(), text.size(), kZstdLevel);
+      OPSCOPE_CHECK(!ZSTD_isError(size));
+      break;
+  }
+  return {piece_.data(), size};
+}
+
+Compression CompressionOfName(std::string_view path) {
+  if (path.ends_with(".gz")) return Compression::kGzip;
+  if (path.ends_with(".zst")) return Compression::kZstd;
+  return Compression::kNone;
+}
+
+}  // namespace opscope

@@ -1,0 +1,101 @@
+// Makes the blocks of a file on several threads and hands them on in order. Workers stay at most
+// kAhead blocks per thread before the one that is due, so memory holds a few blocks and not the file.
+//
+// Thread rule: MakeInOrder runs `make` on several threads and `take` on the caller's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace opscope {
+
+template <typename Block, typename MakeWorker, typename Take>
+class OrderedBlocks {
+ public:
+  // make_worker() gives an object whose operator()(size_t) makes a block; one per thread.
+  // take(Block&&) returns false to stop early.
+  OrderedBlocks(size_t count, MakeWorker make_worker, Take take)
+      : count_(count), make_worker_(make_worker), take_(take) {}
+
+  void Run(size_t threads) {
+    threads = std::min(threads, count_ / 2);
+    if (threads < 2) {
+      auto worker = make_worker_();
+      for (size_t i = 0; i < count_; ++i) {
+        if (!take_(worker(i))) return;
+      }
+      return;
+    }
+    slots_.resize(threads * kAhead);
+    std::vector<std::thread> workers;
+    for (size_t i = 0; i < threads; ++i) {
+      try {
+        workers.emplace_back([this] { Work(); });
+      } catch (const std::system_error&) {
+        break;  // the system gives no more threads; this one takes part below
+      }
+    }
+    if (workers.empty()) return Run(1);
+    TakeAll();
+    for (std::thread& worker : workers)
+      worker.join();
+  }
+
+ private:
+  static constexpr size_t kAhead = 3;
+
+  void Work() {
+    auto worker = make_worker_();
+    std::unique_lock lock(mutex_);
+    while (true) {
+      room_.wait(lock, [&] { return stopped_ || next_ >= count_ || next_ < taken_ + slots_.size(); });
+      if (stopped_ || next_ >= count_) return;
+      const size_t block = next_++;
+      lock.unlock();
+      Block made = worker(block);
+      lock.lock();
+      slots_[block % slots_.size()] = std::move(made);
+      if (block == taken_) ready_.notify_one();
+    }
+  }
+
+  void TakeAll() {
+    std::unique_lock lock(mutex_);
+    while (taken_ < count_) {
+      std::optional<Block>& slot = slots_[taken_ % slots_.size()];
+      ready_.wait(lock, [&] { return slot.has_value(); });
+      Block block = std::move(*slot);
+      slot.reset();
+      lock.unlock();
+      const bool go_on = take_(std::move(block));
+      lock.lock();
+      ++taken_;
+      if (!go_on) {
+        stopped_ = true;
+        room_.notify_all();
+        return;
+      }
+      room_.notify_all();
+    }
+  }
+
+  size_t count_;
+  MakeWorker make_worker_;
+  Take take_;
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::vector<std::optional<Block>> slots_;  // block i waits in slot i % size
+  size_t next_ = 0;                          // the next block to make
+  size_t taken_ = 0;                         // the block that is due
+  bool stopped_ = false;
+};
+
+}  // namespace opscope
