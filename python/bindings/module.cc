@@ -12,7 +12,5 @@ NB_MODULE(_core, module) {
   opscope::python::BindSession(module);
   opscope::python::BindTorchSource(module);
   opscope::python::BindCommandLine(module);
-#ifdef OPSCOPE_HAS_TORCH_BINDINGS
   opscope::python::BindTorch(module);
-#endif
 }

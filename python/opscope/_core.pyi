@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""opscope's C++ engine; use the package opscope."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict
+
+_Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+__version__: str
+TABLES: tuple[str, ...]
+
+class Error(ValueError):
+    code: Literal["invalid_argument", "malformed", "unsupported"]
+
+class _Counts(TypedDict):
+    recorded: int
+    dropped: int
+    bytes: int
+    threads: int
+    chunks: int
+
+class Trace:
+    """Immutable columns; opscope.Trace is the way to them."""
+
+    def save(self, path: _Path) -> None: ...
+    def export_chrome(self, path: _Path, small_gzip: bool = False, trace_name: str | None = None) -> None: ...
+    def info(self) -> dict[str, Any]: ...
+    @property
+    def is_partial(self) -> bool: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def text_count(self) -> int: ...
+    def text(self, id: int) -> str: ...
+    def find_text(self, text: str) -> int | None: ...
+    @property
+    def argument_list_count(self) -> int: ...
+    def arguments(self, id: int) -> list[dict[str, Any]]: ...
+
+def open_trace(path: _Path, max_memory: int = 0) -> Trace: ...
+def read_trace(data: bytes, name: str, max_memory: int = 0) -> Trace: ...
+def column(trace: Trace, table: str, name: str) -> memoryview: ...
+def row_count(trace: Trace, table: str) -> int: ...
+def columns(trace: Trace, table: str) -> list[tuple[str, str, Literal["value", "text", "handle"]]]: ...
+def text_codes(trace: Trace, table: str, name: str) -> tuple[memoryview, list[str]]: ...
+def arrow_stream(trace: Trace, table: str) -> Any: ...
+def summary(trace: Trace, group_by: Sequence[str], sort: str, limit: int | None) -> list[dict[str, Any]]: ...
+def run_command_line(arguments: Sequence[bytes]) -> int: ...
+
+class Session:
+    """One recording of this process: start(), stop(), then trace(). Any thread."""
+
+    def __init__(
+        self,
+        max_bytes: int = ...,
+        at_cap: Literal["stop", "keep_newest"] = "stop",
+        native_threads: Literal["all", "attached", "none"] = "all",
+        metadata_json: str = "",
+        source_flags: int = 0,
+        adapter: TorchSource | None = None,
+    ) -> None: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    @property
+    def running(self) -> bool: ...
+    def counts(self) -> _Counts: ...
+    def trace(self) -> Trace: ...
+    def add_metadata(self, key: str, json: str) -> bool: ...
+    @property
+    def slot(self) -> int: ...
+    @property
+    def generation(self) -> int: ...
+
+class TorchSource:
+    """The loaded PyTorch source."""
+
+    @property
+    def torch_version(self) -> str: ...
+
+def load_torch_source(path: _Path) -> TorchSource: ...
+
+class RangeBase:
+    """A labelled range of the program."""
+
+    def __enter__(self, *args: Any) -> Any: ...
+    def __exit__(self, *args: Any) -> Any: ...
+    name: Any
+    args: Any
+    run_callbacks_on_exit: Any
+
+def set_range_source(arg: TorchSource, /) -> None: ...
+
+class FunctionEventBase:
+    """One event of a recording; `FunctionEvent` adds what is rarely used."""
+
+    id: Any
+    name: Any
+    key: Any
+    trace_name: Any
+    overload_name: Any
+    time_range: Any
+    thread: Any
+    fwd_thread: Any
+    kernels: Any
+    count: Any
+    cpu_children: Any
+    cpu_parent: Any
+    input_shapes: Any
+    structured_input_shapes: Any
+    structured_input_strides: Any
+    input_dtypes: Any
+    concrete_inputs: Any
+    stack: Any
+    scope: Any
+    use_device: Any
+    cpu_memory_usage: Any
+    device_memory_usage: Any
+    self_cpu_memory_usage: Any
+    self_device_memory_usage: Any
+    is_async: Any
+    is_remote: Any
+    is_legacy: Any
+    is_user_annotation: Any
+    is_python_function: Any
+    sequence_nr: Any
+    node_id: Any
+    device_type: Any
+    device_index: Any
+    device_resource_id: Any
+    flops: Any
+    activity_type: Any
+    external_id: Any
+    linked_correlation_id: Any
+    flow_id: Any
+    flow_type: Any
+    flow_start: Any
+    event_metadata: Any
+    self_cpu_percent: Any
+    total_cpu_percent: Any
+    total_device_percent: Any
+    python_id: Any
+    python_parent_id: Any
+    python_module_id: Any
+    cpu_time_total: Any
+    self_cpu_time_total: Any
+    device_time_total: Any
+    self_device_time_total: Any
+    cpu_time: Any
+    device_time: Any
+
+class Interval:
+    """A span of time in microseconds."""
+
+    def elapsed_us(self, *args: Any) -> Any: ...
+    def __reduce__(self, *args: Any) -> Any: ...
+    start: Any
+    end: Any
+
+class FunctionEvents:
+    def __init__(self, trace: Trace, start_ns: int | None = None, use_device: str | None = None) -> None: ...
+    def __len__(self) -> int: ...
+    def event(self, arg: int, /) -> Any: ...
+    def fill(self, arg: list[Any], /) -> None: ...
+    def mirrors(self, arg: list[Any], /) -> bool: ...
+    def averages(self, arg0: bool, arg1: int, arg2: bool, /) -> list[Any]: ...
+    def total(self) -> dict[str, Any]: ...
+    def self_cpu_time_total(self) -> float: ...
+    @property
+    def trace_start_ns(self) -> int: ...
+    @property
+    def changed(self) -> bool: ...
+    def __getstate__(self) -> tuple[Any, ...]: ...
+    def __setstate__(self, arg: tuple[Any, ...], /) -> None: ...
+
+def set_event_classes(arg0: Any, arg1: Any, arg2: dict[str, Any], arg3: Any, arg4: dict[str, Any], /) -> None: ...
+def torch_table(
+    events: Any,
+    *,
+    row_limit: int,
+    max_src_column_width: int | None,
+    max_name_column_width: int | None,
+    max_shapes_column_width: int | None,
+    header: Any,
+    top_level_events_only: bool,
+    time_unit: Any,
+    profile_memory: bool,
+    with_flops: bool,
+    use_device: str | None,
+) -> Any: ...
+def format_torch_time(arg: float, /) -> Any: ...
+
+class Schedule:
+    """Which steps are skipped, warmed up and recorded."""
+
+    def __init__(
+        self, *, wait: int, warmup: int, active: int, repeat: int, skip_first: int, skip_first_wait: int
+    ) -> None: ...
+    @property
+    def is_valid(self) -> bool: ...
+    def at(self, step: int) -> int:
+        """The action's number; REQUIRES is_valid and step >= 0."""
+
+def transitions() -> list[Any]: ...

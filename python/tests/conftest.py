@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: the rule for absent frameworks, and small traces.
+
+A test that needs a framework says ``pytestmark = pytest.mark.framework("torch")`` and imports it inside
+the test. Where the framework is absent the test is skipped with that reason, unless
+``OPSCOPE_REQUIRE_FRAMEWORKS`` names it: then the skip is a failure.
+"""
+
+import importlib.util
+import json
+import os
+
+import pytest
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "framework(name): needs this framework to be installed")
+
+
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers("framework"):
+        (name,) = mark.args
+        if importlib.util.find_spec(name) is not None:
+            continue
+        reason = f"{name} is not installed"
+        if name in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(","):
+            pytest.fail(f"{reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for it", pytrace=False)
+        pytest.skip(reason)
+
+
+def complete_event(name, ts, dur, *, tid=1, cat="cpu_op", **args):
+    """A complete event of Chrome's JSON, times in microseconds."""
+    return {"ph": "X", "pid": 1, "tid": tid, "ts": ts, "dur": dur, "name": name, "cat": cat, "args": args}
+
+
+def chrome_json(*events):
+    """A Chrome trace as bytes."""
+    return json.dumps({"traceEvents": events}).encode()
+
+
+@pytest.fixture
+def trace():
+    """One thread: aten::linear [0, 100) us around aten::mm [10, 40), then aten::mm [200, 210)."""
+    import opscope
+
+    return opscope.read(
+        chrome_json(
+            complete_event("aten::linear", 0, 100),
+            complete_event("aten::mm", 10, 30),
+            complete_event("aten::mm", 200, 10),
+        )
+    )
+
+
+@pytest.fixture
+def doctest_trace():
+    """The trace of the examples in opscope.trace."""
+    import opscope
+
+    return opscope.read(
+        chrome_json(complete_event("aten::mm", 10, 5), complete_event("aten::add", 20, 7)),
+    )
