@@ -66,6 +66,23 @@ std::vector<std::string_view> EventColumns::Stack(uint32_t row) {
   return stacks_->Of(row);
 }
 
+EventColumns::Flow EventColumns::FlowOf(uint32_t row) {
+  if (!flows_) {
+    flows_.emplace();
+    const FlowColumns& flows = trace_->flows();
+    for (size_t i = 0; i < flows.size(); ++i) {
+      const int type = trace_->text(flows.category[i]) == "fwdbwd" ? 1 : 2;
+      // One span may take part in several arrows; torch shows the one that was drawn last.
+      if (flows.start_span[i] != SpanId::kNone) {
+        (*flows_)[opscope::Row(flows.start_span[i])] = {flows.id[i], type, true};
+      }
+      if (flows.end_span[i] != SpanId::kNone) (*flows_)[opscope::Row(flows.end_span[i])] = {flows.id[i], type, false};
+    }
+  }
+  const auto found = flows_->find(opscope::Row(events_.span[row]));
+  return found == flows_->end() ? Flow{} : found->second;
+}
+
 PyObject* EventColumns::Override(uint32_t row, PyObject* name) const {
   if (overrides_ == nullptr) return nullptr;
   PyObject* key = PyLong_FromUnsignedLong(row);
@@ -220,6 +237,7 @@ void BindFunctionEvents(nb::module_& module) {
 void BindTorch(nb::module_& module) {
   BindTorchRange(module);
   BindFunctionEvent(module);
+  BindInterval(module);
   BindFunctionEvents(module);
   BindTorchTable(module);
   BindTorchSchedule(module);

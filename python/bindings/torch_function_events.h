@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "bindings.h"
@@ -43,6 +44,14 @@ class EventColumns {
   PyObject* Text(StringId id);  // "" for kNone
   std::vector<std::string_view> Stack(uint32_t row);
 
+  // The arrow that leaves or reaches a row's span; type 0: none, 1: forward to backward, 2: launch to kernel.
+  struct Flow {
+    uint64_t id = 0;
+    int type = 0;
+    bool is_start = false;
+  };
+  Flow FlowOf(uint32_t row);
+
   // Attributes that a program has set, by row: {row: {name: value}}; null while there are none.
   PyObject* overrides() const { return overrides_; }
   PyObject* Override(uint32_t row, PyObject* name) const;  // borrowed, null when there is none
@@ -59,6 +68,7 @@ class EventColumns {
   std::vector<PyObject*> texts_;    // by string id, made at first use
   PyObject* overrides_ = nullptr;
   std::unique_ptr<FunctionEventStacks> stacks_;
+  std::optional<std::unordered_map<uint32_t, Flow>> flows_;  // by span, made at first use
 };
 
 // A new element. REQUIRES: event_classes are set; columns->handle() was called.
@@ -66,8 +76,21 @@ PyObject* MakeEvent(EventColumns* columns, uint32_t row);
 // The row of an element of these columns; nullopt for anything else.
 std::optional<uint32_t> RowOf(PyObject* object, const EventColumns* columns);
 
+// An attribute: how it is read, and whether it follows from attributes that a program may set.
+struct EventProperty {
+  const char* name;
+  PyObject* (*read)(EventColumns& columns, uint32_t row);  // new reference, null on error
+  bool derived = false;
+};
+extern const EventProperty kEventProperties[];
+extern const size_t kEventPropertyCount;
+
+// FunctionEvent.time_range of an event.
+PyObject* MakeInterval(PyObject* event, double start, double end);
+
 // Adds the types `FunctionEventBase` and `FunctionEvents` to the module.
 void BindFunctionEvent(nb::module_& module);
+void BindInterval(nb::module_& module);
 void BindFunctionEvents(nb::module_& module);
 void BindTorchTable(nb::module_& module);
 void BindTorchSchedule(nb::module_& module);

@@ -21,6 +21,18 @@ Kernel = namedtuple("Kernel", ["name", "device", "duration"])
 _DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, DeviceType.HPU, DeviceType.XPU)
 
 
+# Members that Kineto itself writes beside the keyword arguments of a call.
+_KINETO_ARGS = {
+    "Call stack",
+    "Ev Idx",
+    "Module Hierarchy",
+    "Record function id",
+    "Trace id",
+    "Trace iteration",
+    "finished",
+}
+
+
 def _renamed(old: str, new: str, *, note: str) -> property:
     def read(self):
         warnings.warn(note.format(old=old, new=new), FutureWarning, stacklevel=2)
@@ -74,7 +86,9 @@ class FunctionEvent(_core.FunctionEventBase, FormattedTimesMixin):
     def kwinputs(self) -> dict:
         """Keyword arguments of the call (record_shapes=True)."""
         members = self._extra_json
-        return json.loads("{" + members + "}") if members else {}
+        if not members:
+            return {}
+        return {name: value for name, value in json.loads("{" + members + "}").items() if name not in _KINETO_ARGS}
 
     def append_kernel(self, name, device, duration) -> None:
         """Adds a kernel to those that this event has launched."""
