@@ -17,9 +17,9 @@
 // tree without looking at times. A gap in depth is legal (an asynchronous scope, a record dropped
 // at the cap): a record adopts all pending records that are deeper than itself.
 //
-// Thread rule: a chunk is written by one thread; `record_count` is stored with release order after
-// everything it covers, a reader loads it with acquire order and then may read records
-// [0, record_count) and every side entry that they name.
+// Thread rule: a chunk is written by one thread; `record_count` and `side_begin` are stored together,
+// with release order, after everything they cover. A reader loads them with acquire order and then may
+// read records [0, record_count) and bytes [side_begin, size); what lies between is not settled.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,16 +31,16 @@ namespace opscope {
 
 enum class RecordKind : uint8_t {
   kNone = 0,
-  kScope = 1,       // start, value = duration in ticks, depth
-  kEnter = 2,       // start (Python frames: one record per call and one per return)
-  kExit = 3,        // start
-  kAsync = 4,       // like kScope, outside the nesting; may have ended on another thread
-  kAllocation = 5,  // start, value = signed bytes, side: payload with kFieldAddress
-  kCounter = 6,     // start, value = bits of a double
-  kInstant = 7,     // start
-  kFlowBegin = 8,   // start, value = flow id
-  kFlowEnd = 9,     // start, value = flow id
-  kDeviceSpan = 10, // start, value = duration, side: payload with kFieldDevice
+  kScope = 1,        // start, value = duration in ticks, depth
+  kEnter = 2,        // start (Python frames: one record per call and one per return)
+  kExit = 3,         // start
+  kAsync = 4,        // like kScope, outside the nesting; may have ended on another thread
+  kAllocation = 5,   // start, value = signed bytes, side: payload with kFieldAddress
+  kCounter = 6,      // start, value = bits of a double
+  kInstant = 7,      // start
+  kFlowBegin = 8,    // start, value = flow id
+  kFlowEnd = 9,      // start, value = flow id
+  kDeviceSpan = 10,  // start, value = duration, side: payload with kFieldDevice
 };
 
 // Who made the record; selects how `scope` is read.
@@ -70,6 +70,9 @@ struct NameEntry {
   uint32_t size = 0;  // bytes of text that follow, any bytes, no terminator counted (one NUL is written)
   uint32_t reserved = 0;
 };
+constexpr uint64_t NameEntryBytes(uint64_t text_bytes) {
+  return (sizeof(NameEntry) + text_bytes + 1 + 7) & ~uint64_t{7};
+}
 
 // A payload: this header, then the fields whose bits are set, in bit order, then `arg_count`
 // encoded arguments. All words are 4 bytes.
@@ -87,23 +90,29 @@ inline constexpr uint16_t kAddress = 8;        // uint64 address, uint32 device 
 inline constexpr uint16_t kDevice = 16;        // int32 device, int32 stream, uint64 correlation
 inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members, uint32 0
 inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function id
+// Bytes that a payload's field of this one bit takes; 0: no such field.
+constexpr uint32_t BytesOf(uint16_t field) {
+  return field == kSequence || field == kAddress || field == kDevice                                   ? 16
+         : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ? 8
+                                                                                                       : 0;
+}
 }  // namespace payload_fields
 
 // An encoded argument is a tag word, then what its kind says. Tag: kind in bits 0..3, element type
 // in bits 4..11 (torch's ScalarType number), flags in bits 12..15, count in bits 16..31.
 enum class ArgKind : uint8_t {
-  kOther = 0,       // nothing follows (None, string, device, generator, ...)
-  kTensor = 1,      // count = dimensions: sizes, then strides unless kContiguous or kNoStrides
-  kUndefined = 2,   // an undefined (or nested, or symbolic) tensor
-  kTensorList = 3,  // count = tensors: that many encoded arguments of kTensor or kUndefined
-  kInt = 4,         // 2 words
-  kDouble = 5,      // 2 words
-  kBool = 6,        // value in the count field
-  kIntList = 7,     // count = values: 1 word each, 2 with kWide
-  kDoubleList = 8,  // count = values: 2 words each
-  kBoolList = 9,    // count = values: 1 word each
-  kComplex = 10,    // 4 words: real, imaginary
-  kScalarList = 11, // count = values: that many encoded arguments of scalar kinds
+  kOther = 0,        // nothing follows (None, string, device, generator, ...)
+  kTensor = 1,       // count = dimensions: sizes, then strides unless kContiguous or kNoStrides
+  kUndefined = 2,    // an undefined (or nested, or symbolic) tensor
+  kTensorList = 3,   // count = tensors: that many encoded arguments of kTensor or kUndefined
+  kInt = 4,          // 2 words
+  kDouble = 5,       // 2 words
+  kBool = 6,         // value in the count field
+  kIntList = 7,      // count = values: 1 word each, 2 with kWide
+  kDoubleList = 8,   // count = values: 2 words each
+  kBoolList = 9,     // count = values: 1 word each
+  kComplex = 10,     // 4 words: real, imaginary
+  kScalarList = 11,  // count = values: that many encoded arguments of scalar kinds
 };
 namespace arg_flags {
 inline constexpr uint32_t kContiguous = 1u << 12;  // strides are those of a dense row-major tensor
@@ -121,26 +130,52 @@ inline constexpr uint32_t kChunkMagic = 0x4b48434f;  // "OCHK"
 inline constexpr uint16_t kChunkLayout = 1;
 inline constexpr uint32_t kChunkBytes = 256 * 1024;
 
+// "Records of this thread and window before this chunk": recorded_before counts those that were written
+// into earlier chunks, also into chunks that were recycled since (at the cap, kKeepNewest);
+// dropped_before those that were never written and those of recycled chunks.
 struct ChunkHeader {
   uint32_t magic = kChunkMagic;
   uint16_t layout = kChunkLayout;
   uint16_t header_bytes = 0;
-  uint32_t size = 0;          // of the whole chunk; kChunkBytes, or more for one oversize entry
-  uint32_t sequence = 0;      // 0, 1, 2, ... per thread and window; a gap is a lost chunk
-  uint64_t window = 0;        // generation of the window
-  uint64_t os_thread = 0;     // gettid()
-  uint32_t thread_index = 0;  // the recorder's own number of the thread, never reused in a process
-  uint32_t process = 0;       // getpid()
+  uint32_t size = 0;            // of the whole chunk; kChunkBytes, or more for oversize entries
+  uint32_t sequence = 0;        // 0, 1, 2, ... per thread and window; a gap is a lost chunk
+  uint64_t window = 0;          // generation of the window
+  uint64_t os_thread = 0;       // gettid()
+  uint32_t thread_index = 0;    // the recorder's own number of the thread, never reused in a process
+  uint32_t process = 0;         // getpid()
   uint64_t logical_thread = 0;  // the source's own thread number (torch: RecordFunction::threadId), 0: none
-  uint64_t dropped_before = 0;  // records of this thread and window that were dropped before this chunk
-  Calibration calibration;      // the newest when the chunk was taken
+  uint64_t dropped_before = 0;
+  Calibration calibration;  // the newest when the chunk was taken
   char thread_name[32] = {};
   std::atomic<uint32_t> record_count{0};  // published records
-  uint32_t side_begin = 0;                // lowest byte used by side entries; exact once the chunk is closed
-  uint64_t recorded_before = 0;           // records of this thread and window in earlier chunks, kept or not
+  uint32_t side_begin = 0;                // lowest byte used by the side entries of published records
+  uint64_t recorded_before = 0;
   uint64_t reserved = 0;
 };
 static_assert(sizeof(ChunkHeader) == 128);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
+static_assert(offsetof(ChunkHeader, record_count) % 8 == 0 &&
+              offsetof(ChunkHeader, side_begin) == offsetof(ChunkHeader, record_count) + 4);
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little-endian");
+
+// record_count and side_begin as the one word that the writer stores: a reader never sees one of them
+// without the other, and publishing costs a single store.
+struct PublishedExtent {
+  uint32_t record_count = 0;
+  uint32_t side_begin = 0;
+};
+using PublishedWord [[gnu::may_alias]] = uint64_t;
+
+inline void StorePublished(ChunkHeader* chunk, PublishedExtent extent) {
+  auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(chunk) + offsetof(ChunkHeader, record_count));
+  __atomic_store_n(word, uint64_t{extent.record_count} | uint64_t{extent.side_begin} << 32, __ATOMIC_RELEASE);
+}
+
+inline PublishedExtent LoadPublished(const ChunkHeader* chunk) {
+  const auto* word = reinterpret_cast<const PublishedWord*>(reinterpret_cast<const char*>(chunk) +
+                                                            offsetof(ChunkHeader, record_count));
+  const uint64_t both = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  return {static_cast<uint32_t>(both), static_cast<uint32_t>(both >> 32)};
+}
 
 }  // namespace opscope

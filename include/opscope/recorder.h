@@ -16,29 +16,30 @@
 // Invariants
 //   1. Every open scope's name and side entry lie in its stream's current chunk: when a chunk is
 //      full the slow path copies them into the next one. So no record refers to another chunk.
+//      Hence a payload must be completely written before OpenScopeOn is given its offset.
 //   2. A scope's slot stays taken until ReleaseScope, even after it was closed: a framework may
 //      destroy its context (which lives in the slot) later than the end of the range.
 //   3. A closed window's streams have generation 0; a late end compares and does nothing.
-//   4. Close order: version of the slot becomes even, then the record is published. The thread that
-//      closes a window reads open slots, then record counts, then versions again, and so never
-//      reports a scope as both finished and unfinished.
+//   4. Close order: version of the slot becomes even, then it leaves the list, then its record is
+//      published. The thread that closes a window reads the record count, then the list of open slots,
+//      then the record count again; a slot that it saw is finished exactly when its record stands
+//      between the two counts. So a scope is never reported as both finished and unfinished, nor as neither.
 //   5. Hot path: no allocation, lock, system call, formatting, or read-modify-write on shared memory.
+//   6. Threads, streams and slots are recycled and never unmapped, so every pointer to one stays
+//      readable; whose it is now is told by generations and by OpenScope::owner.
+//   7. A thread's current chunk of a closed window stays mapped until that thread has let go of it: a
+//      writer that was interrupted in the hot path finishes its store into memory that nobody reads.
 //
 // Thread rule: the inline functions act on the calling thread's own Stream unless they say otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "opscope/record.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#else
-#include <time.h>
-#endif
 
 #define OPSCOPE_RECORDER_API __attribute__((visibility("default")))
 #define OPSCOPE_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -56,32 +57,33 @@ struct Stream;
 // Fields that another thread may read while the owner works are atomics; on x86 and with the orders
 // used here they cost what plain ones cost.
 struct alignas(64) OpenScope {
-  uint64_t context[2];                  // the opener's own; torch keeps its ObserverContext here
-  std::atomic<uint32_t> version{0};     // odd while the scope is open
-  std::atomic<uint32_t> name{0};        // as in Record, within stream->chunk
+  uint64_t context[2];               // the opener's own; torch keeps its ObserverContext here
+  std::atomic<uint32_t> version{0};  // odd while the scope is open
+  std::atomic<uint32_t> name{0};     // as in Record, within stream->chunk
   std::atomic<uint64_t> start{0};
   std::atomic<uint64_t> generation{0};  // of the window; compared with stream->generation
   std::atomic<uint32_t> side{0};
-  std::atomic<uint32_t> shape{0};       // depth | kind << 16 | flags << 24
-  std::atomic<uint32_t> origin{0};      // source | scope << 8
+  std::atomic<uint32_t> shape{0};   // depth | kind << 16 | flags << 24; kind kNone: ended by another thread
+  std::atomic<uint32_t> origin{0};  // source | scope << 8
   Stream* stream = nullptr;
   std::atomic<OpenScope*> outer{nullptr};
   OpenScope* next_free = nullptr;
   OpenScope* sibling = nullptr;  // the same native scope in the next window of this thread
-  Thread* owner = nullptr;
+  Thread* owner = nullptr;       // never changes
 };
 
 struct NameCacheEntry {
   const char* text = nullptr;
   uint32_t offset = 0;
-  uint32_t chunk_sequence = 0xffffffff;
+  uint32_t chunk_sequence = 0xffffffff;  // with kCopiedText set: entry of InternText, its pointer proves nothing
 };
+inline constexpr uint32_t kCopiedText = 0x80000000;
 
 struct Stream {
-  Record* next = nullptr;      // where the next record goes; next == limit: no room (or no chunk: at the cap)
-  char* limit = nullptr;       // lowest byte used by side entries
-  ChunkHeader* chunk = nullptr;  // null: nothing can be recorded, records are counted as dropped
-  uint32_t count = 0;          // records in the chunk
+  Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
+  char* limit = nullptr;         // lowest byte used by side entries
+  ChunkHeader* chunk = nullptr;  // null: none could be had, records are counted as dropped
+  uint32_t count = 0;            // records in the chunk
   uint32_t chunk_sequence = 0;
   std::atomic<uint64_t> generation{0};
   std::atomic<OpenScope*> top{nullptr};
@@ -95,11 +97,11 @@ struct Stream {
 };
 
 struct Thread {
-  uint64_t gate = 0;           // value of opscope_gate for which `native` is right
-  Stream* native = nullptr;    // null: no open window takes this thread's native scopes
+  uint64_t gate = 0;         // value of opscope_gate for which `native` is right
+  Stream* native = nullptr;  // null: no open window takes this thread's native scopes
   OpenScope* free_slots = nullptr;
   std::atomic<OpenScope*> freed_elsewhere{nullptr};
-  uint32_t index = 0;          // unique in the process
+  uint32_t index = 0;  // unique in the process
   uint32_t reserved = 0;
   uint64_t os_thread = 0;
   void* internal = nullptr;
@@ -140,9 +142,16 @@ extern "C" {
 OPSCOPE_RECORDER_API extern std::atomic<uint64_t> opscope_gate;
 // Generation of the open window in each slot, 0: none.
 OPSCOPE_RECORDER_API extern std::atomic<uint64_t> opscope_window_generation[opscope::kMaxWindows];
-OPSCOPE_RECORDER_API extern thread_local opscope::Thread* opscope_tls __attribute__((tls_model("initial-exec")));
+// __thread and not thread_local: the latter makes every access from another library a function call.
+OPSCOPE_RECORDER_API extern __thread opscope::Thread* opscope_tls __attribute__((tls_model("initial-exec")));
+// 0: ReadTicks reads the TSC. Set while the library is loaded, never changed later.
+OPSCOPE_RECORDER_API extern uint32_t opscope_clock_is_slow;
 
 OPSCOPE_RECORDER_API uint32_t opscope_recorder_abi();
+// What a first window would otherwise do while it opens: touches the chunk pool, makes the calling
+// thread's Thread. May be called at any time, also not at all.
+OPSCOPE_RECORDER_API void opscope_prepare();
+OPSCOPE_RECORDER_API uint64_t opscope_read_slow_clock();
 
 // The calling thread's Thread, made at first use. Null when memory is short or the thread is past
 // its end; callers then record nothing.
@@ -158,8 +167,8 @@ OPSCOPE_RECORDER_API void opscope_set_thread_name(const char* name);
 // Slow paths of the inline functions below; the calling thread must own the stream.
 OPSCOPE_RECORDER_API opscope::OpenScope* opscope_more_slots(opscope::Thread* thread);
 OPSCOPE_RECORDER_API uint32_t opscope_intern_slow(opscope::Stream* stream, const char* text, uint64_t size);
-// Makes room for one record and `side_bytes` of side entries: takes the next chunk, or obeys the
-// policy at the cap. False: no room, the caller counts a drop.
+// Makes room for one record and `side_bytes` of side entries: takes the next chunk when this one has
+// not enough, and obeys the policy at the cap. False: no room, the record will be counted as dropped.
 OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t side_bytes);
 OPSCOPE_RECORDER_API void opscope_close_slow(opscope::OpenScope* scope, uint64_t now);
 OPSCOPE_RECORDER_API void opscope_release_slow(opscope::OpenScope* scope);
@@ -198,27 +207,33 @@ inline constexpr uint16_t kRawChunk = 2;    // one chunk as described in record.
 // Ticks of the recorder's clock: TSC where it is invariant (checked at load), else CLOCK_MONOTONIC.
 inline uint64_t ReadTicks() {
 #if defined(__x86_64__)
-  return __rdtsc();
+  if (OPSCOPE_UNLIKELY(opscope_clock_is_slow != 0)) return opscope_read_slow_clock();
+  return __builtin_ia32_rdtsc();
 #else
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+  return opscope_read_slow_clock();
 #endif
-}
-
-// Room for `bytes` (a multiple of 8) of side entries below `limit`, leaving room for one record.
-// Null at the cap. The place is the caller's until its record is published.
-inline char* ReserveSide(Stream* stream, uint32_t bytes) {
-  if (OPSCOPE_UNLIKELY(stream->limit - reinterpret_cast<char*>(stream->next) <
-                       static_cast<int64_t>(bytes) + static_cast<int64_t>(sizeof(Record)))) {
-    if (!opscope_make_room(stream, bytes)) return nullptr;
-  }
-  stream->limit -= bytes;
-  return stream->limit;
 }
 
 inline uint32_t OffsetInChunk(const Stream* stream, const void* place) {
   return static_cast<uint32_t>(static_cast<const char*>(place) - reinterpret_cast<const char*>(stream->chunk));
+}
+
+// True when one record and `side_bytes` of side entries fit into the current chunk.
+inline bool HasRoom(const Stream* stream, uint64_t side_bytes) {
+  return stream->limit - reinterpret_cast<const char*>(stream->next) >=
+         static_cast<int64_t>(side_bytes + sizeof(Record));
+}
+
+// Room for `bytes` (a multiple of 8) of side entries below `limit`, leaving room for one record.
+// Null at the cap. The place is the caller's until its record is published. May go on to the next
+// chunk: offsets that were taken before are then of the past (compare Stream::chunk_sequence, or use
+// InternAndReserve).
+inline char* ReserveSide(Stream* stream, uint32_t bytes) {
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, bytes))) {
+    if (!opscope_make_room(stream, bytes)) return nullptr;
+  }
+  stream->limit -= bytes;
+  return stream->limit;
 }
 
 inline NameCacheEntry* NameCacheSlot(Stream* stream, const char* text) {
@@ -226,28 +241,52 @@ inline NameCacheEntry* NameCacheSlot(Stream* stream, const char* text) {
   return &stream->names[((bits >> 4) ^ (bits >> 13)) & (kNameCacheEntries - 1)];
 }
 
-// Offset of the name in the current chunk. The pointer must name the same bytes for as long as the
-// process lives (literals, operator schemas of the running program).
+__attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream, const char* text, uint32_t kind) {
+  const uint32_t offset = opscope_intern_slow(stream, text, std::strlen(text));
+  if (offset != 0) *NameCacheSlot(stream, text) = {text, offset, stream->chunk_sequence | kind};
+  return offset;
+}
+
+// Offset of the name in the current chunk, 0 at the cap. The pointer must name the same bytes for as
+// long as the process lives (literals, operator schemas of the running program).
 inline uint32_t InternStable(Stream* stream, const char* text) {
   const NameCacheEntry* entry = NameCacheSlot(stream, text);
   if (__builtin_expect(entry->text == text && entry->chunk_sequence == stream->chunk_sequence, 1)) return entry->offset;
-  return opscope_intern_slow(stream, text, std::strlen(text));
+  return InternAndRemember(stream, text, 0);
 }
 
 // As above for text that may be gone or changed after the call: a hit by pointer is verified.
 inline uint32_t InternText(Stream* stream, const char* text) {
   const NameCacheEntry* entry = NameCacheSlot(stream, text);
-  if (__builtin_expect(entry->text == text && entry->chunk_sequence == stream->chunk_sequence, 1)) {
+  if (__builtin_expect(entry->text == text && entry->chunk_sequence == (stream->chunk_sequence | kCopiedText), 1)) {
     const char* known = reinterpret_cast<const char*>(stream->chunk) + entry->offset + sizeof(NameEntry);
     if (__builtin_expect(std::strcmp(known, text) == 0, 1)) return entry->offset;
   }
-  return opscope_intern_slow(stream, text, std::strlen(text));
+  return InternAndRemember(stream, text, kCopiedText);
+}
+
+// A name and room for a payload that lie in the same chunk. `intern` returns the name's offset and is
+// called again when the room had to be taken from the next chunk. side: null at the cap.
+struct NameAndRoom {
+  uint32_t name = 0;
+  char* side = nullptr;
+};
+template <typename Intern>
+inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const Intern& intern) {
+  for (;;) {  // ends: a chunk that follows one without records has room for all that was taken from that one
+    const uint32_t name = intern();
+    const uint32_t sequence = stream->chunk_sequence;
+    char* side = ReserveSide(stream, side_bytes);
+    if (__builtin_expect(side == nullptr || stream->chunk_sequence == sequence, 1)) return {name, side};
+    const uint32_t moved = stream->chunk_sequence;
+    const uint32_t again = intern();
+    if (__builtin_expect(stream->chunk_sequence == moved, 1)) return {again, side};
+  }
 }
 
 // Takes a slot and links it as the innermost open scope. `name` and `side` must be of the current
-// chunk (intern and reserve them before, in any order: invariant 1 moves what a new chunk needs only
-// for scopes that are already open, so use OpenNamedScope or re-intern when ReserveSide changed the
-// chunk). Null when memory is short.
+// chunk, with the payload written (InternAndReserve). Null when memory is short: count it in
+// Stream::dropped.
 inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
                               uint8_t flags = 0) {
   Thread* thread = stream->thread;
@@ -258,15 +297,19 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
   }
   thread->free_slots = scope->next_free;
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);
-  const uint32_t depth = outer == nullptr ? 0 : (outer->shape.load(std::memory_order_relaxed) & 0xffffu) + 1;
+  uint32_t depth = 0;
+  if (outer != nullptr) {
+    depth = outer->shape.load(std::memory_order_relaxed) & 0xffffu;
+    if (__builtin_expect(depth != 0xffffu, 1)) ++depth;
+  }
   scope->stream = stream;
   scope->sibling = nullptr;
   scope->name.store(name, std::memory_order_release);
   scope->side.store(side, std::memory_order_release);
-  scope->shape.store((depth & 0xffffu) | static_cast<uint32_t>(RecordKind::kScope) << 16 |
-                         static_cast<uint32_t>(flags) << 24,
+  scope->shape.store(depth | static_cast<uint32_t>(RecordKind::kScope) << 16 | static_cast<uint32_t>(flags) << 24,
                      std::memory_order_release);
-  scope->origin.store(static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8, std::memory_order_release);
+  scope->origin.store(static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8,
+                      std::memory_order_release);
   scope->generation.store(stream->generation.load(std::memory_order_relaxed), std::memory_order_release);
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
@@ -275,31 +318,36 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
   return scope;
 }
 
-// Writes the scope's record. The slot stays taken until ReleaseScope.
-// The usual case is inline: own thread, innermost, room in the chunk, window still open.
+// Publishes the record at stream->next.
+inline void PublishNext(Stream* stream) {
+  stream->next = stream->next + 1;
+  StorePublished(stream->chunk, {++stream->count, OffsetInChunk(stream, stream->limit)});
+}
+
+// Writes the scope's record. The slot stays taken until ReleaseScope. Any thread.
+// The usual case is inline: own thread, innermost, room in the chunk, window still open. A thread that
+// does not own the scope touches nothing but atomics here.
 inline void CloseScope(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
-  const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
-  Record* record = stream->next;
-  if (OPSCOPE_UNLIKELY(stream->thread != opscope_tls || stream->top.load(std::memory_order_relaxed) != scope ||
-                       stream->generation.load(std::memory_order_relaxed) != generation ||
-                       stream->limit - reinterpret_cast<char*>(record) < static_cast<int64_t>(sizeof(Record)) ||
-                       stream->ended_elsewhere.load(std::memory_order_relaxed) != 0)) {
+  if (OPSCOPE_UNLIKELY(scope->owner != opscope_tls || stream->top.load(std::memory_order_relaxed) != scope ||
+                       stream->generation.load(std::memory_order_relaxed) !=
+                           scope->generation.load(std::memory_order_relaxed) ||
+                       stream->ended_elsewhere.load(std::memory_order_relaxed) != 0 || !HasRoom(stream, 0))) {
     opscope_close_slow(scope, now);
     return;
   }
   const uint32_t shape = scope->shape.load(std::memory_order_relaxed);
   const uint32_t origin = scope->origin.load(std::memory_order_relaxed);
+  Record* record = stream->next;
   record->start = scope->start.load(std::memory_order_relaxed);
   record->value = now - record->start;
   record->name = scope->name.load(std::memory_order_relaxed);
   record->side = scope->side.load(std::memory_order_relaxed);
-  std::memcpy(&record->depth, &shape, sizeof(shape));    // depth, kind, flags
-  std::memcpy(&record->source, &origin, sizeof(origin));  // source, scope, reserved
+  const uint64_t tail = uint64_t{shape} | uint64_t{origin} << 32;  // depth, kind, flags, source, scope, reserved
+  std::memcpy(reinterpret_cast<char*>(record) + offsetof(Record, depth), &tail, sizeof(tail));
   scope->version.store(scope->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   stream->top.store(scope->outer.load(std::memory_order_relaxed), std::memory_order_release);
-  stream->next = record + 1;
-  stream->chunk->record_count.store(++stream->count, std::memory_order_release);
+  PublishNext(stream);
 }
 
 // Gives the slot back. Any thread.
@@ -314,15 +362,15 @@ inline void ReleaseScope(OpenScope* scope) {
 }
 
 // Appends a finished record (counter, instant, flow, ...) whose name and side are of the current chunk.
+// Make sure of the room before interning (ReserveSide does, else opscope_make_room(stream, 0)): without
+// room the record is counted as dropped.
 inline void AppendRecord(Stream* stream, const Record& finished) {
-  Record* record = stream->next;
-  if (OPSCOPE_UNLIKELY(stream->limit - reinterpret_cast<char*>(record) < static_cast<int64_t>(sizeof(Record)))) {
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) {
     stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    return;  // ReserveSide or opscope_make_room before has said that there is no room
+    return;
   }
-  *record = finished;
-  stream->next = record + 1;
-  stream->chunk->record_count.store(++stream->count, std::memory_order_release);
+  *stream->next = finished;
+  PublishNext(stream);
 }
 
 }  // namespace opscope

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/calibrations.h"
+
+#include "recorder/clock.h"
+
+namespace opscope {
+
+Calibration AddCalibration(Window* window) {
+  const Calibration now = Calibrate(window->wall_offset_ns);
+  std::lock_guard<std::mutex> lock(window->mutex);
+  window->calibrated_at_ns = CoarseMonotonicNs();
+  if (window->calibrations.empty() || window->calibrations.back().ticks < now.ticks) {
+    [[maybe_unused]] const bool kept = window->calibrations.Push(now);
+  }
+  return now;
+}
+
+void KeepCalibrated(Window* window) {
+  {
+    std::lock_guard<std::mutex> lock(window->mutex);
+    if (CoarseMonotonicNs() - window->calibrated_at_ns < 1000000000) return;
+  }
+  AddCalibration(window);
+}
+
+Calibration NewestCalibration(Window* window) {
+  std::lock_guard<std::mutex> lock(window->mutex);
+  return window->calibrations.empty() ? Calibration{} : window->calibrations.back();
+}
+
+}  // namespace opscope

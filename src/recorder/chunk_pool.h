@@ -1,0 +1,35 @@
+// Where chunks come from. The first touch of memory costs more than everything else in recording, so
+// the pool is touched before the first window opens, and chunks of freed windows are kept for the next.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "opscope/record.h"
+
+namespace opscope {
+
+inline constexpr uint32_t kPooledChunks = 32;  // 8 MiB
+
+// Fills the pool at the first call of the process; does nothing later.
+void TouchPool();
+
+// Memory for a chunk of `size` bytes (a multiple of 4096), of any content, already resident. Null when
+// memory is short.
+ChunkHeader* TakeChunk(uint32_t size);
+
+// Keeps up to kPooledChunks of the usual size, gives everything else back to the system.
+void ReturnChunk(ChunkHeader* chunk, uint32_t size);
+
+void UnmapChunk(ChunkHeader* chunk, uint32_t size);
+
+// Gives the pages back and keeps the addresses: late writers find zeroes there.
+void ForgetPages(ChunkHeader* chunk, uint32_t size);
+
+// For fork: the pool's lock must not be held by a thread that the child does not have.
+void LockPool();
+void UnlockPool();
+
+}  // namespace opscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/clock.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "opscope/recorder.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace opscope {
+namespace {
+
+int64_t ReadNs(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+bool KernelClockIs(const char* const* names, const char* read) {
+  for (; *names != nullptr; ++names) {
+    if (std::strcmp(*names, read) == 0) return true;
+  }
+  return false;
+}
+#endif
+
+}  // namespace
+
+bool TscIsTrustworthy() {
+#if defined(__x86_64__)
+  char source[64] = {};
+  const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    const ssize_t size = read(file, source, sizeof(source) - 1);
+    close(file);
+    source[size > 0 ? size : 0] = '\0';
+    source[std::strcspn(source, "\n")] = '\0';
+  }
+  // The kernel fell back to one of these because its watchdog saw the TSC drift.
+  static constexpr const char* kFallbacks[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", nullptr};
+  if (KernelClockIs(kFallbacks, source)) return false;
+  if (std::strcmp(source, "tsc") == 0) return true;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;  // "invariant TSC"
+#else
+  return false;
+#endif
+}
+
+int64_t WallOffsetNs() {
+  const int64_t before = ReadNs(CLOCK_MONOTONIC);
+  const int64_t wall = ReadNs(CLOCK_REALTIME);
+  const int64_t after = ReadNs(CLOCK_MONOTONIC);
+  return wall - (before + (after - before) / 2);
+}
+
+Calibration Calibrate(int64_t wall_offset_ns) {
+  Calibration best;
+  uint64_t best_gap = ~uint64_t{0};
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t before = ReadTicks();
+    const int64_t now = ReadNs(CLOCK_MONOTONIC);
+    const uint64_t after = ReadTicks();
+    if (after - before < best_gap) {
+      best_gap = after - before;
+      best = {before + (after - before) / 2, now + wall_offset_ns};
+    }
+  }
+  return best;
+}
+
+int64_t CoarseMonotonicNs() {
+  return ReadNs(CLOCK_MONOTONIC_COARSE);
+}
+
+}  // namespace opscope
+
+uint64_t opscope_read_slow_clock() {
+  return static_cast<uint64_t>(opscope::ReadNs(CLOCK_MONOTONIC));
+}

@@ -1,0 +1,80 @@
+// Names and payloads ("side entries") on their way from one chunk to another: an open scope moves on
+// with its thread's next chunk, a scope that ends on another thread goes into that thread's chunk, an
+// unfinished one into the last chunk of its window. Payloads name other entries by offset (overload,
+// keywords), so a copy is not a memcpy.
+//
+// Thread rule: pure functions over memory that nobody writes at the time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "opscope/record.h"
+#include "recorder/growing_array.h"
+
+namespace opscope {
+
+// Bytes that offsets count in: a chunk, or a private copy of some entries of one.
+struct EntrySpace {
+  const char* base = nullptr;
+  uint64_t size = 0;
+
+  // Null, or empty, when the offset is 0 or points where no whole entry can be.
+  const NameEntry* NameAt(uint32_t offset) const;
+  std::string_view TextAt(uint32_t offset) const;
+  const PayloadHeader* PayloadAt(uint32_t offset) const;
+};
+
+// Where copies go.
+class EntrySink {
+ public:
+  // Offset of a name with this text, 0: no room.
+  virtual uint32_t Intern(std::string_view text) = 0;
+  // Place of `bytes` bytes (a multiple of 8) and its offset; null: no room.
+  virtual char* Reserve(uint32_t bytes, uint32_t* offset) = 0;
+
+ protected:
+  ~EntrySink() = default;
+};
+
+struct CopiedEntries {
+  uint32_t name = 0;
+  uint32_t side = 0;
+};
+
+// Writes a NameEntry at `place`, which has NameEntryBytes(text.size()) bytes.
+inline void StoreName(char* place, std::string_view text) {
+  NameEntry entry;
+  entry.size = static_cast<uint32_t>(text.size());
+  std::memset(place + NameEntryBytes(text.size()) - 8, 0, 8);  // the NUL and what is left of the last word
+  std::memcpy(place, &entry, sizeof(entry));
+  if (!text.empty()) std::memcpy(place + sizeof(entry), text.data(), text.size());
+}
+
+inline constexpr uint32_t kNoThread = 0xffffffff;
+
+// Room that CopyEntries needs at most.
+uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t side);
+
+// Lowest offset that the entries occupy, `otherwise` when there are none.
+uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t side, uint32_t otherwise);
+
+// start_thread other than kNoThread: adds kFieldStartThread, with a payload where there was none.
+CopiedEntries CopyEntries(const EntrySpace& from, uint32_t name, uint32_t side, uint32_t start_thread, EntrySink* to);
+
+// Entries in memory of their own, for the way between two threads' locks.
+class EntryScratch final : public EntrySink {
+ public:
+  uint32_t Intern(std::string_view text) override;
+  char* Reserve(uint32_t bytes, uint32_t* offset) override;
+  // Reserve this much first: places must not move while they are filled.
+  [[nodiscard]] bool Prepare(uint64_t bytes);
+  EntrySpace space() const { return {bytes_.begin(), bytes_.size()}; }
+
+ private:
+  GrowingArray<char> bytes_;
+};
+
+}  // namespace opscope

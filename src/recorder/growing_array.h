@@ -1,0 +1,70 @@
+// A vector of plain values that says so when memory is short instead of throwing: the recorder lives in
+// other people's programs, where its own shortage must cost records and nothing else.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+namespace opscope {
+
+template <typename T>
+class GrowingArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  constexpr GrowingArray() = default;
+  GrowingArray(const GrowingArray&) = delete;
+  GrowingArray& operator=(const GrowingArray&) = delete;
+  ~GrowingArray() { std::free(data_); }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  T& back() { return data_[size_ - 1]; }
+
+  // False: memory is short, nothing has changed.
+  [[nodiscard]] bool Reserve(size_t count) {
+    if (count <= capacity_) return true;
+    size_t capacity = capacity_ < 8 ? 8 : capacity_ * 2;
+    if (capacity < count) capacity = count;
+    void* grown = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    if (grown == nullptr) return false;
+    data_ = static_cast<T*>(grown);
+    capacity_ = capacity;
+    return true;
+  }
+  [[nodiscard]] bool Push(const T& value) { return Append(&value, 1); }
+  [[nodiscard]] bool Append(const T* values, size_t count) {
+    if (!Reserve(size_ + count)) return false;
+    if (count != 0) std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
+    size_ += count;
+    return true;
+  }
+  void RemoveFirst() {
+    --size_;
+    std::memmove(static_cast<void*>(data_), data_ + 1, size_ * sizeof(T));
+  }
+  void SetSize(size_t count) { size_ = count; }  // REQUIRES: reserved; new values are of any content
+  void Free() {
+    std::free(data_);
+    data_ = nullptr;
+    size_ = capacity_ = 0;
+  }
+
+ private:
+  T* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace opscope

@@ -1,0 +1,130 @@
+// The exported variables, what happens when the library is loaded, and fork.
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/registry.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "recorder/chunk_pool.h"
+#include "recorder/clock.h"
+
+using opscope::kMaxWindows;
+
+constinit std::atomic<uint64_t> opscope_gate{0};
+constinit std::atomic<uint64_t> opscope_window_generation[kMaxWindows]{};
+__thread opscope::Thread* opscope_tls __attribute__((tls_model("initial-exec"))) = nullptr;
+uint32_t opscope_clock_is_slow = 0;
+
+namespace opscope {
+
+constinit Registry registry;
+constinit std::mutex edge_mutexes[kEdgeMutexes];
+
+void ChangeGate() {
+  bool natives = false;
+  for (uint32_t slot = 0; slot < kMaxWindows; ++slot) {
+    const bool open = opscope_window_generation[slot].load(std::memory_order_relaxed) != 0;
+    natives = natives || (open && registry.open[slot]->native_threads != NativeThreads::kNone);
+  }
+  ++registry.gate_changes;
+  opscope_gate.store(natives ? registry.gate_changes : 0, std::memory_order_release);
+}
+
+void Disarm(StreamState* state) {
+  registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
+  state->stopped = true;
+}
+
+namespace {
+
+// Before fork: so that no other thread holds one of these in the child. Locks of single streams and
+// windows are not taken (there may be thousands); the child looks whether they are free.
+void BeforeFork() {
+  for (std::mutex& mutex : edge_mutexes)
+    mutex.lock();
+  registry.mutex.lock();
+  LockPool();
+}
+
+void Unlock() {
+  UnlockPool();
+  registry.mutex.unlock();
+  for (std::mutex& mutex : edge_mutexes)
+    mutex.unlock();
+}
+
+// True when the lock was free at the fork, so what it guards is whole. Makes a lock usable that a
+// thread held which does not exist here.
+bool TakeOver(std::mutex* mutex) {
+  if (mutex->try_lock()) {
+    mutex->unlock();
+    return true;
+  }
+  new (mutex) std::mutex;
+  return false;
+}
+
+void DetachStream(StreamState* state) {
+  Stream& stream = state->stream;
+  stream.generation.store(0, std::memory_order_relaxed);
+  stream.chunk = nullptr;
+  stream.next = nullptr;
+  stream.limit = nullptr;
+  stream.count = 0;
+  stream.top.store(nullptr, std::memory_order_relaxed);
+  state->held_by_owner = false;
+}
+
+void DetachWindow(Window* window) {
+  if (!TakeOver(&window->mutex)) {
+    new (&window->metadata) GrowingArray<char>;
+    new (&window->calibrations) GrowingArray<Calibration>;
+  }
+  for (StreamState* state : window->streams) {
+    if (TakeOver(&state->mutex)) continue;  // else caught while changing chunks: what it has is given up
+    new (&state->chunks) GrowingArray<ChunkHeader*>;
+    new (&state->names) NameTable;
+  }
+  if (window->closed.load(std::memory_order_relaxed)) return;
+  window->closed.store(true, std::memory_order_relaxed);
+  window->detached = true;
+  for (StreamState* state : window->streams)
+    DetachStream(state);
+}
+
+// The child has one thread, and nothing that the parent records is its business.
+void AfterForkInChild() {
+  for (auto& generation : opscope_window_generation)
+    generation.store(0, std::memory_order_relaxed);
+  for (Window* window = registry.all; window != nullptr; window = window->next)
+    DetachWindow(window);
+  for (Window*& window : registry.open)
+    window = nullptr;
+  ChangeGate();
+  registry.process = static_cast<uint32_t>(getpid());
+  Unlock();
+  Thread* thread = opscope_tls;
+  if (thread == nullptr) return;
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  thread->os_thread = static_cast<uint64_t>(syscall(SYS_gettid));
+  thread->native = nullptr;
+  thread->gate = 0;
+  for (Stream* stream : thread->streams) {
+    if (stream != nullptr) LetGo(thread, StateOf(stream));
+  }
+}
+
+__attribute__((constructor)) void Load() {
+  opscope_clock_is_slow = TscIsTrustworthy() ? 0 : 1;
+  registry.process = static_cast<uint32_t>(getpid());
+  pthread_atfork(BeforeFork, Unlock, AfterForkInChild);
+}
+
+}  // namespace
+}  // namespace opscope
+
+uint32_t opscope_recorder_abi() {
+  return opscope::kRecorderAbi;
+}

@@ -1,0 +1,150 @@
+// All state of the recorder of this process, and who guards it.
+//
+// Never destroyed, on purpose and only here: threads, callbacks of frameworks and exit handlers may
+// come at any time, also after the last static destructor. `registry` is constant-initialised and has
+// no destructor; what hangs on it (threads, streams, slots of open scopes) is recycled, never freed.
+//
+// Locks, taken in this order
+//   EdgeMutex(slot)      closing a window against scopes that end on another thread or too late
+//   registry.mutex       lists of threads and windows, gate, attaching and letting go of streams
+//   StreamState::mutex   which chunks a stream has; held by its owner only in slow paths
+//   Window::mutex        calibrations and metadata
+//   the chunk pool's     (chunk_pool.cc)
+//
+// Thread rule: as said by each field.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "opscope/recorder.h"
+#include "recorder/growing_array.h"
+#include "recorder/name_table.h"
+
+namespace opscope {
+
+struct ThreadState;
+
+// One thread in one window. Belongs to its Thread for ever; used for one window after another.
+struct StreamState {
+  Stream stream;
+
+  std::mutex mutex;                   // guards the following
+  GrowingArray<ChunkHeader*> chunks;  // by sequence, the last one is the current one
+  NameTable names;                    // of the current chunk; touched by the owner only
+  uint64_t written_before = 0;        // records in chunks before the current one, recycled ones too
+  uint64_t recycled = 0;              // records of recycled chunks
+  uint64_t logical_thread = 0;
+  char thread_name[32] = {};
+  uint64_t recorded = 0;  // final figures, set when the window closes
+  uint64_t dropped = 0;
+  bool stopped = false;  // at the cap for good
+
+  std::atomic<uint64_t> dropped_elsewhere{0};  // by threads that ended or released scopes of this stream
+
+  // Guarded by registry.mutex.
+  uint32_t thread_index = 0;
+  uint64_t os_thread = 0;
+  bool held_by_owner = false;     // the thread may still be writing
+  bool held_by_window = false;    // the window is not freed
+  ChunkHeader* loaned = nullptr;  // chunk of a closed window that stays mapped for its thread (invariant 7)
+  uint32_t loaned_bytes = 0;
+  StreamState* next_free = nullptr;
+};
+
+inline StreamState* StateOf(Stream* stream) {
+  return static_cast<StreamState*>(stream->internal);
+}
+
+struct ThreadState {
+  Thread thread;
+  char name[32] = {};                    // written by the thread
+  GrowingArray<OpenScope*> slot_blocks;  // written by the thread
+  StreamState* free_streams = nullptr;   // registry.mutex
+  ThreadState* next = nullptr;           // registry.mutex: of the list of ended threads
+};
+
+inline ThreadState* StateOf(Thread* thread) {
+  return static_cast<ThreadState*>(thread->internal);
+}
+
+struct Window {
+  AtCap at_cap = AtCap::kStop;
+  NativeThreads native_threads = NativeThreads::kAll;
+  uint64_t max_bytes = 0;
+  uint32_t slot = 0;
+  uint64_t generation = 0;
+  int64_t wall_offset_ns = 0;
+  std::atomic<uint64_t> bytes{0};
+  std::atomic<bool> closed{false};  // written under EdgeMutex(slot)
+  bool detached = false;            // of the process that this one was forked from
+
+  GrowingArray<StreamState*> streams;  // registry.mutex while open, constant afterwards
+
+  std::mutex mutex;  // guards the following
+  GrowingArray<Calibration> calibrations;
+  int64_t calibrated_at_ns = 0;  // coarse
+  GrowingArray<char> metadata;
+  GrowingArray<char*> info_texts;  // kept until the window is freed: readers hold the last one
+  char process_name[16] = {};      // constant
+
+  Window* next = nullptr;  // registry.mutex: list of all windows
+};
+
+struct Registry {
+  std::mutex mutex;
+  uint64_t windows_opened = 0;
+  uint64_t gate_changes = 0;
+  Window* open[kMaxWindows] = {};  // by slot; set until the close is complete
+  Window* all = nullptr;           // open or not, until freed
+  ThreadState* ended = nullptr;    // to be used again
+  uint32_t threads_made = 0;
+  uint32_t process = 0;
+  bool thread_key_made = false;
+  pthread_key_t thread_key{};
+  std::atomic<uint64_t> broken_invariants{0};
+};
+extern Registry registry;
+
+// A few locks for all slots: scopes outlive windows, so the lock that a late end takes cannot be in a
+// Window, and fork takes them all.
+inline constexpr uint32_t kEdgeMutexes = 8;
+extern std::mutex edge_mutexes[kEdgeMutexes];
+inline std::mutex& EdgeMutex(uint64_t slot) {
+  return edge_mutexes[slot % kEdgeMutexes];
+}
+
+// Generations carry their window's slot, so that a late end finds the lock by the generation alone.
+inline uint32_t SlotOf(uint64_t generation) {
+  return static_cast<uint32_t>(generation % kMaxWindows);
+}
+
+inline void CountDrop(Stream* stream) {
+  stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// Something that cannot be is so: the stream takes no more records, the count goes into the window's
+// information. REQUIRES: the calling thread owns the stream or holds its mutex.
+void Disarm(StreamState* state);
+
+// Takes scopes that other threads have ended out of the stream's list. REQUIRES: the calling thread
+// owns the stream.
+void DropEndedScopes(Stream* stream);
+
+// REQUIRES for all below: registry.mutex is held.
+// Gives the gate a new value after a window opened or closed.
+void ChangeGate();
+// The calling thread lets go of its stream of a closed window.
+void LetGo(Thread* thread, StreamState* state);
+// Makes a stream that nobody holds ready for its thread's next window.
+void RecycleWhenFree(StreamState* state);
+
+// The calling thread's stream of the open window, made when there is none (without a chunk yet). Null
+// when memory is short. REQUIRES: registry.mutex is held, the window is open.
+StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_thread);
+
+}  // namespace opscope

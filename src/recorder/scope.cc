@@ -1,0 +1,219 @@
+// Ends of scopes that the inline path cannot take: no room in the chunk, not the innermost, the window
+// is closed, or another thread ends what this one began.
+//
+//   own thread, innermost       kScope, after taking the next chunk
+//   own thread, not innermost   kAsync: it crosses the scopes inside it, so it is no part of the nesting
+//   other thread                kAsync | kOtherThread in the ending thread's stream, with the index of
+//                               the thread that began it; the slot stays in its owner's list with an
+//                               even version and kind kNone until the owner takes it out
+//   window closed               nothing; the close has written it as unfinished
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+
+#include "recorder/registry.h"
+#include "recorder/stream_sink.h"
+
+namespace opscope {
+
+void DropEndedScopes(Stream* stream) {
+  stream->ended_elsewhere.exchange(0, std::memory_order_acq_rel);
+  std::atomic<OpenScope*>* link = &stream->top;
+  OpenScope* scope = link->load(std::memory_order_relaxed);
+  while (scope != nullptr) {
+    OpenScope* outer = scope->outer.load(std::memory_order_relaxed);
+    if ((scope->version.load(std::memory_order_acquire) & 1u) == 0) {
+      link->store(outer, std::memory_order_release);
+    } else {
+      link = &scope->outer;
+    }
+    scope = outer;
+  }
+}
+
+namespace {
+
+bool IsOpen(const OpenScope* scope) {
+  return (scope->version.load(std::memory_order_acquire) & 1u) != 0;
+}
+
+void MarkEnded(OpenScope* scope) {
+  scope->version.store((scope->version.load(std::memory_order_relaxed) | 1u) + 1, std::memory_order_release);
+}
+
+// Takes the scope out of its owner's list. REQUIRES: the calling thread owns it, its window is open.
+bool Unlink(Stream* stream, OpenScope* scope) {
+  std::atomic<OpenScope*>* link = &stream->top;
+  for (OpenScope* at = link->load(std::memory_order_relaxed); at != nullptr;
+       at = link->load(std::memory_order_relaxed)) {
+    if (at == scope) {
+      link->store(scope->outer.load(std::memory_order_relaxed), std::memory_order_release);
+      return true;
+    }
+    link = &at->outer;
+  }
+  return false;
+}
+
+// The window of the scope is closed, perhaps at this moment: its closing thread may be looking at the
+// slot, so wait until it has looked.
+void EndLate(OpenScope* scope, uint64_t generation) {
+  if (generation != 0) std::lock_guard<std::mutex> wait(EdgeMutex(SlotOf(generation)));
+  if (IsOpen(scope)) MarkEnded(scope);
+}
+
+// The scope leaves no record. REQUIRES: own thread.
+void EndDropped(OpenScope* scope, uint64_t generation) {
+  Stream* stream = scope->stream;
+  {
+    // Under the lock, so that a close counts the scope either as dropped or as unfinished.
+    std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
+    if (stream->generation.load(std::memory_order_acquire) == generation) {
+      CountDrop(stream);
+      MarkEnded(scope);
+      Unlink(stream, scope);
+      return;
+    }
+  }
+  EndLate(scope, generation);
+}
+
+void FillRecord(const OpenScope* scope, uint64_t now, Record* record) {
+  const uint32_t shape = scope->shape.load(std::memory_order_acquire);
+  const uint32_t origin = scope->origin.load(std::memory_order_acquire);
+  record->start = scope->start.load(std::memory_order_acquire);
+  record->value = now - record->start;
+  record->depth = static_cast<uint16_t>(shape);
+  record->kind = static_cast<RecordKind>(shape >> 16 & 0xffu);
+  record->flags = static_cast<uint8_t>(shape >> 24);
+  record->source = static_cast<RecordSource>(origin & 0xffu);
+  record->scope = static_cast<uint8_t>(origin >> 8);
+}
+
+void EndOnOwnThread(OpenScope* scope, uint64_t now) {
+  Stream* stream = scope->stream;
+  const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
+  if (generation == 0 || stream->generation.load(std::memory_order_acquire) != generation) {
+    EndLate(scope, generation);
+    return;
+  }
+  if (stream->ended_elsewhere.load(std::memory_order_relaxed) != 0) DropEndedScopes(stream);
+  if (!opscope_make_room(stream, 0)) {
+    EndDropped(scope, generation);
+    return;
+  }
+  Record record;
+  FillRecord(scope, now, &record);
+  record.name = scope->name.load(std::memory_order_relaxed);
+  record.side = scope->side.load(std::memory_order_relaxed);
+  if (stream->top.load(std::memory_order_relaxed) != scope) record.kind = RecordKind::kAsync;
+  MarkEnded(scope);
+  if (!Unlink(stream, scope)) {  // cannot be: an open scope is in the list of its stream
+    std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
+    Disarm(StateOf(stream));
+    return;
+  }
+  AppendRecord(stream, record);
+}
+
+// What the ending thread takes with it of a scope that another thread began.
+struct TakenScope {
+  Record record;
+  EntryScratch entries;
+  bool whole = false;
+};
+
+// REQUIRES: the scope's edge mutex is held, its window is open.
+void TakeFromOwner(OpenScope* scope, uint64_t now, TakenScope* taken) {
+  StreamState* owner = StateOf(scope->stream);
+  std::lock_guard<std::mutex> lock(owner->mutex);  // so the owner does not go on to another chunk now
+  const EntrySpace space = SpaceOf(owner->stream.chunk);
+  const uint32_t name = scope->name.load(std::memory_order_acquire);
+  const uint32_t side = scope->side.load(std::memory_order_acquire);
+  FillRecord(scope, now, &taken->record);
+  taken->record.kind = RecordKind::kAsync;
+  taken->record.flags |= record_flags::kOtherThread;
+  if (taken->entries.Prepare(BytesOfEntries(space, name, side))) {
+    const CopiedEntries copied = CopyEntries(space, name, side, owner->thread_index, &taken->entries);
+    taken->record.name = copied.name;
+    taken->record.side = copied.side;
+    taken->whole = true;
+  }
+  scope->shape.fetch_and(~0xff0000u, std::memory_order_release);  // kind kNone
+  MarkEnded(scope);
+  owner->stream.ended_elsewhere.fetch_add(1, std::memory_order_release);
+  if (!owner->held_by_owner) DropEndedScopes(&owner->stream);  // the thread has ended
+}
+
+// Writes it into the calling thread's stream of the same window.
+bool AppendTaken(uint32_t slot, TakenScope* taken) {
+  if (!taken->whole) return false;
+  Stream* stream = opscope_stream_attach(slot, 0);
+  if (stream == nullptr) return false;
+  const EntrySpace space = taken->entries.space();
+  if (!opscope_make_room(stream, BytesOfEntries(space, taken->record.name, taken->record.side))) return false;
+  StreamSink sink(StateOf(stream));
+  const CopiedEntries copied = CopyEntries(space, taken->record.name, taken->record.side, kNoThread, &sink);
+  taken->record.name = copied.name;
+  taken->record.side = copied.side;
+  AppendRecord(stream, taken->record);
+  return true;
+}
+
+enum class Foreign { kRecord, kDrop };
+
+void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
+  const uint64_t generation = scope->generation.load(std::memory_order_acquire);
+  const uint32_t slot = SlotOf(generation);
+  std::lock_guard<std::mutex> edge(EdgeMutex(slot));  // the window does not close meanwhile
+  if (!IsOpen(scope)) return;
+  if (generation == 0 || opscope_window_generation[slot].load(std::memory_order_acquire) != generation) {
+    MarkEnded(scope);
+    return;
+  }
+  StreamState* owner = StateOf(scope->stream);
+  TakenScope taken;
+  TakeFromOwner(scope, now, &taken);
+  if (how == Foreign::kDrop || !AppendTaken(slot, &taken)) {
+    owner->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+// Released without an end, for instance because an exception took the end's place in a framework.
+void EndAbandoned(OpenScope* scope) {
+  if (scope->owner != opscope_tls) {
+    EndOnOtherThread(scope, 0, Foreign::kDrop);
+    return;
+  }
+  const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
+  if (generation == 0) {
+    EndLate(scope, generation);
+  } else {
+    EndDropped(scope, generation);
+  }
+}
+
+}  // namespace
+}  // namespace opscope
+
+void opscope_close_slow(opscope::OpenScope* scope, uint64_t now) {
+  if (scope->owner != opscope_tls) {
+    opscope::EndOnOtherThread(scope, now, opscope::Foreign::kRecord);
+  } else if (opscope::IsOpen(scope)) {
+    opscope::EndOnOwnThread(scope, now);
+  }
+}
+
+void opscope_release_slow(opscope::OpenScope* scope) {
+  if (opscope::IsOpen(scope)) opscope::EndAbandoned(scope);
+  opscope::Thread* owner = scope->owner;
+  if (owner == opscope_tls) {
+    scope->next_free = owner->free_slots;
+    owner->free_slots = scope;
+    return;
+  }
+  opscope::OpenScope* head = owner->freed_elsewhere.load(std::memory_order_relaxed);
+  do {
+    scope->next_free = head;
+  } while (
+      !owner->freed_elsewhere.compare_exchange_weak(head, scope, std::memory_order_release, std::memory_order_relaxed));
+}

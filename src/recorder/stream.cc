@@ -1,0 +1,356 @@
+// Streams: a thread joins and leaves windows, and goes on from one chunk to the next.
+//
+// The next chunk takes the entries of the scopes that are open with it (invariant 1), so every chunk
+// can be read alone. Deep stacks and long names make these many; the next chunk is then larger, such
+// that at least kChunkBytes / 2 are free in it.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <new>
+
+#include "recorder/calibrations.h"
+#include "recorder/chunk_pool.h"
+#include "recorder/registry.h"
+#include "recorder/stream_sink.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint64_t kLargestChunk = uint64_t{1} << 31;
+
+template <typename Visit>
+void ForEachOpenScope(Stream* stream, const Visit& visit) {
+  for (OpenScope* scope = stream->top.load(std::memory_order_relaxed); scope != nullptr;
+       scope = scope->outer.load(std::memory_order_relaxed)) {
+    visit(scope);
+  }
+}
+
+uint64_t BytesOfOpenScopes(Stream* stream) {
+  const EntrySpace space = SpaceOf(stream->chunk);
+  uint64_t bytes = 0;
+  ForEachOpenScope(stream, [&](OpenScope* scope) {
+    bytes +=
+        BytesOfEntries(space, scope->name.load(std::memory_order_relaxed), scope->side.load(std::memory_order_relaxed));
+  });
+  return bytes;
+}
+
+void MoveOpenScopes(StreamState* state, const ChunkHeader* from) {
+  const EntrySpace space = SpaceOf(from);
+  StreamSink sink(state);
+  ForEachOpenScope(&state->stream, [&](OpenScope* scope) {
+    const CopiedEntries copied = CopyEntries(space, scope->name.load(std::memory_order_relaxed),
+                                             scope->side.load(std::memory_order_relaxed), kNoThread, &sink);
+    scope->name.store(copied.name, std::memory_order_release);
+    scope->side.store(copied.side, std::memory_order_release);
+  });
+}
+
+bool Charge(Window* window, uint64_t bytes, bool beyond_the_cap) {
+  uint64_t now = window->bytes.load(std::memory_order_relaxed);
+  do {
+    // The first chunk of all is granted under any cap: a window that can hold nothing is of no use.
+    if (!beyond_the_cap && now != 0 && now + bytes > window->max_bytes) return false;
+  } while (!window->bytes.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+void RecycleOldest(StreamState* state, Window* window) {
+  ChunkHeader* oldest = state->chunks[0];
+  const uint32_t size = oldest->size;
+  state->recycled += LoadPublished(oldest).record_count;
+  state->chunks.RemoveFirst();
+  ReturnChunk(oldest, size);
+  window->bytes.fetch_sub(size, std::memory_order_relaxed);
+}
+
+// Memory for the next chunk under the window's policy; null at the cap.
+ChunkHeader* TakeUnderCap(StreamState* state, Window* window, uint32_t size) {
+  const bool keep_newest = window->at_cap == AtCap::kKeepNewest;
+  while (!Charge(window, size, false)) {
+    if (!keep_newest) return nullptr;
+    if (state->chunks.size() > 1) {
+      RecycleOldest(state, window);
+      continue;
+    }
+    Charge(window, size, true);  // the current chunk is recycled as soon as its open scopes have moved
+    break;
+  }
+  ChunkHeader* chunk = TakeChunk(size);
+  if (chunk == nullptr && keep_newest && state->chunks.size() > 1) {  // memory is short: as at the cap
+    RecycleOldest(state, window);
+    chunk = TakeChunk(size);
+  }
+  if (chunk == nullptr) window->bytes.fetch_sub(size, std::memory_order_relaxed);
+  return chunk;
+}
+
+void StartChunk(StreamState* state, Window* window, ChunkHeader* chunk, uint32_t size, uint32_t sequence) {
+  Stream& stream = state->stream;
+  new (chunk) ChunkHeader;
+  chunk->header_bytes = sizeof(ChunkHeader);
+  chunk->size = size;
+  chunk->sequence = sequence;
+  chunk->window = window->generation;
+  chunk->os_thread = state->os_thread;
+  chunk->thread_index = state->thread_index;
+  chunk->process = registry.process;
+  chunk->logical_thread = state->logical_thread;
+  chunk->dropped_before = stream.dropped.load(std::memory_order_relaxed) + state->recycled +
+                          state->dropped_elsewhere.load(std::memory_order_relaxed);
+  chunk->recorded_before = state->written_before;
+  chunk->calibration = NewestCalibration(window);
+  std::memcpy(chunk->thread_name, state->thread_name, sizeof(chunk->thread_name));
+  stream.chunk = chunk;
+  stream.chunk_sequence = sequence;
+  stream.count = 0;
+  stream.next = reinterpret_cast<Record*>(chunk + 1);
+  stream.limit = reinterpret_cast<char*>(chunk) + size;
+  state->names.Clear();
+  StorePublished(chunk, {0, size});
+}
+
+// From here on nothing is recorded. The last chunk stays: open scopes have their names in it.
+bool Stop(StreamState* state) {
+  state->stopped = true;
+  Stream& stream = state->stream;
+  stream.limit = reinterpret_cast<char*>(stream.next);
+  return false;
+}
+
+uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t side_bytes) {
+  uint64_t needed = moved_bytes + side_bytes;
+  if (stream->chunk != nullptr && stream->count == 0) {
+    // Nothing was recorded since the last one was taken: a name or payload of this very record lies
+    // there and will be asked for again (InternAndReserve).
+    needed += stream->chunk->size - OffsetInChunk(stream, stream->limit);
+  }
+  if (sizeof(ChunkHeader) + sizeof(Record) + needed <= kChunkBytes / 2) return kChunkBytes;
+  return (sizeof(ChunkHeader) + sizeof(Record) + needed + kChunkBytes / 2 + 4095) & ~uint64_t{4095};
+}
+
+// REQUIRES: the mutex of the stream is held and its window open.
+bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
+  Stream& stream = state->stream;
+  Window* window = stream.window;
+  if (stream.ended_elsewhere.load(std::memory_order_acquire) != 0) DropEndedScopes(&stream);
+  const uint64_t size =
+      side_bytes > kLargestChunk ? kLargestChunk + 1 : SizeOfNextChunk(&stream, BytesOfOpenScopes(&stream), side_bytes);
+  if (size > kLargestChunk || (size > kChunkBytes && size > window->max_bytes)) return false;  // this record only
+  if (!state->chunks.Reserve(state->chunks.size() + 1)) return Stop(state);
+  ChunkHeader* chunk = TakeUnderCap(state, window, static_cast<uint32_t>(size));
+  if (chunk == nullptr) return size > kChunkBytes ? false : Stop(state);
+
+  ChunkHeader* old = stream.chunk;
+  uint32_t sequence = 0;
+  if (old != nullptr) {
+    StorePublished(old, {stream.count, OffsetInChunk(&stream, stream.limit)});
+    state->written_before += stream.count;
+    sequence = old->sequence + 1;
+  }
+  KeepCalibrated(window);
+  StartChunk(state, window, chunk, static_cast<uint32_t>(size), sequence);
+  if (old != nullptr) MoveOpenScopes(state, old);
+  if (!state->chunks.Push(chunk)) Disarm(state);  // cannot be: reserved above
+  if (window->at_cap == AtCap::kKeepNewest && old != nullptr) {
+    while (state->chunks.size() > 1 && window->bytes.load(std::memory_order_relaxed) > window->max_bytes) {
+      RecycleOldest(state, window);
+    }
+  }
+  return true;
+}
+
+StreamState* FreeStreamOf(Thread* thread) {
+  ThreadState* owner = StateOf(thread);
+  StreamState* state = owner->free_streams;
+  if (state != nullptr) {
+    owner->free_streams = state->next_free;
+    return state;
+  }
+  state = new (std::nothrow) StreamState;
+  if (state == nullptr) return nullptr;
+  state->stream.thread = thread;
+  state->stream.internal = state;
+  return state;
+}
+
+void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t logical_thread) {
+  Stream& stream = state->stream;
+  state->thread_index = thread->index;
+  state->os_thread = thread->os_thread;
+  state->logical_thread = logical_thread;
+  std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
+  state->written_before = state->recycled = state->recorded = state->dropped = 0;
+  state->stopped = false;
+  state->dropped_elsewhere.store(0, std::memory_order_relaxed);
+  state->held_by_owner = state->held_by_window = true;
+  for (NameCacheEntry& entry : stream.names)
+    entry = {};
+  stream.dropped.store(0, std::memory_order_relaxed);
+  stream.ended_elsewhere.store(0, std::memory_order_relaxed);
+  stream.window = window;
+  stream.next_native = nullptr;
+  stream.chunk_sequence = 0;
+  stream.top.store(nullptr, std::memory_order_relaxed);  // scopes may have begun here since the last window closed
+  stream.generation.store(window->generation, std::memory_order_release);
+  thread->streams[window->slot] = &stream;
+}
+
+bool TakesNatives(const Window* window) {
+  return window->native_threads != NativeThreads::kNone;
+}
+
+// Rebuilds the chain of streams that this thread's native scopes go to.
+void ChainNativeStreams(Thread* thread) {
+  Stream** link = &thread->native;
+  for (uint32_t slot = 0; slot < kMaxWindows; ++slot) {
+    Stream* stream = thread->streams[slot];
+    if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) == 0) continue;
+    if (!TakesNatives(stream->window)) continue;
+    *link = stream;
+    link = &stream->next_native;
+  }
+  *link = nullptr;
+}
+
+// First chunk, outside registry.mutex. At the cap there is none, and everything is counted as dropped.
+void TakeFirstChunk(Stream* stream) {
+  opscope_make_room(stream, 0);
+}
+
+}  // namespace
+
+StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_thread) {
+  Stream* held = thread->streams[window->slot];
+  if (held != nullptr) {
+    StreamState* state = StateOf(held);
+    if (held->generation.load(std::memory_order_relaxed) == window->generation) {
+      if (state->logical_thread == 0 && logical_thread != 0) {
+        std::lock_guard<std::mutex> lock(state->mutex);
+        state->logical_thread = logical_thread;
+        if (held->chunk != nullptr) held->chunk->logical_thread = logical_thread;
+      }
+      return state;
+    }
+    LetGo(thread, state);
+  }
+  if (!window->streams.Reserve(window->streams.size() + 1)) return nullptr;
+  StreamState* state = FreeStreamOf(thread);
+  if (state == nullptr) return nullptr;
+  JoinWindow(state, thread, window, logical_thread);
+  return window->streams.Push(state) ? state : nullptr;
+}
+
+namespace {
+
+void ReturnLoan(StreamState* state) {
+  if (state->loaned == nullptr) return;
+  if (state->held_by_window) {
+    ReturnChunk(state->loaned, state->loaned_bytes);
+  } else {  // its pages were given back already
+    UnmapChunk(state->loaned, state->loaned_bytes);
+  }
+  state->loaned = nullptr;
+}
+
+}  // namespace
+
+void LetGo(Thread* thread, StreamState* state) {
+  Stream& stream = state->stream;
+  std::lock_guard<std::mutex> lock(state->mutex);
+  ReturnLoan(state);
+  stream.chunk = nullptr;
+  stream.next = nullptr;
+  stream.limit = nullptr;
+  stream.count = 0;
+  stream.top.store(nullptr, std::memory_order_relaxed);
+  for (Stream*& held : thread->streams) {
+    if (held == &stream) held = nullptr;
+  }
+  state->held_by_owner = false;
+  RecycleWhenFree(state);
+}
+
+void RecycleWhenFree(StreamState* state) {
+  if (state->held_by_owner || state->held_by_window) return;
+  Stream& stream = state->stream;
+  stream.window = nullptr;
+  stream.chunk = nullptr;
+  stream.next = nullptr;
+  stream.limit = nullptr;
+  stream.count = 0;
+  stream.top.store(nullptr, std::memory_order_relaxed);
+  state->chunks.Free();
+  state->names.Free();
+  ThreadState* owner = StateOf(stream.thread);
+  state->next_free = owner->free_streams;
+  owner->free_streams = state;
+}
+
+}  // namespace opscope
+
+using opscope::StateOf;
+using opscope::Stream;
+using opscope::StreamState;
+using opscope::Thread;
+using opscope::Window;
+
+bool opscope_make_room(Stream* stream, uint64_t side_bytes) {
+  if (HasRoom(stream, side_bytes)) return true;
+  StreamState* state = StateOf(stream);
+  std::lock_guard<std::mutex> lock(state->mutex);
+  // A window that closes meanwhile wants no more; a stopped stream never has room again.
+  if (stream->generation.load(std::memory_order_relaxed) == 0 || state->stopped) return false;
+  return opscope::TakeNextChunk(state, side_bytes);
+}
+
+uint32_t opscope_intern_slow(Stream* stream, const char* text, uint64_t size) {
+  StreamState* state = StateOf(stream);
+  const std::string_view name(text, size);
+  if (stream->chunk == nullptr) return 0;
+  const char* base = reinterpret_cast<const char*>(stream->chunk);
+  if (const uint32_t known = state->names.Find(base, name); known != 0) return known;
+  if (!opscope_make_room(stream, opscope::NameEntryBytes(size))) return 0;
+  return opscope::StreamSink(state).Intern(name);
+}
+
+Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
+  if (slot >= opscope::kMaxWindows) return nullptr;
+  Thread* thread = opscope_thread();
+  if (thread == nullptr) return nullptr;
+  Stream* stream = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) return nullptr;
+    StreamState* state = opscope::AttachLocked(thread, opscope::registry.open[slot], logical_thread);
+    if (state == nullptr) return nullptr;
+    stream = &state->stream;
+    opscope::ChainNativeStreams(thread);
+  }
+  if (stream->chunk == nullptr) opscope::TakeFirstChunk(stream);
+  return stream;
+}
+
+Thread* opscope_thread_sync() {
+  Thread* thread = opscope_thread();
+  if (thread == nullptr) return nullptr;
+  {
+    std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    for (Stream* stream : thread->streams) {
+      if (stream != nullptr && stream->generation.load(std::memory_order_relaxed) == 0) {
+        opscope::LetGo(thread, StateOf(stream));
+      }
+    }
+    for (uint32_t slot = 0; slot < opscope::kMaxWindows; ++slot) {
+      if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) continue;
+      Window* window = opscope::registry.open[slot];
+      if (window->native_threads == opscope::NativeThreads::kAll) opscope::AttachLocked(thread, window, 0);
+    }
+    opscope::ChainNativeStreams(thread);
+    thread->gate = opscope_gate.load(std::memory_order_relaxed);
+  }
+  for (Stream* stream = thread->native; stream != nullptr; stream = stream->next_native) {
+    if (stream->chunk == nullptr) opscope::TakeFirstChunk(stream);
+  }
+  return thread;
+}

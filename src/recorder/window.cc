@@ -1,0 +1,212 @@
+// Windows: open, close, count, read, free.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "recorder/calibrations.h"
+#include "recorder/chunk_pool.h"
+#include "recorder/clock.h"
+#include "recorder/registry.h"
+#include "recorder/seal.h"
+#include "recorder/window_info.h"
+
+namespace opscope {
+namespace {
+
+// REQUIRES: window->mutex is held, or nobody else has the window.
+bool AddMembers(Window* window, const char* members) {
+  if (members == nullptr || *members == '\0') return true;
+  const size_t size = std::strlen(members);
+  GrowingArray<char>& text = window->metadata;
+  if (!text.Reserve(text.size() + size + 1)) return false;
+  return (text.empty() || text.Push(',')) && text.Append(members, size);
+}
+
+// Gives the window a slot and a generation. False: none is free.
+bool Publish(Window* window) {
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  uint32_t slot = 0;
+  while (slot < kMaxWindows && registry.open[slot] != nullptr)
+    ++slot;
+  if (slot == kMaxWindows) return false;
+  window->slot = slot;
+  window->generation = ++registry.windows_opened * kMaxWindows + slot;
+  window->next = registry.all;
+  registry.all = window;
+  registry.open[slot] = window;
+  opscope_window_generation[slot].store(window->generation, std::memory_order_release);
+  ChangeGate();
+  return true;
+}
+
+// From here on nothing is added. REQUIRES: the edge mutex of the window is held.
+void Withdraw(Window* window) {
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  opscope_window_generation[window->slot].store(0, std::memory_order_release);
+  ChangeGate();
+  for (StreamState* state : window->streams)
+    state->stream.generation.store(0, std::memory_order_release);
+}
+
+// The closing thread is in no scope's end itself, so its own stream need not wait for its next event.
+void LetGoOfOwnStream(Window* window) {
+  Thread* thread = opscope_tls;
+  if (thread == nullptr) return;
+  Stream* stream = thread->streams[window->slot];
+  if (stream != nullptr && stream->window == window) LetGo(thread, StateOf(stream));
+}
+
+void CloseOnce(Window* window) {
+  std::lock_guard<std::mutex> edge(EdgeMutex(window->slot));
+  if (window->closed.load(std::memory_order_relaxed)) return;
+  Withdraw(window);
+  const Calibration end = AddCalibration(window);
+  for (StreamState* state : window->streams)
+    SealStream(window, state, end.ticks);
+  std::sort(window->streams.begin(), window->streams.end(),
+            [](const StreamState* a, const StreamState* b) { return a->thread_index < b->thread_index; });
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  LetGoOfOwnStream(window);
+  registry.open[window->slot] = nullptr;
+  window->closed.store(true, std::memory_order_release);
+}
+
+// REQUIRES: the window is closed.
+void FreeStreams(Window* window) {
+  for (StreamState* state : window->streams) {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    for (ChunkHeader* chunk : state->chunks)
+      ReturnChunk(chunk, chunk->size);
+    state->chunks.Free();
+    if (state->loaned != nullptr) ForgetPages(state->loaned, state->loaned_bytes);
+  }
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  for (StreamState* state : window->streams) {
+    std::lock_guard<std::mutex> stream_lock(state->mutex);
+    state->held_by_window = false;
+    RecycleWhenFree(state);
+  }
+}
+
+void Forget(Window* window) {
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  Window** link = &registry.all;
+  while (*link != nullptr && *link != window)
+    link = &(*link)->next;
+  if (*link == window) *link = window->next;
+}
+
+void AddCounts(StreamState* state, bool closed, WindowCounts* counts) {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  counts->chunks += static_cast<uint32_t>(state->chunks.size());
+  if (closed) {
+    counts->recorded += state->recorded;
+    counts->dropped += state->dropped;
+    return;
+  }
+  const ChunkHeader* chunk = state->stream.chunk;
+  const uint64_t current = chunk == nullptr ? 0 : LoadPublished(chunk).record_count;
+  counts->recorded += state->written_before + current - state->recycled;
+  counts->dropped += state->stream.dropped.load(std::memory_order_relaxed) + state->recycled +
+                     state->dropped_elsewhere.load(std::memory_order_relaxed);
+}
+
+const char* WrongOptions(const WindowOptions* options) {
+  if (options == nullptr) return "no window options";
+  if (options->abi != kRecorderAbi) return "libopscope_recorder is of another version than its user";
+  if (options->at_cap > AtCap::kKeepNewest) return "unknown policy at the cap";
+  if (options->native_threads > NativeThreads::kNone) return "unknown choice of threads";
+  return nullptr;
+}
+
+Window* Fail(const char** error, const char* sentence) {
+  if (error != nullptr) *error = sentence;
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace opscope
+
+using opscope::Window;
+using opscope::WindowCounts;
+using opscope::WindowOptions;
+
+void opscope_prepare() {
+  opscope::TouchPool();
+  opscope_thread();
+}
+
+Window* opscope_window_open(const WindowOptions* options, const char** error) {
+  if (const char* wrong = opscope::WrongOptions(options)) return opscope::Fail(error, wrong);
+  opscope_prepare();
+  auto* window = new (std::nothrow) Window;
+  if (window == nullptr) return opscope::Fail(error, "memory is short");
+  window->at_cap = options->at_cap;
+  window->native_threads = options->native_threads;
+  window->max_bytes = options->max_bytes;
+  window->wall_offset_ns = opscope::WallOffsetNs();
+  opscope::AddCalibration(window);
+  opscope::ReadProcessName(window);
+  if (!opscope::AddMembers(window, options->metadata_json) || window->calibrations.empty()) {
+    delete window;
+    return opscope::Fail(error, "memory is short");
+  }
+  if (!opscope::Publish(window)) {
+    delete window;
+    return opscope::Fail(error, "64 windows are open already");
+  }
+  if (window->native_threads != opscope::NativeThreads::kNone) opscope_stream_attach(window->slot, 0);
+  return window;
+}
+
+uint32_t opscope_window_slot(const Window* window) {
+  return window->slot;
+}
+uint64_t opscope_window_id(const Window* window) {
+  return window->generation;
+}
+
+void opscope_window_close(Window* window) {
+  if (!window->closed.load(std::memory_order_acquire)) opscope::CloseOnce(window);
+}
+
+WindowCounts opscope_window_counts(const Window* window) {
+  WindowCounts counts;
+  if (window->detached) return counts;
+  std::lock_guard<std::mutex> lock(opscope::registry.mutex);  // threads may be joining
+  const bool closed = window->closed.load(std::memory_order_acquire);
+  for (opscope::StreamState* state : window->streams)
+    opscope::AddCounts(state, closed, &counts);
+  counts.bytes = window->bytes.load(std::memory_order_relaxed);
+  counts.threads = static_cast<uint32_t>(window->streams.size());
+  return counts;
+}
+
+void opscope_window_add_metadata(Window* window, const char* metadata_json) {
+  std::lock_guard<std::mutex> lock(window->mutex);
+  [[maybe_unused]] const bool added = opscope::AddMembers(window, metadata_json);
+}
+
+void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
+  if (!window->closed.load(std::memory_order_acquire)) return;
+  const std::string_view info = opscope::WriteWindowInfo(const_cast<Window*>(window));
+  sink(context, opscope::block_types::kWindowInfo, info.data(), info.size());
+  if (window->detached) return;
+  for (opscope::StreamState* state : window->streams) {
+    for (const opscope::ChunkHeader* chunk : state->chunks) {
+      sink(context, opscope::block_types::kRawChunk, chunk, chunk->size);
+    }
+  }
+}
+
+void opscope_window_free(Window* window) {
+  if (window == nullptr) return;
+  opscope_window_close(window);
+  opscope::FreeStreams(window);
+  opscope::Forget(window);
+  for (char* text : window->info_texts)
+    std::free(text);
+  delete window;
+}
