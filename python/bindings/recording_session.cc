@@ -76,7 +76,7 @@ Status RecordingSession::Start() {
     }
   }
   window_ = window;
-  process_ = getpid();
+  process_.store(getpid(), std::memory_order_relaxed);
   state_ = State::kRunning;
   return {};
 }

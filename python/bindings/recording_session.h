@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -69,8 +70,8 @@ class RecordingSession {
 
   const RecordingOptions options_;
   mutable std::mutex mutex_;
-  std::string metadata_;  // added before the start
-  pid_t process_ = 0;     // that has started it
+  std::string metadata_;           // added before the start
+  std::atomic<pid_t> process_{0};  // that has started it; relaxed: read by others only after a fork
   State state_ = State::kNew;
   Window* window_ = nullptr;
   void* source_session_ = nullptr;

@@ -1,4 +1,5 @@
-// `_core.Session`: a recording of this process.
+// `_core.Session`: a recording of this process. Every call that may wait for another (an import takes
+// seconds) waits without the GIL.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
@@ -77,17 +78,25 @@ void BindSession(nb::module_& module) {
       .def(
           "stop", [](RecordingSession& session) { WithoutGil([&] { session.Stop(); }); },
           "Ends the recording in milliseconds; a second call does nothing.")
-      .def_prop_ro("running", &RecordingSession::is_running)
+      .def_prop_ro("running",
+                   [](const RecordingSession& session) { return WithoutGil([&] { return session.is_running(); }); })
       .def("counts", &Counts, "recorded, dropped, bytes, threads, chunks; recorded + dropped = issued.")
       .def("trace", &ReadTrace, "The Trace, imported at the first call; REQUIRES stop().")
       .def(
           "add_metadata",
           [](RecordingSession& session, nb::str key, nb::str json) {
-            return session.AddMetadata(FromText(key), FromText(json));
+            const std::string key_bytes = FromText(key);
+            const std::string json_bytes = FromText(json);
+            return WithoutGil([&] { return session.AddMetadata(key_bytes, json_bytes); });
           },
           nb::arg("key"), nb::arg("json"), "False when the recording was already imported.")
-      .def_prop_ro("slot", &RecordingSession::slot, "Slot of the recorder's window while it runs.")
-      .def_prop_ro("generation", &RecordingSession::generation, "Generation of the window, 0 unless it runs.");
+      .def_prop_ro(
+          "slot", [](const RecordingSession& session) { return WithoutGil([&] { return session.slot(); }); },
+          "Slot of the recorder's window while it runs.")
+      .def_prop_ro(
+          "generation",
+          [](const RecordingSession& session) { return WithoutGil([&] { return session.generation(); }); },
+          "Generation of the window, 0 unless it runs.");
 }
 
 }  // namespace opscope::python

@@ -7,6 +7,7 @@
 
 from opscope._core import Error
 from opscope._version import __version__
-from opscope.trace import Table, TextColumn, Trace, open, read
+from opscope.table import Strings, Table, TextColumn
+from opscope.trace import Trace, open, read
 
-__all__ = ["Error", "Table", "TextColumn", "Trace", "__version__", "open", "read"]
+__all__ = ["Error", "Strings", "Table", "TextColumn", "Trace", "__version__", "open", "read"]

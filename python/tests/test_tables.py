@@ -56,6 +56,10 @@ class TestColumns:
         with pytest.raises(TypeError, match="holds numbers"):
             trace.spans.text("start")
 
+    def test_of_a_methods_name_are_read_by_item(self, trace):
+        assert len(trace.frames["text"]) == 0
+        assert callable(trace.frames.text)
+
     def test_are_listed_for_completion(self, trace):
         assert {"start", "name", "to_pandas"} <= set(dir(trace.spans))
 
