@@ -11,6 +11,11 @@ namespace {
 
 constexpr uint32_t kUnknown = 0xffffffff;
 
+constexpr std::pair<std::string_view, GroupKey> kNames[] = {
+    {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
+    {"thread", GroupKey::kThread}, {"device", GroupKey::kDevice}, {"stack", GroupKey::kStack},
+};
+
 std::string StackText(const Trace& trace, StackId id) {
   std::vector<std::string_view> frames;  // innermost first
   for (; id != StackId::kNone; id = trace.stacks().caller[Row(id)]) {
@@ -25,6 +30,13 @@ std::string StackText(const Trace& trace, StackId id) {
 }
 
 }  // namespace
+
+std::optional<GroupKey> GroupKeyFromName(std::string_view name) {
+  for (const auto& [known, key] : kNames) {
+    if (known == name) return key;
+  }
+  return std::nullopt;
+}
 
 std::string TrackLabel(const Trace& trace, TrackId track) {
   const TrackColumns& tracks = trace.tracks();
@@ -83,6 +95,16 @@ uint32_t SpanGrouper::ShapeValue(ArgsId args) {
     shape = shapes_.try_emplace(InputShapesText(trace_, args), static_cast<uint32_t>(shapes_.size())).first->second;
   }
   return shape;
+}
+
+std::vector<std::string> SpanGrouper::TextNames() const {
+  std::vector<std::string> names;
+  for (GroupKey key : keys_) {
+    for (const auto& [name, known] : kNames) {
+      if (known == key && key != GroupKey::kName) names.emplace_back(name);
+    }
+  }
+  return names;
 }
 
 std::vector<std::string> SpanGrouper::Texts(size_t span) const {

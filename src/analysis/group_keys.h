@@ -23,7 +23,8 @@ class SpanGrouper {
   bool has_name() const { return has_name_; }
   // The row of a span; a new one equals the number of rows so far.
   uint32_t Find(size_t span);
-  // Texts of the keys other than kName, in their order.
+  // Names and texts of the keys other than kName, in their order.
+  std::vector<std::string> TextNames() const;
   std::vector<std::string> Texts(size_t span) const;
 
  private:

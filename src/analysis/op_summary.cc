@@ -79,6 +79,8 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
   const std::vector<int64_t> flops = FlopsOfSpans(trace);
   OpenNames open(trace);
   SpanGrouper grouper(trace, options.group_by);
+  summary.has_name = grouper.has_name();
+  summary.key_names = grouper.TextNames();
   for (size_t span = 0; span < spans.size(); ++span) {
     const bool is_nested = open.Enter(span);
     const uint32_t row = grouper.Find(span);

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "opscope/result.h"
@@ -37,8 +39,13 @@ struct OpSummaryRow {
 };
 
 struct OpSummary {
-  std::vector<OpSummaryRow> rows;  // in order of first appearance
+  bool has_name = true;                // group_by holds kName
+  std::vector<std::string> key_names;  // "shape", "category", ...: JSON keys of OpSummaryRow::keys
+  std::vector<OpSummaryRow> rows;      // in order of first appearance
 };
+
+// "name", "shape", "category", "thread", "device", "stack"; nullopt for anything else.
+[[nodiscard]] std::optional<GroupKey> GroupKeyFromName(std::string_view name);
 
 [[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});
 
