@@ -36,20 +36,20 @@ void WritePieces(const Trace& trace, Compression compression, bool small_gzip, s
     bool head_has_events;
     bool compresses;
 
-    ChromeBuffer operator()(size_t i) {
-      text.clear();
-      rows.WriteBlock(plan.blocks()[i], head_has_events || i != 0, &text);
-      if (!compresses) return std::move(text);
-      ChromeBuffer piece;
-      piece.Append(compressor.Compress(text.text()));
-      return piece;
+    ChromeBuffer operator()(size_t i, ChromeBuffer spare) {
+      spare.clear();
+      ChromeBuffer* out = compresses ? &text : &spare;
+      out->clear();
+      rows.WriteBlock(plan.blocks()[i], head_has_events || i != 0, out);
+      if (compresses) spare.Append(compressor.Compress(text.text()));
+      return spare;
     }
   };
   const auto make_worker = [&] {
     return Worker{BlockCompressor(compression, small_gzip), {}, plan, rows, head.has_events,
                   compression != Compression::kNone};
   };
-  const auto take_block = [&](ChromeBuffer&& block) { return take(block.text()); };
+  const auto take_block = [&](const ChromeBuffer& block) { return take(block.text()); };
   BlockCompressor ends(compression, small_gzip);
   if (!take(ends.Compress(head.text))) return;
   OrderedBlocks<ChromeBuffer, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)

@@ -51,6 +51,13 @@ class MemberWriter {
   bool any_ = false;
 };
 
+void PutCategory(std::string_view escaped, ChromeBuffer* out) {
+  if (escaped.empty()) return;
+  out->Put("\"cat\": \"");
+  out->Put(escaped);
+  out->Put("\", ");
+}
+
 bool HasMember(std::string_view members, std::string_view quoted_key) {
   return members.find(quoted_key) != std::string_view::npos;
 }
@@ -112,9 +119,9 @@ void ChromeRowWriter::WriteSpan(size_t place, ChromeBuffer* out) const {
   const std::string_view track = pieces_.track(spans.track[span]);
   out->Reserve(kFixedRoom + name.size() + category.size() + overload.size() + track.size());
   out->Put(kNext);
-  out->Put("{\"ph\": \"X\", \"cat\": \"");
-  out->Put(category);
-  out->Put("\", \"name\": \"");
+  out->Put("{\"ph\": \"X\", ");
+  PutCategory(category, out);
+  out->Put("\"name\": \"");
   out->Put(name);
   if (!overload.empty()) {
     out->Put(".");
@@ -227,11 +234,7 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
   out->Reserve(kFixedRoom + name.size() + category.size() + track.size());
   out->Put(kNext);
   out->Put("{\"ph\": \"i\", ");
-  if (!category.empty()) {
-    out->Put("\"cat\": \"");
-    out->Put(category);
-    out->Put("\", ");
-  }
+  PutCategory(category, out);
   const char scope =
       instants.scope[row] == 'p' || instants.scope[row] == 'g' ? static_cast<char>(instants.scope[row]) : 't';
   out->Put("\"s\": \"");

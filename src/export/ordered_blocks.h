@@ -20,8 +20,8 @@ namespace opscope {
 template <typename Block, typename MakeWorker, typename Take>
 class OrderedBlocks {
  public:
-  // make_worker() gives an object whose operator()(size_t) makes a block; one per thread.
-  // take(Block&&) returns false to stop early.
+  // make_worker() gives an object whose operator()(size_t, Block) makes a block, reusing the memory of the
+  // one it gets; one per thread. take(const Block&) returns false to stop early.
   OrderedBlocks(size_t count, MakeWorker make_worker, Take take)
       : count_(count), make_worker_(make_worker), take_(take) {}
 
@@ -29,8 +29,10 @@ class OrderedBlocks {
     threads = std::min(threads, count_ / 2);
     if (threads < 2) {
       auto worker = make_worker_();
+      Block block;
       for (size_t i = 0; i < count_; ++i) {
-        if (!take_(worker(i))) return;
+        block = worker(i, std::move(block));
+        if (!take_(block)) return;
       }
       return;
     }
@@ -59,8 +61,13 @@ class OrderedBlocks {
       room_.wait(lock, [&] { return stopped_ || next_ >= count_ || next_ < taken_ + slots_.size(); });
       if (stopped_ || next_ >= count_) return;
       const size_t block = next_++;
+      Block spare;
+      if (!spares_.empty()) {
+        spare = std::move(spares_.back());
+        spares_.pop_back();
+      }
       lock.unlock();
-      Block made = worker(block);
+      Block made = worker(block, std::move(spare));
       lock.lock();
       slots_[block % slots_.size()] = std::move(made);
       if (block == taken_) ready_.notify_one();
@@ -75,8 +82,9 @@ class OrderedBlocks {
       Block block = std::move(*slot);
       slot.reset();
       lock.unlock();
-      const bool go_on = take_(std::move(block));
+      const bool go_on = take_(block);
       lock.lock();
+      spares_.push_back(std::move(block));
       ++taken_;
       if (!go_on) {
         stopped_ = true;
@@ -93,6 +101,7 @@ class OrderedBlocks {
   std::mutex mutex_;
   std::condition_variable room_, ready_;
   std::vector<std::optional<Block>> slots_;  // block i waits in slot i % size
+  std::vector<Block> spares_;                // taken, their memory waits for the next
   size_t next_ = 0;                          // the next block to make
   size_t taken_ = 0;                         // the block that is due
   bool stopped_ = false;

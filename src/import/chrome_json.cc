@@ -36,6 +36,7 @@ class ChromeDocument {
   const JsonScanner& scanner() const { return scanner_; }
   bool found_events() const { return found_events_; }
   bool read_whole_event() const { return events_ != 0; }
+  bool holds_only_other_values() const { return events_ == 0 && other_values_ != 0; }
 
  private:
   bool ReadEnd() {
@@ -84,7 +85,10 @@ class ChromeDocument {
       }
       return true;
     }
-    if (key.text == "schemaVersion") builder_->info().format_version = std::string(value.text);
+    if (key.text == "schemaVersion") {
+      builder_->info().format_version = std::string(value.text);
+      if (value.is_string()) rows_.KeepCategories();  // Paddle; Kineto writes a number
+    }
     std::string name;
     AppendDecoded(&name, key.text);
     std::string json;
@@ -113,6 +117,7 @@ class ChromeDocument {
         JsonValue value;
         if (!scanner_.ReadValue(&value)) return false;
         builder_->AddProblem("unknown_event", offset);
+        ++other_values_;
       }
       const char after = scanner_.Peek();
       if (after == ',') {
@@ -138,6 +143,7 @@ class ChromeDocument {
   ChromeRows rows_;
   ChromeEvent event_;
   uint64_t events_ = 0;
+  uint64_t other_values_ = 0;  // elements of the array that are no objects
   bool array_form_ = false;
   bool found_events_ = false;
   bool stopped_ = false;
@@ -169,6 +175,8 @@ Status ImportChromeJson(std::span<const std::byte> text, std::string_view name, 
     return MalformedAt(name, scanner.failed_offset(), std::string(cut) + scanner.complaint());
   }
   if (!document.found_events()) return MalformedAt(name, 0, "JSON without \"traceEvents\", not a Chrome trace");
+  if (document.holds_only_other_values())
+    return MalformedAt(name, 0, "a JSON array without events, not a Chrome trace");
   if (!whole) {
     builder->AddProblem(scanner.truncated() ? "truncated" : "syntax_error",
                         static_cast<int64_t>(scanner.failed_offset()), 1, scanner.complaint());

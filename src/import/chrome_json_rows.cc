@@ -41,8 +41,7 @@ int64_t StepNumber(std::string_view name, std::string_view category) {
 
 ChromeTracks::Role RoleOfCategory(std::string_view category) {
   using Role = ChromeTracks::Role;
-  if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" || category == "Kernel" ||
-      category == "Memcpy" || category == "Memset") {
+  if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
     return Role::kDevice;
   }
   if (category == "gpu_user_annotation") return Role::kAnnotation;
@@ -52,6 +51,17 @@ ChromeTracks::Role RoleOfCategory(std::string_view category) {
     return Role::kNothing;
   }
   return Role::kHost;
+}
+
+// What older torch versions called a category; "" when the name has not changed.
+std::string_view CategoryOfToday(std::string_view category) {
+  if (category == "Operator") return "cpu_op";
+  if (category == "Kernel") return "kernel";
+  if (category == "Memcpy") return "gpu_memcpy";
+  if (category == "Memset") return "gpu_memset";
+  if (category == "Runtime") return "cuda_runtime";
+  if (category == "async_cpu_to_gpu") return "ac2g";
+  return {};
 }
 
 // Ids of flows are numbers, hexadecimal text, or any text.
@@ -105,13 +115,8 @@ StringId ChromeRows::ReadCategory(const ChromeEvent& event) {
   if (event.category.text != last_category_text_) {
     last_category_ = args_.Text(event.category);
     last_category_text_ = event.category.text;
-    // Names of older torch versions.
-    if (last_category_text_ == "Operator") last_category_ = builder_->Intern("cpu_op");
-    if (last_category_text_ == "Kernel") last_category_ = builder_->Intern("kernel");
-    if (last_category_text_ == "Memcpy") last_category_ = builder_->Intern("gpu_memcpy");
-    if (last_category_text_ == "Memset") last_category_ = builder_->Intern("gpu_memset");
-    if (last_category_text_ == "Runtime") last_category_ = builder_->Intern("cuda_runtime");
-    if (last_category_text_ == "async_cpu_to_gpu") last_category_ = builder_->Intern("ac2g");
+    const std::string_view today = keeps_categories_ ? std::string_view() : CategoryOfToday(last_category_text_);
+    if (!today.empty()) last_category_ = builder_->Intern(today);
   }
   return last_category_;
 }

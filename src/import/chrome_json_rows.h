@@ -20,6 +20,9 @@ class ChromeRows {
   explicit ChromeRows(TraceBuilder* builder)
       : builder_(builder), tracks_(builder), args_(builder), pairs_(builder, &args_) {}
 
+  // Names of categories that older torch versions used ("Operator") become today's; other tools mean
+  // something else by them. Before the first event.
+  void KeepCategories() { keeps_categories_ = true; }
   void Add(const ChromeEvent& event);
   // Joins what comes in pairs and names the tracks. Call once.
   void Finish();
@@ -48,6 +51,7 @@ class ChromeRows {
   std::vector<int8_t> role_of_category_;  // by StringId, -1: not looked at yet
   std::string_view last_category_text_;   // neighbours mostly share it
   StringId last_category_ = StringId::kEmpty;
+  bool keeps_categories_ = false;
   // The event before a flow is mostly the one that the flow belongs to.
   AddedSpan last_span_ = AddedSpan::kNone;
   TrackId last_span_track_ = TrackId::kNone;

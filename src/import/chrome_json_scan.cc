@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "base/text.h"
-
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -61,66 +59,6 @@ StringEnd FindStringEnd(const char* at, const char* end) {
 
 bool IsDigit(char c) {
   return c >= '0' && c <= '9';
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// The four hex digits after "\u" at `at`, or -1.
-int32_t ReadCodeUnit(std::string_view text, size_t at) {
-  if (text.size() - at < 4) return -1;
-  int32_t unit = 0;
-  for (size_t i = at; i < at + 4; ++i) {
-    const int digit = HexDigit(text[i]);
-    if (digit < 0) return -1;
-    unit = unit * 16 + digit;
-  }
-  return unit;
-}
-
-void AppendCodePoint(std::string* out, uint32_t code) {
-  if (code < 0x80) {
-    *out += static_cast<char>(code);
-    return;
-  }
-  if (code >= 0xdc80 && code <= 0xdcff) {
-    *out += static_cast<char>(code - 0xdc00);
-    return;
-  }
-  if (code < 0x800) {
-    *out += static_cast<char>(0xc0 | (code >> 6));
-  } else {
-    if (code < 0x10000) {
-      *out += static_cast<char>(0xe0 | (code >> 12));
-    } else {
-      *out += static_cast<char>(0xf0 | (code >> 18));
-      *out += static_cast<char>(0x80 | ((code >> 12) & 0x3f));
-    }
-    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
-  }
-  *out += static_cast<char>(0x80 | (code & 0x3f));
-}
-
-// Appends the character of the "\uXXXX" whose digits start at `at`; returns the bytes used after "\u".
-size_t AppendUnicodeEscape(std::string* out, std::string_view text, size_t at) {
-  const int32_t unit = ReadCodeUnit(text, at);
-  if (unit < 0) {
-    *out += 'u';
-    return 0;
-  }
-  if (unit >= 0xd800 && unit <= 0xdbff && text.substr(at + 4, 2) == "\\u") {
-    const int32_t low = ReadCodeUnit(text, at + 6);
-    if (low >= 0xdc00 && low <= 0xdfff) {
-      AppendCodePoint(out, static_cast<uint32_t>(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)));
-      return 10;
-    }
-  }
-  AppendCodePoint(out, static_cast<uint32_t>(unit));
-  return 4;
 }
 
 }  // namespace
@@ -341,95 +279,6 @@ bool JsonScanner::ReadMembers(std::vector<JsonMember>* out) {
     }
     if (next != ',') return Fail("',' or '}' is missing");
     ++at_;
-  }
-}
-
-void AppendDecoded(std::string* out, std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t slash = text.find('\\', at);
-    if (slash == std::string_view::npos || slash + 1 == text.size()) {
-      out->append(text.substr(at));
-      return;
-    }
-    out->append(text.substr(at, slash - at));
-    at = slash + 2;
-    const char c = text[slash + 1];
-    switch (c) {
-      case 'b':
-        *out += '\b';
-        break;
-      case 'f':
-        *out += '\f';
-        break;
-      case 'n':
-        *out += '\n';
-        break;
-      case 'r':
-        *out += '\r';
-        break;
-      case 't':
-        *out += '\t';
-        break;
-      case 'u':
-        at += AppendUnicodeEscape(out, text, at);
-        break;
-      default:
-        *out += c;
-        break;
-    }
-  }
-}
-
-namespace {
-
-// Tokens of text that the scanner has already accepted.
-void AppendCleanNested(std::string* out, std::string_view text) {
-  size_t at = 0;
-  std::string decoded;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      const StringEnd found = FindStringEnd(text.data() + at + 1, text.data() + text.size());
-      const auto end = static_cast<size_t>(found.at - text.data());
-      decoded.clear();
-      AppendDecoded(&decoded, text.substr(at + 1, end - at - 1));
-      AppendJsonString(out, decoded);
-      at = end + 1;
-    } else if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
-      ++at;
-    } else if (c == ',' || c == ':') {
-      out->append({c, ' '});
-      ++at;
-    } else if (c == '{' || c == '}' || c == '[' || c == ']') {
-      *out += c;
-      ++at;
-    } else {
-      const size_t end = std::min(text.find_first_of(",:{}[] \n\r\t", at), text.size());
-      const std::string_view word = text.substr(at, end - at);
-      const std::string_view bare = word.starts_with('-') ? word.substr(1) : word;
-      const bool finite = bare != "NaN" && bare != "Infinity" && bare != "nan" && bare != "inf";
-      out->append(finite ? word : std::string_view("null"));
-      at = end;
-    }
-  }
-}
-
-}  // namespace
-
-void AppendCleanJson(std::string* out, const JsonValue& value) {
-  if (value.is_string()) {
-    if (value.plain) {
-      out->append("\"").append(value.text).append("\"");
-      return;
-    }
-    std::string decoded;
-    AppendDecoded(&decoded, value.text);
-    AppendJsonString(out, decoded);
-  } else if (value.plain) {
-    out->append(value.text);
-  } else {
-    AppendCleanNested(out, value.text);
   }
 }
 
