@@ -111,7 +111,10 @@ StringId ChromeRows::ReadName(const ChromeEvent& event) {
 }
 
 StringId ChromeRows::ReadCategory(const ChromeEvent& event) {
-  if (!event.category.is_string()) return StringId::kEmpty;
+  if (!event.category.is_string()) {
+    if (event.category.present()) Problem("bad_value", event);
+    return StringId::kEmpty;
+  }
   if (event.category.text != last_category_text_) {
     last_category_ = args_.Text(event.category);
     last_category_text_ = event.category.text;
@@ -211,10 +214,10 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
   }
 }
 
-void ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
+bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   if (!event.id.present()) {
     Problem("bad_value", event);
-    return;
+    return false;
   }
   ChromePairs::FlowPoint point;
   point.id = FlowNumber(event.id);
@@ -226,6 +229,7 @@ void ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   point.offset = static_cast<int64_t>(event.offset);
   if (last_span_track_ == point.track && last_span_start_ == point.time) point.span = last_span_;
   pairs_.AddFlowPoint(point);
+  return true;
 }
 
 void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
@@ -242,6 +246,7 @@ void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
 void ChromeRows::Add(const ChromeEvent& event) {
   if (event.empty) return;  // Paddle closes its list with one
   const uint64_t dropped_before = args_.dropped_values();
+  bool known = true;
   bool kept = true;
   switch (event.phase_letter()) {
     case 'X':
@@ -262,11 +267,11 @@ void ChromeRows::Add(const ChromeEvent& event) {
       AddCounter(event);
       break;
     case 's':
-      AddFlow(event, true);
+      kept = AddFlow(event, true);
       break;
     case 't':
     case 'f':
-      AddFlow(event, false);
+      kept = AddFlow(event, false);
       break;
     case 'b':
       AddAsync(event, true);
@@ -275,15 +280,15 @@ void ChromeRows::Add(const ChromeEvent& event) {
       AddAsync(event, false);
       break;
     case 'M':
-      kept = tracks_.AddMetadata(event);
-      break;
-    default:
+      known = tracks_.AddMetadata(event);
       kept = false;
       break;
+    default:
+      known = kept = false;
+      break;
   }
-  if (!kept) Problem("unknown_event", event);
-  const bool is_event = kept && event.phase_letter() != 'M';
-  if (is_event) ++builder_->info().recorded;
+  if (!known) Problem("unknown_event", event);
+  if (kept) ++builder_->info().recorded;
   if (args_.dropped_values() != dropped_before) Problem("bad_value", event);
 }
 

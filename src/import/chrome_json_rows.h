@@ -32,7 +32,7 @@ class ChromeRows {
   void AddHalf(const ChromeEvent& event, bool begin);
   void AddInstant(const ChromeEvent& event);
   void AddCounter(const ChromeEvent& event);
-  void AddFlow(const ChromeEvent& event, bool start);
+  bool AddFlow(const ChromeEvent& event, bool start);
   void AddAsync(const ChromeEvent& event, bool begin);
 
   Timestamp ReadTime(const ChromeEvent& event);

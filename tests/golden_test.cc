@@ -1,0 +1,157 @@
+// Every folder under golden/FORMAT is a case of that format's importer: `input.*` must give the dump in expected.txt, or the
+// error in expected_error.txt. OPSCOPE_UPDATE_GOLDEN=1 rewrites what differs, and the run still fails,
+// so that nothing is ever accepted without a look at the diff.
+//
+// Each case also proves, without more files: the format is found by content alone; the input cut at
+// every byte gives a trace with a problem or kMalformed; for a trace, export -> import -> export gives
+// the same bytes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "opscope/export.h"
+#include "opscope/import.h"
+#include "trace_dump.h"
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The formats that are imported; other folders of golden/ belong to other tests.
+constexpr const char* kFormats[] = {"chrome_json"};
+
+std::vector<fs::path> FindCases() {
+  std::vector<fs::path> cases;
+  for (const char* format : kFormats) {
+    for (const auto& folder : fs::directory_iterator(fs::path(OPSCOPE_GOLDEN_DIR) / format)) {
+      cases.push_back(folder.path());
+    }
+  }
+  std::sort(cases.begin(), cases.end());
+  return cases;
+}
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+fs::path InputOf(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().stem() == "input") return entry.path();
+  }
+  ADD_FAILURE() << folder << " has no input";
+  return {};
+}
+
+Result<Trace> ImportText(const std::string& text, std::string_view name = "input") {
+  return ImportBytes(std::as_bytes(std::span(text)), name);
+}
+
+void ExpectGolden(const fs::path& path, const std::string& actual) {
+  const std::string expected = fs::exists(path) ? ReadText(path) : "(no file)";
+  if (actual == expected) return;
+  if (std::getenv("OPSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << actual;
+  EXPECT_EQ(actual, expected) << path << " differs; OPSCOPE_UPDATE_GOLDEN=1 rewrites it";
+}
+
+bool HasDataLoss(const Trace& trace) {
+  const ProblemColumns& problems = trace.problems();
+  return std::any_of(problems.severity.begin(), problems.severity.end(),
+                     [](uint8_t s) { return s != static_cast<uint8_t>(ProblemSeverity::kInfo); });
+}
+
+class Golden : public testing::TestWithParam<fs::path> {};
+
+TEST_P(Golden, GivesTheExpectedTrace) {
+  const Result<Trace> trace = ImportText(ReadText(InputOf(GetParam())));
+  if (trace.ok()) {
+    ExpectGolden(GetParam() / "expected.txt", DumpTrace(trace.value()));
+    EXPECT_FALSE(fs::exists(GetParam() / "expected_error.txt"));
+  } else {
+    ExpectGolden(GetParam() / "expected_error.txt", trace.error().message + "\n");
+    EXPECT_FALSE(fs::exists(GetParam() / "expected.txt"));
+  }
+}
+
+TEST_P(Golden, IsRecognisedUnderAnyName) {
+  const fs::path input = InputOf(GetParam());
+  const Result<Trace> by_path = ImportFile(input.string());
+  const Result<Trace> by_bytes = ImportText(ReadText(input), "no_suffix");
+  ASSERT_EQ(by_path.ok(), by_bytes.ok());
+  if (by_path.ok()) {
+    EXPECT_EQ(DumpTrace(by_path.value()), DumpTrace(by_bytes.value()));
+  } else {
+    EXPECT_EQ(by_path.error().code, by_bytes.error().code);
+    EXPECT_THAT(by_path.error().message, testing::StartsWith(input.string() + ": "));
+    EXPECT_THAT(by_bytes.error().message, testing::StartsWith("no_suffix: "));
+  }
+}
+
+// Text whose end may be missing without harm: blanks, and the bracket of the array form.
+bool MayEndHere(const std::string& text, size_t size) {
+  const size_t last = text.find_last_not_of(" \t\r\n");
+  if (last == std::string::npos || size > last) return true;
+  const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return first != std::string::npos && text[first] == '[';
+}
+
+TEST_P(Golden, SurvivesACutAtEveryByte) {
+  const std::string text = ReadText(InputOf(GetParam()));
+  const size_t step = text.size() > 20'000 ? 997 : 1;
+  const Result<Trace> uncut = ImportText(text);
+  // A cut can only heal an input that has bytes too many.
+  const bool is_whole = uncut.ok() && !HasDataLoss(uncut.value());
+  for (size_t size = 0; size < text.size(); size += step) {
+    // A copy of its own, so that asan sees a read behind the cut.
+    const std::vector<char> cut(text.begin(), text.begin() + static_cast<ptrdiff_t>(size));
+    const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(cut)), "cut");
+    if (trace.ok()) {
+      ASSERT_TRUE(HasDataLoss(trace.value()) || MayEndHere(text, size) || !is_whole) << "cut at byte " << size;
+    } else {
+      // Within a byte order mark or blanks nothing tells the format yet.
+      const bool is_known = size == 0 || text.find_first_of("{[") < size;
+      ASSERT_EQ(trace.error().code, is_known ? ErrorCode::kMalformed : ErrorCode::kUnsupported)
+          << "cut at byte " << size << ": " << trace.error().message;
+      ASSERT_THAT(trace.error().message, testing::StartsWith("cut: ")) << "cut at byte " << size;
+    }
+  }
+}
+
+TEST_P(Golden, ExportsTheSameBytesAgain) {
+  const Result<Trace> trace = ImportText(ReadText(InputOf(GetParam())));
+  if (!trace.ok()) GTEST_SKIP() << "the case is an error";
+  const std::string first = ChromeTraceText(trace.value()).value();
+  const Result<Trace> again = ImportText(first);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  for (const StringId kind : again.value().problems().kind) {
+    EXPECT_EQ(again.value().text(kind), "crossing_spans") << "our own export is not whole";
+  }
+  EXPECT_EQ(again.value().spans().size(), trace.value().spans().size());
+  EXPECT_EQ(again.value().instants().size(), trace.value().instants().size());
+  EXPECT_EQ(again.value().counters().size(), trace.value().counters().size());
+  EXPECT_EQ(again.value().async_spans().size(), trace.value().async_spans().size());
+  EXPECT_EQ(again.value().flows().size(), trace.value().flows().size());
+  EXPECT_EQ(ChromeTraceText(again.value()).value(), first);
+}
+
+std::string CaseName(const testing::TestParamInfo<fs::path>& info) {
+  std::string name = info.param.parent_path().filename().string() + "_" + info.param.filename().string();
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(FindCases()), CaseName);
+
+}  // namespace
+}  // namespace opscope
