@@ -1,0 +1,20 @@
+// Exit codes of the command line; a promise to scripts.
+// Thread rule: constants.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace opscope {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitPartial = 3;
+
+// Of several inputs the worst counts: failed, then partial, then done.
+inline int WorseExit(int a, int b) {
+  if (a == kExitUsage || b == kExitUsage) return kExitUsage;
+  if (a == kExitFailed || b == kExitFailed) return kExitFailed;
+  return a > b ? a : b;
+}
+
+}  // namespace opscope

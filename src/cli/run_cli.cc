@@ -1,0 +1,52 @@
+// Reads the arguments, runs one verb. CLI11 throws for help, version and usage errors; nothing of that
+// leaves this file.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/cli.h"
+
+namespace opscope {
+namespace {
+
+int RunParsed(const std::vector<Verb>& verbs) {
+  for (const Verb& verb : verbs) {
+    if (verb.app->parsed()) return verb.run();
+  }
+  return kExitUsage;
+}
+
+int ReportUsage(const CLI::App& root, const CLI::ParseError& error) {
+  std::string verb;
+  for (const CLI::App* parsed : root.get_subcommands())
+    verb = parsed->get_name() + " ";
+  PrintError((verb.empty() ? "" : verb.substr(0, verb.size() - 1) + ": ") + std::string(error.what()) +
+             "; see 'opscope " + verb + "--help'");
+  return kExitUsage;
+}
+
+}  // namespace
+
+int RunCli(int argc, const char* const* argv) {
+  CLI::App root("A performance profiler for deep-learning programs.", "opscope");
+  root.set_version_flag("--version", "opscope " OPSCOPE_VERSION);
+  root.require_subcommand(1);
+  root.footer("Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).");
+  const std::vector<Verb> verbs = {AddSummaryVerb(&root), AddInfoVerb(&root), AddExportVerb(&root),
+                                   AddConvertVerb(&root)};
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return ExitFor(WriteStandardOutput(root.help()));
+  } catch (const CLI::CallForVersion& version) {
+    return ExitFor(WriteStandardOutput(std::string(version.what()) + "\n"));
+  } catch (const CLI::ParseError& error) {
+    return ReportUsage(root, error);
+  }
+  return RunParsed(verbs);
+}
+
+}  // namespace opscope

@@ -1,0 +1,137 @@
+// `opscope summary`: the operator table, ours or torch's.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "cli/exit_code.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/analysis/op_summary.h"
+#include "opscope/report.h"
+
+namespace opscope {
+namespace {
+
+// torch's group_by_stack_n: enough frames to tell call sites apart.
+constexpr int kStackFrames = 5;
+
+struct SummaryOptions {
+  CommonOptions common;
+  std::string style = "plain";
+  std::string sort;
+  std::vector<std::string> group_names = {"name"};
+  std::vector<GroupKey> group_by;
+  int64_t limit = 0;
+  bool csv = false;
+};
+
+int UsageError(const std::string& message) {
+  PrintError(message);
+  return kExitUsage;
+}
+
+// "total" may stand for "total_ns".
+std::string FieldName(const std::string& sort) {
+  if (sort.empty()) return "total_ns";
+  for (const char* field :
+       {"total", "self", "min", "max", "mean", "total_with_recursion", "device_total", "device_self"}) {
+    if (sort == field) return sort + "_ns";
+  }
+  return sort == "self_memory" ? "self_memory_bytes" : sort;
+}
+
+int PrintTorchTable(const Trace& trace, const SummaryOptions& options) {
+  AverageOptions average;
+  for (GroupKey key : options.group_by) {
+    if (key == GroupKey::kShape) average.group_by_input_shape = true;
+    if (key == GroupKey::kStack) average.group_by_stack_n = kStackFrames;
+  }
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  const std::vector<FunctionEventAverage> averages = AverageFunctionEvents(trace, events, average);
+  TorchTableOptions table;
+  table.sort_by = options.sort;
+  table.row_limit = options.limit > 0 ? options.limit : -1;
+  table.profile_memory = events.profile_memory;
+  table.with_flops = events.with_flops;
+  table.use_device = events.use_device;
+  Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);
+  if (!text.ok()) return UsageError("summary: --sort: " + text.error().message);
+  return ExitFor(WriteStandardOutput(text.value()));
+}
+
+// The first line of a table, bold on a terminal.
+std::string WithBoldTitle(std::string table) {
+  const size_t end = table.find('\n');
+  return "\x1b[1m" + table.substr(0, end) + "\x1b[0m" + table.substr(end);
+}
+
+int PrintSummary(const Trace& trace, const SummaryOptions& options) {
+  if (options.style == "torch" && !options.common.json && !options.csv) return PrintTorchTable(trace, options);
+  OpSummary summary = SummarizeOps(trace, {options.group_by});
+  if (Status sorted = SortOpSummary(trace, &summary, FieldName(options.sort)); !sorted.ok()) {
+    return UsageError("summary: --sort: " + sorted.error().message);
+  }
+  const auto limit = static_cast<size_t>(options.limit);
+  if (options.common.json) return ExitFor(WriteStandardOutput(SummaryJson(trace, summary, limit)));
+  if (options.csv) return ExitFor(WriteStandardOutput(SummaryCsv(trace, summary, limit)));
+  const Terminal terminal = DetectTerminal(options.common.no_color);
+  std::string table = FormatSummaryTable(trace, summary, {limit, terminal.width});
+  return ExitFor(WriteStandardOutput(terminal.color ? WithBoldTitle(std::move(table)) : table));
+}
+
+bool ReadGroupKeys(SummaryOptions* options) {
+  for (const std::string& name : options->group_names) {
+    const std::optional<GroupKey> key = GroupKeyFromName(name);
+    if (!key) {
+      PrintError("summary: --group-by: no '" + name + "'; choose from name, shape, category, thread, device, stack");
+      return false;
+    }
+    if (options->style == "torch" && *key != GroupKey::kName && *key != GroupKey::kShape && *key != GroupKey::kStack) {
+      PrintError("summary: --group-by: the torch style groups by name, shape and stack only");
+      return false;
+    }
+    options->group_by.push_back(*key);
+  }
+  return true;
+}
+
+int RunSummary(SummaryOptions* options) {
+  if (!ReadGroupKeys(options)) return kExitUsage;
+  const bool has_titles = options->common.files.size() > 1 && !options->common.json && !options->csv;
+  bool is_first = true;
+  return ForEachInput(options->common, [&](const Trace& trace, const std::string& file) {
+    if (has_titles) {
+      const std::string title = (is_first ? "" : "\n") + file + "\n";
+      if (const int exit_code = ExitFor(WriteStandardOutput(title)); exit_code != kExitDone) return exit_code;
+      is_first = false;
+    }
+    return PrintSummary(trace, *options);
+  });
+}
+
+}  // namespace
+
+Verb AddSummaryVerb(CLI::App* root) {
+  auto options = std::make_shared<SummaryOptions>();
+  CLI::App* app = root->add_subcommand("summary", "the operator table")->alias("top");
+  AddCommonOptions(app, &options->common);
+  AddJsonOption(app, &options->common);
+  app->add_flag("--csv", options->csv, "CSV on standard output")->excludes("--json");
+  app->add_option("--style", options->style, "plain, or torch: the table of torch.profiler")
+      ->check(CLI::IsMember({"plain", "torch"}))
+      ->capture_default_str();
+  app->add_option("--sort", options->sort,
+                  "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
+                  "cpu_time_total");
+  app->add_option("--limit", options->limit, "print this many rows (default: all)")->check(CLI::PositiveNumber);
+  app->add_option("--group-by", options->group_names,
+                  "name, shape, category, thread, device, stack; several with commas")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->capture_default_str();
+  return {app, [options] { return RunSummary(options.get()); }};
+}
+
+}  // namespace opscope

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verb.h"
+
+#include "base/file.h"
+#include "cli/exit_code.h"
+#include "cli/terminal.h"
+#include "opscope/import.h"
+
+namespace opscope {
+namespace {
+
+Result<Trace> OpenInput(const std::string& file, const ImportOptions& options) {
+  if (file != "-") return ImportFile(file, options);
+  Result<FileBytes> input = FileBytes::Open("/dev/stdin");
+  if (!input.ok()) return input.error();
+  return ImportBytes(input.value().bytes(), "standard input", options);
+}
+
+void ListProblems(const Trace& trace, const std::string& file, bool all) {
+  const ProblemColumns& problems = trace.problems();
+  for (size_t i = 0; i < problems.size(); ++i) {
+    const bool is_loss = problems.severity[i] != static_cast<uint8_t>(ProblemSeverity::kInfo);
+    if (!is_loss && !all) continue;
+    std::string line = file + ": ";
+    if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";
+    line += trace.text(problems.message[i]);
+    if (problems.count[i] > 1) line += " (" + std::to_string(problems.count[i]) + " times)";
+    PrintError(line);
+  }
+}
+
+}  // namespace
+
+void AddCommonOptions(CLI::App* app, CommonOptions* options) {
+  app->add_option("FILE", options->files, "traces; - is standard input")->required();
+  app->add_flag("-q,--quiet", options->quiet, "no messages but errors");
+  app->add_flag("-v,--verbose", options->verbose, "list every problem of the input, harmless ones too");
+  app->add_flag("--no-color", options->no_color, "plain text on a terminal too (also NO_COLOR=1)");
+  app->add_option("--max-memory", options->max_memory, "keep what fits into this many bytes (suffixes K, M, G)")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+void AddJsonOption(CLI::App* app, CommonOptions* options) {
+  app->add_flag("--json", options->json, "JSON on standard output");
+}
+
+int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
+  int exit_code = kExitDone;
+  for (const std::string& file : options.files) {
+    ImportOptions import;
+    import.max_memory = options.max_memory;
+    Result<Trace> trace = OpenInput(file, import);
+    if (!trace.ok()) {
+      PrintError(trace.error().message);
+      exit_code = WorseExit(exit_code, kExitFailed);
+      continue;
+    }
+    exit_code = WorseExit(exit_code, use(trace.value(), file));
+    if (!options.quiet) ListProblems(trace.value(), file, options.verbose);
+    if (trace.value().is_partial()) exit_code = WorseExit(exit_code, kExitPartial);
+  }
+  return exit_code;
+}
+
+int ExitFor(const Status& status) {
+  if (status.ok()) return kExitDone;
+  PrintError(status.error().message);
+  return kExitFailed;
+}
+
+}  // namespace opscope

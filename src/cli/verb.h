@@ -1,0 +1,51 @@
+// What the verbs share: their place in the command line, common options, opening inputs.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "opscope/result.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct CommonOptions {
+  std::vector<std::string> files;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool no_color = false;
+  uint64_t max_memory = 0;
+};
+
+// A verb of the command line. `run` is called once, after the arguments were read.
+struct Verb {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Verb AddSummaryVerb(CLI::App* root);
+Verb AddInfoVerb(CLI::App* root);
+Verb AddExportVerb(CLI::App* root);
+Verb AddConvertVerb(CLI::App* root);
+
+// FILE..., -q, -v, --no-color, --max-memory.
+void AddCommonOptions(CLI::App* app, CommonOptions* options);
+// --json
+void AddJsonOption(CLI::App* app, CommonOptions* options);
+
+// Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
+// Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the
+// worst code.
+int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use);
+
+// Prints the error of a failed Status and gives the exit code for it.
+int ExitFor(const Status& status);
+
+}  // namespace opscope
