@@ -285,15 +285,17 @@ inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const I
 }
 
 // Takes a slot and links it as the innermost open scope. `name` and `side` must be of the current
-// chunk, with the payload written (InternAndReserve). Null when memory is short: count it in
-// Stream::dropped.
+// chunk, with the payload written (InternAndReserve). Null when memory is short; counted as dropped.
 inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
                               uint8_t flags = 0) {
   Thread* thread = stream->thread;
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(scope == nullptr)) {
     scope = opscope_more_slots(thread);
-    if (scope == nullptr) return nullptr;
+    if (scope == nullptr) {
+      stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      return nullptr;
+    }
   }
   thread->free_slots = scope->next_free;
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);

@@ -46,6 +46,7 @@ struct Schedule {
 
   // REQUIRES: Validate().ok(). Steps below 0 have no action.
   [[nodiscard]] Action At(int64_t step) const;
+  Action operator()(int64_t step) const { return At(step); }
 };
 
 // One thing to do, in the order in which TransitionPlan lists them.

@@ -171,7 +171,7 @@ ChunkHeader* MakeEdgeChunk(Window* window, const ChunkHeader* last, const OpenCo
   for (const OpenCopy& copy : copies)
     bytes += BytesOfEntries(space, copy.name, copy.side);
   const uint64_t size = bytes <= kChunkBytes ? kChunkBytes : (bytes + 4095) & ~uint64_t{4095};
-  ChunkHeader* chunk = size > 0x80000000u ? nullptr : TakeCharged(window, static_cast<uint32_t>(size));
+  ChunkHeader* chunk = size > (uint64_t{1} << 30) ? nullptr : TakeCharged(window, static_cast<uint32_t>(size));
   if (chunk == nullptr) return nullptr;
   CopyHeader(*last, chunk);
   chunk->size = static_cast<uint32_t>(size);

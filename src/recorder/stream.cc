@@ -15,7 +15,7 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kLargestChunk = uint64_t{1} << 31;
+constexpr uint64_t kLargestChunk = uint64_t{1} << 29;  // a block of a file holds up to 1 GiB
 
 template <typename Visit>
 void ForEachOpenScope(Stream* stream, const Visit& visit) {

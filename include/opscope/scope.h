@@ -1,0 +1,193 @@
+// What a program says about itself while it runs: scopes, counters, instants, flows, thread names.
+// This is the hot path, so it includes nothing but the recorder's interface; Profiler, which decides
+// when this is recorded and needs strings and functions, is in profiler.h.
+//
+//   void Train() {
+//     OPSCOPE_SCOPE("train");                        // a literal: its pointer is the name
+//     opscope::Scope scope(layer.name().c_str());    // any text: copied
+//     scope.Arg("batch", 32).Arg("device", "cpu");
+//     opscope::Counter("loss", loss);
+//   }
+//
+// While no window takes native scopes, each of these is one relaxed load and a branch that is not
+// taken. While one does, a scope costs two clock reads and one 32-byte record. Nothing here waits, and
+// between begin and end of a scope nothing allocates but the text of an Arg. With several windows open at once, every
+// window that takes this thread gets its own record.
+//
+// Thread rule: any thread. A Scope belongs to the thread that made it; one that is destroyed on another
+// thread is recorded as asynchronous.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "opscope/recorder.h"
+
+namespace opscope {
+
+// The calling thread's stream in the first window that takes its native scopes; Stream::next_native
+// leads to the others. Null when nothing is to be recorded.
+inline Stream* NativeStream() {
+  const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
+  if (__builtin_expect(gate == 0, 1)) return nullptr;
+  const Thread* thread = opscope_tls;
+  if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) {
+    thread = opscope_thread_sync();
+    if (thread == nullptr) return nullptr;
+  }
+  return thread->native;
+}
+
+// A text with static storage: its address may stand for it. OPSCOPE_SCOPE makes these of literals.
+struct StaticName {
+  const char* text;
+};
+
+class [[nodiscard]] Scope {
+ public:
+  explicit Scope(StaticName name) {
+    if (Stream* stream = NativeStream(); OPSCOPE_UNLIKELY(stream != nullptr)) {
+      open_ = OpenOn(stream, InternStable(stream, name.text));
+      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) OpenInOtherWindows(stream, name.text);
+    }
+  }
+  explicit Scope(const char* name) {
+    if (Stream* stream = NativeStream(); OPSCOPE_UNLIKELY(stream != nullptr)) {
+      open_ = OpenOn(stream, InternText(stream, name));
+      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) OpenInOtherWindows(stream, name);
+    }
+  }
+  ~Scope() {
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) Close();
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  // True when something is being recorded: guards work that only makes arguments.
+  bool recording() const { return open_ != nullptr; }
+
+  // An argument, shown with the scope. Formats text when recording, else costs nothing. What was added
+  // is kept also when the window closes before the scope ends.
+  // On the thread that made the scope only.
+  Scope& Arg(const char* key, const char* text) { return Arg(key, text, std::strlen(text)); }
+  Scope& Arg(const char* key, const char* text, size_t size) {
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddText(key, text, size);
+    return *this;
+  }
+  template <typename Text>
+    requires requires(const Text& text) { text.data() + text.size(); }
+  Scope& Arg(const char* key, const Text& text) {
+    return Arg(key, text.data(), text.size());
+  }
+  Scope& Arg(const char* key, bool value) {
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddJson(key, value ? "true" : "false");
+    return *this;
+  }
+  template <typename Number>
+    requires std::is_integral_v<Number>
+  Scope& Arg(const char* key, Number value) {
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) {
+      if constexpr (static_cast<Number>(-1) < Number{0}) {
+        AddInt(key, static_cast<int64_t>(value));
+      } else {
+        AddUint(key, static_cast<uint64_t>(value));
+      }
+    }
+    return *this;
+  }
+  Scope& Arg(const char* key, float value) { return Arg(key, static_cast<double>(value)); }
+  Scope& Arg(const char* key, double value) {
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddDouble(key, value);
+    return *this;
+  }
+
+ private:
+  static OpenScope* OpenOn(Stream* stream, uint32_t name) {
+    return OpenScopeOn(stream, name, 0, RecordSource::kAnnotation, 0);
+  }
+  __attribute__((noinline, cold)) void OpenInOtherWindows(Stream* stream, const char* name) {
+    OpenScope** link = &open_;
+    while ((stream = stream->next_native) != nullptr) {
+      if (*link != nullptr) link = &(*link)->sibling;
+      *link = OpenOn(stream, InternText(stream, name));
+    }
+  }
+  void Close() {
+    const uint64_t now = ReadTicks();
+    OpenScope* next = open_->sibling;
+    CloseScope(open_, now);
+    ReleaseScope(open_);
+    if (OPSCOPE_UNLIKELY(next != nullptr)) CloseInOtherWindows(next, now);
+  }
+  __attribute__((noinline, cold)) static void CloseInOtherWindows(OpenScope* scope, uint64_t now) {
+    while (scope != nullptr) {
+      OpenScope* next = scope->sibling;
+      CloseScope(scope, now);
+      ReleaseScope(scope);
+      scope = next;
+    }
+  }
+
+  // In src/profiler/scope_arguments.cc.
+  void AddText(const char* key, const char* text, size_t size);
+  void AddInt(const char* key, int64_t value);
+  void AddUint(const char* key, uint64_t value);
+  void AddDouble(const char* key, double value);
+  void AddJson(const char* key, const char* json);
+
+  OpenScope* open_ = nullptr;  // in the first window; siblings in the others
+};
+
+// One record without duration in every window that takes this thread.
+inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
+  Stream* stream = NativeStream();
+  if (__builtin_expect(stream == nullptr, 1)) return;
+  Record record;
+  record.start = ReadTicks();
+  record.value = value;
+  record.kind = kind;
+  for (; stream != nullptr; stream = stream->next_native) {
+    if (opscope_make_room(stream, 0)) record.name = InternText(stream, name);
+    const OpenScope* top = stream->top.load(std::memory_order_relaxed);
+    record.depth = 0;
+    if (top != nullptr)
+      record.depth = static_cast<uint16_t>((top->shape.load(std::memory_order_relaxed) & 0xffffu) + 1);
+    AppendRecord(stream, record);
+  }
+}
+
+// A value at this moment, drawn as a curve by name.
+inline void Counter(const char* name, double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  RecordNow(RecordKind::kCounter, name, bits);
+}
+
+// A point in time.
+inline void Instant(const char* name) {
+  RecordNow(RecordKind::kInstant, name, 0);
+}
+
+// An arrow from where FlowBegin was called to every FlowEnd with the same name and id, on any thread.
+inline void FlowBegin(const char* name, uint64_t id) {
+  RecordNow(RecordKind::kFlowBegin, name, id);
+}
+inline void FlowEnd(const char* name, uint64_t id) {
+  RecordNow(RecordKind::kFlowEnd, name, id);
+}
+
+// Name of the calling thread in recordings from now on (31 bytes at most); does not touch the system's.
+inline void SetThreadName(const char* name) {
+  opscope_set_thread_name(name);
+}
+
+}  // namespace opscope
+
+#define OPSCOPE_JOIN_AGAIN(a, b) a##b
+#define OPSCOPE_JOIN(a, b) OPSCOPE_JOIN_AGAIN(a, b)
+// A scope from here to the end of the block. `name` is a string literal.
+#define OPSCOPE_SCOPE(name) \
+  const ::opscope::Scope OPSCOPE_JOIN(opscope_scope_, __LINE__)(::opscope::StaticName{"" name})

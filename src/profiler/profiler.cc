@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/profiler.h"
+
+#include <optional>
+#include <utility>
+
+#include "profiler/save.h"
+
+namespace opscope {
+namespace {
+
+Error Misuse(const char* sentence) {
+  return {ErrorCode::kInvalidArgument, sentence};
+}
+
+}  // namespace
+
+Profiler::Profiler(Options options) : options_(std::move(options)) {
+}
+
+Profiler::~Profiler() {
+  EndStepRange();
+}
+
+Action Profiler::ActionOf(int64_t step) const {
+  return options_.schedule ? options_.schedule(step) : Action::kRecord;
+}
+
+Status Profiler::Start() {
+  if (state_ == State::kRunning) return Misuse("profiler: started already");
+  if (const auto* schedule = options_.schedule.target<Schedule>()) OPSCOPE_TRY(schedule->Validate());
+  if (state_ == State::kIdle) action_ = ActionOf(step_);
+  OPSCOPE_TRY(Obey(Transition(Action::kNone, action_), false));
+  state_ = State::kRunning;
+  BeginStepRange();
+  return {};
+}
+
+Status Profiler::Step() {
+  if (state_ != State::kRunning) return Misuse("profiler: step without start");
+  EndStepRange();
+  const Action previous = action_;
+  ++step_;
+  action_ = ActionOf(step_);
+  OPSCOPE_TRY(Obey(Transition(previous, action_), previous == Action::kWarmup));
+  BeginStepRange();
+  return {};
+}
+
+Status Profiler::Stop() {
+  if (state_ == State::kIdle) return Misuse("profiler: stop without start");
+  if (state_ == State::kStopped) return {};
+  EndStepRange();
+  state_ = State::kStopped;
+  return Obey(Transition(action_, std::nullopt), action_ == Action::kWarmup);
+}
+
+// throw_away: what is started and stopped at the end of a warm-up is no recording.
+Status Profiler::Obey(const TransitionPlan& plan, bool throw_away) {
+  for (const TransitionStep step : plan) {
+    switch (step) {
+      case TransitionStep::kPrepare:
+        opscope_prepare();
+        break;
+      case TransitionStep::kStart:
+        OPSCOPE_TRY(OpenWindow());
+        break;
+      case TransitionStep::kStop:
+        CloseWindow(throw_away);
+        break;
+      case TransitionStep::kReady:
+        if (options_.on_ready) options_.on_ready(*this);
+        break;
+      default:
+        if (options_.on_warning) options_.on_warning(TransitionWarning(step));
+    }
+  }
+  return {};
+}
+
+Status Profiler::OpenWindow() {
+  WindowOptions options;
+  options.at_cap = options_.at_cap;
+  options.native_threads = options_.threads;
+  options.max_bytes = options_.max_bytes;
+  options.metadata_json = options_.metadata_json.c_str();
+  const char* error = "";
+  running_.reset(opscope_window_open(&options, &error));
+  if (running_ == nullptr) return Error{ErrorCode::kUnsupported, std::string("profiler: ") + error};
+  return {};
+}
+
+void Profiler::CloseWindow(bool throw_away) {
+  if (running_ == nullptr) return;  // a failed start
+  opscope_window_close(running_.get());
+  if (throw_away) {
+    running_.reset();
+  } else {
+    complete_ = std::move(running_);
+  }
+}
+
+void Profiler::BeginStepRange() {
+  if (!options_.schedule || running_ == nullptr) return;
+  Stream* stream = opscope_stream_attach(opscope_window_slot(running_.get()), 0);
+  if (stream == nullptr) return;
+  const std::string name = "ProfilerStep#" + std::to_string(step_);
+  step_range_ =
+      OpenScopeOn(stream, InternText(stream, name.c_str()), 0, RecordSource::kAnnotation, 0, record_flags::kStep);
+}
+
+void Profiler::EndStepRange() {
+  OpenScope* range = std::exchange(step_range_, nullptr);
+  if (range == nullptr) return;
+  CloseScope(range, ReadTicks());
+  ReleaseScope(range);
+}
+
+WindowCounts Profiler::Counts() const {
+  const Window* window = running_ != nullptr ? running_.get() : complete_.get();
+  return window == nullptr ? WindowCounts{} : opscope_window_counts(window);
+}
+
+Status Profiler::Save(const std::string& path) const {
+  if (complete_ == nullptr) return Misuse("profiler: nothing is recorded yet");
+  return SaveRecording(complete_.get(), path);
+}
+
+}  // namespace opscope

@@ -1,0 +1,293 @@
+// What one thread writes: order, depth, names, payloads, chunk after chunk.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "opscope/scope.h"
+#include "recorder/decoded_window.h"
+
+namespace opscope {
+namespace {
+
+// "name(children...)" of a forest, rebuilt from post-order and depth.
+std::string Rebuild(const std::vector<DecodedRecord>& records) {
+  std::vector<std::pair<uint32_t, std::string>> pending;  // depth, text
+  for (const DecodedRecord& decoded : records) {
+    size_t first = pending.size();
+    while (first > 0 && pending[first - 1].first > decoded.record.depth)
+      --first;
+    std::string text = decoded.name;
+    if (first < pending.size()) {
+      text += "(";
+      for (size_t i = first; i < pending.size(); ++i)
+        text += (i == first ? "" : " ") + pending[i].second;
+      text += ")";
+    }
+    pending.resize(first);
+    pending.emplace_back(decoded.record.depth, text);
+  }
+  std::string forest;
+  for (const auto& [depth, text] : pending)
+    forest += (forest.empty() ? "" : " ") + text;
+  return forest;
+}
+
+TEST(ScopeRecord, NestingIsRebuiltFromOrderAndDepth) {
+  OwnedWindow window = OpenTestWindow();
+  {
+    OPSCOPE_SCOPE("a");
+    {
+      OPSCOPE_SCOPE("b");
+    }
+    {
+      OPSCOPE_SCOPE("c");
+      {
+        OPSCOPE_SCOPE("d");
+      }
+    }
+  }
+  {
+    OPSCOPE_SCOPE("e");
+  }
+  EXPECT_EQ(Rebuild(CloseAndDecode(window.get()).only_thread().records), "a(b c(d)) e");
+}
+
+// A random forest, written and described at the same time.
+struct RandomForest {
+  Stream* stream;
+  std::mt19937 random;
+  int names = 0;
+
+  std::string Write(int depth) {
+    std::string text;
+    const int count = depth > 5 ? 0 : static_cast<int>(random() % 5);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "n" + std::to_string(names++ % 700);
+      OpenScope* scope = OpenNamed(stream, name);
+      const std::string inside = Write(depth + 1);
+      End(scope);
+      text += (i == 0 ? "" : " ") + name + (inside.empty() ? "" : "(" + inside + ")");
+    }
+    return text;
+  }
+};
+
+TEST(ScopeRecord, RandomForestsAreRebuiltExactly) {
+  const uint32_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (uint32_t round = 0; round < 200; ++round) {
+    OwnedWindow window = OpenTestWindow();
+    RandomForest forest{StreamIn(window), std::mt19937(seed + round)};
+    const std::string expected = forest.Write(0);
+    ASSERT_EQ(Rebuild(CloseAndDecode(window.get()).only_thread().records), expected);
+  }
+}
+
+TEST(ScopeRecord, OpenScopesMoveOnWithEveryNewChunk) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  constexpr int kDeep = 300;
+  constexpr int kInner = 100000;  // a dozen chunks
+  std::vector<OpenScope*> open;
+  for (int i = 0; i < kDeep; ++i)
+    open.push_back(OpenNumbered(stream, "deep", static_cast<uint64_t>(i)));
+  for (int i = 0; i < kInner; ++i)
+    End(OpenNumbered(stream, "inner", static_cast<uint64_t>(i)));
+  for (; !open.empty(); open.pop_back())
+    End(open.back());
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const auto& records = decoded.only_thread().records;
+  ASSERT_EQ(records.size(), static_cast<size_t>(kDeep + kInner));
+  EXPECT_GT(decoded.only_thread().sequences.size(), 10u);
+  for (int i = 0; i < kInner; ++i) {
+    ASSERT_EQ(records[static_cast<size_t>(i)].name, "inner");
+    ASSERT_EQ(records[static_cast<size_t>(i)].handle, static_cast<uint64_t>(i));
+    ASSERT_EQ(records[static_cast<size_t>(i)].record.depth, kDeep);
+  }
+  for (int i = 0; i < kDeep; ++i) {
+    const DecodedRecord& record = records[static_cast<size_t>(kInner + kDeep - 1 - i)];
+    ASSERT_EQ(record.name, "deep");
+    ASSERT_EQ(record.handle, static_cast<uint64_t>(i));
+    ASSERT_EQ(record.record.depth, i);
+  }
+}
+
+TEST(ScopeRecord, ScopesDeeperThanTheDepthFieldStayAtItsEnd) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  std::vector<OpenScope*> open;
+  for (int i = 0; i < 70000; ++i)
+    open.push_back(OpenNamed(stream, "x"));
+  for (; !open.empty(); open.pop_back())
+    End(open.back());
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  ASSERT_EQ(decoded.only_thread().records.size(), 70000u);
+  EXPECT_EQ(decoded.only_thread().records.front().record.depth, 65535);
+  EXPECT_EQ(decoded.only_thread().records.back().record.depth, 0);
+}
+
+TEST(ScopeRecord, NamesOfAnyBytesAndSizesSurvive) {
+  std::string all_bytes;
+  for (int i = 0; i < 256; ++i)
+    all_bytes.push_back(static_cast<char>(i));
+  const std::vector<std::string> names = {
+      "",         "plain",      "quote\" back\\slash",    "line\nfeed\ttab",        all_bytes,
+      "\xff\xfe", "\U0001F600", std::string(100000, 'x'), std::string(3000000, 'y')};
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<OpenScope*> open;  // all at once, so that the huge ones move on with the others
+    for (const std::string& name : names)
+      open.push_back(OpenNamed(stream, name));
+    for (; !open.empty(); open.pop_back())
+      End(open.back());
+  }
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const auto& records = decoded.only_thread().records;
+  ASSERT_EQ(records.size(), 3 * names.size());
+  for (size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].name, names[names.size() - 1 - i % names.size()]) << i;
+  }
+}
+
+TEST(ScopeRecord, AHugeNameAndAHugePayloadMeetInOneChunk) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  const std::string name(200000, 'n');
+  constexpr uint32_t kBytes = 200000;
+  int calls = 0;
+  const NameAndRoom room = InternAndReserve(stream, kBytes, [&] {
+    ++calls;
+    return opscope_intern_slow(stream, name.data(), name.size());
+  });
+  ASSERT_NE(room.side, nullptr);
+  EXPECT_LE(calls, 4);
+  PayloadHeader header;
+  header.bytes = kBytes;
+  std::memcpy(room.side, &header, sizeof(header));
+  End(OpenScopeOn(stream, room.name, OffsetInChunk(stream, room.side), RecordSource::kAnnotation, 0));
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  ASSERT_EQ(decoded.only_thread().records.size(), 1u);
+  EXPECT_EQ(decoded.only_thread().records[0].name, name);
+}
+
+TEST(ScopeRecord, ANameThatIsChangedInPlaceIsCopied) {
+  OwnedWindow window = OpenTestWindow();
+  char name[8] = "first";
+  {
+    Scope scope(name);
+  }
+  std::memcpy(name, "other", 6);
+  {
+    Scope scope(name);
+  }
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  ASSERT_EQ(decoded.only_thread().records.size(), 2u);
+  EXPECT_EQ(decoded.only_thread().records[0].name, "first");
+  EXPECT_EQ(decoded.only_thread().records[1].name, "other");
+}
+
+TEST(ScopeRecord, AnAddressUsedForCopiedTextProvesNothingForStableText) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  static char place[8] = "before";
+  const uint32_t copied = InternText(stream, place);
+  std::memcpy(place, "after", 6);
+  EXPECT_NE(InternStable(stream, place), copied);
+}
+
+TEST(ScopeRecord, ANameStandsOncePerChunk) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  const std::string one = "same text", two = "same text";
+  EXPECT_EQ(InternText(stream, one.c_str()), InternText(stream, two.c_str()));
+  EXPECT_EQ(InternText(stream, one.c_str()), opscope_intern_slow(stream, "same text", 9));
+}
+
+TEST(ScopeRecord, ExceptionsEndTheScopesTheyPass) {
+  OwnedWindow window = OpenTestWindow();
+  try {
+    OPSCOPE_SCOPE("outer");
+    OPSCOPE_SCOPE("inner");
+    throw std::runtime_error("thrown on purpose");
+  } catch (const std::runtime_error&) {
+  }
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  EXPECT_EQ(Rebuild(decoded.only_thread().records), "outer(inner)");
+  for (const DecodedRecord& record : decoded.only_thread().records)
+    EXPECT_FALSE(record.unfinished());
+}
+
+TEST(ScopeRecord, AScopeThatEndsBeforeItsInnerOneLeavesTheNesting) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  OpenScope* outer = OpenNamed(stream, "outer");
+  OpenScope* crossing = OpenNamed(stream, "crossing");
+  OpenScope* inner = OpenNamed(stream, "inner");
+  End(crossing);
+  End(inner);
+  End(outer);
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const auto& records = decoded.only_thread().records;
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].name, "crossing");
+  EXPECT_EQ(records[0].record.kind, RecordKind::kAsync);
+  EXPECT_EQ(records[0].record.flags, 0);
+  EXPECT_EQ(records[1].record.kind, RecordKind::kScope);
+  EXPECT_EQ(records[2].record.kind, RecordKind::kScope);
+}
+
+TEST(ScopeRecord, AScopeReleasedWithoutAnEndCountsAsDropped) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  OpenScope* outer = OpenNamed(stream, "outer");
+  ReleaseScope(OpenNamed(stream, "abandoned"));
+  End(outer);
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  EXPECT_EQ(Rebuild(decoded.only_thread().records), "outer");
+  EXPECT_EQ(decoded.only_thread().dropped, 1u);
+}
+
+TEST(ScopeRecord, ValuesWithoutDurationKeepTheirKindAndValue) {
+  OwnedWindow window = OpenTestWindow();
+  Counter("loss", 0.25);
+  Instant("now");
+  FlowBegin("flow", 7);
+  FlowEnd("flow", 7);
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const auto& records = decoded.only_thread().records;
+  ASSERT_EQ(records.size(), 4u);
+  double value;
+  std::memcpy(&value, &records[0].record.value, sizeof(value));
+  EXPECT_EQ(value, 0.25);
+  EXPECT_EQ(records[0].record.kind, RecordKind::kCounter);
+  EXPECT_EQ(records[1].record.kind, RecordKind::kInstant);
+  EXPECT_EQ(records[2].record.kind, RecordKind::kFlowBegin);
+  EXPECT_EQ(records[3].record.kind, RecordKind::kFlowEnd);
+  EXPECT_EQ(records[3].record.value, 7u);
+  EXPECT_EQ(records[3].name, "flow");
+}
+
+TEST(ScopeRecord, TimesLieBetweenTheCalibrationsOfOpeningAndClose) {
+  OwnedWindow window = OpenTestWindow();
+  {
+    OPSCOPE_SCOPE("timed");
+  }
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const size_t list = decoded.info.find("\"calibrations\":[[");
+  ASSERT_NE(list, std::string::npos);
+  const uint64_t first = std::strtoull(decoded.info.c_str() + list + 17, nullptr, 10);
+  const size_t last_at = decoded.info.rfind('[', decoded.info.find("]]", list));
+  const uint64_t last = std::strtoull(decoded.info.c_str() + last_at + 1, nullptr, 10);
+  const Record& record = decoded.only_thread().records.at(0).record;
+  EXPECT_LE(first, record.start);
+  EXPECT_LE(record.start + record.value, last);
+}
+
+}  // namespace
+}  // namespace opscope
