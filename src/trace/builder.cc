@@ -142,6 +142,17 @@ void TraceBuilder::SetPreOrdered(TrackId track) {
   pending_->pre_ordered[Row(track)] = 1;
 }
 
+SpanColumns TraceBuilder::added_spans() const {
+  return storage_->spans.view();
+}
+void TraceBuilder::SetExternalId(AddedSpan span, uint32_t external_id) {
+  storage_->spans.external_id[static_cast<size_t>(span)] = external_id;
+}
+void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread) {
+  storage_->spans.sequence[static_cast<size_t>(span)] = sequence;
+  storage_->spans.forward_thread[static_cast<size_t>(span)] = forward_thread;
+}
+
 void TraceBuilder::AddAsyncSpan(const AsyncSpanRow& row) {
   storage_->async_spans.Add(row);
 }

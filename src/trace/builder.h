@@ -138,6 +138,13 @@ class TraceBuilder {
   // for nesting and self time, its duration stays, and a problem is counted.
   void SetPreOrdered(TrackId track);
 
+  // The columns as added so far, in order of addition (parents and depths are not filled in yet). Valid until
+  // the next AddSpan.
+  SpanColumns added_spans() const;
+  // Late knowledge about a span.
+  void SetExternalId(AddedSpan span, uint32_t external_id);
+  void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
+
   void AddAsyncSpan(const AsyncSpanRow& row);
   void AddInstant(const InstantRow& row);
   void AddCounter(const CounterRow& row);

@@ -128,12 +128,21 @@ void BlockScanner::Resynchronise() {
   position_ = found == std::string_view::npos ? file_.size() : found;
 }
 
+bool BlockScanner::Truncated() {
+  truncated_ = true;
+  ended_ = false;
+  position_ = file_.size();
+  return false;
+}
+
 bool BlockScanner::Next(Block* block) {
   while (position_ < file_.size()) {
     Header header;
+    if (!lost_ && file_.size() - position_ < kBlockHeaderBytes) return Truncated();
     if (!ReadHeader(position_, &header)) {
       if (!lost_) CountDamage();
       lost_ = true;
+      ended_ = false;
       Resynchronise();
       continue;
     }
@@ -141,10 +150,7 @@ bool BlockScanner::Next(Block* block) {
     block->offset = position_;
     block->type = header.type;
     if (header.stored_bytes > file_.size() - position_ - kBlockHeaderBytes) {
-      // Cut within this block, unless a byte of an embedded copy looks like a header: nothing follows.
-      CountDamage();
-      position_ = file_.size();
-      return false;
+      return Truncated();
     }
     const bool whole = ReadPayload(header, block);
     if (!whole) CountDamage();

@@ -26,7 +26,7 @@ inline constexpr uint32_t kMaxBlockBytes = uint32_t{1} << 30;
 
 namespace block_types {
 // 1 kWindowInfo and 2 kRawChunk come from the recorder (opscope/recorder.h).
-inline constexpr uint16_t kTraceInfo = 16;  // JSON text: format, counts, options of an exported Trace
+inline constexpr uint16_t kTraceInfo = 16;  // facts about an exported Trace (trace_info.h)
 inline constexpr uint16_t kTable = 17;      // rows of one table as columns (table_block.h)
 inline constexpr uint16_t kStrings = 18;    // a run of the string dictionary
 inline constexpr uint16_t kFooter = 19;     // directory of blocks and sums per name (footer.h)
@@ -72,12 +72,14 @@ class BlockScanner {
   uint64_t damaged_count() const { return damaged_count_; }
   int64_t first_damage() const { return first_damage_; }  // offset, -1: none
   bool ended() const { return ended_; }                   // the last block was kEnd
+  bool truncated() const { return truncated_; }           // the last block is not whole
   uint64_t position() const { return position_; }
 
  private:
   struct Header;
   bool ReadHeader(uint64_t offset, Header* header) const;
   bool ReadPayload(const Header& header, Block* block);
+  bool Truncated();
   void CountDamage();
   void Resynchronise();
 
@@ -86,6 +88,7 @@ class BlockScanner {
   uint64_t damaged_count_ = 0;
   int64_t first_damage_ = -1;
   bool ended_ = false;
+  bool truncated_ = false;
   bool lost_ = false;  // looking for the next header
   std::string decompressed_;
 };

@@ -9,116 +9,151 @@
 
 namespace opscope::wire {
 
-inline constexpr uint64_t kNone = 0xffffffff;  // absent id
+// Ids (of strings, tracks, lists, ...) are stored plus one modulo 2^32: 0 is "none".
+inline constexpr uint64_t kNoId = 0;
 inline constexpr uint64_t kMinusOne = ~uint64_t{0};
 inline constexpr uint64_t kNoSortIndex = uint64_t{1} << 63;
 
-inline constexpr uint32_t kProcesses = 1;
+// In every table whose rows are referred to by number: one value, the number of the block's first row.
+inline constexpr uint32_t kFirstRow = 0;
+
+enum TableId : uint32_t {
+  kProcesses = 1,
+  kTracks = 2,
+  kSpans = 3,
+  kAsyncSpans = 4,
+  kInstants = 5,
+  kCounters = 6,
+  kFlows = 7,
+  kAllocations = 8,
+  kSteps = 9,
+  kFrames = 10,
+  kStacks = 11,
+  kArguments = 12,
+  kProblems = 13,
+  kMetadata = 14,
+};
+
 namespace process {
-enum : uint32_t { kPid = 1, kPidText, kName, kLabels, kSortIndex };
+enum : uint32_t { kPid = 1, kPidText = 2, kName = 3, kLabels = 4, kSortIndex = 5 };
 }
 
-inline constexpr uint32_t kTracks = 2;
 namespace track {
-enum : uint32_t { kProcess = 1, kKind, kTid, kTidText, kName, kSortIndex, kLogicalThread, kDevice };
-}
-
-// Rows of one slice of time. A segment is a run of rows of one track.
-inline constexpr uint32_t kSpans = 3;
-namespace span {
 enum : uint32_t {
-  kSegmentTrack = 1,
-  kSegmentAsync,
-  kSegmentRows,
-  kSegmentBase,
-  kSegmentFirstRow,
-  kDepth,
-  kStartAfterStart,
-  kStartAfterEnd,
-  kEndAfterStart,
-  kEndAfterEnd,  // of nested segments
-  kAsyncStart,
-  kAsyncDuration,  // of async segments
-  kName,
-  kOverload,
-  kCategory,
-  kFlags,
-  kScope,
-  kSequence,
-  kForwardThread,
-  kCorrelation,
-  kExternalId,
-  kArgs,
-  kStack,
-  kExtra
+  kProcess = 1,
+  kKind = 2,
+  kTid = 3,
+  kTidText = 4,
+  kName = 5,
+  kSortIndex = 6,
+  kLogicalThread = 7,
+  kDevice = 8
 };
 }
 
-inline constexpr uint32_t kAsyncSpans = 4;
+// Rows of one slice of time. A segment is a run of rows of one track.
+namespace span {
+enum : uint32_t {
+  kSegmentTrack = 1,
+  kSegmentAsync = 2,
+  kSegmentRows = 3,
+  kSegmentBase = 4,
+  kSegmentFirstRow = 5,
+  kDepth = 6,
+  kStartAfterStart = 7,
+  kEndAfterStart = 8,
+  kStartAfterEnd = 9,
+  kEndAfterEnd = 10,  // nested segments
+  kAsyncStart = 11,
+  kAsyncDuration = 12,  // async segments
+  kName = 13,
+  kOverload = 14,
+  kCategory = 15,
+  kFlags = 16,
+  kScope = 17,
+  kSequence = 18,
+  kForwardThread = 19,
+  kCorrelation = 20,
+  kExternalId = 21,
+  kArgs = 22,
+  kStack = 23,
+  kExtra = 24
+};
+}
+
 namespace async_span {
-enum : uint32_t { kStart = 1, kDuration, kName, kCategory, kTrack, kId, kExtra };
+enum : uint32_t { kStart = 1, kDuration = 2, kName = 3, kCategory = 4, kTrack = 5, kId = 6, kExtra = 7 };
 }
 
-inline constexpr uint32_t kInstants = 5;
 namespace instant {
-enum : uint32_t { kTime = 1, kName, kCategory, kTrack, kScope, kExtra };
+enum : uint32_t { kTime = 1, kName = 2, kCategory = 3, kTrack = 4, kScope = 5, kExtra = 6 };
 }
 
-inline constexpr uint32_t kCounters = 6;
 namespace counter {
-enum : uint32_t { kTime = 1, kName, kSeries, kTrack, kValue };
+enum : uint32_t { kTime = 1, kName = 2, kSeries = 3, kTrack = 4, kValue = 5 };
 }
 
-inline constexpr uint32_t kFlows = 7;
 namespace flow {
-enum : uint32_t { kId = 1, kCategory, kName, kStartTime, kStartTrack, kStartSpan, kEndTime, kEndTrack, kEndSpan };
+enum : uint32_t {
+  kId = 1,
+  kCategory = 2,
+  kName = 3,
+  kStartTime = 4,
+  kStartTrack = 5,
+  kStartSpan = 6,
+  kEndTime = 7,
+  kEndTrack = 8,
+  kEndSpan = 9
+};
 }
 
-inline constexpr uint32_t kAllocations = 8;
 namespace allocation {
-enum : uint32_t { kTime = 1, kTrack, kAddress, kBytes, kTotalAllocated, kTotalReserved, kDeviceType, kDevice };
+enum : uint32_t {
+  kTime = 1,
+  kTrack = 2,
+  kAddress = 3,
+  kBytes = 4,
+  kTotalAllocated = 5,
+  kTotalReserved = 6,
+  kDeviceType = 7,
+  kDevice = 8
+};
 }
 
-inline constexpr uint32_t kSteps = 9;
 namespace step {
-enum : uint32_t { kNumber = 1, kName, kSpan };
+enum : uint32_t { kNumber = 1, kName = 2, kSpan = 3 };
 }
 
-inline constexpr uint32_t kFrames = 10;
 namespace frame {
 enum : uint32_t { kText = 1 };
 }
 
-inline constexpr uint32_t kStacks = 11;
 namespace stack {
-enum : uint32_t { kFrame = 1, kCaller };
+enum : uint32_t { kFrame = 1, kCaller = 2 };
 }
 
-// Lists of arguments, flattened: a list has kListSize arguments; a tensor list is followed by its tensors.
-inline constexpr uint32_t kArguments = 12;
+// Lists of arguments, flattened: list i has kListSize[i] arguments; a tensor list is followed by its tensors.
 namespace argument {
 enum : uint32_t {
   kListSize = 1,
-  kKind,
-  kDtype,
-  kValue,
-  kHasStrides,
-  kSizeCount,
-  kStrideCount,
-  kTensorCount,
-  kSizes,
-  kStrides
+  kKind = 2,
+  kDtype = 3,
+  kValue = 4,
+  kHasStrides = 5,
+  kSizeCount = 6,
+  kStrideCount = 7,
+  kTensorCount = 8,
+  kSizes = 9,
+  kStrides = 10
 };
 }
 
-inline constexpr uint32_t kProblems = 13;
 namespace problem {
-enum : uint32_t { kKind = 1, kSeverity, kCount, kFirstOffset, kMessage };
+enum : uint32_t { kKind = 1, kSeverity = 2, kCount = 3, kFirstOffset = 4, kMessage = 5 };
 }
 
-inline constexpr uint32_t kMetadata = 14;
 namespace metadata {
-enum : uint32_t { kKey = 1, kJson };
+enum : uint32_t { kKey = 1, kJson = 2 };
 }
 
 }  // namespace opscope::wire

@@ -43,7 +43,7 @@ bool TableBlock::Parse(std::span<const std::byte> payload) {
     const uint64_t rows = reader.Varint();
     const uint64_t bytes = reader.Varint();
     column.bytes = reader.Bytes(bytes);
-    if (!reader.ok() || rows > kMaxRowsPerBlock) return false;
+    if (!reader.ok() || rows > kMaxColumnRows) return false;
     column.rows = static_cast<size_t>(rows);
     columns_.push_back(column);
   }

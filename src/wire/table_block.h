@@ -19,7 +19,8 @@
 
 namespace opscope {
 
-inline constexpr size_t kMaxRowsPerBlock = 65536;
+inline constexpr size_t kMaxRowsPerBlock = 65536;          // what writers put into one block
+inline constexpr size_t kMaxColumnRows = size_t{1} << 22;  // what readers accept: lists of lists may be longer
 
 class TableBlockWriter {
  public:

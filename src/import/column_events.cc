@@ -1,0 +1,287 @@
+// Spans, async spans, instants, counters, allocations, flows and steps of column files.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+
+#include "import/column_tables.h"
+#include "import/column_tables_reader.h"
+#include "wire/schema.h"
+#include "wire/span_times.h"
+
+namespace opscope {
+
+// A run of rows of one track within a block.
+struct ColumnTables::Segment {
+  uint64_t track = 0;  // as stored, without the one
+  bool is_async = false;
+  size_t rows = 0;
+  uint64_t base = 0;
+  uint64_t first_row = 0;
+};
+
+bool ColumnTables::ReadSegments(const TableBlock& block, std::vector<Segment>* segments, size_t* rows) const {
+  Reader reader(block, wire::span::kSegmentTrack);
+  const Values track = reader.Read(wire::span::kSegmentTrack, 0);
+  const Values is_async = reader.Read(wire::span::kSegmentAsync, 0);
+  const Values count = reader.Read(wire::span::kSegmentRows, 0);
+  const Values base = reader.Read(wire::span::kSegmentBase, 0);
+  const Values first_row = reader.Read(wire::span::kSegmentFirstRow, 0);
+  if (!reader.ok()) return false;
+  *rows = 0;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    if (count[i] > kMaxRowsPerBlock - *rows || track[i] > kMaxRow) return false;
+    *rows += static_cast<size_t>(count[i]);
+    segments->push_back({track[i], is_async[i] != 0, static_cast<size_t>(count[i]), base[i], first_row[i]});
+  }
+  return true;
+}
+
+bool ColumnTables::ReadSpanTimes(const TableBlock& block, std::span<const Segment> segments, size_t rows, Values* start,
+                                 Values* duration, Values* depth) const {
+  size_t nested_rows = 0;
+  for (const Segment& segment : segments)
+    nested_rows += segment.is_async ? 0 : segment.rows;
+  Values nested_depth, async_start, async_duration;
+  EdgeGaps gaps;
+  const auto read_gaps = [&](uint32_t column, Values* values) {
+    return block.Read(column, block.rows(column), 0, values);
+  };
+  if (!block.Read(wire::span::kDepth, nested_rows, 0, &nested_depth) ||
+      !block.Read(wire::span::kAsyncStart, rows - nested_rows, 0, &async_start) ||
+      !block.Read(wire::span::kAsyncDuration, rows - nested_rows, 0, &async_duration) ||
+      !read_gaps(wire::span::kStartAfterStart, &gaps.gaps[0][0]) ||
+      !read_gaps(wire::span::kEndAfterStart, &gaps.gaps[0][1]) ||
+      !read_gaps(wire::span::kStartAfterEnd, &gaps.gaps[1][0]) ||
+      !read_gaps(wire::span::kEndAfterEnd, &gaps.gaps[1][1])) {
+    return false;
+  }
+  start->assign(rows, 0), duration->assign(rows, 0), depth->assign(rows, 0);
+  EdgeGapReader reader(&gaps);
+  size_t row = 0, nested = 0, async = 0;
+  for (const Segment& segment : segments) {
+    const auto starts = std::span(*start).subspan(row, segment.rows);
+    const auto durations = std::span(*duration).subspan(row, segment.rows);
+    if (segment.is_async) {
+      std::copy_n(async_start.begin() + static_cast<ptrdiff_t>(async), segment.rows, starts.begin());
+      std::copy_n(async_duration.begin() + static_cast<ptrdiff_t>(async), segment.rows, durations.begin());
+      async += segment.rows;
+    } else {
+      const auto depths = std::span<const uint64_t>(nested_depth).subspan(nested, segment.rows);
+      if (!reader.Read(depths, segment.base, starts, durations)) return false;
+      std::copy(depths.begin(), depths.end(), depth->begin() + static_cast<ptrdiff_t>(row));
+      nested += segment.rows;
+    }
+    row += segment.rows;
+  }
+  return reader.at_end();
+}
+
+bool ColumnTables::AddSpans(const TableBlock& block) {
+  std::vector<Segment> segments;
+  size_t rows = 0;
+  Values start, duration, depth;
+  if (!ReadSegments(block, &segments, &rows) || !ReadSpanTimes(block, segments, rows, &start, &duration, &depth)) {
+    return false;
+  }
+  bool ok = true;
+  const auto read = [&](uint32_t column, uint64_t absent) {
+    Values values;
+    ok &= block.Read(column, rows, absent, &values);
+    return values;
+  };
+  const Values name = read(wire::span::kName, wire::kNoId);
+  const Values overload = read(wire::span::kOverload, wire::kNoId);
+  const Values category = read(wire::span::kCategory, wire::kNoId);
+  const Values flags = read(wire::span::kFlags, 0);
+  const Values scope = read(wire::span::kScope, static_cast<uint64_t>(ScopeType::kUnknown));
+  const Values sequence = read(wire::span::kSequence, wire::kMinusOne);
+  const Values forward_thread = read(wire::span::kForwardThread, 0);
+  const Values correlation = read(wire::span::kCorrelation, 0);
+  const Values external_id = read(wire::span::kExternalId, 0);
+  const Values args = read(wire::span::kArgs, wire::kNoId);
+  const Values stack = read(wire::span::kStack, wire::kNoId);
+  const Values extra = read(wire::span::kExtra, wire::kNoId);
+  if (!ok || builder_->span_count() + rows > kMaxRow) return false;
+
+  size_t i = 0;
+  for (const Segment& segment : segments) {
+    SpanRow row;
+    row.track = Track(segment.track + 1);
+    if (row.track == TrackId::kNone) return false;
+    runs_sorted_ = false;
+    spans_.push_back({segment.first_row, segment.rows, static_cast<uint32_t>(builder_->span_count())});
+    for (const size_t end = i + segment.rows; i < end; ++i) {
+      row.start = {Signed(start[i])};
+      row.duration = {Signed(duration[i])};
+      row.depth = static_cast<uint16_t>(depth[i]);
+      row.name = String(name[i]);
+      row.overload = String(overload[i]);
+      row.category = String(category[i]);
+      row.flags = static_cast<uint8_t>(flags[i]);
+      if (segment.is_async) row.flags |= span_flags::kAsync;
+      row.scope = static_cast<ScopeType>(scope[i]);
+      row.sequence = Signed(sequence[i]);
+      row.forward_thread = forward_thread[i];
+      row.correlation = static_cast<uint32_t>(correlation[i]);
+      row.external_id = static_cast<uint32_t>(external_id[i]);
+      row.args = args[i] - 1 < arguments_.size() ? arguments_[args[i] - 1] : ArgsId::kNone;
+      row.stack = stack[i] - 1 < stacks_.size() ? stacks_[stack[i] - 1] : StackId::kNone;
+      row.extra = String(extra[i]);
+      builder_->AddSpan(row);
+    }
+  }
+  return true;
+}
+
+AddedSpan ColumnTables::Span(uint64_t stored) {
+  if (stored == wire::kNoId) return AddedSpan::kNone;
+  const uint64_t row = stored - 1;
+  if (!runs_sorted_) {
+    std::sort(spans_.begin(), spans_.end(), [](const SpanRun& a, const SpanRun& b) { return a.file_row < b.file_row; });
+    runs_sorted_ = true;
+  }
+  const auto after = std::upper_bound(spans_.begin(), spans_.end(), row,
+                                      [](uint64_t r, const SpanRun& run) { return r < run.file_row; });
+  if (after == spans_.begin()) return AddedSpan::kNone;
+  const SpanRun& run = *(after - 1);
+  if (row - run.file_row >= run.rows) return AddedSpan::kNone;
+  return static_cast<AddedSpan>(run.added + static_cast<uint32_t>(row - run.file_row));
+}
+
+Timestamp ColumnTables::TimeInSpan(uint64_t stored_time, AddedSpan span) const {
+  const Timestamp time{Signed(stored_time)};
+  if (span == AddedSpan::kNone) return time;
+  return builder_->added_spans().start[static_cast<size_t>(span)] + Duration{time.ns};
+}
+
+bool ColumnTables::AddFlows(const TableBlock& block) {
+  Reader reader(block, wire::flow::kId);
+  const Values id = reader.Read(wire::flow::kId, 0);
+  const Values category = reader.Read(wire::flow::kCategory, wire::kNoId);
+  const Values name = reader.Read(wire::flow::kName, wire::kNoId);
+  const Values start_time = reader.Read(wire::flow::kStartTime, 0);
+  const Values start_track = reader.Read(wire::flow::kStartTrack, wire::kNoId);
+  const Values start_span = reader.Read(wire::flow::kStartSpan, wire::kNoId);
+  const Values end_time = reader.Read(wire::flow::kEndTime, 0);
+  const Values end_track = reader.Read(wire::flow::kEndTrack, wire::kNoId);
+  const Values end_span = reader.Read(wire::flow::kEndSpan, wire::kNoId);
+  if (!reader.ok()) return false;
+  uint64_t lost = 0;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    const AddedSpan from = Span(start_span[i]), to = Span(end_span[i]);
+    if ((start_span[i] != wire::kNoId && from == AddedSpan::kNone) ||
+        (end_span[i] != wire::kNoId && to == AddedSpan::kNone)) {
+      ++lost;
+      continue;
+    }
+    builder_->AddFlow({.id = id[i],
+                       .category = String(category[i]),
+                       .name = String(name[i]),
+                       .start_time = TimeInSpan(start_time[i], from),
+                       .start_track = Track(start_track[i]),
+                       .start_span = from,
+                       .end_time = TimeInSpan(end_time[i], to),
+                       .end_track = Track(end_track[i]),
+                       .end_span = to});
+  }
+  if (lost > 0) builder_->AddProblem("unpaired_flow", -1, lost);
+  return true;
+}
+
+bool ColumnTables::AddSteps(const TableBlock& block) {
+  Reader reader(block, wire::step::kNumber);
+  const Values number = reader.Read(wire::step::kNumber, 0);
+  const Values name = reader.Read(wire::step::kName, wire::kNoId);
+  const Values span = reader.Read(wire::step::kSpan, wire::kNoId);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    builder_->AddStep(Signed(number[i]), String(name[i]), Span(span[i]));
+  }
+  return true;
+}
+
+bool ColumnTables::AddAsyncSpans(const TableBlock& block) {
+  Reader reader(block, wire::async_span::kStart);
+  const Values start = reader.Read(wire::async_span::kStart, 0);
+  const Values duration = reader.Read(wire::async_span::kDuration, 0);
+  const Values name = reader.Read(wire::async_span::kName, wire::kNoId);
+  const Values category = reader.Read(wire::async_span::kCategory, wire::kNoId);
+  const Values track = reader.Read(wire::async_span::kTrack, wire::kNoId);
+  const Values id = reader.Read(wire::async_span::kId, wire::kNoId);
+  const Values extra = reader.Read(wire::async_span::kExtra, wire::kNoId);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    builder_->AddAsyncSpan({.start = {Signed(start[i])},
+                            .duration = {Signed(duration[i])},
+                            .name = String(name[i]),
+                            .category = String(category[i]),
+                            .track = Track(track[i]),
+                            .id = String(id[i]),
+                            .extra = String(extra[i])});
+  }
+  return true;
+}
+
+bool ColumnTables::AddInstants(const TableBlock& block) {
+  Reader reader(block, wire::instant::kTime);
+  const Values time = reader.Read(wire::instant::kTime, 0);
+  const Values name = reader.Read(wire::instant::kName, wire::kNoId);
+  const Values category = reader.Read(wire::instant::kCategory, wire::kNoId);
+  const Values track = reader.Read(wire::instant::kTrack, wire::kNoId);
+  const Values scope = reader.Read(wire::instant::kScope, 't');
+  const Values extra = reader.Read(wire::instant::kExtra, wire::kNoId);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    builder_->AddInstant({.time = {Signed(time[i])},
+                          .name = String(name[i]),
+                          .category = String(category[i]),
+                          .track = Track(track[i]),
+                          .scope = static_cast<uint8_t>(scope[i]),
+                          .extra = String(extra[i])});
+  }
+  return true;
+}
+
+bool ColumnTables::AddCounters(const TableBlock& block) {
+  Reader reader(block, wire::counter::kTime);
+  const Values time = reader.Read(wire::counter::kTime, 0);
+  const Values name = reader.Read(wire::counter::kName, wire::kNoId);
+  const Values series = reader.Read(wire::counter::kSeries, wire::kNoId);
+  const Values track = reader.Read(wire::counter::kTrack, wire::kNoId);
+  const Values value = reader.Read(wire::counter::kValue, 0);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    builder_->AddCounter({.time = {Signed(time[i])},
+                          .name = String(name[i]),
+                          .series = String(series[i]),
+                          .track = Track(track[i]),
+                          .value = std::bit_cast<double>(value[i])});
+  }
+  return true;
+}
+
+bool ColumnTables::AddAllocations(const TableBlock& block) {
+  Reader reader(block, wire::allocation::kTime);
+  const Values time = reader.Read(wire::allocation::kTime, 0);
+  const Values track = reader.Read(wire::allocation::kTrack, wire::kNoId);
+  const Values address = reader.Read(wire::allocation::kAddress, 0);
+  const Values bytes = reader.Read(wire::allocation::kBytes, 0);
+  const Values allocated = reader.Read(wire::allocation::kTotalAllocated, wire::kMinusOne);
+  const Values reserved = reader.Read(wire::allocation::kTotalReserved, wire::kMinusOne);
+  const Values device_type = reader.Read(wire::allocation::kDeviceType, 0);
+  const Values device = reader.Read(wire::allocation::kDevice, wire::kMinusOne);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    builder_->AddAllocation({.time = {Signed(time[i])},
+                             .track = Track(track[i]),
+                             .address = address[i],
+                             .bytes = Signed(bytes[i]),
+                             .total_allocated = Signed(allocated[i]),
+                             .total_reserved = Signed(reserved[i]),
+                             .device_type = static_cast<int32_t>(device_type[i]),
+                             .device = static_cast<int32_t>(device[i])});
+  }
+  return true;
+}
+
+}  // namespace opscope

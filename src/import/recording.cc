@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "import/recording_clock.h"
+#include "import/recording_thread.h"
+#include "import/torch_links.h"
+#include "opscope/recorder.h"
+#include "wire/container.h"
+
+namespace opscope {
+namespace {
+
+bool SameThread(const RecordingChunk& a, const RecordingChunk& b) {
+  return a.process() == b.process() && a.thread_index() == b.thread_index();
+}
+
+bool Before(const RecordingChunk& a, const RecordingChunk& b) {
+  if (a.process() != b.process()) return a.process() < b.process();
+  if (a.thread_index() != b.thread_index()) return a.thread_index() < b.thread_index();
+  if (a.window() != b.window()) return a.window() < b.window();
+  return a.sequence() < b.sequence();
+}
+
+const WindowInfo* FindWindow(const std::vector<WindowInfo>& windows, uint64_t window) {
+  const auto found = std::find_if(windows.begin(), windows.end(), [&](const auto& w) { return w.window == window; });
+  return found == windows.end() ? nullptr : &*found;
+}
+
+const WindowThread* FindThread(const WindowInfo* window, uint32_t index) {
+  if (window == nullptr) return nullptr;
+  const auto found =
+      std::find_if(window->threads.begin(), window->threads.end(), [&](const auto& t) { return t.index == index; });
+  return found == window->threads.end() ? nullptr : &*found;
+}
+
+// Chunks of one thread and window, in order.
+uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* window, const WindowThread* thread) {
+  uint64_t gaps = 0, records = 0;
+  uint32_t expected = window != nullptr && window->keeps_newest ? chunks.front().sequence() : 0;
+  for (const RecordingChunk& chunk : chunks) {
+    gaps += chunk.sequence() > expected ? chunk.sequence() - expected : 0;
+    expected = chunk.sequence() + 1;
+    records += chunk.record_count();
+  }
+  // The last chunks leave no gap behind them; the counts tell.
+  if (gaps == 0 && thread != nullptr && thread->recorded > records) gaps = 1;
+  return gaps;
+}
+
+// What the recorder could not keep, as far as the blocks tell.
+uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
+  uint64_t dropped = 0;
+  for (const WindowInfo& window : windows) {
+    for (const WindowThread& thread : window.threads)
+      dropped += thread.dropped;
+  }
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const bool last =
+        i + 1 == chunks.size() || !SameThread(chunks[i], chunks[i + 1]) || chunks[i].window() != chunks[i + 1].window();
+    if (last && FindThread(FindWindow(windows, chunks[i].window()), chunks[i].thread_index()) == nullptr) {
+      dropped += chunks[i].dropped_before();
+    }
+  }
+  return dropped;
+}
+
+TickClock MakeClock(const std::vector<WindowInfo>& windows, const std::vector<RecordingChunk>& chunks,
+                    int64_t epoch_ns) {
+  std::vector<Calibration> calibrations;
+  for (const WindowInfo& window : windows) {
+    calibrations.insert(calibrations.end(), window.calibrations.begin(), window.calibrations.end());
+  }
+  for (const RecordingChunk& chunk : chunks)
+    calibrations.push_back(chunk.calibration());
+  return TickClock(std::move(calibrations), epoch_ns);
+}
+
+void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
+  for (const WindowInfo& window : windows) {
+    if (window.options_json != "{}") builder->info().options_json = window.options_json;
+    for (const auto& [key, json] : window.metadata)
+      builder->AddMetadata(key, json);
+  }
+}
+
+}  // namespace
+
+void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset) {
+  if (type == block_types::kWindowInfo) {
+    if (std::optional<WindowInfo> info = ParseWindowInfo(bytes)) {
+      windows_.push_back(*std::move(info));
+    } else {
+      builder_->AddProblem("damaged_block", file_offset);
+    }
+  } else if (type == block_types::kRawChunk) {
+    if (const std::optional<RecordingChunk> chunk = RecordingChunk::Open(bytes, file_offset)) {
+      chunks_.push_back(*chunk);
+    } else {
+      builder_->AddProblem("damaged_block", file_offset);
+    }
+  }
+}
+
+void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
+  std::stable_sort(chunks_.begin(), chunks_.end(), Before);
+  // Column blocks of the same file have set the epoch already.
+  const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
+  builder_->info().epoch_ns = clock.epoch_ns();
+  AddWindowFacts(windows_, builder_);
+
+  RecordingTables tables(builder_, &clock);
+  size_t records = 0;
+  for (const RecordingChunk& chunk : chunks_)
+    records += chunk.record_count();
+  builder_->ReserveSpans(records);
+  for (const WindowInfo& window : windows_)
+    tables.NameProcess(window.process, window.process_name);
+
+  uint64_t recorded = 0;
+  for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
+    end = begin + 1;
+    while (end < chunks_.size() && SameThread(chunks_[begin], chunks_[end]) &&
+           chunks_[begin].window() == chunks_[end].window()) {
+      ++end;
+    }
+    if (options.max_memory != 0 && builder_->memory_bytes() + input_bytes > options.max_memory) {
+      builder_->AddProblem("over_memory_limit", chunks_[begin].file_offset());
+      break;
+    }
+    const auto chunks = std::span<const RecordingChunk>(chunks_).subspan(begin, end - begin);
+    const WindowInfo* window = FindWindow(windows_, chunks.front().window());
+    const WindowThread* thread = FindThread(window, chunks.front().thread_index());
+    const uint64_t missing = CountMissing(chunks, window, thread);
+    if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
+    recorded += tables.AddThread(chunks, thread);
+  }
+  tables.Finish();
+  builder_->info().recorded += recorded;
+  const uint64_t dropped = CountDropped(chunks_, windows_);
+  builder_->info().dropped += dropped;
+  if (dropped > 0) builder_->AddProblem("dropped_at_cap", -1, dropped);
+}
+
+Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const ImportOptions& options) {
+  TraceBuilder builder;
+  builder.info().format = "opscope";
+  AppendUint(&builder.info().format_version, kFormatMajor);
+  builder.info().format_version += '.';
+  AppendUint(&builder.info().format_version, kFormatMinor);
+  RecordingReader reader(&builder);
+  uint64_t bytes = 0;
+  for (const RecordingBlock& block : blocks) {
+    reader.AddBlock(block.type, block.bytes, -1);
+    bytes += block.bytes.size();
+  }
+  reader.Finish(options, bytes);
+  return builder.Build();
+}
+
+}  // namespace opscope

@@ -1,0 +1,44 @@
+// Recordings: raw chunks of the recorder and what it says about their window, into a TraceBuilder.
+//
+//   AddBlock for every block, then Finish:
+//     windows' calibrations -> clock (recording_clock.h)
+//     chunks by (process, thread) and (window, sequence) -> one track each; missing ones are counted
+//     scopes: recorded order -> pre-order (recording_tree.h) -> spans
+//     other records: allocations, counters, instants, flows, device spans
+//     torch's spans: numbering, sequence numbers of the autograd engine, forward-backward flows (torch_links.h)
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "import/recording_chunk.h"
+#include "import/recording_window.h"
+#include "opscope/import.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class RecordingReader {
+ public:
+  explicit RecordingReader(TraceBuilder* builder) : builder_(builder) {}
+
+  // The bytes must stay valid until Finish. file_offset: of the first byte, -1 in memory.
+  void AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset);
+  bool has_blocks() const { return !chunks_.empty() || !windows_.empty(); }
+  // input_bytes: size of the input buffer, for options.max_memory.
+  void Finish(const ImportOptions& options, uint64_t input_bytes);
+
+ private:
+  TraceBuilder* builder_;
+  std::vector<RecordingChunk> chunks_;
+  std::vector<WindowInfo> windows_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording_chunk.h"
+
+#include <algorithm>
+
+#include "base/varint.h"
+
+namespace opscope {
+
+std::optional<RecordingChunk> RecordingChunk::Open(std::span<const std::byte> bytes, int64_t file_offset) {
+  ByteReader reader(bytes);
+  RecordingChunk chunk;
+  chunk.bytes_ = bytes;
+  chunk.file_offset_ = file_offset;
+  const auto magic = reader.Fixed<uint32_t>();
+  const auto layout = reader.Fixed<uint16_t>();
+  const auto header_bytes = reader.Fixed<uint16_t>();
+  const auto size = reader.Fixed<uint32_t>();
+  chunk.sequence_ = reader.Fixed<uint32_t>();
+  chunk.window_ = reader.Fixed<uint64_t>();
+  chunk.os_thread_ = reader.Fixed<uint64_t>();
+  chunk.thread_index_ = reader.Fixed<uint32_t>();
+  chunk.process_ = reader.Fixed<uint32_t>();
+  chunk.logical_thread_ = reader.Fixed<uint64_t>();
+  chunk.dropped_before_ = reader.Fixed<uint64_t>();
+  chunk.calibration_.ticks = reader.Fixed<uint64_t>();
+  chunk.calibration_.unix_ns = reader.Fixed<int64_t>();
+  const std::string_view name = reader.Text(sizeof(ChunkHeader::thread_name));
+  chunk.thread_name_ = name.substr(0, std::min(name.find('\0'), name.size()));
+  chunk.claimed_record_count_ = reader.Fixed<uint32_t>();
+  reader.Fixed<uint32_t>();
+  chunk.recorded_before_ = reader.Fixed<uint64_t>();
+  reader.Fixed<uint64_t>();
+  const uint32_t header = header_bytes == 0 ? sizeof(ChunkHeader) : header_bytes;
+  if (!reader.ok() || magic != kChunkMagic || layout != kChunkLayout || header < sizeof(ChunkHeader) ||
+      header > bytes.size()) {
+    return std::nullopt;
+  }
+  if (size >= header && size < bytes.size()) chunk.bytes_ = bytes.first(size);
+  chunk.first_record_ = header;
+  const size_t room = (chunk.bytes_.size() - header) / sizeof(Record);
+  chunk.record_count_ = static_cast<uint32_t>(std::min<size_t>(chunk.claimed_record_count_, room));
+  return chunk;
+}
+
+int64_t RecordingChunk::record_offset(uint32_t row) const {
+  return file_offset_ < 0 ? -1 : file_offset_ + first_record_ + static_cast<int64_t>(row * sizeof(Record));
+}
+
+std::optional<std::string_view> RecordingChunk::name(uint32_t offset) const {
+  if (offset < first_record_ || offset % 8 != 0 || offset >= bytes_.size()) return std::nullopt;
+  ByteReader reader(bytes_.subspan(offset));
+  const auto size = reader.Fixed<uint32_t>();
+  reader.Fixed<uint32_t>();
+  const std::string_view text = reader.Text(size);
+  if (!reader.ok()) return std::nullopt;
+  return text;
+}
+
+std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
+  if (offset < first_record_ || offset % 8 != 0 || offset >= bytes_.size()) return std::nullopt;
+  ByteReader reader(bytes_.subspan(offset));
+  const auto bytes = reader.Fixed<uint32_t>();
+  const auto fields = reader.Fixed<uint16_t>();
+  Payload payload;
+  payload.argument_count = reader.Fixed<uint16_t>();
+  if (!reader.ok() || bytes < sizeof(PayloadHeader) || bytes % 8 != 0) return std::nullopt;
+  reader = ByteReader(reader.Bytes(bytes - sizeof(PayloadHeader)));
+  if ((fields & payload_fields::kSequence) != 0) {
+    payload.sequence = reader.Fixed<int64_t>();
+    payload.forward_thread = reader.Fixed<uint64_t>();
+  }
+  if ((fields & payload_fields::kOverload) != 0) payload.overload = static_cast<uint32_t>(reader.Fixed<uint64_t>());
+  if ((fields & payload_fields::kStartThread) != 0) {
+    payload.has_start_thread = true;
+    payload.start_thread = static_cast<uint32_t>(reader.Fixed<uint64_t>());
+  }
+  if ((fields & payload_fields::kAddress) != 0) {
+    payload.has_address = true;
+    payload.address = reader.Fixed<uint64_t>();
+    payload.device_type = reader.Fixed<uint32_t>();
+    payload.device = reader.Fixed<int32_t>();
+  }
+  if ((fields & payload_fields::kDevice) != 0) {
+    payload.has_device = true;
+    payload.device = reader.Fixed<int32_t>();
+    payload.stream = reader.Fixed<int32_t>();
+    payload.correlation = reader.Fixed<uint64_t>();
+  }
+  if ((fields & payload_fields::kKeywords) != 0) payload.keywords = static_cast<uint32_t>(reader.Fixed<uint64_t>());
+  if ((fields & payload_fields::kRecordHandle) != 0) payload.record_handle = reader.Fixed<uint64_t>();
+  if (!reader.ok()) return std::nullopt;
+  payload.arguments = reader.Bytes(reader.remaining());
+  return payload;
+}
+
+}  // namespace opscope

@@ -1,0 +1,82 @@
+// One raw chunk, read without trust: every offset is checked before it is followed.
+// The layout is in opscope/record.h.
+//
+// Thread rule: immutable views of the caller's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "opscope/record.h"
+
+namespace opscope {
+
+// The fixed fields of a payload, and its encoded arguments.
+struct Payload {
+  int64_t sequence = -1;
+  uint64_t forward_thread = 0;
+  uint32_t overload = 0;  // offset of a name, 0: none
+  uint32_t keywords = 0;  // likewise
+  uint32_t start_thread = 0;
+  bool has_start_thread = false;
+  bool has_address = false;
+  bool has_device = false;
+  uint64_t address = 0;
+  uint32_t device_type = 0;
+  int32_t device = -1;
+  int32_t stream = 0;
+  uint64_t correlation = 0;
+  uint64_t record_handle = 0;
+  uint16_t argument_count = 0;
+  std::span<const std::byte> arguments;  // whole words
+};
+
+class RecordingChunk {
+ public:
+  // nullopt: not a chunk of a layout that this version reads. A chunk whose end is missing is kept with
+  // what its bytes hold.
+  static std::optional<RecordingChunk> Open(std::span<const std::byte> bytes, int64_t file_offset);
+
+  uint32_t sequence() const { return sequence_; }
+  uint64_t window() const { return window_; }
+  uint64_t os_thread() const { return os_thread_; }
+  uint32_t thread_index() const { return thread_index_; }
+  uint32_t process() const { return process_; }
+  uint64_t logical_thread() const { return logical_thread_; }
+  uint64_t dropped_before() const { return dropped_before_; }
+  uint64_t recorded_before() const { return recorded_before_; }
+  Calibration calibration() const { return calibration_; }
+  std::string_view thread_name() const { return thread_name_; }
+  int64_t file_offset() const { return file_offset_; }
+
+  size_t byte_size() const { return bytes_.size(); }
+  uint32_t record_count() const { return record_count_; }
+  uint32_t claimed_record_count() const { return claimed_record_count_; }  // more: the chunk is damaged
+  Record record(uint32_t row) const {
+    Record record;
+    std::memcpy(&record, bytes_.data() + first_record_ + row * sizeof(Record), sizeof(Record));
+    return record;
+  }
+  int64_t record_offset(uint32_t row) const;  // in the file, -1 in memory
+
+  std::optional<std::string_view> name(uint32_t offset) const;
+  std::optional<Payload> payload(uint32_t offset) const;
+
+ private:
+  RecordingChunk() = default;
+
+  std::span<const std::byte> bytes_;
+  int64_t file_offset_ = -1;
+  uint32_t first_record_ = 0;
+  uint32_t sequence_ = 0, thread_index_ = 0, process_ = 0, record_count_ = 0, claimed_record_count_ = 0;
+  uint64_t window_ = 0, os_thread_ = 0, logical_thread_ = 0, dropped_before_ = 0, recorded_before_ = 0;
+  Calibration calibration_;
+  std::string_view thread_name_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,47 @@
+// Turns the recorder's ticks into nanoseconds: piecewise linear between calibrations, continued beyond
+// the first and the last. Nanoseconds count from the first calibration, whose unix time is the epoch.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "opscope/record.h"
+#include "opscope/types.h"
+
+namespace opscope {
+
+class TickClock {
+ public:
+  // Calibrations in any order; those that contradict the earlier ones are left out. A single one says
+  // nothing about the rate: a tick is then taken for a nanosecond. epoch_ns: unix time to count from; 0: that of
+  // the first calibration.
+  explicit TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns = 0);
+
+  Timestamp At(uint64_t ticks) const {
+    while (current_ + 1 < pieces_.size() && ticks >= pieces_[current_ + 1].ticks)
+      ++current_;
+    while (current_ > 0 && ticks < pieces_[current_].ticks)
+      --current_;
+    const Piece& piece = pieces_[current_];
+    const auto distance = static_cast<__int128>(static_cast<int64_t>(ticks - piece.ticks));
+    const auto ns = static_cast<uint64_t>(static_cast<int64_t>((distance * piece.rate) >> 32));
+    return {static_cast<int64_t>(static_cast<uint64_t>(piece.ns) + ns)};
+  }
+
+  int64_t epoch_ns() const { return epoch_ns_; }
+
+ private:
+  struct Piece {
+    uint64_t ticks;
+    int64_t ns;    // since the epoch
+    int64_t rate;  // nanoseconds per tick, times 2^32, rounded down so that pieces never overlap
+  };
+  std::vector<Piece> pieces_;
+  int64_t epoch_ns_ = 0;
+  mutable size_t current_ = 0;  // times come nearly sorted
+};
+
+}  // namespace opscope

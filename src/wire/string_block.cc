@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/string_block.h"
+
+#include "wire/column_codec.h"
+#include "wire/table_block.h"
+
+namespace opscope {
+
+std::string EncodeStrings(const StringBlock& block) {
+  std::vector<uint64_t> sizes;
+  for (const std::string_view text : block.texts)
+    sizes.push_back(text.size());
+  std::string payload;
+  AppendVarint(&payload, block.first_id);
+  AppendVarint(&payload, block.texts.size());
+  AppendColumn(&payload, sizes, Transform::kPlain);
+  for (const std::string_view text : block.texts)
+    payload += text;
+  return payload;
+}
+
+bool DecodeStrings(std::span<const std::byte> payload, StringBlock* block) {
+  ByteReader reader(payload);
+  block->first_id = static_cast<uint32_t>(reader.Varint());
+  const uint64_t count = reader.Varint();
+  if (!reader.ok() || count > kMaxColumnRows) return false;
+  std::vector<uint64_t> sizes(static_cast<size_t>(count));
+  if (!ReadColumn(&reader, sizes)) return false;
+  block->texts.clear();
+  for (const uint64_t size : sizes)
+    block->texts.push_back(reader.Text(size));
+  return reader.ok() && reader.at_end();
+}
+
+}  // namespace opscope

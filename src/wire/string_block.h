@@ -1,0 +1,27 @@
+// The payload of a kStrings block: texts first_id, first_id + 1, ... of the string dictionary.
+//
+//   varint first id | varint count | sizes as an encoded column | the texts, one after the other
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opscope {
+
+struct StringBlock {
+  uint32_t first_id = 0;
+  std::vector<std::string_view> texts;
+};
+
+[[nodiscard]] std::string EncodeStrings(const StringBlock& block);
+// False when the bytes contradict themselves. The texts are views of the payload.
+[[nodiscard]] bool DecodeStrings(std::span<const std::byte> payload, StringBlock* block);
+
+}  // namespace opscope

@@ -1,0 +1,30 @@
+// The payload of a kTraceInfo block: what a Trace knows about its input as a whole. Fields are only
+// ever added at the end; a reader takes what is there.
+//
+//   varint recorded | varint dropped | zigzag varint epoch_ns | text options | text format | text version
+//   (text: varint size, bytes)
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace opscope {
+
+struct WireTraceInfo {
+  uint64_t recorded = 0;
+  uint64_t dropped = 0;
+  int64_t epoch_ns = 0;
+  std::string options_json;
+  std::string source_format;  // what the exported Trace was read from
+  std::string source_version;
+};
+
+[[nodiscard]] std::string EncodeTraceInfo(const WireTraceInfo& info);
+[[nodiscard]] bool DecodeTraceInfo(std::span<const std::byte> payload, WireTraceInfo* info);
+
+}  // namespace opscope
