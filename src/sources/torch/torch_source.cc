@@ -24,7 +24,11 @@ void* Start(uint32_t window_slot, uint64_t window_generation, uint32_t flags, co
   }
   try {
     const uint64_t session = ArmCallback(window_slot, window_generation, flags);
-    if (session != 0) return reinterpret_cast<void*>(session);
+    if (session != 0) {
+      // The recorder has attached this thread already, without torch's number of it.
+      opscope_stream_attach(window_slot, at::RecordFunction::currentThreadId());
+      return reinterpret_cast<void*>(session);
+    }
     *error = "all 64 callback instances of the PyTorch source are taken";
   } catch (...) {
     *error = "PyTorch could not register the callback";
