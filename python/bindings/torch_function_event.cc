@@ -1,4 +1,4 @@
-// The C type `FunctionEventBase`: 32 bytes, attributes read from columns or from what a program has set.
+// The C type `FunctionEvent`: 32 bytes, attributes read from columns or from what a program has set.
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_function_events.h"
 
@@ -16,6 +16,7 @@ Event* Self(PyObject* object) {
   return reinterpret_cast<Event*>(object);
 }
 
+PyTypeObject* event_type = nullptr;
 std::vector<PyGetSetDef> event_getset;  // made once, read by the type for ever
 
 PyObject* GetAttribute(PyObject* object, void* closure) {
@@ -89,7 +90,7 @@ PyMethodDef event_methods[] = {
 
 PyType_Slot event_slots[] = {
     {Py_tp_getset, nullptr},  // first: filled in by BindFunctionEvent
-    {Py_tp_doc, const_cast<char*>("One event of a recording; `FunctionEvent` adds what is rarely used.")},
+    {Py_tp_doc, const_cast<char*>("One operator, user range or kernel of a recording; comes from profile.events().")},
     {Py_tp_new, reinterpret_cast<void*>(EventNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(EventDealloc)},
     {Py_tp_getattro, reinterpret_cast<void*>(EventGetAttribute)},
@@ -98,17 +99,13 @@ PyType_Slot event_slots[] = {
     {0, nullptr},
 };
 PyType_Spec event_spec = {
-    "opscope._core.FunctionEventBase",
-    static_cast<int>(sizeof(Event)),
-    0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    event_slots,
+    "opscope.torch.FunctionEvent", static_cast<int>(sizeof(Event)), 0, Py_TPFLAGS_DEFAULT, event_slots,
 };
 
 }  // namespace
 
 PyObject* MakeEvent(EventColumns* columns, uint32_t row) {
-  PyObject* made = PyType_GenericAlloc(reinterpret_cast<PyTypeObject*>(event_classes.event), 0);
+  PyObject* made = PyType_GenericAlloc(event_type, 0);
   if (made == nullptr) return nullptr;
   Self(made)->columns = columns;
   Self(made)->row = row;
@@ -117,8 +114,7 @@ PyObject* MakeEvent(EventColumns* columns, uint32_t row) {
 }
 
 std::optional<uint32_t> RowOf(PyObject* object, const EventColumns* columns) {
-  if (event_classes.event == nullptr || Py_TYPE(object) != reinterpret_cast<PyTypeObject*>(event_classes.event) ||
-      Self(object)->columns != columns) {
+  if (Py_TYPE(object) != event_type || Self(object)->columns != columns) {
     return std::nullopt;
   }
   return Self(object)->row;
@@ -134,7 +130,8 @@ void BindFunctionEvent(nb::module_& module) {
   event_slots[0].pfunc = event_getset.data();
   PyObject* type = PyType_FromSpec(&event_spec);
   if (type == nullptr) nb::raise_python_error();
-  module.attr("FunctionEventBase") = nb::steal(type);
+  event_type = reinterpret_cast<PyTypeObject*>(type);
+  module.attr("FunctionEvent") = nb::borrow(type);
 }
 
 }  // namespace opscope::python

@@ -182,7 +182,7 @@ nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_ove
 
 // What pickling keeps: the recording itself, so that thousands of elements cost one copy of it.
 nb::tuple GetState(EventColumns& columns) {
-  const std::string bytes = WithoutGil([&] { return Unwrap(OpscopeBytes(columns.trace())); });
+  const std::string bytes = Unwrap(WithoutGil([&] { return OpscopeBytes(columns.trace()); }));
   nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), columns.events().trace_start.ns,
                         columns.events().use_device, overrides);
@@ -191,16 +191,15 @@ nb::tuple GetState(EventColumns& columns) {
 void SetState(EventColumns& columns, const nb::tuple& state) {
   const nb::bytes bytes = nb::cast<nb::bytes>(state[0]);
   const std::span<const std::byte> view(static_cast<const std::byte*>(bytes.data()), bytes.size());
-  auto trace = std::make_shared<const Trace>(Unwrap(ImportBytes(view, "pickled events")));
+  auto trace = std::make_shared<const Trace>(Unwrap(WithoutGil([&] { return ImportBytes(view, "pickled events"); })));
   const Trace& columns_of = *trace;
   FunctionEvents events = Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]));
   auto* made = new (&columns) EventColumns(std::move(trace), std::move(events));
   if (!state[3].is_none()) made->RestoreOverrides(nb::object(state[3]).ptr());
 }
 
-void SetEventClasses(nb::object event, nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
-  event_classes = {event.release().ptr(), kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(),
-                   device_types.release().ptr()};
+void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
+  event_classes = {kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(), device_types.release().ptr()};
 }
 
 }  // namespace

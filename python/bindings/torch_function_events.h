@@ -88,7 +88,7 @@ extern const size_t kEventPropertyCount;
 // FunctionEvent.time_range of an event.
 PyObject* MakeInterval(PyObject* event, double start, double end);
 
-// Adds the types `FunctionEventBase` and `FunctionEvents` to the module.
+// Adds the types `FunctionEvent`, `Interval` and `FunctionEvents` to the module.
 void BindFunctionEvent(nb::module_& module);
 void BindInterval(nb::module_& module);
 void BindFunctionEvents(nb::module_& module);
@@ -97,7 +97,6 @@ void BindTorchSchedule(nb::module_& module);
 
 // Python objects that elements hand out, given once by opscope.torch.
 struct EventClasses {
-  PyObject* event = nullptr;         // subclass of FunctionEventBase
   PyObject* kernel = nullptr;        // Kernel(name, device, duration)
   PyObject* derived = nullptr;       // {attribute: function(event)} for recordings with overrides
   PyObject* cpu = nullptr;           // DeviceType.CPU

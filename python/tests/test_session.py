@@ -248,3 +248,98 @@ class TestAdapter:
         (tmp_path / "x.so").write_bytes(b"text")
         with pytest.raises(Error, match=r"x\.so"):
             _core.load_torch_source(tmp_path / "x.so")
+
+
+@pytest.mark.framework("torch")
+class TestTorch:
+    @pytest.fixture
+    def adapter(self):
+        from opscope.torch import source
+
+        return source.adapter()
+
+    def test_operators_of_the_session_are_recorded_and_no_others(self, adapter):
+        import torch
+
+        torch.ones(3) + 1
+        session = started(adapter=adapter, native_threads="attached")
+        torch.mm(torch.ones(2, 2), torch.ones(2, 2))
+        session.stop()
+        torch.relu(torch.ones(3))
+        trace = Trace(session.trace())
+        names = list(trace.spans.text("name"))
+        assert names.count("aten::mm") == 1
+        assert {"aten::add", "aten::relu"}.isdisjoint(names)
+        counts = session.counts()
+        assert (counts["recorded"], counts["dropped"]) == (len(names), 0)
+        assert trace.info["recorded"] == len(names)
+
+    def test_the_cap_holds_and_what_it_drops_is_counted(self, adapter):
+        import torch
+
+        totals = []
+        for at_cap in ("stop", "keep_newest"):
+            session = started(adapter=adapter, native_threads="attached", max_bytes=1 << 20, at_cap=at_cap)
+            one = torch.ones(1)
+            for _ in range(100_000):
+                torch.neg(one)
+            session.stop()
+            counts = session.counts()
+            assert counts["dropped"] > 0
+            assert counts["bytes"] <= (1 << 20) + 256 * 1024
+            trace = Trace(session.trace())
+            assert len(trace.spans) == counts["recorded"]
+            assert "dropped_at_cap" in trace.problems.text("kind")
+            totals.append(counts["recorded"] + counts["dropped"])
+        assert totals[0] == totals[1] >= 100_000
+
+    def test_dropped_while_running_torch_runs_on(self, adapter):
+        import torch
+
+        for _ in range(100):
+            started(adapter=adapter)
+            torch.ones(2) + 1
+        gc.collect()
+        torch.ones(2) + 1
+
+    def test_stopped_by_another_thread_nothing_more_is_recorded(self, adapter):
+        import torch
+
+        session = started(adapter=adapter)
+        torch.ones(2)
+        thread = threading.Thread(target=session.stop)
+        thread.start()
+        thread.join()
+        torch.relu(torch.ones(2))
+        assert "aten::relu" not in Trace(session.trace()).spans.text("name")
+
+    def test_in_the_child_of_a_fork_operators_run_unrecorded(self, adapter):
+        import torch
+
+        session = started(adapter=adapter)
+        torch.ones(2)
+        child = os.fork()
+        if child == 0:
+            try:
+                torch.ones(2)
+                session.stop()
+                del session
+                gc.collect()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        torch.relu(torch.ones(2))
+        session.stop()
+        assert list(Trace(session.trace()).spans.text("name")).count("aten::relu") == 1
+
+    def test_an_open_recording_does_not_change_how_a_program_ends(self):
+        for ending, code in [("", 0), ("sys.exit(3)", 3), ("os._exit(4)", 4)]:
+            done = run_python(
+                "import os, sys, torch\n"
+                "from opscope import _core\n"
+                "from opscope.torch import source\n"
+                "session = _core.Session(adapter=source.adapter(), source_flags=1)\n"
+                f"session.start()\ntorch.ones(2) + 1\n{ending}"
+            )
+            assert (done.stdout, done.stderr, done.returncode) == (b"", b"", code)

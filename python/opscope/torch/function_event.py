@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One event of a recording, with the attributes of torch's FunctionEvent.
 
-The fast attributes live in C (``FunctionEventBase``: 32 bytes per object, values read from columns);
+The fast attributes live in C (32 bytes per object, values read from columns);
 here is what is rarely used, and the rules by which values follow from values that a program has set.
 """
 
@@ -65,10 +65,15 @@ class FormattedTimesMixin:
     )
 
 
-class FunctionEvent(_core.FunctionEventBase, FormattedTimesMixin):
-    """One operator, user range or kernel of a recording; comes from ``profile.events()``."""
+FunctionEvent = _core.FunctionEvent
 
-    __slots__ = ()
+
+class _Rest(FormattedTimesMixin):
+    """What Python adds to the C type.
+
+    Not a subclass of it: objects of every class that Python makes carry 16 bytes more for the garbage
+    collector, and a million of them at once would make it run for longer than all the rest takes.
+    """
 
     cuda_time_total = _renamed("cuda_time_total", "device_time_total", note=_USE_INSTEAD)
     self_cuda_time_total = _renamed("self_cuda_time_total", "self_device_time_total", note=_USE_INSTEAD)
@@ -136,6 +141,12 @@ class FunctionEvent(_core.FunctionEventBase, FormattedTimesMixin):
             ("is_legacy", self.is_legacy),
         )
         return "<FunctionEvent " + " ".join(f"{name}={value}" for name, value in fields) + ">"
+
+
+for _class in (FormattedTimesMixin, _Rest):
+    for _name, _value in vars(_class).items():
+        if _name not in ("__module__", "__doc__", "__slots__", "__dict__", "__weakref__"):
+            setattr(FunctionEvent, _name, _value)
 
 
 def _require(condition: bool, message: str) -> None:
@@ -208,7 +219,6 @@ _DERIVED = {
 }
 
 _core.set_event_classes(
-    FunctionEvent,
     Kernel,
     _DERIVED,
     DeviceType.CPU,

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names, signatures and refusals of opscope.torch beside those of torch.profiler."""
+
+import inspect
+import warnings
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+ADDED = {"record_to", "max_bytes", "at_cap"}
+
+
+def modules():
+    import torch.profiler
+
+    import opscope.torch
+
+    return torch.profiler, opscope.torch
+
+
+def test_every_public_name_of_torch_profiler_is_there():
+    theirs, ours = modules()
+    assert set(theirs.__all__) - set(dir(ours)) == set()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "profile",
+        "_KinetoProfile",
+        "schedule",
+        "supported_activities",
+        "tensorboard_trace_handler",
+        "profile.export_chrome_trace",
+        "profile.export_stacks",
+        "profile.export_memory_timeline",
+        "profile.key_averages",
+        "profile.events",
+        "profile.add_metadata",
+        "profile.add_metadata_json",
+        "profile.preset_metadata_json",
+        "profile.toggle_collection_dynamic",
+        "profile.set_custom_trace_id_callback",
+        "profile.get_trace_id",
+        "profile.start",
+        "profile.stop",
+        "profile.step",
+        "profile.prepare_trace",
+        "profile.start_trace",
+        "profile.stop_trace",
+    ],
+)
+def test_parameters_are_torchs(name):
+    def parameters(module):
+        found = module
+        for part in name.split("."):
+            found = getattr(found, part)
+        return [(p.name, p.kind, p.default) for p in inspect.signature(found).parameters.values()]
+
+    theirs, ours = (parameters(module) for module in modules())
+    assert [p for p in ours if p[0] not in ADDED] == theirs
+
+
+def test_event_list_parameters_are_torchs():
+    from torch.autograd.profiler_util import EventList
+
+    import opscope.torch
+
+    for name in ("table", "key_averages", "export_chrome_trace", "export_stacks", "total_average"):
+        theirs = inspect.signature(getattr(EventList, name)).parameters
+        ours = inspect.signature(getattr(opscope.torch.EventList, name)).parameters
+        assert [(p.name, p.kind, p.default) for p in ours.values()] == [
+            (p.name, p.kind, p.default) for p in theirs.values()
+        ]
+
+
+def test_actions_are_torchs():
+    theirs, ours = modules()
+    assert [(a.name, a.value) for a in ours.ProfilerAction] == [(a.name, a.value) for a in theirs.ProfilerAction]
+    assert ours.ProfilerActivity is theirs.ProfilerActivity
+    assert ours.supported_activities() == theirs.supported_activities()
+
+
+LATER = {
+    "profile_memory=True": {"profile_memory": True},
+    "with_stack=True": {"with_stack": True},
+    "with_flops=True": {"with_flops": True},
+    "with_modules=True": {"with_modules": True},
+    "acc_events=True": {"acc_events": True},
+    "post_processing_timeout_s=5": {"post_processing_timeout_s": 5},
+    "record_to=PATH": {"record_to": "x.opscope"},
+}
+
+
+@pytest.mark.parametrize("what", LATER)
+def test_what_comes_later_is_refused_by_name(what):
+    import opscope.torch
+
+    with pytest.raises(opscope.torch.UnsupportedFeature) as error:
+        opscope.torch.profile(**LATER[what])
+    assert isinstance(error.value, NotImplementedError)
+    text = str(error.value)
+    assert text.startswith(f"opscope.torch: {what} is not supported yet (")
+    argument = what.partition("=")[0]
+    assert f"use torch.profiler with the same {argument} argument" in text or "use save(path)" in text
+
+
+def test_observers_and_other_calls_that_come_later_are_refused_by_name(monkeypatch):
+    import opscope.torch
+
+    with pytest.raises(opscope.torch.UnsupportedFeature, match="ExecutionTraceObserver"):
+        opscope.torch.ExecutionTraceObserver()
+    with pytest.raises(opscope.torch.UnsupportedFeature, match="execution_trace_observer"):
+        opscope.torch.profile(execution_trace_observer=object())
+    monkeypatch.setenv("ENABLE_PYTORCH_EXECUTION_TRACE", "1")
+    with pytest.raises(opscope.torch.UnsupportedFeature, match="ENABLE_PYTORCH_EXECUTION_TRACE"):
+        opscope.torch.profile()
+    monkeypatch.delenv("ENABLE_PYTORCH_EXECUTION_TRACE")
+    with opscope.torch.profile() as prof:
+        with pytest.raises(opscope.torch.UnsupportedFeature, match="toggle_collection_dynamic"):
+            prof.toggle_collection_dynamic(False, [opscope.torch.ProfilerActivity.CPU])
+    with pytest.raises(opscope.torch.UnsupportedFeature, match="report"):
+        prof.report("x.html")
+
+
+def raised_by(module, act):
+    """The exception class and text, and the warnings, of one call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            act(module)
+            error = None
+        except Exception as raised:  # noqa: BLE001 - the class is what is compared
+            error = (type(raised), str(raised))
+    return error, [(w.category, str(w.message)) for w in caught if "clears events" not in str(w.message)]
+
+
+def _start_with(**arguments):
+    def act(module):
+        prof = module.profile(**arguments(module) if callable(arguments) else arguments)
+        prof.start()
+        prof.stop()
+
+    return act
+
+
+WRONG = {
+    "no activity": lambda m: m.profile(activities=[]),
+    "no activity but cuda": lambda m: m.profile(activities=[], use_cuda=True),
+    "only cuda, which is taken away": lambda m: m.profile(activities=[m.ProfilerActivity.CUDA], use_cuda=False),
+    "the same activity twice": lambda m: m.profile(activities=[m.ProfilerActivity.CPU, m.ProfilerActivity.CPU]),
+    "the same activity twice, once in a dict": lambda m: m.profile(
+        activities=[m.ProfilerActivity.CPU, {m.ProfilerActivity.CPU: []}]
+    ),
+    "an activity that is none": lambda m: m.profile(activities=[m.ProfilerActivity.CPU, "CPU"]),
+    "use_cuda": lambda m: m.profile(use_cuda=True),
+    "a negative timeout": lambda m: m.profile(post_processing_timeout_s=-1).start(),
+    "an unknown argument": lambda m: _without_class_name(m.profile, nonsense=1),
+    "a positional argument": lambda m: _without_class_name(m.profile, 1),
+    "a schedule that returns the internal action": lambda m: m.profile(
+        schedule=lambda step: m.ProfilerAction.DEVICE_STOPPED
+    ),
+    "events before the start": lambda m: m.profile().events(),
+    "averages before the start": lambda m: m.profile().key_averages(),
+    "export before the start": lambda m: m.profile().export_chrome_trace("x.json"),
+    "stacks before the start": lambda m: m.profile().export_stacks("x"),
+    "stop before the start": lambda m: m.profile().stop(),
+    "stacks without with_stack": lambda m: _finished(m).export_stacks("x"),
+    "the memory timeline": lambda m: _finished(m).export_memory_timeline("x.json"),
+    "metadata that is no text": lambda m: m.profile().add_metadata("k", 1),
+    "cuda where there is none": lambda m: _finished(m, activities=[m.ProfilerActivity.CPU, m.ProfilerActivity.CUDA]),
+    "only cuda where there is none": lambda m: _finished(m, activities=[m.ProfilerActivity.CUDA]),
+    "xpu where there is none": lambda m: _finished(m, activities=[m.ProfilerActivity.CPU, m.ProfilerActivity.XPU]),
+    "events of a trace_only recording": lambda m: _finished(
+        m, experimental_config=m._ExperimentalConfig(trace_only=True)
+    ).events(),
+    "a bad folder of the trace handler": lambda m: m.tensorboard_trace_handler("/dev/null/x")(None),
+    "an unnamed range": lambda m: m.record_function().__enter__(),
+}
+
+
+def _without_class_name(make, *arguments, **keywords):
+    try:
+        make(*arguments, **keywords)
+    except TypeError as error:
+        raise TypeError(str(error).partition("__init__()")[2][:20]) from None
+
+
+def _finished(module, **arguments):
+    prof = module.profile(**arguments)
+    with prof:
+        pass
+    return prof
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_use_raises_and_warns_what_torch_does(what):
+    import torch
+
+    if torch.cuda.is_available() and "cuda" in what:
+        pytest.skip("compares the words for a machine without CUDA")
+    theirs, ours = (raised_by(module, WRONG[what]) for module in modules())
+    if what == "an unnamed range":  # a C type says "function missing required argument"
+        assert ours[0][0] is theirs[0][0] is TypeError
+        return
+    assert ours == theirs
+
+
+def test_arguments_of_our_own_are_checked():
+    import opscope.torch
+
+    with pytest.raises(ValueError, match="at_cap must be 'stop' or 'keep_newest', not 'ring'"):
+        opscope.torch.profile(at_cap="ring")
+    for size in (0, -1, 1 << 63):
+        with pytest.raises(ValueError, match="max_bytes must be a positive number of bytes"):
+            opscope.torch.profile(max_bytes=size)
+    with pytest.raises(TypeError, match="name must be a str"):
+        opscope.torch.record_function(5)
+    with pytest.raises(TypeError, match="args must be a str or None"):
+        opscope.torch.record_function("x", 5)
+    with pytest.raises(ValueError, match="metadata 'k' is not valid JSON"):
+        opscope.torch.profile().add_metadata_json("k", "{")
+
+
+@pytest.mark.parametrize("at_cap", ["stop", "keep_newest"])
+def test_the_cap_holds_and_what_was_dropped_is_counted(at_cap):
+    import torch
+
+    import opscope.torch
+
+    one = torch.ones(1)
+    with opscope.torch.profile(max_bytes=1 << 20, at_cap=at_cap) as prof:
+        for _ in range(200_000):
+            one.neg_()
+    counts = prof.profiler.counts()
+    assert counts["recorded"] + counts["dropped"] == 200_000
+    assert counts["dropped"] > 0
+    assert len(prof.events()) == counts["recorded"]
+    assert "dropped_at_cap" in list(prof.trace.problems.text("kind"))

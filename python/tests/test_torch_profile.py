@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life of a profile: steps, cycles, handlers, metadata, files, beside torch.profiler where it can run."""
+
+import gzip
+import json
+import os
+import threading
+import time
+import warnings
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+
+def modules():
+    import torch.profiler
+
+    import opscope.torch
+
+    return torch.profiler, opscope.torch
+
+
+def from_names(module, names, after="NONE"):
+    """A schedule that gives these actions and then `after`."""
+    return lambda step: module.ProfilerAction[names[step] if step < len(names) else after]
+
+
+def run_steps(module, names, steps):
+    """What a program sees of a profile: handler calls, actions, warnings, and the events of each cycle."""
+    import torch
+
+    one = torch.ones(1)
+    seen = []
+
+    def ready(prof):
+        events = sorted((e.key, e.count) for e in prof.key_averages())
+        seen.append(("ready", prof.step_num, prof.current_action.name, events))
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with module.profile(schedule=from_names(module, names), on_trace_ready=ready) as prof:
+            for _ in range(steps):
+                one.neg_()
+                prof.step()
+                seen.append(("step", prof.step_num, prof.current_action.name))
+    told = [(w.category, str(w.message)) for w in caught if "clears events" not in str(w.message)]
+    return seen, told, [e.name for e in prof.events()]
+
+
+N, W, R, S = "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE"
+SEQUENCES = {
+    "one cycle": [N, W, R, S],
+    "two cycles back to back": [W, R, S, W, R, S],
+    "save every step": [S, S, S],
+    "save then record": [S, R, S],
+    "record on": [R, R, R, R, R, R],
+    "record, then nothing": [R, N, N],
+    "warm-up, then nothing": [N, W, N, N],
+    "save straight away": [N, S, N, S],
+}
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+@pytest.mark.parametrize("steps", [1, 2, 4, 5])
+def test_steps_do_what_they_do_in_torch(sequence, steps):
+    theirs, ours = (run_steps(module, SEQUENCES[sequence], steps) for module in modules())
+    assert ours == theirs
+
+
+def test_record_then_warmup_records_the_next_cycle():
+    import torch
+
+    import opscope.torch
+
+    cycles = []
+    schedule = from_names(opscope.torch, [R, W, R, S])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with opscope.torch.profile(schedule=schedule, on_trace_ready=lambda p: cycles.append(len(p.events()))) as prof:
+            for _ in range(4):
+                torch.ones(1)
+                prof.step()
+    assert "Incorrect schedule: RECORD followed by WARMUP" in [str(w.message) for w in caught]
+    assert len(cycles) == 1 and cycles[0] > 2
+
+
+def test_stop_during_warmup_keeps_nothing_and_calls_nobody():
+    import opscope.torch
+
+    called = []
+    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [W]), on_trace_ready=called.append)
+    prof.start()
+    prof.stop()
+    assert called == [] and len(prof.events()) == 0
+
+
+def test_start_twice_is_refused_and_the_recording_goes_on():
+    import torch
+
+    import opscope.torch
+
+    for prof in (opscope.torch.profile(), opscope.torch._KinetoProfile()):
+        prof.start()
+        with pytest.raises(RuntimeError, match="already running"):
+            prof.start()
+        torch.ones(1)
+        prof.stop()
+        assert "aten::ones" in [e.name for e in prof.events()]
+
+
+def test_stop_twice_keeps_the_results():
+    import torch
+
+    import opscope.torch
+
+    handled = []
+    prof = opscope.torch.profile(on_trace_ready=handled.append)
+    prof.start()
+    torch.ones(1)
+    prof.stop()
+    events = prof.events()
+    prof.stop()
+    assert prof.events() is events and len(events) > 0
+    assert len(handled) == 1
+
+
+def test_start_after_stop_goes_on_with_the_same_step():
+    import torch
+
+    import opscope.torch
+
+    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [R, R], after=R))
+    prof.start()
+    prof.step()
+    prof.stop()
+    assert (prof.step_num, prof.current_action.name) == (1, R)
+    prof.start()
+    torch.ones(1)
+    prof.stop()
+    assert {"aten::ones", "ProfilerStep*"} <= {e.name for e in prof.events()}
+    assert [e.trace_name for e in prof.events()][0] == "ProfilerStep#1"
+
+
+def test_steps_outside_a_recording_only_count():
+    import opscope.torch
+
+    called = []
+    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [S, S, S, S]), on_trace_ready=called.append)
+    prof.step()
+    assert (prof.step_num, called, prof.step_rec_fn) == (1, [], None)
+    prof.start()
+    assert prof.step_rec_fn is not None
+    prof.stop()
+    assert prof.step_rec_fn is None and len(called) == 1
+    events = prof.events()
+    prof.step()
+    assert (prof.step_num, len(called)) == (2, 1)
+    assert prof.events() is events
+
+
+def test_a_handler_that_raises_leaves_a_profile_that_can_go_on():
+    import torch
+
+    import opscope.torch
+
+    calls = []
+
+    def ready(prof):
+        calls.append(prof.step_num)
+        if len(calls) == 1:
+            raise KeyError("handler")
+
+    prof = opscope.torch.profile(schedule=from_names(opscope.torch, [S, S, S, S]), on_trace_ready=ready)
+    prof.start()
+    with pytest.raises(KeyError):
+        prof.step()
+    torch.ones(1)
+    prof.step()
+    prof.stop()
+    assert len(calls) == 3
+
+
+def test_a_schedule_that_raises_leaves_the_step_as_it_was():
+    import opscope.torch
+
+    def schedule(step):
+        if step == 1:
+            raise KeyError("schedule")
+        return opscope.torch.ProfilerAction.RECORD
+
+    prof = opscope.torch.profile(schedule=schedule)
+    prof.start()
+    with pytest.raises(KeyError):
+        prof.step()
+    assert prof.step_num == 0
+    prof.stop()
+
+
+def test_changing_the_action_map_changes_what_is_done():
+    import opscope.torch
+
+    done = []
+    prof = opscope.torch.profile()
+    prof.action_map[(opscope.torch.ProfilerAction.RECORD, None)].append(lambda: done.append("extra"))
+    with prof:
+        pass
+    assert done == ["extra"]
+
+
+def test_libraries_can_see_that_something_records():
+    import torch
+
+    import opscope.torch
+
+    def flag():
+        return torch.autograd.profiler._is_profiler_enabled
+
+    assert not flag()
+    first, second = opscope.torch.profile(), opscope.torch.profile()
+    first.start()
+    second.start()
+    first.stop()
+    assert flag()
+    second.stop()
+    assert not flag()
+    third = opscope.torch.profile()
+    third.start()
+    del third
+    assert not flag()
+
+
+def test_two_profiles_on_one_thread_both_complete():
+    import torch
+
+    import opscope.torch
+
+    with opscope.torch.profile() as outer:
+        torch.ones(1)
+        with opscope.torch.profile() as inner:
+            torch.zeros(1)
+        torch.eye(2)
+    assert {"aten::ones", "aten::zeros", "aten::eye"} <= {e.name for e in outer.events()}
+    names = {e.name for e in inner.events()}
+    assert "aten::zeros" in names and not names & {"aten::ones", "aten::eye"}
+
+
+def test_two_threads_see_their_own_operators():
+    import torch
+
+    import opscope.torch
+
+    barrier = threading.Barrier(2)
+    results = {}
+
+    def work(name, operator):
+        with opscope.torch.profile() as prof:
+            barrier.wait()
+            for _ in range(200):
+                operator(1)
+            barrier.wait()
+        results[name] = {e.name: e.count for e in prof.key_averages()}
+
+    threads = [
+        threading.Thread(target=work, args=("ones", torch.ones)),
+        threading.Thread(target=work, args=("zeros", torch.zeros)),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results["ones"]["aten::ones"] == 200 and "aten::zeros" not in results["ones"]
+    assert results["zeros"]["aten::zeros"] == 200 and "aten::ones" not in results["zeros"]
+
+
+def test_profile_all_threads_sees_every_thread():
+    import torch
+
+    import opscope.torch
+
+    config = opscope.torch._ExperimentalConfig(profile_all_threads=True)
+    ready, go = threading.Event(), threading.Event()
+
+    def work():
+        ready.set()
+        go.wait()
+        torch.eye(3)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.wait()
+    with opscope.torch.profile(experimental_config=config) as prof:
+        go.set()
+        thread.join()
+    assert "aten::eye" in {e.name for e in prof.events()}
+
+
+def test_overload_names_are_recorded_where_asked():
+    import torch
+
+    import opscope.torch
+
+    config = opscope.torch._ExperimentalConfig(capture_overload_names=True)
+    for arguments, expected in (({}, {""}), ({"experimental_config": config}, {"Tensor"})):
+        with opscope.torch.profile(**arguments) as prof:
+            torch.ones(1) + torch.ones(1)
+        assert {e.overload_name for e in prof.events() if e.name == "aten::add"} == expected
+    assert "Overload Name" in prof.key_averages(group_by_overload_name=True).table()
+
+
+def test_results_while_recording_are_empty_as_in_torch():
+    for module in modules():
+        prof = module.profile()
+        prof.start()
+        assert list(prof.events()) == [] and list(prof.key_averages()) == []
+        prof.stop()
+
+
+def test_trace_ids_are_torchs():
+    import opscope.torch
+
+    ids = iter(["first", "second"])
+    prof = opscope.torch.profile()
+    assert prof.get_trace_id() is None
+    with prof:
+        pass
+    assert len(prof.get_trace_id()) == 32 and prof.get_trace_id() == prof.get_trace_id().upper()
+    prof = opscope.torch.profile(
+        schedule=from_names(opscope.torch, [S, S]), custom_trace_id_callback=lambda: next(ids)
+    )
+    seen = []
+    prof.on_trace_ready = lambda p: seen.append(p.get_trace_id())
+    with prof:
+        prof.step()
+    assert seen == ["first", "second"]
+    prof.set_custom_trace_id_callback(lambda: "third")
+    prof.prepare_trace()
+    assert prof.get_trace_id() == "third"
+
+
+def test_the_file_has_torchs_top_level_keys_and_metadata(tmp_path):
+    def write(module, path):
+        prof = module.profile(record_shapes=True)
+        prof.preset_metadata_json("preset", "[1, 2]")
+        with prof:
+            prof.add_metadata("text", 'say "hi"')
+            prof.add_metadata_json("number", "5")
+        prof.export_chrome_trace(str(path))
+        return json.loads(path.read_text())
+
+    theirs, ours = (write(module, tmp_path / f"{i}.json") for i, module in enumerate(modules()))
+    assert set(ours) == set(theirs)
+    for key in ("schemaVersion", "deviceProperties", "record_shapes", "preset", "text", "number", "displayTimeUnit"):
+        assert ours[key] == theirs[key], key
+    assert ours["host_name"] == theirs["host_name"]
+    assert len(ours["trace_id"]) == 32
+
+
+def test_metadata_after_the_recording_was_read_is_not_lost_in_silence(tmp_path):
+    import opscope.torch
+
+    with opscope.torch.profile() as prof:
+        pass
+    prof.add_metadata("after stop", "kept")
+    prof.events()
+    with pytest.warns(UserWarning, match="'too late' came after the recording was read"):
+        prof.add_metadata("too late", "x")
+    prof.export_chrome_trace(str(tmp_path / "x.json"))
+    assert json.loads((tmp_path / "x.json").read_text())["after stop"] == "kept"
+
+
+def test_files_can_be_written_again_and_say_the_same(tmp_path):
+    import torch
+
+    import opscope
+    import opscope.torch
+
+    with opscope.torch.profile(record_shapes=True) as prof:
+        torch.ones(2, 3) @ torch.ones(3, 4)
+    plain, packed, own = (str(tmp_path / name) for name in ("t.json", "t.json.gz", "t.opscope"))
+    prof.export_chrome_trace(plain)
+    prof.export_chrome_trace(plain)
+    prof.export_chrome_trace(packed, use_python_export=True)
+    prof.save(own)
+    with open(plain) as file, gzip.open(packed) as zipped:
+        first, second = json.load(file), json.load(zipped)
+    assert first["traceEvents"] == second["traceEvents"]
+    names = sorted(e.name for e in prof.events())
+    for path in (plain, packed, own):
+        assert sorted(opscope.open(path).spans.text("name")) == names
+
+
+def test_files_that_cannot_be_written_raise_os_errors_with_the_path(tmp_path):
+    import opscope.torch
+
+    with opscope.torch.profile() as prof:
+        pass
+    missing = str(tmp_path / "no" / "such" / "folder.json")
+    for write, path in (
+        (prof.export_chrome_trace, missing),
+        (prof.export_chrome_trace, str(tmp_path)),
+        (prof.save, missing),
+    ):
+        with pytest.raises(OSError) as error:
+            write(path)
+        assert path in str(error.value)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("use_gzip", [False, True])
+def test_the_trace_handler_names_files_as_torch_does(tmp_path, use_gzip):
+    import socket
+
+    import opscope.torch
+
+    folder = tmp_path / "new" / "folder"
+    handler = opscope.torch.tensorboard_trace_handler(str(folder), use_gzip=use_gzip)
+    before = time.time_ns()
+    schedule = from_names(opscope.torch, [S, S])
+    with opscope.torch.profile(schedule=schedule, on_trace_ready=handler) as prof:
+        prof.step()
+    files = sorted(os.listdir(folder))
+    assert len(files) == 2
+    for name in files:
+        worker, stamp, *ending = name.split(".", 2)
+        assert worker == f"{socket.gethostname().split('.')[0]}_{os.getpid()}" or "." in socket.gethostname()
+        assert before < int(stamp) < time.time_ns() or "." in socket.gethostname()
+        assert name.endswith(".pt.trace.json.gz" if use_gzip else ".pt.trace.json")
+    with (gzip.open if use_gzip else open)(folder / files[0]) as file:
+        json.load(file)
+    opscope.torch.tensorboard_trace_handler(str(folder), "worker")(prof)
+    assert any(name.startswith("worker.") for name in os.listdir(folder))
+
+
+def test_prof_trace_is_a_trace():
+    import torch
+
+    import opscope
+    import opscope.torch
+
+    with opscope.torch.profile() as prof:
+        torch.ones(1)
+    assert isinstance(prof.trace, opscope.Trace)
+    assert "aten::ones" in list(prof.trace.spans.text("name"))

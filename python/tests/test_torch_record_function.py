@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""record_function: context manager, decorator, futures, other observers, cost."""
+
+import threading
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+
+def recorded(work, **arguments):
+    import opscope.torch
+
+    with opscope.torch.profile(**arguments) as prof:
+        work()
+    return prof.events()
+
+
+def test_a_range_has_torchs_attributes():
+    import torch.profiler
+
+    import opscope.torch
+
+    def rows(module):
+        with module.profile(record_shapes=True) as prof:
+            with module.record_function("outer", "some args"):
+                with module.record_function("inner"):
+                    torch.ones(1)
+        return [
+            (e.name, e.scope, e.is_user_annotation, e.input_shapes, e.concrete_inputs, e.input_dtypes,
+             e.sequence_nr, e.thread, e.cpu_parent and e.cpu_parent.name, e.activity_type)
+            for e in prof.events()
+        ]  # fmt: skip
+
+    assert rows(opscope.torch) == rows(torch.profiler)
+
+
+def test_torchs_own_profiler_sees_our_ranges():
+    import torch.profiler
+
+    import opscope.torch
+
+    with torch.profiler.profile(record_shapes=True) as prof:
+        with opscope.torch.record_function("ours", "x"):
+            torch.ones(1)
+    event = next(e for e in prof.events() if e.name == "ours")
+    assert event.is_user_annotation and [c.name for c in event.cpu_children] == ["aten::ones"]
+
+
+def test_our_profile_sees_torchs_ranges():
+    import torch.profiler
+
+    def work():
+        with torch.profiler.record_function("theirs"):
+            pass
+
+    assert [e.name for e in recorded(work)] == ["theirs"]
+
+
+def test_one_object_can_be_entered_again():
+    import opscope.torch
+
+    label = opscope.torch.record_function("again")
+
+    def work():
+        with label:
+            with label:
+                with label:
+                    pass
+        with label:
+            pass
+
+    events = recorded(work)
+    # A range around nothing but a range of the same name is one row, as in torch.
+    assert {e.name for e in events} == {"again"}
+    assert sum(1 for e in events) == 2
+
+
+def test_a_decorated_function_can_call_itself():
+    import torch
+
+    import opscope.torch
+
+    @opscope.torch.record_function("factorial")
+    def factorial(n):
+        """Doc."""
+        torch.ones(1)
+        return 1 if n <= 1 else n * factorial(n - 1)
+
+    assert (factorial.__name__, factorial.__doc__) == ("factorial", "Doc.")
+    events = recorded(lambda: factorial(5))
+    calls = [e for e in events if e.name == "factorial"]
+    assert len(calls) == 5
+    for outer, inner in zip(calls, calls[1:]):
+        assert inner.cpu_parent is outer
+
+
+def test_one_object_on_many_threads_ends_each_threads_own_range():
+    import torch
+
+    import opscope.torch
+
+    label = opscope.torch.record_function("shared")
+    barrier = threading.Barrier(4)
+
+    def work():
+        for _ in range(50):
+            barrier.wait()
+            with label:
+                barrier.wait()
+                torch.ones(1)
+
+    def all_threads():
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    config = opscope.torch._ExperimentalConfig(profile_all_threads=True)
+    events = recorded(all_threads, experimental_config=config)
+    ranges = [e for e in events if e.name == "shared"]
+    assert len(ranges) == 200
+    for event in ranges:
+        assert not event.is_async
+        assert [c.name for c in event.cpu_children] == ["aten::ones"]
+
+
+def test_a_range_survives_an_exception():
+    import opscope.torch
+
+    def work():
+        with pytest.raises(KeyError):
+            with opscope.torch.record_function("raising"):
+                raise KeyError
+        with opscope.torch.record_function("after"):
+            pass
+
+    assert [(e.name, e.cpu_parent) for e in recorded(work)] == [("raising", None), ("after", None)]
+
+
+def test_a_future_ends_the_range():
+    import torch
+
+    import opscope.torch
+
+    inside = {}
+
+    def work():
+        future = torch.futures.Future()
+        with opscope.torch.record_function("awaited") as label:
+            handed_on = label._call_end_callbacks_on_future(future)
+            with pytest.raises(RuntimeError, match="_call_end_callbacks_on_future can only be called once."):
+                label._call_end_callbacks_on_future(future)
+        torch.ones(1)
+        assert not handed_on.done()
+        future.set_result(42)
+        inside["value"] = handed_on.wait()
+
+    events = recorded(work)
+    awaited, ones = (next(e for e in events if e.name == name) for name in ("awaited", "aten::ones"))
+    assert inside["value"] == 42
+    assert awaited.is_async and awaited.self_cpu_time_total == 0
+    assert awaited.time_range.end > ones.time_range.end
+
+
+def test_a_future_that_fails_hands_its_exception_on():
+    import torch
+
+    import opscope.torch
+
+    future = torch.futures.Future()
+    with opscope.torch.record_function("failing") as label:
+        handed_on = label._call_end_callbacks_on_future(future)
+    future.set_exception(ValueError("the cause"))
+    with pytest.raises(ValueError, match="the cause"):
+        handed_on.wait()
+
+
+def test_ending_what_was_not_entered_raises_what_torch_raises():
+    import torch.profiler
+
+    import opscope.torch
+
+    for module in (torch.profiler, opscope.torch):
+        with pytest.raises(AssertionError, match="Expected record to be set"):
+            module.record_function("x").__exit__(None, None, None)
+
+
+def test_a_range_dropped_while_open_ends():
+    import torch
+
+    import opscope.torch
+
+    def work():
+        label = opscope.torch.record_function("dropped")
+        label.__enter__()
+        del label
+        torch.ones(1)
+
+    events = recorded(work)
+    assert next(e for e in events if e.name == "aten::ones").cpu_parent is None
+
+
+def test_subclasses_and_attributes_work():
+    import opscope.torch
+
+    class Numbered(opscope.torch.record_function):
+        def __init__(self, number):
+            super().__init__(f"number {number}")
+            self.number = number
+
+    def work():
+        with Numbered(5) as label:
+            assert label.number == 5
+        label.name = "renamed"
+        with label:
+            pass
+
+    assert [e.name for e in recorded(work)] == ["number 5", "renamed"]
