@@ -46,7 +46,7 @@ def columns(trace: Trace, table: str) -> list[tuple[str, str, Literal["value", "
 def text_codes(trace: Trace, table: str, name: str) -> tuple[memoryview, list[str]]: ...
 def arrow_stream(trace: Trace, table: str) -> Any: ...
 def summary(trace: Trace, group_by: Sequence[str], sort: str, limit: int | None) -> list[dict[str, Any]]: ...
-def run_command_line(arguments: Sequence[bytes]) -> int: ...
+def run_command_line(arguments: list[bytes]) -> int: ...
 
 class Session:
     """One recording of this process: start(), stop(), then trace(). Any thread."""
@@ -91,64 +91,6 @@ class RangeBase:
 
 def set_range_source(arg: TorchSource, /) -> None: ...
 
-class FunctionEventBase:
-    """One event of a recording; `FunctionEvent` adds what is rarely used."""
-
-    id: Any
-    name: Any
-    key: Any
-    trace_name: Any
-    overload_name: Any
-    time_range: Any
-    thread: Any
-    fwd_thread: Any
-    kernels: Any
-    count: Any
-    cpu_children: Any
-    cpu_parent: Any
-    input_shapes: Any
-    structured_input_shapes: Any
-    structured_input_strides: Any
-    input_dtypes: Any
-    concrete_inputs: Any
-    stack: Any
-    scope: Any
-    use_device: Any
-    cpu_memory_usage: Any
-    device_memory_usage: Any
-    self_cpu_memory_usage: Any
-    self_device_memory_usage: Any
-    is_async: Any
-    is_remote: Any
-    is_legacy: Any
-    is_user_annotation: Any
-    is_python_function: Any
-    sequence_nr: Any
-    node_id: Any
-    device_type: Any
-    device_index: Any
-    device_resource_id: Any
-    flops: Any
-    activity_type: Any
-    external_id: Any
-    linked_correlation_id: Any
-    flow_id: Any
-    flow_type: Any
-    flow_start: Any
-    event_metadata: Any
-    self_cpu_percent: Any
-    total_cpu_percent: Any
-    total_device_percent: Any
-    python_id: Any
-    python_parent_id: Any
-    python_module_id: Any
-    cpu_time_total: Any
-    self_cpu_time_total: Any
-    device_time_total: Any
-    self_device_time_total: Any
-    cpu_time: Any
-    device_time: Any
-
 class Interval:
     """A span of time in microseconds."""
 
@@ -173,7 +115,7 @@ class FunctionEvents:
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, arg: tuple[Any, ...], /) -> None: ...
 
-def set_event_classes(arg0: Any, arg1: Any, arg2: dict[str, Any], arg3: Any, arg4: dict[str, Any], /) -> None: ...
+def set_event_classes(arg0: Any, arg1: dict[str, Any], arg2: Any, arg3: dict[str, Any], /) -> None: ...
 def torch_table(
     events: Any,
     *,

@@ -132,7 +132,7 @@ class Trace:
         return self._core.arguments(id)
 
     def summary(
-        self, *, group_by: str | Sequence[str] = "name", sort: str = "self_ns", limit: int | None = None
+        self, *, group_by: str | Sequence[str] = "name", sort: str = "total_ns", limit: int | None = None
     ) -> list[dict[str, Any]]:
         """The operator summary: one dict per group with counts and times, largest first.
 
