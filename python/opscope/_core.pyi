@@ -91,6 +91,64 @@ class RangeBase:
 
 def set_range_source(arg: TorchSource, /) -> None: ...
 
+class FunctionEvent:
+    """One event of a recording, as torch.autograd.profiler_util lists it."""
+
+    id: Any
+    name: Any
+    key: Any
+    trace_name: Any
+    overload_name: Any
+    thread: Any
+    fwd_thread: Any
+    kernels: Any
+    count: Any
+    cpu_children: Any
+    cpu_parent: Any
+    input_shapes: Any
+    structured_input_shapes: Any
+    structured_input_strides: Any
+    input_dtypes: Any
+    concrete_inputs: Any
+    stack: Any
+    scope: Any
+    use_device: Any
+    cpu_memory_usage: Any
+    device_memory_usage: Any
+    self_cpu_memory_usage: Any
+    self_device_memory_usage: Any
+    is_async: Any
+    is_remote: Any
+    is_legacy: Any
+    is_user_annotation: Any
+    is_python_function: Any
+    sequence_nr: Any
+    node_id: Any
+    device_type: Any
+    device_index: Any
+    device_resource_id: Any
+    flops: Any
+    activity_type: Any
+    external_id: Any
+    linked_correlation_id: Any
+    flow_id: Any
+    flow_type: Any
+    flow_start: Any
+    event_metadata: Any
+    self_cpu_percent: Any
+    total_cpu_percent: Any
+    total_device_percent: Any
+    python_id: Any
+    python_parent_id: Any
+    python_module_id: Any
+    cpu_time_total: Any
+    self_cpu_time_total: Any
+    device_time_total: Any
+    self_device_time_total: Any
+    cpu_time: Any
+    device_time: Any
+    time_range: Any
+
 class Interval:
     """A span of time in microseconds."""
 
