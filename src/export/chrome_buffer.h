@@ -44,6 +44,7 @@ class ChromeBuffer {
 
   // REQUIRES: room, for numbers 24 bytes.
   void Put(std::string_view text) {
+    if (text.empty()) return;  // its data may be null
     std::memcpy(data_ + size_, text.data(), text.size());
     size_ += text.size();
   }

@@ -77,9 +77,23 @@ void ChromePlan::FindTimes(const Trace& trace) {
 }
 
 void ChromePlan::OrderTracks(const Trace& trace) {
-  tracks_.resize(trace.tracks().size());
-  for (size_t i = 0; i < tracks_.size(); ++i)
-    tracks_[i] = static_cast<TrackId>(i);
+  std::vector<bool> used(trace.tracks().size(), false);
+  for (size_t i = 0; i < used.size(); ++i)
+    used[i] = trace.tracks().span_count[i] != 0;
+  const auto use = [&](std::span<const TrackId> ids) {
+    for (const TrackId id : ids) {
+      if (Row(id) < used.size()) used[Row(id)] = true;
+    }
+  };
+  use(trace.async_spans().track);
+  use(trace.instants().track);
+  use(trace.counters().track);
+  use(trace.allocations().track);
+  use(trace.flows().start_track);
+  use(trace.flows().end_track);
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) tracks_.push_back(static_cast<TrackId>(i));
+  }
   const auto kind = [&](TrackId id) { return trace.tracks().kind[Row(id)]; };
   std::stable_sort(tracks_.begin(), tracks_.end(), [&](TrackId a, TrackId b) {
     const int order = CompareTracks(trace, a, b);
@@ -110,14 +124,21 @@ void ChromePlan::OrderSpans(const Trace& trace) {
 
 void ChromePlan::SplitInstants(const Trace& trace) {
   const InstantColumns& instants = trace.instants();
-  const auto memory = trace.FindString("[memory]");
-  const size_t allocations = trace.allocations().size();
-  for (size_t i = 0; i < instants.size(); ++i) {
+  const AllocationColumns& allocations = trace.allocations();
+  const auto name = trace.FindString("[memory]");
+  const auto category = trace.FindString("cpu_instant_event");
+  const auto belongs = [&](size_t i) {
     // An allocation and its instant are added together: the n-th of both belong to each other.
-    const bool is_memory = memory && instants.name[i] == *memory && memory_instants_.size() < allocations &&
-                           trace.allocations().time[memory_instants_.size()] == instants.time[i] &&
-                           trace.allocations().track[memory_instants_.size()] == instants.track[i];
-    (is_memory ? memory_instants_ : instants_).push_back(static_cast<uint32_t>(i));
+    const size_t n = memory_instants_.size();
+    if (!name || !category || instants.name[i] != *name || instants.category[i] != *category) return false;
+    if (n >= allocations.size() || allocations.time[n] != instants.time[i]) return false;
+    // An instant that keeps these members itself was no whole allocation.
+    const std::string_view extra = trace.text(instants.extra[i]);
+    return allocations.track[n] == instants.track[i] && extra.find("\"Bytes\"") == std::string_view::npos &&
+           extra.find("\"Addr\"") == std::string_view::npos;
+  };
+  for (size_t i = 0; i < instants.size(); ++i) {
+    (belongs(i) ? memory_instants_ : instants_).push_back(static_cast<uint32_t>(i));
   }
 }
 

@@ -52,7 +52,7 @@ class ChromePlan {
   Timestamp first_time() const { return first_; }
   Timestamp last_time() const { return last_; }
   const std::vector<ChromeBlock>& blocks() const { return blocks_; }
-  const std::vector<TrackId>& tracks() const { return tracks_; }              // in order, all
+  const std::vector<TrackId>& tracks() const { return tracks_; }              // in order, those with rows
   const std::vector<uint32_t>& spans() const { return spans_; }               // rows in order
   const std::vector<uint32_t>& instants() const { return instants_; }         // rows, without memory
   const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span

@@ -1,0 +1,31 @@
+// Any bytes through the Chrome JSON importer: a Trace or an error that names the input, never a crash.
+// What was read is exported, and our own export must be read back without loss.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "import/importer.h"
+#include "opscope/export.h"
+#include "opscope/result.h"
+#include "trace/builder.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace opscope;
+  TraceBuilder builder;
+  const Status status = ImportChromeJson(std::as_bytes(std::span(data, size)), "input", {}, &builder);
+  if (!status.ok()) {
+    OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
+    OPSCOPE_CHECK(status.error().message.starts_with("input: at byte "));
+    return 0;
+  }
+  const Trace trace = builder.Build();
+  const std::string text = ChromeTraceText(trace).value();
+  TraceBuilder again;
+  OPSCOPE_CHECK(ImportChromeJson(std::as_bytes(std::span(text)), "export", {}, &again).ok());
+  const Trace copy = again.Build();
+  OPSCOPE_CHECK(!copy.is_partial());
+  OPSCOPE_CHECK(copy.spans().size() == trace.spans().size());
+  OPSCOPE_CHECK(ChromeTraceText(copy).value() == text);
+  return 0;
+}
