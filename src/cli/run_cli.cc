@@ -1,6 +1,7 @@
 // Reads the arguments, runs one verb. CLI11 throws for help, version and usage errors; nothing of that
 // leaves this file.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ int RunParsed(const std::vector<Verb>& verbs) {
     if (verb.app->parsed()) return verb.run();
   }
   return kExitUsage;
+}
+
+bool IsVerb(const std::vector<Verb>& verbs, const char* name) {
+  return std::any_of(verbs.begin(), verbs.end(), [&](const Verb& verb) { return verb.app->check_name(name); });
 }
 
 int ReportUsage(const CLI::App& root, const CLI::ParseError& error) {
@@ -37,6 +42,10 @@ int RunCli(int argc, const char* const* argv) {
   root.footer("Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).");
   const std::vector<Verb> verbs = {AddSummaryVerb(&root), AddInfoVerb(&root), AddExportVerb(&root),
                                    AddConvertVerb(&root)};
+  if (argc > 1 && argv[1][0] != '-' && !IsVerb(verbs, argv[1])) {
+    PrintError("there is no '" + std::string(argv[1]) + "'; see 'opscope --help'");
+    return kExitUsage;
+  }
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -37,19 +37,12 @@ std::string Share(int64_t part, int64_t whole) {
   return whole == 0 ? "-" : FixedText(100.0 * static_cast<double>(part) / static_cast<double>(whole), 1) + "%";
 }
 
-int64_t SumOfSelf(const OpSummary& summary) {
-  int64_t sum = 0;
-  for (const OpSummaryRow& row : summary.rows)
-    sum += row.self_ns;
-  return sum;
-}
-
 std::vector<ColumnText> NumberColumns(const OpSummary& summary, size_t count) {
   std::vector<ColumnText> columns(7);
   const char* titles[] = {"Count", "Total", "Self", "Self %", "Mean", "Min", "Max"};
   for (size_t i = 0; i < columns.size(); ++i)
     columns[i].title = titles[i];
-  const int64_t self_sum = SumOfSelf(summary);
+  const int64_t self_sum = summary.thread_self_ns;
   bool has_device = false;
   bool has_memory = false;
   bool has_flops = false;

@@ -42,6 +42,7 @@ struct OpSummary {
   bool has_name = true;                // group_by holds kName
   std::vector<std::string> key_names;  // "shape", "category", ...: JSON keys of OpSummaryRow::keys
   std::vector<OpSummaryRow> rows;      // in order of first appearance
+  int64_t thread_self_ns = 0;          // self time of all spans of threads: what shares are taken of
 };
 
 // "name", "shape", "category", "thread", "device", "stack"; nullopt for anything else.

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/function_events.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+
+#include "analysis/random_trace_for_test.h"
+
+namespace opscope {
+namespace {
+
+// torch's algorithm with an object per event: sort, nest per thread by a stack, fold, in that order.
+struct SlowEvent {
+  uint32_t span;
+  std::string name;
+  uint64_t thread;
+  double start;
+  double end;
+  bool is_async;
+  SlowEvent* parent = nullptr;
+  std::vector<SlowEvent*> children;
+};
+
+std::list<SlowEvent> SlowList(const Trace& trace) {
+  std::list<SlowEvent> events;
+  const SpanColumns& spans = trace.spans();
+  for (uint32_t i = 0; i < spans.size(); ++i) {
+    SlowEvent event;
+    event.span = i;
+    event.name = trace.text(spans.name[i]);
+    event.thread = trace.tracks().logical_thread[Row(spans.track[i])];
+    event.start = static_cast<double>(spans.start[i].ns) / 1000;
+    event.end = static_cast<double>(spans.start[i].ns + spans.duration[i].ns) / 1000;
+    event.is_async = (spans.flags[i] & span_flags::kAsync) != 0;
+    events.push_back(event);
+  }
+  events.sort(
+      [](const SlowEvent& a, const SlowEvent& b) { return a.start != b.start ? a.start < b.start : a.end > b.end; });
+  return events;
+}
+
+void NestSlowly(std::list<SlowEvent>* events, uint64_t threads) {
+  for (uint64_t thread = 1; thread <= threads; ++thread) {
+    std::vector<SlowEvent*> stack;
+    for (SlowEvent& event : *events) {
+      if (event.thread != thread || event.is_async) continue;
+      while (!stack.empty() && (event.start >= stack.back()->end || event.end > stack.back()->end))
+        stack.pop_back();
+      if (!stack.empty()) {
+        event.parent = stack.back();
+        stack.back()->children.push_back(&event);
+      }
+      stack.push_back(&event);
+    }
+  }
+}
+
+void FoldSlowly(std::list<SlowEvent>* events, std::list<SlowEvent>* removed) {
+  for (bool again = true; again;) {
+    std::vector<std::list<SlowEvent>::iterator> folded;
+    for (auto event = events->begin(); event != events->end(); ++event) {
+      SlowEvent* parent = event->parent;
+      if (parent == nullptr || parent->name != event->name || parent->children.size() != 1) continue;
+      parent->children = event->children;
+      for (SlowEvent* child : event->children)
+        child->parent = parent;
+      folded.push_back(event);
+    }
+    again = !folded.empty();
+    for (auto event : folded)
+      removed->splice(removed->end(), *events, event);
+  }
+}
+
+TEST(FunctionEvents, EqualTorchsAlgorithmOnRandomTraces) {
+  for (uint64_t seed = 1; seed <= 3000 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Trace trace = RandomTrace(seed, {.spans = 3 + static_cast<int>(seed % 15), .threads = 2, .end = 9});
+    std::list<SlowEvent> slow = SlowList(trace);
+    std::list<SlowEvent> removed;
+    NestSlowly(&slow, 2);
+    FoldSlowly(&slow, &removed);
+    const FunctionEvents events = BuildFunctionEvents(trace, {.trace_start = Timestamp{0}, .use_device = {}});
+    ASSERT_EQ(events.size(), slow.size());
+    size_t i = 0;
+    for (const SlowEvent& event : slow) {
+      EXPECT_EQ(events.span[i], SpanId{event.span});
+      EXPECT_EQ(events.start_us[i], event.start);
+      EXPECT_EQ(events.end_us[i], event.end);
+      const EventIndex parent = events.parent[i];
+      EXPECT_EQ(parent == EventIndex::kNone ? SpanId::kNone : events.span[Row(parent)],
+                event.parent == nullptr ? SpanId::kNone : SpanId{event.parent->span});
+      double children = 0;
+      std::vector<SpanId> expected;
+      for (const SlowEvent* child : event.children) {
+        expected.push_back(SpanId{child->span});
+        children += child->end - child->start;
+      }
+      std::vector<SpanId> got;
+      for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
+        got.push_back(events.span[Row(c)]);
+      }
+      EXPECT_EQ(got, expected);
+      EXPECT_EQ(SelfCpuTimeTotal(events, i), event.is_async ? 0 : event.end - event.start - children);
+      ++i;
+    }
+  }
+}
+
+class OneThread {
+ public:
+  OneThread()
+      : track_(builder_.AddTrack({.process = builder_.AddProcess({.pid = 1}), .tid = 5, .logical_thread = 1})) {}
+  SpanRow& Add(std::string_view name, int64_t start, int64_t end) {
+    rows_.push_back({.start = {start},
+                     .duration = {end - start},
+                     .name = builder_.Intern(name),
+                     .category = builder_.Intern("cpu_op"),
+                     .track = track_});
+    return rows_.back();
+  }
+  TraceBuilder& builder() { return builder_; }
+  TrackId track() const { return track_; }
+  Trace Build() {
+    for (const SpanRow& row : rows_)
+      builder_.AddSpan(row);
+    return builder_.Build();
+  }
+
+ private:
+  TraceBuilder builder_;
+  TrackId track_;
+  std::list<SpanRow> rows_;
+};
+
+std::vector<std::string> Names(const Trace& trace, const FunctionEvents& events) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < events.size(); ++i)
+    names.emplace_back(NameText(trace, events, i));
+  return names;
+}
+
+TEST(FunctionEvents, LeaveOutTorchsOwnMarkersAndFoldStepNumbers) {
+  OneThread thread;
+  thread.Add("ProfilerStep#3", 0, 10);
+  thread.Add("aten::is_leaf", 1, 2);
+  thread.Add("profiler::_record_function_enter_new", 2, 3);
+  thread.Add("ProfilerStep#4", 10, 20);
+  thread.Add("_ZN2at6detail3fooEv", 12, 13);
+  thread.Add("i", 14, 15);
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  EXPECT_EQ(Names(trace, events),
+            (std::vector<std::string>{"ProfilerStep*", "ProfilerStep*", "at::detail::foo()", "i"}));
+  EXPECT_EQ(AverageFunctionEvents(trace, events).size(), 3u);
+}
+
+TEST(FunctionEvents, TakeTheKernelsOfTheirExternalId) {
+  OneThread thread;
+  const TrackId stream =
+      thread.builder().AddTrack({.process = ProcessId{0}, .kind = TrackKind::kDeviceStream, .tid = 7, .device = 0});
+  thread.Add("aten::mm", 0, 100).external_id = 5;
+  SpanRow& call = thread.Add("cudaLaunchKernel", 20, 40);
+  call.category = thread.builder().Intern("cuda_runtime");
+  call.external_id = 5;
+  call.correlation = 900;
+  SpanRow& kernel = thread.Add("gemm", 300, 450);
+  kernel.category = thread.builder().Intern("kernel");
+  kernel.track = stream;
+  kernel.external_id = 5;
+  kernel.correlation = 900;
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  EXPECT_EQ(events.use_device, "cuda");
+  EXPECT_EQ(Names(trace, events), (std::vector<std::string>{"aten::mm", "cudaLaunchKernel", "gemm"}));
+  EXPECT_EQ(events.parent[1], EventIndex{0});
+  EXPECT_DOUBLE_EQ(DeviceTimeTotal(events, 0), 0.15);
+  EXPECT_DOUBLE_EQ(SelfDeviceTimeTotal(events, 0), 0.15);
+  EXPECT_DOUBLE_EQ(DeviceTimeTotal(events, 2), 0.15);
+  EXPECT_EQ(CpuTimeTotal(events, 2), 0);
+  ASSERT_EQ(events.kernel_offset.size(), 4u);
+  EXPECT_EQ(events.kernels, std::vector<EventIndex>{EventIndex{2}});
+}
+
+TEST(FunctionEvents, ListAllocationsThatNoOpHolds) {
+  OneThread thread;
+  thread.Add("outer", 0, 100);
+  thread.Add("inner", 10, 20);
+  thread.builder().AddAllocation({.time = {20}, .track = thread.track(), .bytes = 64});  // both ends count
+  thread.builder().AddAllocation({.time = {150}, .track = thread.track(), .bytes = -64});
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  EXPECT_EQ(Names(trace, events), (std::vector<std::string>{"outer", "inner", "[memory]"}));
+  EXPECT_EQ(events.cpu_memory_usage, (std::vector<int64_t>{64, 64, -64}));
+  EXPECT_EQ(SelfCpuMemoryUsage(events, 0), 0);
+  EXPECT_EQ(events.allocation[2], 1u);
+  EXPECT_EQ(events.span[2], SpanId::kNone);
+}
+
+TEST(FunctionEvents, BackwardEventsHaveTheStackOfTheirForwardEvent) {
+  OneThread thread;
+  TraceBuilder& builder = thread.builder();
+  const StackId forward_stack =
+      builder.AddStack(builder.AddFrame(builder.Intern("model.py(3): forward")), StackId::kNone);
+  const StackId own_stack = builder.AddStack(builder.AddFrame(builder.Intern("train.py(9): step")), StackId::kNone);
+  SpanRow& forward = thread.Add("aten::mul", 0, 10);
+  forward.sequence = 42;
+  forward.stack = forward_stack;
+  SpanRow& backward = thread.Add("MulBackward0", 20, 40);
+  backward.sequence = 42;
+  backward.forward_thread = 1;
+  backward.scope = ScopeType::kBackwardFunction;
+  backward.stack = own_stack;
+  thread.Add("aten::mul", 25, 30).stack = own_stack;
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  const FunctionEventStacks stacks(trace, events);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(stacks.Of(i), std::vector<std::string_view>{"model.py(3): forward"}) << i;
+}
+
+TEST(FunctionEvents, CountTimesFromKinetosOwnSpan) {
+  OneThread thread;
+  SpanRow& span = thread.Add("PyTorch Profiler (0)", 1000, 9000);
+  span.category = thread.builder().Intern("Trace");
+  thread.Add("op", 3500, 4000);
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events.start_us[0], 2.5);
+  EXPECT_EQ(events.end_us[0], 3.0);
+}
+
+TEST(FunctionEvents, TotalAverageAddsEverything) {
+  OneThread thread;
+  thread.Add("a", 0, 4000);
+  thread.Add("b", 1000, 2000);
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  const FunctionEventAverage total = TotalAverage(trace, events);
+  EXPECT_EQ(total.count, 2);
+  EXPECT_EQ(total.cpu_time_total_us, 5.0);
+  EXPECT_EQ(total.self_cpu_time_total_us, 4.0);
+  EXPECT_EQ(SelfCpuTimeTotalOfAll(events), 4.0);
+}
+
+TEST(FunctionEvents, AreEmptyForAnEmptyTrace) {
+  const Trace trace;
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  EXPECT_TRUE(events.empty());
+  EXPECT_TRUE(AverageFunctionEvents(trace, events).empty());
+}
+
+}  // namespace
+}  // namespace opscope

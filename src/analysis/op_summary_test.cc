@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/op_summary.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/random_trace_for_test.h"
+
+namespace opscope {
+namespace {
+
+// The definitions of docs/analyses.md, one span at a time, as slowly as they read.
+class SlowSummary {
+ public:
+  explicit SlowSummary(const Trace& trace) : trace_(trace), spans_(trace.spans()) {}
+
+  OpSummaryRow RowOf(std::string_view name) const {
+    OpSummaryRow row;
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      if (trace_.text(spans_.name[i]) != name) continue;
+      const int64_t duration = spans_.duration[i].ns;
+      row.min_ns = row.count == 0 ? duration : std::min(row.min_ns, duration);
+      row.max_ns = std::max(row.max_ns, duration);
+      ++row.count;
+      row.total_with_recursion_ns += duration;
+      row.self_ns += Self(i);
+      row.device_self_ns += DeviceSelf(i);
+      if (IsInsideItsName(i)) continue;
+      row.total_ns += duration;
+      row.device_total_ns += DeviceTotal(i);
+    }
+    return row;
+  }
+
+ private:
+  bool IsDevice(size_t i) const { return trace_.tracks().kind[Row(spans_.track[i])] == TrackKind::kDeviceStream; }
+  int64_t ClippedEnd(size_t i) const {
+    const int64_t end = spans_.start[i].ns + spans_.duration[i].ns;
+    return spans_.parent[i] == SpanId::kNone ? end : std::min(end, ClippedEnd(Row(spans_.parent[i])));
+  }
+  bool IsInside(size_t i, size_t ancestor) const {
+    for (SpanId p = spans_.parent[i]; p != SpanId::kNone; p = spans_.parent[Row(p)]) {
+      if (Row(p) == ancestor) return true;
+    }
+    return false;
+  }
+  bool IsInsideItsName(size_t i) const {
+    for (SpanId p = spans_.parent[i]; p != SpanId::kNone; p = spans_.parent[Row(p)]) {
+      if (spans_.name[Row(p)] == spans_.name[i]) return true;
+    }
+    return false;
+  }
+  int64_t Self(size_t i) const {
+    int64_t self = spans_.duration[i].ns;
+    for (size_t c = 0; c < spans_.size(); ++c) {
+      if (spans_.parent[c] == SpanId{static_cast<uint32_t>(i)}) self -= ClippedEnd(c) - spans_.start[c].ns;
+    }
+    return self;
+  }
+  bool IsCall(size_t i) const { return trace_.text(spans_.category[i]) == "cuda_runtime"; }
+  int64_t Launcher(size_t kernel) const {
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      const bool is_op = !IsDevice(i) && !IsCall(i) && spans_.external_id[kernel] != 0;
+      if (is_op && spans_.external_id[i] == spans_.external_id[kernel]) return static_cast<int64_t>(i);
+    }
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      if (!IsDevice(i) && spans_.correlation[i] != 0 && spans_.correlation[i] == spans_.correlation[kernel]) {
+        return static_cast<int64_t>(i);
+      }
+    }
+    return -1;
+  }
+  int64_t DeviceSelf(size_t i) const {
+    if (IsDevice(i)) return Self(i);
+    int64_t sum = 0;
+    for (size_t k = 0; k < spans_.size(); ++k) {
+      if (IsDevice(k) && Launcher(k) == static_cast<int64_t>(i)) sum += spans_.duration[k].ns;
+    }
+    return sum;
+  }
+  int64_t DeviceTotal(size_t i) const {
+    if (IsDevice(i)) return spans_.duration[i].ns;
+    int64_t sum = DeviceSelf(i);
+    for (size_t c = 0; c < spans_.size(); ++c) {
+      if (IsInside(c, i)) sum += DeviceSelf(c);
+    }
+    return sum;
+  }
+
+  const Trace& trace_;
+  const SpanColumns& spans_;
+};
+
+void ExpectEqualsSlow(const Trace& trace) {
+  const SlowSummary slow(trace);
+  const OpSummary summary = SummarizeOps(trace);
+  size_t count = 0;
+  for (const OpSummaryRow& row : summary.rows) {
+    const OpSummaryRow expected = slow.RowOf(trace.text(row.name));
+    count += row.count;
+    EXPECT_EQ(row.count, expected.count);
+    EXPECT_EQ(row.total_ns, expected.total_ns);
+    EXPECT_EQ(row.total_with_recursion_ns, expected.total_with_recursion_ns);
+    EXPECT_EQ(row.self_ns, expected.self_ns);
+    EXPECT_EQ(row.min_ns, expected.min_ns);
+    EXPECT_EQ(row.max_ns, expected.max_ns);
+    EXPECT_EQ(row.device_total_ns, expected.device_total_ns);
+    EXPECT_EQ(row.device_self_ns, expected.device_self_ns);
+  }
+  EXPECT_EQ(count, trace.spans().size());
+}
+
+TEST(OpSummary, EqualsTheObviousImplementationOnRandomTraces) {
+  for (uint64_t seed = 1; seed <= 1500 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ExpectEqualsSlow(RandomTrace(seed, {.spans = 4 + static_cast<int>(seed % 14), .has_device = seed % 2 == 0}));
+  }
+}
+
+struct Spec {
+  const char* name;
+  int64_t start;
+  int64_t end;
+};
+
+Trace OneThread(std::initializer_list<Spec> specs) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  for (const Spec& spec : specs) {
+    builder.AddSpan({.start = {spec.start},
+                     .duration = {spec.end - spec.start},
+                     .name = builder.Intern(spec.name),
+                     .track = track});
+  }
+  return builder.Build();
+}
+
+TEST(OpSummary, CountsARecursiveCallOnceInTheTotal) {
+  const Trace trace = OneThread({{"f", 0, 100}, {"g", 10, 90}, {"f", 20, 50}});
+  const OpSummary summary = SummarizeOps(trace);
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.rows[0].total_ns, 100);
+  EXPECT_EQ(summary.rows[0].total_with_recursion_ns, 130);
+  EXPECT_EQ(summary.rows[0].self_ns, 20 + 30);
+  EXPECT_EQ(summary.rows[0].mean_ns(), 65);
+  EXPECT_EQ(summary.rows[1].self_ns, 50);
+}
+
+TEST(OpSummary, ClipsAChildThatOutlivesItsParent) {
+  const Trace trace = OneThread({{"parent", 0, 100}, {"child", 60, 150}});
+  const OpSummary summary = SummarizeOps(trace);
+  EXPECT_EQ(summary.rows[0].self_ns, 60);
+  EXPECT_EQ(summary.rows[1].self_ns, 90);
+  EXPECT_EQ(summary.rows[1].total_ns, 90);
+}
+
+TEST(OpSummary, GivesMemoryToTheInnermostSpanOfTheThread) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  const TrackId track = builder.AddTrack({.process = process, .tid = 1});
+  const TrackId other = builder.AddTrack({.process = process, .tid = 2});
+  builder.AddSpan({.start = {0}, .duration = {100}, .name = builder.Intern("outer"), .track = track});
+  builder.AddSpan({.start = {10}, .duration = {20}, .name = builder.Intern("inner"), .track = track});
+  builder.AddAllocation({.time = {15}, .track = track, .bytes = 64});
+  builder.AddAllocation({.time = {50}, .track = track, .bytes = -16});
+  builder.AddAllocation({.time = {15}, .track = other, .bytes = 1000});
+  builder.AddAllocation({.time = {200}, .track = track, .bytes = 4});
+  const Trace trace = builder.Build();
+  const OpSummary summary = SummarizeOps(trace);
+  EXPECT_EQ(summary.rows[0].self_memory_bytes, -16);
+  EXPECT_EQ(summary.rows[1].self_memory_bytes, 64);
+}
+
+TEST(OpSummary, GroupsByNameAndThread) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  const TrackId named = builder.AddTrack({.process = process, .tid = 1, .name = builder.Intern("main")});
+  const TrackId plain = builder.AddTrack({.process = process, .tid = 2});
+  for (TrackId track : {named, plain, named}) {
+    builder.AddSpan(
+        {.start = {0}, .duration = {5}, .name = builder.Intern("f"), .track = track, .flags = span_flags::kAsync});
+  }
+  const Trace trace = builder.Build();
+  const OpSummary summary = SummarizeOps(trace, {{GroupKey::kName, GroupKey::kThread}});
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.key_names, std::vector<std::string>{"thread"});
+  EXPECT_EQ(summary.rows[0].keys, std::vector<std::string>{"main"});
+  EXPECT_EQ(summary.rows[0].count, 2u);
+  EXPECT_EQ(summary.rows[1].keys, std::vector<std::string>{"2"});
+}
+
+TEST(OpSummary, SortsDescendingAndStably) {
+  const Trace trace = OneThread({{"b", 0, 10}, {"a", 20, 30}, {"c", 40, 90}});
+  OpSummary summary = SummarizeOps(trace);
+  ASSERT_TRUE(SortOpSummary(trace, &summary, "total_ns").ok());
+  EXPECT_EQ(trace.text(summary.rows[0].name), "c");
+  EXPECT_EQ(trace.text(summary.rows[1].name), "b");
+  ASSERT_TRUE(SortOpSummary(trace, &summary, "name").ok());
+  EXPECT_EQ(trace.text(summary.rows[0].name), "a");
+}
+
+TEST(OpSummary, NamesTheAllowedSortFieldsWhenAskedForAnother) {
+  const Trace trace = OneThread({{"b", 0, 10}});
+  OpSummary summary = SummarizeOps(trace);
+  const Status status = SortOpSummary(trace, &summary, "price");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_NE(status.error().message.find("'price'"), std::string::npos);
+  EXPECT_NE(status.error().message.find("device_self_ns"), std::string::npos);
+}
+
+TEST(OpSummary, IsEmptyForAnEmptyTrace) {
+  EXPECT_TRUE(SummarizeOps(Trace()).rows.empty());
+}
+
+}  // namespace
+}  // namespace opscope
