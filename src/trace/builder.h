@@ -104,9 +104,9 @@ struct ArgumentRow {
   StringId dtype = StringId::kEmpty;
   StringId value = StringId::kEmpty;
   bool has_strides = false;
-  std::span<const int64_t> sizes;
-  std::span<const int64_t> strides;
-  std::span<const ArgumentRow> tensors;  // kTensorList; one level
+  std::span<const int64_t> sizes = {};
+  std::span<const int64_t> strides = {};
+  std::span<const ArgumentRow> tensors = {};  // kTensorList; one level
 };
 
 class TraceBuilder {

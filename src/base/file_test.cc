@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+namespace opscope {
+namespace {
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "opscope_file_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const char* name) const { return folder_ + "/" + name; }
+  static std::string Content(const std::string& path) {
+    const Result<FileBytes> file = FileBytes::Open(path);
+    if (!file.ok()) return "error: " + file.error().message;
+    const auto bytes = file.value().bytes();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  size_t EntryCount() const {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_))
+      ++count;
+    return count;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Files, ReadWhatWasWritten) {
+  ASSERT_TRUE(WriteFileAtomically(Path("a"), "some bytes").ok());
+  EXPECT_EQ(Content(Path("a")), "some bytes");
+  ASSERT_TRUE(WriteFileAtomically(Path("a"), "").ok());
+  EXPECT_EQ(Content(Path("a")), "");
+  EXPECT_EQ(EntryCount(), 1u);
+}
+
+TEST_F(Files, KeepTheOldContentUntilCommit) {
+  ASSERT_TRUE(WriteFileAtomically(Path("a"), "old").ok());
+  {
+    Result<AtomicFile> file = AtomicFile::Create(Path("a"));
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file.value().Write("half").ok());
+    EXPECT_EQ(Content(Path("a")), "old");
+  }
+  EXPECT_EQ(Content(Path("a")), "old");
+  EXPECT_EQ(EntryCount(), 1u);
+}
+
+TEST_F(Files, NameThePathAndTheReasonInErrors) {
+  const Result<FileBytes> missing = FileBytes::Open(Path("none"));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(missing.error().system_errno, ENOENT);
+  EXPECT_EQ(missing.error().message, Path("none") + ": No such file or directory");
+  const Result<FileBytes> folder = FileBytes::Open(folder_);
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(folder.error().code, ErrorCode::kIo);
+  EXPECT_EQ(folder.error().system_errno, EISDIR);
+  EXPECT_FALSE(AtomicFile::Create(folder_).ok());
+  EXPECT_EQ(WriteFileAtomically(Path("no/such/folder"), "x").error().system_errno, ENOENT);
+}
+
+TEST_F(Files, ReportAFullDevice) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
+  const Status status = WriteFileAtomically("/dev/full", std::string(1 << 20, 'x'));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().system_errno, ENOSPC);
+  EXPECT_NE(status.error().message.find("/dev/full"), std::string::npos);
+}
+
+TEST_F(Files, ReadPipes) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  std::thread writer([path = Path("pipe")] {
+    const int end = open(path.c_str(), O_WRONLY);
+    for (const char* part : {"piped ", "in ", "parts"})
+      ASSERT_GT(write(end, part, strlen(part)), 0);
+    close(end);
+  });
+  EXPECT_EQ(Content(Path("pipe")), "piped in parts");
+  writer.join();
+}
+
+}  // namespace
+}  // namespace opscope
