@@ -136,7 +136,14 @@ uint64_t ChromePairs::JoinFlows() {
     const auto is_start = [&](uint32_t i) { return flow_points_[i].start; };
     const auto begin = order.begin() + static_cast<ptrdiff_t>(first);
     const auto end = order.begin() + static_cast<ptrdiff_t>(last);
+    // Of starts at one time the last counts, also for the ends before all starts.
     auto current = std::find_if(begin, end, is_start);
+    while (current != end && std::next(current) != end && is_start(*std::next(current)) &&
+           flow_points_[*std::next(current)].time == flow_points_[*current].time) {
+      builder_->AddProblem("unpaired_flow", flow_points_[*current].offset);
+      ++lost;
+      ++current;
+    }
     bool current_used = false;
     const auto close_current = [&] {
       if (current == end || current_used) return;
@@ -146,7 +153,7 @@ uint64_t ChromePairs::JoinFlows() {
     for (auto i = begin; i != end; ++i) {
       const FlowPoint& point = flow_points_[*i];
       if (point.start) {
-        if (i != current) {
+        if (i > current) {
           close_current();
           current = i;
           current_used = false;

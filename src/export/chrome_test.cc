@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "opscope/export.h"
+#include "opscope/import.h"
+#include "trace/builder.h"
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// `count` operators of a recording: known scopes, one thread, shapes on every second.
+Trace MakeRecording(int count, std::string_view name = "aten::add") {
+  TraceBuilder builder;
+  builder.info().epoch_ns = 1'700'000'000'000'000'000;
+  const ProcessId process = builder.AddProcess({.pid = 12, .name = builder.Intern("python")});
+  const TrackId track = builder.AddTrack({.process = process, .tid = 34, .name = builder.Intern("main")});
+  const int64_t sizes[] = {2, 4};
+  const int64_t strides[] = {4, 1};
+  const ArgumentRow rows[] = {
+      {.kind = ArgumentKind::kTensor,
+       .dtype = builder.Intern("float"),
+       .has_strides = true,
+       .sizes = sizes,
+       .strides = strides},
+      {.kind = ArgumentKind::kScalar, .dtype = builder.Intern("Scalar"), .value = builder.Intern("1.5")}};
+  const ArgsId args = builder.AddArguments(rows);
+  for (int i = 0; i < count; ++i) {
+    builder.AddSpan({.start = {1000 * i},
+                     .duration = {999},
+                     .name = builder.Intern(name),
+                     .category = builder.Intern("cpu_op"),
+                     .track = track,
+                     .scope = ScopeType::kFunction,
+                     .sequence = i % 3 == 0 ? i : -1,
+                     .args = i % 2 == 0 ? args : ArgsId::kNone});
+  }
+  return builder.Build();
+}
+
+Trace Import(const std::string& text) {
+  Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "export");
+  EXPECT_TRUE(trace.ok()) << trace.error().message;
+  return std::move(trace).value();
+}
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class ChromeExportFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "opscope_chrome_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+  size_t FileCount() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_;
+};
+
+TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
+  static constexpr char kExpected[] = R"json({
+  "schemaVersion": 1,
+  "deviceProperties": [],
+  "displayTimeUnit": "ms",
+  "baseTimeNanoseconds": 1700000000000000000,
+  "traceEvents": [
+{"ph": "M", "name": "process_name", "ts": 0.000, "pid": 12, "tid": 0, "args": {"name": "python"}},
+{"ph": "M", "name": "process_labels", "ts": 0.000, "pid": 12, "tid": 0, "args": {"labels": "CPU"}},
+{"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": 12, "tid": 0, "args": {"sort_index": 12}},
+{"ph": "M", "name": "thread_name", "ts": 0.000, "pid": 12, "tid": 34, "args": {"name": "thread 34 (main)"}},
+{"ph": "M", "name": "thread_sort_index", "ts": 0.000, "pid": 12, "tid": 34, "args": {"sort_index": 34}},
+{"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": "Spans", "tid": 0, "args": {"sort_index": 536870912}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 12, "tid": 34, "ts": 0.000, "dur": 0.999, "args": {"External id": 1, "Sequence number": 0, "Fwd thread id": 0, "Concrete Inputs": ["", "1.5"], "Input type": ["float", "Scalar"], "Input Strides": [[4, 1], []], "Input Dims": [[2, 4], []], "Record function id": 0, "Ev Idx": 0}},
+{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 0.000, "dur": 0.999, "args": {"Op count": 0}},
+{"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0.000},
+{"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 0.999}
+  ], "traceName": "t.json"}
+)json";
+  const std::string text = ChromeTraceText(MakeRecording(1), {.trace_name = "t.json"}).value();
+  EXPECT_EQ(text, kExpected);
+}
+
+TEST(ChromeExport, OfARecordingIsStableThroughAnImport) {
+  // More rows than a block holds, so that several threads take part.
+  const std::string first = ChromeTraceText(MakeRecording(20'000)).value();
+  EXPECT_EQ(ChromeTraceText(Import(first)).value(), first);
+}
+
+TEST(ChromeExport, KeepsEveryNameThroughAnImport) {
+  std::string all_bytes;
+  for (int byte = 0; byte < 256; ++byte)
+    all_bytes += static_cast<char>(byte);
+  const std::string names[] = {
+      all_bytes,          "quote \" back \\ line \n tab \t", "emoji \U0001F600", "\xed\xa0\x80",
+      "\xf0\x9f\x98 cut", std::string(100'000, 'x'),         "\\udcff"};
+  for (const std::string& name : names) {
+    const Trace trace = Import(ChromeTraceText(MakeRecording(1, name)).value());
+    EXPECT_EQ(trace.text(trace.spans().name[0]), name);
+  }
+}
+
+TEST(ChromeExport, OfAnEmptyTraceIsJson) {
+  const Trace trace = Import(ChromeTraceText(Trace()).value());
+  EXPECT_EQ(trace.spans().size(), 0u);
+  EXPECT_EQ(trace.problems().size(), 0u);
+}
+
+TEST_F(ChromeExportFile, CompressesByItsName) {
+  const Trace trace = MakeRecording(20'000);
+  const std::string plain = ChromeTraceText(trace, {.trace_name = "t"}).value();
+  for (const char* name : {"t.json", "t.json.gz", "t.json.zst"}) {
+    const std::string path = folder_ / name;
+    ASSERT_TRUE(ExportChromeTrace(trace, path, {.trace_name = "t"}).ok());
+    const Result<Trace> again = ImportFile(path);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(ChromeTraceText(again.value(), {.trace_name = "t"}).value(), plain) << name;
+  }
+  EXPECT_EQ(ReadText(folder_ / "t.json"), plain);
+  EXPECT_LT(fs::file_size(folder_ / "t.json.gz"), plain.size() / 5);
+}
+
+TEST_F(ChromeExportFile, IsReadByZlibAsOneFile) {
+  const Trace trace = MakeRecording(20'000);
+  const std::string path = folder_ / "t.json.gz";
+  ASSERT_TRUE(ExportChromeTrace(trace, path, {.small_gzip = true, .trace_name = "t"}).ok());
+  gzFile file = gzopen(path.c_str(), "rb");
+  ASSERT_NE(file, nullptr);
+  std::string text(ChromeTraceText(trace, {.trace_name = "t"}).value().size() + 1, '\0');
+  text.resize(static_cast<size_t>(gzread(file, text.data(), static_cast<unsigned>(text.size()))));
+  gzclose(file);
+  EXPECT_EQ(text, ChromeTraceText(trace, {.trace_name = "t"}).value());
+}
+
+TEST_F(ChromeExportFile, ThatCannotBeMadeIsAnErrorWithItsPath) {
+  const std::string path = folder_ / "missing" / "t.json";
+  const Status status = ExportChromeTrace(MakeRecording(1), path);
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr(path));
+  EXPECT_EQ(FileCount(), 0u);
+}
+
+TEST_F(ChromeExportFile, OnAFullDeviceIsAnErrorWithItsPath) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
+  const Status status = ExportChromeTrace(MakeRecording(20'000), "/dev/full");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kIo);
+  EXPECT_THAT(status.error().message, HasSubstr("/dev/full"));
+  struct stat info = {};
+  ASSERT_EQ(stat("/dev/full", &info), 0);
+  EXPECT_TRUE(S_ISCHR(info.st_mode)) << "the device was replaced";
+}
+
+TEST_F(ChromeExportFile, InAFolderWithoutPermissionLeavesTheOldFile) {
+  const fs::path path = folder_ / "t.json";
+  std::ofstream(path) << "old";
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
+                               fs::perms::others_exec);
+  // Root may write everywhere: for this call be somebody else.
+  const bool is_root = geteuid() == 0;
+  if (is_root) ASSERT_EQ(seteuid(65534), 0);
+  const Status status = ExportChromeTrace(MakeRecording(1), path);
+  if (is_root) ASSERT_EQ(seteuid(0), 0);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kIo);
+  EXPECT_EQ(ReadText(path), "old");
+  EXPECT_EQ(FileCount(), 1u);
+}
+
+}  // namespace
+}  // namespace opscope
