@@ -37,7 +37,7 @@ int ReportUsage(const CLI::App& root, const CLI::ParseError& error) {
 
 int RunCli(int argc, const char* const* argv) {
   CLI::App root("A performance profiler for deep-learning programs.", "opscope");
-  root.set_version_flag("--version", "opscope " OPSCOPE_VERSION);
+  root.set_version_flag("--version", kVersionText);
   root.require_subcommand(1);
   root.footer("Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).");
   const std::vector<Verb> verbs = {AddSummaryVerb(&root), AddInfoVerb(&root), AddExportVerb(&root),

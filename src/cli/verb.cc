@@ -33,6 +33,7 @@ void ListProblems(const Trace& trace, const std::string& file, bool all) {
 
 void AddCommonOptions(CLI::App* app, CommonOptions* options) {
   app->add_option("FILE", options->files, "traces; - is standard input")->required();
+  app->set_version_flag("--version", kVersionText);
   app->add_flag("-q,--quiet", options->quiet, "no messages but errors");
   app->add_flag("-v,--verbose", options->verbose, "list every problem of the input, harmless ones too");
   app->add_flag("--no-color", options->no_color, "plain text on a terminal too (also NO_COLOR=1)");

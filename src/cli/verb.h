@@ -15,6 +15,8 @@
 
 namespace opscope {
 
+inline constexpr const char* kVersionText = "opscope " OPSCOPE_VERSION;
+
 struct CommonOptions {
   std::vector<std::string> files;
   bool json = false;
@@ -35,7 +37,7 @@ Verb AddInfoVerb(CLI::App* root);
 Verb AddExportVerb(CLI::App* root);
 Verb AddConvertVerb(CLI::App* root);
 
-// FILE..., -q, -v, --no-color, --max-memory.
+// FILE..., --version, -q, -v, --no-color, --max-memory.
 void AddCommonOptions(CLI::App* app, CommonOptions* options);
 // --json
 void AddJsonOption(CLI::App* app, CommonOptions* options);

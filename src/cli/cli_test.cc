@@ -1,0 +1,309 @@
+// The real program, run as users run it: exit codes, where text goes, JSON that parses.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string error;
+};
+
+std::string Quoted(const std::string& text) {
+  return "'" + text + "'";
+}
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "opscope_cli_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return Path(name);
+  }
+  static std::string Golden(const std::string& name) {
+    const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path();
+    return (root / "tests/golden/torch_table" / name / "trace.json.gz").string();
+  }
+
+  // Runs `opscope ARGUMENTS` by the shell, which also understands pipes and redirections in them.
+  Outcome Run(const std::string& arguments) const {
+    const std::string command = "cd " + Quoted(folder_.string()) + " && " OPSCOPE_PROGRAM " " + arguments + " >" +
+                                Quoted(Path("stdout")) + " 2>" + Quoted(Path("stderr"));
+    const int status = std::system(command.c_str());
+    Outcome outcome;
+    outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    outcome.out = ReadText(Path("stdout"));
+    outcome.error = ReadText(Path("stderr"));
+    return outcome;
+  }
+
+  fs::path folder_;
+};
+
+constexpr const char kTwoOps[] =
+    R"({"traceEvents":[
+{"ph":"X","name":"outer","cat":"cpu_op","pid":1,"tid":1,"ts":10,"dur":90},
+{"ph":"X","name":"inner","cat":"cpu_op","pid":1,"tid":1,"ts":20,"dur":30.5},
+{"ph":"X","name":"inner","cat":"cpu_op","pid":1,"tid":1,"ts":60,"dur":10}]})";
+
+bool IsOneLine(const std::string& text) {
+  return !text.empty() && text.find('\n') == text.size() - 1;
+}
+
+TEST_F(Cli, PrintsHelpAndVersionEverywhere) {
+  for (const char* arguments :
+       {"--help", "summary --help", "info -h", "export --help", "convert --help", "top --help"}) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments;
+    EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << arguments;
+    EXPECT_EQ(outcome.error, "") << arguments;
+  }
+  EXPECT_TRUE(Run("--version").out.starts_with("opscope "));
+  EXPECT_EQ(Run("summary --version").out, Run("--version").out);
+}
+
+TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
+  const std::string file = Quoted(Put("a.json", kTwoOps));
+  for (const std::string& arguments :
+       {std::string(), std::string("frobnicate"), std::string("summary"), "summary --style pink " + file,
+        "summary --limit 0 " + file, "summary --limit x " + file, "summary --sort price " + file,
+        "summary --group-by planet " + file, "summary --style torch --group-by thread " + file,
+        "summary --style torch --sort price " + file, "summary --json --csv " + file, "summary --nope " + file,
+        "export " + file + " --to chrome", "export " + file + " -o x", "export " + file + " --to pdf -o x",
+        "export " + file + " " + file + " --to chrome -o x", "convert " + file, "info --max-memory many " + file}) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.error;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_TRUE(IsOneLine(outcome.error)) << arguments << "\n" << outcome.error;
+    EXPECT_TRUE(outcome.error.starts_with("opscope: ")) << outcome.error;
+  }
+}
+
+TEST_F(Cli, NamesTheFileThatItCannotRead) {
+  fs::create_directory(folder_ / "folder");
+  for (const std::string& path : {Path("missing.json"), Path("folder"), Put("empty.json", ""), Put("text.txt", "hello"),
+                                  Put("cut.json", "{\"traceEvents\":[{\"ph\":")}) {
+    for (const char* verb : {"summary ", "info --json "}) {
+      const Outcome outcome = Run(verb + Quoted(path));
+      EXPECT_EQ(outcome.exit_code, 1) << path;
+      EXPECT_EQ(outcome.out, "") << path;
+      EXPECT_TRUE(outcome.error.starts_with("opscope: " + path + ": ")) << outcome.error;
+      EXPECT_TRUE(IsOneLine(outcome.error)) << outcome.error;
+    }
+  }
+}
+
+TEST_F(Cli, PrintsAMessageAsOneLineWhateverTheNameOfTheFile) {
+  const Outcome outcome = Run("info 'a\nb'");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_TRUE(outcome.error.starts_with("opscope: a\\x0ab: ")) << outcome.error;
+  EXPECT_TRUE(IsOneLine(outcome.error));
+}
+
+TEST_F(Cli, AnswersDamagedInputInPartAndListsTheProblem) {
+  const std::string whole = kTwoOps;
+  const std::string path = Put("damaged.json", whole.substr(0, whole.size() - 40));
+  const Outcome outcome = Run("summary --json " + Quoted(path));
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(outcome.error.starts_with("opscope: " + path + ": at byte ")) << outcome.error;
+  EXPECT_TRUE(IsOneLine(outcome.error)) << outcome.error;
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  ASSERT_EQ(parser.parse(outcome.out).get(document), simdjson::SUCCESS) << outcome.out;
+  simdjson::dom::element problem = document["problems"].at(0);
+  EXPECT_EQ(problem["severity"].get_c_str().value(), std::string("data_loss"));
+  EXPECT_GT(problem["first_offset"].get_int64().value(), 0);
+  EXPECT_EQ(document["rows"].get_array().value().size(), 2u);
+  EXPECT_EQ(Run("summary -q " + Quoted(path)).exit_code, 3);
+  EXPECT_EQ(Run("summary -q " + Quoted(path)).error, "");
+}
+
+TEST_F(Cli, SummaryJsonHasThePromisedFields) {
+  const std::string path = Put("a.json", kTwoOps);
+  const Outcome outcome = Run("summary --json " + Quoted(path) + " --sort name --limit 1");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.error, "");
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  ASSERT_EQ(parser.parse(outcome.out).get(document), simdjson::SUCCESS) << outcome.out;
+  EXPECT_EQ(document["schema"].get_c_str().value(), std::string("opscope.summary/1"));
+  EXPECT_EQ(document["problems"].get_array().value().size(), 0u);
+  ASSERT_EQ(document["rows"].get_array().value().size(), 1u);
+  simdjson::dom::element row = document["rows"].at(0);
+  EXPECT_EQ(row["name"].get_c_str().value(), std::string("inner"));
+  const std::pair<const char*, int64_t> numbers[] = {
+      {"count", 2},
+      {"total_ns", 40500},
+      {"self_ns", 40500},
+      {"min_ns", 10000},
+      {"max_ns", 30500},
+      {"mean_ns", 20250},
+      {"device_self_ns", 0},
+      {"flops", 0},
+      {"total_with_recursion_ns", 40500},
+      {"device_total_ns", 0},
+      {"self_memory_bytes", 0},
+  };
+  for (const auto& [field, value] : numbers)
+    EXPECT_EQ(row[field].get_int64().value(), value) << field;
+}
+
+TEST_F(Cli, SummaryCsvHasOneLinePerRow) {
+  const Outcome outcome = Run("summary " + Quoted(Put("a.json", kTwoOps)) + " --csv --group-by name,category");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out,
+            "name,category,count,total_ns,self_ns,min_ns,max_ns,mean_ns,total_with_recursion_ns,device_total_ns,"
+            "device_self_ns,self_memory_bytes,flops\r\n"
+            "outer,cpu_op,1,90000,49500,90000,90000,90000,90000,0,0,0,0\r\n"
+            "inner,cpu_op,2,40500,40500,10000,30500,20250,40500,0,0,0,0\r\n");
+}
+
+TEST_F(Cli, SummaryPrintsAnAlignedTable) {
+  const std::string path = Quoted(Put("a.json", kTwoOps));
+  const std::string expected =
+      "Name   Count      Total       Self  Self %       Mean        Min        Max\n"
+      "outer      1  90.000 us  49.500 us   55.0%  90.000 us  90.000 us  90.000 us\n"
+      "inner      2  40.500 us  40.500 us   45.0%  20.250 us  10.000 us  30.500 us\n";
+  EXPECT_EQ(Run("summary " + path).out, expected);
+  EXPECT_EQ(Run("top --sort total " + path).out, expected);
+  EXPECT_EQ(Run("summary - <" + path).out, expected);
+}
+
+TEST_F(Cli, SummaryInTorchsStyleIsTheOriginalsTable) {
+  const std::string trace = Golden("resnet_forward");
+  const Outcome outcome = Run("summary --style torch --sort cpu_time_total --limit 10 " + Quoted(trace));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, ReadText(fs::path(trace).parent_path() / "table_0.txt"));
+}
+
+TEST_F(Cli, ReadsSeveralFilesAndReportsTheWorst) {
+  const std::string path = Quoted(Put("a.json", kTwoOps));
+  const Outcome outcome = Run("summary " + path + " nope.json " + path);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.error, "opscope: nope.json: No such file or directory\n");
+  const size_t first = outcome.out.find("outer");
+  EXPECT_NE(outcome.out.find("outer", first + 1), std::string::npos);
+}
+
+TEST_F(Cli, InfoJsonCountsTheFile) {
+  const Outcome outcome = Run("info --json " + Quoted(Golden("mlp_steps")));
+  EXPECT_EQ(outcome.exit_code, 0);
+  simdjson::dom::parser parser;
+  simdjson::dom::element info;
+  ASSERT_EQ(parser.parse(outcome.out).get(info), simdjson::SUCCESS) << outcome.out;
+  EXPECT_EQ(info["schema"].get_c_str().value(), std::string("opscope.info/1"));
+  EXPECT_EQ(info["compressed"].get_c_str().value(), std::string("gzip"));
+  EXPECT_EQ(info["steps"].get_uint64().value(), 3u);
+  EXPECT_GT(info["end_ns"].get_int64().value(), info["start_ns"].get_int64().value());
+  EXPECT_GT(std::string(info["epoch_ns"].get_c_str().value()).size(), 15u);
+  for (const char* field : {"format", "format_version", "options", "problems"}) {
+    EXPECT_EQ(info[field].error(), simdjson::SUCCESS) << field;
+  }
+  for (const char* field : {"processes", "tracks", "spans", "async_spans", "instants", "counters", "flows",
+                            "allocations", "strings", "recorded", "dropped"}) {
+    EXPECT_EQ(info[field].get_uint64().error(), simdjson::SUCCESS) << field;
+  }
+}
+
+TEST_F(Cli, KeepsTheTableThroughEveryFormatItWrites) {
+  const std::string trace = Golden("adam_memory");
+  const std::string table = Run("summary --style torch " + Quoted(trace)).out;
+  ASSERT_FALSE(table.empty());
+  const std::pair<const char*, const char*> outputs[] = {
+      {"chrome", "a.json"}, {"chrome", "a.json.gz"}, {"chrome", "a.json.zst"}, {"opscope", "a.opscope"}};
+  for (const auto& [format, name] : outputs) {
+    const Outcome outcome = Run(std::string("export ") + Quoted(trace) + " --to " + format + " -o " + name);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(Run(std::string("summary --style torch ") + name).out, table) << name;
+  }
+  EXPECT_EQ(Run("convert -o b.opscope " + Quoted(trace)).exit_code, 0);
+  EXPECT_EQ(ReadText(Path("b.opscope")), ReadText(Path("a.opscope")));
+  Run("export a.opscope --to chrome -o - | " OPSCOPE_PROGRAM " summary --style torch -");
+  EXPECT_EQ(ReadText(Path("stdout")), table);
+}
+
+TEST_F(Cli, LeavesNothingWhereItCannotWrite) {
+  const std::string path = Quoted(Put("a.json", kTwoOps));
+  const Outcome outcome = Run("convert " + path + " -o nowhere/a.opscope");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_TRUE(outcome.error.starts_with("opscope: nowhere/a.opscope: ")) << outcome.error;
+  EXPECT_TRUE(IsOneLine(outcome.error)) << outcome.error;
+  EXPECT_FALSE(fs::exists(folder_ / "nowhere"));
+}
+
+TEST_F(Cli, ReportsAFullStandardOutput) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string path = Quoted(Put("a.json", kTwoOps));
+  // The redirections of Run come later and would win; a subshell keeps ours.
+  const int status =
+      std::system((std::string(OPSCOPE_PROGRAM " summary ") + path + " >/dev/full 2>" + Quoted(Path("error"))).c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_TRUE(ReadText(Path("error")).starts_with("opscope: standard output: ")) << ReadText(Path("error"));
+}
+
+// Runs the program with standard output on a pipe that nobody reads; the wait status.
+int RunIntoClosedPipe(const std::string& file, const std::string& error_file, void (*on_sigpipe)(int)) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  close(ends[0]);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGPIPE, on_sigpipe);
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(open(error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    execl(OPSCOPE_PROGRAM, "opscope", "summary", "--json", file.c_str(), nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_F(Cli, EndsQuietlyWhenTheReaderIsGone) {
+  const std::string path = Put("a.json", kTwoOps);
+  const int ignored = RunIntoClosedPipe(path, Path("error"), SIG_IGN);
+  EXPECT_TRUE(WIFEXITED(ignored) && WEXITSTATUS(ignored) == 0) << ignored;
+  EXPECT_EQ(ReadText(Path("error")), "");
+  const int by_signal = RunIntoClosedPipe(path, Path("error"), SIG_DFL);
+  EXPECT_TRUE(WIFSIGNALED(by_signal) && WTERMSIG(by_signal) == SIGPIPE) << by_signal;
+  EXPECT_EQ(ReadText(Path("error")), "");
+}
+
+TEST_F(Cli, ObeysTheMemoryLimit) {
+  const Outcome outcome = Run("info --max-memory 20K " + Quoted(Golden("mlp_steps")));
+  EXPECT_TRUE(outcome.exit_code == 3 || outcome.exit_code == 1) << outcome.exit_code;
+  EXPECT_TRUE(outcome.error.starts_with("opscope: ")) << outcome.error;
+}
+
+}  // namespace
+}  // namespace opscope
