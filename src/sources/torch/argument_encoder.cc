@@ -22,8 +22,9 @@ bool NeedsTwoWords(c10::IntArrayRef values) {
   return (out_of_range >> 32) != 0;
 }
 
-// True when a reader gets exactly these strides back from the sizes. Torch counts an empty dimension
-// as one when it lays out a dense tensor; a plain product would not, so such tensors keep their strides.
+// True when a reader gets exactly these strides back from the sizes (PutSmallTensor has the same rule). Torch counts an
+// empty dimension as one when it lays out a dense tensor; a plain product would not, so such tensors keep their
+// strides.
 bool StridesFollowFromSizes(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
   int64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -72,23 +73,11 @@ class Encoder {
       return;
     }
     const auto element = static_cast<uint32_t>(c10::typeMetaToScalarType(body->dtype()));
-    const c10::IntArrayRef sizes = body->sizes();
-    bool wide = NeedsTwoWords(sizes);
     if (body->layout() != c10::kStrided) {  // strides() of a sparse tensor throws
-      Put(Tag(ArgKind::kTensor, sizes.size(), arg_flags::kNoStrides | (wide ? arg_flags::kWide : 0), element));
-      PutIntegers(sizes, wide);
-      return;
+      PutTensorWithoutStrides(body->sizes(), element);
+    } else if (!PutSmallTensor(body->sizes(), body->strides(), element)) {
+      PutLargeTensor(body->sizes(), body->strides(), element);
     }
-    const c10::IntArrayRef strides = body->strides();
-    if (StridesFollowFromSizes(sizes, strides)) {
-      Put(Tag(ArgKind::kTensor, sizes.size(), arg_flags::kContiguous | (wide ? arg_flags::kWide : 0), element));
-      PutIntegers(sizes, wide);
-      return;
-    }
-    wide = wide || NeedsTwoWords(strides);
-    Put(Tag(ArgKind::kTensor, sizes.size(), wide ? arg_flags::kWide : 0, element));
-    PutIntegers(sizes, wide);
-    PutIntegers(strides, wide);
   }
 
   void PutScalar(const c10::IValue& value) {
@@ -146,6 +135,45 @@ class Encoder {
   }
 
  private:
+  // Writes sizes and strides in one pass and forgets the strides again when they follow from the sizes.
+  // Does nothing when a number needs two words or room is short: the usual tensor is small.
+  bool PutSmallTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, uint32_t element) {
+    const size_t count = sizes.size();
+    if (words_ + 1 + 2 * count > capacity_) return false;
+    uint32_t* out = out_ + words_;
+    uint64_t out_of_range = 0;
+    int64_t expected = 1;
+    bool dense = true;
+    for (size_t i = count; i-- > 0;) {
+      const int64_t size = sizes[i];
+      const int64_t stride = strides[i];
+      out_of_range |= static_cast<uint64_t>(size) | static_cast<uint64_t>(stride);
+      dense = dense && stride == expected && (size != 0 || i == 0);
+      expected *= size;
+      out[1 + i] = static_cast<uint32_t>(size);
+      out[1 + count + i] = static_cast<uint32_t>(stride);
+    }
+    if ((out_of_range >> 31) != 0) return false;
+    out[0] = Tag(ArgKind::kTensor, count, dense ? arg_flags::kContiguous : 0, element);
+    words_ += static_cast<uint32_t>(1 + (dense ? count : 2 * count));
+    return true;
+  }
+
+  __attribute__((noinline)) void PutLargeTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, uint32_t element) {
+    const bool dense = StridesFollowFromSizes(sizes, strides);
+    const bool wide = NeedsTwoWords(sizes) || (!dense && NeedsTwoWords(strides));
+    const uint32_t flags = (dense ? arg_flags::kContiguous : 0) | (wide ? arg_flags::kWide : 0);
+    Put(Tag(ArgKind::kTensor, sizes.size(), flags, element));
+    PutIntegers(sizes, wide);
+    if (!dense) PutIntegers(strides, wide);
+  }
+
+  __attribute__((noinline)) void PutTensorWithoutStrides(c10::IntArrayRef sizes, uint32_t element) {
+    const bool wide = NeedsTwoWords(sizes);
+    Put(Tag(ArgKind::kTensor, sizes.size(), arg_flags::kNoStrides | (wide ? arg_flags::kWide : 0), element));
+    PutIntegers(sizes, wide);
+  }
+
   template <typename Predicate>
   static bool AllOf(c10::ArrayRef<c10::IValue> values, Predicate predicate) {
     for (const c10::IValue& value : values) {

@@ -73,7 +73,7 @@ inline Stream* StreamOf(const CallbackBinding& binding, const at::RecordFunction
 // Arguments of a call, encoded before anything is taken from the stream: reading a tensor's sizes can
 // run Python code (tensor subclasses), and so other operators of this very thread.
 struct EncodedInputs {
-  static constexpr uint32_t kCapacity = 512;
+  static constexpr uint32_t kCapacity = 256;
   uint32_t words[kCapacity];
   EncodedArguments arguments;
   c10::ArrayRef<const c10::IValue> values;
@@ -168,6 +168,7 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
   char* place = room.side;
+  [[maybe_unused]] const uint32_t sequence_of_chunk = stream->chunk_sequence;
 
   PayloadHeader header;
   header.bytes = bytes;
@@ -184,6 +185,10 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   if constexpr ((Options & kWithInputs) != 0) {
     if ((inputs->arguments.words & 1u) != 0) std::memset(place + inputs->arguments.words * sizeof(uint32_t), 0, 4);
     StoreArguments(*inputs, place);
+    if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
+      CountFailure();  // the second look at a long list ran operators that filled the chunk
+      return {InternText(stream, name), 0};
+    }
   }
   return {room.name, OffsetInChunk(stream, room.side)};
 }
@@ -194,13 +199,15 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
 }
 
 template <uint32_t Options>
-Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
+__attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   Stream* stream = StreamOf(binding, range);
   if (stream == nullptr) return nullptr;
   RangeEntries entries;
   if constexpr ((Options & kWithInputs) != 0) {
     EncodedInputs inputs;
     EncodeInputs(range, &inputs);
+    stream = StreamOf(binding, range);  // again: what ran meanwhile may have ended the window
+    if (stream == nullptr) return nullptr;
     entries = WriteEntries<Options>(stream, range, &inputs);
   } else {
     entries = WriteEntries<Options>(stream, range, nullptr);
@@ -238,7 +245,7 @@ constexpr StartFunctions AllStartFunctions() {
 
 constinit const StartFunctions start_functions = AllStartFunctions();
 
-void EndRange(const at::RecordFunction& range, at::ObserverContext* context) {
+__attribute__((flatten)) void EndRange(const at::RecordFunction& range, at::ObserverContext* context) {
   if (context == nullptr) return;
   const uint64_t now = ReadTicks();
   auto* scope = reinterpret_cast<OpenScope*>(context);

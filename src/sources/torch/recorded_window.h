@@ -115,7 +115,7 @@ class RecordedWindow {
     if ((header.fields & payload_fields::kRecordHandle) != 0) place += 8;
     range->arguments = header.arg_count;
     range->words.resize(static_cast<size_t>(end - place) / sizeof(uint32_t));
-    std::memcpy(range->words.data(), place, range->words.size() * sizeof(uint32_t));
+    std::copy_n(place, range->words.size() * sizeof(uint32_t), reinterpret_cast<char*>(range->words.data()));
   }
 
   static void DecodeChunk(const char* chunk, std::vector<RecordedRange>* ranges) {

@@ -110,6 +110,27 @@ class BesideTorchProfiler(unittest.TestCase):
         self.assertEqual(adds_in(names_of(window)), 5)
         window.free()
 
+    def test_a_tensor_that_cannot_tell_its_sizes_costs_only_its_arguments(self):
+        class Mute(torch.Tensor):
+            @staticmethod
+            def __new__(cls):
+                return torch.Tensor._make_wrapper_subclass(cls, (2,), dispatch_sizes_strides_policy="sizes")
+
+            @classmethod
+            def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+                if "size" in str(function):
+                    raise ValueError("no sizes today")
+                return torch.ones(2)
+
+        mute, before = Mute(), raw_window.source.failures()
+        window = raw_window.Window(raw_window.INPUTS)
+        with window:
+            torch.ops.aten.neg(mute)
+        ranges = [r for r in window.ranges() if r["name"] == "aten::neg"]
+        self.assertEqual([r["arguments"] for r in ranges], [[]])
+        self.assertGreater(raw_window.source.failures(), before)
+        window.free()
+
     def test_the_programs_are_seen_alike(self):
         for name, make in torch_programs.PROGRAMS.items():
             with self.subTest(name):
@@ -122,4 +143,5 @@ class BesideTorchProfiler(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     unittest.main()
