@@ -5,7 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <span>
@@ -31,13 +34,21 @@ class Column {
     if (size_ == capacity_) Grow(size_ + 1);
     data_[size_++] = value;
   }
+  // REQUIRES: size() < capacity()
+  void append_reserved(const T& value) { data_[size_++] = value; }
   void resize(size_t size, const T& fill) {
     if (size > capacity_) Grow(size);
-    for (size_t i = size_; i < size; ++i) data_[i] = fill;
+    for (size_t i = size_; i < size; ++i)
+      data_[i] = fill;
     size_ = size;
   }
   void reserve(size_t capacity) {
-    if (capacity > capacity_) Grow(capacity);
+    if (capacity <= capacity_) return;
+    Reallocate(capacity);
+    AdviseHugePages();
+  }
+  void grow(size_t capacity) {  // as reserve, for amortised growth
+    if (capacity > capacity_) Reallocate(capacity);
   }
   void shrink_to_fit() {
     if (size_ == capacity_ || size_ == 0) return;
@@ -53,6 +64,7 @@ class Column {
   T* data() { return data_; }
   const T* data() const { return data_; }
   size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   T& back() { return data_[size_ - 1]; }
   std::span<const T> view() const { return {data_, size_}; }
@@ -67,11 +79,23 @@ class Column {
  private:
   void Grow(size_t at_least) {
     size_t capacity = capacity_ < 16 ? 16 : capacity_ + capacity_ / 2;
-    if (capacity < at_least) capacity = at_least;
+    Reallocate(capacity < at_least ? at_least : capacity);
+  }
+  void Reallocate(size_t capacity) {
     void* larger = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
     if (larger == nullptr) throw std::bad_alloc();
     data_ = static_cast<T*>(larger);
     capacity_ = capacity;
+  }
+
+  // Filling fresh memory is bound by page faults. Only what was asked for as a whole is worth huge pages: the
+  // reserve that amortised growth keeps would be made resident.
+  void AdviseHugePages() {
+    constexpr size_t kHugePage = size_t{1} << 21;
+    const auto begin = (reinterpret_cast<uintptr_t>(data_) + 4095) & ~uintptr_t{4095};
+    const uintptr_t end = reinterpret_cast<uintptr_t>(data_ + capacity_) & ~uintptr_t{4095};
+    if (end < begin + kHugePage) return;
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice: a refusal changes nothing
   }
 
   T* data_ = nullptr;

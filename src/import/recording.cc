@@ -117,7 +117,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   size_t records = 0;
   for (const RecordingChunk& chunk : chunks_)
     records += chunk.record_count();
-  builder_->ReserveSpans(records);
+  tables.Reserve(records);
   for (const WindowInfo& window : windows_)
     tables.NameProcess(window.process, window.process_name);
 

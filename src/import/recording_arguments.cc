@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording_arguments.h"
 
-#include <algorithm>
-#include <bit>
+#include <cstring>
 #include <string>
 
 #include "base/hash.h"
@@ -40,7 +39,9 @@ std::optional<ArgsId> RecordingArguments::Find(uint16_t count, std::span<const s
   const auto found = known_.find(hash);
   if (found != known_.end()) {
     const Known& known = found->second;
-    if (known.count == count && std::ranges::equal(known.bytes, bytes)) return known.id;
+    const bool same = known.count == count && known.bytes.size() == bytes.size() &&
+                      std::memcmp(known.bytes.data(), bytes.data(), bytes.size()) == 0;
+    if (same) return known.id;
     return Decode(count, bytes);  // two contents with one hash: correct, not fast
   }
   const std::optional<ArgsId> id = Decode(count, bytes);

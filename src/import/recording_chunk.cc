@@ -66,6 +66,11 @@ std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
   payload.argument_count = reader.Fixed<uint16_t>();
   if (!reader.ok() || bytes < sizeof(PayloadHeader) || bytes % 8 != 0) return std::nullopt;
   reader = ByteReader(reader.Bytes(bytes - sizeof(PayloadHeader)));
+  payload.has_fields = fields != 0;
+  if (!payload.has_fields) {
+    payload.arguments = reader.Bytes(reader.remaining());
+    return reader.ok() ? std::optional(payload) : std::nullopt;
+  }
   if ((fields & payload_fields::kSequence) != 0) {
     payload.sequence = reader.Fixed<int64_t>();
     payload.forward_thread = reader.Fixed<uint64_t>();

@@ -18,6 +18,7 @@ namespace opscope {
 
 // The fixed fields of a payload, and its encoded arguments.
 struct Payload {
+  bool has_fields = false;  // any of the next ones
   int64_t sequence = -1;
   uint64_t forward_thread = 0;
   uint32_t overload = 0;  // offset of a name, 0: none

@@ -100,6 +100,10 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, cons
   kept_ = 0;
   last_time_ = {INT64_MIN};
   const RecordingChunk& first = chunks.front();
+  size_t records = 0;
+  for (const RecordingChunk& chunk : chunks)
+    records += chunk.record_count();
+  scopes_.reserve(records), depths_.reserve(records);
   const TrackId track = ThreadTrack(first.process(), first.thread_index());
   groups_of_track_.resize(builder_->track_count(), 0);
   uint8_t& groups = groups_of_track_[Row(track)];
@@ -142,10 +146,14 @@ bool RecordingTables::ReadRecord(const RecordingChunk& chunk, uint32_t index, ui
   if (!name) return false;
   const bool is_scope = record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync;
   if (!is_scope) return AddOther(chunk, record, *name, track);
-  Scope scope{index, row, *name, ArgsId::kNone};
+  Scope scope;
+  scope.chunk = index;
+  scope.row = row & 0x7fffffffu;
+  scope.name = *name;
   if (record.side != 0) {
     const std::optional<Payload> payload = chunk.payload(record.side);
     if (!payload) return false;
+    scope.has_fields = payload->has_fields ? 1 : 0;
     if (payload->argument_count > 0) {
       const std::optional<ArgsId> args = arguments_.Find(payload->argument_count, payload->arguments);
       if (!args) return false;
@@ -172,7 +180,7 @@ AddedSpan RecordingTables::AddSpan(const RecordingChunk& chunk, const Scope& sco
   row.args = scope.args;
   row.scope = ScopeOf(record);
   if ((record.flags & record_flags::kUnfinished) != 0) row.flags |= span_flags::kUnfinished;
-  if (record.side != 0) {
+  if (scope.has_fields != 0) {
     const Payload payload = *chunk.payload(record.side);  // was checked by ReadRecord
     row.sequence = payload.sequence;
     row.forward_thread = payload.forward_thread;
@@ -211,7 +219,7 @@ void RecordingTables::AddScopes(std::span<const RecordingChunk> chunks, TrackId 
     const bool across = next_break > 0 && child < breaks_[next_break - 1];
     return !across || record_at(child).start >= record_at(parent).start;
   };
-  const PreOrder order = OrderByDepth(depths_, adopts);
+  const PreOrder order = OrderByDepth(depths_.view(), adopts);
   SpanRow row;
   row.track = track;
   std::vector<uint32_t> async;

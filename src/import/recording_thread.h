@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/column.h"
 #include "import/recording_arguments.h"
 #include "import/recording_chunk.h"
 #include "import/recording_clock.h"
@@ -26,6 +27,10 @@ class RecordingTables {
  public:
   RecordingTables(TraceBuilder* builder, const TickClock* clock);
 
+  void Reserve(size_t records) {  // of all threads
+    builder_->ReserveSpans(records);
+    links_.Reserve(records);
+  }
   void NameProcess(int64_t pid, std::string_view name);
   // Chunks of one thread in one window, by sequence. Returns how many records were kept.
   uint64_t AddThread(std::span<const RecordingChunk> chunks, const WindowThread* facts);
@@ -36,7 +41,8 @@ class RecordingTables {
   // A scope that waits for its place: where its record is, and what was looked up while its chunk was near.
   struct Scope {
     uint32_t chunk = 0;
-    uint32_t row = 0;
+    uint32_t row : 31 = 0;
+    uint32_t has_fields : 1 = 0;  // the payload has more than arguments
     StringId name = StringId::kEmpty;
     ArgsId args = ArgsId::kNone;
   };
@@ -84,8 +90,8 @@ class RecordingTables {
   std::vector<FlowEnd> flow_ends_;
 
   // Of the thread that is being read.
-  std::vector<Scope> scopes_;
-  std::vector<uint16_t> depths_;
+  Column<Scope> scopes_;
+  Column<uint16_t> depths_;
   std::vector<uint32_t> breaks_;  // positions in scopes_ behind a missing chunk
   std::vector<OpenCall> calls_;
   Timestamp last_time_;

@@ -17,11 +17,13 @@
 #include <span>
 #include <vector>
 
+#include "base/column.h"
+
 namespace opscope {
 
 struct PreOrder {
-  std::vector<uint32_t> recorded;  // for each pre-order position, the position as recorded
-  std::vector<uint16_t> depth;     // for each pre-order position, the number of ancestors (at most 65535)
+  Column<uint32_t> recorded;  // for each pre-order position, the position as recorded
+  Column<uint16_t> depth;     // for each pre-order position, the number of ancestors (at most 65535)
 };
 
 // adopts(parent, child): asked before a pending record becomes a child of a later one; always true where
@@ -29,10 +31,11 @@ struct PreOrder {
 template <typename Adopts>
 PreOrder OrderByDepth(std::span<const uint16_t> recorded_depth, Adopts adopts) {
   const size_t count = recorded_depth.size();
-  std::vector<uint32_t> begin(count);  // where each subtree's range begins
-  std::vector<uint32_t> pending;       // roots of finished subtrees, innermost last
+  Column<uint32_t> begin;  // where each subtree's range begins
+  begin.reserve(count);
+  std::vector<uint32_t> pending;  // roots of finished subtrees, innermost last
   for (size_t i = 0; i < count; ++i) {
-    begin[i] = static_cast<uint32_t>(i);
+    begin.push_back(static_cast<uint32_t>(i));
     while (!pending.empty() && recorded_depth[pending.back()] > recorded_depth[i] && adopts(i, pending.back())) {
       begin[i] = begin[pending.back()];
       pending.pop_back();
@@ -40,8 +43,10 @@ PreOrder OrderByDepth(std::span<const uint16_t> recorded_depth, Adopts adopts) {
     pending.push_back(static_cast<uint32_t>(i));
   }
   PreOrder order;
-  order.recorded.resize(count);
-  order.depth.resize(count);
+  order.recorded.reserve(count);
+  order.depth.reserve(count);
+  order.recorded.resize(count, 0);
+  order.depth.resize(count, 0);
   std::vector<uint32_t> ancestors;  // begins of the ranges around i
   for (size_t i = count; i-- > 0;) {
     while (!ancestors.empty() && ancestors.back() > i)

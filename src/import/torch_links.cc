@@ -61,18 +61,17 @@ void TorchLinks::NumberByStart() {
   const auto starts_before = [&](const TorchSpan& a, const TorchSpan& b) {
     return added.start[RowOf(a.span)] < added.start[RowOf(b.span)];
   };
-  if (!std::is_sorted(spans_.begin(), spans_.end(), starts_before)) {
-    std::stable_sort(spans_.begin(), spans_.end(), starts_before);
-  }
+  TorchSpan* end = spans_.data() + spans_.size();
+  if (!std::is_sorted(spans_.data(), end, starts_before)) std::stable_sort(spans_.data(), end, starts_before);
   uint32_t number = 0;
-  for (const TorchSpan& torch : spans_)
+  for (const TorchSpan& torch : spans_.view())
     builder_->SetExternalId(torch.span, ++number);
 }
 
 void TorchLinks::LinkForwardToBackward() {
   const SpanColumns added = builder_->added_spans();
   std::vector<TorchSpan> by_end;
-  for (const TorchSpan& torch : spans_) {
+  for (const TorchSpan& torch : spans_.view()) {
     if (added.sequence[RowOf(torch.span)] >= 0) by_end.push_back(torch);
   }
   const auto end_of = [&](const TorchSpan& torch) {

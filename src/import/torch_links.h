@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/column.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -24,6 +25,7 @@ class TorchLinks {
 
   // A span of torch, in pre-order within its thread.
   void Add(AddedSpan span, uint64_t logical_thread);
+  void Reserve(size_t spans) { spans_.reserve(spans); }
   void EndThread();  // the next Add begins another thread
   void Finish();
 
@@ -37,7 +39,7 @@ class TorchLinks {
   void LinkForwardToBackward();
 
   TraceBuilder* builder_;
-  std::vector<TorchSpan> spans_;
+  Column<TorchSpan> spans_;
   std::vector<uint64_t> logical_threads_;
   bool new_thread_ = true;
 };

@@ -82,24 +82,30 @@ void SpanTable::Reserve(size_t rows) {
   ForEach([rows](auto& column) { column.reserve(rows); });
 }
 
+void SpanTable::Grow() {
+  const size_t capacity = start.capacity() < 64 ? 64 : start.capacity() + start.capacity() / 2;
+  ForEach([capacity](auto& column) { column.grow(capacity); });
+}
+
 void SpanTable::Add(const SpanRow& row) {
-  start.push_back(row.start);
-  duration.push_back(row.duration);
-  name.push_back(row.name);
-  overload.push_back(row.overload);
-  category.push_back(row.category);
-  track.push_back(row.track);
-  parent.push_back(SpanId::kNone);
-  depth.push_back(row.depth);
-  flags.push_back(row.flags);
-  scope.push_back(row.scope);
-  sequence.push_back(row.sequence);
-  forward_thread.push_back(row.forward_thread);
-  correlation.push_back(row.correlation);
-  external_id.push_back(row.external_id);
-  args.push_back(row.args);
-  stack.push_back(row.stack);
-  extra.push_back(row.extra);
+  if (size() == start.capacity()) Grow();  // all columns have one capacity
+  start.append_reserved(row.start);
+  duration.append_reserved(row.duration);
+  name.append_reserved(row.name);
+  overload.append_reserved(row.overload);
+  category.append_reserved(row.category);
+  track.append_reserved(row.track);
+  parent.append_reserved(SpanId::kNone);
+  depth.append_reserved(row.depth);
+  flags.append_reserved(row.flags);
+  scope.append_reserved(row.scope);
+  sequence.append_reserved(row.sequence);
+  forward_thread.append_reserved(row.forward_thread);
+  correlation.append_reserved(row.correlation);
+  external_id.append_reserved(row.external_id);
+  args.append_reserved(row.args);
+  stack.append_reserved(row.stack);
+  extra.append_reserved(row.extra);
 }
 
 SpanColumns SpanTable::view() const {

@@ -40,6 +40,9 @@ struct SpanTable {
         visit(depth), visit(flags), visit(scope), visit(sequence), visit(forward_thread), visit(correlation),
         visit(external_id), visit(args), visit(stack), visit(extra);
   }
+
+ private:
+  void Grow();
 };
 
 // Row range of one track: nested rows [first, first + nested), async rows behind them up to first + count.
