@@ -3,6 +3,8 @@
 #include "bindings.h"
 
 NB_MODULE(_core, module) {
+  // What a program still holds when it ends is its own affair: its standard error stays as without us.
+  nanobind::set_leak_warnings(false);
   module.doc() = "opscope's C++ engine; use the package opscope.";
   module.attr("__version__") = OPSCOPE_VERSION;
   opscope::python::BindErrors(module);

@@ -129,7 +129,9 @@ def test_the_stub_lists_what_the_engine_has():
         member = getattr(_core, name)
         if isinstance(member, type) and member is not _core.Error:
             members = {m for m in vars(member) if not m.startswith("_")}
-            assert {m for m in stub[name] if not m.startswith("_")} == members, name
+            listed = {m for m in stub[name] if not m.startswith("_")}
+            # opscope.torch adds rare methods to the engine's event type when it is imported.
+            assert listed <= members if name == "FunctionEvent" else listed == members, name
 
 
 def test_the_package_says_that_it_is_typed():

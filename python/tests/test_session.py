@@ -189,7 +189,13 @@ class TestProcess:
 
     @pytest.mark.parametrize(
         ("ending", "code"),
-        [("", 0), ("sys.exit(3)", 3), ("os._exit(4)", 4), ("raise SystemExit(5)", 5)],
+        [
+            ("", 0),
+            ("sys.exit(3)", 3),
+            ("os._exit(4)", 4),
+            ("raise SystemExit(5)", 5),
+            ("import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(session))", 0),  # never let go of
+        ],
     )
     def test_ends_as_it_would_without_a_recording(self, ending, code):
         done = run_python(
