@@ -43,27 +43,34 @@ def measure_off(model, inputs):
     return time.perf_counter() - began
 
 
-def compare(model, inputs, repetitions):
-    """Medians of interleaved repetitions: without, with opscope, with torch.profiler."""
+def compare(model, inputs, repetitions, enough_s=20):
+    """Medians of interleaved repetitions: without, with opscope, with torch.profiler.
+
+    A slow machine may stop before all `repetitions`, but not before the fifth.
+    """
     inside = {"off": [], "opscope": [], "torch.profiler": []}
     after = {"opscope": [], "torch.profiler": []}
-    for _ in range(repetitions):
+    began = time.perf_counter()
+    for done in range(repetitions):
+        if done >= 5 and time.perf_counter() - began > enough_s:
+            break
         inside["off"].append(measure_off(model, inputs))
         for name, profiler in (("opscope", opscope.torch), ("torch.profiler", torch.profiler)):
             _, _, seconds, to_table = measure(profiler, model, inputs)
             inside[name].append(seconds)
             after[name].append(to_table)
     off = statistics.median(inside["off"])
-    quarters = statistics.quantiles(inside["off"], n=4) if repetitions > 1 else [off, off, off]
-    print(f"The same program, median of {repetitions} interleaved repetitions")
+    print(f"The same program, median of {len(inside['off'])} interleaved repetitions")
     print(f"  {'':16} {'forward pass':>14} {'slow-down':>10} {'stop to table':>15}")
     print(f"  {'no profiler':16} {off * 1e3:11.2f} ms {'':10} {'':15}")
     for name, seconds in after.items():
         median = statistics.median(inside[name])
         slow_down = (median / off - 1) * 100
         print(f"  {name:16} {median * 1e3:11.2f} ms {slow_down:+8.2f} % {statistics.median(seconds) * 1e3:12.2f} ms")
-    spread = (quarters[2] - quarters[0]) / off * 100
-    print(f"  (half of the runs without a profiler lie within {spread:.2f} %: slow-downs below that are noise)")
+    if len(inside["off"]) > 1:
+        low, _, high = statistics.quantiles(inside["off"], n=4)
+        spread = (high - low) / off * 100
+        print(f"  (half of the runs without a profiler lie within {spread:.2f} %: slow-downs below that are noise)")
 
 
 def main():
@@ -73,6 +80,8 @@ def main():
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
 
+    if options.quick:
+        torch.set_num_threads(1)
     torch.manual_seed(0)
     model = ResNet18().eval()
     inputs = torch.randn(1, 3, 64, 64) if options.quick else torch.randn(5, 3, 224, 224)

@@ -34,6 +34,7 @@ VENDOR_HEADERS = {
     "GoogleTest": r"gtest/|gmock/",
     "Google Benchmark": r"benchmark/",
 }
+TEST_VENDORS = {"GoogleTest", "simdjson"}  # every test may use them
 # Headers of the language, the compiler and the system; they need no row.
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
 SYSTEM_HEADERS = re.compile(
@@ -100,7 +101,7 @@ def check_rows(files, layers):
 def check_vendor(name, header, vendors, is_test):
     for vendor, pattern in VENDOR_HEADERS.items():
         if re.match(pattern, header):
-            if vendor in vendors or (is_test and vendor == "GoogleTest"):
+            if vendor in vendors or (is_test and vendor in TEST_VENDORS):
                 return None
             return f"{name}: includes <{header}>, but its row allows no {vendor}"
     if STANDARD_HEADER.match(header) or SYSTEM_HEADERS.match(header):
@@ -108,7 +109,24 @@ def check_vendor(name, header, vendors, is_test):
     return f"{name}: includes <{header}>, a library that tools/check_map.py does not know"
 
 
+def test_files(root, files):
+    """The tests, and the headers of `src` that only tests include."""
+    tests = {name for name in files if name.endswith("_test.cc")}
+    users = {}
+    for name in files:
+        if Path(name).suffix in CXX_SUFFIXES:
+            for _, header in INCLUDE.findall((root / name).read_text(errors="replace")):
+                users.setdefault(f"src/{header}", set()).add(name)
+    headers = {name for name in files if name in users and Path(name).suffix == ".h"}
+    while True:
+        more = {name for name in headers - tests if users[name] <= tests}
+        if not more:
+            return tests
+        tests |= more
+
+
 def check_includes(root, files, layers):
+    tests = test_files(root, files)
     modules = {folder.removeprefix("src/"): folder for folder in layers if folder.startswith("src/")}
     for name in files:
         layer = layer_of(name, layers)
@@ -116,7 +134,7 @@ def check_includes(root, files, layers):
             continue
         may_include, vendors = layers[layer]
         is_public = layer == "include/opscope"
-        is_test = name.endswith("_test.cc")
+        is_test = name in tests
         for bracket, header in INCLUDE.findall((root / name).read_text(errors="replace")):
             if header.startswith("opscope/"):
                 if not (root / "include" / header).exists():

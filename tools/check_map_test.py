@@ -22,7 +22,8 @@ TREE = {
     "src/base/text.h": "#include <fmt/format.h>\n#include <sys/mman.h>\n",
     "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\n',
     "src/wire/block.h": "#include <zstd.h>\n",
-    "src/wire/block_test.cc": "#include <gtest/gtest.h>\n",
+    "src/wire/block_test.cc": '#include "wire/block_for_test.h"\n#include <gtest/gtest.h>\n',
+    "src/wire/block_for_test.h": "#include <gtest/gtest.h>\n",
     "src/sources/torch/ops.cc": '#include <ATen/record_function.h>\n#include "wire/block.h"\n',
     "python/bindings/module.cc": '#include <nanobind/nanobind.h>\n#include "opscope/trace.h"\n',
 }
@@ -73,6 +74,9 @@ class CheckMap(unittest.TestCase):
 
     def test_a_library_that_nobody_declared_is_found(self):
         self.expect_one(["boost/any.hpp"], {"src/wire/block.h": "#include <boost/any.hpp>\n"})
+
+    def test_a_header_that_is_not_only_for_tests_may_not_include_googletest(self):
+        self.expect_one(["block_for_test.h", "GoogleTest"], {"src/wire/block.h": '#include "wire/block_for_test.h"\n'})
 
     def test_a_public_header_that_does_not_exist_is_found(self):
         self.expect_one(["opscope/nothing.h"], {"src/wire/block.h": '#include "opscope/nothing.h"\n'})
