@@ -154,10 +154,7 @@ def _fields(r, e, depth):
     yield "strides", [structured_strides(a) for a in r["arguments"]], e.structured_input_strides()
     yield "dtypes", [type_name(a) for a in r["arguments"]], e.dtypes()
     values = [concrete(a) for a in r["arguments"]]
-    # Torch puts strings and other single values there too; our format keeps none of them.
-    known = [None] * (len(e.dtypes()) - len(values)) + [a[0] for a in r["arguments"]]
-    theirs = [None if kind == "other" else v for kind, v in zip(known, e.concrete_inputs(), strict=True)]
-    yield "concrete inputs", values, theirs
+    yield "concrete inputs", values, [None if v == "" else v for v in e.concrete_inputs()]
     keywords = json.loads("{" + r["keywords"] + "}") if r["keywords"] else {}
     yield "keywords", keywords, e.kwinputs()
 
