@@ -182,9 +182,9 @@ TEST_F(ChromeExportFile, InAFolderWithoutPermissionLeavesTheOldFile) {
                                fs::perms::others_exec);
   // Root may write everywhere: for this call be somebody else.
   const bool is_root = geteuid() == 0;
-  if (is_root) ASSERT_EQ(seteuid(65534), 0);
+  ASSERT_EQ(is_root ? seteuid(65534) : 0, 0);
   const Status status = ExportChromeTrace(MakeRecording(1), path);
-  if (is_root) ASSERT_EQ(seteuid(0), 0);
+  ASSERT_EQ(is_root ? seteuid(0) : 0, 0);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kIo);
   EXPECT_EQ(ReadText(path), "old");
