@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: E702, I001, UP008
 """A program that spells the profiler's names in full: one line puts opscope in torch.profiler's place.
 
     python torch_simple_model.py [FOLDER]

@@ -67,7 +67,7 @@ def is_unfilled(events):
 
 def test_every_attribute_of_every_event_is_torchs(recorded, events):
     assert len(events) == len(recorded.theirs_list) > 1000
-    for theirs, ours in zip(recorded.theirs_list, events):
+    for theirs, ours in zip(recorded.theirs_list, events, strict=True):
         for name in ATTRIBUTES:
             expected, value = getattr(theirs, name), getattr(ours, name)
             assert (value, type(value)) == (expected, type(expected)), (theirs.name, name)
@@ -78,7 +78,7 @@ def test_the_tree_is_torchs(recorded, events):
     def id_of(event):
         return event and event.id
 
-    for theirs, ours in zip(recorded.theirs_list, events):
+    for theirs, ours in zip(recorded.theirs_list, events, strict=True):
         assert id_of(ours.cpu_parent) == id_of(theirs.cpu_parent)
         assert [child.id for child in ours.cpu_children] == [child.id for child in theirs.cpu_children]
         for child in ours.cpu_children:
@@ -109,14 +109,16 @@ def test_tables_are_torchs_to_the_character(recorded, events, sort_by, by_shape)
 
 
 def test_a_table_of_single_events_is_torchs(recorded, events):
-    assert events.table(sort_by="cpu_time", row_limit=50) == recorded.theirs_list.table(sort_by="cpu_time", row_limit=50)
+    assert events.table(sort_by="cpu_time", row_limit=50) == recorded.theirs_list.table(
+        sort_by="cpu_time", row_limit=50
+    )
     assert str(recorded.ours()) == str(recorded.theirs_list)
 
 
 def test_averages_have_torchs_values(recorded, events):
     theirs, ours = recorded.theirs.key_averages(), events.key_averages()
     left_out = {"cpu_children", "cpu_parent", "scope"}
-    for expected, value in zip(theirs, ours):
+    for expected, value in zip(theirs, ours, strict=True):
         assert {k: v for k, v in vars(value).items() if k not in left_out} == {
             k: v for k, v in vars(expected).items() if k not in left_out
         }
@@ -157,7 +159,7 @@ USES = {
     "events + []": lambda e, x: e + [],
     "events * 2": lambda e, x: e * 2,
     "2 * events": lambda e, x: 2 * e,
-    "iteration": lambda e, x: [v for v in e],
+    "iteration": lambda e, x: _iterated(e),
     "list()": lambda e, x: list(e),
     "tuple()": lambda e, x: tuple(e),
     "unpacking": lambda e, x: (*e,),
@@ -170,7 +172,7 @@ USES = {
     "count": lambda e, x: e.count(x),
     "copy": lambda e, x: e.copy(),
     "copy.copy": lambda e, x: copy.copy(e),
-    "zip": lambda e, x: list(zip(e, range(3))),
+    "zip": lambda e, x: list(zip(e, range(3), strict=False)),
     "extend into": lambda e, x: [0, *e],
     "slice assignment": lambda e, x: _assigned_into(e),
     "==": lambda e, x: [] == e,
@@ -186,6 +188,13 @@ USES = {
     "reverse": lambda e, x: (e.reverse(), list(e))[1],
     "+=": lambda e, x: _grown(e),
 }
+
+
+def _iterated(events):
+    found = []
+    for event in events:
+        found.append(event)  # noqa: PERF402 - the loop is what is tested
+    return found
 
 
 def _assigned_into(events):

@@ -17,6 +17,7 @@ from .record_function import record_function
 from .schedule import schedule
 from .source import AdapterMissing
 from .trace_handler import tensorboard_trace_handler
+
 from torch._C._profiler import RecordScope, _ExperimentalConfig  # isort: skip
 
 __all__ = [

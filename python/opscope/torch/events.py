@@ -135,9 +135,7 @@ class EventList(list):
         """Needs stacks, which opscope does not record yet."""
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError("metric should be one of: " + str(self.supported_export_stacks_metrics()))
-        raise UnsupportedFeature(
-            "export_stacks()", "it needs with_stack=True", "torch.profiler with with_stack=True"
-        )
+        raise UnsupportedFeature("export_stacks()", "it needs with_stack=True", "torch.profiler with with_stack=True")
 
     def _columns_that_speak(self):
         """The columns, while this list still holds exactly their events, unchanged; else None."""

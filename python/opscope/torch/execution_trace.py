@@ -20,7 +20,5 @@ class ExecutionTraceObserver:
     def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:
         """Raises when ``ENABLE_PYTORCH_EXECUTION_TRACE=1`` asks for one, else gives None."""
         if os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE", "0") == "1":
-            raise UnsupportedFeature(
-                "ENABLE_PYTORCH_EXECUTION_TRACE=1", "execution traces are not written", _INSTEAD
-            )
+            raise UnsupportedFeature("ENABLE_PYTORCH_EXECUTION_TRACE=1", "execution traces are not written", _INSTEAD)
         return None

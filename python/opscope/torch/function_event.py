@@ -60,9 +60,7 @@ class FormattedTimesMixin:
     device_time_total_str = _time_text("device_time_total")
     self_cpu_time_total_str = _time_text("self_cpu_time_total")
     self_device_time_total_str = _time_text("self_device_time_total")
-    cuda_time = _renamed(
-        "cuda_time", "device_time", note="`{old}` is deprecated, please use `{new}` instead."
-    )
+    cuda_time = _renamed("cuda_time", "device_time", note="`{old}` is deprecated, please use `{new}` instead.")
 
 
 FunctionEvent = _core.FunctionEvent
@@ -82,9 +80,7 @@ class _Rest(FormattedTimesMixin):
     @property
     def metadata_json(self):
         """Deprecated name of ``event_metadata``, as text."""
-        warnings.warn(
-            "`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2
-        )
+        warnings.warn("`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2)
         return self._metadata_json
 
     @property

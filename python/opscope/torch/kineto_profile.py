@@ -220,9 +220,7 @@ class _KinetoProfile:
         if self.profiler is None:
             self._metadata_for_next[key] = value
         elif not self.profiler.add_metadata(key, value):
-            warnings.warn(
-                f"metadata {key!r} came after the recording was read and is not part of it", stacklevel=3
-            )
+            warnings.warn(f"metadata {key!r} came after the recording was read and is not part of it", stacklevel=3)
 
     def preset_metadata_json(self, key: str, value: str) -> None:
         """Metadata (JSON text) for every recording that starts from here on."""

@@ -162,9 +162,7 @@ def _check_that_something_is_asked(activities: list | None, use_cuda: bool | Non
     for item in supported_activities() if activities is None else activities:
         groups.update(item if isinstance(item, dict) else (item,))
     if use_cuda is not None:
-        warnings.warn(
-            "`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=3
-        )
+        warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=3)
         groups = groups | {ProfilerActivity.CUDA} if use_cuda else groups - {ProfilerActivity.CUDA}
     if not groups:
         raise AssertionError("No valid profiler activities found")

@@ -54,9 +54,7 @@ class RecordingSettings:
     def source_flags(self) -> int:
         """For the PyTorch source."""
         return (
-            _INPUTS * bool(self.record_shapes)
-            | _ALL_THREADS * self.all_threads
-            | _OVERLOAD_NAMES * self.overload_names
+            _INPUTS * bool(self.record_shapes) | _ALL_THREADS * self.all_threads | _OVERLOAD_NAMES * self.overload_names
         )
 
 
@@ -81,9 +79,7 @@ def refuse_later_arguments(**arguments) -> None:
             raise ValueError("post_processing_timeout_s must be non-negative")
         raise UnsupportedFeature(f"post_processing_timeout_s={timeout}", "post-processing is never cut short")
     if arguments.get("record_to") is not None:
-        raise UnsupportedFeature(
-            "record_to=PATH", "recordings are kept in memory", "save(path) after the recording"
-        )
+        raise UnsupportedFeature("record_to=PATH", "recordings are kept in memory", "save(path) after the recording")
 
 
 def refuse_activities(groups, selections, *, by_default: bool) -> None:
@@ -103,16 +99,14 @@ def refuse_activities(groups, selections, *, by_default: bool) -> None:
             stacklevel=4,
         )
         return
-    raise UnsupportedFeature(
-        f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded"
-    )
+    raise UnsupportedFeature(f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded")
 
 
 def read_experimental_config(config) -> dict:
     """The fields of an _ExperimentalConfig; refuses those that ask for what is not recorded yet."""
     if config is None:
         return {}
-    fields = dict(zip(_EXPERIMENTAL_FIELDS, config.__getstate__()))
+    fields = dict(zip(_EXPERIMENTAL_FIELDS, config.__getstate__(), strict=False))
     if fields.get("performance_events"):
         raise UnsupportedFeature(
             "experimental_config with performance_events", "CPU counters are not read", _SAME_CONFIG
