@@ -63,6 +63,8 @@ struct TorchTableOptions {
   std::string use_device;  // events[0].use_device; "": None
   // torch prints the FLOPs cell under "Source Location" and the reverse when both columns are there.
   bool compat_swapped_cells = false;
+  // True: where torch raises for want of a total or a device, so does this. False: such cells print "NaN".
+  bool refuse_as_torch = true;
 };
 
 // The text of EventList.table(), character for character. kInvalidArgument with torch's message where

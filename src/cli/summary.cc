@@ -55,6 +55,7 @@ int PrintTorchTable(const Trace& trace, const SummaryOptions& options) {
   table.profile_memory = events.profile_memory;
   table.with_flops = events.with_flops;
   table.use_device = events.use_device;
+  table.refuse_as_torch = false;
   Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);
   if (!text.ok()) return UsageError("summary: --sort: " + text.error().message);
   return ExitFor(WriteStandardOutput(text.value()));

@@ -72,11 +72,15 @@ int64_t WidthFor(size_t length, std::optional<int64_t> limit) {
   return limit ? std::min(width, *limit) : width;
 }
 
+std::string DeviceTitle(const TorchTableOptions& options) {
+  return options.use_device.empty() ? "None" : UpperCase(options.use_device);
+}
+
 std::vector<TableColumn> Columns(const TableShape& shape, const TorchTableOptions& options) {
   std::vector<TableColumn> columns;
   auto add = [&](std::string title) { columns.push_back({std::move(title)}); };
   const int64_t name_width = WidthFor(shape.name_length, options.max_name_column_width);
-  const std::string device = options.use_device.empty() ? "None" : UpperCase(options.use_device);
+  const std::string device = DeviceTitle(options);
   columns.push_back({"Name", name_width});
   if (shape.has_overloads) columns.push_back({"Overload Name", name_width});
   for (const char* title : {"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"})
@@ -119,17 +123,12 @@ class TableWriter {
 
   std::string Write(const Rows& rows) {
     WriteHead();
-    int64_t written = 0;
-    for (const TorchTableRow* row : rows) {
-      if (written == options_.row_limit) break;
-      if (options_.top_level_events_only && row->has_cpu_parent) continue;
-      ++written;
+    for (const TorchTableRow* row : rows)
       WriteRow(*row);
-    }
     WriteLine(separator_);
     WriteLine("Self CPU time total: " + Time(shape_.self_cpu_sum));
     if (shape_.has_device_time) {
-      WriteLine("Self " + UpperCase(options_.use_device) + " time total: " + Time(shape_.self_device_sum));
+      WriteLine("Self " + DeviceTitle(options_) + " time total: " + Time(shape_.self_device_sum));
     }
     return std::move(text_);
   }
@@ -239,19 +238,37 @@ class TableWriter {
   std::string text_;
 };
 
-// What torch raises while it formats, found before anything is written.
-Status CheckFormattable(const Rows& rows, const TableShape& shape, const TorchTableOptions& options) {
-  if (options.use_device.empty() && shape.has_device_time) {
-    return Error{ErrorCode::kInvalidArgument, "use_device is None, but there is device performance data."};
+// The rows that are printed; sums and widths are of all.
+Rows PrintedRows(const Rows& rows, const TorchTableOptions& options) {
+  Rows printed;
+  for (const TorchTableRow* row : rows) {
+    if (static_cast<int64_t>(printed.size()) == options.row_limit) break;
+    if (!options.top_level_events_only || !row->has_cpu_parent) printed.push_back(row);
   }
+  return printed;
+}
+
+// Time that has no total to be a share of: where torch stops.
+std::optional<double> TimeWithoutTotal(const TorchTableRow& row, const TableShape& shape) {
+  if (shape.self_cpu_sum == 0 && row.self_cpu_time_total != 0) return row.self_cpu_time_total;
+  if (shape.self_cpu_sum == 0 && !row.is_async && row.cpu_time_total != 0) return row.cpu_time_total;
+  const bool has_device_share = shape.has_device_time && shape.self_device_sum == 0;
+  if (has_device_share && row.self_device_time_total != 0) return row.self_device_time_total;
+  return std::nullopt;
+}
+
+// What torch raises while it formats, found before anything is written.
+Status CheckFormattable(const Rows& printed, const TableShape& shape, const TorchTableOptions& options) {
   for (const TableColumn& column : Columns(shape, options)) {
     if (column.width < 0) return Error{ErrorCode::kInvalidArgument, "Sign not allowed in string format specifier"};
   }
-  for (const TorchTableRow* row : rows) {
-    const bool has_time = row->self_cpu_time_total != 0 || (!row->is_async && row->cpu_time_total != 0);
-    if (shape.self_cpu_sum == 0 && has_time) {
-      const double time = row->self_cpu_time_total != 0 ? row->self_cpu_time_total : row->cpu_time_total;
-      return Error{ErrorCode::kInvalidArgument, "Expected time_us == 0 but got " + PythonFloat(time)};
+  if (!options.refuse_as_torch) return {};
+  if (options.use_device.empty() && shape.has_device_time) {
+    return Error{ErrorCode::kInvalidArgument, "use_device is None, but there is device performance data."};
+  }
+  for (const TorchTableRow* row : printed) {
+    if (const std::optional<double> time = TimeWithoutTotal(*row, shape)) {
+      return Error{ErrorCode::kInvalidArgument, "Expected time_us == 0 but got " + PythonFloat(*time)};
     }
   }
   return {};
@@ -267,8 +284,9 @@ Result<std::string> FormatTorchTable(std::span<const TorchTableRow> rows, const 
     ordered.push_back(&row);
   OPSCOPE_TRY(SortAsTorch(options.sort_by, &ordered));
   const TableShape shape = Measure(ordered, options);
-  OPSCOPE_TRY(CheckFormattable(ordered, shape, options));
-  return TableWriter(shape, options).Write(ordered);
+  const Rows printed = PrintedRows(ordered, options);
+  OPSCOPE_TRY(CheckFormattable(printed, shape, options));
+  return TableWriter(shape, options).Write(printed);
 }
 
 }  // namespace opscope

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "opscope/report.h"
 
 namespace opscope {
@@ -26,7 +28,7 @@ std::string Table(const std::vector<TorchTableRow>& rows, const TorchTableOption
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines;
   for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
+    const size_t end = std::min(text.find('\n', at), text.size());
     lines.push_back(text.substr(at, end - at));
     at = end + 1;
   }
@@ -64,6 +66,23 @@ TEST(TorchTable, RefusesTimeWithoutSelfTimeAsTorchDoes) {
   EXPECT_EQ(Table({Op("a", 0, 2.5)}), "error: Expected time_us == 0 but got 2.5");
 }
 
+TEST(TorchTable, RefusesOnlyRowsThatItPrints) {
+  TorchTableOptions options;
+  options.row_limit = 0;
+  EXPECT_NE(Table({Op("a", 0, 2.5)}, options).find("Self CPU time total: 0.000us"), std::string::npos);
+  options.row_limit = -1;
+  options.refuse_as_torch = false;
+  EXPECT_NE(Table({Op("a", 0, 2.5)}, options).find("NaN       2.500us"), std::string::npos);
+}
+
+TEST(TorchTable, RefusesDeviceTimeWithoutADeviceTotal) {
+  TorchTableRow row = Op("range", 1, 1);
+  row.self_device_time_total = 3;
+  TorchTableOptions options;
+  options.use_device = "cuda";
+  EXPECT_EQ(Table({row}, options), "error: Expected time_us == 0 but got 3.0");
+}
+
 TEST(TorchTable, RefusesDeviceTimeWithoutADevice) {
   TorchTableRow row = Op("kernel", 0, 0);
   row.self_device_time_total = 3;
@@ -78,7 +97,11 @@ TEST(TorchTable, RefusesAnUnknownSortKeyInPythonsWords) {
 
 TEST(TorchTable, SortsStablyAndReadsCudaAsDevice) {
   std::vector<TorchTableRow> rows = {Op("a", 1, 1), Op("b", 1, 1), Op("c", 1, 1)};
-  rows[2].self_device_time_total = rows[1].self_device_time_total = 5;
+  for (size_t i : {1u, 2u}) {
+    rows[i].self_device_time_total = 5;
+    rows[i].is_cpu = false;
+    rows[i].counts_as_device = true;
+  }
   TorchTableOptions options;
   options.use_device = "cuda";
   for (const char* key : {"self_cuda_time_total", "self_xpu_time_total", "self_device_time_total"}) {
