@@ -2,7 +2,7 @@
 # ruff: noqa: E702, I001, UP008
 """A program that spells the profiler's names in full: one line puts opscope in torch.profiler's place.
 
-    python torch_simple_model.py [FOLDER]
+python torch_simple_model.py [FOLDER]
 """
 
 import os
@@ -10,7 +10,9 @@ import sys
 
 import torch
 
-import opscope.torch; torch.profiler = opscope.torch  # noqa: E702 - was: import torch.profiler
+# fmt: off
+import opscope.torch; torch.profiler = opscope.torch  # was: import torch.profiler
+# fmt: on
 
 folder = sys.argv[1] if len(sys.argv) > 1 else "."
 
@@ -32,10 +34,9 @@ model = SimpleModel()
 input_tensor = torch.randn(64, 10)
 
 # Without a GPU torch's own words say that CUDA is left out; on a machine with one, ask for the CPU alone.
-with torch.profiler.profile(activities=[
-    torch.profiler.ProfilerActivity.CPU,
-    torch.profiler.ProfilerActivity.CUDA
-]) as prof:
+with torch.profiler.profile(
+    activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+) as prof:
     model(input_tensor)
 
 prof.export_chrome_trace(os.path.join(folder, "trace.json"))

@@ -10,6 +10,18 @@ import pytest
 
 pytestmark = pytest.mark.framework("torch")
 
+
+@pytest.fixture(scope="module", autouse=True)
+def one_kernel_thread():
+    """Kernels that wait for each other on a busy machine would be most of these tests' time."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 COMPARED = (
     "name trace_name overload_name scope is_user_annotation is_async input_shapes structured_input_shapes"
     " structured_input_strides input_dtypes concrete_inputs sequence_nr thread fwd_thread device_type"
