@@ -10,14 +10,12 @@ import tempfile
 
 import measure
 
-GZIP = {"gz": {}, "small_gz": {"small_gzip": True}}
-
 
 def export(profile, side, form, folder):
     """Writes the file and returns its path."""
     path = os.path.join(folder, "trace.json" if form == "json" else "trace.json.gz")
-    if side == "opscope" and form == "small_gz":
-        profile.trace.export(path, to="chrome", **GZIP[form])
+    if form == "small_gz":
+        profile.trace._core.export_chrome(path, small_gzip=True)
     else:
         profile.export_chrome_trace(path)
     return path
@@ -66,7 +64,7 @@ def print_rows(results, flags, words, options):
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=200000, quick_ops=2000)
+    options = measure.parse_options(__doc__, ops=100000, quick_ops=2000)
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
