@@ -28,4 +28,13 @@ inline uint64_t HashBytes(std::span<const std::byte> bytes) {
   return hash ^ (hash >> 29);
 }
 
+// For tables keyed by integers. The standard hash of an integer is the integer, and tables with a power of two
+// of buckets look at its low bits only: keys that differ in high bits alone would all meet in one bucket.
+struct MixedHash {
+  size_t operator()(uint64_t key) const {
+    key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15u;
+    return static_cast<size_t>(key ^ (key >> 29));
+  }
+};
+
 }  // namespace opscope

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "export/opscope_values.h"
 #include "wire/schema.h"
 #include "wire/span_times.h"
@@ -190,7 +191,7 @@ void WriteSpanBlocks(const Trace& trace, const SpanBlockSink& sink) {
 std::vector<FooterSum> SumByName(const SpanColumns& spans) {
   const std::vector<int64_t> self = SelfTimes(spans);
   std::vector<FooterSum> sums;
-  tsl::robin_map<uint64_t, size_t> row_of;
+  tsl::robin_map<uint64_t, size_t, MixedHash> row_of;
   for (size_t row = 0; row < spans.size(); ++row) {
     const uint64_t key = static_cast<uint64_t>(Row(spans.name[row])) << 32 | Row(spans.category[row]);
     const auto [found, added] = row_of.try_emplace(key, sums.size());

@@ -31,7 +31,8 @@ class PayloadBytes {
   }
   PayloadBytes& Field(uint16_t field, std::initializer_list<uint64_t> words) {
     fields_ |= field;
-    for (const uint64_t word : words) Append(word);
+    for (const uint64_t word : words)
+      Append(word);
     return *this;
   }
   PayloadBytes& Argument(ArgKind kind, uint32_t count = 0, uint32_t flags = 0, uint32_t element = 0,
@@ -43,7 +44,8 @@ class PayloadBytes {
   PayloadBytes& Element(ArgKind kind, uint32_t count = 0, uint32_t flags = 0, uint32_t element = 0,
                         std::initializer_list<uint32_t> words = {}) {
     Append(static_cast<uint32_t>(kind) | element << 4 | flags | count << 16);
-    for (const uint32_t word : words) Append(word);
+    for (const uint32_t word : words)
+      Append(word);
     return *this;
   }
   PayloadBytes& Double(double value) {
@@ -52,7 +54,8 @@ class PayloadBytes {
   }
   std::string Finish() const {
     std::string padded = body_;
-    while (padded.size() % 8 != 0) padded.push_back('\0');
+    while (padded.size() % 8 != 0)
+      padded.push_back('\0');
     std::string all;
     AppendFixed(&all, static_cast<uint32_t>(padded.size() + sizeof(PayloadHeader)));
     AppendFixed(&all, fields_);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/hash.h"
+
 namespace opscope {
 namespace {
 
@@ -82,7 +84,7 @@ void TorchLinks::LinkForwardToBackward() {
     return end_of(a) != end_of(b) ? end_of(a) < end_of(b) : RowOf(a.span) > RowOf(b.span);
   });
   const StringId fwdbwd = builder_->Intern("fwdbwd");
-  tsl::robin_map<uint64_t, AddedSpan> forward;
+  tsl::robin_map<uint64_t, AddedSpan, MixedHash> forward;
   uint64_t flow = 0;
   for (const TorchSpan& torch : by_end) {
     const size_t row = RowOf(torch.span);

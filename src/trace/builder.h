@@ -38,8 +38,8 @@ struct TrackRow {
 };
 
 struct SpanRow {
-  Timestamp start;
-  Duration duration;  // negative: made zero and counted as a problem
+  Timestamp start = {};
+  Duration duration = {};  // negative: made zero and counted as a problem
   StringId name = StringId::kEmpty;
   StringId overload = StringId::kNone;
   StringId category = StringId::kEmpty;
@@ -57,15 +57,15 @@ struct SpanRow {
 };
 
 struct AsyncSpanRow {
-  Timestamp start;
-  Duration duration;
+  Timestamp start = {};
+  Duration duration = {};
   StringId name = StringId::kEmpty, category = StringId::kEmpty;
   TrackId track = TrackId::kNone;
   StringId id = StringId::kEmpty, extra = StringId::kNone;
 };
 
 struct InstantRow {
-  Timestamp time;
+  Timestamp time = {};
   StringId name = StringId::kEmpty, category = StringId::kEmpty;
   TrackId track = TrackId::kNone;
   uint8_t scope = 't';
@@ -73,7 +73,7 @@ struct InstantRow {
 };
 
 struct CounterRow {
-  Timestamp time;
+  Timestamp time = {};
   StringId name = StringId::kEmpty, series = StringId::kEmpty;
   TrackId track = TrackId::kNone;
   double value = 0;
@@ -82,16 +82,16 @@ struct CounterRow {
 struct FlowRow {
   uint64_t id = 0;
   StringId category = StringId::kEmpty, name = StringId::kEmpty;
-  Timestamp start_time;
+  Timestamp start_time = {};
   TrackId start_track = TrackId::kNone;
   AddedSpan start_span = AddedSpan::kNone;  // kNone: Build() looks for the innermost span that holds start_time
-  Timestamp end_time;
+  Timestamp end_time = {};
   TrackId end_track = TrackId::kNone;
   AddedSpan end_span = AddedSpan::kNone;
 };
 
 struct AllocationRow {
-  Timestamp time;
+  Timestamp time = {};
   TrackId track = TrackId::kNone;
   uint64_t address = 0;
   int64_t bytes = 0, total_allocated = -1, total_reserved = -1;

@@ -8,6 +8,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/column.h"
+#include "base/hash.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -50,7 +51,7 @@ class StackTable {
   Column<FrameId> frame_;
   Column<StackId> caller_;
   tsl::robin_map<uint32_t, uint32_t> frames_by_text_;
-  tsl::robin_map<uint64_t, uint32_t> stacks_by_key_;
+  tsl::robin_map<uint64_t, uint32_t, MixedHash> stacks_by_key_;
 };
 
 }  // namespace opscope

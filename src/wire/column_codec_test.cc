@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/column_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "wire/table_block.h"
+
+namespace opscope {
+namespace {
+
+std::vector<uint64_t> RoundTrip(const std::vector<uint64_t>& values, Transform transform) {
+  std::string bytes;
+  AppendColumn(&bytes, values, transform);
+  ByteReader reader(std::as_bytes(std::span(bytes)));
+  std::vector<uint64_t> back(values.size(), 12345);
+  EXPECT_TRUE(ReadColumn(&reader, back));
+  EXPECT_TRUE(reader.at_end());
+  return back;
+}
+
+constexpr Transform kTransforms[] = {Transform::kPlain, Transform::kSigned, Transform::kDelta, Transform::kSparseDelta};
+
+TEST(ColumnCodec, GivesBackTheEdgesOfTheRange) {
+  const std::vector<uint64_t> edges = {0, 1,    255, 256, UINT64_MAX, uint64_t{1} << 63, (uint64_t{1} << 63) - 1,
+                                       0, 65536};
+  for (const Transform transform : kTransforms) {
+    EXPECT_EQ(RoundTrip(edges, transform), edges);
+    EXPECT_EQ(RoundTrip({}, transform), std::vector<uint64_t>());
+    EXPECT_EQ(RoundTrip({UINT64_MAX}, transform), std::vector<uint64_t>({UINT64_MAX}));
+  }
+}
+
+TEST(ColumnCodec, GivesBackRandomColumnsOfEveryWidth) {
+  const uint64_t seed = 20240607;
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<uint64_t> values(random() % 500);
+    const unsigned width = static_cast<unsigned>(random() % 64);
+    for (uint64_t& value : values)
+      value = random() % 7 == 0 ? UINT64_MAX : random() >> width;
+    for (const Transform transform : kTransforms)
+      ASSERT_EQ(RoundTrip(values, transform), values);
+  }
+}
+
+TEST(ColumnCodec, StoresConstantColumnsInAFewBytes) {
+  std::string bytes;
+  AppendColumn(&bytes, std::vector<uint64_t>(50000, 77), Transform::kPlain);
+  EXPECT_LE(bytes.size(), 3u);
+}
+
+TEST(ColumnCodec, RefusesBytesThatContradictThemselves) {
+  std::vector<uint64_t> values(1000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = i * i * 2654435761u;
+  std::string bytes;
+  AppendColumn(&bytes, values, Transform::kDelta);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    ByteReader reader(std::as_bytes(std::span(bytes.data(), cut)));
+    std::vector<uint64_t> back(values.size());
+    ASSERT_FALSE(ReadColumn(&reader, back)) << cut;
+  }
+  ByteReader reader(std::as_bytes(std::span(bytes)));
+  std::vector<uint64_t> too_many(values.size() + 1);
+  EXPECT_FALSE(ReadColumn(&reader, too_many));
+}
+
+TEST(TableBlock, TakesDefaultsForAbsentColumnsAndSkipsUnknownOnes) {
+  TableBlockWriter writer(9);
+  writer.Add(1, std::vector<uint64_t>{5, 6, 7}, Transform::kDelta);
+  writer.AddUnless(4, 2, std::vector<uint64_t>{4, 4, 4}, Transform::kPlain);
+  writer.Add(99, std::vector<uint64_t>{1, 2}, Transform::kPlain);
+  const std::string payload = writer.Finish();
+  TableBlock block;
+  ASSERT_TRUE(block.Parse(std::as_bytes(std::span(payload))));
+  EXPECT_EQ(block.table(), 9u);
+  EXPECT_EQ(block.rows(1), 3u);
+  std::vector<uint64_t> values;
+  ASSERT_TRUE(block.Read(2, 3, 4, &values));
+  EXPECT_EQ(values, (std::vector<uint64_t>{4, 4, 4}));
+  ASSERT_TRUE(block.Read(1, 3, 0, &values));
+  EXPECT_EQ(values, (std::vector<uint64_t>{5, 6, 7}));
+  EXPECT_FALSE(block.Read(1, 4, 0, &values));
+}
+
+}  // namespace
+}  // namespace opscope
