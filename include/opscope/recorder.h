@@ -20,10 +20,11 @@
 //   2. A scope's slot stays taken until ReleaseScope, even after it was closed: a framework may
 //      destroy its context (which lives in the slot) later than the end of the range.
 //   3. A closed window's streams have generation 0; a late end compares and does nothing.
-//   4. Close order: version of the slot becomes even, then it leaves the list, then its record is
-//      published. The thread that closes a window reads the record count, then the list of open slots,
-//      then the record count again; a slot that it saw is finished exactly when its record stands
-//      between the two counts. So a scope is never reported as both finished and unfinished, nor as neither.
+//   4. Close order: version of the slot becomes even, its record is published, then it leaves the list.
+//      The thread that closes a window reads the record count, then the list of open slots, then the
+//      count again. What had left the list is among the records; a slot of the list has ended exactly
+//      when its record is among those from the one before the first count to the second count. So a
+//      scope is never reported as both finished and unfinished, nor as neither.
 //   5. Hot path: no allocation, lock, system call, formatting, or read-modify-write on shared memory.
 //   6. Threads, streams and slots are recycled and never unmapped, so every pointer to one stays
 //      readable; whose it is now is told by generations and by OpenScope::owner.
@@ -78,6 +79,10 @@ struct NameCacheEntry {
   uint32_t chunk_sequence = 0xffffffff;  // with kCopiedText set: entry of InternText, its pointer proves nothing
 };
 inline constexpr uint32_t kCopiedText = 0x80000000;
+
+// Generation of a scope that began on a stream whose window had just closed; no window and no stream
+// has it, so its end does nothing.
+inline constexpr uint64_t kNoWindow = 1;
 
 struct Stream {
   Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
@@ -312,7 +317,8 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
                      std::memory_order_release);
   scope->origin.store(static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8,
                       std::memory_order_release);
-  scope->generation.store(stream->generation.load(std::memory_order_relaxed), std::memory_order_release);
+  const uint64_t generation = stream->generation.load(std::memory_order_relaxed);
+  scope->generation.store(generation != 0 ? generation : kNoWindow, std::memory_order_release);
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
   scope->version.store(scope->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -348,8 +354,8 @@ inline void CloseScope(OpenScope* scope, uint64_t now) {
   const uint64_t tail = uint64_t{shape} | uint64_t{origin} << 32;  // depth, kind, flags, source, scope, reserved
   std::memcpy(reinterpret_cast<char*>(record) + offsetof(Record, depth), &tail, sizeof(tail));
   scope->version.store(scope->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  stream->top.store(scope->outer.load(std::memory_order_relaxed), std::memory_order_release);
   PublishNext(stream);
+  stream->top.store(scope->outer.load(std::memory_order_relaxed), std::memory_order_release);
 }
 
 // Gives the slot back. Any thread.

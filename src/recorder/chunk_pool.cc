@@ -25,15 +25,14 @@ void* MapTouched(uint64_t size) {
 
 void TouchPool() {
   std::lock_guard<std::mutex> lock(pool.mutex);
-  if (pool.touched) return;
+  if (pool.touched && pool.count >= kReadyChunks) return;
+  const uint32_t wanted = pool.touched ? kReadyChunks - pool.count : kPooledChunks;
   pool.touched = true;
-  auto* place = static_cast<char*>(MapTouched(uint64_t{kPooledChunks} * kChunkBytes));
+  auto* place = static_cast<char*>(MapTouched(uint64_t{wanted} * kChunkBytes));
   if (place == nullptr) return;  // chunks are then mapped one by one, as far as memory goes
-  while (pool.count < kPooledChunks) {
-    // The last address first: chunks are then taken in the order of addresses.
-    pool.chunks[pool.count] = place + uint64_t{kPooledChunks - 1 - pool.count} * kChunkBytes;
-    ++pool.count;
-  }
+  // The last address first: chunks are then taken in the order of addresses.
+  for (uint32_t i = wanted; i-- > 0;)
+    pool.chunks[pool.count++] = place + uint64_t{i} * kChunkBytes;
 }
 
 ChunkHeader* TakeChunk(uint32_t size) {

@@ -12,8 +12,9 @@
 namespace opscope {
 
 inline constexpr uint32_t kPooledChunks = 32;  // 8 MiB
+inline constexpr uint32_t kReadyChunks = 8;
 
-// Fills the pool at the first call of the process; does nothing later.
+// Fills the pool at the first call of the process; later sees to it that kReadyChunks are there.
 void TouchPool();
 
 // Memory for a chunk of `size` bytes (a multiple of 4096), of any content, already resident. Null when

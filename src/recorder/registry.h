@@ -43,6 +43,7 @@ struct StreamState {
   uint64_t recorded = 0;  // final figures, set when the window closes
   uint64_t dropped = 0;
   bool stopped = false;  // at the cap for good
+  bool sealed = false;   // the close has read it
 
   std::atomic<uint64_t> dropped_elsewhere{0};  // by threads that ended or released scopes of this stream
 
@@ -138,8 +139,9 @@ void DropEndedScopes(Stream* stream);
 // REQUIRES for all below: registry.mutex is held.
 // Gives the gate a new value after a window opened or closed.
 void ChangeGate();
-// The calling thread lets go of its stream of a closed window.
-void LetGo(Thread* thread, StreamState* state);
+// The calling thread lets go of its stream of a closed window. False: the close is not through with it,
+// and the stream is kept.
+bool LetGo(Thread* thread, StreamState* state);
 // Makes a stream that nobody holds ready for its thread's next window.
 void RecycleWhenFree(StreamState* state);
 

@@ -40,7 +40,7 @@ void MarkEnded(OpenScope* scope) {
   scope->version.store((scope->version.load(std::memory_order_relaxed) | 1u) + 1, std::memory_order_release);
 }
 
-// Takes the scope out of its owner's list. REQUIRES: the calling thread owns it, its window is open.
+// Takes the scope out of its owner's list. REQUIRES: own thread.
 bool Unlink(Stream* stream, OpenScope* scope) {
   std::atomic<OpenScope*>* link = &stream->top;
   for (OpenScope* at = link->load(std::memory_order_relaxed); at != nullptr;
@@ -55,10 +55,15 @@ bool Unlink(Stream* stream, OpenScope* scope) {
 }
 
 // The window of the scope is closed, perhaps at this moment: its closing thread may be looking at the
-// slot, so wait until it has looked.
+// slot, so wait until it has looked. The list is kept in order all the same: slots that are free must
+// be in no list. REQUIRES: own thread.
 void EndLate(OpenScope* scope, uint64_t generation) {
-  if (generation != 0) std::lock_guard<std::mutex> wait(EdgeMutex(SlotOf(generation)));
-  if (IsOpen(scope)) MarkEnded(scope);
+  {
+    std::lock_guard<std::mutex> wait(EdgeMutex(SlotOf(generation)));
+  }
+  if (!IsOpen(scope)) return;
+  MarkEnded(scope);
+  Unlink(scope->stream, scope);  // not there when the thread has let go of the stream since
 }
 
 // The scope leaves no record. REQUIRES: own thread.
@@ -92,7 +97,7 @@ void FillRecord(const OpenScope* scope, uint64_t now, Record* record) {
 void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
   const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
-  if (generation == 0 || stream->generation.load(std::memory_order_acquire) != generation) {
+  if (stream->generation.load(std::memory_order_acquire) != generation) {
     EndLate(scope, generation);
     return;
   }
@@ -107,12 +112,11 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   record.side = scope->side.load(std::memory_order_relaxed);
   if (stream->top.load(std::memory_order_relaxed) != scope) record.kind = RecordKind::kAsync;
   MarkEnded(scope);
+  AppendRecord(stream, record);
   if (!Unlink(stream, scope)) {  // cannot be: an open scope is in the list of its stream
     std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
     Disarm(StateOf(stream));
-    return;
   }
-  AppendRecord(stream, record);
 }
 
 // What the ending thread takes with it of a scope that another thread began.
@@ -166,8 +170,9 @@ void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
   const uint32_t slot = SlotOf(generation);
   std::lock_guard<std::mutex> edge(EdgeMutex(slot));  // the window does not close meanwhile
   if (!IsOpen(scope)) return;
-  if (generation == 0 || opscope_window_generation[slot].load(std::memory_order_acquire) != generation) {
+  if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) {
     MarkEnded(scope);
+    scope->stream->ended_elsewhere.fetch_add(1, std::memory_order_release);
     return;
   }
   StreamState* owner = StateOf(scope->stream);
@@ -184,12 +189,7 @@ void EndAbandoned(OpenScope* scope) {
     EndOnOtherThread(scope, 0, Foreign::kDrop);
     return;
   }
-  const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
-  if (generation == 0) {
-    EndLate(scope, generation);
-  } else {
-    EndDropped(scope, generation);
-  }
+  EndDropped(scope, scope->generation.load(std::memory_order_relaxed));
 }
 
 }  // namespace

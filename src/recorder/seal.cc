@@ -1,9 +1,11 @@
 // How a stream is read while its thread writes: the thread may be anywhere in the inline path, and it
 // notices the close at its next event only. It publishes records with one store, so the records
 // [0, n) of some moment are exact for any n that was read. What was open at that moment follows from
-// the list of open scopes and the records that were published while the list was read: a scope of the
-// list has ended exactly when its record is among them (invariant 4 of recorder.h). What the thread
-// writes later goes into its own chunk, which from here on nobody reads: the recording gets a copy.
+// the list of open scopes, read before n: what had left the list was published before that (invariant 4
+// of recorder.h), and a scope of the list has ended exactly when its record is among those published
+// since; since means from one before the count that was read first, because the scope that is between
+// publishing and leaving the list has the last record of all. What the thread writes later goes into
+// its own chunk, which from here on nobody reads: the recording gets a copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/seal.h"
 
@@ -29,14 +31,17 @@ struct OpenCopy {
 using OpenCopies = GrowingArray<OpenCopy>;
 
 constexpr uint32_t kKindBits = 0xff0000u;
+constexpr uint32_t kMostSteps = 1u << 24;
 
 enum class Listing { kDone, kChanged, kNoMemory };
 
 // One try to read the list of open scopes, innermost first.
 Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies* copies) {
   copies->SetSize(0);
-  const OpenScope* scope = stream.top.load(std::memory_order_acquire);
-  while (scope != nullptr) {
+  const OpenScope* top = stream.top.load(std::memory_order_acquire);
+  const OpenScope* scope = top;
+  for (uint32_t steps = 0; scope != nullptr; ++steps) {
+    if (steps == kMostSteps) return Listing::kChanged;  // slots changed lists under our feet
     const uint32_t version = scope->version.load(std::memory_order_acquire);
     const uint64_t of_window = scope->generation.load(std::memory_order_acquire);
     const OpenCopy copy = {scope->start.load(std::memory_order_acquire), scope->name.load(std::memory_order_acquire),
@@ -44,12 +49,12 @@ Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies*
                            scope->origin.load(std::memory_order_acquire)};
     const OpenScope* outer = scope->outer.load(std::memory_order_acquire);
     if (scope->version.load(std::memory_order_relaxed) != version) return Listing::kChanged;
-    if (of_window != generation && of_window != 0) return Listing::kChanged;  // the slot is used again already
-    // Generation 0: begun after the close. Kind kNone: ended by another thread, its record is there.
-    if (of_window != 0 && (copy.shape & kKindBits) != 0 && !copies->Push(copy)) return Listing::kNoMemory;
+    if (of_window != generation && of_window != kNoWindow) return Listing::kChanged;  // the slot is used again already
+    // kNoWindow: begun after the close. Kind kNone: ended by another thread, its record is there.
+    if (of_window == generation && (copy.shape & kKindBits) != 0 && !copies->Push(copy)) return Listing::kNoMemory;
     scope = outer;
   }
-  return Listing::kDone;
+  return stream.top.load(std::memory_order_relaxed) == top ? Listing::kDone : Listing::kChanged;
 }
 
 bool ListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies* copies) {
@@ -232,6 +237,7 @@ bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent exte
 
 void SealStream(Window* window, StreamState* state, uint64_t end_ticks) {
   std::lock_guard<std::mutex> lock(state->mutex);
+  state->sealed = true;
   Stream& stream = state->stream;
   const ChunkHeader* chunk = stream.chunk;
   const uint32_t before = chunk == nullptr ? 0 : LoadPublished(chunk).record_count;
@@ -243,7 +249,7 @@ void SealStream(Window* window, StreamState* state, uint64_t end_ticks) {
   bool settled = true;
   if (chunk != nullptr) {
     extent = LoadPublished(chunk);
-    RemoveFinished(&copies, chunk, before, extent.record_count);
+    RemoveFinished(&copies, chunk, before == 0 ? 0 : before - 1, extent.record_count);
     for (const OpenCopy& copy : copies) {
       extent.side_begin = LowestOffset(SpaceOf(chunk), copy.name, copy.side, extent.side_begin);
     }

@@ -137,7 +137,10 @@ bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
   const uint64_t size =
       side_bytes > kLargestChunk ? kLargestChunk + 1 : SizeOfNextChunk(&stream, BytesOfOpenScopes(&stream), side_bytes);
   if (size > kLargestChunk || (size > kChunkBytes && size > window->max_bytes)) return false;  // this record only
-  if (!state->chunks.Reserve(state->chunks.size() + 1)) return Stop(state);
+  if (!state->chunks.Reserve(state->chunks.size() + 1)) {
+    if (window->at_cap == AtCap::kStop || state->chunks.size() < 2) return Stop(state);
+    RecycleOldest(state, window);  // memory is short: as at the cap
+  }
   ChunkHeader* chunk = TakeUnderCap(state, window, static_cast<uint32_t>(size));
   if (chunk == nullptr) return size > kChunkBytes ? false : Stop(state);
 
@@ -181,7 +184,7 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->logical_thread = logical_thread;
   std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
-  state->stopped = false;
+  state->stopped = state->sealed = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;
   for (NameCacheEntry& entry : stream.names)
@@ -232,11 +235,13 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
       }
       return state;
     }
-    LetGo(thread, state);
+    if (!LetGo(thread, state)) return nullptr;  // cannot be: a slot is given anew after the close
   }
   if (!window->streams.Reserve(window->streams.size() + 1)) return nullptr;
   StreamState* state = FreeStreamOf(thread);
   if (state == nullptr) return nullptr;
+  // Enough for the whole pool; a recording that grows beyond it asks again.
+  [[maybe_unused]] const bool reserved = state->chunks.Reserve(kPooledChunks);
   JoinWindow(state, thread, window, logical_thread);
   return window->streams.Push(state) ? state : nullptr;
 }
@@ -255,9 +260,10 @@ void ReturnLoan(StreamState* state) {
 
 }  // namespace
 
-void LetGo(Thread* thread, StreamState* state) {
+bool LetGo(Thread* thread, StreamState* state) {
   Stream& stream = state->stream;
   std::lock_guard<std::mutex> lock(state->mutex);
+  if (state->held_by_window && !state->sealed) return false;
   ReturnLoan(state);
   stream.chunk = nullptr;
   stream.next = nullptr;
@@ -269,6 +275,7 @@ void LetGo(Thread* thread, StreamState* state) {
   }
   state->held_by_owner = false;
   RecycleWhenFree(state);
+  return true;
 }
 
 void RecycleWhenFree(StreamState* state) {

@@ -50,13 +50,12 @@ void ThreadEnds(void* value) {
   std::lock_guard<std::mutex> lock(registry.mutex);
   for (Stream*& stream : thread->streams) {
     if (stream == nullptr) continue;
-    if (stream->generation.load(std::memory_order_relaxed) == 0) {
-      LetGo(thread, StateOf(stream));
-    } else {  // what it recorded stays in the window, and its open scopes with it
-      std::lock_guard<std::mutex> stream_lock(StateOf(stream)->mutex);
-      DropEndedScopes(stream);  // later ones are taken out by the threads that end them
-      StateOf(stream)->held_by_owner = false;
-    }
+    StreamState* joined = StateOf(stream);
+    if (stream->generation.load(std::memory_order_relaxed) == 0 && LetGo(thread, joined)) continue;
+    // What it recorded stays in the window, and its open scopes with it.
+    std::lock_guard<std::mutex> stream_lock(joined->mutex);
+    DropEndedScopes(stream);  // later ones are taken out by the threads that end them
+    joined->held_by_owner = false;
     stream = nullptr;
   }
   thread->native = nullptr;
@@ -93,11 +92,10 @@ Thread* MakeThread() {
   return thread;
 }
 
-// Takes scopes that other threads have ended out of the lists of this thread's open windows.
+// Takes scopes that other threads have ended out of this thread's lists.
 void UnlinkEndedElsewhere(Thread* thread) {
   for (Stream* stream : thread->streams) {
-    if (stream == nullptr || stream->generation.load(std::memory_order_acquire) == 0) continue;
-    if (stream->ended_elsewhere.load(std::memory_order_acquire) != 0) DropEndedScopes(stream);
+    if (stream != nullptr && stream->ended_elsewhere.load(std::memory_order_acquire) != 0) DropEndedScopes(stream);
   }
 }
 
