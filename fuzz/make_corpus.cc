@@ -1,0 +1,71 @@
+// make_corpus FOLDER: writes the first inputs of opscope_file_fuzz and recording_fuzz.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string>
+
+#include "base/file.h"
+#include "base/varint.h"
+#include "import/random_trace.h"
+#include "import/recorded_bytes.h"
+#include "opscope/export.h"
+#include "wire/container.h"
+
+namespace opscope {
+namespace {
+
+bool Write(const std::string& path, const std::string& bytes) {
+  const Status status = WriteFileAtomically(path, bytes);
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.error().message.c_str());
+  return status.ok();
+}
+
+// The blocks of a file in the form that opscope_file_fuzz takes.
+std::string Payloads(const std::string& file) {
+  std::string out;
+  BlockScanner scanner(std::as_bytes(std::span(file)));
+  Block block;
+  while (scanner.Next(&block)) {
+    AppendFixed(&out, block.type);
+    AppendFixed(&out, static_cast<uint16_t>(block.payload.size()));
+    out.append(reinterpret_cast<const char*>(block.payload.data()), block.payload.size());
+  }
+  return out;
+}
+
+std::string SmallChunk(uint32_t sequence, uint32_t thread) {
+  ChunkBytes chunk({.size = 512, .sequence = sequence, .thread_index = thread, .thread_name = "worker"});
+  const std::string payload =
+      PayloadBytes().Sequence(3, 1).Argument(ArgKind::kTensor, 2, arg_flags::kContiguous, 6, {2, 3}).Finish();
+  chunk.Scope("inner", 1100, 10, 1, payload);
+  chunk.Scope("outer", 1000, 500, 0);
+  chunk.Scope("ProfilerStep#1", 1600, 5, 0, {}, 7, record_flags::kStep);
+  return chunk.bytes();
+}
+
+std::string Recording() {
+  std::string info = WindowInfoText("\"metadata\":{\"k\":[1]}");
+  while (info.size() % 4 != 0)
+    info.push_back(' ');
+  return std::string(1, static_cast<char>(info.size() / 4)) + info + SmallChunk(0, 1) + SmallChunk(2, 1) +
+         SmallChunk(0, 2);
+}
+
+bool WriteAll(const std::string& folder) {
+  const std::string small = OpscopeBytes(RandomTrace(3).Make(12)).value();
+  const std::string empty = OpscopeBytes(RandomTrace(4).Make(0)).value();
+  return Write(folder + "/opscope_file/columns.opscope", small) &&
+         Write(folder + "/opscope_file/columns_payloads", Payloads(small)) &&
+         Write(folder + "/opscope_file/no_spans_payloads", Payloads(empty)) &&
+         Write(folder + "/recording/three_chunks", Recording());
+}
+
+}  // namespace
+}  // namespace opscope
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: make_corpus FOLDER\n");
+    return 2;
+  }
+  return opscope::WriteAll(arguments[1]) ? 0 : 1;
+}
