@@ -36,12 +36,12 @@ struct Options {
   NativeThreads threads = NativeThreads::kAll;
   // The action of each step: a Schedule or any callable. None: everything from Start to Stop is
   // recorded. With one, each step is a range "ProfilerStep#N".
-  std::function<Action(int64_t step)> schedule;
+  std::function<Action(int64_t step)> schedule = {};
   // A recording is complete; called from Step or Stop. It may Save it.
-  std::function<void(Profiler& profiler)> on_ready;
+  std::function<void(Profiler& profiler)> on_ready = {};
   // Sentences about a schedule that makes no sense. The library itself prints nothing.
-  std::function<void(std::string_view sentence)> on_warning;
-  std::string metadata_json;  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
+  std::function<void(std::string_view sentence)> on_warning = {};
+  std::string metadata_json = {};  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
 };
 
 class Profiler {

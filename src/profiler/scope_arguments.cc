@@ -33,7 +33,7 @@ std::string_view MembersOf(const Stream* stream, const OpenScope* scope) {
 void AddMember(OpenScope* scope, const std::string& member) {
   Stream* stream = scope->stream;
   const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
-  if (scope->owner != opscope_tls || generation == 0) return;
+  if (scope->owner != opscope_tls) return;
   if (stream->generation.load(std::memory_order_relaxed) != generation) return;  // the window is closed
   std::string members(MembersOf(stream, scope));
   if (!members.empty()) members.push_back(',');
