@@ -141,6 +141,10 @@ struct WindowCounts {
 
 }  // namespace opscope
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"  // WindowCounts: its users are all C++
+#endif
 extern "C" {
 
 // 0: no window takes native scopes. Changes with every open and close.
@@ -200,6 +204,9 @@ OPSCOPE_RECORDER_API void opscope_window_read(const opscope::Window* window,
 OPSCOPE_RECORDER_API void opscope_window_free(opscope::Window* window);
 
 }  // extern "C"
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 namespace opscope {
 
