@@ -1,0 +1,109 @@
+// What a native scope costs, in nanoseconds per begin and end, against the clock reads that it cannot
+// do without. Steady state: the window keeps the newest records, so memory is recycled and first
+// touches are not measured. bench/native.py makes the rows of docs/performance.md of this program:
+//
+//   Scope            one scope, recorded             <= 1.15 x TwoClockReads
+//   DisabledScope    the same, no window is open     <= EmptyLoop + 0.6 ns
+//   Scope/threads:N  on N threads at once            <= 1.15 x Scope, per thread
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "opscope/scope.h"
+
+namespace {
+
+opscope::Window* window = nullptr;  // the one that is open
+
+void OpenWindow(const benchmark::State& state) {
+  opscope::WindowOptions options;
+  options.at_cap = opscope::AtCap::kKeepNewest;
+  options.max_bytes = uint64_t{1} << 20;
+  if (state.threads() > 1) options.max_bytes *= static_cast<uint64_t>(state.threads());
+  window = opscope_window_open(&options, nullptr);
+}
+
+void FreeWindow(const benchmark::State& /*state*/) {
+  opscope_window_free(window);
+  window = nullptr;
+}
+
+uint64_t ReadRawClock() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return opscope::ReadTicks();
+#endif
+}
+
+void EmptyLoop(benchmark::State& state) {
+  for (auto _ : state)
+    benchmark::ClobberMemory();
+}
+BENCHMARK(EmptyLoop);
+
+void TwoClockReads(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ReadRawClock());
+    benchmark::ClobberMemory();
+    benchmark::DoNotOptimize(ReadRawClock());
+  }
+}
+BENCHMARK(TwoClockReads);
+
+void RunScopes(benchmark::State& state) {
+  for (auto _ : state) {
+    OPSCOPE_SCOPE("scope");
+    benchmark::ClobberMemory();
+  }
+}
+
+void DisabledScope(benchmark::State& state) {
+  RunScopes(state);
+}
+BENCHMARK(DisabledScope);
+
+void Scope(benchmark::State& state) {
+  RunScopes(state);
+}
+BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow);
+// Not more threads than a small machine has cores: beyond them the scheduler is what is measured.
+BENCHMARK(Scope)->Setup(OpenWindow)->Teardown(FreeWindow)->Threads(2)->Threads(4);
+
+void NestedScopes(benchmark::State& state) {
+  for (auto _ : state) {
+    OPSCOPE_SCOPE("outer");
+    OPSCOPE_SCOPE("inner");
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(NestedScopes)->Setup(OpenWindow)->Teardown(FreeWindow);
+
+void ScopeWithRuntimeName(benchmark::State& state) {
+  const std::string name = "layer" + std::to_string(state.iterations());
+  for (auto _ : state) {
+    opscope::Scope scope(name.c_str());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(ScopeWithRuntimeName)->Setup(OpenWindow)->Teardown(FreeWindow);
+
+void ScopeWithTwoArguments(benchmark::State& state) {
+  for (auto _ : state) {
+    opscope::Scope scope("scope");
+    scope.Arg("batch", 32).Arg("device", "cpu");
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(ScopeWithTwoArguments)->Setup(OpenWindow)->Teardown(FreeWindow);
+
+void CounterValue(benchmark::State& state) {
+  for (auto _ : state)
+    opscope::Counter("loss", 0.5);
+}
+BENCHMARK(CounterValue)->Setup(OpenWindow)->Teardown(FreeWindow);
+
+}  // namespace
+
+BENCHMARK_MAIN();
