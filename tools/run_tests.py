@@ -30,65 +30,74 @@ class Tally:
         self.skipped = 0
 
     def add_junit(self, path):
-        """Adds the cases of a result file; returns False when there is none."""
-        before = self.passed + self.failed + self.skipped
-        for case in ElementTree.parse(path).getroot().iter("testcase"):
-            name = f"{case.get('classname', '')}.{case.get('name', '')}".lstrip(".")
-            if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+        """Adds the cases of a result file and shows what failed; returns how many cases there were."""
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+        for case in cases:
+            marks = {child.tag: child for child in case}
+            if marks.keys() & {"failure", "error"} or case.get("status") == "fail":
                 self.failed += 1
-                print(f"test:   FAILED {name}")
-            elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+                print(f"test:   FAILED {name_of(case)}\n{output_of(case)}")
+            elif "skipped" in marks or case.get("status") in ("notrun", "disabled"):
                 self.skipped += 1
-                skipped = case.find("skipped")
-                reason = "" if skipped is None else skipped.get("message", "")
-                print(f"test:   skipped {name} {reason}".rstrip())
+                print(f"test:   skipped {name_of(case)}: {reason_of(case)}")
             else:
                 self.passed += 1
-        return self.passed + self.failed + self.skipped > before
+        return len(cases)
 
     def summary(self):
         return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
 
 
-def run(text, command, logs, environment=None):
+def name_of(case):
+    name = case.get("name", "").partition("  # GetParam()")[0]  # GoogleTest's copy of the parameter
+    classname = case.get("classname", "").partition("  # GetParam()")[0]
+    return name if classname in ("", name) else f"{classname}.{name}"
+
+
+def output_of(case):
+    text = "\n".join(part for child in case for part in (child.get("message"), child.text) if part)
+    return "\n".join("  | " + line for line in text.splitlines()[-TAIL_LINES:])
+
+
+def reason_of(case):
+    """pytest tells it in an attribute; GoogleTest prints it after the line that says "Skipped"."""
+    message = case.find("skipped").get("message", "") if case.find("skipped") is not None else ""
+    lines = (case.findtext("system-out") or "").splitlines()
+    at = next((i for i, line in enumerate(lines[:-1]) if line.endswith(": Skipped")), None)
+    return message if at is None else lines[at + 1].strip()
+
+
+def run(text, command, logs, show_failure=True):
     """Runs a command into a log with a progress line; returns its exit status. A failure shows the log's end."""
     log = logs / (text.replace(" ", "_").replace("/", "_") + ".log")
     print(f"test: {text} ...", flush=True)
     began = time.monotonic()
     with open(log, "wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **(environment or {})},
-        )
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         while True:
             try:
                 status = process.wait(HEARTBEAT_S)
                 break
             except subprocess.TimeoutExpired:
                 print(f"test: {text} ... {time.monotonic() - began:.0f} s so far", flush=True)
-    print(
-        f"test: {text}: {'ok' if status == 0 else f'exit status {status}'}, {time.monotonic() - began:.0f} s",
-        flush=True,
-    )
-    if status != 0:
+    took = time.monotonic() - began
+    print(f"test: {text}: {'ok' if status == 0 else f'exit status {status}'}, {took:.0f} s", flush=True)
+    if status != 0 and show_failure:
         lines = log.read_text(errors="replace").splitlines()
-        print("\n".join(["  | " + line for line in lines[-TAIL_LINES:]]))
+        print("\n".join("  | " + line for line in lines[-TAIL_LINES:]))
         print(f"test: the whole output is in {log.relative_to(ROOT)}", flush=True)
     return status
 
 
-def run_junit(text, command, result, tally, logs, environment=None):
-    """A step that leaves a result file."""
+def run_junit(text, command, result, tally, logs):
+    """A step that leaves a result file; the file counts, and a failure that it does not tell counts as one."""
     result.unlink(missing_ok=True)
     failed_before = tally.failed
-    status = run(text, command, logs, environment)
-    counted = result.exists() and tally.add_junit(result)
-    if (status != 0 and tally.failed == failed_before) or not counted:
-        print(f"test: {text}: counted as one failure" + ("" if counted else " (no test ran)"))
+    status = run(text, command, logs, show_failure=False)
+    cases = tally.add_junit(result) if result.exists() else 0
+    if cases == 0 or (status != 0 and tally.failed == failed_before):
+        why = "no test ran" if cases == 0 else f"exit status {status} without a failed case"
+        print(f"test: {text}: counted as one failure: {why}; see {logs.relative_to(ROOT)}")
         tally.failed += 1
 
 
@@ -114,7 +123,7 @@ def main():
     jobs = str(os.cpu_count() or 2)
     tally = Tally()
 
-    installed = preset == "dev" and run("install into .venv", ["tools/setup", "python"], logs) == 0
+    installed = preset == "dev" and run("install into .venv", ["tools/setup", "tests"], logs) == 0
     if preset == "dev" and not installed:
         tally.failed += 1
     # With torch at hand its source and that source's tests are built too; without, the rest must pass alone.

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of native scopes from record_bench (bench/record_bench.cc, Google Benchmark), repetitions interleaved at random.
+
+--quick takes any build's record_bench and says nothing about speed.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import measure
+
+BUILD = Path(__file__).resolve().parent.parent / "build"
+
+
+def program(quick):
+    """The release build's record_bench; for --quick any."""
+    pattern = "*/bench/record_bench" if quick else "release/bench/record_bench"
+    found = sorted(BUILD.glob(pattern))
+    if not found:
+        sys.exit(f"bench: build/{pattern} is missing; cmake --build --preset release --target record_bench")
+    return found[0]
+
+
+def run(options):
+    """{name: {"min", "median", "cpu"}} nanoseconds per iteration and thread."""
+    command = [
+        program(options.quick),
+        "--benchmark_format=json",
+        f"--benchmark_repetitions={options.repetitions}",
+        "--benchmark_enable_random_interleaving=true",
+        f"--benchmark_min_time={0.001 if options.quick else 0.2}",
+    ]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
+    times, cpu = {}, {}
+    for line in json.loads(done.stdout)["benchmarks"]:
+        if line["run_type"] == "iteration":
+            # With N threads Google Benchmark divides the wall time by N; a thread's own time is what is asked.
+            times.setdefault(line["run_name"], []).append(line["real_time"] * line["threads"])
+            cpu.setdefault(line["run_name"], []).append(line["cpu_time"])
+    return {name: {**measure.figures(times[name]), "cpu": measure.figures(cpu[name])["median"]} for name in times}
+
+
+def compare(times, row, title, name, baseline, goal, note=""):
+    ours, theirs = times[name], times[baseline]
+    cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
+    return {
+        "row": row,
+        "title": title,
+        "unit": "ns",
+        "ours": ours,
+        "theirs": theirs,
+        "goal": goal,
+        "cpu": cpu,
+        "note": note,
+    }
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=0, quick_ops=0)
+    times = run(options)
+    rows = [
+        compare(times, "native_scope", "native scope, against two clock reads", "Scope", "TwoClockReads", 1.15),
+    ]
+    for name in sorted(times):
+        base, _, threads = name.partition("/threads:")
+        if base == "Scope" and threads not in ("", "1"):
+            title = f"native scope on {threads} threads, per thread, against one"
+            rows.append(compare(times, f"native_scope_{threads}_threads", title, name, "Scope", 1.15))
+    for row in rows:
+        measure.print_row(**row, repetitions=options.repetitions)
+    disabled = measure_more(times["DisabledScope"], times["EmptyLoop"])
+    measure.print_row(
+        "native_disabled",
+        "disabled scope, more than an empty loop",
+        "ns",
+        disabled,
+        absolute_goal=0.6,
+        repetitions=options.repetitions,
+    )
+
+
+def measure_more(ours, theirs):
+    return {kind: ours[kind] - theirs[kind] for kind in ("min", "median")}
+
+
+if __name__ == "__main__":
+    main()
