@@ -174,6 +174,21 @@ TEST(Recording, KeepsAsynchronousScopesOutOfTheNestingOnTheThreadWhereTheyBegan)
   EXPECT_EQ(trace.spans().flags[2], span_flags::kAsync | span_flags::kOtherThread);
 }
 
+TEST(Recording, AdoptsNothingThatBeganBeforeItsParent) {
+  Recording recording;
+  ChunkBytes home(Small()), away(Small({.os_thread = 8, .thread_index = 2}));
+  // Another thread ended "future" (begun at 10); its owner noticed only behind "next", which so has depth 1.
+  home.Scope("next", 20, 5, 1), home.Scope("child", 40, 5, 1), home.Scope("root", 30, 20, 0);
+  home.Scope("within", 60, 1, 1);
+  Record own;  // begun before "last", ended inside it: crosses it, and is no part of the nesting
+  own.kind = RecordKind::kAsync;
+  own.start = 55, own.value = 7, own.name = home.Name("crossing");
+  home.Add(own);
+  home.Scope("last", 58, 10, 0);
+  recording.Add(home), recording.Add(away);
+  EXPECT_EQ(Spans(recording.Import()), "next root .child last .within crossing ");
+}
+
 TEST(Recording, PrintsArgumentsAsTorchDoes) {
   const uint32_t minus_one = 0xffffffff;
   PayloadBytes payload;
@@ -335,7 +350,8 @@ TEST(Recording, KeepsMetadataAndOptionsAsTheyWere) {
 TEST(Recording, SurvivesNamesOfAnyBytes) {
   Recording recording;
   ChunkBytes chunk(Small());
-  const std::string name("quote\" \\ \n\t\xff\xfe \xf0\x9f\x98\x80\0end", 24);
+  using namespace std::string_literals;
+  const std::string name = "quote\" \\ \n\t\xff\xfe \xf0\x9f\x98\x80\0end"s;
   chunk.Scope(name, 0, 1, 0);
   recording.Add(chunk);
   const Trace trace = recording.Import();

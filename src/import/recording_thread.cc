@@ -95,7 +95,7 @@ std::optional<StringId> RecordingTables::NameAt(const RecordingChunk& chunk, uin
 }
 
 uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, const WindowThread* facts) {
-  scopes_.clear(), depths_.clear(), breaks_.clear(), calls_.clear();
+  scopes_.clear(), depths_.clear(), calls_.clear();
   has_calls_ = false;
   kept_ = 0;
   last_time_ = {INT64_MIN};
@@ -114,8 +114,6 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, cons
     if (chunks[i].logical_thread() != 0) row.logical_thread = chunks[i].logical_thread();
     if (!chunks[i].thread_name().empty()) row.name = builder_->Intern(chunks[i].thread_name());
     if (i > 0 && chunks[i].sequence() == chunks[i - 1].sequence()) continue;  // the same chunk twice
-    const bool gap = i > 0 && chunks[i].sequence() != chunks[i - 1].sequence() + 1;
-    if (gap) breaks_.push_back(static_cast<uint32_t>(scopes_.size()));
     ReadChunk(chunks[i], static_cast<uint32_t>(i), track);
   }
   TrackRow& row = builder_->track(track);
@@ -210,14 +208,10 @@ AddedSpan RecordingTables::AddSpan(const RecordingChunk& chunk, const Scope& sco
 
 void RecordingTables::AddScopes(std::span<const RecordingChunk> chunks, TrackId track) {
   const auto record_at = [&](size_t position) { return chunks[scopes_[position].chunk].record(scopes_[position].row); };
-  // Behind a missing chunk a record may adopt only what began after it did.
-  size_t next_break = 0;
+  // Depth alone misleads behind a missing chunk, and where another thread ended a scope that its owner still
+  // counted: so a record adopts only what began after it did. Asynchronous scopes are left out below.
   const auto adopts = [&](size_t parent, size_t child) {
-    if (breaks_.empty()) return true;
-    while (next_break < breaks_.size() && breaks_[next_break] <= parent)
-      ++next_break;
-    const bool across = next_break > 0 && child < breaks_[next_break - 1];
-    return !across || record_at(child).start >= record_at(parent).start;
+    return depths_[child] == UINT16_MAX || record_at(child).start >= record_at(parent).start;
   };
   const PreOrder order = OrderByDepth(depths_.view(), adopts);
   SpanRow row;

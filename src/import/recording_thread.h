@@ -92,7 +92,6 @@ class RecordingTables {
   // Of the thread that is being read.
   Column<Scope> scopes_;
   Column<uint16_t> depths_;
-  std::vector<uint32_t> breaks_;  // positions in scopes_ behind a missing chunk
   std::vector<OpenCall> calls_;
   Timestamp last_time_;
   uint64_t kept_ = 0;

@@ -26,8 +26,8 @@ struct PreOrder {
   Column<uint16_t> depth;     // for each pre-order position, the number of ancestors (at most 65535)
 };
 
-// adopts(parent, child): asked before a pending record becomes a child of a later one; always true where
-// nothing is missing. Positions are as recorded.
+// adopts(parent, child): asked before a pending record becomes a child of a later one that is less deep.
+// Positions are as recorded.
 template <typename Adopts>
 PreOrder OrderByDepth(std::span<const uint16_t> recorded_depth, Adopts adopts) {
   const size_t count = recorded_depth.size();
