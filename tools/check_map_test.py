@@ -78,6 +78,10 @@ class CheckMap(unittest.TestCase):
     def test_a_header_that_is_not_only_for_tests_may_not_include_googletest(self):
         self.expect_one(["block_for_test.h", "GoogleTest"], {"src/wire/block.h": '#include "wire/block_for_test.h"\n'})
 
+    def test_a_test_may_include_a_header_for_tests_of_another_layer(self):
+        test = {"src/base/text_test.cc": '#include "wire/block_for_test.h"\n'}
+        self.assertEqual(self.violations(**test), [])
+
     def test_a_public_header_that_does_not_exist_is_found(self):
         self.expect_one(["opscope/nothing.h"], {"src/wire/block.h": '#include "opscope/nothing.h"\n'})
 
