@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The formats that are imported; other folders of golden/ belong to other tests.
-constexpr const char* kFormats[] = {"chrome_json"};
+constexpr const char* kFormats[] = {"chrome_json", "opscope"};
 
 std::vector<fs::path> FindCases() {
   std::vector<fs::path> cases;
@@ -119,8 +119,9 @@ TEST_P(Golden, SurvivesACutAtEveryByte) {
     if (trace.ok()) {
       ASSERT_TRUE(HasDataLoss(trace.value()) || MayEndHere(text, size) || !is_whole) << "cut at byte " << size;
     } else {
-      // Within a byte order mark or blanks nothing tells the format yet.
-      const bool is_known = size == 0 || text.find_first_of("{[") < size;
+      // Within a byte order mark, blanks or the magic of .opscope nothing tells the format yet.
+      const bool is_opscope = text.starts_with("OPSCOPE");
+      const bool is_known = size == 0 || (is_opscope ? size >= 8 : text.find_first_of("{[") < size);
       ASSERT_EQ(trace.error().code, is_known ? ErrorCode::kMalformed : ErrorCode::kUnsupported)
           << "cut at byte " << size << ": " << trace.error().message;
       ASSERT_THAT(trace.error().message, testing::StartsWith("cut: ")) << "cut at byte " << size;
@@ -137,8 +138,11 @@ TEST_P(Golden, ExportsTheSameBytesAgain) {
   for (const StringId kind : again.value().problems().kind) {
     EXPECT_EQ(again.value().text(kind), "crossing_spans") << "our own export is not whole";
   }
-  EXPECT_EQ(again.value().spans().size(), trace.value().spans().size());
-  EXPECT_EQ(again.value().instants().size(), trace.value().instants().size());
+  // The export of a recording gets Kineto's own marks: the span of the whole and its two instants.
+  if (trace.value().info().format != "opscope") {
+    EXPECT_EQ(again.value().spans().size(), trace.value().spans().size());
+    EXPECT_EQ(again.value().instants().size(), trace.value().instants().size());
+  }
   EXPECT_EQ(again.value().counters().size(), trace.value().counters().size());
   EXPECT_EQ(again.value().async_spans().size(), trace.value().async_spans().size());
   EXPECT_EQ(again.value().flows().size(), trace.value().flows().size());

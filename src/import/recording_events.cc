@@ -43,6 +43,8 @@ bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record&
   const Timestamp time = clock_->At(record.start);
   if (record.kind == RecordKind::kAllocation) {
     if (!payload->has_address) return false;
+    // Both tables, as the Chrome importer does: the n-th of both belong to each other.
+    builder_->AddInstant({.time = time, .name = builder_->Intern("[memory]"), .category = instant_, .track = track});
     builder_->AddAllocation({.time = time,
                              .track = track,
                              .address = payload->address,

@@ -304,6 +304,7 @@ TEST(Recording, ReadsAllOtherKindsOfRecords) {
             "span 0 71+4   \"f.py(9): step\" category=\"user_annotation\" parent=0\n"
             "span 1 60+5 \"gemm\" category=\"kernel\" correlation=9\n"
             "instant 20 \"epoch\" category=\"cpu_instant_event\" track=0\n"
+            "instant 50 \"[memory]\" category=\"cpu_instant_event\" track=0\n"
             "counter 10 \"loss\" series=\"value\" track=0 value=0.25\n"
             "flow 77 \"arrow\" category=\"flow\" from=30 track=0 to=40 track=0\n"
             "allocation 50 -64 track=0 address=0xabc0\n"
