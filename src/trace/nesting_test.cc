@@ -59,7 +59,8 @@ Nested Obvious(const std::vector<Interval>& sorted) {
 std::string Show(const std::vector<Interval>& intervals) {
   std::string text;
   for (const Interval& interval : intervals) {
-    text += "[" + std::to_string(interval.start) + "+" + std::to_string(interval.duration) + ")";
+    text.append(1, '[').append(std::to_string(interval.start)).append(1, '+');
+    text.append(std::to_string(interval.duration)).append(1, ')');
   }
   return text;
 }
