@@ -15,7 +15,9 @@
 // Order: a scope is written when it ends, so children stand before their parent (post-order), and
 // `depth` (number of scopes of the same thread and window that were open around it) rebuilds the
 // tree without looking at times. A gap in depth is legal (an asynchronous scope, a record dropped
-// at the cap): a record adopts all pending records that are deeper than itself.
+// at the cap): a record adopts all pending records that are deeper than itself. Where a scope between
+// is missing (dropped, asynchronous) a deeper record may also belong further out: it began before the
+// one that would adopt it, and is not adopted.
 //
 // Thread rule: a chunk is written by one thread; `record_count` and `side_begin` are stored together,
 // with release order, after everything they cover. A reader loads them with acquire order and then may

@@ -20,11 +20,11 @@
 //   2. A scope's slot stays taken until ReleaseScope, even after it was closed: a framework may
 //      destroy its context (which lives in the slot) later than the end of the range.
 //   3. A closed window's streams have generation 0; a late end compares and does nothing.
-//   4. Close order: version of the slot becomes even, its record is published, then it leaves the list.
-//      The thread that closes a window reads the record count, then the list of open slots, then the
-//      count again. What had left the list is among the records; a slot of the list has ended exactly
-//      when its record is among those from the one before the first count to the second count. So a
-//      scope is never reported as both finished and unfinished, nor as neither.
+//   4. Close order: the scope's record is published, its slot gets start 0, then it leaves the list. The
+//      thread that closes a window reads the record count, then the list of open slots, then the count
+//      again. What had left the list or has start 0 is among the records; a slot of the list with a
+//      start has ended exactly when its record is among those from the one before the first count to
+//      the second count. So a scope is never reported as both finished and unfinished, nor as neither.
 //   5. Hot path: no allocation, lock, system call, formatting, or read-modify-write on shared memory.
 //   6. Threads, streams and slots are recycled and never unmapped, so every pointer to one stays
 //      readable; whose it is now is told by generations and by OpenScope::owner.
@@ -49,7 +49,8 @@ namespace opscope {
 
 inline constexpr uint32_t kRecorderAbi = 1;
 inline constexpr uint32_t kMaxWindows = 64;
-inline constexpr uint32_t kNameCacheEntries = 512;
+inline constexpr uint32_t kNameCacheBits = 9;
+inline constexpr uint32_t kNameCacheEntries = 1u << kNameCacheBits;
 
 struct Window;  // opaque
 struct Thread;
@@ -58,27 +59,28 @@ struct Stream;
 // Fields that another thread may read while the owner works are atomics; on x86 and with the orders
 // used here they cost what plain ones cost.
 struct alignas(64) OpenScope {
-  uint64_t context[2];               // the opener's own; torch keeps its ObserverContext here
-  std::atomic<uint32_t> version{0};  // odd while the scope is open
-  std::atomic<uint32_t> name{0};     // as in Record, within stream->chunk
-  std::atomic<uint64_t> start{0};
+  uint64_t context[2];                  // the opener's own; torch keeps its ObserverContext here
+  std::atomic<uint64_t> start{0};       // ticks; 0: not open
+  std::atomic<uint32_t> name{0};        // as in Record, within stream->chunk
+  std::atomic<uint32_t> side{0};        // also written together with name
+  std::atomic<uint32_t> shape{0};       // depth | kind << 16 | flags << 24
+  std::atomic<uint32_t> origin{0};      // source | scope << 8; also written together with shape
   std::atomic<uint64_t> generation{0};  // of the window; compared with stream->generation
-  std::atomic<uint32_t> side{0};
-  std::atomic<uint32_t> shape{0};   // depth | kind << 16 | flags << 24; kind kNone: ended by another thread
-  std::atomic<uint32_t> origin{0};  // source | scope << 8
-  Stream* stream = nullptr;
   std::atomic<OpenScope*> outer{nullptr};
+  Stream* stream = nullptr;
   OpenScope* next_free = nullptr;
-  OpenScope* sibling = nullptr;  // the same native scope in the next window of this thread
+  OpenScope* sibling = nullptr;  // the same native scope in the next window of this thread; null in free slots
   Thread* owner = nullptr;       // never changes
 };
+static_assert(offsetof(OpenScope, name) % 8 == 0 && offsetof(OpenScope, side) == offsetof(OpenScope, name) + 4);
+static_assert(offsetof(OpenScope, shape) % 8 == 0 && offsetof(OpenScope, origin) == offsetof(OpenScope, shape) + 4);
 
+// Names of the current chunk by address; emptied with every new chunk.
 struct NameCacheEntry {
   const char* text = nullptr;
   uint32_t offset = 0;
-  uint32_t chunk_sequence = 0xffffffff;  // with kCopiedText set: entry of InternText, its pointer proves nothing
+  uint32_t reserved = 0;
 };
-inline constexpr uint32_t kCopiedText = 0x80000000;
 
 // Generation of a scope that began on a stream whose window had just closed; no window and no stream
 // has it, so its end does nothing.
@@ -88,17 +90,19 @@ struct Stream {
   Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
   char* limit = nullptr;         // lowest byte used by side entries
   ChunkHeader* chunk = nullptr;  // null: none could be had, records are counted as dropped
-  uint32_t count = 0;            // records in the chunk
+  uint64_t published = 0;        // records in the chunk | offset of `limit` << 32: what StorePublished stores
+  uint32_t reserved = 0;
   uint32_t chunk_sequence = 0;
   std::atomic<uint64_t> generation{0};
   std::atomic<OpenScope*> top{nullptr};
-  std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended
+  std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended; slow paths only
   std::atomic<uint64_t> dropped{0};          // written by the owner only
   Thread* thread = nullptr;
   Window* window = nullptr;
-  Stream* next_native = nullptr;  // the next window that takes this thread's native scopes
-  void* internal = nullptr;       // the recorder's own
-  NameCacheEntry names[kNameCacheEntries];
+  Stream* next_native = nullptr;                   // the next window that takes this thread's native scopes
+  void* internal = nullptr;                        // the recorder's own
+  NameCacheEntry stable_names[kNameCacheEntries];  // InternStable: the address proves the text
+  NameCacheEntry copied_names[kNameCacheEntries];  // InternText: the address is a guess
 };
 
 struct Thread {
@@ -245,36 +249,39 @@ inline char* ReserveSide(Stream* stream, uint32_t bytes) {
     if (!opscope_make_room(stream, bytes)) return nullptr;
   }
   stream->limit -= bytes;
+  stream->published -= uint64_t{bytes} << 32;
   return stream->limit;
 }
 
-inline NameCacheEntry* NameCacheSlot(Stream* stream, const char* text) {
-  const auto bits = reinterpret_cast<uintptr_t>(text);
-  return &stream->names[((bits >> 4) ^ (bits >> 13)) & (kNameCacheEntries - 1)];
+// Literals lie side by side without a gap, so every bit of the address counts.
+inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
+  const uint64_t bits = reinterpret_cast<uintptr_t>(text);
+  return &cache[(bits * 0x9e3779b97f4a7c15u) >> (64 - kNameCacheBits)];
 }
 
-__attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream, const char* text, uint32_t kind) {
+__attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream, const char* text,
+                                                                  NameCacheEntry* entry) {
   const uint32_t offset = opscope_intern_slow(stream, text, std::strlen(text));
-  if (offset != 0) *NameCacheSlot(stream, text) = {text, offset, stream->chunk_sequence | kind};
+  if (offset != 0) *entry = {text, offset, 0};
   return offset;
 }
 
 // Offset of the name in the current chunk, 0 at the cap. The pointer must name the same bytes for as
 // long as the process lives (literals, operator schemas of the running program).
 inline uint32_t InternStable(Stream* stream, const char* text) {
-  const NameCacheEntry* entry = NameCacheSlot(stream, text);
-  if (__builtin_expect(entry->text == text && entry->chunk_sequence == stream->chunk_sequence, 1)) return entry->offset;
-  return InternAndRemember(stream, text, 0);
+  NameCacheEntry* entry = NameCacheSlot(stream->stable_names, text);
+  if (__builtin_expect(entry->text == text, 1)) return entry->offset;
+  return InternAndRemember(stream, text, entry);
 }
 
 // As above for text that may be gone or changed after the call: a hit by pointer is verified.
 inline uint32_t InternText(Stream* stream, const char* text) {
-  const NameCacheEntry* entry = NameCacheSlot(stream, text);
-  if (__builtin_expect(entry->text == text && entry->chunk_sequence == (stream->chunk_sequence | kCopiedText), 1)) {
+  NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text);
+  if (__builtin_expect(entry->text == text, 1)) {
     const char* known = reinterpret_cast<const char*>(stream->chunk) + entry->offset + sizeof(NameEntry);
     if (__builtin_expect(std::strcmp(known, text) == 0, 1)) return entry->offset;
   }
-  return InternAndRemember(stream, text, kCopiedText);
+  return InternAndRemember(stream, text, entry);
 }
 
 // A name and room for a payload that lie in the same chunk. `intern` returns the name's offset and is
@@ -296,11 +303,21 @@ inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const I
   }
 }
 
+// Two neighbouring 32-bit fields as one word: one access instead of two.
+inline void StorePair(OpenScope* scope, size_t offset, uint32_t low, uint32_t high) {
+  auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(scope) + offset);
+  __atomic_store_n(word, uint64_t{low} | uint64_t{high} << 32, __ATOMIC_RELEASE);
+}
+inline uint64_t LoadPair(const OpenScope* scope, size_t offset) {
+  const auto* word = reinterpret_cast<const PublishedWord*>(reinterpret_cast<const char*>(scope) + offset);
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 // Takes a slot and links it as the innermost open scope. `name` and `side` must be of the current
 // chunk, with the payload written (InternAndReserve). Null when memory is short; counted as dropped.
 inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
                               uint8_t flags = 0) {
-  Thread* thread = stream->thread;
+  Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(scope == nullptr)) {
     scope = opscope_more_slots(thread);
@@ -316,62 +333,80 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
     depth = outer->shape.load(std::memory_order_relaxed) & 0xffffu;
     if (__builtin_expect(depth != 0xffffu, 1)) ++depth;
   }
-  scope->stream = stream;
-  scope->sibling = nullptr;
-  scope->name.store(name, std::memory_order_release);
-  scope->side.store(side, std::memory_order_release);
-  scope->shape.store(depth | static_cast<uint32_t>(RecordKind::kScope) << 16 | static_cast<uint32_t>(flags) << 24,
-                     std::memory_order_release);
-  scope->origin.store(static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8,
-                      std::memory_order_release);
   const uint64_t generation = stream->generation.load(std::memory_order_relaxed);
+  scope->stream = stream;
+  StorePair(scope, offsetof(OpenScope, name), name, side);
+  StorePair(scope, offsetof(OpenScope, shape),
+            depth | static_cast<uint32_t>(RecordKind::kScope) << 16 | static_cast<uint32_t>(flags) << 24,
+            static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8);
   scope->generation.store(generation != 0 ? generation : kNoWindow, std::memory_order_release);
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
-  scope->version.store(scope->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   stream->top.store(scope, std::memory_order_release);
   return scope;
 }
 
-// Publishes the record at stream->next.
-inline void PublishNext(Stream* stream) {
-  stream->next = stream->next + 1;
-  StorePublished(stream->chunk, {++stream->count, OffsetInChunk(stream, stream->limit)});
+inline uint32_t RecordsInChunk(const Stream* stream) {
+  return static_cast<uint32_t>(stream->published);
 }
 
-// Writes the scope's record. The slot stays taken until ReleaseScope. Any thread.
-// The usual case is inline: own thread, innermost, room in the chunk, window still open. A thread that
-// does not own the scope touches nothing but atomics here.
-inline void CloseScope(OpenScope* scope, uint64_t now) {
+// Publishes the record at `record`, which is stream->next.
+inline void PublishNext(Stream* stream, Record* record) {
+  stream->next = record + 1;
+  const uint64_t published = stream->published + 1;
+  stream->published = published;
+  StorePublished(stream->chunk, {static_cast<uint32_t>(published), static_cast<uint32_t>(published >> 32)});
+}
+
+// The usual end of a scope: own thread, innermost, room in the chunk, window still open. False: nothing
+// was done, opscope_close_slow has to. A thread that does not own the scope touches nothing but atomics.
+__attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
   if (OPSCOPE_UNLIKELY(scope->owner != opscope_tls || stream->top.load(std::memory_order_relaxed) != scope ||
                        stream->generation.load(std::memory_order_relaxed) !=
                            scope->generation.load(std::memory_order_relaxed) ||
-                       stream->ended_elsewhere.load(std::memory_order_relaxed) != 0 || !HasRoom(stream, 0))) {
-    opscope_close_slow(scope, now);
-    return;
+                       !HasRoom(stream, 0))) {
+    return false;
   }
-  const uint32_t shape = scope->shape.load(std::memory_order_relaxed);
-  const uint32_t origin = scope->origin.load(std::memory_order_relaxed);
   Record* record = stream->next;
-  record->start = scope->start.load(std::memory_order_relaxed);
-  record->value = now - record->start;
-  record->name = scope->name.load(std::memory_order_relaxed);
-  record->side = scope->side.load(std::memory_order_relaxed);
-  const uint64_t tail = uint64_t{shape} | uint64_t{origin} << 32;  // depth, kind, flags, source, scope, reserved
+  const uint64_t start = scope->start.load(std::memory_order_relaxed);
+  const uint64_t entries = LoadPair(scope, offsetof(OpenScope, name));  // name, side
+  const uint64_t tail = LoadPair(scope, offsetof(OpenScope, shape));    // depth, kind, flags, source, scope, reserved
+  OpenScope* outer = scope->outer.load(std::memory_order_relaxed);
+  record->start = start;
+  record->value = now - start;
+  std::memcpy(reinterpret_cast<char*>(record) + offsetof(Record, name), &entries, sizeof(entries));
   std::memcpy(reinterpret_cast<char*>(record) + offsetof(Record, depth), &tail, sizeof(tail));
-  scope->version.store(scope->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  PublishNext(stream);
-  stream->top.store(scope->outer.load(std::memory_order_relaxed), std::memory_order_release);
+  PublishNext(stream, record);
+  scope->start.store(0, std::memory_order_release);
+  stream->top.store(outer, std::memory_order_release);
+  return true;
+}
+
+// Writes the scope's record. The slot stays taken until ReleaseScope. Any thread.
+inline void CloseScope(OpenScope* scope, uint64_t now) {
+  if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) opscope_close_slow(scope, now);
 }
 
 // Gives the slot back. Any thread.
 inline void ReleaseScope(OpenScope* scope) {
   Thread* owner = scope->owner;
-  if (OPSCOPE_UNLIKELY(owner != opscope_tls || (scope->version.load(std::memory_order_relaxed) & 1u) != 0)) {
+  if (OPSCOPE_UNLIKELY(owner != opscope_tls || scope->start.load(std::memory_order_relaxed) != 0)) {
     opscope_release_slow(scope);
     return;
   }
+  scope->next_free = owner->free_slots;
+  owner->free_slots = scope;
+}
+
+// CloseScope and ReleaseScope in one. Any thread.
+inline void EndScope(OpenScope* scope, uint64_t now) {
+  if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) {
+    opscope_close_slow(scope, now);
+    opscope_release_slow(scope);
+    return;
+  }
+  Thread* owner = scope->owner;
   scope->next_free = owner->free_slots;
   owner->free_slots = scope;
 }
@@ -384,8 +419,9 @@ inline void AppendRecord(Stream* stream, const Record& finished) {
     stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return;
   }
-  *stream->next = finished;
-  PublishNext(stream);
+  Record* record = stream->next;
+  *record = finished;
+  PublishNext(stream, record);
 }
 
 }  // namespace opscope

@@ -51,13 +51,13 @@ class [[nodiscard]] Scope {
   explicit Scope(StaticName name) {
     if (Stream* stream = NativeStream(); OPSCOPE_UNLIKELY(stream != nullptr)) {
       open_ = OpenOn(stream, InternStable(stream, name.text));
-      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) OpenInOtherWindows(stream, name.text);
+      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open_ = OpenInOtherWindows(open_, stream, name.text);
     }
   }
   explicit Scope(const char* name) {
     if (Stream* stream = NativeStream(); OPSCOPE_UNLIKELY(stream != nullptr)) {
       open_ = OpenOn(stream, InternText(stream, name));
-      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) OpenInOtherWindows(stream, name);
+      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open_ = OpenInOtherWindows(open_, stream, name);
     }
   }
   ~Scope() {
@@ -108,25 +108,28 @@ class [[nodiscard]] Scope {
   static OpenScope* OpenOn(Stream* stream, uint32_t name) {
     return OpenScopeOn(stream, name, 0, RecordSource::kAnnotation, 0);
   }
-  __attribute__((noinline, cold)) void OpenInOtherWindows(Stream* stream, const char* name) {
-    OpenScope** link = &open_;
+  __attribute__((noinline, cold)) static OpenScope* OpenInOtherWindows(OpenScope* first, Stream* stream,
+                                                                       const char* name) {
+    OpenScope** link = first == nullptr ? &first : &first->sibling;
     while ((stream = stream->next_native) != nullptr) {
-      if (*link != nullptr) link = &(*link)->sibling;
       *link = OpenOn(stream, InternText(stream, name));
+      if (*link != nullptr) link = &(*link)->sibling;
     }
+    return first;
   }
   void Close() {
     const uint64_t now = ReadTicks();
     OpenScope* next = open_->sibling;
-    CloseScope(open_, now);
-    ReleaseScope(open_);
-    if (OPSCOPE_UNLIKELY(next != nullptr)) CloseInOtherWindows(next, now);
+    if (OPSCOPE_UNLIKELY(next != nullptr)) CloseInOtherWindows(open_, now);
+    EndScope(open_, now);
   }
-  __attribute__((noinline, cold)) static void CloseInOtherWindows(OpenScope* scope, uint64_t now) {
+  __attribute__((noinline, cold)) static void CloseInOtherWindows(OpenScope* first, uint64_t now) {
+    OpenScope* scope = first->sibling;
+    first->sibling = nullptr;
     while (scope != nullptr) {
       OpenScope* next = scope->sibling;
-      CloseScope(scope, now);
-      ReleaseScope(scope);
+      scope->sibling = nullptr;
+      EndScope(scope, now);
       scope = next;
     }
   }
@@ -190,4 +193,4 @@ inline void SetThreadName(const char* name) {
 #define OPSCOPE_JOIN(a, b) OPSCOPE_JOIN_AGAIN(a, b)
 // A scope from here to the end of the block. `name` is a string literal.
 #define OPSCOPE_SCOPE(name) \
-  const ::opscope::Scope OPSCOPE_JOIN(opscope_scope_, __LINE__)(::opscope::StaticName{"" name})
+  const ::opscope::Scope OPSCOPE_JOIN(opscope_scope_, __COUNTER__)(::opscope::StaticName{"" name})

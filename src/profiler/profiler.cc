@@ -111,9 +111,7 @@ void Profiler::BeginStepRange() {
 
 void Profiler::EndStepRange() {
   OpenScope* range = std::exchange(step_range_, nullptr);
-  if (range == nullptr) return;
-  CloseScope(range, ReadTicks());
-  ReleaseScope(range);
+  if (range != nullptr) EndScope(range, ReadTicks());
 }
 
 WindowCounts Profiler::Counts() const {

@@ -72,7 +72,7 @@ void DetachStream(StreamState* state) {
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;
-  stream.count = 0;
+  stream.published = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->sealed = true;
   state->held_by_owner = false;

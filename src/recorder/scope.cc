@@ -4,8 +4,8 @@
 //   own thread, innermost       kScope, after taking the next chunk
 //   own thread, not innermost   kAsync: it crosses the scopes inside it, so it is no part of the nesting
 //   other thread                kAsync | kOtherThread in the ending thread's stream, with the index of
-//                               the thread that began it; the slot stays in its owner's list with an
-//                               even version and kind kNone until the owner takes it out
+//                               the thread that began it; the slot stays in its owner's list, with
+//                               start 0, until the owner takes it out
 //   window closed               nothing; the close has written it as unfinished
 // SPDX-License-Identifier: Apache-2.0
 #include <mutex>
@@ -21,7 +21,7 @@ void DropEndedScopes(Stream* stream) {
   OpenScope* scope = link->load(std::memory_order_relaxed);
   while (scope != nullptr) {
     OpenScope* outer = scope->outer.load(std::memory_order_relaxed);
-    if ((scope->version.load(std::memory_order_acquire) & 1u) == 0) {
+    if (scope->start.load(std::memory_order_acquire) == 0) {
       link->store(outer, std::memory_order_release);
     } else {
       link = &scope->outer;
@@ -33,11 +33,11 @@ void DropEndedScopes(Stream* stream) {
 namespace {
 
 bool IsOpen(const OpenScope* scope) {
-  return (scope->version.load(std::memory_order_acquire) & 1u) != 0;
+  return scope->start.load(std::memory_order_acquire) != 0;
 }
 
 void MarkEnded(OpenScope* scope) {
-  scope->version.store((scope->version.load(std::memory_order_relaxed) | 1u) + 1, std::memory_order_release);
+  scope->start.store(0, std::memory_order_release);
 }
 
 // Takes the scope out of its owner's list. REQUIRES: own thread.
@@ -111,8 +111,8 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   record.name = scope->name.load(std::memory_order_relaxed);
   record.side = scope->side.load(std::memory_order_relaxed);
   if (stream->top.load(std::memory_order_relaxed) != scope) record.kind = RecordKind::kAsync;
-  MarkEnded(scope);
   AppendRecord(stream, record);
+  MarkEnded(scope);
   if (!Unlink(stream, scope)) {  // cannot be: an open scope is in the list of its stream
     std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
     Disarm(StateOf(stream));
@@ -142,7 +142,6 @@ void TakeFromOwner(OpenScope* scope, uint64_t now, TakenScope* taken) {
     taken->record.side = copied.side;
     taken->whole = true;
   }
-  scope->shape.fetch_and(~0xff0000u, std::memory_order_release);  // kind kNone
   MarkEnded(scope);
   owner->stream.ended_elsewhere.fetch_add(1, std::memory_order_release);
   if (!owner->held_by_owner) DropEndedScopes(&owner->stream);  // the thread has ended

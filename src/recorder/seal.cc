@@ -4,7 +4,7 @@
 // the list of open scopes, read before n: what had left the list was published before that (invariant 4
 // of recorder.h), and a scope of the list has ended exactly when its record is among those published
 // since; since means from one before the count that was read first, because the scope that is between
-// publishing and leaving the list has the last record of all. What the thread writes later goes into
+// publishing and start 0 has the last record of all. What the thread writes later goes into
 // its own chunk, which from here on nobody reads: the recording gets a copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/seal.h"
@@ -30,7 +30,6 @@ struct OpenCopy {
 };
 using OpenCopies = GrowingArray<OpenCopy>;
 
-constexpr uint32_t kKindBits = 0xff0000u;
 constexpr uint32_t kMostSteps = 1u << 24;
 
 enum class Listing { kDone, kChanged, kNoMemory };
@@ -42,16 +41,16 @@ Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies*
   const OpenScope* scope = top;
   for (uint32_t steps = 0; scope != nullptr; ++steps) {
     if (steps == kMostSteps) return Listing::kChanged;  // slots changed lists under our feet
-    const uint32_t version = scope->version.load(std::memory_order_acquire);
+    const uint64_t start = scope->start.load(std::memory_order_acquire);
     const uint64_t of_window = scope->generation.load(std::memory_order_acquire);
-    const OpenCopy copy = {scope->start.load(std::memory_order_acquire), scope->name.load(std::memory_order_acquire),
+    const OpenCopy copy = {start, scope->name.load(std::memory_order_acquire),
                            scope->side.load(std::memory_order_acquire), scope->shape.load(std::memory_order_acquire),
                            scope->origin.load(std::memory_order_acquire)};
     const OpenScope* outer = scope->outer.load(std::memory_order_acquire);
-    if (scope->version.load(std::memory_order_relaxed) != version) return Listing::kChanged;
+    if (scope->start.load(std::memory_order_relaxed) != start) return Listing::kChanged;
     if (of_window != generation && of_window != kNoWindow) return Listing::kChanged;  // the slot is used again already
-    // kNoWindow: begun after the close. Kind kNone: ended by another thread, its record is there.
-    if (of_window == generation && (copy.shape & kKindBits) != 0 && !copies->Push(copy)) return Listing::kNoMemory;
+    // kNoWindow: begun after the close. Start 0: its record is there, or another thread's.
+    if (of_window == generation && start != 0 && !copies->Push(copy)) return Listing::kNoMemory;
     scope = outer;
   }
   return stream.top.load(std::memory_order_relaxed) == top ? Listing::kDone : Listing::kChanged;

@@ -85,6 +85,16 @@ ChunkHeader* TakeUnderCap(StreamState* state, Window* window, uint32_t size) {
   return chunk;
 }
 
+void ForgetNames(StreamState* state) {
+  for (NameCacheEntry& entry : state->stream.stable_names) {
+    entry = {};
+  }
+  for (NameCacheEntry& entry : state->stream.copied_names) {
+    entry = {};
+  }
+  state->names.Clear();
+}
+
 void StartChunk(StreamState* state, Window* window, ChunkHeader* chunk, uint32_t size, uint32_t sequence) {
   Stream& stream = state->stream;
   new (chunk) ChunkHeader;
@@ -103,10 +113,10 @@ void StartChunk(StreamState* state, Window* window, ChunkHeader* chunk, uint32_t
   std::memcpy(chunk->thread_name, state->thread_name, sizeof(chunk->thread_name));
   stream.chunk = chunk;
   stream.chunk_sequence = sequence;
-  stream.count = 0;
   stream.next = reinterpret_cast<Record*>(chunk + 1);
   stream.limit = reinterpret_cast<char*>(chunk) + size;
-  state->names.Clear();
+  stream.published = uint64_t{size} << 32;
+  ForgetNames(state);
   StorePublished(chunk, {0, size});
 }
 
@@ -120,7 +130,7 @@ bool Stop(StreamState* state) {
 
 uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t side_bytes) {
   uint64_t needed = moved_bytes + side_bytes;
-  if (stream->chunk != nullptr && stream->count == 0) {
+  if (stream->chunk != nullptr && RecordsInChunk(stream) == 0) {
     // Nothing was recorded since the last one was taken: a name or payload of this very record lies
     // there and will be asked for again (InternAndReserve).
     needed += stream->chunk->size - OffsetInChunk(stream, stream->limit);
@@ -147,8 +157,9 @@ bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
   ChunkHeader* old = stream.chunk;
   uint32_t sequence = 0;
   if (old != nullptr) {
-    StorePublished(old, {stream.count, OffsetInChunk(&stream, stream.limit)});
-    state->written_before += stream.count;
+    const uint32_t count = RecordsInChunk(&stream);
+    StorePublished(old, {count, static_cast<uint32_t>(stream.published >> 32)});
+    state->written_before += count;
     sequence = old->sequence + 1;
   }
   KeepCalibrated(window);
@@ -187,8 +198,7 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->stopped = state->sealed = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;
-  for (NameCacheEntry& entry : stream.names)
-    entry = {};
+  ForgetNames(state);
   stream.dropped.store(0, std::memory_order_relaxed);
   stream.ended_elsewhere.store(0, std::memory_order_relaxed);
   stream.window = window;
@@ -268,7 +278,7 @@ bool LetGo(Thread* thread, StreamState* state) {
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;
-  stream.count = 0;
+  stream.published = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   for (Stream*& held : thread->streams) {
     if (held == &stream) held = nullptr;
@@ -285,7 +295,7 @@ void RecycleWhenFree(StreamState* state) {
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;
-  stream.count = 0;
+  stream.published = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->chunks.Free();
   state->names.Free();

@@ -25,6 +25,7 @@ class StreamSink final : public EntrySink {
   char* Reserve(uint32_t bytes, uint32_t* offset) override {
     Stream& stream = state_->stream;
     stream.limit -= bytes;
+    stream.published -= uint64_t{bytes} << 32;
     *offset = OffsetInChunk(&stream, stream.limit);
     return stream.limit;
   }
