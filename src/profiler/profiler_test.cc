@@ -244,6 +244,35 @@ TEST(Save, TheFileOpensAsTheTraceThatWasRecorded) {
   std::remove(path.c_str());
 }
 
+TEST(Save, AScopeWhoseParentLeftTheNestingIsNotGivenToALaterOne) {
+  const std::string path = testing::TempDir() + "profiler_test_crossing.opscope";
+  Profiler profiler;
+  ASSERT_TRUE(profiler.Start().ok());
+  {
+    OPSCOPE_SCOPE("outer");
+    Stream* stream = NativeStream();
+    OpenScope* crossing = OpenNamed(stream, "crossing");
+    OpenScope* inner = OpenNamed(stream, "inner");
+    End(crossing);
+    End(inner);
+    OPSCOPE_SCOPE("later");  // at the depth that crossing had
+  }
+  ASSERT_TRUE(profiler.Stop().ok());
+  ASSERT_TRUE(profiler.Save(path).ok());
+  const Result<Trace> read = ImportFile(path);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const Trace& trace = read.value();
+  std::string parents;
+  for (size_t i = 0; i < trace.spans().start.size(); ++i) {
+    const SpanId parent = trace.spans().parent[i];
+    parents += std::string(trace.text(trace.spans().name[i])) + "<" +
+               (parent == SpanId::kNone ? "" : std::string(trace.text(trace.spans().name[Row(parent)]))) + " ";
+  }
+  EXPECT_NE(parents.find("inner<outer "), std::string::npos) << parents;
+  EXPECT_NE(parents.find("later<outer "), std::string::npos) << parents;
+  std::remove(path.c_str());
+}
+
 TEST(Save, AFolderThatIsNotThereIsNamed) {
   Profiler profiler;
   ASSERT_TRUE(profiler.Start().ok());
