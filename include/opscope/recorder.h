@@ -1,37 +1,12 @@
-// The recorder's binary interface: what libopscope_recorder exports and the inline hot path over it.
-// There is one recorder per process, however many programs, extensions and adapters use it; they
-// all link the shared library and find the same state. Users want profiler.h; this header is for
-// sources (src/sources/*) and for the inline parts of profiler.h. The layouts below are part of the
-// ABI and change only together with kRecorderAbi.
+// The recorder's inline hot path over the layouts of recorder_abi.h, for sources (src/sources/*) and for
+// the inline parts of scope.h. Users want scope.h and profiler.h.
 //
-// The parts
-//   Window     one recording, from open to close; has a slot (0..63) while open and a generation
-//              that is never reused. Several may be open at once.
-//   Thread     one thread of the process; reached by the 8-byte thread-local `opscope_tls`.
-//   Stream     one thread in one window: its current chunk, name cache and open scopes. Written by
-//              that thread alone.
-//   OpenScope  a scope that has begun and not ended. Slots belong to a Thread, are recycled by a
-//              free list and never unmapped, so a late end can always look at its own slot.
+// The life of a record: intern a name, reserve room for a payload if there is one (both in the same
+// chunk: InternAndReserve), open a scope, end it. What the inline functions cannot do in a few loads
+// and stores they leave to the opscope_* functions: the next chunk, the cap, closed windows, ends out of
+// order or on another thread.
 //
-// Invariants
-//   1. Every open scope's name and side entry lie in its stream's current chunk: when a chunk is
-//      full the slow path copies them into the next one. So no record refers to another chunk.
-//      Hence a payload must be completely written before OpenScopeOn is given its offset.
-//   2. A scope's slot stays taken until ReleaseScope, even after it was closed: a framework may
-//      destroy its context (which lives in the slot) later than the end of the range.
-//   3. A closed window's streams have generation 0; a late end compares and does nothing.
-//   4. Close order: the scope's record is published, its slot gets start 0, then it leaves the list. The
-//      thread that closes a window reads the record count, then the list of open slots, then the count
-//      again. What had left the list or has start 0 is among the records; a slot of the list with a
-//      start has ended exactly when its record is among those from the one before the first count to
-//      the second count. So a scope is never reported as both finished and unfinished, nor as neither.
-//   5. Hot path: no allocation, lock, system call, formatting, or read-modify-write on shared memory.
-//   6. Threads, streams and slots are recycled and never unmapped, so every pointer to one stays
-//      readable; whose it is now is told by generations and by OpenScope::owner.
-//   7. A thread's current chunk of a closed window stays mapped until that thread has let go of it: a
-//      writer that was interrupted in the hot path finishes its store into memory that nobody reads.
-//
-// Thread rule: the inline functions act on the calling thread's own Stream unless they say otherwise.
+// Thread rule: the functions act on the calling thread's own Stream unless they say otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,185 +15,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "opscope/record.h"
-
-#define OPSCOPE_RECORDER_API __attribute__((visibility("default")))
-#define OPSCOPE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#include "opscope/recorder_abi.h"
 
 namespace opscope {
-
-inline constexpr uint32_t kRecorderAbi = 1;
-inline constexpr uint32_t kMaxWindows = 64;
-inline constexpr uint32_t kNameCacheBits = 9;
-inline constexpr uint32_t kNameCacheEntries = 1u << kNameCacheBits;
-
-struct Window;  // opaque
-struct Thread;
-struct Stream;
-
-// Fields that another thread may read while the owner works are atomics; on x86 and with the orders
-// used here they cost what plain ones cost.
-struct alignas(64) OpenScope {
-  uint64_t context[2];                  // the opener's own; torch keeps its ObserverContext here
-  std::atomic<uint64_t> start{0};       // ticks; 0: not open
-  std::atomic<uint32_t> name{0};        // as in Record, within stream->chunk
-  std::atomic<uint32_t> side{0};        // also written together with name
-  std::atomic<uint32_t> shape{0};       // depth | kind << 16 | flags << 24
-  std::atomic<uint32_t> origin{0};      // source | scope << 8; also written together with shape
-  std::atomic<uint64_t> generation{0};  // of the window; compared with stream->generation
-  std::atomic<OpenScope*> outer{nullptr};
-  Stream* stream = nullptr;
-  OpenScope* next_free = nullptr;
-  OpenScope* sibling = nullptr;  // the same native scope in the next window of this thread; null in free slots
-  Thread* owner = nullptr;       // never changes
-};
-static_assert(offsetof(OpenScope, name) % 8 == 0 && offsetof(OpenScope, side) == offsetof(OpenScope, name) + 4);
-static_assert(offsetof(OpenScope, shape) % 8 == 0 && offsetof(OpenScope, origin) == offsetof(OpenScope, shape) + 4);
-
-// Names of the current chunk by address; emptied with every new chunk.
-struct NameCacheEntry {
-  const char* text = nullptr;
-  uint32_t offset = 0;
-  uint32_t reserved = 0;
-};
-
-// Generation of a scope that began on a stream whose window had just closed; no window and no stream
-// has it, so its end does nothing.
-inline constexpr uint64_t kNoWindow = 1;
-
-struct Stream {
-  Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
-  char* limit = nullptr;         // lowest byte used by side entries
-  ChunkHeader* chunk = nullptr;  // null: none could be had, records are counted as dropped
-  uint64_t published = 0;        // records in the chunk | offset of `limit` << 32: what StorePublished stores
-  uint32_t reserved = 0;
-  uint32_t chunk_sequence = 0;
-  std::atomic<uint64_t> generation{0};
-  std::atomic<OpenScope*> top{nullptr};
-  std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended; slow paths only
-  std::atomic<uint64_t> dropped{0};          // written by the owner only
-  Thread* thread = nullptr;
-  Window* window = nullptr;
-  Stream* next_native = nullptr;                   // the next window that takes this thread's native scopes
-  void* internal = nullptr;                        // the recorder's own
-  NameCacheEntry stable_names[kNameCacheEntries];  // InternStable: the address proves the text
-  NameCacheEntry copied_names[kNameCacheEntries];  // InternText: the address is a guess
-};
-
-struct Thread {
-  uint64_t gate = 0;         // value of opscope_gate for which `native` is right
-  Stream* native = nullptr;  // null: no open window takes this thread's native scopes
-  OpenScope* free_slots = nullptr;
-  std::atomic<OpenScope*> freed_elsewhere{nullptr};
-  uint32_t index = 0;  // unique in the process
-  uint32_t reserved = 0;
-  uint64_t os_thread = 0;
-  void* internal = nullptr;
-  Stream* streams[kMaxWindows] = {};  // by window slot; may be of a closed window: compare generations
-};
-
-enum class AtCap : uint32_t { kStop = 0, kKeepNewest = 1 };
-
-// Which threads' native scopes (OPSCOPE_SCOPE and the like) a window takes.
-enum class NativeThreads : uint32_t {
-  kAll = 0,       // every thread of the process
-  kAttached = 1,  // the thread that opens the window, and those that a source has attached to it
-  kNone = 2,
-};
-
-struct WindowOptions {
-  uint32_t abi = kRecorderAbi;
-  AtCap at_cap = AtCap::kStop;
-  NativeThreads native_threads = NativeThreads::kAll;
-  uint32_t reserved = 0;
-  uint64_t max_bytes = uint64_t{1} << 30;  // for chunks of this window; never exceeded by more than a chunk per thread
-  const char* metadata_json = nullptr;     // members of a JSON object, copied ("\"a\":1,\"b\":2"); may be null
-};
-
-struct WindowCounts {
-  uint64_t recorded = 0;  // kept records
-  uint64_t dropped = 0;   // recorded + dropped = issued
-  uint64_t bytes = 0;     // of chunks held
-  uint32_t threads = 0;
-  uint32_t chunks = 0;
-};
-
-}  // namespace opscope
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"  // WindowCounts: its users are all C++
-#endif
-extern "C" {
-
-// 0: no window takes native scopes. Changes with every open and close.
-OPSCOPE_RECORDER_API extern std::atomic<uint64_t> opscope_gate;
-// Generation of the open window in each slot, 0: none.
-OPSCOPE_RECORDER_API extern std::atomic<uint64_t> opscope_window_generation[opscope::kMaxWindows];
-// __thread and not thread_local: the latter makes every access from another library a function call.
-OPSCOPE_RECORDER_API extern __thread opscope::Thread* opscope_tls __attribute__((tls_model("initial-exec")));
-// 0: ReadTicks reads the TSC. Set while the library is loaded, never changed later.
-OPSCOPE_RECORDER_API extern uint32_t opscope_clock_is_slow;
-
-OPSCOPE_RECORDER_API uint32_t opscope_recorder_abi();
-// What a first window would otherwise do while it opens: touches the chunk pool, makes the calling
-// thread's Thread. May be called at any time, also not at all.
-OPSCOPE_RECORDER_API void opscope_prepare();
-OPSCOPE_RECORDER_API uint64_t opscope_read_slow_clock();
-
-// The calling thread's Thread, made at first use. Null when memory is short or the thread is past
-// its end; callers then record nothing.
-OPSCOPE_RECORDER_API opscope::Thread* opscope_thread();
-// Brings thread->native up to date with opscope_gate (attaches and lets go of streams).
-OPSCOPE_RECORDER_API opscope::Thread* opscope_thread_sync();
-// The calling thread's stream in the open window of `slot`; attaches the thread when it has none.
-// Null when the window is closed. logical_thread: the source's own number for this thread, 0: none.
-OPSCOPE_RECORDER_API opscope::Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread);
-// Text that the calling thread's chunks carry as its name from now on (cut to 31 bytes).
-OPSCOPE_RECORDER_API void opscope_set_thread_name(const char* name);
-
-// Slow paths of the inline functions below; the calling thread must own the stream.
-OPSCOPE_RECORDER_API opscope::OpenScope* opscope_more_slots(opscope::Thread* thread);
-OPSCOPE_RECORDER_API uint32_t opscope_intern_slow(opscope::Stream* stream, const char* text, uint64_t size);
-// Makes room for one record and `side_bytes` of side entries: takes the next chunk when this one has
-// not enough, and obeys the policy at the cap. False: no room, the record will be counted as dropped.
-OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t side_bytes);
-OPSCOPE_RECORDER_API void opscope_close_slow(opscope::OpenScope* scope, uint64_t now);
-OPSCOPE_RECORDER_API void opscope_release_slow(opscope::OpenScope* scope);
-
-// Opens a window. Null with a sentence in *error (static text) when all slots are taken or memory is
-// short. Any thread; a few hundred microseconds at the first use, when the chunk pool is touched.
-OPSCOPE_RECORDER_API opscope::Window* opscope_window_open(const opscope::WindowOptions* options, const char** error);
-OPSCOPE_RECORDER_API uint32_t opscope_window_slot(const opscope::Window* window);
-OPSCOPE_RECORDER_API uint64_t opscope_window_id(const opscope::Window* window);  // its generation
-// Ends the window: from here on nothing is added. Completes the scopes that are still open as
-// kUnfinished records. Any thread, also another than the one that opened it; a second call does nothing.
-OPSCOPE_RECORDER_API void opscope_window_close(opscope::Window* window);
-OPSCOPE_RECORDER_API opscope::WindowCounts opscope_window_counts(const opscope::Window* window);
-// Adds members to the window's metadata (JSON text as above). Any thread, until the window is freed.
-OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, const char* metadata_json);
-// Calls `sink` once per block: first one block_types::kWindowInfo, then every chunk, ordered by thread
-// and sequence. The bytes stay valid until opscope_window_free. REQUIRES: closed.
-OPSCOPE_RECORDER_API void opscope_window_read(const opscope::Window* window,
-                                              void (*sink)(void* context, uint16_t block_type, const void* data,
-                                                           uint64_t bytes),
-                                              void* context);
-// Gives the memory back. Closes first when open. Threads that still hold a stream of it let go of it
-// at their next event or at their end.
-OPSCOPE_RECORDER_API void opscope_window_free(opscope::Window* window);
-
-}  // extern "C"
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
-
-namespace opscope {
-
-// Block types of a recording (src/wire/FORMAT.md); the recorder produces these two.
-namespace block_types {
-inline constexpr uint16_t kWindowInfo = 1;  // JSON text: options, process, calibrations, threads with counts, metadata
-inline constexpr uint16_t kRawChunk = 2;    // one chunk as described in record.h
-}  // namespace block_types
 
 // Ticks of the recorder's clock: TSC where it is invariant (checked at load), else CLOCK_MONOTONIC.
 inline uint64_t ReadTicks() {
@@ -328,6 +127,9 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
   }
   thread->free_slots = scope->next_free;
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);
+  if (outer != nullptr && OPSCOPE_UNLIKELY(outer->start.load(std::memory_order_relaxed) == 0)) {
+    outer = opscope_drop_ended(stream);
+  }
   uint32_t depth = 0;
   if (outer != nullptr) {
     depth = outer->shape.load(std::memory_order_relaxed) & 0xffffu;

@@ -194,6 +194,11 @@ void EndAbandoned(OpenScope* scope) {
 }  // namespace
 }  // namespace opscope
 
+opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream) {
+  opscope::DropEndedScopes(stream);
+  return stream->top.load(std::memory_order_relaxed);
+}
+
 void opscope_close_slow(opscope::OpenScope* scope, uint64_t now) {
   if (scope->owner != opscope_tls) {
     opscope::EndOnOtherThread(scope, now, opscope::Foreign::kRecord);

@@ -217,6 +217,7 @@ TEST(Threads, AScopeThatEndsOnAnotherThreadIsAsynchronousThere) {
   const DecodedThread& home = decoded.threads.at(own);
   ASSERT_EQ(home.records.size(), 2u);
   EXPECT_EQ(home.records[0].name, "after");
+  EXPECT_EQ(home.records[0].record.depth, 1);
   EXPECT_EQ(home.records[1].name, "outer");
   const DecodedThread& other = decoded.threads.rbegin()->second;
   ASSERT_EQ(other.records.size(), 1u);
