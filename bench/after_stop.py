@@ -79,6 +79,7 @@ def main():
             sides = {side: results[side, with_walk] for side in measure.SIDES}
             events = sides["opscope"][0]["events"]
             same = same_rows(sides)
+            measure.require_when_quick(same, f"{title}, {words}: the rows of both sides differ", options)
             measure.sampled_row(
                 f"{name}_{program}_{flags}",
                 f"{title}, {words}",

@@ -45,8 +45,8 @@ def record(events, max_bytes, at_cap):
 def kept_numbers(trace):
     """{thread: sorted numbers of its events in the trace}."""
     kept = defaultdict(list)
-    for name in trace.spans["name"]:
-        thread, colon, number = str(name).partition(":")
+    for name in trace.spans.text("name"):
+        thread, colon, number = name.partition(":")
         if colon and thread.isdigit() and number.isdigit():
             kept[int(thread)].append(int(number))
     return {thread: sorted(numbers) for thread, numbers in kept.items()}
@@ -99,6 +99,7 @@ def main():
     ):
         runs = results[name]
         wrong = max(faults(run, dropping=name != "free") for run in runs)
+        measure.require_when_quick(wrong == 0, f"{title}: {wrong}, not 0", options)
         last = runs[-1]
         if name != "free" and last["dropped"] == 0:
             raise SystemExit(f"bench: {name}: nothing was dropped, so the cap was not reached: {last}")

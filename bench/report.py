@@ -33,8 +33,8 @@ Written by `make bench`; every figure below was measured by the run named here, 
 "ours" is opscope, "theirs" what the row is compared with: `torch.profiler` of the same torch, or what the title says.
 The ratio that is judged is minimum by minimum, because other work on the machine only ever adds; the ratio of the
 medians stands beside it. CPU is the median process CPU time, ours / theirs. Added times are the difference to the same
-loop without a profiler in the same round. Ratios carry over to other machines,
-nanoseconds do not.
+loop without a profiler in the same round. Ratios
+carry over to other machines, nanoseconds do not.
 """
 
 
@@ -82,7 +82,8 @@ def pair(row, kind):
     return number(figures.get("ours")), number(figures.get("theirs"))
 
 
-def table(rows):
+def table(rows, notes):
+    """The rows; a row with a note carries its number."""
     yield "| row | unit | ours, min (median) | theirs, min (median) | ratio (of medians) | CPU | goal | met |"
     yield "| --- | --- | ---: | ---: | ---: | ---: | --- | --- |"
     for row in rows:
@@ -91,16 +92,8 @@ def table(rows):
         ratios = f"{ratio(row['ratio'])} ({ratio(row['ratio_of_medians'])})" if "ratio" in row else ""
         cpu = f"{number(row['cpu']['ours'])} / {number(row['cpu']['theirs'])}" if "cpu" in row else ""
         met = {True: "yes", False: "**no**"}.get(row.get("met"), "")
-        cells = (
-            row["title"],
-            row["unit"],
-            f"{ours_min} ({ours_median})",
-            theirs,
-            ratios,
-            cpu,
-            row.get("goal", ""),
-            met,
-        )
+        title = row["title"] + (f" [{notes.index(row['note']) + 1}]" if row["note"] else "")
+        cells = (title, row["unit"], f"{ours_min} ({ours_median})", theirs, ratios, cpu, row.get("goal", ""), met)
         yield "| " + " | ".join(cells) + " |"
 
 
@@ -120,21 +113,12 @@ def document(rows, command):
         if not chosen:
             continue
         yield f"\n## {title}\n"
-        yield from table(chosen)
+        notes = list(dict.fromkeys(row["note"] for row in chosen if row["note"]))
+        yield from table(chosen, notes)
         yield ""
-        repetitions = sorted({row["repetitions"] for row in chosen})
-        yield f"Repetitions: {', '.join(map(str, repetitions))}."
-        for note, titles in notes(chosen).items():
-            yield f"- {'; '.join(titles)}: {note}."
-
-
-def notes(rows):
-    """{note: titles of the rows that carry it}, in order."""
-    found = {}
-    for row in rows:
-        if row["note"]:
-            found.setdefault(row["note"], []).append(row["title"])
-    return found
+        yield f"Repetitions: {', '.join(map(str, sorted({row['repetitions'] for row in chosen})))}."
+        for index, note in enumerate(notes):
+            yield f"- [{index + 1}] {note}."
 
 
 def main():

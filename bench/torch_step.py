@@ -20,8 +20,10 @@ def main():
     empty = times.get(("empty", "none"))
     if empty is None:
         return
-    measure.print_row("step_empty", "the same, empty callbacks", "us/step", empty, theirs, repetitions=rounds)
-    title = "the same, above empty callbacks"
+    measure.print_row(
+        "step_empty", "added per MLP training step, empty callbacks", "us/step", empty, theirs, repetitions=rounds
+    )
+    title = "added per MLP training step, above empty callbacks"
     over, over_theirs = less(ours, empty), less(theirs, empty)
     cpu = {"ours": over["cpu"], "theirs": over_theirs["cpu"]}
     measure.print_row("step_above_empty", title, "us/step", over, over_theirs, 0.25, cpu=cpu, repetitions=rounds)

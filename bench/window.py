@@ -37,11 +37,11 @@ def main():
     results = measure.interleaved(__file__, options.repetitions, variants)
     for flags, words in (("none", "no flags"), ("shapes", "record_shapes")):
         sides = {side: results[side, flags] for side in measure.SIDES}
-        per_million = 1e6 / options.ops
+        per_million = 1e9 / options.ops
         measure.sampled_row(
             f"stop_{flags}",
             f"stop alone, {words}",
-            "s per million ops",
+            "ms per million ops",
             sides,
             lambda result: result["stop"]["wall"],
             per_million,
