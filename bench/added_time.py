@@ -3,6 +3,8 @@
 
 "Empty" is a pair of callbacks that do nothing, registered with torch: the part of the cost that is torch's own and that
 every profiler of torch pays. It needs libopscope_torch_floor; without it those rows are left out.
+
+Many short samples rather than few long ones: a difference of two minima needs both sides to have met a quiet moment.
 """
 
 import ctypes
