@@ -80,7 +80,8 @@ def added(run, count, warm, sides, rounds):
             gc.collect()
             off.append(before)
             samples[side].append((during, during[0] - before[0], during[1] - before[1]))
-        measure.say(f"added time: round {round_number + 1} of {rounds}")
+        if (round_number + 1) % 10 == 0 or round_number + 1 == rounds:
+            measure.say(f"added time: round {round_number + 1} of {rounds}")
     base = {"min": min(wall for wall, _ in off), "median": statistics.median(wall for wall, _ in off)}
     result = {"off": {**base, "cpu": statistics.median(cpu for _, cpu in off)}}
     for side, rows in samples.items():

@@ -33,8 +33,7 @@ Written by `make bench`; every figure below was measured by the run named here, 
 "ours" is opscope, "theirs" what the row is compared with: `torch.profiler` of the same torch, or what the title says.
 The ratio that is judged is minimum by minimum, because other work on the machine only ever adds; the ratio of the
 medians stands beside it. CPU is the median process CPU time, ours / theirs. Added times are the difference to the same
-loop without a profiler in the same round. Ratios
-carry over to other machines, nanoseconds do not.
+loop without a profiler in the same round. Ratios carry over to other machines, nanoseconds do not.
 """
 
 
