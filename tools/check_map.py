@@ -88,6 +88,13 @@ def check_paths(root, text):
             yield f"ARCHITECTURE.md: names `{token}`, which does not exist"
 
 
+def check_names(root, text):
+    """`Name` (`path`): the file must still have that name."""
+    for name, path in re.findall(r"`(?:\w+::)*(\w+)(?:\(\))?`\s\(`([\w.\-/]+)`\)", text):
+        if (root / path).is_file() and not re.search(rf"\b{name}\b", (root / path).read_text(errors="replace")):
+            yield f"ARCHITECTURE.md: says that `{name}` is in {path}, which does not have it"
+
+
 def check_rows(files, layers):
     folders = set()
     for name in files:
@@ -205,6 +212,7 @@ def check(root):
     text = (root / "ARCHITECTURE.md").read_text()
     layers = read_layers(text)
     yield from check_paths(root, text)
+    yield from check_names(root, text)
     yield from check_rows(files, layers)
     yield from check_includes(root, files, layers)
     yield from check_sizes(root, files)

@@ -11,7 +11,7 @@ import check_map  # noqa: E402  (the folder of tools is no package)
 
 TREE = {
     "ARCHITECTURE.md": (
-        "Bytes come from `src/wire/block.cc`.\n\n"
+        "Bytes come from `ReadBlock` (`src/wire/block.cc`).\n\n"
         "| folder | may include | third party |\n| --- | --- | --- |\n"
         "| `include/opscope` | - | - |\n| `src/base` | - | fmt |\n| `src/wire` | base | zstd |\n"
         "| `src/sources/torch` | base, wire | torch |\n| `python/bindings` | - | nanobind |\n"
@@ -20,7 +20,7 @@ TREE = {
     "examples/a.py": "def main():\n    x = 1\n    if x:\n        y = 2\n    print(y)\n",
     "include/opscope/trace.h": "#include <span>\n#include <time.h>\n",
     "src/base/text.h": "#include <fmt/format.h>\n#include <sys/mman.h>\n",
-    "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\n',
+    "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\nReadBlock\n',
     "src/wire/block.h": "#include <zstd.h>\n",
     "src/wire/block_test.cc": '#include "wire/block_for_test.h"\n#include <gtest/gtest.h>\n',
     "src/wire/block_for_test.h": "#include <gtest/gtest.h>\n",
@@ -50,6 +50,10 @@ class CheckMap(unittest.TestCase):
     def test_a_named_path_that_is_missing_is_found(self):
         text = TREE["ARCHITECTURE.md"].replace("block.cc", "blocks.cc")
         self.expect_one(["`src/wire/blocks.cc`"], {"ARCHITECTURE.md": text})
+
+    def test_a_named_function_that_moved_away_is_found(self):
+        text = TREE["ARCHITECTURE.md"].replace("ReadBlock", "ParseBlock")
+        self.expect_one(["`ParseBlock` is in src/wire/block.cc"], {"ARCHITECTURE.md": text})
 
     def test_a_folder_without_a_row_is_found(self):
         self.expect_one(["no row for src/query"], {"src/query/sql.cc": "int x;\n"})
@@ -86,7 +90,7 @@ class CheckMap(unittest.TestCase):
         self.expect_one(["opscope/nothing.h"], {"src/wire/block.h": '#include "opscope/nothing.h"\n'})
 
     def test_a_short_include_is_found(self):
-        self.expect_one(["short name"], {"src/wire/block.cc": '#include "block.h"\n'})
+        self.expect_one(["short name"], {"src/wire/block.cc": '#include "block.h"\nReadBlock\n'})
 
     def test_a_long_file_is_found(self):
         self.expect_one(["401 lines"], {"src/wire/block.h": "int x;\n" * 401})
