@@ -70,6 +70,7 @@ def added(run, count, warm, sides, rounds):
     run(count // 2 + 1)
     for round_number in range(rounds):
         for side, make in sides.items():
+            run(warm)  # stopping and freeing the last profiler has cooled the caches
             before = timed(run, count)
             profile = make()
             profile.start()
