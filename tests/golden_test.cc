@@ -1,6 +1,6 @@
-// Every folder under golden/FORMAT is a case of that format's importer: `input.*` must give the dump in expected.txt, or the
-// error in expected_error.txt. OPSCOPE_UPDATE_GOLDEN=1 rewrites what differs, and the run still fails,
-// so that nothing is ever accepted without a look at the diff.
+// Every folder under golden/FORMAT is a case of that format's importer: `input.*` must give the dump in expected.txt,
+// or the error in expected_error.txt. OPSCOPE_UPDATE_GOLDEN=1 rewrites what differs, and the run still fails, so that
+// nothing is ever accepted without a look at the diff.
 //
 // Each case also proves, without more files: the format is found by content alone; the input cut at
 // every byte gives a trace with a problem or kMalformed; for a trace, export -> import -> export gives

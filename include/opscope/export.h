@@ -19,12 +19,13 @@ struct ChromeExportOptions {
   // From the name of the file when kFromName: ".gz" and ".zst" compress.
   Compression compression = Compression::kNone;
   bool compression_from_name = true;
-  bool small_gzip = false;    // false: fast deflate (at most twice the bytes); true: close to gzip -6
-  std::string trace_name;     // Kineto's "traceName"; empty: the path
+  bool small_gzip = false;  // false: fast deflate (at most twice the bytes); true: close to gzip -6
+  std::string trace_name;   // Kineto's "traceName"; empty: the path
 };
 
 // Kineto's Chrome trace JSON: its fields, categories, flow pairs, metadata and units.
-[[nodiscard]] Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options = {});
+[[nodiscard]] Status ExportChromeTrace(const Trace& trace, const std::string& path,
+                                       const ChromeExportOptions& options = {});
 [[nodiscard]] Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options = {});
 
 // `.opscope`: compressed columns, loads at memory speed.

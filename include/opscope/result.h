@@ -66,18 +66,18 @@ class [[nodiscard]] Status {
 }  // namespace opscope
 
 // A broken invariant of our own: file and line, then abort, in all builds. Never on input.
-#define OPSCOPE_CHECK(condition)                                                               \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
+#define OPSCOPE_CHECK(condition)                                                                      \
+  do {                                                                                                \
+    if (!(condition)) {                                                                               \
       std::fprintf(stderr, "opscope: %s:%d: broken invariant: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                            \
-    }                                                                                          \
+      std::abort();                                                                                   \
+    }                                                                                                 \
   } while (false)
 
 // Returns the error of a Status or Result expression to the caller.
-#define OPSCOPE_TRY(expression)                                  \
-  do {                                                           \
-    if (auto opscope_try = (expression); !opscope_try.ok()) {    \
-      return opscope_try.error();                                \
-    }                                                            \
+#define OPSCOPE_TRY(expression)                               \
+  do {                                                        \
+    if (auto opscope_try = (expression); !opscope_try.ok()) { \
+      return opscope_try.error();                             \
+    }                                                         \
   } while (false)

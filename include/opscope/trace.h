@@ -33,11 +33,11 @@ enum class TrackKind : uint8_t {
 };
 
 struct ProcessColumns {
-  std::span<const int64_t> pid;              // number of the process or device; 0 when it has only a text id
-  std::span<const StringId> pid_text;        // kNone, or the id as the file spelt it when it is not a number
-  std::span<const StringId> name;            // kNone when unknown
-  std::span<const StringId> labels;          // Kineto's process_labels; kNone
-  std::span<const int64_t> sort_index;       // INT64_MIN when absent
+  std::span<const int64_t> pid;         // number of the process or device; 0 when it has only a text id
+  std::span<const StringId> pid_text;   // kNone, or the id as the file spelt it when it is not a number
+  std::span<const StringId> name;       // kNone when unknown
+  std::span<const StringId> labels;     // Kineto's process_labels; kNone
+  std::span<const int64_t> sort_index;  // INT64_MIN when absent
   size_t size() const { return pid.size(); }
 };
 
@@ -57,8 +57,16 @@ struct TrackColumns {
 
 // How a span was classified by its framework. Values 0..9 are torch's at::RecordScope.
 enum class ScopeType : uint8_t {
-  kFunction = 0, kBackwardFunction = 1, kTorchScriptFunction = 2, kKernelFunctionDtype = 3, kCustomClass = 4,
-  kBuildFeature = 5, kLiteInterpreter = 6, kUserScope = 7, kStaticRuntimeOp = 8, kStaticRuntimeModel = 9,
+  kFunction = 0,
+  kBackwardFunction = 1,
+  kTorchScriptFunction = 2,
+  kKernelFunctionDtype = 3,
+  kCustomClass = 4,
+  kBuildFeature = 5,
+  kLiteInterpreter = 6,
+  kUserScope = 7,
+  kStaticRuntimeOp = 8,
+  kStaticRuntimeModel = 9,
   kUnknown = 255,
 };
 
@@ -73,12 +81,12 @@ struct SpanColumns {
   std::span<const Timestamp> start;
   std::span<const Duration> duration;
   std::span<const StringId> name;
-  std::span<const StringId> overload;        // operator overload name, kNone
-  std::span<const StringId> category;        // Kineto's: cpu_op, user_annotation, python_function, kernel, ...
+  std::span<const StringId> overload;  // operator overload name, kNone
+  std::span<const StringId> category;  // Kineto's: cpu_op, user_annotation, python_function, kernel, ...
   std::span<const TrackId> track;
-  std::span<const SpanId> parent;            // kNone at the top of a track and for async spans
-  std::span<const uint16_t> depth;           // 0 at the top
-  std::span<const uint8_t> flags;            // span_flags
+  std::span<const SpanId> parent;   // kNone at the top of a track and for async spans
+  std::span<const uint16_t> depth;  // 0 at the top
+  std::span<const uint8_t> flags;   // span_flags
   std::span<const ScopeType> scope;
   std::span<const int64_t> sequence;         // autograd sequence number, -1: none
   std::span<const uint64_t> forward_thread;  // logical thread of the forward op of a backward span, 0: none
@@ -86,7 +94,7 @@ struct SpanColumns {
   std::span<const uint32_t> external_id;     // Kineto's "External id": the op that a row belongs to, 0: none
   std::span<const ArgsId> args;              // shapes, dtypes, values: a row of `arguments`, kNone
   std::span<const StackId> stack;            // innermost frame of the call stack, kNone
-  std::span<const StringId> extra;           // members of a JSON object, kept as the input had them ("\"a\":1,\"b\":[2]"), kNone
+  std::span<const StringId> extra;  // members of a JSON object, kept as the input had them ("\"a\":1,\"b\":[2]"), kNone
   size_t size() const { return start.size(); }
 };
 
@@ -97,7 +105,7 @@ struct AsyncSpanColumns {
   std::span<const StringId> name;
   std::span<const StringId> category;
   std::span<const TrackId> track;
-  std::span<const StringId> id;              // as the file spelt it
+  std::span<const StringId> id;  // as the file spelt it
   std::span<const StringId> extra;
   size_t size() const { return start.size(); }
 };
@@ -107,7 +115,7 @@ struct InstantColumns {
   std::span<const StringId> name;
   std::span<const StringId> category;
   std::span<const TrackId> track;
-  std::span<const uint8_t> scope;            // 't' thread, 'p' process, 'g' global
+  std::span<const uint8_t> scope;  // 't' thread, 'p' process, 'g' global
   std::span<const StringId> extra;
   size_t size() const { return time.size(); }
 };
@@ -115,7 +123,7 @@ struct InstantColumns {
 struct CounterColumns {
   std::span<const Timestamp> time;
   std::span<const StringId> name;
-  std::span<const StringId> series;          // name of the value within the counter
+  std::span<const StringId> series;  // name of the value within the counter
   std::span<const TrackId> track;
   std::span<const double> value;
   size_t size() const { return time.size(); }
@@ -124,11 +132,11 @@ struct CounterColumns {
 // Arrows: a start joined to each of its ends.
 struct FlowColumns {
   std::span<const uint64_t> id;
-  std::span<const StringId> category;        // ac2g, fwdbwd, async_gpu, ...
+  std::span<const StringId> category;  // ac2g, fwdbwd, async_gpu, ...
   std::span<const StringId> name;
   std::span<const Timestamp> start_time;
   std::span<const TrackId> start_track;
-  std::span<const SpanId> start_span;        // the span that the arrow leaves, kNone when none encloses it
+  std::span<const SpanId> start_span;  // the span that the arrow leaves, kNone when none encloses it
   std::span<const Timestamp> end_time;
   std::span<const TrackId> end_track;
   std::span<const SpanId> end_span;
@@ -156,22 +164,22 @@ struct StepColumns {
 };
 
 struct FrameColumns {
-  std::span<const StringId> text;            // as the framework prints it: "file(line): function"
+  std::span<const StringId> text;  // as the framework prints it: "file(line): function"
   size_t size() const { return text.size(); }
 };
 
 // A stack is a frame and the stack of its caller.
 struct StackColumns {
   std::span<const FrameId> frame;
-  std::span<const StackId> caller;           // kNone at the root
+  std::span<const StackId> caller;  // kNone at the root
   size_t size() const { return frame.size(); }
 };
 
 struct ProblemColumns {
-  std::span<const StringId> kind;            // closed list in src/trace/problem_kinds.h
-  std::span<const uint8_t> severity;         // ProblemSeverity
+  std::span<const StringId> kind;     // closed list in src/trace/problem_kinds.h
+  std::span<const uint8_t> severity;  // ProblemSeverity
   std::span<const uint64_t> count;
-  std::span<const int64_t> first_offset;     // byte of the uncompressed input (of the file for .opscope), -1: none
+  std::span<const int64_t> first_offset;  // byte of the uncompressed input (of the file for .opscope), -1: none
   std::span<const StringId> message;
   size_t size() const { return kind.size(); }
 };
@@ -180,7 +188,7 @@ enum class ProblemSeverity : uint8_t { kInfo = 0, kDataLoss = 1, kError = 2 };
 // Top-level metadata, in the order of the input.
 struct MetadataColumns {
   std::span<const StringId> key;
-  std::span<const StringId> json;            // the value as JSON text
+  std::span<const StringId> json;  // the value as JSON text
   size_t size() const { return key.size(); }
 };
 
@@ -190,19 +198,19 @@ enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kS
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::kOther;
-  StringId dtype = StringId::kEmpty;            // "float", "long int", "Scalar", "ScalarList", "TensorList", ""
-  StringId value = StringId::kEmpty;            // concrete value as torch prints it ("[64, 32]", "False", "1."), else ""
-  bool has_strides = false;                     // kTensor: false for layouts without strides
-  std::span<const int64_t> sizes;               // kTensor
-  std::span<const int64_t> strides;             // kTensor, as long as sizes when has_strides
-  std::span<const Argument> tensors;            // kTensorList
+  StringId dtype = StringId::kEmpty;  // "float", "long int", "Scalar", "ScalarList", "TensorList", ""
+  StringId value = StringId::kEmpty;  // concrete value as torch prints it ("[64, 32]", "False", "1."), else ""
+  bool has_strides = false;           // kTensor: false for layouts without strides
+  std::span<const int64_t> sizes;     // kTensor
+  std::span<const int64_t> strides;   // kTensor, as long as sizes when has_strides
+  std::span<const Argument> tensors;  // kTensorList
 };
 
 class TraceStorage;  // src/trace: owns the columns
 
 // Facts about the input as a whole (`opscope info`).
 struct TraceInfo {
-  std::string format;               // "opscope", "chrome-json", ...
+  std::string format;  // "opscope", "chrome-json", ...
   std::string format_version;
   std::string compressed = "none";  // "none", "gzip", "zstd"
   uint64_t recorded = 0;            // events of the input that were kept

@@ -178,8 +178,8 @@ TEST_F(ChromeExportFile, OnAFullDeviceIsAnErrorWithItsPath) {
 TEST_F(ChromeExportFile, InAFolderWithoutPermissionLeavesTheOldFile) {
   const fs::path path = folder_ / "t.json";
   std::ofstream(path) << "old";
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                               fs::perms::others_exec);
+  fs::permissions(folder_,
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   // Root may write everywhere: for this call be somebody else.
   const bool is_root = geteuid() == 0;
   ASSERT_EQ(is_root ? seteuid(65534) : 0, 0);

@@ -31,7 +31,7 @@ struct OpSummaryRow {
   int64_t self_ns = 0;                  // without direct children
   int64_t min_ns = 0;
   int64_t max_ns = 0;
-  int64_t device_total_ns = 0;          // host span: device time launched beneath it; device span: its own
+  int64_t device_total_ns = 0;  // host span: device time launched beneath it; device span: its own
   int64_t device_self_ns = 0;
   int64_t self_memory_bytes = 0;
   int64_t flops = 0;

@@ -5,6 +5,7 @@ of key_averages(...).table(...) for each line of tables.tsv, taken from the same
     python make.py            # all cases
     python make.py mlp_steps  # one
 """
+
 import gzip
 import json
 import pathlib
@@ -30,7 +31,9 @@ class Block(nn.Module):
         self.bn2 = nn.BatchNorm2d(channels)
         self.short = None
         if stride != 1 or channels_in != channels:
-            self.short = nn.Sequential(nn.Conv2d(channels_in, channels, 1, stride, bias=False), nn.BatchNorm2d(channels))
+            self.short = nn.Sequential(
+                nn.Conv2d(channels_in, channels, 1, stride, bias=False), nn.BatchNorm2d(channels)
+            )
 
     def forward(self, x):
         y = self.bn2(self.conv2(torch.relu(self.bn1(self.conv1(x)))))
@@ -104,8 +107,13 @@ def flops_and_shapes():
 
 
 def odd_names():
-    names = ["a name that is longer than the fifty-five columns it gets by default", "Pi",
-             "_ZN2at6detail3fooEv", "exactly fifty-two characters long, cut by torch 123.", "x"]
+    names = [
+        "a name that is longer than the fifty-five columns it gets by default",
+        "Pi",
+        "_ZN2at6detail3fooEv",
+        "exactly fifty-two characters long, cut by torch 123.",
+        "x",
+    ]
     with profile(activities=CPU) as prof:
         for name in names:
             with record_function(name):
@@ -147,33 +155,55 @@ def python_functions():
 
 
 CASES = {
-    "resnet_forward": (resnet_forward, [
-        ({}, {"sort_by": "cpu_time_total", "row_limit": 10}),
-        ({}, {"row_limit": -1}),
-        ({"group_by_input_shape": True}, {"sort_by": "cpu_time_total", "row_limit": 10}),
-        ({"group_by_input_shape": True}, {"sort_by": "self_cpu_time_total", "row_limit": 30, "max_shapes_column_width": 20,
-                                          "max_name_column_width": 20}),
-    ]),
-    "mlp_steps": (mlp_steps, [
-        ({}, {}),
-        ({}, {"sort_by": "self_cuda_time_total", "row_limit": 0}),
-        ({}, {"sort_by": "count", "row_limit": 12, "time_unit": "ms"}),
-        ({}, {"sort_by": "cpu_time", "header": "steps of an MLP", "top_level_events_only": True}),
-        ({}, {"sort_by": "self_cpu_time_total", "max_name_column_width": None, "time_unit": "s"}),
-    ]),
-    "adam_memory": (adam_memory, [
-        ({}, {"sort_by": "self_cpu_memory_usage", "row_limit": -1}),
-        ({"group_by_input_shape": True}, {"sort_by": "cpu_memory_usage", "row_limit": 20}),
-    ]),
-    "flops_and_shapes": (flops_and_shapes, [
-        ({}, {"sort_by": "flops", "row_limit": 10}),
-        ({"group_by_input_shape": True}, {"row_limit": -1, "time_unit": "us"}),
-    ]),
-    "odd_names": (odd_names, [
-        ({}, {}),
-        ({}, {"max_name_column_width": 8}),
-        ({}, {"max_name_column_width": 2, "row_limit": 5}),
-    ]),
+    "resnet_forward": (
+        resnet_forward,
+        [
+            ({}, {"sort_by": "cpu_time_total", "row_limit": 10}),
+            ({}, {"row_limit": -1}),
+            ({"group_by_input_shape": True}, {"sort_by": "cpu_time_total", "row_limit": 10}),
+            (
+                {"group_by_input_shape": True},
+                {
+                    "sort_by": "self_cpu_time_total",
+                    "row_limit": 30,
+                    "max_shapes_column_width": 20,
+                    "max_name_column_width": 20,
+                },
+            ),
+        ],
+    ),
+    "mlp_steps": (
+        mlp_steps,
+        [
+            ({}, {}),
+            ({}, {"sort_by": "self_cuda_time_total", "row_limit": 0}),
+            ({}, {"sort_by": "count", "row_limit": 12, "time_unit": "ms"}),
+            ({}, {"sort_by": "cpu_time", "header": "steps of an MLP", "top_level_events_only": True}),
+            ({}, {"sort_by": "self_cpu_time_total", "max_name_column_width": None, "time_unit": "s"}),
+        ],
+    ),
+    "adam_memory": (
+        adam_memory,
+        [
+            ({}, {"sort_by": "self_cpu_memory_usage", "row_limit": -1}),
+            ({"group_by_input_shape": True}, {"sort_by": "cpu_memory_usage", "row_limit": 20}),
+        ],
+    ),
+    "flops_and_shapes": (
+        flops_and_shapes,
+        [
+            ({}, {"sort_by": "flops", "row_limit": 10}),
+            ({"group_by_input_shape": True}, {"row_limit": -1, "time_unit": "us"}),
+        ],
+    ),
+    "odd_names": (
+        odd_names,
+        [
+            ({}, {}),
+            ({}, {"max_name_column_width": 8}),
+            ({}, {"max_name_column_width": 2, "row_limit": 5}),
+        ],
+    ),
     "no_time": (no_time, [({}, {})]),
     "threads": (threads, [({}, {}), ({"group_by_input_shape": True}, {"sort_by": "cpu_time_total"})]),
     "python_functions": (python_functions, [({}, {"row_limit": -1})]),
