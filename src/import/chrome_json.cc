@@ -19,7 +19,7 @@ class ChromeDocument {
 
   // False: the scanner failed.
   bool Read() {
-    if (scanner_.Peek() == '\xef') scanner_.Skip(3);  // byte order mark, checked by LooksLikeJson
+    scanner_.SkipByteOrderMark();
     if (scanner_.Peek() == '[') {
       array_form_ = found_events_ = true;
       return ReadEvents() && ReadEnd();

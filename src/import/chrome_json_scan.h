@@ -56,6 +56,9 @@ class JsonScanner {
     return at_ == end_ ? '\0' : *at_;
   }
   void Skip(size_t bytes) { at_ += bytes; }
+  void SkipByteOrderMark() {
+    if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xef\xbb\xbf")) at_ += 3;
+  }
 
   // True and past it when the next byte that is not blank is `wanted`; else Fail(complaint).
   bool Expect(char wanted, const char* complaint);

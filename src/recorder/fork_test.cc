@@ -91,6 +91,9 @@ TEST(Fork, AClosedRecordingIsReadableInTheChild) {
 }
 
 TEST(Fork, ManyForksWhileThreadsRecordHarmNobody) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "AddressSanitizer's allocator may be locked by another thread at fork; the child then hangs in it";
+#endif
   std::atomic<bool> done{false};
   std::vector<std::thread> writers;
   for (int t = 0; t < 3; ++t) {
