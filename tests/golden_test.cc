@@ -18,7 +18,7 @@
 
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace_dump.h"
+#include "trace/dump.h"
 
 namespace opscope {
 namespace {
