@@ -86,6 +86,9 @@ class Profiler {
 
   WindowCounts Counts() const;
   Action ActionOf(int64_t step) const;
+  Status StartNow();
+  Status StepNow();
+  Status StopNow();
   Status Obey(const TransitionPlan& plan, bool throw_away);
   Status OpenWindow();
   void CloseWindow(bool throw_away);

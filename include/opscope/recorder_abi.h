@@ -200,7 +200,8 @@ OPSCOPE_RECORDER_API opscope::WindowCounts opscope_window_counts(const opscope::
 // Adds members to the window's metadata (JSON text as above). Any thread, until the window is freed.
 OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, const char* metadata_json);
 // Calls `sink` once per block: first one block_types::kWindowInfo, then every chunk, ordered by thread
-// and sequence. The bytes stay valid until opscope_window_free. REQUIRES: closed.
+// and sequence. The bytes stay valid until opscope_window_free. No call at all: memory is short. REQUIRES:
+// closed.
 OPSCOPE_RECORDER_API void opscope_window_read(const opscope::Window* window,
                                               void (*sink)(void* context, uint16_t block_type, const void* data,
                                                            uint64_t bytes),

@@ -3,6 +3,9 @@
 // file), the trace is imperfect (a row of the Trace's problem table, the call succeeds), and we are
 // wrong (OPSCOPE_CHECK, which aborts; never used in the recorder or in sources).
 //
+// Functions that return a Status or a Result throw nothing, std::bad_alloc included (kOutOfMemory). Those
+// that return plain values let std::bad_alloc pass, and nothing else.
+//
 // Thread rule: immutable values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,6 +25,7 @@ enum class ErrorCode : uint8_t {
   kIo,               // the system refused: permission, full disk, a directory where a file is wanted
   kMalformed,        // the input is not what its format promises
   kUnsupported,      // valid, but this build or version cannot do it; the message says what to use
+  kOutOfMemory,      // memory is short; nothing was changed
 };
 
 // One sentence for people. For files it is "FILE: at byte N: what is wrong" or "FILE: what is wrong".

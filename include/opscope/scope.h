@@ -46,22 +46,64 @@ struct StaticName {
   const char* text;
 };
 
+// What Scope is made of, for bindings of other languages: a scope is its OpenScope in the first window that
+// takes it, with siblings in the others. Null: nothing is recorded.
+inline OpenScope* OpenAnnotation(Stream* stream, uint32_t name) {
+  return OpenScopeOn(stream, name, 0, RecordSource::kAnnotation, 0);
+}
+__attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* first, Stream* stream,
+                                                                     const char* name) {
+  OpenScope** link = first == nullptr ? &first : &first->sibling;
+  while ((stream = stream->next_native) != nullptr) {
+    *link = OpenAnnotation(stream, InternText(stream, name));
+    if (*link != nullptr) link = &(*link)->sibling;
+  }
+  return first;
+}
+inline OpenScope* BeginNativeScope(StaticName name) {
+  Stream* stream = NativeStream();
+  if (__builtin_expect(stream == nullptr, 1)) return nullptr;
+  OpenScope* open = OpenAnnotation(stream, InternStable(stream, name.text));
+  if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name.text);
+  return open;
+}
+inline OpenScope* BeginNativeScope(const char* name) {
+  Stream* stream = NativeStream();
+  if (__builtin_expect(stream == nullptr, 1)) return nullptr;
+  OpenScope* open = OpenAnnotation(stream, InternText(stream, name));
+  if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name);
+  return open;
+}
+__attribute__((noinline, cold)) inline void EndInOtherWindows(OpenScope* first, uint64_t now) {
+  OpenScope* scope = first->sibling;
+  first->sibling = nullptr;
+  while (scope != nullptr) {
+    OpenScope* next = scope->sibling;
+    scope->sibling = nullptr;
+    EndScope(scope, now);
+    scope = next;
+  }
+}
+// REQUIRES: not null, and once only.
+inline void EndNativeScope(OpenScope* open) {
+  const uint64_t now = ReadTicks();
+  if (OPSCOPE_UNLIKELY(open->sibling != nullptr)) EndInOtherWindows(open, now);
+  EndScope(open, now);
+}
+// Arguments of an open scope, in src/profiler/scope_arguments.cc. None throws: where memory is short the
+// scope has the member "opscope.arguments_lost" instead. REQUIRES: `open` is not null.
+void AddScopeText(OpenScope* open, const char* key, const char* text, size_t size);
+void AddScopeInt(OpenScope* open, const char* key, int64_t value);
+void AddScopeUint(OpenScope* open, const char* key, uint64_t value);
+void AddScopeDouble(OpenScope* open, const char* key, double value);
+void AddScopeJson(OpenScope* open, const char* key, const char* json);
+
 class [[nodiscard]] Scope {
  public:
-  explicit Scope(StaticName name) {
-    if (Stream* stream = NativeStream(); OPSCOPE_UNLIKELY(stream != nullptr)) {
-      open_ = OpenOn(stream, InternStable(stream, name.text));
-      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open_ = OpenInOtherWindows(open_, stream, name.text);
-    }
-  }
-  explicit Scope(const char* name) {
-    if (Stream* stream = NativeStream(); OPSCOPE_UNLIKELY(stream != nullptr)) {
-      open_ = OpenOn(stream, InternText(stream, name));
-      if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open_ = OpenInOtherWindows(open_, stream, name);
-    }
-  }
+  explicit Scope(StaticName name) : open_(BeginNativeScope(name)) {}
+  explicit Scope(const char* name) : open_(BeginNativeScope(name)) {}
   ~Scope() {
-    if (OPSCOPE_UNLIKELY(open_ != nullptr)) Close();
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) EndNativeScope(open_);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -74,7 +116,7 @@ class [[nodiscard]] Scope {
   // On the thread that made the scope only.
   Scope& Arg(const char* key, const char* text) { return Arg(key, text, std::strlen(text)); }
   Scope& Arg(const char* key, const char* text, size_t size) {
-    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddText(key, text, size);
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeText(open_, key, text, size);
     return *this;
   }
   template <typename Text>
@@ -83,7 +125,7 @@ class [[nodiscard]] Scope {
     return Arg(key, text.data(), text.size());
   }
   Scope& Arg(const char* key, bool value) {
-    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddJson(key, value ? "true" : "false");
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeJson(open_, key, value ? "true" : "false");
     return *this;
   }
   template <typename Number>
@@ -91,56 +133,20 @@ class [[nodiscard]] Scope {
   Scope& Arg(const char* key, Number value) {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) {
       if constexpr (static_cast<Number>(-1) < Number{0}) {
-        AddInt(key, static_cast<int64_t>(value));
+        AddScopeInt(open_, key, static_cast<int64_t>(value));
       } else {
-        AddUint(key, static_cast<uint64_t>(value));
+        AddScopeUint(open_, key, static_cast<uint64_t>(value));
       }
     }
     return *this;
   }
   Scope& Arg(const char* key, float value) { return Arg(key, static_cast<double>(value)); }
   Scope& Arg(const char* key, double value) {
-    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddDouble(key, value);
+    if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeDouble(open_, key, value);
     return *this;
   }
 
  private:
-  static OpenScope* OpenOn(Stream* stream, uint32_t name) {
-    return OpenScopeOn(stream, name, 0, RecordSource::kAnnotation, 0);
-  }
-  __attribute__((noinline, cold)) static OpenScope* OpenInOtherWindows(OpenScope* first, Stream* stream,
-                                                                       const char* name) {
-    OpenScope** link = first == nullptr ? &first : &first->sibling;
-    while ((stream = stream->next_native) != nullptr) {
-      *link = OpenOn(stream, InternText(stream, name));
-      if (*link != nullptr) link = &(*link)->sibling;
-    }
-    return first;
-  }
-  void Close() {
-    const uint64_t now = ReadTicks();
-    OpenScope* next = open_->sibling;
-    if (OPSCOPE_UNLIKELY(next != nullptr)) CloseInOtherWindows(open_, now);
-    EndScope(open_, now);
-  }
-  __attribute__((noinline, cold)) static void CloseInOtherWindows(OpenScope* first, uint64_t now) {
-    OpenScope* scope = first->sibling;
-    first->sibling = nullptr;
-    while (scope != nullptr) {
-      OpenScope* next = scope->sibling;
-      scope->sibling = nullptr;
-      EndScope(scope, now);
-      scope = next;
-    }
-  }
-
-  // In src/profiler/scope_arguments.cc.
-  void AddText(const char* key, const char* text, size_t size);
-  void AddInt(const char* key, int64_t value);
-  void AddUint(const char* key, uint64_t value);
-  void AddDouble(const char* key, double value);
-  void AddJson(const char* key, const char* json);
-
   OpenScope* open_ = nullptr;  // in the first window; siblings in the others
 };
 

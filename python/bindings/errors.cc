@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "bindings.h"
 
@@ -22,6 +23,8 @@ const char* CodeName(ErrorCode code) {
       return "malformed";
     case ErrorCode::kUnsupported:
       return "unsupported";
+    case ErrorCode::kOutOfMemory:
+      return "out_of_memory";
   }
   return "invalid_argument";
 }
@@ -41,6 +44,7 @@ const char* CodeName(ErrorCode code) {
 
 void Raise(const Error& error, nb::handle path) {
   if (error.code == ErrorCode::kIo || error.code == ErrorCode::kNotFound) RaiseSystemRefusal(error, path);
+  if (error.code == ErrorCode::kOutOfMemory) throw std::bad_alloc();  // nanobind makes a MemoryError of it
   nb::object raised = nb::handle(error_class)(ToText(error.message));
   raised.attr("code") = CodeName(error.code);
   PyErr_SetObject(error_class, raised.ptr());

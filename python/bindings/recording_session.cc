@@ -143,6 +143,7 @@ Result<std::shared_ptr<const Trace>> RecordingSession::ImportWindow() {
             {type, {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)}});
       },
       &blocks);
+  if (blocks.empty()) return Error{ErrorCode::kOutOfMemory, "memory is short"};
   Result<Trace> trace = ImportRecording(blocks);
   if (!trace.ok()) return trace.error();
   return std::shared_ptr<const Trace>(std::make_shared<Trace>(std::move(trace).value()));

@@ -29,6 +29,25 @@ std::string TemporaryName(const std::string& path) {
          std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
 }
 
+// A signal must not look like a refusal.
+int OpenPatiently(const std::string& path, int flags) {
+  int descriptor;
+  do {
+    descriptor = open(path.c_str(), flags, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+struct Descriptor {
+  explicit Descriptor(int opened) : number(opened) {}
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  const int number;
+};
+
 Status ReadAll(int descriptor, const std::string& path, std::string* out) {
   constexpr size_t kStep = size_t{1} << 20;
   size_t size = 0;
@@ -47,28 +66,24 @@ Status ReadAll(int descriptor, const std::string& path, std::string* out) {
 }  // namespace
 
 Result<FileBytes> FileBytes::Open(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const Descriptor owner(OpenPatiently(path, O_RDONLY | O_CLOEXEC));
+  const int descriptor = owner.number;
   if (descriptor < 0) return SystemErrorFor(path, errno);
   FileBytes file;
   struct stat facts;
-  if (fstat(descriptor, &facts) != 0 || S_ISDIR(facts.st_mode)) {
-    const int number = S_ISDIR(facts.st_mode) ? EISDIR : errno;
-    close(descriptor);
-    return SystemErrorFor(path, number);
-  }
+  if (fstat(descriptor, &facts) != 0) return SystemErrorFor(path, errno);
+  if (S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
   if (S_ISREG(facts.st_mode) && facts.st_size > 0) {
     const auto size = static_cast<size_t>(facts.st_size);
     void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (memory != MAP_FAILED) {
       madvise(memory, size, MADV_SEQUENTIAL);
-      close(descriptor);
       file.bytes_ = {static_cast<const std::byte*>(memory), size};
       file.mapped_ = true;
       return file;
     }
   }
   Status read = ReadAll(descriptor, path, &file.read_);
-  close(descriptor);
   if (!read.ok()) return read.error();
   file.bytes_ = std::as_bytes(std::span(file.read_));
   return file;
@@ -101,14 +116,25 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   const bool exists = stat(path.c_str(), &facts) == 0;
   if (exists && S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
   const bool direct = exists && !S_ISREG(facts.st_mode);
-  if (!direct) file.temporary_ = TemporaryName(path);
-  const int flags = direct ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  file.descriptor_ = open(direct ? path.c_str() : file.temporary_.c_str(), flags, 0666);
-  if (file.descriptor_ < 0) {
-    file.temporary_.clear();
-    return SystemErrorFor(path, errno);
+  if (direct) {
+    file.descriptor_ = OpenPatiently(path, O_WRONLY | O_CLOEXEC);
+  } else {
+    file.OpenTemporary();
   }
+  if (file.descriptor_ < 0) return SystemErrorFor(path, errno);
   return file;
+}
+
+// Another one may have the name: a process of another machine with the same number, or one that was
+// killed. Names are made before the file is, so that memory can be short only while nothing is there.
+void AtomicFile::OpenTemporary() {
+  constexpr int kMostNames = 1000;
+  for (int i = 0; i < kMostNames; ++i) {
+    std::string name = TemporaryName(path_);
+    descriptor_ = OpenPatiently(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
+    if (descriptor_ >= 0) temporary_ = std::move(name);
+    if (descriptor_ >= 0 || errno != EEXIST) return;
+  }
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept

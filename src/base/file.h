@@ -51,6 +51,7 @@ class AtomicFile {
 
  private:
   AtomicFile() = default;
+  void OpenTemporary();  // errno says why there is no descriptor
   Error SystemError(const char* what);
   void Abandon();
 

@@ -1,10 +1,12 @@
 // Reads the arguments, runs one verb. CLI11 throws for help, version and usage errors; nothing of that
-// leaves this file.
+// leaves this file, and neither does std::bad_alloc.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <string>
 #include <vector>
 
+#include "base/short_memory.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -33,9 +35,7 @@ int ReportUsage(const CLI::App& root, const CLI::ParseError& error) {
   return kExitUsage;
 }
 
-}  // namespace
-
-int RunCli(int argc, const char* const* argv) {
+int RunArguments(int argc, const char* const* argv) {
   CLI::App root("A performance profiler for deep-learning programs.", "opscope");
   root.set_version_flag("--version", kVersionText);
   root.require_subcommand(1);
@@ -56,6 +56,17 @@ int RunCli(int argc, const char* const* argv) {
     return ReportUsage(root, error);
   }
   return RunParsed(verbs);
+}
+
+}  // namespace
+
+int RunCli(int argc, const char* const* argv) {
+  try {
+    return RunArguments(argc, argv);
+  } catch (const std::bad_alloc&) {
+    PrintError(kShortMemory);
+    return kExitFailed;
+  }
 }
 
 }  // namespace opscope

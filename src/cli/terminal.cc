@@ -53,21 +53,27 @@ Status WriteStandardOutput(std::string_view bytes) {
   return {};
 }
 
+// Without allocation: what has to be said may be that memory is short.
 void PrintError(std::string_view message) {
-  std::string line = "opscope: ";
-  for (char c : message) {
+  char line[1024] = "opscope: ";
+  constexpr size_t kLongestEscape = 4;
+  size_t size = std::strlen(line);
+  // Nothing can be done where standard error is closed.
+  const auto flush = [&] {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, size);
+    size = 0;
+  };
+  for (const char c : message) {
+    if (size + kLongestEscape + 1 > sizeof(line)) flush();
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= ' ' && byte != 0x7f) {
-      line += c;
-      continue;
+      line[size++] = c;
+    } else {
+      size += static_cast<size_t>(std::snprintf(line + size, kLongestEscape + 1, "\\x%02x", byte));
     }
-    char escaped[8];
-    std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-    line += escaped;
   }
-  line += '\n';
-  // Nothing can be done where standard error is closed.
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  line[size++] = '\n';
+  flush();
 }
 
 }  // namespace opscope

@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include "base/file.h"
+#include "base/short_memory.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "opscope/import.h"
@@ -56,8 +57,13 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
       exit_code = WorseExit(exit_code, kExitFailed);
       continue;
     }
-    exit_code = WorseExit(exit_code, use(trace.value(), file));
-    if (!options.quiet) ListProblems(trace.value(), file, options.verbose);
+    try {
+      exit_code = WorseExit(exit_code, use(trace.value(), file));
+      if (!options.quiet) ListProblems(trace.value(), file, options.verbose);
+    } catch (const std::bad_alloc&) {
+      PrintError(ShortMemoryError(file).message);
+      exit_code = WorseExit(exit_code, kExitFailed);
+    }
     if (trace.value().is_partial()) exit_code = WorseExit(exit_code, kExitPartial);
   }
   return exit_code;

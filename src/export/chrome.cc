@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/short_memory.h"
 #include "export/chrome_buffer.h"
 #include "export/chrome_head.h"
 #include "export/chrome_pieces.h"
@@ -57,9 +58,7 @@ void WritePieces(const Trace& trace, Compression compression, bool small_gzip, s
   take(ends.Compress(tail));
 }
 
-}  // namespace
-
-Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options) {
+Status Export(const Trace& trace, const std::string& path, const ChromeExportOptions& options) {
   const Compression compression = options.compression_from_name ? CompressionOfName(path) : options.compression;
   Result<AtomicFile> file = AtomicFile::Create(path);
   if (!file.ok()) return file.error();
@@ -73,13 +72,21 @@ Status ExportChromeTrace(const Trace& trace, const std::string& path, const Chro
   return file.value().Commit();
 }
 
+}  // namespace
+
+Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options) {
+  return OrShortMemory(path, [&] { return Export(trace, path, options); });
+}
+
 Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options) {
-  std::string text;
-  WritePieces(trace, options.compression, options.small_gzip, options.trace_name, [&](std::string_view piece) {
-    text.append(piece);
-    return true;
+  return OrShortMemory("", [&]() -> Result<std::string> {
+    std::string text;
+    WritePieces(trace, options.compression, options.small_gzip, options.trace_name, [&](std::string_view piece) {
+      text.append(piece);
+      return true;
+    });
+    return text;
   });
-  return text;
 }
 
 }  // namespace opscope

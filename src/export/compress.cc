@@ -3,6 +3,9 @@
 
 #include <libdeflate.h>
 #include <zstd.h>
+#include <zstd_errors.h>
+
+#include <new>
 
 namespace opscope {
 namespace {
@@ -16,10 +19,10 @@ constexpr int kZstdLevel = 3;
 BlockCompressor::BlockCompressor(Compression compression, bool small_gzip) : compression_(compression) {
   if (compression == Compression::kGzip) {
     deflate_ = libdeflate_alloc_compressor(small_gzip ? kSmallLevel : kFastLevel);
-    OPSCOPE_CHECK(deflate_ != nullptr);
+    if (deflate_ == nullptr) throw std::bad_alloc();
   } else if (compression == Compression::kZstd) {
     zstd_ = ZSTD_createCCtx();
-    OPSCOPE_CHECK(zstd_ != nullptr);
+    if (zstd_ == nullptr) throw std::bad_alloc();
   }
 }
 
@@ -41,6 +44,7 @@ std::string_view BlockCompressor::Compress(std::string_view text) {
     case Compression::kZstd:
       piece_.resize(ZSTD_compressBound(text.size()));
       size = ZSTD_compressCCtx(zstd_, piece_.data(), piece_.size(), text.data(), text.size(), kZstdLevel);
+      if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       OPSCOPE_CHECK(!ZSTD_isError(size));
       break;
   }

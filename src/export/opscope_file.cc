@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/short_memory.h"
 #include "export/opscope_spans.h"
 #include "export/opscope_values.h"
 #include "opscope/export.h"
@@ -308,11 +309,11 @@ std::string OpscopeWriter::Write() {
 }  // namespace
 
 Result<std::string> OpscopeBytes(const Trace& trace) {
-  return OpscopeWriter(trace).Write();
+  return OrShortMemory("", [&]() -> Result<std::string> { return OpscopeWriter(trace).Write(); });
 }
 
 Status ExportOpscope(const Trace& trace, const std::string& path) {
-  return WriteFileAtomically(path, OpscopeWriter(trace).Write());
+  return OrShortMemory(path, [&] { return WriteFileAtomically(path, OpscopeWriter(trace).Write()); });
 }
 
 }  // namespace opscope

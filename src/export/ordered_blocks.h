@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -38,23 +39,47 @@ class OrderedBlocks {
     }
     slots_.resize(threads * kAhead);
     std::vector<std::thread> workers;
+    workers.reserve(threads);
     for (size_t i = 0; i < threads; ++i) {
       try {
         workers.emplace_back([this] { Work(); });
       } catch (const std::system_error&) {
         break;  // the system gives no more threads; this one takes part below
+      } catch (const std::bad_alloc&) {
+        break;
       }
     }
     if (workers.empty()) return Run(1);
-    TakeAll();
+    try {
+      TakeAll();
+    } catch (const std::bad_alloc&) {
+      Fail();
+    }
     for (std::thread& worker : workers)
       worker.join();
+    if (short_of_memory_) throw std::bad_alloc();
   }
 
  private:
   static constexpr size_t kAhead = 3;
 
+  // A thread's exception would end the process.
   void Work() {
+    try {
+      MakeBlocks();
+    } catch (const std::bad_alloc&) {
+      Fail();
+    }
+  }
+
+  void Fail() {
+    const std::lock_guard lock(mutex_);
+    short_of_memory_ = stopped_ = true;
+    room_.notify_all();
+    ready_.notify_all();
+  }
+
+  void MakeBlocks() {
     auto worker = make_worker_();
     std::unique_lock lock(mutex_);
     while (true) {
@@ -78,7 +103,8 @@ class OrderedBlocks {
     std::unique_lock lock(mutex_);
     while (taken_ < count_) {
       std::optional<Block>& slot = slots_[taken_ % slots_.size()];
-      ready_.wait(lock, [&] { return slot.has_value(); });
+      ready_.wait(lock, [&] { return slot.has_value() || stopped_; });
+      if (!slot.has_value()) return;
       Block block = std::move(*slot);
       slot.reset();
       lock.unlock();
@@ -105,6 +131,7 @@ class OrderedBlocks {
   size_t next_ = 0;                          // the next block to make
   size_t taken_ = 0;                         // the block that is due
   bool stopped_ = false;
+  bool short_of_memory_ = false;
 };
 
 }  // namespace opscope

@@ -7,10 +7,12 @@
 #include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -56,8 +58,10 @@ class Output {
 };
 
 bool InflateWhole(std::span<const std::byte> bytes, Output* out, uint64_t max_bytes) {
-  libdeflate_decompressor* decompressor = libdeflate_alloc_decompressor();
-  if (decompressor == nullptr) return false;
+  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> owner(
+      libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
+  libdeflate_decompressor* decompressor = owner.get();
+  if (decompressor == nullptr) throw std::bad_alloc();
   bool whole = false;
   uint32_t size_field = 0;
   std::memcpy(&size_field, bytes.data() + bytes.size() - 4, 4);
@@ -71,7 +75,6 @@ bool InflateWhole(std::span<const std::byte> bytes, Output* out, uint64_t max_by
             consumed == bytes.size();
     if (whole) out->Added(produced);
   }
-  libdeflate_free_decompressor(decompressor);
   return whole;
 }
 
@@ -81,9 +84,20 @@ struct StreamEnd {
   bool over_limit = false;
 };
 
-StreamEnd InflateStream(std::span<const std::byte> bytes, Output* out) {
+// Frees what zlib holds, also when the output cannot grow.
+struct Inflater {
   z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) return {0, false, false};
+  Inflater() {
+    if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { inflateEnd(&stream); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+};
+
+StreamEnd InflateStream(std::span<const std::byte> bytes, Output* out) {
+  Inflater inflater;
+  z_stream& stream = inflater.stream;
   StreamEnd end;
   size_t consumed = 0;
   bool between_members = false;
@@ -105,6 +119,7 @@ StreamEnd InflateStream(std::span<const std::byte> bytes, Output* out) {
     stream.avail_out = static_cast<uInt>(room);
     const int status = inflate(&stream, Z_NO_FLUSH);
     out->Added(room - stream.avail_out);
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status == Z_STREAM_END) {
       between_members = true;
       inflateReset(&stream);
@@ -117,12 +132,13 @@ StreamEnd InflateStream(std::span<const std::byte> bytes, Output* out) {
     end = {offset(), status == Z_BUF_ERROR, false};
     break;
   }
-  inflateEnd(&stream);
   return end;
 }
 
 StreamEnd ZstdStream(std::span<const std::byte> bytes, Output* out) {
-  ZSTD_DStream* stream = ZSTD_createDStream();
+  const auto free = [](ZSTD_DStream* owned) { ZSTD_freeDStream(owned); };
+  const std::unique_ptr<ZSTD_DStream, decltype(free)> owner(ZSTD_createDStream(), free);
+  ZSTD_DStream* stream = owner.get();
   if (stream == nullptr) throw std::bad_alloc();
   ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
   StreamEnd end;
@@ -136,6 +152,7 @@ StreamEnd ZstdStream(std::span<const std::byte> bytes, Output* out) {
     const size_t before = input.pos;
     pending = ZSTD_decompressStream(stream, &output, &input);
     out->Added(output.pos);
+    if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     if (ZSTD_isError(pending)) {
       end = {static_cast<int64_t>(before), false, false};
       break;
@@ -145,7 +162,6 @@ StreamEnd ZstdStream(std::span<const std::byte> bytes, Output* out) {
       break;
     }
   }
-  ZSTD_freeDStream(stream);
   return end;
 }
 

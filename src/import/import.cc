@@ -3,6 +3,7 @@
 #include "opscope/import.h"
 
 #include "base/file.h"
+#include "base/short_memory.h"
 #include "import/decompress.h"
 #include "import/importer.h"
 #include "wire/container.h"
@@ -52,19 +53,23 @@ Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat forma
 }  // namespace
 
 Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options) {
-  TraceBuilder builder;
-  const CompressedFormat compression = DetectCompression(bytes);
-  Status imported = compression == CompressedFormat::kNone
-                        ? ImportPlain(bytes, name, options, &builder)
-                        : ImportCompressed(bytes, compression, name, options, &builder);
-  if (!imported.ok()) return imported.error();
-  return builder.Build();
+  return OrShortMemory(name, [&]() -> Result<Trace> {
+    TraceBuilder builder;
+    const CompressedFormat compression = DetectCompression(bytes);
+    Status imported = compression == CompressedFormat::kNone
+                          ? ImportPlain(bytes, name, options, &builder)
+                          : ImportCompressed(bytes, compression, name, options, &builder);
+    if (!imported.ok()) return imported.error();
+    return builder.Build();
+  });
 }
 
 Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) {
-  Result<FileBytes> file = FileBytes::Open(path);
-  if (!file.ok()) return file.error();
-  return ImportBytes(file.value().bytes(), path, options);
+  return OrShortMemory(path, [&]() -> Result<Trace> {
+    Result<FileBytes> file = FileBytes::Open(path);
+    if (!file.ok()) return file.error();
+    return ImportBytes(file.value().bytes(), path, options);
+  });
 }
 
 }  // namespace opscope

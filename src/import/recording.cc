@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/short_memory.h"
 #include "base/text.h"
 #include "import/recording_clock.h"
 #include "import/recording_thread.h"
@@ -147,19 +148,21 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
 }
 
 Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const ImportOptions& options) {
-  TraceBuilder builder;
-  builder.info().format = "opscope";
-  AppendUint(&builder.info().format_version, kFormatMajor);
-  builder.info().format_version += '.';
-  AppendUint(&builder.info().format_version, kFormatMinor);
-  RecordingReader reader(&builder);
-  uint64_t bytes = 0;
-  for (const RecordingBlock& block : blocks) {
-    reader.AddBlock(block.type, block.bytes, -1);
-    bytes += block.bytes.size();
-  }
-  reader.Finish(options, bytes);
-  return builder.Build();
+  return OrShortMemory("the recording", [&]() -> Result<Trace> {
+    TraceBuilder builder;
+    builder.info().format = "opscope";
+    AppendUint(&builder.info().format_version, kFormatMajor);
+    builder.info().format_version += '.';
+    AppendUint(&builder.info().format_version, kFormatMinor);
+    RecordingReader reader(&builder);
+    uint64_t bytes = 0;
+    for (const RecordingBlock& block : blocks) {
+      reader.AddBlock(block.type, block.bytes, -1);
+      bytes += block.bytes.size();
+    }
+    reader.Finish(options, bytes);
+    return builder.Build();
+  });
 }
 
 }  // namespace opscope

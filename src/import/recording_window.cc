@@ -3,6 +3,8 @@
 
 #include <simdjson.h>
 
+#include <new>
+
 #include "base/text.h"
 
 namespace opscope {
@@ -141,8 +143,10 @@ std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> bytes) {
   json::parser parser;
   json::document document;
   json::object root;
-  if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
-      document.get_object().get(root) != simdjson::SUCCESS) {
+  if (padded.data() == nullptr) throw std::bad_alloc();
+  const simdjson::error_code parsed = parser.iterate(padded).get(document);
+  if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (parsed != simdjson::SUCCESS || document.get_object().get(root) != simdjson::SUCCESS) {
     return std::nullopt;
   }
   WindowInfo info;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/profiler.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
+#include "base/short_memory.h"
 #include "profiler/save.h"
 
 namespace opscope {
@@ -27,6 +30,18 @@ Action Profiler::ActionOf(int64_t step) const {
 }
 
 Status Profiler::Start() {
+  return OrShortMemory("profiler", [this] { return StartNow(); });
+}
+
+Status Profiler::Step() {
+  return OrShortMemory("profiler", [this] { return StepNow(); });
+}
+
+Status Profiler::Stop() {
+  return OrShortMemory("profiler", [this] { return StopNow(); });
+}
+
+Status Profiler::StartNow() {
   if (state_ == State::kRunning) return Misuse("profiler: started already");
   if (const auto* schedule = options_.schedule.target<Schedule>()) OPSCOPE_TRY(schedule->Validate());
   if (state_ == State::kIdle) action_ = ActionOf(step_);
@@ -36,7 +51,7 @@ Status Profiler::Start() {
   return {};
 }
 
-Status Profiler::Step() {
+Status Profiler::StepNow() {
   if (state_ != State::kRunning) return Misuse("profiler: step without start");
   EndStepRange();
   const Action previous = action_;
@@ -47,7 +62,7 @@ Status Profiler::Step() {
   return {};
 }
 
-Status Profiler::Stop() {
+Status Profiler::StopNow() {
   if (state_ == State::kIdle) return Misuse("profiler: stop without start");
   if (state_ == State::kStopped) return {};
   EndStepRange();
@@ -104,9 +119,9 @@ void Profiler::BeginStepRange() {
   if (!options_.schedule || running_ == nullptr) return;
   Stream* stream = opscope_stream_attach(opscope_window_slot(running_.get()), 0);
   if (stream == nullptr) return;
-  const std::string name = "ProfilerStep#" + std::to_string(step_);
-  step_range_ =
-      OpenScopeOn(stream, InternText(stream, name.c_str()), 0, RecordSource::kAnnotation, 0, record_flags::kStep);
+  char name[40];
+  std::snprintf(name, sizeof(name), "ProfilerStep#%" PRId64, step_);
+  step_range_ = OpenScopeOn(stream, InternText(stream, name), 0, RecordSource::kAnnotation, 0, record_flags::kStep);
 }
 
 void Profiler::EndStepRange() {

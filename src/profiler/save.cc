@@ -2,10 +2,12 @@
 #include "profiler/save.h"
 
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <utility>
 
 #include "base/file.h"
+#include "base/short_memory.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -13,9 +15,12 @@ namespace {
 
 struct RecordingFile {
   AtomicFile file;
+  const std::string& path;
   Status status;
   std::string block;  // as it is written
   std::string chunk;  // with its unused middle cleared
+
+  bool has_info = false;
 
   void Write() {
     if (status.ok()) status = file.Write(block);
@@ -33,28 +38,44 @@ std::string_view ClearedChunk(RecordingFile* out, const void* data, uint64_t byt
   return out->chunk;
 }
 
-void WriteOneBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
-  auto* out = static_cast<RecordingFile*>(context);
+void WriteBlock(RecordingFile* out, uint16_t type, const void* data, uint64_t bytes) {
+  if (!out->status.ok()) return;
   const std::string_view payload = type == block_types::kRawChunk
                                        ? ClearedChunk(out, data, bytes)
                                        : std::string_view(static_cast<const char*>(data), bytes);
   AppendBlock(&out->block, type, payload, /*compress=*/true);
   out->Write();
+  out->has_info = true;  // the first block
+}
+
+// Called by the recorder, through which nothing may be thrown.
+void WriteOneBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
+  auto* out = static_cast<RecordingFile*>(context);
+  try {
+    WriteBlock(out, type, data, bytes);
+  } catch (const std::bad_alloc&) {
+    out->status = ShortMemoryError(out->path);
+  }
+}
+
+Status Save(const Window* window, const std::string& path) {
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.error();
+  RecordingFile out{std::move(file).value(), path, {}, {}, {}};
+  AppendFileHeader(&out.block);
+  out.Write();
+  opscope_window_read(window, WriteOneBlock, &out);
+  if (!out.has_info && out.status.ok()) out.status = ShortMemoryError(path);
+  AppendEnd(&out.block, 0);
+  out.Write();
+  OPSCOPE_TRY(out.status);
+  return out.file.Commit();
 }
 
 }  // namespace
 
 Status SaveRecording(const Window* window, const std::string& path) {
-  Result<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.error();
-  RecordingFile out{std::move(file).value(), {}, {}, {}};
-  AppendFileHeader(&out.block);
-  out.Write();
-  opscope_window_read(window, WriteOneBlock, &out);
-  AppendEnd(&out.block, 0);
-  out.Write();
-  OPSCOPE_TRY(out.status);
-  return out.file.Commit();
+  return OrShortMemory(path, [&] { return Save(window, path); });
 }
 
 }  // namespace opscope

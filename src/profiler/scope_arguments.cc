@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -30,17 +31,10 @@ std::string_view MembersOf(const Stream* stream, const OpenScope* scope) {
   return offset == 0 ? std::string_view() : NameAt(stream, offset);
 }
 
-void AddMember(OpenScope* scope, const std::string& member) {
+void SetMembers(OpenScope* scope, std::string_view members) {
   Stream* stream = scope->stream;
-  const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
-  if (scope->owner != opscope_tls) return;
-  if (stream->generation.load(std::memory_order_relaxed) != generation) return;  // the window is closed
-  std::string members(MembersOf(stream, scope));
-  if (!members.empty()) members.push_back(',');
-  members += member;
-  const NameAndRoom room = InternAndReserve(stream, kPayloadBytes, [stream, &members] {
-    return opscope_intern_slow(stream, members.data(), members.size());
-  });
+  const NameAndRoom room = InternAndReserve(
+      stream, kPayloadBytes, [stream, members] { return opscope_intern_slow(stream, members.data(), members.size()); });
   if (room.name == 0 || room.side == nullptr) return;  // at the cap; the scope itself will be counted
   PayloadHeader header;
   header.bytes = kPayloadBytes;
@@ -51,43 +45,69 @@ void AddMember(OpenScope* scope, const std::string& member) {
   scope->side.store(OffsetInChunk(stream, room.side), std::memory_order_release);
 }
 
+// write(&text) appends one member. This runs in the middle of somebody's program: a shortage of memory is
+// written down in the scope's place and goes no further.
+template <typename Write>
+void AddMembers(OpenScope* open, const Write& write) {
+  for (OpenScope* scope = open; scope != nullptr; scope = scope->sibling) {
+    const Stream* stream = scope->stream;
+    const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
+    if (scope->owner != opscope_tls) continue;
+    if (stream->generation.load(std::memory_order_relaxed) != generation) continue;  // the window is closed
+    try {
+      std::string members(MembersOf(stream, scope));
+      if (!members.empty()) members.push_back(',');
+      write(&members);
+      SetMembers(scope, members);
+    } catch (const std::bad_alloc&) {
+      SetMembers(scope, "\"opscope.arguments_lost\":true");
+    }
+  }
+}
+
 }  // namespace
 
-void Scope::AddJson(const char* key, const char* json) {
-  std::string member;
-  AppendJsonString(&member, key);
-  member.push_back(':');
-  member += json;
-  for (OpenScope* scope = open_; scope != nullptr; scope = scope->sibling)
-    AddMember(scope, member);
+void AddScopeJson(OpenScope* open, const char* key, const char* json) {
+  AddMembers(open, [&](std::string* member) {
+    AppendJsonString(member, key);
+    member->push_back(':');
+    member->append(json);
+  });
 }
 
-void Scope::AddText(const char* key, const char* text, size_t size) {
-  std::string json;
-  AppendJsonString(&json, {text, size});
-  AddJson(key, json.c_str());
+void AddScopeText(OpenScope* open, const char* key, const char* text, size_t size) {
+  AddMembers(open, [&](std::string* member) {
+    AppendJsonString(member, key);
+    member->push_back(':');
+    AppendJsonString(member, {text, size});
+  });
 }
 
-void Scope::AddInt(const char* key, int64_t value) {
-  std::string json;
-  AppendInt(&json, value);
-  AddJson(key, json.c_str());
+void AddScopeInt(OpenScope* open, const char* key, int64_t value) {
+  AddMembers(open, [&](std::string* member) {
+    AppendJsonString(member, key);
+    member->push_back(':');
+    AppendInt(member, value);
+  });
 }
 
-void Scope::AddUint(const char* key, uint64_t value) {
-  std::string json;
-  AppendUint(&json, value);
-  AddJson(key, json.c_str());
+void AddScopeUint(OpenScope* open, const char* key, uint64_t value) {
+  AddMembers(open, [&](std::string* member) {
+    AppendJsonString(member, key);
+    member->push_back(':');
+    AppendUint(member, value);
+  });
 }
 
-void Scope::AddDouble(const char* key, double value) {
-  std::string json;
-  if (std::isfinite(value)) {
-    AppendDouble(&json, value);
-  } else {  // JSON has no number for these
-    json = std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+void AddScopeDouble(OpenScope* open, const char* key, double value) {
+  if (!std::isfinite(value)) {  // JSON has no number for these
+    return AddScopeJson(open, key, std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
   }
-  AddJson(key, json.c_str());
+  AddMembers(open, [&](std::string* member) {
+    AppendJsonString(member, key);
+    member->push_back(':');
+    AppendDouble(member, value);
+  });
 }
 
 }  // namespace opscope

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "base/text.h"
@@ -92,14 +93,18 @@ void ReadProcessName(Window* window) {
 
 std::string_view WriteWindowInfo(Window* window) {
   std::lock_guard<std::mutex> lock(window->mutex);
-  const std::string text = InfoText(*window);
-  char* kept = static_cast<char*>(std::malloc(text.size()));
-  if (kept == nullptr || !window->info_texts.Push(kept)) {
-    std::free(kept);
-    return "{}";
+  try {
+    const std::string text = InfoText(*window);
+    char* kept = static_cast<char*>(std::malloc(text.size()));
+    if (kept == nullptr || !window->info_texts.Push(kept)) {
+      std::free(kept);
+      return {};
+    }
+    std::memcpy(kept, text.data(), text.size());
+    return {kept, text.size()};
+  } catch (const std::bad_alloc&) {
+    return {};
   }
-  std::memcpy(kept, text.data(), text.size());
-  return {kept, text.size()};
 }
 
 }  // namespace opscope

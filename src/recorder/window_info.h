@@ -12,7 +12,7 @@ namespace opscope {
 
 void ReadProcessName(Window* window);
 
-// Valid until the window is freed. REQUIRES: the window is closed.
+// Valid until the window is freed. Empty: memory is short. REQUIRES: the window is closed.
 std::string_view WriteWindowInfo(Window* window);
 
 }  // namespace opscope

@@ -7,7 +7,10 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <new>
 #include <vector>
+
+#include "wire/zstd_memory.h"
 
 namespace opscope {
 namespace {
@@ -29,6 +32,7 @@ ZSTD_CCtx* Compressor() {
   static thread_local std::unique_ptr<ZSTD_CCtx, FreeCompressor> context;
   if (context == nullptr) {
     context.reset(ZSTD_createCCtx());
+    if (context == nullptr) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kZstdLevel);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 0);
   }
@@ -38,6 +42,7 @@ ZSTD_CCtx* Compressor() {
 ZSTD_DCtx* Decompressor() {
   static thread_local std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context;
   if (context == nullptr) context.reset(ZSTD_createDCtx());
+  if (context == nullptr) throw std::bad_alloc();
   return context.get();
 }
 
@@ -50,6 +55,7 @@ void AppendPlane(std::string* out, std::string_view plane) {
   if (plane.size() > 16) {
     std::string frame(ZSTD_compressBound(plane.size()), '\0');
     const size_t size = ZSTD_compress2(Compressor(), frame.data(), frame.size(), plane.data(), plane.size());
+    ThrowIfShortOfMemory(size);
     if (!ZSTD_isError(size) && size < plane.size()) {
       AppendVarint(out, size * 2 + 1);
       out->append(frame, 0, size);
@@ -69,7 +75,9 @@ bool ReadPlane(ByteReader* reader, size_t size, std::string* plane) {
     return stored.size() == size;
   }
   plane->resize(size);
-  return ZSTD_decompressDCtx(Decompressor(), plane->data(), size, stored.data(), stored.size()) == size;
+  const size_t got = ZSTD_decompressDCtx(Decompressor(), plane->data(), size, stored.data(), stored.size());
+  ThrowIfShortOfMemory(got);
+  return got == size;
 }
 
 void ApplyTransform(std::span<uint64_t> values, Transform transform) {

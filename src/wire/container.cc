@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/varint.h"
+#include "wire/zstd_memory.h"
 
 namespace opscope {
 
@@ -32,6 +33,7 @@ uint32_t CheckOf(const void* data, size_t size) {
 std::string Compressed(std::string_view payload) {
   std::string frame(ZSTD_compressBound(payload.size()), '\0');
   const size_t size = ZSTD_compress(frame.data(), frame.size(), payload.data(), payload.size(), kZstdLevel);
+  ThrowIfShortOfMemory(size);
   if (ZSTD_isError(size) || size >= payload.size()) return {};
   frame.resize(size);
   return frame;
@@ -111,6 +113,7 @@ bool BlockScanner::ReadPayload(const Header& header, Block* block) {
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes) return false;
   decompressed_.resize(header.plain_bytes);
   const size_t size = ZSTD_decompress(decompressed_.data(), decompressed_.size(), stored.data(), stored.size());
+  ThrowIfShortOfMemory(size);
   block->payload = std::as_bytes(std::span(decompressed_));
   return size == header.plain_bytes;
 }

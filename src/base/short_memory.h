@@ -1,0 +1,48 @@
+// The one place where a failed allocation becomes an Error. Inside the library memory is taken as the
+// standard containers take it, and what they throw ends at the public entry point that was called:
+// every function that returns a Status or a Result runs its body through OrShortMemory. Functions that
+// return plain values (analyses, reports) have no way to say it and let std::bad_alloc pass.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "opscope/result.h"
+
+namespace opscope {
+
+// Fits into the string object itself (15 bytes with libstdc++): saying that memory is short must not need any.
+inline constexpr const char* kShortMemory = "memory is short";
+
+// "WHAT: memory is short", and without WHAT where even that is too much.
+[[nodiscard]] inline Error ShortMemoryError(std::string_view what) {
+  Error error;
+  error.code = ErrorCode::kOutOfMemory;
+  try {
+    if (!what.empty()) error.message.append(what).append(": ");
+    error.message.append(kShortMemory);
+  } catch (const std::bad_alloc&) {
+    error.message = kShortMemory;
+  }
+  return error;
+}
+
+// What `body` returns, a Status or a Result. `what` is the path or the name that the message begins with.
+template <typename Body>
+[[nodiscard]] auto OrShortMemory(std::string_view what, Body&& body) -> decltype(body()) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    return ShortMemoryError(what);
+  } catch (const std::length_error&) {  // a container that was asked for more than can be addressed
+    return ShortMemoryError(what);
+  }
+}
+
+}  // namespace opscope
