@@ -49,8 +49,7 @@ class Cli : public testing::Test {
     return Path(name);
   }
   static std::string Golden(const std::string& name) {
-    const fs::path root = fs::path(__FILE__).parent_path().parent_path().parent_path();
-    return (root / "tests/golden/torch_table" / name / "trace.json.gz").string();
+    return (fs::path(OPSCOPE_GOLDEN_DIR) / "torch_table" / name / "trace.json.gz").string();
   }
 
   // Runs `opscope ARGUMENTS` by the shell, which also understands pipes and redirections in them.
