@@ -46,10 +46,24 @@ inline void Unwrap(const Status& status, nb::handle path = {}) {
   if (!status.ok()) Raise(status.error(), path);
 }
 
+// Gives the GIL away for a block. Not nanobind's own: while the interpreter ends, Python ends every thread
+// that asks for the GIL by unwinding its stack, and nanobind's frames answer that with an abort. Here such a
+// thread stops for good and the process ends around it, which is what Python does from 3.14 on.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease();
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 // Runs `work` without the GIL and returns what it returns.
 template <typename Work>
 auto WithoutGil(Work&& work) {
-  nb::gil_scoped_release released;
+  const GilRelease released;
   return work();
 }
 

@@ -38,6 +38,16 @@ def chrome_json(*events):
     return json.dumps({"traceEvents": events}).encode()
 
 
+@pytest.fixture(scope="session")
+def programs():
+    """Runs small programs with torch, each in a process of its own (program_server.py)."""
+    from program_server import ProgramServer
+
+    server = ProgramServer()
+    yield server
+    server.close()
+
+
 @pytest.fixture
 def trace():
     """One thread: aten::linear [0, 100) us around aten::mm [10, 40), then aten::mm [200, 210)."""

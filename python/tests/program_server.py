@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs small programs, each in a process of its own in which torch is imported already.
+
+Importing torch takes seconds, so one process imports it and forks for every program. The child is an
+ordinary main program: it ends through the interpreter's own end, with its exit handlers and its status.
+Programs that need a file of their own (spawned children import it) use `run_file`.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+# What programs start with: opscope, torch's own profiler, or neither.
+OPSCOPE = "from opscope.torch import profile, record_function, schedule\n"
+TORCH = "from torch.profiler import profile, record_function, schedule\n"
+PLAIN = """
+import contextlib
+class profile(contextlib.nullcontext):
+    def __init__(self, **arguments): super().__init__(self)
+    def start(self): pass
+    stop = step = start
+    def export_chrome_trace(self, path): open(path, "w").close()
+    save = export_chrome_trace
+def record_function(name, args=None): return contextlib.nullcontext()
+def schedule(**steps): pass
+"""
+
+SERVER = """
+import json, os, select, signal, sys, time
+import torch
+torch.set_num_threads(1)
+def wait(child, limit_s):
+    poll = select.poll()
+    poll.register(os.pidfd_open(child), select.POLLIN)
+    in_time = bool(poll.poll(limit_s * 1000))
+    if not in_time: os.killpg(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    return in_time, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+for request in iter(sys.stdin.buffer.readline, b""):
+    request = json.loads(request)
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0: break
+    in_time, status, cpu = wait(child, request["limit_s"])
+    answer = {"status": status if in_time else "hang", "wall_s": time.monotonic() - began, "cpu_s": cpu}
+    sys.stdout.write(json.dumps(answer) + "\\n"); sys.stdout.flush()
+else: os._exit(0)
+os.setsid()
+os.chdir(request["folder"])
+for number, name in enumerate((os.devnull, "stdout", "stderr")):
+    file = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, number); os.close(file)
+with open("program.py") as program: program = compile(program.read(), "program.py", "exec")
+del json, wait, request, began, child, number, name, file
+exec(program)
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a program ended; times are those of the process, without the import of torch."""
+
+    status: int | str  # negative: of a signal; "hang": the time limit ended it
+    stdout: str
+    stderr: str
+    wall_s: float
+    cpu_s: float
+
+    @property
+    def seen(self):
+        """What a user sees; lines differ with what a program starts with, addresses from run to run."""
+        told = re.sub(r"line \d+", "line N", self.stderr)
+        told = re.sub(r"0x[0-9a-f]{6,}", "0xN", told)
+        # Several threads may abort at once; each tells it, at a different point.
+        told = re.sub(r"(terminate called .*\n)+", "terminate called\n", told)
+        return self.status, self.stdout, told
+
+
+def environment(**more):
+    """Of a program: it finds the package that the tests use, and torch's profiler is quiet."""
+    import opscope
+
+    package = str(pathlib.Path(opscope.__file__).parent.parent)
+    return os.environ | {"PYTHONPATH": package, "KINETO_LOG_LEVEL": "6", "OPENBLAS_NUM_THREADS": "1"} | more
+
+
+class ProgramServer:
+    """One at a time; `close` when done."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="opscope-programs-")
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+        )
+
+    def run(self, program, limit_s=60):
+        """Its Outcome. The program runs in an empty folder, which is `folder` of the server."""
+        folder = self.folder
+        for left in folder.iterdir():
+            left.unlink()
+        (folder / "program.py").write_text(program)
+        request = {"folder": str(folder), "limit_s": limit_s}
+        self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        stdout, stderr = ((folder / name).read_text(errors="replace") for name in ("stdout", "stderr"))
+        return Outcome(answer["status"], stdout, stderr, answer["wall_s"], answer["cpu_s"])
+
+    @property
+    def folder(self):
+        return pathlib.Path(self._folder.name)
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(60)
+        self._folder.cleanup()
+
+
+def run_file(folder, program, limit_s=120, **variables):
+    """Runs the text as a file of its own, from a new interpreter; returns status, stdout and stderr."""
+    path = folder / "program.py"
+    path.write_text(program)
+    process = subprocess.Popen(
+        [sys.executable, str(path)],
+        cwd=folder,
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        return "hang", out, err
+    return process.returncode, out, err
