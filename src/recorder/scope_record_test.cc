@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -207,6 +208,27 @@ TEST(ScopeRecord, ANameStandsOncePerChunk) {
   const std::string one = "same text", two = "same text";
   EXPECT_EQ(InternText(stream, one.c_str()), InternText(stream, two.c_str()));
   EXPECT_EQ(InternText(stream, one.c_str()), opscope_intern_slow(stream, "same text", 9));
+}
+
+// Each text stands at its own place, also where the look-up without a call meets texts that share a slot.
+TEST(ScopeRecord, TextsOfOneSizeAreToldApartByEveryByte) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  for (size_t size = 1; size <= 40; ++size) {
+    std::map<std::string, uint32_t> offsets;
+    for (size_t changed = 0; changed <= size; ++changed) {
+      std::string text(size, 'a');
+      if (changed < size) text[changed] = 'b';
+      offsets[text] = InternText(stream, text.data(), text.size());
+    }
+    for (const auto& [text, offset] : offsets) {
+      const auto* name = reinterpret_cast<const NameEntry*>(reinterpret_cast<const char*>(stream->chunk) + offset);
+      EXPECT_EQ(std::string(reinterpret_cast<const char*>(name + 1), name->size), text);
+      const std::string elsewhere = text;
+      EXPECT_EQ(InternText(stream, elsewhere.data(), elsewhere.size()), offset);
+      EXPECT_EQ(InternText(stream, elsewhere.c_str()), offset);
+    }
+  }
 }
 
 TEST(ScopeRecord, ExceptionsEndTheScopesTheyPass) {

@@ -5,13 +5,16 @@
 // What it costs (docs/performance.md): two clock reads, a name look-up by pointer, one store of 32
 // bytes. Options are template arguments: nothing is tested per event that was decided at start.
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
@@ -37,8 +40,8 @@ class RangeContext final : public at::ObserverContext {
 };
 static_assert(sizeof(RangeContext) <= sizeof(OpenScope::context) && offsetof(OpenScope, context) == 0);
 
-// Torch copies the keyword map at every call of kwinputs(). An explicit instantiation may name a
-// private member, so this reads it in place; a torch without the member does not compile.
+// What torch hands out only by a copy (kwinputs()) or by a call into its library (name(), isAsync()) is
+// read in place: an explicit instantiation may name a private member. A torch without it does not compile.
 template <typename Tag, typename Tag::Pointer Member>
 struct PrivateMember {
   friend typename Tag::Pointer Reach(Tag) { return Member; }
@@ -48,6 +51,32 @@ struct KeywordInputs {
   friend Pointer Reach(KeywordInputs);
 };
 template struct PrivateMember<KeywordInputs, &at::RecordFunction::kwinputs_>;
+
+using Schema = std::reference_wrapper<const c10::FunctionSchema>;
+struct NameOrSchema {
+  using Pointer = std::variant<std::string, Schema> at::RecordFunction::*;
+  friend Pointer Reach(NameOrSchema);
+};
+template struct PrivateMember<NameOrSchema, &at::RecordFunction::fn_>;
+
+struct AsyncMark {
+  using Pointer = bool at::RecordFunction::*;
+  friend Pointer Reach(AsyncMark);
+};
+template struct PrivateMember<AsyncMark, &at::RecordFunction::is_async_>;
+
+// Valid during the start callback.
+inline const std::string& NameOf(const at::RecordFunction& range) {
+  const auto& named = range.*Reach(NameOrSchema());
+  const std::string* name = std::get_if<std::string>(&named);
+  return name != nullptr ? *name : std::get_if<Schema>(&named)->get().name();
+}
+
+const std::string& OverloadNameOf(const at::RecordFunction& range) {
+  static const std::string& none = *new std::string;  // never destroyed: callbacks come at any time
+  const Schema* schema = std::get_if<Schema>(&(range.*Reach(NameOrSchema())));
+  return schema != nullptr ? schema->get().overload_name() : none;
+}
 
 __attribute__((noinline)) Stream* AttachStream(uint32_t slot, uint64_t generation, uint64_t logical_thread) {
   if (generation == kDisarmed || slot >= kMaxWindows) return nullptr;
@@ -125,10 +154,10 @@ struct RangeEntries {
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
 inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
-  const char* name = range.name();
+  const std::string& name = NameOf(range);
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
-  const char* overload = "";
+  [[maybe_unused]] const std::string* overload = nullptr;
   uint16_t fields = 0;
   uint32_t bytes = sizeof(PayloadHeader);
   if (sequence >= 0 || forward_thread != 0) {
@@ -136,8 +165,8 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     bytes += 16;
   }
   if constexpr ((Options & kWithOverloads) != 0) {
-    overload = range.overload_name();
-    if (overload != nullptr && *overload != '\0') {
+    overload = &OverloadNameOf(range);
+    if (!overload->empty()) {
       fields |= payload_fields::kOverload;
       bytes += 8;
     }
@@ -154,17 +183,19 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     bytes += 8;
   }
 
-  if (bytes == sizeof(PayloadHeader)) return {InternText(stream, name), 0};
+  if (bytes == sizeof(PayloadHeader)) return {InternText(stream, name.data(), name.size()), 0};
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
   const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
-    if ((fields & payload_fields::kOverload) != 0) overload_offset = InternText(stream, overload);
+    if ((fields & payload_fields::kOverload) != 0) {
+      overload_offset = InternText(stream, overload->data(), overload->size());
+    }
     if constexpr ((Options & kWithInputs) != 0) {
       if ((fields & payload_fields::kKeywords) != 0) {
         keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
       }
     }
-    return InternText(stream, name);
+    return InternText(stream, name.data(), name.size());
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
   char* place = room.side;
@@ -187,7 +218,7 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     StoreArguments(*inputs, place);
     if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
       CountFailure();  // the second look at a long list ran operators that filled the chunk
-      return {InternText(stream, name), 0};
+      return {InternText(stream, name.data(), name.size()), 0};
     }
   }
   return {room.name, OffsetInChunk(stream, room.side)};
@@ -195,7 +226,7 @@ inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
 
 uint8_t FlagsOf(const at::RecordFunction& range) {
   if (__builtin_expect(range.scope() != at::RecordScope::USER_SCOPE, 1)) return 0;
-  return std::strncmp(range.name(), "ProfilerStep#", 13) == 0 ? record_flags::kStep : 0;
+  return NameOf(range).starts_with("ProfilerStep#") ? record_flags::kStep : 0;
 }
 
 template <uint32_t Options>
@@ -249,7 +280,7 @@ __attribute__((flatten)) void EndRange(const at::RecordFunction& range, at::Obse
   if (context == nullptr) return;
   const uint64_t now = ReadTicks();
   auto* scope = reinterpret_cast<OpenScope*>(context);
-  if (OPSCOPE_UNLIKELY(range.isAsync())) {  // known only now: a future is attached after the start
+  if (OPSCOPE_UNLIKELY(range.*Reach(AsyncMark()))) {  // known only now: a future is attached after the start
     const uint32_t shape = scope->shape.load(std::memory_order_relaxed);
     scope->shape.store((shape & ~0xff0000u) | static_cast<uint32_t>(RecordKind::kAsync) << 16,
                        std::memory_order_relaxed);
