@@ -47,7 +47,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kRecorderAbi = 1;
+inline constexpr uint32_t kRecorderAbi = 2;
 inline constexpr uint32_t kMaxWindows = 64;
 inline constexpr uint32_t kNameCacheBits = 9;
 inline constexpr uint32_t kNameCacheEntries = 1u << kNameCacheBits;
@@ -204,6 +204,17 @@ OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, c
 // closed.
 OPSCOPE_RECORDER_API void opscope_window_read(const opscope::Window* window,
                                               void (*sink)(void* context, uint16_t block_type, const void* data,
+                                                           uint64_t bytes),
+                                              void* context);
+// The window as it is now, while its threads go on recording: calls `sink` once per chunk, newest first, with
+// the scopes that are open as kUnfinished records, and once with block_types::kWindowInfo, whose member "dump"
+// holds `about_json` (members of a JSON object; may be null). Of each thread it has the newest records without
+// a gap; those before them count as dropped. Bytes are valid during the call of `sink`; between the records
+// and the side entries of a chunk they are of any content. False: the sink said so, memory is short, or the
+// window is of the process that this one was forked from. Any thread, also while the window closes or after;
+// several dumps of a window take turns. The caller sees to it that the window is not freed meanwhile.
+OPSCOPE_RECORDER_API bool opscope_window_dump(opscope::Window* window, const char* about_json,
+                                              bool (*sink)(void* context, uint16_t block_type, const void* data,
                                                            uint64_t bytes),
                                               void* context);
 // Gives the memory back. Closes first when open. Threads that still hold a stream of it let go of it

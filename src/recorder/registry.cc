@@ -32,6 +32,15 @@ void ChangeGate() {
   opscope_gate.store(natives ? registry.gate_changes : 0, std::memory_order_release);
 }
 
+void GiveBackChunk(StreamState* state, ChunkHeader* chunk, uint32_t size) {
+  for (PinnedChunk& pin : state->pins) {
+    if (pin.chunk != chunk) continue;
+    pin.orphan_bytes = size;
+    return;
+  }
+  ReturnChunk(chunk, size);
+}
+
 void Disarm(StreamState* state) {
   registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
   state->stopped = true;
@@ -79,11 +88,13 @@ void DetachStream(StreamState* state) {
 }
 
 void DetachWindow(Window* window) {
+  [[maybe_unused]] const bool whole = TakeOver(&window->dumping);
   if (!TakeOver(&window->mutex)) {
     new (&window->metadata) GrowingArray<char>;
     new (&window->calibrations) GrowingArray<Calibration>;
   }
   for (StreamState* state : window->streams) {
+    state->pins[0] = state->pins[1] = {};   // the dump goes on in the parent
     if (TakeOver(&state->mutex)) continue;  // else caught while changing chunks: what it has is given up
     new (&state->chunks) GrowingArray<ChunkHeader*>;
     new (&state->names) NameTable;

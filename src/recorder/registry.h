@@ -6,6 +6,7 @@
 //
 // Locks, taken in this order
 //   EdgeMutex(slot)      closing a window against scopes that end on another thread or too late
+//   Window::dumping      dumps of one window, one after the other
 //   registry.mutex       lists of threads and windows, gate, attaching and letting go of streams
 //   StreamState::mutex   which chunks a stream has; held by its owner only in slow paths
 //   Window::mutex        calibrations and metadata
@@ -29,6 +30,12 @@ namespace opscope {
 
 struct ThreadState;
 
+// A chunk that a dump is reading: when the stream lets go of it meanwhile, the dump gives it back.
+struct PinnedChunk {
+  ChunkHeader* chunk = nullptr;
+  uint32_t orphan_bytes = 0;  // its size, once the stream has let go of it
+};
+
 // One thread in one window. Belongs to its Thread for ever; used for one window after another.
 struct StreamState {
   Stream stream;
@@ -44,6 +51,7 @@ struct StreamState {
   uint64_t dropped = 0;
   bool stopped = false;  // at the cap for good
   bool sealed = false;   // the close has read it
+  PinnedChunk pins[2];   // of the dump under way
 
   std::atomic<uint64_t> dropped_elsewhere{0};  // by threads that ended or released scopes of this stream
 
@@ -85,6 +93,8 @@ struct Window {
   bool detached = false;            // of the process that this one was forked from
 
   GrowingArray<StreamState*> streams;  // registry.mutex while open, constant afterwards
+
+  std::mutex dumping;  // one dump at a time; before registry.mutex
 
   std::mutex mutex;  // guards the following
   GrowingArray<Calibration> calibrations;
@@ -135,6 +145,10 @@ void Disarm(StreamState* state);
 // Takes scopes that other threads have ended out of the stream's list. REQUIRES: the calling thread
 // owns the stream.
 void DropEndedScopes(Stream* stream);
+
+// Gives a chunk that the stream no longer has back to the pool, or leaves that to the dump that reads it.
+// REQUIRES: the mutex of the stream is held.
+void GiveBackChunk(StreamState* state, ChunkHeader* chunk, uint32_t size);
 
 // REQUIRES for all below: registry.mutex is held.
 // Gives the gate a new value after a window opened or closed.

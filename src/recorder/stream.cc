@@ -60,7 +60,7 @@ void RecycleOldest(StreamState* state, Window* window) {
   const uint32_t size = oldest->size;
   state->recycled += LoadPublished(oldest).record_count;
   state->chunks.RemoveFirst();
-  ReturnChunk(oldest, size);
+  GiveBackChunk(state, oldest, size);
   window->bytes.fetch_sub(size, std::memory_order_relaxed);
 }
 
@@ -261,7 +261,7 @@ namespace {
 void ReturnLoan(StreamState* state) {
   if (state->loaned == nullptr) return;
   if (state->held_by_window) {
-    ReturnChunk(state->loaned, state->loaned_bytes);
+    GiveBackChunk(state, state->loaned, state->loaned_bytes);
   } else {  // its pages were given back already
     UnmapChunk(state->loaned, state->loaned_bytes);
   }

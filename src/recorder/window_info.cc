@@ -28,15 +28,15 @@ std::string_view TextOf(const char* text, size_t capacity) {
   return {text, strnlen(text, capacity)};
 }
 
-void AppendThread(std::string* out, const StreamState& state) {
+void AppendThread(std::string* out, const ThreadFigures& thread) {
   out->append("{\"index\":");
-  AppendUint(out, state.thread_index);
-  AppendMember(out, "os_thread", state.os_thread);
-  AppendMember(out, "logical_thread", state.logical_thread);
-  AppendMember(out, "name", TextOf(state.thread_name, sizeof(state.thread_name)));
-  AppendMember(out, "recorded", state.recorded);
-  AppendMember(out, "dropped", state.dropped);
-  AppendMember(out, "chunks", state.chunks.size());
+  AppendUint(out, thread.index);
+  AppendMember(out, "os_thread", thread.os_thread);
+  AppendMember(out, "logical_thread", thread.logical_thread);
+  AppendMember(out, "name", TextOf(thread.name, sizeof(thread.name)));
+  AppendMember(out, "recorded", thread.recorded);
+  AppendMember(out, "dropped", thread.dropped);
+  AppendMember(out, "chunks", thread.chunks);
   out->push_back('}');
 }
 
@@ -53,18 +53,24 @@ void AppendCalibrations(std::string* out, const GrowingArray<Calibration>& calib
   out->push_back(']');
 }
 
-void AppendThreads(std::string* out, const Window& window) {
-  out->append(",\"threads\":[");
+ThreadFigures FinalFigures(const StreamState& state) {
+  ThreadFigures thread = IdentityOf(state);
+  thread.recorded = state.recorded;
+  thread.dropped = state.dropped;
+  thread.chunks = state.chunks.size();
+  return thread;
+}
+
+void AppendFinalThreads(std::string* out, const Window& window) {
   const size_t count = window.detached ? 0 : window.streams.size();
   for (size_t i = 0; i < count; ++i) {
     if (i != 0) out->push_back(',');
-    AppendThread(out, *window.streams[i]);
+    AppendThread(out, FinalFigures(*window.streams[i]));
   }
-  out->push_back(']');
 }
 
-// REQUIRES: window->mutex is held.
-std::string InfoText(const Window& window) {
+// Up to the threads. REQUIRES: window->mutex is held.
+std::string BeginInfo(const Window& window) {
   std::string out = "{\"abi\":";
   AppendUint(&out, kRecorderAbi);
   AppendMember(&out, "pid", registry.process);
@@ -76,12 +82,32 @@ std::string InfoText(const Window& window) {
   AppendMember(&out, "broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
   if (window.detached) out.append(",\"detached\":true");
   AppendCalibrations(&out, window.calibrations);
-  AppendThreads(&out, window);
-  out.append(",\"metadata\":{").append(window.metadata.begin(), window.metadata.size()).append("}}");
   return out;
 }
 
+// REQUIRES: window->mutex is held.
+void EndInfo(const Window& window, std::string* out) {
+  out->append("],\"metadata\":{").append(window.metadata.begin(), window.metadata.size()).append("}}");
+}
+
+std::string FinalInfoText(const Window& window) {
+  std::string text = BeginInfo(window);
+  text.append(",\"threads\":[");
+  AppendFinalThreads(&text, window);
+  EndInfo(window, &text);
+  return text;
+}
+
 }  // namespace
+
+ThreadFigures IdentityOf(const StreamState& state) {
+  ThreadFigures thread;
+  thread.index = state.thread_index;
+  thread.os_thread = state.os_thread;
+  thread.logical_thread = state.logical_thread;
+  std::memcpy(thread.name, state.thread_name, sizeof(thread.name));
+  return thread;
+}
 
 void ReadProcessName(Window* window) {
   const int file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
@@ -94,7 +120,7 @@ void ReadProcessName(Window* window) {
 std::string_view WriteWindowInfo(Window* window) {
   std::lock_guard<std::mutex> lock(window->mutex);
   try {
-    const std::string text = InfoText(*window);
+    const std::string text = FinalInfoText(*window);
     char* kept = static_cast<char*>(std::malloc(text.size()));
     if (kept == nullptr || !window->info_texts.Push(kept)) {
       std::free(kept);
@@ -102,6 +128,22 @@ std::string_view WriteWindowInfo(Window* window) {
     }
     std::memcpy(kept, text.data(), text.size());
     return {kept, text.size()};
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+std::string DumpInfoText(Window* window, const ThreadFigures* threads, size_t count, std::string_view about_dump) {
+  std::lock_guard<std::mutex> lock(window->mutex);
+  try {
+    std::string text = BeginInfo(*window);
+    text.append(",\"dump\":{").append(about_dump).append("},\"threads\":[");
+    for (size_t i = 0; i < count; ++i) {
+      if (i != 0) text.push_back(',');
+      AppendThread(&text, threads[i]);
+    }
+    EndInfo(*window, &text);
+    return text;
   } catch (const std::bad_alloc&) {
     return {};
   }

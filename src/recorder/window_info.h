@@ -4,15 +4,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "recorder/registry.h"
 
 namespace opscope {
 
+// One thread's row.
+struct ThreadFigures {
+  uint32_t index = 0;
+  uint64_t os_thread = 0;
+  uint64_t logical_thread = 0;
+  char name[32] = {};
+  uint64_t recorded = 0;
+  uint64_t dropped = 0;
+  uint64_t chunks = 0;
+};
+
+// What identifies the thread; the figures are the caller's. REQUIRES: the mutex of the stream is held, or
+// nobody else has it.
+ThreadFigures IdentityOf(const StreamState& state);
+
 void ReadProcessName(Window* window);
 
 // Valid until the window is freed. Empty: memory is short. REQUIRES: the window is closed.
 std::string_view WriteWindowInfo(Window* window);
+
+// The same of a dump, with these threads and `about_dump` (members of a JSON object; may be empty).
+// Empty: memory is short.
+std::string DumpInfoText(Window* window, const ThreadFigures* threads, size_t count, std::string_view about_dump);
 
 }  // namespace opscope

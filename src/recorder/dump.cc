@@ -1,0 +1,299 @@
+// A window as it is now, while its threads go on (opscope_window_dump).
+//
+// First the newest chunk of every thread, with the scopes that are open, so that all threads are shown at
+// about the same moment; then the older ones, backward in time and thread by thread in turn. Backward,
+// because under kKeepNewest a thread recycles its oldest chunk while the dump is under way, faster than
+// chunks can be written: whoever begins with the oldest runs after it and gets pieces with holes between
+// them, while this way what is lost to the dump is the far end alone. So a dump's records of a thread are
+// without a gap up to its newest, and those before them are counted as dropped.
+//
+// A thread's mutex is held for a microsecond, to read its list of open scopes or to pin a chunk; its
+// bytes are read outside. A pinned chunk stays as it is: when its thread recycles it meanwhile the dump
+// gives it back. So a thread that needs its next chunk does not wait for a disk, nor for a copy.
+//
+// The moment of a thread. In this order are read: the number of published records n0, the clock T, the
+// list of open scopes, the number of published records n1. The dump has the records [0, n0), those of
+// [n0, n1) that began before T, and the scopes of the list that began before T and have no record in
+// [n0 - 1, n1). Then no scope of before T is missing that has something inside it, none is there twice,
+// and of what began after T nothing is there:
+//   - A scope in the list before its first reading stays there until it is published (before n1, hence
+//     among the records) or is in the list still.
+//   - A scope that began before T and came into the list later has nothing inside that began before T.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <cstring>
+
+#include "recorder/calibrations.h"
+#include "recorder/chunk_pool.h"
+#include "recorder/open_scopes.h"
+#include "recorder/registry.h"
+#include "recorder/unfinished.h"
+#include "recorder/window_info.h"
+
+namespace opscope {
+namespace {
+
+using DumpSink = bool (*)(void* context, uint16_t type, const void* data, uint64_t bytes);
+
+enum { kNewest = 0, kOlder = 1 };  // StreamState::pins
+constexpr uint64_t kLargestEdge = uint64_t{1} << 30;
+
+// Memory that grows and is kept from chunk to chunk.
+class Buffer {
+ public:
+  // Null: memory is short.
+  char* Take(uint64_t bytes) {
+    bytes_.SetSize(0);
+    return bytes_.Reserve(bytes) ? bytes_.begin() : nullptr;
+  }
+
+ private:
+  GrowingArray<char> bytes_;
+};
+
+// The clock, read after all loads before it and before all loads after it.
+uint64_t ReadTicksInOrder() {
+#if defined(__x86_64__)
+  __builtin_ia32_lfence();
+  const uint64_t ticks = ReadTicks();
+  __builtin_ia32_lfence();
+  return ticks;
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const uint64_t ticks = ReadTicks();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return ticks;
+#endif
+}
+
+// Where the dump is with one thread.
+struct ThreadTurn {
+  StreamState* state = nullptr;
+  ThreadFigures figures;
+  uint64_t issued = 0;         // finished or dropped until the thread's moment
+  uint32_t next_sequence = 0;  // of the chunk that is due, going backward
+  bool more = false;
+};
+
+// What was seen of a thread at its moment.
+struct Moment {
+  ChunkHeader* chunk = nullptr;
+  ChunkHeader header;  // of the chunk, with no records
+  uint64_t ticks = 0;
+  uint32_t before = 0;     // n0
+  PublishedExtent extent;  // n1, and the lowest byte that the open scopes use too
+  OpenCopies open;
+  const ChunkHeader* previous = nullptr;  // pinned too
+  uint64_t began = 0;                     // open scopes, with those that have no name to be shown by
+};
+
+class Dump {
+ public:
+  Dump(Window* window, DumpSink sink, void* context) : window_(window), sink_(sink), context_(context) {}
+
+  bool Write(std::string_view about) {
+    if (!ListThreads()) return false;
+    bool going = true;
+    for (size_t i = 0; going && i < turns_.size(); ++i)
+      going = WriteNewest(&turns_[i]);
+    for (bool any = true; going && any;) {
+      any = false;
+      for (size_t i = 0; going && i < turns_.size(); ++i) {
+        if (!turns_[i].more) continue;
+        any = true;
+        going = WriteOlder(&turns_[i]);
+      }
+    }
+    return going && WriteInfo(about);
+  }
+
+ private:
+  bool ListThreads() {
+    std::lock_guard<std::mutex> lock(registry.mutex);
+    if (window_->detached || !turns_.Reserve(window_->streams.size())) return false;
+    for (StreamState* state : window_->streams) {
+      ThreadTurn turn;
+      turn.state = state;
+      if (!turns_.Push(turn)) return false;
+    }
+    return true;
+  }
+
+  bool Give(const ChunkHeader* chunk) { return sink_(context_, block_types::kRawChunk, chunk, chunk->size); }
+
+  static void Unpin(StreamState* state, int pin) {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    PinnedChunk& pinned = state->pins[pin];
+    if (pinned.orphan_bytes != 0) ReturnChunk(pinned.chunk, pinned.orphan_bytes);
+    pinned = {};
+  }
+
+  // REQUIRES: the mutex of the stream is held.
+  static void CountIssued(ThreadTurn* turn, uint64_t in_chunk) {
+    const StreamState& state = *turn->state;
+    turn->figures = IdentityOf(state);
+    turn->issued = state.written_before + in_chunk + state.stream.dropped.load(std::memory_order_relaxed) +
+                   state.dropped_elsewhere.load(std::memory_order_relaxed);
+  }
+
+  // What the close of the window has settled meanwhile is taken as it is. REQUIRES: as above.
+  static void BeginSealed(ThreadTurn* turn) {
+    StreamState& state = *turn->state;
+    CountIssued(turn, 0);
+    turn->issued = state.recorded + state.dropped;
+    turn->more = !state.chunks.empty();
+    if (turn->more) turn->next_sequence = state.chunks.back()->sequence;
+  }
+
+  // Reads the thread's moment and pins its chunk. False: nothing is to be written now.
+  bool SeeMoment(ThreadTurn* turn, Moment* moment) {
+    StreamState* state = turn->state;
+    std::lock_guard<std::mutex> lock(state->mutex);
+    if (state->sealed) {
+      BeginSealed(turn);
+      return false;
+    }
+    ChunkHeader* chunk = state->stream.chunk;
+    if (chunk == nullptr) {
+      CountIssued(turn, 0);
+      return false;
+    }
+    moment->before = LoadPublished(chunk).record_count;
+    moment->ticks = ReadTicksInOrder();
+    if (!ListOpenScopesOfRunning(state->stream, window_->generation, moment->ticks, &moment->open)) {
+      registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
+      moment->open.SetSize(0);
+    }
+    moment->extent = LoadPublished(chunk);
+    RemoveFinished(&moment->open, chunk, moment->before == 0 ? 0 : moment->before - 1, moment->extent.record_count);
+    moment->began = moment->open.size();
+    if (state->stopped) RemoveNameless(&moment->open);
+    moment->extent.side_begin = LowestByteOf(moment->open, chunk, moment->extent.side_begin);
+    moment->chunk = chunk;
+    CopyHeader(*chunk, &moment->header);
+    CountIssued(turn, 0);
+    state->pins[kNewest].chunk = chunk;
+    turn->more = chunk->sequence != 0;
+    turn->next_sequence = chunk->sequence - 1;
+    moment->previous = turn->more ? PinDue(turn) : nullptr;
+    return true;
+  }
+
+  // The chunk as it was at the moment. Null: memory is short.
+  ChunkHeader* CopyAt(const Moment& moment) {
+    auto* copy = reinterpret_cast<ChunkHeader*>(newest_.Take(moment.header.size));
+    if (copy == nullptr) return nullptr;
+    CopyHeader(moment.header, copy);
+    const auto* from = reinterpret_cast<const Record*>(moment.chunk + 1);
+    auto* to = reinterpret_cast<Record*>(copy + 1);
+    std::memcpy(static_cast<void*>(to), from, moment.before * sizeof(Record));
+    uint32_t count = moment.before;
+    for (uint32_t i = moment.before; i < moment.extent.record_count; ++i) {
+      if (from[i].start < moment.ticks) to[count++] = from[i];
+    }
+    const uint32_t side = moment.extent.side_begin;
+    std::memcpy(reinterpret_cast<char*>(copy) + side, reinterpret_cast<const char*>(moment.chunk) + side,
+                moment.header.size - side);
+    StorePublished(copy, {count, side});
+    return copy;
+  }
+
+  // With the one before: the newest may have been begun just now.
+  bool WriteNewest(ThreadTurn* turn) {
+    Moment moment;
+    if (!SeeMoment(turn, &moment)) return true;
+    ChunkHeader* copy = CopyAt(moment);
+    Unpin(turn->state, kNewest);
+    const bool going = WriteCopy(turn, moment, copy);
+    return WritePinned(turn, moment.previous, going);
+  }
+
+  bool WriteCopy(ThreadTurn* turn, const Moment& moment, ChunkHeader* copy) {
+    if (copy == nullptr) {
+      turn->issued += moment.extent.record_count + moment.began;  // and none of them recorded
+      return true;
+    }
+    const uint32_t finished = LoadPublished(copy).record_count;
+    turn->issued += finished + moment.began;
+    turn->figures.recorded += finished;
+    ++turn->figures.chunks;
+    return WriteWithOpenScopes(turn, moment, copy);
+  }
+
+  bool WriteWithOpenScopes(ThreadTurn* turn, const Moment& moment, ChunkHeader* copy) {
+    if (moment.open.empty()) return Give(copy);
+    if (AppendUnfinished(copy, moment.open, moment.ticks)) {
+      turn->figures.recorded += moment.open.size();
+      return Give(copy);
+    }
+    if (!Give(copy)) return false;
+    const uint64_t size = EdgeChunkBytes(copy, moment.open);
+    auto* edge = reinterpret_cast<ChunkHeader*>(size > kLargestEdge ? nullptr : edge_.Take(size));
+    if (edge == nullptr) return true;  // issued and not recorded
+    FillEdgeChunk(copy, moment.open, moment.ticks, static_cast<uint32_t>(size), edge);
+    turn->figures.recorded += moment.open.size();
+    ++turn->figures.chunks;
+    return Give(edge);
+  }
+
+  // The chunk that is due, pinned; null when it was recycled, and all before it with it. REQUIRES: the mutex
+  // of the stream is held.
+  static ChunkHeader* PinDue(ThreadTurn* turn) {
+    StreamState* state = turn->state;
+    if (state->chunks.empty() || turn->next_sequence < state->chunks[0]->sequence) return nullptr;
+    const size_t place = turn->next_sequence - state->chunks[0]->sequence;
+    if (place >= state->chunks.size()) return nullptr;
+    return state->pins[kOlder].chunk = state->chunks[place];
+  }
+
+  bool WriteOlder(ThreadTurn* turn) {
+    const ChunkHeader* chunk = nullptr;
+    {
+      std::lock_guard<std::mutex> lock(turn->state->mutex);
+      chunk = PinDue(turn);
+    }
+    return WritePinned(turn, chunk, true);
+  }
+
+  // A chunk that PinDue gave, null included; and where the thread goes on after it.
+  bool WritePinned(ThreadTurn* turn, const ChunkHeader* chunk, bool going) {
+    turn->more = chunk != nullptr && chunk->sequence != 0;
+    if (chunk == nullptr) return going;
+    turn->next_sequence = chunk->sequence - 1;
+    if (going) {
+      turn->figures.recorded += LoadPublished(chunk).record_count;
+      ++turn->figures.chunks;
+      going = Give(chunk);
+    }
+    Unpin(turn->state, kOlder);
+    return going;
+  }
+
+  bool WriteInfo(std::string_view about) {
+    GrowingArray<ThreadFigures> threads;
+    if (!threads.Reserve(turns_.size())) return false;
+    for (ThreadTurn& turn : turns_) {
+      turn.figures.dropped = turn.issued > turn.figures.recorded ? turn.issued - turn.figures.recorded : 0;
+      if (!threads.Push(turn.figures)) return false;
+    }
+    AddCalibration(window_);
+    const std::string text = DumpInfoText(window_, threads.begin(), threads.size(), about);
+    return !text.empty() && sink_(context_, block_types::kWindowInfo, text.data(), text.size());
+  }
+
+  Window* window_;
+  DumpSink sink_;
+  void* context_;
+  GrowingArray<ThreadTurn> turns_;
+  Buffer newest_;
+  Buffer edge_;
+};
+
+}  // namespace
+}  // namespace opscope
+
+bool opscope_window_dump(opscope::Window* window, const char* about_json,
+                         bool (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
+  std::lock_guard<std::mutex> lock(window->dumping);
+  return opscope::Dump(window, sink, context).Write(about_json == nullptr ? "" : about_json);
+}

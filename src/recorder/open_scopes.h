@@ -1,0 +1,37 @@
+// The list of open scopes of one thread, read by another one while the owner may be writing.
+//
+// Thread rule: any thread, with the stream's mutex held, so that the owner does not go on to another chunk.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/growing_array.h"
+#include "recorder/registry.h"
+
+namespace opscope {
+
+struct OpenCopy {
+  uint64_t start;
+  uint32_t name;
+  uint32_t side;
+  uint32_t shape;
+  uint32_t origin;
+};
+using OpenCopies = GrowingArray<OpenCopy>;  // innermost first
+
+// Of a stream whose generation is 0 already: its thread does no more than finish what it is in, so the
+// list holds still after a try or two. False: it does not, or memory is short.
+bool ListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies* copies);
+
+// Of a stream whose thread goes on: the scopes that began before `until` and are open through the whole
+// call are in the list; one that ends meanwhile may be. REQUIRES: `until` was read before the call.
+bool ListOpenScopesOfRunning(const Stream& stream, uint64_t generation, uint64_t until, OpenCopies* copies);
+
+// Takes those out whose records are among [before, after) of the chunk.
+void RemoveFinished(OpenCopies* copies, const ChunkHeader* chunk, uint32_t before, uint32_t after);
+
+// Scopes that began at the cap have no name to be shown by; they count as dropped.
+void RemoveNameless(OpenCopies* copies);
+
+}  // namespace opscope

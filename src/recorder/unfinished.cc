@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/unfinished.h"
+
+#include <cstring>
+#include <new>
+
+#include "recorder/entries.h"
+#include "recorder/stream_sink.h"
+
+namespace opscope {
+namespace {
+
+// Entries for the last chunk of a stream, downward from its end.
+class EdgeSink final : public EntrySink {
+ public:
+  EdgeSink(ChunkHeader* chunk, uint32_t size) : base_(reinterpret_cast<char*>(chunk)), limit_(size) {}
+  uint32_t limit() const { return limit_; }
+
+  uint32_t Intern(std::string_view text) override {
+    uint32_t offset = 0;
+    StoreName(Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset), text);
+    return offset;
+  }
+  char* Reserve(uint32_t bytes, uint32_t* offset) override {
+    limit_ -= bytes;
+    *offset = limit_;
+    return base_ + limit_;
+  }
+
+ private:
+  char* base_;
+  uint32_t limit_;
+};
+
+Record UnfinishedRecord(const OpenCopy& copy, uint64_t end_ticks) {
+  Record record;
+  record.start = copy.start;
+  record.value = end_ticks > copy.start ? end_ticks - copy.start : 0;
+  record.depth = static_cast<uint16_t>(copy.shape);
+  record.kind = static_cast<RecordKind>(copy.shape >> 16 & 0xffu);
+  record.flags = static_cast<uint8_t>(copy.shape >> 24 | record_flags::kUnfinished);
+  record.source = static_cast<RecordSource>(copy.origin & 0xffu);
+  record.scope = static_cast<uint8_t>(copy.origin >> 8);
+  record.name = copy.name;
+  record.side = copy.side;
+  return record;
+}
+
+}  // namespace
+
+void CopyHeader(const ChunkHeader& from, ChunkHeader* to) {
+  new (to) ChunkHeader;
+  to->header_bytes = from.header_bytes;
+  to->size = from.size;
+  to->sequence = from.sequence;
+  to->window = from.window;
+  to->os_thread = from.os_thread;
+  to->thread_index = from.thread_index;
+  to->process = from.process;
+  to->logical_thread = from.logical_thread;
+  to->dropped_before = from.dropped_before;
+  to->calibration = from.calibration;
+  std::memcpy(to->thread_name, from.thread_name, sizeof(to->thread_name));
+  to->recorded_before = from.recorded_before;
+}
+
+uint32_t LowestByteOf(const OpenCopies& copies, const ChunkHeader* chunk, uint32_t published) {
+  for (const OpenCopy& copy : copies)
+    published = LowestOffset(SpaceOf(chunk), copy.name, copy.side, published);
+  return published;
+}
+
+bool AppendUnfinished(ChunkHeader* chunk, const OpenCopies& copies, uint64_t end_ticks) {
+  PublishedExtent extent = LoadPublished(chunk);
+  const uint64_t records_end = sizeof(ChunkHeader) + (extent.record_count + copies.size()) * sizeof(Record);
+  if (records_end > extent.side_begin) return false;
+  auto* records = reinterpret_cast<Record*>(chunk + 1);
+  for (const OpenCopy& copy : copies)
+    records[extent.record_count++] = UnfinishedRecord(copy, end_ticks);
+  StorePublished(chunk, extent);
+  return true;
+}
+
+uint64_t EdgeChunkBytes(const ChunkHeader* last, const OpenCopies& copies) {
+  const EntrySpace space = SpaceOf(last);
+  uint64_t bytes = sizeof(ChunkHeader) + copies.size() * sizeof(Record);
+  for (const OpenCopy& copy : copies)
+    bytes += BytesOfEntries(space, copy.name, copy.side);
+  return (bytes + 4095) & ~uint64_t{4095};
+}
+
+void FillEdgeChunk(const ChunkHeader* last, const OpenCopies& copies, uint64_t end_ticks, uint32_t size,
+                   ChunkHeader* chunk) {
+  const EntrySpace space = SpaceOf(last);
+  CopyHeader(*last, chunk);
+  chunk->size = size;
+  chunk->sequence = last->sequence + 1;
+  chunk->recorded_before = last->recorded_before + LoadPublished(last).record_count;
+  EdgeSink sink(chunk, size);
+  auto* records = reinterpret_cast<Record*>(chunk + 1);
+  uint32_t count = 0;
+  for (const OpenCopy& copy : copies) {
+    OpenCopy moved = copy;
+    const CopiedEntries entries = CopyEntries(space, copy.name, copy.side, kNoThread, &sink);
+    moved.name = entries.name;
+    moved.side = entries.side;
+    records[count++] = UnfinishedRecord(moved, end_ticks);
+  }
+  StorePublished(chunk, {count, sink.limit()});
+}
+
+}  // namespace opscope

@@ -1,0 +1,28 @@
+// Open scopes as kUnfinished records: behind the last records of a thread, or in a chunk of their own
+// after them. The close of a window writes them into the recording, a dump into its copy.
+//
+// Thread rule: pure functions over memory that nobody else writes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/open_scopes.h"
+
+namespace opscope {
+
+// Header of a chunk that stands for, or follows, `from`; with no records yet.
+void CopyHeader(const ChunkHeader& from, ChunkHeader* to);
+
+// Lowest byte of the chunk that the published records and these scopes use.
+uint32_t LowestByteOf(const OpenCopies& copies, const ChunkHeader* chunk, uint32_t published);
+
+// Behind the records of `chunk`, in which their names and payloads lie already. False: no room.
+[[nodiscard]] bool AppendUnfinished(ChunkHeader* chunk, const OpenCopies& copies, uint64_t end_ticks);
+
+// A chunk of their own, to stand after `last`: the size it needs, and what is in it.
+uint64_t EdgeChunkBytes(const ChunkHeader* last, const OpenCopies& copies);
+void FillEdgeChunk(const ChunkHeader* last, const OpenCopies& copies, uint64_t end_ticks, uint32_t size,
+                   ChunkHeader* chunk);
+
+}  // namespace opscope
