@@ -121,6 +121,7 @@ bool RecordingSession::AddMetadata(std::string_view key, std::string_view json) 
 }
 
 Result<std::shared_ptr<const Trace>> RecordingSession::ReadTrace() {
+  if (is_in_child() && is_imported_.load(std::memory_order_acquire)) return *trace_;
   if (is_in_child()) return Error{ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
   const std::lock_guard lock(mutex_);
   if (state_ == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
@@ -130,6 +131,7 @@ Result<std::shared_ptr<const Trace>> RecordingSession::ReadTrace() {
     opscope_window_free(window_);
     window_ = nullptr;
     state_ = State::kRead;
+    is_imported_.store(true, std::memory_order_release);
   }
   return *trace_;
 }

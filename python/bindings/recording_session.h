@@ -3,7 +3,7 @@
 // first use; its raw chunks are given back then. Dropped while running it stops and frees everything.
 //
 // After fork the child has a copy of the object but no recorder behind it: there every call does
-// nothing and says so where it must answer.
+// nothing and says so where it must answer; a Trace that was imported before the fork can be had.
 //
 // Thread rule: any thread; calls take turns. No call needs or takes the GIL.
 // SPDX-License-Identifier: Apache-2.0
@@ -77,6 +77,7 @@ class RecordingSession {
   void* source_session_ = nullptr;
   WindowCounts final_counts_;
   std::optional<Result<std::shared_ptr<const Trace>>> trace_;
+  std::atomic<bool> is_imported_{false};  // trace_ is complete and stays; read without the mutex in a child
 };
 
 }  // namespace opscope::python

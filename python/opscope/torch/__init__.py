@@ -5,6 +5,8 @@ Change ``from torch.profiler import ...`` to ``from opscope.torch import ...``. 
 raises UnsupportedFeature and what differs on purpose: docs/torch.md.
 """
 
+from . import presence  # isort: skip  # noqa: F401  first: says what to do without torch
+
 from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_available, supported_activities
 from .averages import FunctionEventAvg
 from .errors import UnsupportedFeature

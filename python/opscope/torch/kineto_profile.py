@@ -107,7 +107,7 @@ class _KinetoProfile:
         self._trace_metadata: dict[str, str] = {}
         self._metadata_for_next: dict[str, str] = {}
         self._experimental = read_experimental_config(experimental_config)
-        self._started = False
+        self._started_by: int | None = None  # the process
 
     # ---- recording --------------------------------------------------------------------------
 
@@ -120,20 +120,25 @@ class _KinetoProfile:
         self._finish(self.stop_trace)
 
     def _begin(self, act: Callable[[], Any]) -> None:
-        if self._started:
+        if self._is_started:
             raise RuntimeError("the profiler is already running: stop() it before the next start()")
         act()
-        self._started = True
+        self._started_by = os.getpid()
 
     def _finish(self, act: Callable[[], Any]) -> None:
-        if not self._started and self.profiler is not None:
+        if not self._is_started and self.profiler is not None:
             return
-        self._started = False
+        self._started_by = None
         act()
+
+    @property
+    def _is_started(self) -> bool:
+        # Not in the child of a fork: there the profile of the parent is as one that was stopped.
+        return self._started_by is not None and self._started_by == os.getpid()
 
     def prepare_trace(self) -> None:
         """Makes ready for a new recording; the results of the previous one go."""
-        if self.profiler is not None:
+        if self.profiler is not None and not self.profiler.is_inherited:
             _tell_about_clearing()
         self.profiler = self._new_recording()
 
@@ -219,7 +224,7 @@ class _KinetoProfile:
         self._trace_metadata[key] = value
         if self.profiler is None:
             self._metadata_for_next[key] = value
-        elif not self.profiler.add_metadata(key, value):
+        elif not self.profiler.add_metadata(key, value) and not self.profiler.is_inherited:
             warnings.warn(f"metadata {key!r} came after the recording was read and is not part of it", stacklevel=3)
 
     def preset_metadata_json(self, key: str, value: str) -> None:

@@ -116,7 +116,7 @@ class profile(_KinetoProfile):
         action = self._action_of(following)  # before any change: a schedule may raise
         previous, self.current_action = self.current_action, action
         self.step_num = following
-        if self._started:
+        if self._is_started:
             self._transit_action(previous, action)
             self._open_step()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import torch
@@ -28,6 +29,18 @@ def _tell_torch(change: int) -> None:
             flags._is_profiler_enabled = False
 
 
+def _forget_the_parent() -> None:
+    """In the child of a fork no recording runs, and a thread that is not here may have held the lock."""
+    global _running, _running_lock
+    _running_lock = threading.Lock()
+    if _running > 0:
+        _running = 0
+        torch.autograd.profiler._is_profiler_enabled = torch._C._autograd._profiler_enabled()
+
+
+os.register_at_fork(after_in_child=_forget_the_parent)
+
+
 class Recording:
     """A recording and what is computed from it; made by ``prepare_trace``."""
 
@@ -42,22 +55,29 @@ class Recording:
             adapter=source.adapter(),
         )
         self._is_counted = False
+        self._process: int | None = None  # that has started it
         self._events: EventList | None = None
         self._stopped = False
 
     @property
+    def is_inherited(self) -> bool:
+        """It was started before this process was forked; it goes on in the parent, and here it is over."""
+        return self._process is not None and self._process != os.getpid()
+
+    @property
     def is_running(self) -> bool:
         """Between start and stop."""
-        return self._is_counted
+        return self._is_counted and not self.is_inherited
 
     @property
     def is_finished(self) -> bool:
         """It was stopped: a recording records once."""
-        return self._stopped
+        return self._stopped or self.is_inherited
 
     def start(self) -> None:
         """Records from here on, on this thread and wherever torch carries its observers."""
         self._session.start()
+        self._process = os.getpid()
         self._is_counted = True
         _tell_torch(+1)
 
@@ -70,7 +90,8 @@ class Recording:
     def _uncount(self) -> None:
         if self._is_counted:
             self._is_counted = False
-            _tell_torch(-1)
+            if not self.is_inherited:
+                _tell_torch(-1)
 
     def __del__(self) -> None:
         # Dropped while running: the session stops by itself, the flag needs us.
@@ -98,7 +119,7 @@ class Recording:
         if self._events is not None:
             return self._events
         device = self._settings.use_device
-        if not self._stopped:
+        if not self.is_finished:
             empty = EventList(use_device=device)
             empty._tree_built = True
             return empty

@@ -2,13 +2,15 @@
 #include "sources/torch/callback_bank.h"
 
 #include <ATen/record_function.h>
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 #include <vector>
 
 #include "opscope/torch_source.h"
+#include "sources/torch/failures.h"
 
 namespace opscope {
 
@@ -20,7 +22,8 @@ enum class Use : uint32_t {
   kFree = 0,
   kClaimed,  // between two of the others, by one thread
   kArmed,
-  kStopped,  // disarmed; its own thread has still to remove the callback
+  kStopped,    // disarmed; its own thread has still to remove the callback
+  kInherited,  // in the child of a fork: torch holds it as a global callback, so nobody may be given it
 };
 
 constexpr uint64_t kOwnerGone = 0;  // no thread has to remove anything: global callback, or the thread ended
@@ -29,7 +32,6 @@ struct Instance {
   std::atomic<Use> use{Use::kFree};
   std::atomic<uint32_t> uses{0};  // times that it was armed; tells an old session from a new one
   std::atomic<uint64_t> owner{kOwnerGone};
-  std::atomic<int> process{0};
   std::atomic<bool> global{false};
   std::atomic<at::CallbackHandle> handle{at::INVALID_CALLBACK_HANDLE};
 };
@@ -37,6 +39,20 @@ struct Instance {
 constinit Instance instances[kCallbackInstances];
 constinit std::atomic<uint32_t> next_instance{0};
 constinit std::atomic<uint64_t> last_owner{kOwnerGone};
+
+// Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
+// another thread inside would leave it taken in the child, which has lists to change too.
+constinit std::mutex registration;
+
+at::CallbackHandle Register(const at::RecordFunctionCallback& callback, bool global) {
+  const std::lock_guard lock(registration);
+  return global ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
+}
+
+void Unregister(at::CallbackHandle handle) {
+  const std::lock_guard lock(registration);
+  at::removeCallback(handle);
+}
 
 void FreeIfStopped(Instance* instance) {
   Use stopped = Use::kStopped;
@@ -79,35 +95,55 @@ bool ThisThreadHolds(at::CallbackHandle handle) {
   return std::any_of(entries.begin(), entries.end(), [handle](const auto& entry) { return entry.handle_ == handle; });
 }
 
-// Removes our disarmed callbacks from this thread's list: those that another thread stopped, and
-// those that torch put back (a ThreadLocalState that was captured before the stop and restored after).
-void SweepThisThread(uint64_t owner) {
+// Removes our disarmed callbacks from this thread's list.
+void RemoveDisarmed() {
   std::vector<at::CallbackHandle> stale;
   for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
     const int index = InstanceOf(entry.callback_.start());
     if (index >= 0 && callback_bindings[index].generation.load() == kDisarmed) stale.push_back(entry.handle_);
   }
   for (const at::CallbackHandle handle : stale)
-    at::removeCallback(handle);
+    Unregister(handle);
+}
+
+// Frees what this thread need no longer be waited for: callbacks that another thread stopped, and those
+// that torch put back (a ThreadLocalState that was captured before the stop and restored after).
+void SweepThisThread(uint64_t owner) {
+  RemoveDisarmed();
   for (Instance& instance : instances) {
     if (instance.owner.load() == owner) FreeIfStopped(&instance);
   }
 }
 
 Instance* ClaimInstance() {
-  const int process = getpid();
   for (uint32_t tried = 0; tried < kCallbackInstances; ++tried) {
     Instance* instance = &instances[next_instance.fetch_add(1) % kCallbackInstances];
-    Use use = instance->use.load();
-    // After a fork the child has one thread; what the parent's others had taken is free here.
-    const bool inherited = use != Use::kFree && instance->process.load() != process;
-    if (use != Use::kFree && !inherited) continue;
-    if (instance->use.compare_exchange_strong(use, Use::kClaimed)) {
-      instance->process.store(process);
-      return instance;
-    }
+    Use use = Use::kFree;
+    if (instance->use.compare_exchange_strong(use, Use::kClaimed)) return instance;
   }
   return nullptr;
+}
+
+// The child of a fork has one thread and nothing to record for the parent. Its thread's list still has the
+// parent's callbacks; they go, so that an operator costs there what it costs without a profiler. Global
+// ones stay registered, because torch's lock may be taken for ever; they are disarmed.
+void ForgetTheParent() {
+  registration.unlock();
+  for (uint32_t i = 0; i < kCallbackInstances; ++i) {
+    callback_bindings[i].generation.store(kDisarmed);
+    if (instances[i].use.load() == Use::kFree) continue;
+    instances[i].owner.store(kOwnerGone);
+    instances[i].use.store(instances[i].global.load() ? Use::kInherited : Use::kFree);
+  }
+  try {
+    RemoveDisarmed();
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+__attribute__((constructor)) void Load() {
+  pthread_atfork([] { registration.lock(); }, [] { registration.unlock(); }, &ForgetTheParent);
 }
 
 uint64_t SessionOf(const Instance* instance) {
@@ -135,7 +171,7 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
 
   at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
   callback.needsInputs((flags & torch_source_flags::kInputs) != 0);
-  instance->handle.store(global ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback));
+  instance->handle.store(Register(callback, global));
   instance->use.store(Use::kArmed);
   return SessionOf(instance);
 }
@@ -152,7 +188,7 @@ void DisarmCallback(uint64_t session) {
   const bool global = instance->global.load();
   // Asked first, because torch logs a warning when it is told to remove what is not there.
   const bool here = !global && ThisThreadHolds(handle);
-  if (global || here) at::removeCallback(handle);
+  if (global || here) Unregister(handle);
   if (global || here || instance->owner.load() == ThisOwner()) {
     instance->use.store(Use::kFree);
     return;

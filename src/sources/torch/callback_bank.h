@@ -12,8 +12,8 @@
 //      the callback (at its next start) or has ended.
 //   3. Free instances are handed out round-robin, so a late copy meets a new window only when 64 more
 //      windows were opened while it waited.
-// All state is atomic and constant-initialised: no lock that a fork could leave taken, nothing that
-// is destroyed while a callback can still come.
+// All state is atomic and constant-initialised, nothing is destroyed while a callback can still come.
+// The child of a fork starts empty: every instance is disarmed, the parent's callbacks leave its thread.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
