@@ -40,6 +40,10 @@ function(opscope_strict target)
       target_compile_options(${target} PRIVATE -Wno-restrict)  # GCC bug 105651: "a" + std::string at -O3
     endif()
   endif()
+  opscope_sanitize(${target})
+endfunction()
+
+function(opscope_sanitize target)
   if(OPSCOPE_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${OPSCOPE_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${OPSCOPE_SANITIZE})

@@ -41,7 +41,7 @@ struct ForwardKeyHash {
 std::vector<EventIndex> BackwardOf(const Trace& trace, const FunctionEvents& events) {
   std::vector<EventIndex> backward(events.size(), EventIndex::kNone);
   for (size_t i = 0; i < events.size(); ++i) {
-    if (Scope(trace, events, i) == ScopeType::kBackwardFunction) {
+    if (ScopeTypeOf(trace, events, i) == ScopeType::kBackwardFunction) {
       backward[i] = EventIndex{static_cast<uint32_t>(i)};
     } else if (events.parent[i] != EventIndex::kNone) {
       backward[i] = backward[Row(events.parent[i])];

@@ -104,7 +104,7 @@ int64_t CorrelationId(const Trace& trace, const FunctionEvents& events, size_t i
 
 // A Kineto file has no scopes: a backward function is what has a forward thread, except the engine's
 // own frame around it, to which torch copies that number.
-ScopeType Scope(const Trace& trace, const FunctionEvents& events, size_t i) {
+ScopeType ScopeTypeOf(const Trace& trace, const FunctionEvents& events, size_t i) {
   if (events.span[i] == SpanId::kNone) return ScopeType::kFunction;
   const uint32_t span = Row(events.span[i]);
   const ScopeType scope = trace.spans().scope[span];

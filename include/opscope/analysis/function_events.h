@@ -85,7 +85,7 @@ struct FunctionEvents {
 [[nodiscard]] int64_t SelfCpuMemoryUsage(const FunctionEvents& events, size_t i);                 // O(children)
 [[nodiscard]] int64_t SelfDeviceMemoryUsage(const FunctionEvents& events, size_t i);              // O(children)
 [[nodiscard]] int64_t CorrelationId(const Trace& trace, const FunctionEvents& events, size_t i);  // FunctionEvent.id
-[[nodiscard]] ScopeType Scope(const Trace& trace, const FunctionEvents& events, size_t i);
+[[nodiscard]] ScopeType ScopeTypeOf(const Trace& trace, const FunctionEvents& events, size_t i);
 // FunctionEvent.stack, innermost first: torch's filter applied; a backward event has the stack of its
 // forward event. Builds an index on construction (O(n) once), then O(stack).
 class FunctionEventStacks {

@@ -1,0 +1,43 @@
+# What `cmake --install` gives to others: headers, libopscope.a (every module but the command line and the
+# sources), the shared recorder, the program, the CMake package `opscope` and a pkg-config file.
+#
+# One archive and not one per module: an order of archives is nobody's business. Static, because the C++
+# interface is made of std types; what must be one per process, the recorder, is shared.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(opscope_modules base wire schedule profiler trace import analysis export report c_api)
+set(objects)
+foreach(module IN LISTS opscope_modules)
+  list(APPEND objects $<TARGET_OBJECTS:opscope_${module}>)
+endforeach()
+add_library(opscope STATIC EXCLUDE_FROM_ALL ${objects})
+set_target_properties(opscope PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_features(opscope INTERFACE cxx_std_20)
+target_include_directories(opscope INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(opscope PUBLIC opscope_recorder
+                              PRIVATE opscope::dep_zlib opscope::dep_zstd opscope::dep_libdeflate opscope::dep_xxhash
+                                      opscope::dep_simdjson Threads::Threads)
+set_target_properties(opscope PROPERTIES EXCLUDE_FROM_ALL OFF)
+set_target_properties(opscope_recorder PROPERTIES EXPORT_NAME recorder)
+set_target_properties(opscope-native PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+install(DIRECTORY include/opscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(TARGETS opscope EXPORT opscope-library ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS opscope_recorder EXPORT opscope-recorder
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+install(TARGETS opscope-native RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/opscope)
+# Apart, so that what links the recorder alone needs nobody's libraries.
+foreach(part IN ITEMS library recorder)
+  install(EXPORT opscope-${part} NAMESPACE opscope:: DESTINATION ${package} COMPONENT development)
+endforeach()
+configure_package_config_file(cmake/opscope-config.cmake.in ${PROJECT_BINARY_DIR}/opscope-config.cmake
+                              INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/opscope-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/opscope.pc.in ${PROJECT_BINARY_DIR}/opscope.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/opscope-config.cmake ${PROJECT_BINARY_DIR}/opscope-config-version.cmake
+        DESTINATION ${package} COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/opscope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

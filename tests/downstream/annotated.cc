@@ -1,0 +1,9 @@
+// A library of somebody's: scopes and counters for whoever records. Arguments would need opscope::opscope.
+// SPDX-License-Identifier: Apache-2.0
+#include <opscope/scope.h>
+
+int main() {
+  OPSCOPE_SCOPE("work");
+  opscope::Counter("loss", 0.5);
+  return opscope_recorder_abi() == opscope::kRecorderAbi ? 0 : 1;
+}

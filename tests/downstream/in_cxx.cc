@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <opscope/analysis/op_summary.h>
+#include <opscope/c.h>
+#include <opscope/import.h>
+#include <opscope/profiler.h>
+#include <opscope/report.h>
+
+#include <cstdio>
+#include <string>
+
+int main(int argc, char** argv) {
+  const std::string path = argc > 1 ? argv[1] : "in_cxx.opscope";
+  opscope::Profiler profiler;
+  if (!profiler.Start().ok()) return 1;
+  {
+    OPSCOPE_SCOPE("work");
+    opscope_instant("both interfaces, one recorder");
+  }
+  if (!profiler.Stop().ok() || !profiler.Save(path).ok()) return 1;
+  const opscope::Result<opscope::Trace> trace = opscope::ImportFile(path);
+  if (!trace.ok()) return 1;
+  std::printf("%s", opscope::FormatSummaryTable(trace.value(), opscope::SummarizeOps(trace.value())).c_str());
+  return trace.value().spans().size() == 1 && trace.value().instants().size() == 1 ? 0 : 1;
+}
