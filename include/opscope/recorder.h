@@ -174,20 +174,72 @@ inline uint64_t LoadPair(const OpenScope* scope, size_t offset) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// Takes a slot and links it as the innermost open scope. `name` and `side` must be of the current
-// chunk, with the payload written (InternAndReserve). Null when memory is short; counted as dropped.
-inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
-                              uint8_t flags = 0) {
+// What Thread::free_slots holds while its thread is writing: an odd number that tells where on the stack
+// the writing code is. Code of the same thread that finds it is a signal handler further down the stack;
+// further up, the mark was left behind by a handler that jumped out of the writing code (siglongjmp).
+inline OpenScope* WritingMark() {
+#if defined(__x86_64__)
+  OpenScope* mark;
+  __asm__("lea 1(%%rsp), %0" : "=r"(mark));
+  return mark;
+#else
+  return reinterpret_cast<OpenScope*>(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) | 1u);
+#endif
+}
+inline bool IsSlot(const OpenScope* slot) {
+  return (reinterpret_cast<uintptr_t>(slot) & 1u) == 0;
+}
+inline void SetFreeSlots(Thread* thread, OpenScope* slots) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // costs nothing; keeps what is written on its side
+  thread->free_slots = slots;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// While this lives, signal handlers of the calling thread are refused. For code that writes to a stream
+// outside OpenScopeOn and EndScope. REQUIRES: the stream is the calling thread's own.
+class Writing {
+ public:
+  explicit Writing(Stream* stream) : thread_(opscope_tls), slots_(thread_->free_slots) {
+    if (OPSCOPE_UNLIKELY(!IsSlot(slots_) && slots_ != NoSlot())) {
+      allowed_ = opscope_may_write(stream);
+      slots_ = thread_->free_slots;
+    }
+    if (allowed_) SetFreeSlots(thread_, WritingMark());
+  }
+  ~Writing() {
+    if (allowed_) SetFreeSlots(thread_, slots_);
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  // False: this is a handler, what it wants to write is counted as dropped.
+  bool allowed() const { return allowed_; }
+
+ private:
+  Thread* thread_;
+  OpenScope* slots_;
+  bool allowed_ = true;
+};
+
+// Offsets in the current chunk.
+struct ScopeEntries {
+  uint32_t name = 0;
+  uint32_t side = 0;
+};
+
+// Takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the name
+// and writes the payload (InternAndReserve) and returns their offsets. Null when memory is short or in a
+// signal handler that interrupts this thread's writing; counted as dropped.
+template <typename Write>
+__attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
+                                                             uint8_t scope_type, uint8_t flags = 0) {
   Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
-  if (OPSCOPE_UNLIKELY(scope == nullptr)) {
-    scope = opscope_more_slots(thread);
-    if (scope == nullptr) {
-      stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      return nullptr;
-    }
+  if (OPSCOPE_UNLIKELY(!IsSlot(scope))) {
+    scope = opscope_take_slot(stream);
+    if (scope == nullptr) return nullptr;
   }
-  thread->free_slots = scope->next_free;
+  SetFreeSlots(thread, WritingMark());
+  const ScopeEntries entries = write();
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);
   if (outer != nullptr && OPSCOPE_UNLIKELY(outer->start.load(std::memory_order_relaxed) == 0)) {
     outer = opscope_drop_ended(stream);
@@ -199,7 +251,7 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
   }
   const uint64_t generation = stream->generation.load(std::memory_order_relaxed);
   scope->stream = stream;
-  StorePair(scope, offsetof(OpenScope, name), name, side);
+  StorePair(scope, offsetof(OpenScope, name), entries.name, entries.side);
   StorePair(scope, offsetof(OpenScope, shape),
             depth | static_cast<uint32_t>(RecordKind::kScope) << 16 | static_cast<uint32_t>(flags) << 24,
             static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8);
@@ -207,7 +259,14 @@ inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, Reco
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
   stream->top.store(scope, std::memory_order_release);
+  SetFreeSlots(thread, scope->next_free);
   return scope;
+}
+
+// The same for entries that are in the current chunk already.
+inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
+                              uint8_t flags = 0) {
+  return OpenScopeOn(stream, [=] { return ScopeEntries{name, side}; }, source, scope_type, flags);
 }
 
 inline uint32_t RecordsInChunk(const Stream* stream) {
@@ -222,11 +281,11 @@ inline void PublishNext(Stream* stream, Record* record) {
   StorePublished(stream->chunk, {static_cast<uint32_t>(published), static_cast<uint32_t>(published >> 32)});
 }
 
-// The usual end of a scope: own thread, innermost, room in the chunk, window still open. False: nothing
-// was done, opscope_close_slow has to. A thread that does not own the scope touches nothing but atomics.
+// The usual end of a scope of the calling thread: innermost, room in the chunk, window still open. False:
+// nothing was done, opscope_close_slow has to.
 __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
-  if (OPSCOPE_UNLIKELY(scope->owner != opscope_tls || stream->top.load(std::memory_order_relaxed) != scope ||
+  if (OPSCOPE_UNLIKELY(stream->top.load(std::memory_order_relaxed) != scope ||
                        stream->generation.load(std::memory_order_relaxed) !=
                            scope->generation.load(std::memory_order_relaxed) ||
                        !HasRoom(stream, 0))) {
@@ -247,9 +306,18 @@ __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint6
   return true;
 }
 
-// Writes the scope's record. The slot stays taken until ReleaseScope. Any thread.
+// Writes the scope's record. The slot stays taken until ReleaseScope. Any thread: one that does not own
+// the scope touches nothing but its owner.
 inline void CloseScope(OpenScope* scope, uint64_t now) {
+  Thread* thread = opscope_tls;
+  if (OPSCOPE_UNLIKELY(scope->owner != thread)) {
+    opscope_close_slow(scope, now);
+    return;
+  }
+  OpenScope* slots = thread->free_slots;
+  SetFreeSlots(thread, WritingMark());
   if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) opscope_close_slow(scope, now);
+  SetFreeSlots(thread, slots);
 }
 
 // Gives the slot back. Any thread.
@@ -260,19 +328,29 @@ inline void ReleaseScope(OpenScope* scope) {
     return;
   }
   scope->next_free = owner->free_slots;
-  owner->free_slots = scope;
+  SetFreeSlots(owner, scope);
+}
+
+// Apart and called last, so that the usual way needs no room on the stack.
+__attribute__((noinline, cold)) inline void EndScopeElsewhere(OpenScope* scope, uint64_t now) {
+  opscope_close_slow(scope, now);
+  opscope_release_slow(scope);
+}
+__attribute__((noinline, cold)) inline void EndScopeUnusually(OpenScope* scope, uint64_t now, OpenScope* slots) {
+  opscope_close_slow(scope, now);
+  SetFreeSlots(scope->owner, slots);
+  opscope_release_slow(scope);
 }
 
 // CloseScope and ReleaseScope in one. Any thread.
 inline void EndScope(OpenScope* scope, uint64_t now) {
-  if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) {
-    opscope_close_slow(scope, now);
-    opscope_release_slow(scope);
-    return;
-  }
-  Thread* owner = scope->owner;
-  scope->next_free = owner->free_slots;
-  owner->free_slots = scope;
+  Thread* thread = opscope_tls;
+  if (OPSCOPE_UNLIKELY(scope->owner != thread)) return EndScopeElsewhere(scope, now);
+  OpenScope* slots = thread->free_slots;
+  SetFreeSlots(thread, WritingMark());
+  if (OPSCOPE_UNLIKELY(!TryCloseScope(scope, now))) return EndScopeUnusually(scope, now, slots);
+  scope->next_free = slots;
+  SetFreeSlots(thread, scope);
 }
 
 // Appends a finished record (counter, instant, flow, ...) whose name and side are of the current chunk.

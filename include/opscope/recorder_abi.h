@@ -31,6 +31,9 @@
 //      readable; whose it is now is told by generations and by OpenScope::owner.
 //   7. A thread's current chunk of a closed window stays mapped until that thread has let go of it: a
 //      writer that was interrupted in the hot path finishes its store into memory that nobody reads.
+//   8. Signal handlers may record. While a thread changes its stream, its Thread::free_slots holds a
+//      WritingMark; a handler that interrupts it there finds no slot, its events are refused and counted
+//      as dropped. Nothing that an event can reach calls malloc or takes a lock that its own thread holds.
 //
 // Thread rule: a Stream is touched by its own thread alone unless a function says otherwise.
 // SPDX-License-Identifier: Apache-2.0
@@ -105,10 +108,17 @@ struct Stream {
   NameCacheEntry copied_names[kNameCacheEntries];  // InternText: the address is a guess
 };
 
+// End of a list of free slots. Odd, so that the hot path tells it and a WritingMark from a slot with one test.
+inline OpenScope* NoSlot() {
+  return reinterpret_cast<OpenScope*>(uintptr_t{1});
+}
+
 struct Thread {
   uint64_t gate = 0;         // value of opscope_gate for which `native` is right
   Stream* native = nullptr;  // null: no open window takes this thread's native scopes
-  OpenScope* free_slots = nullptr;
+  // Linked by next_free, ended by NoSlot(). Odd: there is no slot to be had, for want of one or because
+  // the thread is writing.
+  OpenScope* free_slots = NoSlot();
   std::atomic<OpenScope*> freed_elsewhere{nullptr};
   uint32_t index = 0;  // unique in the process
   uint32_t reserved = 0;
@@ -178,7 +188,11 @@ OPSCOPE_RECORDER_API opscope::Stream* opscope_stream_attach(uint32_t slot, uint6
 OPSCOPE_RECORDER_API void opscope_set_thread_name(const char* name);
 
 // Slow paths of the inline functions below; the calling thread must own the stream.
-OPSCOPE_RECORDER_API opscope::OpenScope* opscope_more_slots(opscope::Thread* thread);
+// When Thread::free_slots is odd: makes slots and takes one (free_slots is then the rest of them). Null
+// when memory is short or the calling thread is writing already (invariant 8), counted as dropped.
+OPSCOPE_RECORDER_API opscope::OpenScope* opscope_take_slot(opscope::Stream* stream);
+// The same question for records that need no slot: true when free_slots is odd for want of slots only.
+OPSCOPE_RECORDER_API bool opscope_may_write(opscope::Stream* stream);
 OPSCOPE_RECORDER_API uint32_t opscope_intern_slow(opscope::Stream* stream, const char* text, uint64_t size);
 // Makes room for one record and `side_bytes` of side entries: takes the next chunk when this one has
 // not enough, and obeys the policy at the cap. False: no room, the record will be counted as dropped.

@@ -14,6 +14,9 @@
 // between begin and end of a scope nothing allocates but the text of an Arg. With several windows open at once, every
 // window that takes this thread gets its own record.
 //
+// In a signal handler everything here but Arg may be used, for scopes that end in it. A handler that
+// interrupts the few nanoseconds in which its thread writes a record is refused; counted as dropped.
+//
 // Thread rule: any thread. A Scope belongs to the thread that made it; one that is destroyed on another
 // thread is recorded as asynchronous.
 // SPDX-License-Identifier: Apache-2.0
@@ -48,14 +51,18 @@ struct StaticName {
 
 // What Scope is made of, for bindings of other languages: a scope is its OpenScope in the first window that
 // takes it, with siblings in the others. Null: nothing is recorded.
-inline OpenScope* OpenAnnotation(Stream* stream, uint32_t name) {
-  return OpenScopeOn(stream, name, 0, RecordSource::kAnnotation, 0);
+inline OpenScope* OpenAnnotation(Stream* stream, StaticName name) {
+  return OpenScopeOn(
+      stream, [=] { return ScopeEntries{InternStable(stream, name.text)}; }, RecordSource::kAnnotation, 0);
+}
+inline OpenScope* OpenAnnotation(Stream* stream, const char* name) {
+  return OpenScopeOn(stream, [=] { return ScopeEntries{InternText(stream, name)}; }, RecordSource::kAnnotation, 0);
 }
 __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* first, Stream* stream,
                                                                      const char* name) {
   OpenScope** link = first == nullptr ? &first : &first->sibling;
   while ((stream = stream->next_native) != nullptr) {
-    *link = OpenAnnotation(stream, InternText(stream, name));
+    *link = OpenAnnotation(stream, name);
     if (*link != nullptr) link = &(*link)->sibling;
   }
   return first;
@@ -63,14 +70,14 @@ __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* 
 inline OpenScope* BeginNativeScope(StaticName name) {
   Stream* stream = NativeStream();
   if (__builtin_expect(stream == nullptr, 1)) return nullptr;
-  OpenScope* open = OpenAnnotation(stream, InternStable(stream, name.text));
+  OpenScope* open = OpenAnnotation(stream, name);
   if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name.text);
   return open;
 }
 inline OpenScope* BeginNativeScope(const char* name) {
   Stream* stream = NativeStream();
   if (__builtin_expect(stream == nullptr, 1)) return nullptr;
-  OpenScope* open = OpenAnnotation(stream, InternText(stream, name));
+  OpenScope* open = OpenAnnotation(stream, name);
   if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name);
   return open;
 }
@@ -159,7 +166,9 @@ inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
   record.value = value;
   record.kind = kind;
   for (; stream != nullptr; stream = stream->next_native) {
-    if (opscope_make_room(stream, 0)) record.name = InternText(stream, name);
+    const Writing writing(stream);
+    if (!writing.allowed()) continue;
+    if (HasRoom(stream, 0) || opscope_make_room(stream, 0)) record.name = InternText(stream, name);
     const OpenScope* top = stream->top.load(std::memory_order_relaxed);
     record.depth = 0;
     if (top != nullptr)

@@ -121,7 +121,8 @@ void Profiler::BeginStepRange() {
   if (stream == nullptr) return;
   char name[40];
   std::snprintf(name, sizeof(name), "ProfilerStep#%" PRId64, step_);
-  step_range_ = OpenScopeOn(stream, InternText(stream, name), 0, RecordSource::kAnnotation, 0, record_flags::kStep);
+  const auto write = [&] { return ScopeEntries{InternText(stream, name)}; };
+  step_range_ = OpenScopeOn(stream, write, RecordSource::kAnnotation, 0, record_flags::kStep);
 }
 
 void Profiler::EndStepRange() {

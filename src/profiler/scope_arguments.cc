@@ -33,6 +33,8 @@ std::string_view MembersOf(const Stream* stream, const OpenScope* scope) {
 
 void SetMembers(OpenScope* scope, std::string_view members) {
   Stream* stream = scope->stream;
+  const Writing writing(stream);
+  if (!writing.allowed()) return;
   const NameAndRoom room = InternAndReserve(
       stream, kPayloadBytes, [stream, members] { return opscope_intern_slow(stream, members.data(), members.size()); });
   if (room.name == 0 || room.side == nullptr) return;  // at the cap; the scope itself will be counted

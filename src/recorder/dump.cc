@@ -27,6 +27,7 @@
 #include "recorder/chunk_pool.h"
 #include "recorder/open_scopes.h"
 #include "recorder/registry.h"
+#include "recorder/signals.h"
 #include "recorder/unfinished.h"
 #include "recorder/window_info.h"
 
@@ -109,6 +110,7 @@ class Dump {
 
  private:
   bool ListThreads() {
+    const SignalsBlocked blocked;
     std::lock_guard<std::mutex> lock(registry.mutex);
     if (window_->detached || !turns_.Reserve(window_->streams.size())) return false;
     for (StreamState* state : window_->streams) {
@@ -122,6 +124,7 @@ class Dump {
   bool Give(const ChunkHeader* chunk) { return sink_(context_, block_types::kRawChunk, chunk, chunk->size); }
 
   static void Unpin(StreamState* state, int pin) {
+    const SignalsBlocked blocked;
     std::lock_guard<std::mutex> lock(state->mutex);
     PinnedChunk& pinned = state->pins[pin];
     if (pinned.orphan_bytes != 0) ReturnChunk(pinned.chunk, pinned.orphan_bytes);
@@ -148,6 +151,7 @@ class Dump {
   // Reads the thread's moment and pins its chunk. False: nothing is to be written now.
   bool SeeMoment(ThreadTurn* turn, Moment* moment) {
     StreamState* state = turn->state;
+    const SignalsBlocked blocked;
     std::lock_guard<std::mutex> lock(state->mutex);
     if (state->sealed) {
       BeginSealed(turn);
@@ -249,6 +253,7 @@ class Dump {
   bool WriteOlder(ThreadTurn* turn) {
     const ChunkHeader* chunk = nullptr;
     {
+      const SignalsBlocked blocked;
       std::lock_guard<std::mutex> lock(turn->state->mutex);
       chunk = PinDue(turn);
     }

@@ -6,9 +6,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <type_traits>
+
+#include "recorder/memory.h"
 
 namespace opscope {
 
@@ -20,7 +21,7 @@ class GrowingArray {
   constexpr GrowingArray() = default;
   GrowingArray(const GrowingArray&) = delete;
   GrowingArray& operator=(const GrowingArray&) = delete;
-  ~GrowingArray() { std::free(data_); }
+  ~GrowingArray() { Free(); }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -37,8 +38,10 @@ class GrowingArray {
     if (count <= capacity_) return true;
     size_t capacity = capacity_ < 8 ? 8 : capacity_ * 2;
     if (capacity < count) capacity = count;
-    void* grown = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    void* grown = AllocateMemory(capacity * sizeof(T));
     if (grown == nullptr) return false;
+    if (size_ != 0) std::memcpy(grown, static_cast<const void*>(data_), size_ * sizeof(T));
+    FreeMemory(data_, capacity_ * sizeof(T));
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
     return true;
@@ -56,7 +59,7 @@ class GrowingArray {
   }
   void SetSize(size_t count) { size_ = count; }  // REQUIRES: reserved; new values are of any content
   void Free() {
-    std::free(data_);
+    FreeMemory(data_, capacity_ * sizeof(T));
     data_ = nullptr;
     size_ = capacity_ = 0;
   }

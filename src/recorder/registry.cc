@@ -5,10 +5,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
+#include "recorder/memory.h"
+#include "recorder/signals.h"
 
 using opscope::kMaxWindows;
 
@@ -48,20 +51,31 @@ void Disarm(StreamState* state) {
 
 namespace {
 
+// While the locks are held no handler of the forking thread may run; its mask waits here for their end.
+sigset_t mask_before_fork;
+
 // Before fork: so that no other thread holds one of these in the child. Locks of single streams and
 // windows are not taken (there may be thousands); the child looks whether they are free.
 void BeforeFork() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   for (std::mutex& mutex : edge_mutexes)
     mutex.lock();
   registry.mutex.lock();
   LockPool();
+  LockMemory();
+  mask_before_fork = before;
 }
 
-void Unlock() {
+void AfterFork() {
+  const sigset_t before = mask_before_fork;
+  UnlockMemory();
   UnlockPool();
   registry.mutex.unlock();
   for (std::mutex& mutex : edge_mutexes)
     mutex.unlock();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 // True when the lock was free at the fork, so what it guards is whole. Makes a lock usable that a
@@ -106,20 +120,9 @@ void DetachWindow(Window* window) {
     DetachStream(state);
 }
 
-// The child has one thread, and nothing that the parent records is its business.
-void AfterForkInChild() {
-  for (auto& generation : opscope_window_generation)
-    generation.store(0, std::memory_order_relaxed);
-  for (Window* window = registry.all; window != nullptr; window = window->next)
-    DetachWindow(window);
-  for (Window*& window : registry.open)
-    window = nullptr;
-  ChangeGate();
-  registry.process = static_cast<uint32_t>(getpid());
-  Unlock();
-  Thread* thread = opscope_tls;
+// The one thread that the child has. What it had begun is none of the child's business.
+void DetachThread(Thread* thread) {
   if (thread == nullptr) return;
-  std::lock_guard<std::mutex> lock(registry.mutex);
   thread->os_thread = static_cast<uint64_t>(syscall(SYS_gettid));
   thread->native = nullptr;
   thread->gate = 0;
@@ -128,10 +131,33 @@ void AfterForkInChild() {
   }
 }
 
+// The child has one thread, and nothing that the parent records is its business.
+void AfterForkInChild() {
+  for (auto& generation : opscope_window_generation)
+    generation.store(0, std::memory_order_relaxed);
+  registry.parent = {registry.process, 0};
+  for (Window* window : registry.open) {
+    if (window != nullptr) registry.parent.generation = std::max(registry.parent.generation, window->generation);
+  }
+  UnlockMemory();  // detaching may free; there is one thread and no handler, so nobody comes between
+  for (Window* window = registry.all; window != nullptr; window = window->next)
+    DetachWindow(window);
+  for (Window*& window : registry.open)
+    window = nullptr;
+  ChangeGate();
+  registry.process = static_cast<uint32_t>(getpid());
+  DetachThread(opscope_tls);
+  LockMemory();
+  AfterFork();
+}
+
 __attribute__((constructor)) void Load() {
   opscope_clock_is_slow = TscIsTrustworthy() ? 0 : 1;
   registry.process = static_cast<uint32_t>(getpid());
-  pthread_atfork(BeforeFork, Unlock, AfterForkInChild);
+  pthread_atfork(BeforeFork, AfterFork, AfterForkInChild);
+  // Now, because the first keys of a process need no memory of malloc for their values.
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  MakeThreadKey();
 }
 
 }  // namespace

@@ -106,6 +106,12 @@ struct Window {
   Window* next = nullptr;  // registry.mutex: list of all windows
 };
 
+// The process that this one was forked from, and its newest recording that was open then; 0: none.
+struct ForkedFrom {
+  uint32_t process = 0;
+  uint64_t generation = 0;
+};
+
 struct Registry {
   std::mutex mutex;
   uint64_t windows_opened = 0;
@@ -115,6 +121,7 @@ struct Registry {
   ThreadState* ended = nullptr;    // to be used again
   uint32_t threads_made = 0;
   uint32_t process = 0;
+  ForkedFrom parent;
   bool thread_key_made = false;
   pthread_key_t thread_key{};
   std::atomic<uint64_t> broken_invariants{0};
@@ -151,6 +158,8 @@ void DropEndedScopes(Stream* stream);
 void GiveBackChunk(StreamState* state, ChunkHeader* chunk, uint32_t size);
 
 // REQUIRES for all below: registry.mutex is held.
+// The key whose destructor notices the end of a thread. False: the process has no key left.
+bool MakeThreadKey();
 // Gives the gate a new value after a window opened or closed.
 void ChangeGate();
 // The calling thread lets go of its stream of a closed window. False: the close is not through with it,

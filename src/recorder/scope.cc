@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "recorder/registry.h"
+#include "recorder/signals.h"
 #include "recorder/stream_sink.h"
 
 namespace opscope {
@@ -200,6 +201,7 @@ opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream) {
 }
 
 void opscope_close_slow(opscope::OpenScope* scope, uint64_t now) {
+  const opscope::SignalsBlocked blocked;
   if (scope->owner != opscope_tls) {
     opscope::EndOnOtherThread(scope, now, opscope::Foreign::kRecord);
   } else if (opscope::IsOpen(scope)) {
@@ -208,11 +210,14 @@ void opscope_close_slow(opscope::OpenScope* scope, uint64_t now) {
 }
 
 void opscope_release_slow(opscope::OpenScope* scope) {
-  if (opscope::IsOpen(scope)) opscope::EndAbandoned(scope);
+  if (opscope::IsOpen(scope)) {
+    const opscope::SignalsBlocked blocked;
+    opscope::EndAbandoned(scope);
+  }
   opscope::Thread* owner = scope->owner;
   if (owner == opscope_tls) {
     scope->next_free = owner->free_slots;
-    owner->free_slots = scope;
+    opscope::SetFreeSlots(owner, scope);
     return;
   }
   opscope::OpenScope* head = owner->freed_elsewhere.load(std::memory_order_relaxed);

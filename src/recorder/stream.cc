@@ -9,7 +9,9 @@
 
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
+#include "recorder/memory.h"
 #include "recorder/registry.h"
+#include "recorder/signals.h"
 #include "recorder/stream_sink.h"
 
 namespace opscope {
@@ -181,7 +183,7 @@ StreamState* FreeStreamOf(Thread* thread) {
     owner->free_streams = state->next_free;
     return state;
   }
-  state = new (std::nothrow) StreamState;
+  state = MakeInMemory<StreamState>();
   if (state == nullptr) return nullptr;
   state->stream.thread = thread;
   state->stream.internal = state;
@@ -275,6 +277,7 @@ bool LetGo(Thread* thread, StreamState* state) {
   std::lock_guard<std::mutex> lock(state->mutex);
   if (state->held_by_window && !state->sealed) return false;
   ReturnLoan(state);
+  ForgetNames(state);  // they point into the chunk
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;
@@ -314,6 +317,7 @@ using opscope::Window;
 
 bool opscope_make_room(Stream* stream, uint64_t side_bytes) {
   if (HasRoom(stream, side_bytes)) return true;
+  const opscope::SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
   std::lock_guard<std::mutex> lock(state->mutex);
   // A window that closes meanwhile wants no more; a stopped stream never has room again.
@@ -335,6 +339,7 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
   if (slot >= opscope::kMaxWindows) return nullptr;
   Thread* thread = opscope_thread();
   if (thread == nullptr) return nullptr;
+  const opscope::SignalsBlocked blocked;
   Stream* stream = nullptr;
   {
     std::lock_guard<std::mutex> lock(opscope::registry.mutex);
@@ -351,6 +356,7 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
 Thread* opscope_thread_sync() {
   Thread* thread = opscope_thread();
   if (thread == nullptr) return nullptr;
+  const opscope::SignalsBlocked blocked;
   {
     std::lock_guard<std::mutex> lock(opscope::registry.mutex);
     for (Stream* stream : thread->streams) {

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <new>
 
+#include "recorder/memory.h"
 #include "recorder/registry.h"
+#include "recorder/signals.h"
 
 namespace opscope {
 namespace {
@@ -21,7 +22,7 @@ constexpr uint32_t kSlotsPerBlock = 64;
 
 uint64_t CountFreeSlots(Thread* thread) {
   uint64_t count = 0;
-  for (OpenScope* slot = thread->free_slots; slot != nullptr; slot = slot->next_free)
+  for (OpenScope* slot = thread->free_slots; IsSlot(slot); slot = slot->next_free)
     ++count;
   OpenScope* slot = thread->freed_elsewhere.load(std::memory_order_acquire);
   for (; slot != nullptr; slot = slot->next_free)
@@ -43,6 +44,7 @@ ThreadState* TakeEndedThread() {
 }
 
 void ThreadEnds(void* value) {
+  const SignalsBlocked blocked;
   pthread_setspecific(registry.thread_key, &past_its_end);  // glibc calls again, a few times
   if (value == &past_its_end) return;
   auto* state = static_cast<ThreadState*>(value);
@@ -65,17 +67,12 @@ void ThreadEnds(void* value) {
   registry.ended = state;
 }
 
-// REQUIRES: registry.mutex is held.
-bool MakeThreadKey() {
-  if (!registry.thread_key_made) registry.thread_key_made = pthread_key_create(&registry.thread_key, ThreadEnds) == 0;
-  return registry.thread_key_made;
-}
-
 Thread* MakeThread() {
+  const SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(registry.mutex);
   if (!MakeThreadKey() || pthread_getspecific(registry.thread_key) != nullptr) return nullptr;
   ThreadState* state = TakeEndedThread();
-  if (state == nullptr) state = new (std::nothrow) ThreadState;
+  if (state == nullptr) state = MakeInMemory<ThreadState>();
   if (state == nullptr) return nullptr;
   if (pthread_setspecific(registry.thread_key, state) != 0) {
     state->next = registry.ended;
@@ -99,16 +96,63 @@ void UnlinkEndedElsewhere(Thread* thread) {
   }
 }
 
+// Null when memory is short.
 OpenScope* MakeSlots(Thread* thread) {
+  struct Block {
+    OpenScope slots[kSlotsPerBlock];
+  };
   ThreadState* state = StateOf(thread);
   if (!state->slot_blocks.Reserve(state->slot_blocks.size() + 1)) return nullptr;
-  auto* block = new (std::nothrow) OpenScope[kSlotsPerBlock];
-  if (block == nullptr || !state->slot_blocks.Push(block)) return nullptr;
+  auto* block = MakeInMemory<Block>();
+  if (block == nullptr || !state->slot_blocks.Push(block->slots)) return nullptr;
   for (uint32_t i = 0; i < kSlotsPerBlock; ++i) {
-    block[i].owner = thread;
-    block[i].next_free = i + 1 < kSlotsPerBlock ? &block[i + 1] : nullptr;
+    block->slots[i].owner = thread;
+    block->slots[i].next_free = i + 1 < kSlotsPerBlock ? &block->slots[i + 1] : NoSlot();
   }
-  return block;
+  return block->slots;
+}
+
+// The list of slots that other threads gave back, ended as the thread's own list is. Null: none.
+OpenScope* TakeFreedElsewhere(Thread* thread) {
+  OpenScope* freed = thread->freed_elsewhere.exchange(nullptr, std::memory_order_acquire);
+  if (freed == nullptr) return nullptr;
+  OpenScope* last = freed;
+  while (last->next_free != nullptr)
+    last = last->next_free;
+  last->next_free = NoSlot();
+  UnlinkEndedElsewhere(thread);  // a slot may be used again only when no list holds it any more
+  return freed;
+}
+
+// True when the mark stands for code that this very call has interrupted, false when a handler has
+// jumped out of that code. A handler's frames lie below the code that it interrupted, and the kernel's
+// own frame, more than kSignalFrame, between them; on a signal stack nothing can be said by the address.
+bool IsInterrupted(const OpenScope* mark) {
+  constexpr uintptr_t kSignalFrame = 1024;
+  const uintptr_t writer = reinterpret_cast<uintptr_t>(mark) - 1;
+  const uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  stack_t signal_stack{};
+  if (sigaltstack(nullptr, &signal_stack) == 0 && (signal_stack.ss_flags & SS_DISABLE) == 0) {
+    const uintptr_t from = reinterpret_cast<uintptr_t>(signal_stack.ss_sp);
+    const auto is_on_it = [&](uintptr_t place) { return place >= from && place < from + signal_stack.ss_size; };
+    if (is_on_it(here) != is_on_it(writer)) return is_on_it(here);
+  }
+  return here + kSignalFrame < writer;
+}
+
+// A handler has jumped out of this thread's writing (siglongjmp). What it was about to write is lost; a
+// record may be written and not be published yet. Its slots are given up: which ones are free is not known.
+void RecoverFromJump(Thread* thread) {
+  for (Stream* stream : thread->streams) {
+    if (stream == nullptr) continue;
+    const StreamState* state = StateOf(stream);
+    if (stream->chunk == nullptr || state->stopped) continue;
+    const auto count = static_cast<uint32_t>(stream->next - reinterpret_cast<Record*>(stream->chunk + 1));
+    const uint32_t side_begin = OffsetInChunk(stream, stream->limit);
+    stream->published = uint64_t{count} | uint64_t{side_begin} << 32;
+    StorePublished(stream->chunk, {count, side_begin});
+  }
+  SetFreeSlots(thread, NoSlot());
 }
 
 // Cuts at a character, not within one.
@@ -124,6 +168,12 @@ void CopyName(char (&to)[32], const char* name) {
 }
 
 }  // namespace
+
+bool MakeThreadKey() {
+  if (!registry.thread_key_made) registry.thread_key_made = pthread_key_create(&registry.thread_key, ThreadEnds) == 0;
+  return registry.thread_key_made;
+}
+
 }  // namespace opscope
 
 using opscope::OpenScope;
@@ -136,21 +186,36 @@ Thread* opscope_thread() {
   return thread != nullptr ? thread : opscope::MakeThread();
 }
 
-OpenScope* opscope_more_slots(Thread* thread) {
-  // First what others have given back; a slot may be used again only when no list holds it any more.
-  OpenScope* freed = thread->freed_elsewhere.exchange(nullptr, std::memory_order_acquire);
-  if (freed != nullptr) {
-    opscope::UnlinkEndedElsewhere(thread);
-  } else {
-    freed = opscope::MakeSlots(thread);
+bool opscope_may_write(Stream* stream) {
+  Thread* thread = opscope_tls;
+  OpenScope* slots = thread->free_slots;
+  if (opscope::IsSlot(slots) || slots == opscope::NoSlot()) return true;
+  if (opscope::IsInterrupted(slots)) {  // what is interrupted may be counting itself, so not in Stream::dropped
+    StateOf(stream)->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
-  thread->free_slots = freed;
-  return freed;
+  opscope::RecoverFromJump(thread);
+  return true;
+}
+
+OpenScope* opscope_take_slot(Stream* stream) {
+  if (!opscope_may_write(stream)) return nullptr;
+  Thread* thread = opscope_tls;
+  const opscope::SignalsBlocked blocked;
+  OpenScope* slots = opscope::TakeFreedElsewhere(thread);
+  if (slots == nullptr) slots = opscope::MakeSlots(thread);
+  if (slots == nullptr) {
+    opscope::CountDrop(stream);
+    return nullptr;
+  }
+  opscope::SetFreeSlots(thread, slots);
+  return slots;
 }
 
 void opscope_set_thread_name(const char* name) {
   Thread* thread = opscope_thread();
   if (thread == nullptr || name == nullptr) return;
+  const opscope::SignalsBlocked blocked;
   opscope::CopyName(StateOf(thread)->name, name);
   for (Stream* stream : thread->streams) {
     if (stream == nullptr) continue;

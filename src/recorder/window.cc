@@ -10,6 +10,7 @@
 #include "recorder/clock.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
+#include "recorder/signals.h"
 #include "recorder/window_info.h"
 
 namespace opscope {
@@ -134,12 +135,14 @@ using opscope::WindowCounts;
 using opscope::WindowOptions;
 
 void opscope_prepare() {
+  const opscope::SignalsBlocked blocked;
   opscope::TouchPool();
   opscope_thread();
 }
 
 Window* opscope_window_open(const WindowOptions* options, const char** error) {
   if (const char* wrong = opscope::WrongOptions(options)) return opscope::Fail(error, wrong);
+  const opscope::SignalsBlocked blocked;
   opscope_prepare();
   auto* window = new (std::nothrow) Window;
   if (window == nullptr) return opscope::Fail(error, "memory is short");
@@ -169,12 +172,15 @@ uint64_t opscope_window_id(const Window* window) {
 }
 
 void opscope_window_close(Window* window) {
-  if (!window->closed.load(std::memory_order_acquire)) opscope::CloseOnce(window);
+  if (window->closed.load(std::memory_order_acquire)) return;
+  const opscope::SignalsBlocked blocked;
+  opscope::CloseOnce(window);
 }
 
 WindowCounts opscope_window_counts(const Window* window) {
   WindowCounts counts;
   if (window->detached) return counts;
+  const opscope::SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(opscope::registry.mutex);  // threads may be joining
   const bool closed = window->closed.load(std::memory_order_acquire);
   for (opscope::StreamState* state : window->streams)
@@ -185,6 +191,7 @@ WindowCounts opscope_window_counts(const Window* window) {
 }
 
 void opscope_window_add_metadata(Window* window, const char* metadata_json) {
+  const opscope::SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(window, metadata_json);
 }
@@ -204,6 +211,7 @@ void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, con
 
 void opscope_window_free(Window* window) {
   if (window == nullptr) return;
+  const opscope::SignalsBlocked blocked;
   opscope_window_close(window);
   opscope::FreeStreams(window);
   opscope::Forget(window);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "recorder/signals.h"
 
 namespace opscope {
 namespace {
@@ -74,6 +75,10 @@ std::string BeginInfo(const Window& window) {
   std::string out = "{\"abi\":";
   AppendUint(&out, kRecorderAbi);
   AppendMember(&out, "pid", registry.process);
+  if (registry.parent.process != 0) {
+    AppendMember(&out, "parent_pid", registry.parent.process);
+    AppendMember(&out, "parent_generation", registry.parent.generation);
+  }
   AppendMember(&out, "process_name", TextOf(window.process_name, sizeof(window.process_name)));
   AppendMember(&out, "generation", window.generation);
   out.append(opscope_clock_is_slow == 0 ? ",\"tsc\":true" : ",\"tsc\":false");
@@ -118,6 +123,7 @@ void ReadProcessName(Window* window) {
 }
 
 std::string_view WriteWindowInfo(Window* window) {
+  const SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(window->mutex);
   try {
     const std::string text = FinalInfoText(*window);

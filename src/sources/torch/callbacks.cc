@@ -146,14 +146,9 @@ inline char* Store(char* place, Word word) {
   return place + sizeof(word);
 }
 
-struct RangeEntries {
-  uint32_t name = 0;
-  uint32_t side = 0;
-};
-
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
-inline RangeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
+inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
   const std::string& name = NameOf(range);
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
@@ -229,26 +224,40 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
   return NameOf(range).starts_with("ProfilerStep#") ? record_flags::kStep : 0;
 }
 
+// A long list is looked at twice (StoreArguments), which may run operators of this thread; so its entries
+// are written before the scope takes its slot and the thread counts as writing.
+template <uint32_t Options>
+__attribute__((noinline, cold)) OpenScope* OpenWithLongList(Stream* stream, const at::RecordFunction& range,
+                                                            const EncodedInputs& inputs) {
+  const ScopeEntries entries = WriteEntries<Options>(stream, range, &inputs);
+  return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
+                     FlagsOf(range));
+}
+
+template <uint32_t Options>
+inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
+  return OpenScopeOn(
+      stream, [&] { return WriteEntries<Options>(stream, range, inputs); }, RecordSource::kTorch,
+      static_cast<uint8_t>(range.scope()), FlagsOf(range));
+}
+
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   Stream* stream = StreamOf(binding, range);
   if (stream == nullptr) return nullptr;
-  RangeEntries entries;
+  OpenScope* scope = nullptr;
   if constexpr ((Options & kWithInputs) != 0) {
     EncodedInputs inputs;
     EncodeInputs(range, &inputs);
     stream = StreamOf(binding, range);  // again: what ran meanwhile may have ended the window
     if (stream == nullptr) return nullptr;
-    entries = WriteEntries<Options>(stream, range, &inputs);
+    scope = OPSCOPE_UNLIKELY(inputs.arguments.words > EncodedInputs::kCapacity)
+                ? OpenWithLongList<Options>(stream, range, inputs)
+                : OpenRange<Options>(stream, range, &inputs);
   } else {
-    entries = WriteEntries<Options>(stream, range, nullptr);
+    scope = OpenRange<Options>(stream, range, nullptr);
   }
-  OpenScope* scope = OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch,
-                                 static_cast<uint8_t>(range.scope()), FlagsOf(range));
-  if (OPSCOPE_UNLIKELY(scope == nullptr)) {  // no memory for a slot
-    stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    return nullptr;
-  }
+  if (OPSCOPE_UNLIKELY(scope == nullptr)) return nullptr;  // counted as dropped
   return Context(::new (scope->context) RangeContext);
 }
 
