@@ -143,6 +143,9 @@ struct WindowOptions {
   uint32_t reserved = 0;
   uint64_t max_bytes = uint64_t{1} << 30;  // for chunks of this window; never exceeded by more than a chunk per thread
   const char* metadata_json = nullptr;     // members of a JSON object, copied ("\"a\":1,\"b\":2"); may be null
+  // A source's own number of the calling thread (logical_thread of opscope_stream_attach). Asked when a
+  // native scope attaches a thread before the source does; cheap, without locks. May be null.
+  uint64_t (*thread_number)() = nullptr;
 };
 
 struct WindowCounts {

@@ -8,10 +8,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace opscope {
 
 inline constexpr uint32_t kTorchSourceAbi = 1;
+
+// Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
+// source_failure.
+inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
 
 namespace torch_source_flags {
 inline constexpr uint32_t kInputs = 1;      // shapes, strides, dtypes, concrete values (record_shapes)

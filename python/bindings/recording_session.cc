@@ -61,6 +61,7 @@ Status RecordingSession::Start() {
   window_options.at_cap = options_.at_cap;
   window_options.native_threads = options_.native_threads;
   window_options.max_bytes = options_.max_bytes;
+  if (options_.source != nullptr) window_options.thread_number = options_.source->current_thread;
   window_options.metadata_json = metadata.empty() ? nullptr : metadata.c_str();
   const char* error = nullptr;
   Window* window = opscope_window_open(&window_options, &error);
@@ -68,6 +69,7 @@ Status RecordingSession::Start() {
     return Error{ErrorCode::kUnsupported, error != nullptr ? error : "the recorder could not open a window"};
   }
   if (options_.source != nullptr) {
+    source_failures_ = options_.source->failures();
     source_session_ =
         options_.source->start(opscope_window_slot(window), opscope_window_id(window), options_.source_flags, &error);
     if (source_session_ == nullptr) {
@@ -91,8 +93,18 @@ void RecordingSession::StopLocked() {
   if (source_session_ != nullptr) options_.source->stop(source_session_);
   source_session_ = nullptr;
   opscope_window_close(window_);
+  ReportSourceFailures();
   final_counts_ = opscope_window_counts(window_);
   state_ = State::kStopped;
+}
+
+// The source counts for the whole process: a failure while two recordings are open is told by both.
+void RecordingSession::ReportSourceFailures() {
+  if (options_.source == nullptr) return;
+  const uint64_t failures = options_.source->failures() - source_failures_;
+  if (failures == 0) return;
+  const std::string member = JsonMember(kSourceFailuresKey, std::to_string(failures));
+  opscope_window_add_metadata(window_, member.c_str());
 }
 
 bool RecordingSession::is_running() const {

@@ -66,6 +66,7 @@ class RecordingSession {
 
   bool is_in_child() const;
   void StopLocked();
+  void ReportSourceFailures();
   Result<std::shared_ptr<const Trace>> ImportWindow();
 
   const RecordingOptions options_;
@@ -75,6 +76,7 @@ class RecordingSession {
   State state_ = State::kNew;
   Window* window_ = nullptr;
   void* source_session_ = nullptr;
+  uint64_t source_failures_ = 0;  // of the source before the start
   WindowCounts final_counts_;
   std::optional<Result<std::shared_ptr<const Trace>>> trace_;
   std::atomic<bool> is_imported_{false};  // trace_ is complete and stays; read without the mutex in a child

@@ -28,6 +28,7 @@ class WindowOptions(ctypes.Structure):
         ("reserved", ctypes.c_uint32),
         ("max_bytes", ctypes.c_uint64),
         ("metadata_json", ctypes.c_char_p),
+        ("thread_number", ctypes.c_void_p),
     ]
 
 
@@ -101,7 +102,7 @@ class Window:
 
     def __init__(self, flags=0, max_bytes=1 << 30, at_cap=0, native=NATIVE_NONE):
         self.flags, self.session, self.handle = flags, None, None
-        self.options = WindowOptions(1, at_cap, native, 0, max_bytes, None)
+        self.options = WindowOptions(recorder.opscope_recorder_abi(), at_cap, native, 0, max_bytes, None, None)
 
     def start(self):
         error = ctypes.c_char_p()

@@ -223,6 +223,34 @@ def test_arguments_of_our_own_are_checked():
         opscope.torch.profile().add_metadata_json("k", "{")
 
 
+def test_arguments_that_torch_cannot_tell_are_a_problem_of_the_trace():
+    import torch
+
+    import opscope.torch
+
+    class Mute(torch.Tensor):
+        @staticmethod
+        def __new__(cls):
+            return torch.Tensor._make_wrapper_subclass(cls, (2,), dispatch_sizes_strides_policy="sizes")
+
+        @classmethod
+        def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+            if "size" in str(function):
+                raise ValueError("no sizes today")
+            return torch.ones(2)
+
+    mute = Mute()
+    with opscope.torch.profile(record_shapes=True) as prof:
+        torch.ops.aten.neg(mute)
+    with opscope.torch.profile(record_shapes=True) as following:
+        torch.ones(2)
+    problems = dict(zip(prof.trace.problems.text("kind"), prof.trace.problems["count"], strict=True))
+    assert problems["source_failure"] >= 1
+    assert "opscope.source_failures" not in prof.trace.metadata.text("key")
+    assert [event.input_shapes for event in prof.events() if event.name == "aten::neg"] == [[]]
+    assert len(following.trace.problems) == 0
+
+
 @pytest.mark.parametrize("at_cap", ["stop", "keep_newest"])
 def test_the_cap_holds_and_what_was_dropped_is_counted(at_cap):
     import torch

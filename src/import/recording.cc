@@ -2,6 +2,7 @@
 #include "import/recording.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "import/recording_thread.h"
 #include "import/torch_links.h"
 #include "opscope/recorder.h"
+#include "opscope/torch_source.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -81,11 +83,24 @@ TickClock MakeClock(const std::vector<WindowInfo>& windows, const std::vector<Re
   return TickClock(std::move(calibrations), epoch_ns);
 }
 
+// A count that a source has left among the metadata; 0 for what is no number.
+uint64_t CountOf(std::string_view json) {
+  uint64_t count = 0;
+  std::from_chars(json.data(), json.data() + json.size(), count);
+  return count;
+}
+
 void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
   for (const WindowInfo& window : windows) {
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
-    for (const auto& [key, json] : window.metadata)
-      builder->AddMetadata(key, json);
+    for (const auto& [key, json] : window.metadata) {
+      const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
+      if (failures > 0) {
+        builder->AddProblem("source_failure", -1, failures);
+      } else {
+        builder->AddMetadata(key, json);
+      }
+    }
   }
 }
 

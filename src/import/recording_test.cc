@@ -338,6 +338,14 @@ TEST(Recording, CountsRecordsThatContradictTheFormat) {
   EXPECT_TRUE(trace.is_partial());
 }
 
+TEST(Recording, MakesAProblemOfWhatASourceCouldNotRecord) {
+  Recording recording("\"metadata\":{\"opscope.source_failures\":3,\"n\":1}");
+  const Trace trace = recording.Import();
+  EXPECT_EQ(ProblemCount(trace, "source_failure"), 3u);
+  EXPECT_TRUE(trace.is_partial());
+  EXPECT_EQ(trace.metadata().size(), 1u);
+}
+
 TEST(Recording, KeepsMetadataAndOptionsAsTheyWere) {
   Recording recording("\"max_bytes\":1024,\"metadata\":{\"a b\":{\"x\" : [1, 2.50]},\"n\":-1e3,\"s\":\"\\udcff\"}");
   const Trace trace = recording.Import();

@@ -85,6 +85,7 @@ struct Window {
   AtCap at_cap = AtCap::kStop;
   NativeThreads native_threads = NativeThreads::kAll;
   uint64_t max_bytes = 0;
+  uint64_t (*thread_number)() = nullptr;
   uint32_t slot = 0;
   uint64_t generation = 0;
   int64_t wall_offset_ns = 0;

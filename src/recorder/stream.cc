@@ -195,6 +195,7 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->thread_index = thread->index;
   state->os_thread = thread->os_thread;
   state->logical_thread = logical_thread;
+  if (logical_thread == 0 && window->thread_number != nullptr) state->logical_thread = window->thread_number();
   std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
   state->stopped = state->sealed = false;

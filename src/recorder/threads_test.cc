@@ -339,5 +339,15 @@ TEST(Threads, ALogicalNumberGivenLaterIsKept) {
   EXPECT_EQ(CloseAndDecode(window.get()).only_thread().logical_thread, 77u);
 }
 
+TEST(Threads, ANativeScopeThatComesFirstAsksForTheLogicalNumber) {
+  WindowOptions options;
+  options.thread_number = [] { return uint64_t{78}; };
+  OwnedWindow window = OpenTestWindow(options);
+  std::thread([] { OPSCOPE_SCOPE("before the source"); }).join();
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  ASSERT_EQ(Busy(decoded).size(), 1u);
+  EXPECT_EQ(Busy(decoded)[0]->logical_thread, 78u);
+}
+
 }  // namespace
 }  // namespace opscope

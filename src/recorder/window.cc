@@ -149,6 +149,7 @@ Window* opscope_window_open(const WindowOptions* options, const char** error) {
   window->at_cap = options->at_cap;
   window->native_threads = options->native_threads;
   window->max_bytes = options->max_bytes;
+  window->thread_number = options->thread_number;
   window->wall_offset_ns = opscope::WallOffsetNs();
   opscope::AddCalibration(window);
   opscope::ReadProcessName(window);

@@ -35,6 +35,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"missing_chunk", ProblemSeverity::kDataLoss, "chunks of a thread are missing"},
     {"damaged_record", ProblemSeverity::kDataLoss, "records that contradict the format were left out"},
     {"dropped_at_cap", ProblemSeverity::kInfo, "records were dropped at the memory cap that was asked for"},
+    {"source_failure", ProblemSeverity::kDataLoss,
+     "ranges or arguments were not recorded: the framework raised an error over them, or memory was short"},
     {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
     {"newer_minor_version", ProblemSeverity::kInfo,
      "the file was written by a newer version; unknown parts were ignored"},
