@@ -73,6 +73,17 @@ bool HasDataLoss(const Trace& trace) {
 
 class Golden : public testing::TestWithParam<fs::path> {};
 
+TEST_P(Golden, IsReadTheSameByAnyNumberOfThreads) {
+  const std::string text = ReadText(InputOf(GetParam()));
+  const auto import = [&](uint32_t threads) {
+    const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "input", {.max_threads = threads});
+    return trace.ok() ? DumpTrace(trace.value()) + OpscopeBytes(trace.value()).value() : trace.error().message;
+  };
+  const std::string alone = import(1);
+  for (const uint32_t threads : {2u, 3u, 8u})
+    EXPECT_EQ(import(threads), alone) << threads << " threads";
+}
+
 TEST_P(Golden, GivesTheExpectedTrace) {
   const Result<Trace> trace = ImportText(ReadText(InputOf(GetParam())));
   if (trace.ok()) {

@@ -19,6 +19,9 @@ namespace opscope {
 
 struct ImportOptions {
   uint64_t max_memory = 0;  // bytes that the columns and the input buffer may hold together; 0: no limit
+  // Threads that read at once, the caller among them; the others end before the call does. 0: as many as the size of
+  // the input deserves and the caller's processors allow, at most 8. The Trace is the same in any case.
+  uint32_t max_threads = 0;
 };
 
 // kNotFound, kIo: the system's refusal. kMalformed: damaged before any whole event. kUnsupported: a

@@ -1,5 +1,6 @@
 // A growing array of plain values for table columns. Grows through realloc, which for large blocks
-// moves page tables instead of bytes (mremap), so growth never holds two copies of a large column.
+// moves page tables instead of bytes (mremap), so growth never holds two copies of a large column. Columns of one
+// table may lie in a block that the table owns (huge_block.h); one that outgrows its piece moves out of it.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -28,7 +30,17 @@ class Column {
     swap(other);
     return *this;
   }
-  ~Column() { std::free(data_); }
+  ~Column() {
+    if (!borrowed_) std::free(data_);
+  }
+
+  // REQUIRES: no rows yet; the memory outlives the column.
+  void Borrow(void* memory, size_t capacity) {
+    if (!borrowed_) std::free(data_);
+    data_ = static_cast<T*>(memory);
+    capacity_ = capacity;
+    borrowed_ = true;
+  }
 
   void push_back(const T& value) {
     if (size_ == capacity_) Grow(size_ + 1);
@@ -36,6 +48,11 @@ class Column {
   }
   // REQUIRES: size() < capacity()
   void append_reserved(const T& value) { data_[size_++] = value; }
+  // The new rows hold anything until they are written.
+  void resize_unset(size_t size) {
+    if (size > capacity_) Grow(size);
+    size_ = size;
+  }
   void resize(size_t size, const T& fill) {
     if (size > capacity_) Grow(size);
     for (size_t i = size_; i < size; ++i)
@@ -51,7 +68,7 @@ class Column {
     if (capacity > capacity_) Reallocate(capacity);
   }
   void shrink_to_fit() {
-    if (size_ == capacity_ || size_ == 0) return;
+    if (size_ == capacity_ || size_ == 0 || borrowed_) return;
     if (void* smaller = std::realloc(static_cast<void*>(data_), size_ * sizeof(T))) {
       data_ = static_cast<T*>(smaller);
       capacity_ = size_;
@@ -68,12 +85,14 @@ class Column {
   bool empty() const { return size_ == 0; }
   T& back() { return data_[size_ - 1]; }
   std::span<const T> view() const { return {data_, size_}; }
+  bool borrowed() const { return borrowed_; }
   size_t memory_bytes() const { return capacity_ * sizeof(T); }
 
   void swap(Column& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(borrowed_, other.borrowed_);
   }
 
  private:
@@ -82,8 +101,10 @@ class Column {
     Reallocate(capacity < at_least ? at_least : capacity);
   }
   void Reallocate(size_t capacity) {
-    void* larger = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    void* larger = std::realloc(borrowed_ ? nullptr : static_cast<void*>(data_), capacity * sizeof(T));
     if (larger == nullptr) throw std::bad_alloc();
+    if (borrowed_ && size_ > 0) std::memcpy(larger, static_cast<const void*>(data_), size_ * sizeof(T));
+    borrowed_ = false;
     data_ = static_cast<T*>(larger);
     capacity_ = capacity;
   }
@@ -101,6 +122,7 @@ class Column {
   T* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
+  bool borrowed_ = false;
 };
 
 }  // namespace opscope

@@ -1,10 +1,10 @@
 // Kineto's Chrome trace JSON: plan, make the blocks in parallel, write them in order.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
-#include <thread>
 
 #include "base/file.h"
 #include "base/short_memory.h"
+#include "base/thread_team.h"
 #include "export/chrome_buffer.h"
 #include "export/chrome_head.h"
 #include "export/chrome_pieces.h"
@@ -16,8 +16,6 @@
 
 namespace opscope {
 namespace {
-
-constexpr size_t kMostThreads = 8;
 
 // Calls take(std::string_view) with the bytes of the file, piece by piece; false stops.
 template <typename Take>
@@ -54,7 +52,7 @@ void WritePieces(const Trace& trace, Compression compression, bool small_gzip, s
   BlockCompressor ends(compression, small_gzip);
   if (!take(ends.Compress(head.text))) return;
   OrderedBlocks<ChromeBuffer, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
-      .Run(std::min<size_t>(std::thread::hardware_concurrency(), kMostThreads));
+      .Run(UsefulThreads());
   take(ends.Compress(tail));
 }
 

@@ -9,12 +9,11 @@
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <vector>
+
+#include "base/thread_team.h"
 
 namespace opscope {
 
@@ -37,46 +36,27 @@ class OrderedBlocks {
       }
       return;
     }
+    ThreadTeam team(threads + 1);  // the caller takes what the helpers make
+    if (team.size() < 2) return Run(1);
     slots_.resize(threads * kAhead);
-    std::vector<std::thread> workers;
-    workers.reserve(threads);
-    for (size_t i = 0; i < threads; ++i) {
-      try {
-        workers.emplace_back([this] { Work(); });
-      } catch (const std::system_error&) {
-        break;  // the system gives no more threads; this one takes part below
-      } catch (const std::bad_alloc&) {
-        break;
-      }
-    }
-    if (workers.empty()) return Run(1);
-    try {
-      TakeAll();
-    } catch (const std::bad_alloc&) {
-      Fail();
-    }
-    for (std::thread& worker : workers)
-      worker.join();
-    if (short_of_memory_) throw std::bad_alloc();
+    team.Run([this](size_t member) { OrStop([&] { member == 0 ? TakeAll() : MakeBlocks(); }); });
   }
 
  private:
   static constexpr size_t kAhead = 3;
 
-  // A thread's exception would end the process.
-  void Work() {
+  // A member that is short of memory ends the others' waiting; ThreadTeam hands its exception to the caller.
+  template <typename Part>
+  void OrStop(Part part) {
     try {
-      MakeBlocks();
-    } catch (const std::bad_alloc&) {
-      Fail();
+      part();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+      room_.notify_all();
+      ready_.notify_all();
+      throw;
     }
-  }
-
-  void Fail() {
-    const std::lock_guard lock(mutex_);
-    short_of_memory_ = stopped_ = true;
-    room_.notify_all();
-    ready_.notify_all();
   }
 
   void MakeBlocks() {
@@ -131,7 +111,6 @@ class OrderedBlocks {
   size_t next_ = 0;                          // the next block to make
   size_t taken_ = 0;                         // the block that is due
   bool stopped_ = false;
-  bool short_of_memory_ = false;
 };
 
 }  // namespace opscope

@@ -18,8 +18,15 @@
 namespace opscope {
 namespace {
 
+// Starting a thread takes as long as some thousands of records.
+constexpr size_t kRecordsPerThread = 16384;
+
 bool SameThread(const RecordingChunk& a, const RecordingChunk& b) {
   return a.process() == b.process() && a.thread_index() == b.thread_index();
+}
+
+bool SameWindow(const RecordingChunk& a, const RecordingChunk& b) {
+  return SameThread(a, b) && a.window() == b.window();
 }
 
 bool Before(const RecordingChunk& a, const RecordingChunk& b) {
@@ -63,8 +70,7 @@ uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<
       dropped += thread.dropped;
   }
   for (size_t i = 0; i < chunks.size(); ++i) {
-    const bool last =
-        i + 1 == chunks.size() || !SameThread(chunks[i], chunks[i + 1]) || chunks[i].window() != chunks[i + 1].window();
+    const bool last = i + 1 == chunks.size() || !SameWindow(chunks[i], chunks[i + 1]);
     if (last && FindThread(FindWindow(windows, chunks[i].window()), chunks[i].thread_index()) == nullptr) {
       dropped += chunks[i].dropped_before();
     }
@@ -122,6 +128,28 @@ void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, 
   }
 }
 
+// Room for all scopes there may be, then the chunks decoded, several at once.
+std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
+  std::vector<RecordingPart> parts;
+  size_t records = 0;
+  for (size_t i = 0; i < chunks_.size(); ++i) {
+    if (i > 0 && SameWindow(chunks_[i], chunks_[i - 1]) && chunks_[i].sequence() == chunks_[i - 1].sequence()) {
+      continue;  // the same chunk twice
+    }
+    parts.emplace_back().chunk = &chunks_[i];
+    records += chunks_[i].record_count();
+  }
+  room_.Reserve(records);
+  size_t first = 0;
+  for (RecordingPart& part : parts) {
+    part.room = room_.Part(first, part.chunk->record_count());
+    first += part.chunk->record_count();
+  }
+  std::vector<PartDecoder> decoders(team->size());
+  team->ForEach(parts.size(), [&](size_t part, size_t member) { decoders[member].Decode(&parts[part]); });
+  return parts;
+}
+
 void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
   std::stable_sort(chunks_.begin(), chunks_.end(), Before);
   // Column blocks of the same file have set the epoch already.
@@ -129,32 +157,41 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   builder_->info().epoch_ns = clock.epoch_ns();
   AddWindowFacts(windows_, builder_);
 
-  RecordingTables tables(builder_, &clock);
   size_t records = 0;
   for (const RecordingChunk& chunk : chunks_)
     records += chunk.record_count();
-  tables.Reserve(records);
+  ThreadTeam team(options.max_threads != 0 ? std::min<size_t>(options.max_threads, chunks_.size())
+                                           : std::min(UsefulThreads(), records / kRecordsPerThread));
+  std::vector<RecordingPart> parts = Decode(&team);
+  size_t spans = 0;
+  for (const RecordingPart& part : parts)
+    spans += part.scopes.size() + part.async.size() + part.event_spans;
+  builder_->ReserveSpans(spans);
+
+  RecordingTables tables(builder_, &clock);
   for (const WindowInfo& window : windows_)
     tables.NameProcess(window.process, window.process_name);
-
   uint64_t recorded = 0;
+  auto part = parts.begin();
   for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
     end = begin + 1;
-    while (end < chunks_.size() && SameThread(chunks_[begin], chunks_[end]) &&
-           chunks_[begin].window() == chunks_[end].window()) {
+    while (end < chunks_.size() && SameWindow(chunks_[begin], chunks_[end]))
       ++end;
-    }
     if (options.max_memory != 0 && builder_->memory_bytes() + input_bytes > options.max_memory) {
       builder_->AddProblem("over_memory_limit", chunks_[begin].file_offset());
       break;
     }
+    const auto first_part = part;
+    while (part != parts.end() && part->chunk < chunks_.data() + end)
+      ++part;
     const auto chunks = std::span<const RecordingChunk>(chunks_).subspan(begin, end - begin);
     const WindowInfo* window = FindWindow(windows_, chunks.front().window());
     const WindowThread* thread = FindThread(window, chunks.front().thread_index());
     const uint64_t missing = CountMissing(chunks, window, thread);
     if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
-    recorded += tables.AddThread(chunks, thread);
+    recorded += tables.AddThread(chunks, {first_part, part}, thread);
   }
+  tables.Fill(&team);
   tables.Finish();
   builder_->info().recorded += recorded;
   const uint64_t dropped = CountDropped(chunks_, windows_);

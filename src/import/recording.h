@@ -2,12 +2,15 @@
 //
 //   AddBlock for every block, then Finish:
 //     windows' calibrations -> clock (recording_clock.h)
-//     chunks by (process, thread) and (window, sequence) -> one track each; missing ones are counted
-//     scopes: recorded order -> pre-order (recording_tree.h) -> spans
-//     other records: allocations, counters, instants, flows, device spans
+//     chunks by (process, thread) and (window, sequence); missing ones are counted
+//  *  chunk -> part: records checked, names and arguments numbered, subtrees found (recording_part.h, recording_tree.h)
+//     part after part: ids, tracks, subtrees across parts, and the records that are no scopes (recording_thread.h)
+//  *  part -> rows of spans, in pre-order (recording_spans.cc)
 //     torch's spans: numbering, sequence numbers of the autograd engine, forward-backward flows (torch_links.h)
 //
-// Thread rule: one thread at a time.
+// The two steps with a star take most of the time; several threads do them, each on parts of its own.
+//
+// Thread rule: one thread at a time; Finish has helpers for its own length.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +21,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/thread_team.h"
 #include "import/recording_chunk.h"
+#include "import/recording_part.h"
 #include "import/recording_window.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
@@ -36,9 +41,12 @@ class RecordingReader {
   void Finish(const ImportOptions& options, uint64_t input_bytes);
 
  private:
+  std::vector<RecordingPart> Decode(ThreadTeam* team);
+
   TraceBuilder* builder_;
   std::vector<RecordingChunk> chunks_;
   std::vector<WindowInfo> windows_;
+  ScopeRoom room_;
 };
 
 }  // namespace opscope

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording_arguments.h"
 
-#include <cstring>
 #include <string>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "import/torch_values.h"
 
@@ -33,19 +31,14 @@ std::vector<int64_t> DenseStrides(std::span<const int64_t> sizes) {
 
 }  // namespace
 
-std::optional<ArgsId> RecordingArguments::Find(uint16_t count, std::span<const std::byte> bytes) {
-  if (count == 0) return ArgsId::kNone;
-  const uint64_t hash = HashBytes(bytes) ^ count;
-  const auto found = known_.find(hash);
+std::optional<ArgsId> RecordingArguments::Find(const EncodedArguments& arguments) {
+  const auto found = known_.find(arguments.hash);
   if (found != known_.end()) {
-    const Known& known = found->second;
-    const bool same = known.count == count && known.bytes.size() == bytes.size() &&
-                      std::memcmp(known.bytes.data(), bytes.data(), bytes.size()) == 0;
-    if (same) return known.id;
-    return Decode(count, bytes);  // two contents with one hash: correct, not fast
+    if (found->second.arguments.Same(arguments)) return found->second.id;
+    return Decode(arguments.count, arguments.bytes);  // two contents with one hash: correct, not fast
   }
-  const std::optional<ArgsId> id = Decode(count, bytes);
-  known_.emplace(hash, Known{bytes, count, id});
+  const std::optional<ArgsId> id = Decode(arguments.count, arguments.bytes);
+  known_.emplace(arguments.hash, Known{arguments, id});
   return id;
 }
 

@@ -9,28 +9,42 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/varint.h"
 #include "opscope/record.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
+struct EncodedArguments {
+  std::span<const std::byte> bytes;
+  uint16_t count = 0;
+  uint64_t hash = 0;
+
+  uint64_t Hash() const { return HashBytes(bytes) ^ count; }
+  bool Same(const EncodedArguments& other) const {
+    return count == other.count && bytes.size() == other.bytes.size() &&
+           (bytes.empty() || std::memcmp(bytes.data(), other.bytes.data(), bytes.size()) == 0);
+  }
+};
+
 class RecordingArguments {
  public:
   explicit RecordingArguments(TraceBuilder* builder) : builder_(builder) {}
 
   // nullopt: the bytes contradict the format. The bytes must stay valid as long as the object.
-  std::optional<ArgsId> Find(uint16_t count, std::span<const std::byte> bytes);
+  // REQUIRES: arguments.hash == arguments.Hash(), arguments.count > 0.
+  std::optional<ArgsId> Find(const EncodedArguments& arguments);
 
  private:
   struct Known {
-    std::span<const std::byte> bytes;
-    uint16_t count = 0;
+    EncodedArguments arguments;
     std::optional<ArgsId> id;
   };
 
@@ -43,7 +57,7 @@ class RecordingArguments {
   std::span<const int64_t> ReadIntegers(uint32_t count, bool wide, ByteReader* reader);
 
   TraceBuilder* builder_;
-  tsl::robin_map<uint64_t, Known> known_;
+  tsl::robin_map<uint64_t, Known> known_;  // by hash
   // Of the list that is being decoded; deques, because rows hold views of them.
   std::deque<std::vector<int64_t>> integers_;
   std::deque<std::vector<ArgumentRow>> tensors_;

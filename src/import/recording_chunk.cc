@@ -58,19 +58,12 @@ std::optional<std::string_view> RecordingChunk::name(uint32_t offset) const {
 }
 
 std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
-  if (offset < first_record_ || offset % 8 != 0 || offset >= bytes_.size()) return std::nullopt;
-  ByteReader reader(bytes_.subspan(offset));
-  const auto bytes = reader.Fixed<uint32_t>();
-  const auto fields = reader.Fixed<uint16_t>();
+  const std::optional<PayloadExtent> extent = payload_extent(offset);
+  if (!extent) return std::nullopt;
+  const uint16_t fields = extent->fields;
   Payload payload;
-  payload.argument_count = reader.Fixed<uint16_t>();
-  if (!reader.ok() || bytes < sizeof(PayloadHeader) || bytes % 8 != 0) return std::nullopt;
-  reader = ByteReader(reader.Bytes(bytes - sizeof(PayloadHeader)));
-  payload.has_fields = fields != 0;
-  if (!payload.has_fields) {
-    payload.arguments = reader.Bytes(reader.remaining());
-    return reader.ok() ? std::optional(payload) : std::nullopt;
-  }
+  payload.argument_count = extent->argument_count;
+  ByteReader reader(extent->body);
   if ((fields & payload_fields::kSequence) != 0) {
     payload.sequence = reader.Fixed<int64_t>();
     payload.forward_thread = reader.Fixed<uint64_t>();

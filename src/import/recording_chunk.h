@@ -18,7 +18,6 @@ namespace opscope {
 
 // The fixed fields of a payload, and its encoded arguments.
 struct Payload {
-  bool has_fields = false;  // any of the next ones
   int64_t sequence = -1;
   uint64_t forward_thread = 0;
   uint32_t overload = 0;  // offset of a name, 0: none
@@ -35,6 +34,13 @@ struct Payload {
   uint64_t record_handle = 0;
   uint16_t argument_count = 0;
   std::span<const std::byte> arguments;  // whole words
+};
+
+// Where a payload lies, and what its header says of it.
+struct PayloadExtent {
+  uint16_t fields = 0;
+  uint16_t argument_count = 0;
+  std::span<const std::byte> body;  // behind the header
 };
 
 class RecordingChunk {
@@ -63,9 +69,27 @@ class RecordingChunk {
     std::memcpy(&record, bytes_.data() + first_record_ + row * sizeof(Record), sizeof(Record));
     return record;
   }
+  uint64_t start(uint32_t row) const {
+    uint64_t start = 0;
+    std::memcpy(&start, bytes_.data() + first_record_ + row * sizeof(Record) + offsetof(Record, start), sizeof(start));
+    return start;
+  }
   int64_t record_offset(uint32_t row) const;  // in the file, -1 in memory
 
   std::optional<std::string_view> name(uint32_t offset) const;
+  std::optional<PayloadExtent> payload_extent(uint32_t offset) const {
+    PayloadHeader header;
+    if (offset < first_record_ || offset % 8 != 0 || bytes_.size() < sizeof(header) ||
+        offset > bytes_.size() - sizeof(header)) {
+      return std::nullopt;
+    }
+    std::memcpy(&header, bytes_.data() + offset, sizeof(header));
+    if (header.bytes < sizeof(header) || header.bytes % 8 != 0 || header.bytes > bytes_.size() - offset) {
+      return std::nullopt;
+    }
+    return PayloadExtent{header.fields, header.arg_count,
+                         bytes_.subspan(offset + sizeof(header), header.bytes - sizeof(header))};
+  }
   std::optional<Payload> payload(uint32_t offset) const;
 
  private:

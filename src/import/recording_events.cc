@@ -7,9 +7,16 @@
 
 namespace opscope {
 
-bool RecordingTables::AddOther(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track) {
+void RecordingTables::AddEvents(RecordingPart* part, TrackId track) {
+  for (const PartEvent& event : part->events) {
+    if (!AddEvent(*part->chunk, part->chunk->record(event.row), part->name_ids[event.name], track)) {
+      part->CountDamage(event.row);
+    }
+  }
+}
+
+bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track) {
   const Timestamp time = clock_->At(record.start);
-  last_time_ = std::max(last_time_, time);
   switch (record.kind) {
     case RecordKind::kEnter:
     case RecordKind::kExit:
@@ -97,14 +104,26 @@ void RecordingTables::AddCall(const Record& record, StringId name, TrackId track
                      .track = track});
 }
 
-void RecordingTables::CloseOpenCalls(TrackId track) {
+void RecordingTables::CloseOpenCalls(std::span<const RecordingPart> parts, TrackId track) {
+  if (calls_.empty()) return;
+  Timestamp last{INT64_MIN};
+  for (const RecordingPart& part : parts) {
+    for (const PartEvent& event : part.events)
+      last = std::max(last, clock_->At(part.chunk->start(event.row)));
+    for (const auto scopes : {std::span<const PartScope>(part.scopes), std::span<const PartScope>(part.async)}) {
+      for (const PartScope& scope : scopes) {
+        const Record record = part.record(scope);
+        last = std::max(last, clock_->At(record.start + record.value));
+      }
+    }
+  }
   for (; !calls_.empty(); calls_.pop_back()) {
     const OpenCall& call = calls_.back();
     Record opener;
     opener.source = call.source;
     builder_->AddProblem("unfinished_scope", -1);
     builder_->AddSpan({.start = call.start,
-                       .duration = std::max(last_time_, call.start) - call.start,
+                       .duration = std::max(last, call.start) - call.start,
                        .name = call.name,
                        .category = Category(opener),
                        .track = track,
@@ -143,14 +162,6 @@ void RecordingTables::JoinFlows() {
   }
   unpaired += begin_used ? 0 : 1;
   if (unpaired > 0) builder_->AddProblem("unpaired_flow", -1, unpaired);
-}
-
-void RecordingTables::Finish() {
-  links_.Finish();
-  JoinFlows();
-  for (size_t track = 0; track < groups_of_track_.size(); ++track) {
-    if (groups_of_track_[track] == 1) builder_->SetPreOrdered(static_cast<TrackId>(track));
-  }
 }
 
 }  // namespace opscope

@@ -1,6 +1,10 @@
-// The records of threads, thread by thread, into a TraceBuilder.
+// The parts of threads (recording_part.h), thread by thread, into a TraceBuilder.
 //
-// Thread rule: one thread at a time.
+//   AddThread for each thread and window   names and arguments get their ids, events are added, scopes get rows
+//   Fill                                   the rows are written, many parts at once
+//   Finish                                 what needs all threads: steps, flows, torch's links
+//
+// Thread rule: one thread at a time; Fill has helpers for its own length.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/column.h"
+#include "base/thread_team.h"
 #include "import/recording_arguments.h"
 #include "import/recording_chunk.h"
 #include "import/recording_clock.h"
-#include "import/recording_tree.h"
+#include "import/recording_part.h"
 #include "import/recording_window.h"
 #include "import/torch_links.h"
 #include "trace/builder.h"
@@ -27,24 +31,38 @@ class RecordingTables {
  public:
   RecordingTables(TraceBuilder* builder, const TickClock* clock);
 
-  void Reserve(size_t records) {  // of all threads
-    builder_->ReserveSpans(records);
-    links_.Reserve(records);
-  }
   void NameProcess(int64_t pid, std::string_view name);
-  // Chunks of one thread in one window, by sequence. Returns how many records were kept.
-  uint64_t AddThread(std::span<const RecordingChunk> chunks, const WindowThread* facts);
-  // What needs all threads: flows, spans that ended elsewhere, torch's links.
+  // Chunks of one thread in one window, by sequence, and their parts; chunks that are there twice have one part.
+  // The parts must stay until Finish. Returns how many records were kept.
+  uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts);
+  void Fill(ThreadTeam* team);
   void Finish();
 
  private:
-  // A scope that waits for its place: where its record is, and what was looked up while its chunk was near.
-  struct Scope {
-    uint32_t chunk = 0;
-    uint32_t row : 31 = 0;
-    uint32_t has_fields : 1 = 0;  // the payload has more than arguments
-    StringId name = StringId::kEmpty;
-    ArgsId args = ArgsId::kNone;
+  // A span of which more is to be said than one thread may.
+  struct LateSpan {
+    uint32_t place = 0;
+    bool is_negative = false;  // its duration was
+    const PartScope* scope = nullptr;
+  };
+  // What filling the rows of one part brought to light; places count from the thread's first row, last first.
+  struct FilledPart {
+    RecordingPart* part = nullptr;
+    uint32_t thread = 0;  // row of threads_
+    std::vector<LateSpan> late;
+    std::vector<uint32_t> sequenced, backward;  // spans for TorchLinks
+  };
+  struct AsyncSpan {
+    AddedSpan span = AddedSpan::kNone;
+    const RecordingPart* part = nullptr;
+    const PartScope* scope = nullptr;
+  };
+  struct Thread {  // of one window
+    TrackId track = TrackId::kNone;
+    AddedSpan first = AddedSpan::kNone;
+    size_t count = 0;
+    size_t first_part = 0, part_count = 0;  // of parts_
+    std::vector<AsyncSpan> async;
   };
   struct OpenCall {  // kEnter without its kExit
     Timestamp start;
@@ -63,20 +81,27 @@ class RecordingTables {
   TrackId ThreadTrack(int64_t pid, uint32_t thread_index);
   TrackId DeviceTrack(const Payload& payload);
 
-  void ReadChunk(const RecordingChunk& chunk, uint32_t index, TrackId track);
+  void NameTrack(std::span<const RecordingChunk> chunks, const WindowThread* facts, TrackId track);
+  // Gives names and arguments their ids.
+  void Identify(RecordingPart* part);
+
+  void AddEvents(RecordingPart* part, TrackId track);
   // False: damaged.
-  bool ReadRecord(const RecordingChunk& chunk, uint32_t index, uint32_t row, TrackId track);
-  bool AddOther(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
+  bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
   bool AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
-  void AddAsync(const RecordingChunk& chunk, const Scope& scope, TrackId track);
   void AddCall(const Record& record, StringId name, TrackId track);
-  void CloseOpenCalls(TrackId track);
-  void AddScopes(std::span<const RecordingChunk> chunks, TrackId track);
-  AddedSpan AddSpan(const RecordingChunk& chunk, const Scope& scope, const Record& record, SpanRow row);
-  void CountUnfinished(const RecordingChunk& chunk, uint32_t row, uint8_t flags);
+  void CloseOpenCalls(std::span<const RecordingPart> parts, TrackId track);
+  void AddScopes(std::span<RecordingPart> parts, Thread* thread);
+  void AddAsync(const RecordingPart& part, const PartScope& scope, Thread* thread);
+
+  SpanRow RowOf(const RecordingPart& part, const PartScope& scope, const Record& record, const TickClock& clock) const;
+  void FillPart(const Thread& thread, const TickClock& clock, FilledPart* filled);
+  static bool IsLate(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
+  void Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span);
+  void CompleteThread(const Thread& thread);
+  void LinkThread(const Thread& thread);
   void JoinFlows();
 
-  std::optional<StringId> NameAt(const RecordingChunk& chunk, uint32_t offset);
   StringId Category(const Record& record) const;
 
   TraceBuilder* builder_;
@@ -87,18 +112,14 @@ class RecordingTables {
   std::map<std::pair<int64_t, uint32_t>, TrackId> thread_tracks_;
   std::map<std::pair<int32_t, int32_t>, TrackId> device_tracks_;
   std::vector<uint8_t> groups_of_track_;  // how many windows gave it scopes
+  std::vector<Thread> threads_;
+  std::vector<FilledPart> parts_;
   std::vector<FlowEnd> flow_ends_;
 
-  // Of the thread that is being read.
-  Column<Scope> scopes_;
-  Column<uint16_t> depths_;
+  // Of the thread that is being added.
   std::vector<OpenCall> calls_;
-  Timestamp last_time_;
-  uint64_t kept_ = 0;
   bool has_calls_ = false;
 
-  const RecordingChunk* chunk_of_names_ = nullptr;
-  std::vector<StringId> names_of_chunk_;  // by offset / 8; kNone: not looked up yet
   StringId cpu_op_, user_annotation_, python_function_, runtime_, kernel_, instant_;
 };
 

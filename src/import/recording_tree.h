@@ -6,57 +6,117 @@
 //   wanted    a b c d
 //
 // A record adopts all pending records before it that are deeper than itself; gaps in depth are legal.
-// A subtree fills the same range of positions in both orders, so two linear passes do: sizes of
+// A subtree fills the same range of positions in both orders, so two linear passes do: begins of
 // subtrees forward, then each node's place is the begin of its range plus its number of ancestors.
 //
-// Thread rule: pure function.
+// Both passes work on parts of the sequence (chunks), each on its own thread. What crosses the border of a part
+// is little: a record that adopts everything pending in its part may go on in the parts before, and each such
+// record is less deep than the one before it. JoinParts settles those, one after the other:
+//
+//   part 0   c2 b1 | d1 a0   part 1      d1 and a0 reach left; d1 finds nothing deeper, a0 adopts b1
+//
+// Thread rule: LinkWithin and ForEachBackward one thread per part, JoinParts alone, between them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
-#include "base/column.h"
-
 namespace opscope {
 
-struct PreOrder {
-  Column<uint32_t> recorded;  // for each pre-order position, the position as recorded
-  Column<uint16_t> depth;     // for each pre-order position, the number of ancestors (at most 65535)
+// One part of the records of a thread; rows count from the part's first.
+struct TreePart {
+  std::span<const uint16_t> depth;
+  // For each row where its subtree begins, counted from the part's first row; before it, it wraps below zero.
+  std::span<uint32_t> begin;
+  uint32_t first = 0;              // position of row 0 in the whole sequence
+  std::vector<uint32_t> roots;     // rows that nobody in this part adopts, in order
+  std::vector<uint32_t> reaching;  // rows that adopt all that pends before them in this part
+  // Of what surrounds the part's last row: the position where each begins, outermost first.
+  std::vector<uint32_t> ancestors;
 };
 
-// adopts(parent, child): asked before a pending record becomes a child of a later one that is less deep.
-// Positions are as recorded.
+// The first pass within a part. adopts(parent, child): asked before a pending row becomes a child of a later one
+// that is less deep.
 template <typename Adopts>
-PreOrder OrderByDepth(std::span<const uint16_t> recorded_depth, Adopts adopts) {
-  const size_t count = recorded_depth.size();
-  Column<uint32_t> begin;  // where each subtree's range begins
-  begin.reserve(count);
-  std::vector<uint32_t> pending;  // roots of finished subtrees, innermost last
-  for (size_t i = 0; i < count; ++i) {
-    begin.push_back(static_cast<uint32_t>(i));
-    while (!pending.empty() && recorded_depth[pending.back()] > recorded_depth[i] && adopts(i, pending.back())) {
-      begin[i] = begin[pending.back()];
+void LinkWithin(TreePart* part, Adopts adopts) {
+  std::vector<uint32_t>& pending = part->roots;
+  pending.clear();
+  part->reaching.clear();
+  for (uint32_t row = 0; row < part->depth.size(); ++row) {
+    uint32_t begin = row;
+    while (!pending.empty() && part->depth[pending.back()] > part->depth[row] && adopts(row, pending.back())) {
+      begin = part->begin[pending.back()];
       pending.pop_back();
     }
-    pending.push_back(static_cast<uint32_t>(i));
+    part->begin[row] = begin;
+    if (pending.empty()) part->reaching.push_back(row);
+    pending.push_back(row);
   }
-  PreOrder order;
-  order.recorded.reserve(count);
-  order.depth.reserve(count);
-  order.recorded.resize(count, 0);
-  order.depth.resize(count, 0);
-  std::vector<uint32_t> ancestors;  // begins of the ranges around i
-  for (size_t i = count; i-- > 0;) {
-    while (!ancestors.empty() && ancestors.back() > i)
-      ancestors.pop_back();
-    const size_t place = begin[i] + ancestors.size();
-    order.recorded[place] = static_cast<uint32_t>(i);
-    order.depth[place] = static_cast<uint16_t>(ancestors.size() < UINT16_MAX ? ancestors.size() : UINT16_MAX);
-    ancestors.push_back(begin[i]);
+}
+
+// Lets the rows that reach left adopt from the parts before, then says of each part what surrounds it.
+// part_at(p): the TreePart of part p. adopts(part of the parent, parent, part of the child, child): as above.
+template <typename PartAt, typename Adopts>
+void JoinParts(size_t count, PartAt part_at, Adopts adopts) {
+  struct Pending {
+    size_t part;
+    size_t left;  // of its roots
+  };
+  std::vector<Pending> pending;
+  uint32_t first = 0;
+  for (size_t p = 0; p < count; ++p) {
+    TreePart& part = part_at(p);
+    part.first = first;
+    first += static_cast<uint32_t>(part.depth.size());
+    uint32_t begin = 0;  // of the last reaching row: the next one adopts it
+    for (const uint32_t row : part.reaching) {
+      while (!pending.empty()) {
+        Pending& last = pending.back();
+        const TreePart& before = part_at(last.part);
+        const uint32_t child = before.roots[last.left - 1];
+        if (before.depth[child] <= part.depth[row] || !adopts(p, row, last.part, child)) break;
+        begin = before.first + before.begin[child] - part.first;
+        if (--last.left == 0) pending.pop_back();
+      }
+      part.begin[row] = begin;
+    }
+    if (!part.roots.empty()) pending.push_back({p, part.roots.size()});
   }
-  return order;
+  std::vector<uint32_t> open;
+  for (size_t p = count; p-- > 0;) {
+    TreePart& part = part_at(p);
+    const auto reaches = [&part](uint32_t begin) { return begin < part.first; };
+    part.ancestors = open;
+    while (!open.empty() && !reaches(open.back()))
+      open.pop_back();
+    for (size_t i = part.reaching.size(); i-- > 0;) {
+      const uint32_t begin = part.first + part.begin[part.reaching[i]];
+      if (reaches(begin)) open.push_back(begin);
+    }
+  }
+}
+
+inline constexpr uint32_t kNoParent = std::numeric_limits<uint32_t>::max();
+
+// The second pass: visit(row, place, depth, place of the parent or kNoParent) for each row of the part, last first.
+// Places are positions of the whole sequence; depth is the number of ancestors (at most 65535).
+template <typename Visit>
+void ForEachBackward(const TreePart& part, Visit visit) {
+  std::vector<uint32_t> open = part.ancestors;
+  for (auto row = static_cast<uint32_t>(part.depth.size()); row-- > 0;) {
+    while (!open.empty() && open.back() > part.first + row)
+      open.pop_back();
+    const auto depth = static_cast<uint32_t>(open.size());
+    const uint32_t begin = part.first + part.begin[row];
+    const uint32_t parent = open.empty() ? kNoParent : open.back() + depth - 1;
+    visit(row, begin + depth, static_cast<uint16_t>(std::min<uint32_t>(depth, UINT16_MAX)), parent);
+    open.push_back(begin);
+  }
 }
 
 }  // namespace opscope

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/column.h"
@@ -21,27 +20,49 @@ namespace opscope {
 
 class TorchLinks {
  public:
+  // The external id of torch's spans until they have their numbers; other spans have 0.
+  static constexpr uint32_t kUnnumbered = 1;
+
   explicit TorchLinks(TraceBuilder* builder) : builder_(builder) {}
 
-  // A span of torch, in pre-order within its thread.
-  void Add(AddedSpan span, uint64_t logical_thread);
-  void Reserve(size_t spans) { spans_.reserve(spans); }
-  void EndThread();  // the next Add begins another thread
+  // `count` spans from `first` on, in pre-order, of one thread.
+  void AddThread(AddedSpan first, size_t count, uint64_t logical_thread);
+  // Spans of torch of the last AddThread: with a sequence number, best by end; of backward functions.
+  void AddSequenced(AddedSpan span) { sequenced_.push_back({{}, Number(span), thread()}); }
+  void AddBackward(AddedSpan span) { backward_.push_back({Number(span), thread()}); }
   void Finish();
 
  private:
-  struct TorchSpan {
-    AddedSpan span;
-    uint32_t thread;  // index in logical_threads_
+  struct Thread {
+    AddedSpan first;
+    size_t count;
+    uint64_t logical_thread;
   };
+  struct Start {
+    Timestamp start;
+    uint32_t span;
+  };
+  struct Sequenced {
+    Timestamp end;
+    uint32_t span;
+    uint32_t thread;  // index in threads_
+  };
+  struct Backward {
+    uint32_t span;
+    uint32_t thread;
+  };
+
+  static uint32_t Number(AddedSpan span) { return static_cast<uint32_t>(span); }
+  uint32_t thread() const { return static_cast<uint32_t>(threads_.size() - 1); }
   void PassSequencesUp();
   void NumberByStart();
+  bool NumberInOrderOfAddition();
   void LinkForwardToBackward();
 
   TraceBuilder* builder_;
-  Column<TorchSpan> spans_;
-  std::vector<uint64_t> logical_threads_;
-  bool new_thread_ = true;
+  std::vector<Thread> threads_;
+  Column<Sequenced> sequenced_;
+  Column<Backward> backward_;
 };
 
 }  // namespace opscope

@@ -18,7 +18,7 @@ namespace opscope {
 struct TraceBuilder::Pending {
   std::vector<ProcessRow> processes;
   std::vector<TrackRow> tracks;
-  std::vector<uint8_t> pre_ordered;  // by track
+  std::vector<Nesting> nesting;  // by track
 };
 
 namespace {
@@ -50,19 +50,21 @@ SpanId SpanAround(const SpanTable& spans, const TrackRange& range, Timestamp tim
   return SpanId::kNone;
 }
 
-void NestTracks(const SpanOrder& order, std::span<const uint8_t> pre_ordered, SpanTable* spans, uint64_t* crossings) {
+void NestTracks(const SpanOrder& order, std::span<const Nesting> nesting, SpanTable* spans, uint64_t* crossings) {
   for (size_t track = 0; track < order.tracks.size(); ++track) {
     const TrackRange range = order.tracks[track];
     const auto depth = RowsOf(spans->depth, range);
     const auto parent = RowsOf(spans->parent, range);
-    if (pre_ordered[track] != 0) {
+    if (nesting[track] == Nesting::kByDepth) {
       NestByDepth(range.first, depth, parent);
-    } else {
+    } else if (nesting[track] == Nesting::kByTime) {
       *crossings +=
           NestByContainment(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
     }
-    for (uint32_t row = range.first + range.nested; row < range.first + range.count; ++row)
+    for (uint32_t row = range.first + range.nested; row < range.first + range.count; ++row) {
       spans->depth[row] = 0;
+      spans->parent[row] = SpanId::kNone;
+    }
   }
 }
 
@@ -78,6 +80,17 @@ Column<uint32_t> InvertOrder(std::span<const uint32_t> source_row) {
 SpanId FinalSpan(SpanId added, const Column<uint32_t>& final_row) {
   if (added == SpanId::kNone || final_row.empty()) return added;
   return static_cast<SpanId>(final_row[Row(added)]);
+}
+
+// Parents that were given are rows of addition.
+void MoveParents(const SpanOrder& order, std::span<const Nesting> nesting, const Column<uint32_t>& final_row,
+                 SpanTable* spans) {
+  if (final_row.empty()) return;
+  for (size_t track = 0; track < order.tracks.size(); ++track) {
+    if (nesting[track] != Nesting::kGiven) continue;
+    for (SpanId& parent : RowsOf(spans->parent, order.tracks[track]))
+      parent = FinalSpan(parent, final_row);
+  }
 }
 
 }  // namespace
@@ -104,7 +117,7 @@ ProcessId TraceBuilder::AddProcess(const ProcessRow& row) {
 TrackId TraceBuilder::AddTrack(const TrackRow& row) {
   OPSCOPE_CHECK(Row(row.process) < pending_->processes.size());
   pending_->tracks.push_back(row);
-  pending_->pre_ordered.push_back(0);
+  pending_->nesting.push_back(Nesting::kByTime);
   return static_cast<TrackId>(pending_->tracks.size() - 1);
 }
 
@@ -138,8 +151,19 @@ AddedSpan TraceBuilder::AddSpan(const SpanRow& row) {
 size_t TraceBuilder::span_count() const {
   return storage_->spans.size();
 }
+AddedSpan TraceBuilder::AppendSpans(size_t count) {
+  const auto first = static_cast<AddedSpan>(storage_->spans.size());
+  storage_->spans.Append(count);
+  return first;
+}
+void TraceBuilder::SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent) {
+  storage_->spans.Set(static_cast<size_t>(span), row, static_cast<SpanId>(parent));
+}
 void TraceBuilder::SetPreOrdered(TrackId track) {
-  pending_->pre_ordered[Row(track)] = 1;
+  pending_->nesting[Row(track)] = Nesting::kByDepth;
+}
+void TraceBuilder::SetNested(TrackId track) {
+  pending_->nesting[Row(track)] = Nesting::kGiven;
 }
 
 SpanColumns TraceBuilder::added_spans() const {
@@ -151,6 +175,13 @@ void TraceBuilder::SetExternalId(AddedSpan span, uint32_t external_id) {
 void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread) {
   storage_->spans.sequence[static_cast<size_t>(span)] = sequence;
   storage_->spans.forward_thread[static_cast<size_t>(span)] = forward_thread;
+}
+
+void TraceBuilder::SetExtra(AddedSpan span, StringId extra) {
+  storage_->spans.extra[static_cast<size_t>(span)] = extra;
+}
+void TraceBuilder::SetStep(AddedSpan span) {
+  storage_->spans.flags[static_cast<size_t>(span)] |= span_flags::kStep;
 }
 
 void TraceBuilder::AddAsyncSpan(const AsyncSpanRow& row) {
@@ -247,14 +278,15 @@ bool TraceBuilder::empty() const {
 Trace TraceBuilder::Build() {
   TraceStorage& storage = *storage_;
   SpanTable& spans = storage.spans;
-  const std::span<const uint8_t> pre_ordered(pending_->pre_ordered);
-  const SpanOrder order = OrderSpans(spans, pending_->tracks.size(), pre_ordered);
+  const std::span<const Nesting> nesting(pending_->nesting);
+  const SpanOrder order = OrderSpans(spans, nesting);
   ApplyOrder(order.source_row.view(), &spans);
+  const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
+  MoveParents(order, nesting, final_row, &spans);
   uint64_t crossings = 0;
-  NestTracks(order, pre_ordered, &spans, &crossings);
+  NestTracks(order, nesting, &spans, &crossings);
   if (crossings > 0) AddProblem("crossing_spans", -1, crossings);
 
-  const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
   for (size_t row = 0; row < storage.steps.span.size(); ++row) {
     storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
   }

@@ -44,7 +44,7 @@ struct SpanRow {
   StringId overload = StringId::kNone;
   StringId category = StringId::kEmpty;
   TrackId track = TrackId::kNone;
-  uint16_t depth = 0;  // read only when the track's spans are added in pre-order (see SetPreOrdered)
+  uint16_t depth = 0;  // read only for tracks of SetPreOrdered and SetNested
   uint8_t flags = 0;
   ScopeType scope = ScopeType::kUnknown;
   int64_t sequence = -1;
@@ -132,11 +132,18 @@ class TraceBuilder {
   void ReserveSpans(size_t count);  // room for `count` more; saves nothing but time
   AddedSpan AddSpan(const SpanRow& row);
   size_t span_count() const;
-  // Says that the non-async spans of this track are added in pre-order with right depths (recorder chunks):
-  // Build() then nests by depth and never compares times. Otherwise it sorts by start, longer first,
-  // then order of addition, and nests by containment; a span that crosses its parent's end is clipped
-  // for nesting and self time, its duration stays, and a problem is counted.
+  // `count` rows at once; every one must be set before Build. SetSpan may be called by several threads at once, each
+  // for rows of its own, while nothing else is called. parent: see SetNested.
+  // REQUIRES of SetSpan: row.track is a track.
+  AddedSpan AppendSpans(size_t count);
+  void SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent);
+  // Says that the non-async spans of this track are added in pre-order with right depths: Build() then nests by depth
+  // and never compares times. Otherwise it sorts by start, longer first, then order of addition, and nests by
+  // containment; a span that crosses its parent's end is clipped for nesting and self time, its duration stays, and
+  // a problem is counted.
   void SetPreOrdered(TrackId track);
+  // Likewise, and their parents and numbers of ancestors are known already: all were set by SetSpan.
+  void SetNested(TrackId track);
 
   // The columns as added so far, in order of addition (parents and depths are not filled in yet). Valid until
   // the next AddSpan.
@@ -144,6 +151,8 @@ class TraceBuilder {
   // Late knowledge about a span.
   void SetExternalId(AddedSpan span, uint32_t external_id);
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
+  void SetExtra(AddedSpan span, StringId extra);
+  void SetStep(AddedSpan span);  // marks it; AddStep adds the row
 
   void AddAsyncSpan(const AsyncSpanRow& row);
   void AddInstant(const InstantRow& row);

@@ -19,6 +19,9 @@
 
 namespace opscope {
 
+// How the parents of one track's spans are found. kGiven: they were added with them.
+enum class Nesting : uint8_t { kByTime, kByDepth, kGiven };
+
 // `depth` in: as recorded, gaps legal (a row's parent is the nearest earlier row that is less deep).
 // Out: number of ancestors. parent[i] becomes a row number: first_row + index, or kNone. O(n).
 void NestByDepth(uint32_t first_row, std::span<uint16_t> depth, std::span<SpanId> parent);

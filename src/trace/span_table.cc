@@ -27,14 +27,20 @@ size_t GroupOf(const SpanTable& table, size_t row) {
   return 2 * size_t{Row(table.track[row])} + (IsAsync(table, row) ? 1 : 0);
 }
 
-bool StandsInGroupOrder(const SpanTable& table) {
-  size_t previous = 0;
-  for (size_t row = 0; row < table.size(); ++row) {
-    const size_t group = GroupOf(table, row);
-    if (group < previous) return false;
-    previous = group;
+// Counts group g at g + 1. True when the rows stand in the order of their groups. Neighbours mostly are of one group.
+bool CountGroups(const SpanTable& table, Column<uint32_t>* counts) {
+  bool stands_in_order = true;
+  size_t group = 0;
+  for (size_t row = 0, end = 0; row < table.size(); row = end) {
+    const size_t next = GroupOf(table, row);
+    stands_in_order &= next >= group;
+    group = next;
+    end = row + 1;
+    while (end < table.size() && GroupOf(table, end) == group)
+      ++end;
+    (*counts)[group + 1] += static_cast<uint32_t>(end - row);
   }
-  return true;
+  return stands_in_order;
 }
 
 // A stable counting sort of all rows by group.
@@ -79,7 +85,20 @@ bool SortGroup(const SpanTable& table, size_t begin, size_t end, Column<uint32_t
 }  // namespace
 
 void SpanTable::Reserve(size_t rows) {
-  ForEach([rows](auto& column) { column.reserve(rows); });
+  // Different columns must not begin at one place of the processor's caches: they are written side by side.
+  constexpr size_t kStagger = 192;
+  size_t bytes = 0;
+  ForEach([&](const auto& column) { bytes += rows * sizeof(column[0]) + kStagger; });
+  if (start.capacity() > 0 || bytes < HugeBlock::kWorthwhile) {
+    ForEach([rows](auto& column) { column.reserve(rows); });
+    return;
+  }
+  block = HugeBlock(bytes);
+  std::byte* at = block.data();
+  ForEach([&](auto& column) {
+    column.Borrow(at, rows);
+    at += (rows * sizeof(column[0]) + kStagger) & ~size_t{63};
+  });
 }
 
 void SpanTable::Grow() {
@@ -87,25 +106,54 @@ void SpanTable::Grow() {
   ForEach([capacity](auto& column) { column.grow(capacity); });
 }
 
+void SpanTable::Append(size_t rows) {
+  const size_t count = size() + rows;
+  if (count > start.capacity()) {
+    ForEach([count](auto& column) { column.grow(count); });
+  }
+  ForEach([count](auto& column) { column.resize_unset(count); });
+}
+
+void SpanTable::Set(size_t at, const SpanRow& row, SpanId parent_row) {
+  start[at] = row.start;
+  duration[at] = row.duration;
+  name[at] = row.name;
+  overload[at] = row.overload;
+  category[at] = row.category;
+  track[at] = row.track;
+  parent[at] = parent_row;
+  depth[at] = row.depth;
+  flags[at] = row.flags;
+  scope[at] = row.scope;
+  sequence[at] = row.sequence;
+  forward_thread[at] = row.forward_thread;
+  correlation[at] = row.correlation;
+  external_id[at] = row.external_id;
+  args[at] = row.args;
+  stack[at] = row.stack;
+  extra[at] = row.extra;
+}
+
 void SpanTable::Add(const SpanRow& row) {
   if (size() == start.capacity()) Grow();  // all columns have one capacity
-  start.append_reserved(row.start);
-  duration.append_reserved(row.duration);
-  name.append_reserved(row.name);
-  overload.append_reserved(row.overload);
-  category.append_reserved(row.category);
-  track.append_reserved(row.track);
-  parent.append_reserved(SpanId::kNone);
-  depth.append_reserved(row.depth);
-  flags.append_reserved(row.flags);
-  scope.append_reserved(row.scope);
-  sequence.append_reserved(row.sequence);
-  forward_thread.append_reserved(row.forward_thread);
-  correlation.append_reserved(row.correlation);
-  external_id.append_reserved(row.external_id);
-  args.append_reserved(row.args);
-  stack.append_reserved(row.stack);
-  extra.append_reserved(row.extra);
+  const size_t at = size();
+  ForEach([at](auto& column) { column.resize_unset(at + 1); });
+  Set(at, row, SpanId::kNone);
+}
+
+void SpanTable::ShrinkToFit() {
+  if (!start.borrowed()) {
+    ForEach([](auto& column) { column.shrink_to_fit(); });
+  } else if (size() < start.capacity() / 4 * 3) {
+    ForEach([](auto& column) {
+      std::remove_reference_t<decltype(column)> own;
+      own.reserve(column.size());
+      for (size_t row = 0; row < column.size(); ++row)
+        own.append_reserved(column[row]);
+      column.swap(own);
+    });
+    block = HugeBlock();
+  }
 }
 
 SpanColumns SpanTable::view() const {
@@ -128,18 +176,18 @@ SpanColumns SpanTable::view() const {
           .extra = extra.view()};
 }
 
-SpanOrder OrderSpans(const SpanTable& table, size_t track_count, std::span<const uint8_t> pre_ordered) {
+SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
+  const size_t track_count = nesting.size();
   SpanOrder order;
   Column<uint32_t> group_begin;
   group_begin.resize(2 * track_count + 1, 0);
-  for (size_t row = 0; row < table.size(); ++row)
-    ++group_begin[GroupOf(table, row) + 1];
+  const bool stands_in_order = CountGroups(table, &group_begin);
   for (size_t group = 0; group < 2 * track_count; ++group)
     group_begin[group + 1] += group_begin[group];
-  if (!StandsInGroupOrder(table)) order.source_row = GroupRows(table, group_begin.view());
+  if (!stands_in_order) order.source_row = GroupRows(table, group_begin.view());
   for (size_t track = 0; track < track_count; ++track) {
     const uint32_t first = group_begin[2 * track], async = group_begin[2 * track + 1], end = group_begin[2 * track + 2];
-    if (pre_ordered[track] == 0) SortGroup(table, first, async, &order.source_row);
+    if (nesting[track] == Nesting::kByTime) SortGroup(table, first, async, &order.source_row);
     SortGroup(table, async, end, &order.source_row);
     order.tracks.push_back({first, async - first, end - first});
   }
@@ -152,8 +200,12 @@ void ApplyOrder(std::span<const uint32_t> source_row, SpanTable* table) {
     std::remove_reference_t<decltype(column)> moved;
     moved.reserve(source_row.size());
     for (const uint32_t row : source_row)
-      moved.push_back(column[row]);
-    column.swap(moved);
+      moved.append_reserved(column[row]);
+    if (column.borrowed()) {
+      std::copy(moved.data(), moved.data() + moved.size(), column.data());
+    } else {
+      column.swap(moved);
+    }
   });
 }
 

@@ -8,12 +8,15 @@
 #include <span>
 
 #include "base/column.h"
+#include "base/huge_block.h"
 #include "opscope/trace.h"
 #include "trace/builder.h"
+#include "trace/nesting.h"
 
 namespace opscope {
 
 struct SpanTable {
+  HugeBlock block;  // of the columns, when the number of rows was known; declared before them: it outlives them
   Column<Timestamp> start;
   Column<Duration> duration;
   Column<StringId> name, overload, category;
@@ -31,7 +34,11 @@ struct SpanTable {
 
   size_t size() const { return start.size(); }
   void Add(const SpanRow& row);  // leaves `parent` for the nesting
+  // More rows, which hold anything until Set. Different threads may set different rows at once.
+  void Append(size_t rows);
+  void Set(size_t at, const SpanRow& row, SpanId parent_row);
   void Reserve(size_t rows);
+  void ShrinkToFit();
   SpanColumns view() const;
 
   template <typename Visit>
@@ -58,10 +65,10 @@ struct SpanOrder {
   Column<uint32_t> source_row;
 };
 
-// Where every row belongs. Tracks with pre_ordered[track] != 0 keep their order of addition. O(n) when the rows
+// Where every row belongs. Tracks that are not nested by time keep their order of addition. O(n) when the rows
 // stand in order already, as recordings and Kineto's files do, O(n log n) otherwise.
-// REQUIRES: every row's track < track_count.
-SpanOrder OrderSpans(const SpanTable& table, size_t track_count, std::span<const uint8_t> pre_ordered);
+// REQUIRES: every row's track < nesting.size().
+SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting);
 
 // Moves the rows, column by column, so that one extra column is all the memory it takes.
 void ApplyOrder(std::span<const uint32_t> source_row, SpanTable* table);

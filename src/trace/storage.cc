@@ -19,6 +19,7 @@ uint64_t TraceStorage::memory_bytes() {
 void TraceStorage::Freeze() {
   stacks.DropIndex();
   arguments.DropIndex();
+  spans.ShrinkToFit();
   ForEachColumn([](auto& column) { column.shrink_to_fit(); });
   views_ = {.processes = processes.view(),
             .tracks = tracks.view(),

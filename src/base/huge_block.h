@@ -1,0 +1,57 @@
+// Memory for large tables. Filling fresh memory costs more than most of what is filled in: a fault for each
+// 4 KiB page, measured at 4 ms for 16 MiB against 1 ms on huge pages. Columns that are a megabyte each get no
+// huge page of their own, so the columns of one table share a block.
+//
+// Thread rule: one thread at a time; the memory belongs to whoever asked for it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace opscope {
+
+class HugeBlock {
+ public:
+  static constexpr size_t kPage = size_t{1} << 21;
+  // Less than this is better off with malloc: the last huge page would be mostly waste.
+  static constexpr size_t kWorthwhile = kPage / 2;
+
+  HugeBlock() = default;
+  explicit HugeBlock(size_t bytes) : size_((bytes + kPage - 1) & ~(kPage - 1)), mapped_bytes_(size_ + kPage) {
+    mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+    data_ = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(mapped_) + kPage - 1) & ~(kPage - 1));
+    madvise(data_, size_, MADV_HUGEPAGE);  // advice: a refusal changes nothing
+  }
+  HugeBlock(HugeBlock&& other) noexcept { Swap(other); }
+  HugeBlock& operator=(HugeBlock&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+  ~HugeBlock() {
+    if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+  }
+
+  std::byte* data() { return data_; }
+  size_t size() const { return size_; }  // 0: none
+
+ private:
+  void Swap(HugeBlock& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(mapped_, other.mapped_);
+    std::swap(mapped_bytes_, other.mapped_bytes_);
+  }
+
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  size_t mapped_bytes_ = 0;
+  void* mapped_ = nullptr;
+};
+
+}  // namespace opscope

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread_team.h"
+
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace opscope {
+
+size_t UsefulThreads() {
+  constexpr size_t kMost = 8;  // beyond them memory, not processors, sets the pace
+  cpu_set_t allowed;
+  // Refused on machines of more than 1024 processors.
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return kMost;
+  return std::clamp<size_t>(static_cast<size_t>(CPU_COUNT(&allowed)), 1, kMost);
+}
+
+ThreadTeam::ThreadTeam(size_t members) {
+  if (members < 2) return;
+  helpers_.reserve(members - 1);
+  // Helpers inherit the mask. Faults stay open: they concern the thread that makes them.
+  sigset_t mask, before;
+  sigfillset(&mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    sigdelset(&mask, fault);
+  pthread_sigmask(SIG_BLOCK, &mask, &before);
+  while (helpers_.size() + 1 < members) {
+    const auto help = [](void* team) -> void* {
+      auto* self = static_cast<ThreadTeam*>(team);
+      size_t member = 0;
+      {
+        const std::lock_guard lock(self->mutex_);
+        member = ++self->started_;
+      }
+      self->Help(member);
+      return nullptr;
+    };
+    pthread_t helper;
+    if (pthread_create(&helper, nullptr, help, this) != 0) break;
+    helpers_.push_back(helper);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ThreadTeam::~ThreadTeam() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  work_.notify_all();
+  for (const pthread_t helper : helpers_)
+    pthread_join(helper, nullptr);
+}
+
+void ThreadTeam::Call(Job job, size_t member) {
+  try {
+    job.call(job.context, member);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!thrown_) thrown_ = std::current_exception();
+  }
+}
+
+void ThreadTeam::RunJob(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = job;
+    ++number_;
+  }
+  work_.notify_all();
+  Call(job, 0);
+  std::unique_lock lock(mutex_);
+  job_ = {};
+  idle_.wait(lock, [this] { return active_ == 0; });
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void ThreadTeam::Help(size_t member) {
+  std::unique_lock lock(mutex_);
+  for (uint64_t done = 0;;) {
+    work_.wait(lock, [&] { return ends_ || (job_.call != nullptr && number_ != done); });
+    if (ends_) return;
+    const Job job = job_;
+    done = number_;
+    ++active_;
+    lock.unlock();
+    Call(job, member);
+    lock.lock();
+    if (--active_ == 0) idle_.notify_one();
+  }
+}
+
+}  // namespace opscope
