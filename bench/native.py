@@ -14,12 +14,12 @@ import measure
 BUILD = Path(__file__).resolve().parent.parent / "build"
 
 
-def program(quick):
-    """The release build's record_bench; for --quick any."""
-    pattern = "*/bench/record_bench" if quick else "release/bench/record_bench"
+def program(quick, name="record_bench"):
+    """The release build's program; for --quick any build's."""
+    pattern = f"*/bench/{name}" if quick else f"release/bench/{name}"
     found = sorted(BUILD.glob(pattern))
     if not found:
-        sys.exit(f"bench: build/{pattern} is missing; cmake --build --preset release --target record_bench")
+        sys.exit(f"bench: build/{pattern} is missing; cmake --build --preset release --target {name}")
     return found[0]
 
 

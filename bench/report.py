@@ -15,6 +15,7 @@ from pathlib import Path
 
 SECTIONS = (
     ("Native scopes", ("native_",)),
+    ("Fork", ("fork_",)),
     ("Added time per operator", ("op_",)),
     ("Added time of a training step", ("step",)),
     ("Start and stop", ("stop_", "start")),

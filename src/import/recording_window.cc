@@ -109,6 +109,8 @@ void ReadMember(std::string_view key, json::value value, WindowInfo* info, std::
     info->process = static_cast<int64_t>(NumberOf(value));
   } else if (key == "process_name") {
     info->process_name = TextOf(value);
+  } else if (key == "parent_pid" || key == "parent_generation") {
+    info->metadata.emplace_back(std::string(key), RawOf(value));
   } else if (key == "calibrations") {
     ReadCalibrations(value, info);
   } else if (key == "threads") {

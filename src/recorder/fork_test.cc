@@ -63,6 +63,7 @@ TEST(Fork, TheChildIsDetachedAndTheParentGoesOn) {
 
 TEST(Fork, TheChildRecordsForItself) {
   OwnedWindow parents = OpenTestWindow();
+  const uint64_t parents_id = opscope_window_id(parents.get());
   Scope around("around the fork");
   EXPECT_EQ(ExitOfChild([&] {
               parents.reset();
@@ -72,6 +73,8 @@ TEST(Fork, TheChildRecordsForItself) {
               const DecodedWindow decoded = CloseAndDecode(own.get());
               if (decoded.only_thread().records.size() != 20000) return 1;
               if (decoded.only_thread().process != static_cast<uint32_t>(getpid())) return 2;
+              if (NumberAfter(decoded.info, "parent_pid") != static_cast<uint64_t>(getppid())) return 4;
+              if (NumberAfter(decoded.info, "parent_generation") != parents_id) return 5;
               return ::testing::Test::HasFailure() ? 3 : 0;
             }),
             0);
