@@ -98,6 +98,17 @@ def test_the_engine_exports_only_its_entry():
     assert "PyInit__core" in listed.stdout
 
 
+def test_neither_engine_nor_recorder_needs_a_framework():
+    readelf = shutil.which("readelf")
+    if readelf is None:
+        pytest.skip("no readelf on this machine")
+    for library in (_core.__file__, ENGINE / "lib/libopscope_recorder.so.1"):
+        listed = subprocess.run([readelf, "-d", library], capture_output=True, text=True, check=True).stdout
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", listed)
+        assert any(name.startswith("libc.so") for name in needed)
+        assert [name for name in needed if re.match(r"lib(torch|c10|python)", name)] == []
+
+
 def test_importing_brings_no_framework_and_no_numpy():
     code = "import sys, opscope; print([m for m in ('numpy', 'torch', 'pandas', 'pyarrow') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

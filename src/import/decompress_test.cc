@@ -46,7 +46,7 @@ std::string Text(const Decompressed& content) {
 
 TEST(Decompress, GivesBackTheContent) {
   for (const auto compress : kCompressors) {
-    for (const size_t size : {0, 1, 1000, 3000000}) {
+    for (const size_t size : {0U, 1U, 1000U, 3000000U}) {
       const std::string text = Sample(size);
       Result<Decompressed> content = Open(compress(text));
       ASSERT_TRUE(content.ok()) << content.error().message;

@@ -17,7 +17,7 @@ from .kineto_profile import _KinetoProfile
 from .profile import profile
 from .record_function import record_function
 from .schedule import schedule
-from .source import AdapterMissing
+from .source import AdapterMissing, build_adapter
 from .trace_handler import tensorboard_trace_handler
 
 from torch._C._profiler import RecordScope, _ExperimentalConfig  # isort: skip
@@ -37,6 +37,7 @@ __all__ = [
     "UnsupportedFeature",
     "_ExperimentalConfig",
     "_KinetoProfile",
+    "build_adapter",
     "kineto_available",
     "profile",
     "record_function",

@@ -51,12 +51,11 @@ def parse_activities(activities) -> tuple[set[ProfilerActivity], dict[ProfilerAc
     return groups, selections
 
 
-# Order in which the first collected group names the device of the tables.
-_DEVICE_NAMES = (
-    (ProfilerActivity.CUDA, "cuda"),
-    (ProfilerActivity.XPU, "xpu"),
-    (ProfilerActivity.MTIA, "mtia"),
-    (ProfilerActivity.HPU, "hpu"),
+# Order in which the first collected group names the device of the tables. Older torch has fewer.
+_DEVICE_NAMES = tuple(
+    (getattr(ProfilerActivity, group), group.lower())
+    for group in ("CUDA", "XPU", "MTIA", "HPU")
+    if hasattr(ProfilerActivity, group)
 )
 
 

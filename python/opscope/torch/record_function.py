@@ -9,6 +9,7 @@ import torch
 
 from .. import _core
 from . import source
+from .range_fallback import use_our_ranges, use_torchs_ranges
 
 
 class record_function(_core.RangeBase):
@@ -54,6 +55,6 @@ class record_function(_core.RangeBase):
         return fut.then(pass_on)
 
 
-if not source.is_available():
-    # Without our adapter for this torch, torch's own range still reaches torch's observers.
-    pass  # noqa: F811
+if not source.load_ready_adapter():
+    use_torchs_ranges(record_function)
+    source.when_loaded(lambda: use_our_ranges(record_function))

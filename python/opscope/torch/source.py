@@ -1,49 +1,131 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter for the installed torch: a small library beside the engine, one per torch minor version."""
+"""The adapter of this process for the torch in it: carried by the package, cached, or compiled at first use."""
 
 from __future__ import annotations
 
-import functools
 import os
-import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import torch
 
 from .. import _core
+from ..adapters import torch_adapter
+from ..adapters.errors import AdapterMissing
+from ..adapters.framework import TorchBuild, read_torch
+from ..log import tell
+
+__all__ = ["AdapterMissing", "adapter", "build_adapter", "load_ready_adapter", "when_loaded"]
+
+_lock = threading.RLock()
+_loaded: _core.TorchSource | None = None
+_failure: AdapterMissing | None = None
+_waiting: list[Callable[[], None]] = []
 
 
-class AdapterMissing(ImportError):
-    """There is no adapter for the installed torch."""
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
 
 
-def _library_path() -> str:
-    major, minor = re.match(r"(\d+)\.(\d+)", torch.__version__).groups()
-    return os.path.join(os.path.dirname(_core.__file__), "lib", f"libopscope_torch_{major}_{minor}.so")
+os.register_at_fork(after_in_child=_renew_lock)  # another thread of the parent may have held it
 
 
-@functools.cache
-def _load():
-    path = _library_path()
-    if not os.path.exists(path):
-        raise AdapterMissing(
-            f"opscope was built without an adapter for torch {torch.__version__} (looked for {path}); "
-            "install opscope with `pip install --no-build-isolation .` in an environment that has this torch"
-        )
+def _build() -> TorchBuild:
+    folder = Path(torch.__file__).parent
+    build = read_torch(folder)
+    if build is None or build.version != str(torch.__version__):
+        found = "no torch" if build is None else f"torch {build.version}"
+        raise AdapterMissing(f"this process runs torch {torch.__version__}, but {folder} now holds {found}; restart it")
+    return build
+
+
+def _load(path: Path) -> _core.TorchSource:
+    """Makes the library the adapter of this process; _core.Error when it does not load."""
+    global _loaded
+    _loaded = _core.load_torch_source(path)
+    _core.set_range_source(_loaded)
+    while _waiting:
+        _waiting.pop()()
+    tell("info", f"the adapter for torch {torch.__version__} is {path}")
+    return _loaded
+
+
+def _load_carried(build: TorchBuild) -> _core.TorchSource | None:
+    path = torch_adapter.carried(build)
+    if path is None:
+        return None
     try:
-        return _core.load_torch_source(path)
+        return _load(path)
     except _core.Error as error:
-        raise AdapterMissing(f"the adapter for torch {torch.__version__} does not load: {error}") from error
+        tell("warn", f"the adapter that the package carries does not load ({error}); another one is needed")
+        return None
 
 
-def is_available() -> bool:
-    """Whether torch's operators can be recorded here."""
+def _load_compiled(build: TorchBuild, rebuild: bool) -> _core.TorchSource:
+    """One that does not load although it is whole (made for another system, say) is made anew, once."""
+    path = torch_adapter.compiled(build, rebuild=rebuild)
     try:
-        _core.set_range_source(_load())
-    except AdapterMissing:
-        return False
-    return True
+        return _load(path)
+    except _core.Error as error:
+        if rebuild:
+            raise AdapterMissing(f"the adapter for torch {build.version} does not load: {error}") from error
+        tell("info", f"{path} does not load ({error}); it is made anew")
+        return _load_compiled(build, rebuild=True)
 
 
-def adapter():
-    """The loaded adapter; AdapterMissing says what to do when there is none."""
-    return _load()
+def when_loaded(action: Callable[[], None]) -> None:
+    """Calls the action once, when an adapter has been loaded. REQUIRES: none is yet."""
+    _waiting.append(action)
+
+
+def load_ready_adapter() -> bool:
+    """Takes an adapter that is there already; compiles nothing and raises nothing."""
+    with _lock:
+        if _loaded is not None:
+            return True
+        try:
+            build = _build()
+            if _load_carried(build) is not None:
+                return True
+            entry = torch_adapter.cached(build)
+            return entry is not None and _load(entry.library) is not None
+        except (AdapterMissing, _core.Error, OSError) as error:
+            tell("info", f"no adapter for torch {torch.__version__} yet: {error}")
+            return False
+
+
+def adapter() -> _core.TorchSource:
+    """The loaded adapter. At the first use with a torch that the package has none for it is compiled,
+    which takes seconds; AdapterMissing says what to do where that is not possible.
+    """
+    global _failure
+    with _lock:
+        if _loaded is not None:
+            return _loaded
+        if _failure is not None:
+            raise _failure
+        try:
+            build = _build()
+            return _load_carried(build) or _load_compiled(build, rebuild=False)
+        except AdapterMissing as error:
+            _failure = error  # a program may ask at every step
+            raise
+
+
+def build_adapter(*, rebuild: bool = False) -> Path:
+    """Compiles the adapter for this torch into the cache now, instead of at the first recording.
+
+    For images and clusters: run it once where there is a compiler, with OPSCOPE_CACHE set to a folder
+    that the job can read. Returns the library; this process uses it when it has loaded none yet. An
+    adapter in the cache is left as it is unless ``rebuild``. Raises AdapterMissing.
+    """
+    global _failure
+    with _lock:
+        build = _build()
+        path = torch_adapter.compiled(build, rebuild=rebuild)
+        _failure = None
+        if _loaded is None:
+            _load(path)
+        return path

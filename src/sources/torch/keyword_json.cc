@@ -55,7 +55,8 @@ void AppendValue(const c10::IValue& value, std::string* json) {
   } else if (value.isBool()) {
     json->append(value.toBool() ? "true" : "false");
   } else if (value.isString()) {
-    AppendString(value.toStringView(), json);
+    const auto text = value.toStringView();  // c10's own type in older torch
+    AppendString({text.data(), text.size()}, json);
   } else if (value.isList()) {
     json->push_back('[');
     bool first = true;

@@ -12,6 +12,19 @@
 #include "sources/torch/failures.h"
 
 namespace opscope {
+namespace {
+
+// Older torch takes the name as a string of its own; a template, so that both compile.
+template <typename Range, typename... Inputs>
+void Begin(Range* range, std::string_view name, Inputs... inputs) {
+  if constexpr (requires { range->before(name); }) {
+    range->before(name, inputs...);
+  } else {
+    range->before(std::string(name), inputs...);
+  }
+}
+
+}  // namespace
 
 void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size) {
   try {
@@ -21,9 +34,9 @@ void* EnterUserRange(const char* name, size_t name_size, const char* args, size_
     const std::string_view text(name, name_size);
     if (args != nullptr && range->needsInputs()) {
       const c10::IValue input(std::string(args, args_size));
-      range->before(text, c10::ArrayRef<const c10::IValue>(&input, 1));
+      Begin(range.get(), text, c10::ArrayRef<const c10::IValue>(&input, 1));
     } else {
-      range->before(text);
+      Begin(range.get(), text);
     }
     return range.release();
   } catch (...) {

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The private folder of compiled adapters, its lock, and what makes an entry valid.
+
+Code from this folder is loaded into the user's process, so nobody else may write there: a folder of
+another user, or one that group or others may write, is refused. A job starts as many processes at once:
+one of them works under a file lock, the others wait and find what it made.
+
+An entry is STEM.so and STEM.json, written under temporary names and renamed, the note last. It is valid
+when the note names the size and the hash that the library has. So a process that is killed at any
+instant leaves either nothing, or something that the next one takes for nothing; the system releases the
+lock of a dead process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import random
+import shutil
+import socket
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..log import tell
+from .errors import CacheUnusable
+
+VARIABLE = "OPSCOPE_CACHE"
+FIRST_WORD_S = 5.0  # until a process that waits says so
+NEXT_WORD_S = 30.0
+_BUILDING = ".building-"
+
+
+def cache_folder() -> Path:
+    """Where the cache is, or would be: OPSCOPE_CACHE, else opscope in the user's cache folder (XDG)."""
+    named = os.environ.get(VARIABLE, "")
+    if named:
+        return Path(named).absolute()
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):
+        raise CacheUnusable(f"this user has no home folder for the cache; set {VARIABLE} to a folder of your own")
+    return Path(base) / "opscope"
+
+
+def complaint(folder: Path) -> str:
+    """Why an existing folder must not be used; empty when it may."""
+    status = folder.stat()
+    if not stat.S_ISDIR(status.st_mode):
+        return "is no folder"
+    if status.st_uid != os.geteuid():
+        return f"belongs to another user (uid {status.st_uid})"
+    if status.st_mode & 0o022:
+        return f"may be written by others (mode {stat.S_IMODE(status.st_mode):04o}; chmod 700 it)"
+    return ""
+
+
+def _unusable(folder: Path, why: str) -> CacheUnusable:
+    return CacheUnusable(f"the cache folder {folder} {why}; set {VARIABLE} to a folder of your own")
+
+
+def make_private(folder: Path) -> Path:
+    """Makes the folder where it is missing (mode 0700); CacheUnusable when it is not ours alone."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        why = complaint(folder)
+    except OSError as error:
+        raise _unusable(folder, f"cannot be used: {error.strerror}") from error
+    if why:
+        raise _unusable(folder, why)
+    return folder
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One adapter in the cache, there or not."""
+
+    folder: Path
+    stem: str
+
+    @property
+    def library(self) -> Path:
+        return self.folder / f"{self.stem}.so"
+
+    @property
+    def note(self) -> Path:
+        return self.folder / f"{self.stem}.json"
+
+    @property
+    def failure(self) -> Path:
+        return self.folder / f"{self.stem}.failed"
+
+    def is_valid(self) -> bool:
+        """There, whole, and written by this user alone."""
+        try:
+            if complaint(self.folder):
+                return False
+            noted = json.loads(self.note.read_text())
+            with open(self.library, "rb") as file:
+                status = os.fstat(file.fileno())
+                if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+                    return False
+                return status.st_size == noted["bytes"] and _hash(file.read()) == noted["sha256"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def publish(self, library: Path, facts: dict) -> None:
+        """Renames a finished library, which lies in the same folder's tree, to its name."""
+        content = library.read_bytes()
+        noted = {**facts, "bytes": len(content), "sha256": _hash(content)}
+        note = library.with_suffix(".json")
+        note.write_text(json.dumps(noted, indent=1) + "\n")
+        library.chmod(0o600)
+        for path in (library, note):
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+        library.rename(self.library)
+        note.rename(self.note)
+        self.failure.unlink(missing_ok=True)
+
+    def failure_text(self) -> str:
+        """What the last failure left: a line that tells it from others, then the message."""
+        try:
+            return self.failure.read_text()
+        except OSError:
+            return ""
+
+    def fail(self, message: str) -> None:
+        """Leaves the message for those who wait, so that not each of them fails by itself in turn."""
+        with contextlib.suppress(OSError):
+            self.failure.write_text(f"{os.getpid()} {time.time_ns()} {random.getrandbits(32):08x}\n{message}")
+
+    def discard(self) -> None:
+        """Takes away what did not work."""
+        for path in (self.note, self.library):
+            path.unlink(missing_ok=True)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def entries(folder: Path) -> list[Entry]:
+    """What lies in a folder of the cache, valid or not."""
+    return [Entry(folder, path.stem) for path in sorted(folder.glob("*.json"))]
+
+
+@contextlib.contextmanager
+def working_folder(folder: Path, *, is_locked: bool) -> Iterator[Path]:
+    """A temporary folder beside the entries; what dead processes left is taken away first."""
+    if is_locked:
+        for left in folder.glob(_BUILDING + "*"):
+            shutil.rmtree(left, ignore_errors=True)
+    place = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=folder))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def lock(folder: Path, *, limit_s: float, waiting_for: str) -> Iterator[bool]:
+    """Holds the folder's lock; False where the file system has none (renames alone protect then).
+
+    CacheUnusable when another process holds it for longer than the limit.
+    """
+    path = folder / "lock"
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise _unusable(folder, f"cannot be written: {error.strerror}") from error
+    try:
+        is_locked = _wait(file, path, limit_s, waiting_for)
+        if is_locked:
+            os.ftruncate(file, 0)
+            os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        yield is_locked
+    finally:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a forked child may hold the file too
+        os.close(file)
+
+
+def _wait(file: int, path: Path, limit_s: float, waiting_for: str) -> bool:
+    began = time.monotonic()
+    next_word = began + FIRST_WORD_S
+    pause = 0.02
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
+                tell("info", f"{path}: no locks here ({error.strerror}); going on without")
+                return False
+        now = time.monotonic()
+        holder = os.pread(file, 200, 0).decode(errors="replace") or "another process"
+        if now - began > limit_s:
+            raise CacheUnusable(
+                f"{holder} has held {path} for more than {limit_s:.0f} s ({waiting_for}); "
+                f"end it, or set {VARIABLE} to another folder"
+            )
+        if now >= next_word:
+            next_word = now + NEXT_WORD_S
+            tell("warn", f"waiting for {holder}: {waiting_for} ({now - began:.0f} s)")
+        time.sleep(pause * random.uniform(0.5, 1.0))
+        pause = min(pause * 1.5, 0.5)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which C++ compiler there is: ``CXX`` where it is set, else the usual names on PATH."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from .errors import CompilerMissing
+
+_NAMES = ("g++", "c++", "clang++")
+_INSTALL_LINES = (
+    ("apt-get", "apt-get install g++"),
+    ("dnf", "dnf install gcc-c++"),
+    ("yum", "yum install gcc-c++"),
+    ("zypper", "zypper install gcc-c++"),
+    ("pacman", "pacman -S gcc"),
+    ("apk", "apk add g++"),
+)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler that can be run."""
+
+    command: tuple[str, ...]  # CXX may bring arguments or a launcher ("ccache g++")
+    identity: str  # another text where the program is another one
+
+    def describe(self) -> str:
+        """Its own first line ("g++ (Debian 12.2.0-14) 12.2.0"), or the command where it says nothing."""
+        try:
+            done = subprocess.run([*self.command, "--version"], capture_output=True, timeout=10, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return " ".join(self.command)
+        lines = done.stdout.decode(errors="replace").splitlines()
+        return lines[0].strip() if lines else " ".join(self.command)
+
+
+def find_compiler() -> Compiler | None:
+    """The compiler, found by looking at files alone."""
+    wanted = os.environ.get("CXX", "")
+    candidates = [tuple(shlex.split(wanted))] if wanted.strip() else [(name,) for name in _NAMES]
+    for command in candidates:
+        path = shutil.which(command[0])
+        if path is None:
+            continue
+        program = os.path.realpath(path)
+        status = os.stat(program)
+        identity = f"{' '.join(command)} {program} {status.st_size} {status.st_mtime_ns}"
+        return Compiler((path, *command[1:]), identity)
+    return None
+
+
+def require_compiler(what_for: str) -> Compiler:
+    """As above; CompilerMissing says how to get one."""
+    compiler = find_compiler()
+    if compiler is not None:
+        return compiler
+    wanted = os.environ.get("CXX", "").strip()
+    looked = f"CXX={wanted}, which is not on PATH" if wanted else f"{', '.join(_NAMES)} on PATH"
+    raise CompilerMissing(
+        f"{what_for} must be compiled once, and there is no C++ compiler (looked for {looked}); "
+        f"install one: {install_line()}"
+    )
+
+
+def install_line() -> str:
+    """What installs a compiler on this system."""
+    for program, line in _INSTALL_LINES:
+        if shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/bin:/bin:/sbin:/usr/sbin"):
+            return line
+    return _INSTALL_LINES[0][1]

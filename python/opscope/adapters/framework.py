@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which build of torch is installed: read from its files, because importing it takes seconds.
+
+Two builds that say the same version can differ in the layouts that an adapter was compiled with, so a
+build is told by its version, the git hash, the string ABI of libstdc++ and a hash of the headers that
+hold those layouts.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# Whose layouts the adapter's code has compiled in.
+_LAYOUT_HEADERS = (
+    "ATen/record_function.h",
+    "ATen/core/ivalue.h",
+    "ATen/core/ivalue_inl.h",
+    "c10/core/TensorImpl.h",
+    "c10/core/StorageImpl.h",
+)
+
+
+@dataclass(frozen=True)
+class TorchBuild:
+    """One installed torch."""
+
+    folder: Path
+    version: str  # "2.13.0+cpu"
+    git: str  # may be empty
+    cxx11_abi: int  # _GLIBCXX_USE_CXX11_ABI of its libraries
+    headers: str  # hash; empty where the package has no headers
+
+    @property
+    def release(self) -> str:
+        """The version without what follows a "+": builds of one release for several devices share it."""
+        return self.version.partition("+")[0]
+
+    @property
+    def is_final(self) -> bool:
+        """Made of a tagged release, not of a state in between."""
+        return re.fullmatch(r"\d+\.\d+\.\d+", self.release) is not None
+
+
+def package_folder(name: str) -> Path | None:
+    """The folder of an installed package, without importing it."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a half-removed package; a module without a spec
+        return None
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(places[0]) if places else None
+
+
+def read_torch(folder: Path) -> TorchBuild | None:
+    """The build in this folder; None where it is no torch package."""
+    version_file = folder / "version.py"
+    try:
+        text = version_file.read_text(encoding="utf-8", errors="replace")
+        return _read_torch(folder, text)
+    except OSError:
+        return None
+
+
+@functools.lru_cache(maxsize=4)
+def _read_torch(folder: Path, text: str) -> TorchBuild | None:
+    def assigned(name: str) -> str:
+        found = re.search(rf"^{name}\s*(?::[^=]*)?=\s*['\"]([^'\"]*)['\"]", text, re.MULTILINE)
+        return found.group(1) if found else ""
+
+    version = assigned("__version__")
+    if not re.match(r"\d+\.\d+", version):
+        return None
+    return TorchBuild(folder, version, assigned("git_version"), _cxx11_abi(folder), _hash_headers(folder))
+
+
+def _cxx11_abi(folder: Path) -> int:
+    """Torch's CMake file names it up to 2.8 or so; later builds have the new ABI alone."""
+    try:
+        text = (folder / "share/cmake/Torch/TorchConfig.cmake").read_text(errors="replace")
+    except OSError:
+        return 1
+    found = re.search(r"_GLIBCXX_USE_CXX11_ABI=([01])", text)
+    return int(found.group(1)) if found else 1
+
+
+def _hash_headers(folder: Path) -> str:
+    digest = hashlib.sha256()
+    seen = 0
+    for name in _LAYOUT_HEADERS:
+        try:
+            digest.update((folder / "include" / name).read_bytes())
+            seen += 1
+        except OSError:
+            digest.update(b"-")
+    return digest.hexdigest() if seen else ""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy of the package as it is where it was built without torch, and compilers that do as they are told."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import opscope
+from opscope import _core
+
+PACKAGE = pathlib.Path(opscope.__file__).parent
+ENGINE = pathlib.Path(_core.__file__).parent
+
+ONE_OPERATOR = """
+import torch
+from opscope.torch import profile
+x = torch.ones(2, 3)
+with profile(record_shapes=True) as prof:
+    torch.add(x, x)
+print([event.name for event in prof.events()], prof.events()[0].input_shapes[:2])
+"""
+RECORDED = "['aten::add'] [[2, 3], [2, 3]]\n"
+
+
+def make(folder):
+    """The package in folder/opscope, without the adapter that it was built with."""
+    package = folder / "opscope"
+    for origin in {ENGINE, PACKAGE}:
+        shutil.copytree(
+            origin, package, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "libopscope_torch*")
+        )
+    return folder
+
+
+def environment(site, cache, **more):
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("OPSCOPE_CACHE", "OPSCOPE_LOG", "CXX", "PYTHONPATH")
+    }
+    path = os.pathsep.join([str(site), *([os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else [])])
+    return {**kept, "PYTHONPATH": path, "OPSCOPE_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def start(code, site, cache, **more):
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment(site, cache, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(code, site, cache, **more):
+    with start(code, site, cache, **more) as process:
+        out, error = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(code, process.returncode, out, error)
+
+
+class Compiler:
+    """A program for CXX: notes each compilation in `calls`, then does what `acts` says in shell."""
+
+    def __init__(self, folder, acts):
+        self.folder = folder
+        folder.mkdir()
+        self.path = folder / "c++"
+        self._calls = folder / "calls"
+        script = f'#!/bin/sh\ncase "$*" in --version) echo test compiler; exit 0;; esac\necho $$ >>{self._calls}\n'
+        self.path.write_text(script + f"cd {folder}; . {folder}/acts\n")
+        self.path.chmod(0o755)
+        self.act(acts)
+
+    def act(self, acts):
+        """Changes what it does; it stays the same compiler."""
+        (self.folder / "acts").write_text(acts)
+
+    @property
+    def calls(self):
+        """The process numbers of the compilations so far."""
+        return [int(line) for line in self._calls.read_text().split()] if self._calls.exists() else []
+
+
+def giving(library):
+    """What a compiler does that only copies a finished library to its output."""
+    return f'while [ "$1" != -o ]; do shift; done; cp {library} "$2"'
+
+
+REAL = 'exec g++ "$@"'
