@@ -11,7 +11,7 @@
 //   }
 //   (void)profiler.Stop();
 //
-// Thread rule: one thread at a time per Profiler. Several Profilers may record at once.
+// Thread rule: one thread at a time per Profiler (Dump: any). Several Profilers may record at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "opscope/flight_recorder.h"
 #include "opscope/recorder.h"
 #include "opscope/result.h"
 #include "opscope/schedule.h"
@@ -39,9 +41,11 @@ struct Options {
   std::function<Action(int64_t step)> schedule = {};
   // A recording is complete; called from Step or Stop. It may Save it.
   std::function<void(Profiler& profiler)> on_ready = {};
-  // Sentences about a schedule that makes no sense. The library itself prints nothing.
+  // Sentences about a schedule that makes no sense, and about dumps that could not be written; called from
+  // Step and Stop. The library itself prints nothing.
   std::function<void(std::string_view sentence)> on_warning = {};
   std::string metadata_json = {};  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
+  FlightOptions flight = {};       // dumps that happen by themselves, between Start and Stop
 };
 
 class Profiler {
@@ -60,13 +64,19 @@ class Profiler {
   [[nodiscard]] Status Start();
   // Ends a step and begins the next one. kInvalidArgument: not running.
   [[nodiscard]] Status Step();
-  // Takes milliseconds, however much was recorded. A second call does nothing. kInvalidArgument: never
-  // started.
+  // Takes milliseconds, however much was recorded, but waits for a dump that is under way. A second call does nothing.
+  // kInvalidArgument: never started.
   [[nodiscard]] Status Stop();
 
   // Writes the last complete recording. kInvalidArgument: there is none. kIo: the system's refusal;
   // nothing half-written stays.
   [[nodiscard]] Status Save(const std::string& path) const;
+
+  // Writes what is recorded now, with the scopes that are open, while the recording goes on; returns the name
+  // of the file. An empty path is that of Options::flight. Any thread. Errors as of FlightRecorder::Dump.
+  [[nodiscard]] Result<std::string> Dump(const std::string& path = {}) { return flight_.Dump(path); }
+  // Files of all dumps so far, in order. Any thread.
+  std::vector<std::string> dumps() const { return flight_.files(); }
 
   // Of the running recording, else of the last complete one. recorded + dropped = what was issued.
   uint64_t recorded() const { return Counts().recorded; }
@@ -92,6 +102,7 @@ class Profiler {
   Status Obey(const TransitionPlan& plan, bool throw_away);
   Status OpenWindow();
   void CloseWindow(bool throw_away);
+  void TellMessages();
   void BeginStepRange();
   void EndStepRange();
 
@@ -99,6 +110,7 @@ class Profiler {
   State state_ = State::kIdle;
   Action action_ = Action::kNone;
   int64_t step_ = 0;
+  FlightRecorder flight_;
   OwnedWindow running_;
   OwnedWindow complete_;
   OpenScope* step_range_ = nullptr;

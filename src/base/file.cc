@@ -30,10 +30,10 @@ std::string TemporaryName(const std::string& path) {
 }
 
 // A signal must not look like a refusal.
-int OpenPatiently(const std::string& path, int flags) {
+int OpenPatiently(const std::string& path, int flags, unsigned mode = 0666) {
   int descriptor;
   do {
-    descriptor = open(path.c_str(), flags, 0666);
+    descriptor = open(path.c_str(), flags, mode);
   } while (descriptor < 0 && errno == EINTR);
   return descriptor;
 }
@@ -109,7 +109,7 @@ void FileBytes::Swap(FileBytes& other) noexcept {
   if (!other.mapped_) other.bytes_ = std::as_bytes(std::span(other.read_));
 }
 
-Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {
   AtomicFile file;
   file.path_ = path;
   struct stat facts;
@@ -119,7 +119,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   if (direct) {
     file.descriptor_ = OpenPatiently(path, O_WRONLY | O_CLOEXEC);
   } else {
-    file.OpenTemporary();
+    file.OpenTemporary(mode);
   }
   if (file.descriptor_ < 0) return SystemErrorFor(path, errno);
   return file;
@@ -127,11 +127,11 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
 
 // Another one may have the name: a process of another machine with the same number, or one that was
 // killed. Names are made before the file is, so that memory can be short only while nothing is there.
-void AtomicFile::OpenTemporary() {
+void AtomicFile::OpenTemporary(unsigned mode) {
   constexpr int kMostNames = 1000;
   for (int i = 0; i < kMostNames; ++i) {
     std::string name = TemporaryName(path_);
-    descriptor_ = OpenPatiently(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
+    descriptor_ = OpenPatiently(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ >= 0) temporary_ = std::move(name);
     if (descriptor_ >= 0 || errno != EEXIST) return;
   }

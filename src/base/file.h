@@ -40,7 +40,8 @@ class FileBytes {
 // A path that exists and is not a regular file (/dev/stdout, a pipe) is written directly.
 class AtomicFile {
  public:
-  static Result<AtomicFile> Create(const std::string& path);
+  // mode: of the new file, less the umask.
+  static Result<AtomicFile> Create(const std::string& path, unsigned mode = 0666);
 
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
@@ -51,7 +52,7 @@ class AtomicFile {
 
  private:
   AtomicFile() = default;
-  void OpenTemporary();  // errno says why there is no descriptor
+  void OpenTemporary(unsigned mode);  // errno says why there is no descriptor
   Error SystemError(const char* what);
   void Abandon();
 

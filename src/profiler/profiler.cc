@@ -18,11 +18,14 @@ Error Misuse(const char* sentence) {
 
 }  // namespace
 
-Profiler::Profiler(Options options) : options_(std::move(options)) {
+Profiler::Profiler(Options options) : options_(std::move(options)), flight_(options_.flight) {
 }
 
 Profiler::~Profiler() {
   EndStepRange();
+  flight_.Stop();
+  flight_.Release(running_.get());
+  flight_.Release(complete_.get());
 }
 
 Action Profiler::ActionOf(int64_t step) const {
@@ -45,7 +48,11 @@ Status Profiler::StartNow() {
   if (state_ == State::kRunning) return Misuse("profiler: started already");
   if (const auto* schedule = options_.schedule.target<Schedule>()) OPSCOPE_TRY(schedule->Validate());
   if (state_ == State::kIdle) action_ = ActionOf(step_);
-  OPSCOPE_TRY(Obey(Transition(Action::kNone, action_), false));
+  OPSCOPE_TRY(flight_.Start());
+  if (Status begun = Obey(Transition(Action::kNone, action_), false); !begun.ok()) {
+    flight_.Stop();
+    return begun;
+  }
   state_ = State::kRunning;
   BeginStepRange();
   return {};
@@ -54,6 +61,8 @@ Status Profiler::StartNow() {
 Status Profiler::StepNow() {
   if (state_ != State::kRunning) return Misuse("profiler: step without start");
   EndStepRange();
+  flight_.Step();
+  TellMessages();
   const Action previous = action_;
   ++step_;
   action_ = ActionOf(step_);
@@ -67,6 +76,8 @@ Status Profiler::StopNow() {
   if (state_ == State::kStopped) return {};
   EndStepRange();
   state_ = State::kStopped;
+  flight_.Stop();
+  TellMessages();
   return Obey(Transition(action_, std::nullopt), action_ == Action::kWarmup);
 }
 
@@ -102,16 +113,26 @@ Status Profiler::OpenWindow() {
   const char* error = "";
   running_.reset(opscope_window_open(&options, &error));
   if (running_ == nullptr) return Error{ErrorCode::kUnsupported, std::string("profiler: ") + error};
+  flight_.Watch(running_.get());
   return {};
 }
 
 void Profiler::CloseWindow(bool throw_away) {
   if (running_ == nullptr) return;  // a failed start
+  flight_.Leave();
   opscope_window_close(running_.get());
   if (throw_away) {
+    flight_.Release(running_.get());
     running_.reset();
   } else {
+    flight_.Release(complete_.get());
     complete_ = std::move(running_);
+  }
+}
+
+void Profiler::TellMessages() {
+  for (const std::string& sentence : flight_.TakeMessages()) {
+    if (options_.on_warning) options_.on_warning(sentence);
   }
 }
 

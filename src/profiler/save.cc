@@ -58,13 +58,19 @@ void WriteOneBlock(void* context, uint16_t type, const void* data, uint64_t byte
   }
 }
 
-Status Save(const Window* window, const std::string& path) {
-  Result<AtomicFile> file = AtomicFile::Create(path);
+bool WriteDumpBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
+  WriteOneBlock(context, type, data, bytes);
+  return static_cast<RecordingFile*>(context)->status.ok();
+}
+
+template <typename WriteBlocks>
+Status WriteFile(const std::string& path, unsigned mode, const WriteBlocks& write_blocks) {
+  Result<AtomicFile> file = AtomicFile::Create(path, mode);
   if (!file.ok()) return file.error();
   RecordingFile out{std::move(file).value(), path, {}, {}, {}};
   AppendFileHeader(&out.block);
   out.Write();
-  opscope_window_read(window, WriteOneBlock, &out);
+  write_blocks(&out);
   if (!out.has_info && out.status.ok()) out.status = ShortMemoryError(path);
   AppendEnd(&out.block, 0);
   out.Write();
@@ -75,7 +81,18 @@ Status Save(const Window* window, const std::string& path) {
 }  // namespace
 
 Status SaveRecording(const Window* window, const std::string& path) {
-  return OrShortMemory(path, [&] { return Save(window, path); });
+  return OrShortMemory(path, [&] {
+    return WriteFile(path, 0666, [&](RecordingFile* out) { opscope_window_read(window, WriteOneBlock, out); });
+  });
+}
+
+Status SaveDump(Window* window, const std::string& about, const std::string& path) {
+  return OrShortMemory(path, [&] {
+    return WriteFile(path, 0600, [&](RecordingFile* out) {
+      const bool whole = opscope_window_dump(window, about.c_str(), WriteDumpBlock, out);
+      if (!whole && out->status.ok()) out->status = ShortMemoryError(path);
+    });
+  });
 }
 
 }  // namespace opscope

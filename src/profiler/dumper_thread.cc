@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/dumper_thread.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "profiler/signal_door.h"
+
+namespace opscope {
+namespace {
+
+int64_t MonotonicNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+// A thread that inherits no signal: the job's handlers must not run in it.
+int MakeQuietThread(pthread_t* thread, void* (*run)(void*), void* context) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = pthread_create(thread, nullptr, run, context);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return failed;
+}
+
+}  // namespace
+
+Status DumperThread::Start(int signal, int64_t no_step_ns) {
+  word_ = TakeWakeWord();
+  if (word_ == nullptr) return Error{ErrorCode::kUnsupported, "flight recorder: too many are running"};
+  signal_ = signal;
+  no_step_ns_ = no_step_ns;
+  stops_.store(false, std::memory_order_relaxed);
+  told_of_ns_ = -1;
+  look_again_ns_ = 0;
+  seen_ = word_->count.load(std::memory_order_acquire);
+  NoteStep();
+  if (const int failed = MakeQuietThread(&thread_, Run, this); failed != 0) {
+    ReturnWakeWord(word_);
+    word_ = nullptr;
+    return Error{ErrorCode::kUnsupported, "flight recorder: no thread: " + std::generic_category().message(failed),
+                 failed};
+  }
+  if (signal == 0) return {};
+  Status opened = OpenSignalDoor(signal, word_);
+  if (!opened.ok()) Stop();
+  return opened;
+}
+
+void DumperThread::Stop() {
+  if (word_ == nullptr) return;
+  if (signal_ != 0) CloseSignalDoor(signal_, word_);
+  stops_.store(true, std::memory_order_release);
+  word_->Wake();
+  pthread_join(thread_, nullptr);
+  ReturnWakeWord(word_);
+  word_ = nullptr;
+}
+
+void DumperThread::NoteStep() {
+  last_step_ns_.store(MonotonicNs(), std::memory_order_relaxed);
+}
+
+void* DumperThread::Run(void* self) {
+  prctl(PR_SET_NAME, "opscope-dumper");
+  static_cast<DumperThread*>(self)->Loop();
+  return nullptr;
+}
+
+void DumperThread::Loop() {
+  while (!stops_.load(std::memory_order_acquire)) {
+    const int64_t slept_at = MonotonicNs();
+    const int64_t timeout = TimeToLook(slept_at);
+    word_->Sleep(seen_, timeout);
+    const int64_t now = MonotonicNs();
+    const uint32_t count = word_->count.load(std::memory_order_acquire);
+    if (stops_.load(std::memory_order_acquire)) return;
+    if (count != seen_) {
+      seen_ = count;
+      if (signal_ != 0) {
+        listener_->SignalCame(signal_);
+        EndAsWithoutDoor(signal_);
+      }
+      continue;
+    }
+    // Slept far too long: the whole process was stopped (SIGSTOP, a suspended machine), not its steps.
+    if (timeout >= 0 && now - slept_at > timeout + std::max<int64_t>(no_step_ns_ / 2, 1000000000)) {
+      look_again_ns_ = now + no_step_ns_;
+    } else if (no_step_ns_ != 0) {
+      Look(now);
+    }
+  }
+}
+
+int64_t DumperThread::TimeToLook(int64_t now) const {
+  if (no_step_ns_ == 0) return -1;
+  const int64_t last = last_step_ns_.load(std::memory_order_relaxed);
+  // Once told, only a step can make it worth a look; it is not waited for but looked for now and then.
+  const int64_t due = last == told_of_ns_ ? now + no_step_ns_ : std::max(last + no_step_ns_, look_again_ns_);
+  return std::max<int64_t>(due - now, 0);
+}
+
+void DumperThread::Look(int64_t now) {
+  const int64_t last = last_step_ns_.load(std::memory_order_relaxed);
+  if (last == told_of_ns_ || now - last < no_step_ns_ || now < look_again_ns_) return;
+  if (listener_->NoStepFor(now - last)) {
+    told_of_ns_ = last;
+  } else {
+    look_again_ns_ = now + no_step_ns_;
+  }
+}
+
+}  // namespace opscope

@@ -1,0 +1,63 @@
+// The thread that dumps when the job cannot: on a signal, or when no step came for too long. It sleeps on
+// a word that a signal handler can wake, blocks all signals, and runs no code of the user.
+//
+// Thread rule: one thread at a time; NoteStep from any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "opscope/result.h"
+#include "profiler/wake_words.h"
+
+namespace opscope {
+
+class DumpListener {
+ public:
+  virtual void SignalCame(int signal) = 0;
+  // False: nothing could be dumped now; asks again.
+  virtual bool NoStepFor(int64_t ns) = 0;
+
+ protected:
+  ~DumpListener() = default;
+};
+
+class DumperThread {
+ public:
+  explicit DumperThread(DumpListener* listener) : listener_(listener) {}
+  // REQUIRES: stopped, or this process is a child of the one that started it.
+  ~DumperThread() = default;
+  DumperThread(const DumperThread&) = delete;
+  DumperThread& operator=(const DumperThread&) = delete;
+
+  // signal 0: none; no_step_ns 0: no watchdog.
+  [[nodiscard]] Status Start(int signal, int64_t no_step_ns);
+  // Waits until the listener is through with what it is being told.
+  void Stop();
+  void NoteStep();
+
+ private:
+  static void* Run(void* self);
+  void Loop();
+  // Nanoseconds until the watchdog looks again, negative: never.
+  int64_t TimeToLook(int64_t now) const;
+  void Look(int64_t now);
+
+  DumpListener* listener_;
+  WakeWord* word_ = nullptr;
+  int signal_ = 0;
+  int64_t no_step_ns_ = 0;
+  pthread_t thread_{};
+  std::atomic<bool> stops_{false};
+  std::atomic<int64_t> last_step_ns_{0};
+
+  // Of the thread, once it runs.
+  uint32_t seen_ = 0;          // count of the word: read before the thread is there, so that no wake-up is missed
+  int64_t told_of_ns_ = -1;    // the last step when a hang was told
+  int64_t look_again_ns_ = 0;  // after the listener had nothing to dump, or the whole process stood still
+};
+
+}  // namespace opscope

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/flight_recorder.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/short_memory.h"
+#include "base/text.h"
+#include "profiler/dump_path.h"
+#include "profiler/dumper_thread.h"
+#include "profiler/save.h"
+#include "profiler/signal_door.h"
+#include "profiler/terminate_door.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kMostMessages = 16;
+
+Error Misuse(const char* sentence) {
+  return {ErrorCode::kInvalidArgument, std::string("flight recorder: ") + sentence};
+}
+
+void AppendMember(std::string* out, const char* key, std::string_view text) {
+  out->append(",\"").append(key).append("\":");
+  AppendJsonString(out, text);
+}
+
+std::string About(uint64_t number, std::string_view reason, std::string_view detail) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::string about = "\"number\":";
+  AppendUint(&about, number);
+  AppendMember(&about, "reason", reason);
+  if (!detail.empty()) AppendMember(&about, "detail", detail);
+  about.append(",\"unix_ns\":");
+  AppendInt(&about, static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec);
+  return about;
+}
+
+}  // namespace
+
+struct FlightRecorder::State final : DumpListener, TerminateListener {
+  explicit State(FlightOptions chosen) : options(std::move(chosen)), thread(this) {}
+
+  Result<std::string> Dump(const std::string& path, const std::string& reason, const std::string& detail);
+  // For those whom nobody waits for. False: nothing is being recorded.
+  bool DumpUnasked(const std::string& reason, const std::string& detail);
+  void SignalCame(int signal) override { DumpUnasked("signal", SignalName(signal)); }
+  bool NoStepFor(int64_t ns) override {
+    return DumpUnasked("no_step", "no step for " + std::to_string(ns / 1000000) + " ms");
+  }
+  void ProgramTerminates(const std::string& type) override { DumpUnasked("exception", type); }
+  bool is_in_child() const { return process != getpid(); }
+
+  FlightOptions options;
+  pid_t process = getpid();
+  DumperThread thread;
+  bool runs = false;
+  bool has_thread = false;
+  bool listens = false;
+
+  std::mutex mutex;  // guards the following; not held while a dump is written
+  std::condition_variable written;
+  Window* watched = nullptr;
+  int under_way = 0;
+  uint64_t number = 0;  // of the last dump
+  std::vector<std::string> files;
+  std::vector<std::string> messages;
+};
+
+Result<std::string> FlightRecorder::State::Dump(const std::string& path, const std::string& reason,
+                                                const std::string& detail) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (watched == nullptr) return Misuse("nothing is being recorded");
+  if (path.empty() && options.path.empty()) return Misuse("no path for the dump");
+  ++number;
+  std::string file;
+  if (path.empty()) {
+    file = FreeDumpPath(options.path, process, &number);
+  } else {
+    file = FillDumpPath(path, process, number);
+  }
+  const std::string about = About(number, reason, detail);
+  Window* const window = watched;
+  ++under_way;
+  lock.unlock();
+  Status status = SaveDump(window, about, file);
+  lock.lock();
+  --under_way;
+  written.notify_all();
+  if (!status.ok()) return status.error();
+  files.push_back(file);
+  return file;
+}
+
+bool FlightRecorder::State::DumpUnasked(const std::string& reason, const std::string& detail) {
+  if (is_in_child()) return true;
+  const Result<std::string> dumped =
+      OrShortMemory("flight recorder", [&]() -> Result<std::string> { return Dump({}, reason, detail); });
+  if (dumped.ok()) return true;
+  if (dumped.error().code == ErrorCode::kInvalidArgument) return false;
+  const std::lock_guard<std::mutex> lock(mutex);
+  try {
+    if (messages.size() < kMostMessages) messages.push_back("dump (" + reason + "): " + dumped.error().message);
+  } catch (const std::bad_alloc&) {  // then there is no memory to tell of it either
+  }
+  return true;
+}
+
+FlightRecorder::FlightRecorder(FlightOptions options) : state_(std::make_unique<State>(std::move(options))) {
+}
+
+FlightRecorder::~FlightRecorder() {
+  Stop();
+  // Locks and the thread of a parent are beyond repair here.
+  if (state_->is_in_child() && (state_->runs || state_->under_way != 0)) (void)state_.release();
+}
+
+namespace {
+
+Status Check(const FlightOptions& options) {
+  const bool unasked = options.signal != 0 || options.on_exception || options.no_step_for.count() != 0;
+  if (unasked && options.path.empty()) return Misuse("a dump that happens by itself needs a path");
+  if (options.no_step_for.count() < 0) return Misuse("the time without a step is negative");
+  if (options.no_step_for.count() > int64_t{1} << 40) return Misuse("the time without a step is too long");
+  if (options.signal != 0) OPSCOPE_TRY(CheckSignal(options.signal));
+  return {};
+}
+
+}  // namespace
+
+Status FlightRecorder::Start() {
+  return OrShortMemory("flight recorder", [this]() -> Status {
+    if (state_->is_in_child()) {
+      FlightOptions options = state_->options;
+      (void)state_.release();
+      state_ = std::make_unique<State>(std::move(options));
+    }
+    State& state = *state_;
+    if (state.runs) return {};
+    OPSCOPE_TRY(Check(state.options));
+    if (!state.options.path.empty()) state.options.path = AbsoluteDumpPath(state.options.path);
+    const int64_t no_step_ns = std::chrono::nanoseconds(state.options.no_step_for).count();
+    if (state.options.signal != 0 || no_step_ns != 0) {
+      OPSCOPE_TRY(state.thread.Start(state.options.signal, no_step_ns));
+      state.has_thread = true;
+    }
+    state.runs = true;
+    if (state.options.on_exception) {
+      state.listens = ListenForTerminate(&state);
+      if (!state.listens) {
+        Stop();
+        return Error{ErrorCode::kUnsupported, "flight recorder: too many are running"};
+      }
+    }
+    return {};
+  });
+}
+
+void FlightRecorder::Stop() {
+  State& state = *state_;
+  if (!state.runs || state.is_in_child()) return;
+  if (state.listens) StopListening(&state);
+  if (state.has_thread) state.thread.Stop();
+  state.runs = state.listens = state.has_thread = false;
+}
+
+void FlightRecorder::Watch(Window* window) {
+  if (state_->is_in_child()) return;
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->watched = window;
+}
+
+void FlightRecorder::Leave() {
+  Watch(nullptr);
+}
+
+void FlightRecorder::Release(const Window* window) {
+  if (window == nullptr || state_->is_in_child()) return;
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  if (state_->watched == window) state_->watched = nullptr;
+  state_->written.wait(lock, [this] { return state_->under_way == 0; });
+}
+
+void FlightRecorder::Step() {
+  state_->thread.NoteStep();
+}
+
+Result<std::string> FlightRecorder::Dump(const std::string& path, const std::string& reason,
+                                         const std::string& detail) {
+  if (state_->is_in_child()) return Misuse("the recording belongs to the parent process");
+  return OrShortMemory(path, [&]() -> Result<std::string> { return state_->Dump(path, reason, detail); });
+}
+
+std::vector<std::string> FlightRecorder::files() const {
+  if (state_->is_in_child()) return {};
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->files;
+}
+
+std::vector<std::string> FlightRecorder::TakeMessages() {
+  if (state_->is_in_child()) return {};
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return std::exchange(state_->messages, {});
+}
+
+}  // namespace opscope

@@ -1,0 +1,154 @@
+// Dumps on a signal, and what becomes of handlers.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "opscope/profiler.h"
+#include "profiler/flight_test.h"
+
+namespace opscope {
+namespace {
+
+using SignalHandler = void (*)(int);
+
+// sa_handler and sa_sigaction are one address.
+SignalHandler HandlerOf(int signal) {
+  struct sigaction action{};
+  sigaction(signal, nullptr, &action);
+  return action.sa_handler;
+}
+
+Options OnSignal(const DumpFolder& folder, int signal) {
+  return {.max_bytes = uint64_t{4} << 20,
+          .at_cap = AtCap::kKeepNewest,
+          .flight = {.path = folder.File("f.opscope"), .signal = signal}};
+}
+
+std::atomic<int> user_calls{0};
+void CountSignal(int /*signal*/) {
+  user_calls.fetch_add(1);
+  errno = EDOM;
+}
+
+TEST(FlightSignal, DumpsWhileEveryThreadHoldsItsLocks) {
+  const DumpFolder folder;
+  Profiler profiler(OnSignal(folder, SIGUSR1));
+  ASSERT_TRUE(profiler.Start().ok());
+  {
+    std::mutex user_lock;
+    const std::lock_guard<std::mutex> held(user_lock);
+    OPSCOPE_SCOPE("outer");
+    OPSCOPE_SCOPE("critical section");
+    errno = ENOTTY;
+    kill(getpid(), SIGUSR1);
+    EXPECT_EQ(errno, ENOTTY);
+    Await([&] { return profiler.dumps().size() == 1; });
+  }
+  kill(getpid(), SIGUSR1);
+  Await([&] { return profiler.dumps().size() == 2; });
+  ASSERT_TRUE(profiler.Stop().ok());
+  const ReadDump first = Read(profiler.dumps()[0]), second = Read(profiler.dumps()[1]);
+  EXPECT_EQ(first.open, "outer critical section ");
+  EXPECT_NE(first.options.find("\"reason\":\"signal\",\"detail\":\"SIGUSR1\""), std::string::npos) << first.options;
+  EXPECT_EQ(second.open, "");
+  EXPECT_EQ(second.spans, 2u);
+}
+
+TEST(FlightSignal, NothingIsInstalledThatNobodyAskedFor) {
+  SignalHandler before[65];
+  for (int signal = 1; signal < 65; ++signal)
+    before[signal] = HandlerOf(signal);
+  Profiler profiler({.flight = {.path = "/tmp/f.opscope", .on_exception = true}});
+  ASSERT_TRUE(profiler.Start().ok());
+  for (int signal = 1; signal < 65; ++signal)
+    EXPECT_EQ(HandlerOf(signal), before[signal]) << signal;
+  ASSERT_TRUE(profiler.Stop().ok());
+}
+
+TEST(FlightSignal, TheHandlerBeforeIsCalledAndComesBack) {
+  const DumpFolder folder;
+  const SignalHandler original = ::signal(SIGUSR1, CountSignal);
+  user_calls.store(0);
+  {
+    Profiler one(OnSignal(folder, SIGUSR1)), two(OnSignal(folder, SIGUSR1));
+    ASSERT_TRUE(one.Start().ok());
+    ASSERT_TRUE(two.Start().ok());
+    raise(SIGUSR1);
+    EXPECT_EQ(user_calls.load(), 1);
+    Await([&] { return one.dumps().size() == 1 && two.dumps().size() == 1; });
+    ASSERT_TRUE(one.Stop().ok());
+    EXPECT_NE(HandlerOf(SIGUSR1), CountSignal) << "two still listens";
+    ASSERT_TRUE(two.Stop().ok());
+  }
+  EXPECT_EQ(HandlerOf(SIGUSR1), CountSignal);
+  ::signal(SIGUSR1, original);
+}
+
+TEST(FlightSignal, AHandlerThatCameLaterStays) {
+  const DumpFolder folder;
+  const SignalHandler original = HandlerOf(SIGUSR1);
+  Profiler profiler(OnSignal(folder, SIGUSR1));
+  ASSERT_TRUE(profiler.Start().ok());
+  ::signal(SIGUSR1, CountSignal);
+  ASSERT_TRUE(profiler.Stop().ok());
+  EXPECT_EQ(HandlerOf(SIGUSR1), CountSignal);
+  ::signal(SIGUSR1, original);
+}
+
+TEST(FlightSignal, OneThatEndsTheJobStillDoes) {
+  const DumpFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    Profiler profiler(OnSignal(folder, SIGTERM));
+    if (!profiler.Start().ok()) _exit(1);
+    OPSCOPE_SCOPE("last words");
+    kill(getpid(), SIGTERM);
+    for (;;)
+      pause();
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  EXPECT_EQ(Read(folder.only()).open, "last words ");
+}
+
+TEST(FlightSignal, AStormOfSignalsWhileThreadsRecordLosesNothing) {
+  const DumpFolder folder;
+  Profiler profiler(OnSignal(folder, SIGUSR1));
+  ASSERT_TRUE(profiler.Start().ok());
+  std::atomic<bool> ends{false};
+  std::atomic<uint64_t> issued{0};
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 3; ++i) {
+    workers.emplace_back([&] {
+      uint64_t count = 0;
+      while (!ends.load(std::memory_order_relaxed)) {
+        OPSCOPE_SCOPE("work");
+        ++count;
+      }
+      issued.fetch_add(count);
+    });
+  }
+  while (profiler.dumps().size() < 5) {
+    kill(getpid(), SIGUSR1);
+    std::this_thread::yield();
+  }
+  ends.store(true);
+  for (std::thread& worker : workers)
+    worker.join();
+  ASSERT_TRUE(profiler.Stop().ok());
+  EXPECT_EQ(profiler.recorded() + profiler.dropped(), issued.load());
+  for (const std::string& file : profiler.dumps())
+    EXPECT_GT(Read(file).spans, 0u);
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,31 @@
+// A handler for the signals that users name, and for no other: it wakes the words that wait for the
+// signal, and calls the handler that was there before. It is installed for the first user of a signal
+// and taken back after the last, unless somebody has put another one over it since.
+//
+// A signal that would have ended the job (SIGTERM with nobody handling it) still does: after the dump,
+// and at once when it comes a second time. SIGUSR1, SIGUSR2 and real-time signals are taken for dumps
+// and end nothing.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "opscope/result.h"
+#include "profiler/wake_words.h"
+
+namespace opscope {
+
+// kInvalidArgument: a signal that cannot be handled, or that stands for a fault of the program.
+[[nodiscard]] Status CheckSignal(int signal);
+[[nodiscard]] Status OpenSignalDoor(int signal, WakeWord* word);
+void CloseSignalDoor(int signal, WakeWord* word);
+
+// Does what the signal did before the door was opened, when that was to end the process.
+void EndAsWithoutDoor(int signal);
+
+// "SIGUSR1"; "signal 40" for those without a name.
+[[nodiscard]] std::string SignalName(int signal);
+
+}  // namespace opscope

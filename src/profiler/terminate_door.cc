@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/terminate_door.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <typeinfo>
+
+namespace opscope {
+namespace {
+
+constexpr int kMostListeners = 16;
+
+struct Terminate {
+  std::mutex mutex;
+  TerminateListener* listeners[kMostListeners] = {};
+  int count = 0;
+  bool prepared = false;
+  std::terminate_handler before = nullptr;
+};
+constinit Terminate state;
+
+std::string TypeOfException() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type == nullptr) return {};
+  int failed = 0;
+  char* readable = abi::__cxa_demangle(type->name(), nullptr, nullptr, &failed);
+  std::string name = failed == 0 && readable != nullptr ? readable : type->name();
+  std::free(readable);
+  return name;
+}
+
+void Tell() {
+  // Held: another thread's exception is being told already, or the program terminates while it is.
+  const std::unique_lock<std::mutex> lock(state.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  const std::string type = TypeOfException();
+  for (TerminateListener* listener : state.listeners) {
+    if (listener != nullptr) listener->ProgramTerminates(type);
+  }
+}
+
+[[noreturn]] void OnTerminate() {
+  const std::terminate_handler before = state.before;
+  try {
+    Tell();
+  } catch (const std::bad_alloc&) {  // then without a dump
+  }
+  if (before != nullptr) before();
+  std::abort();
+}
+
+void Prepare() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&OnTerminate), &self) != 0 && self.dli_fname != nullptr) {
+    // Whoever put a handler over ours goes on calling it.
+    [[maybe_unused]] void* const pinned = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  }
+  pthread_atfork([] { state.mutex.lock(); }, [] { state.mutex.unlock(); }, [] { state.mutex.unlock(); });
+  state.prepared = true;
+}
+
+}  // namespace
+
+bool ListenForTerminate(TerminateListener* listener) {
+  std::lock_guard<std::mutex> lock(state.mutex);
+  if (!state.prepared) Prepare();
+  for (TerminateListener*& place : state.listeners) {
+    if (place != nullptr) continue;
+    place = listener;
+    if (state.count++ == 0 && std::get_terminate() != OnTerminate) state.before = std::set_terminate(OnTerminate);
+    return true;
+  }
+  return false;
+}
+
+void StopListening(TerminateListener* listener) {
+  std::lock_guard<std::mutex> lock(state.mutex);
+  for (TerminateListener*& place : state.listeners) {
+    if (place != listener) continue;
+    place = nullptr;
+    if (--state.count == 0 && std::get_terminate() == OnTerminate) std::set_terminate(state.before);
+    return;
+  }
+}
+
+}  // namespace opscope

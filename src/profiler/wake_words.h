@@ -1,0 +1,34 @@
+// Words that a thread sleeps on and a signal handler wakes: a futex and no descriptor, because a job may
+// close descriptors that it does not know, and because a child of fork has its own copy of memory.
+//
+// The words live as long as the process: a handler may be about to touch one when its user has given it
+// back.
+//
+// Thread rule: any thread; Wake also in a signal handler.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace opscope {
+
+inline constexpr int kWakeWords = 64;
+
+struct WakeWord {
+  std::atomic<uint32_t> count{0};
+  std::atomic<int> signal{0};  // whose handler wakes this word; 0: none
+  std::atomic<bool> taken{false};
+
+  void Wake();
+  // Returns when the count is no longer `seen`, after `timeout_ns` (negative: never), or for no reason.
+  void Sleep(uint32_t seen, int64_t timeout_ns);
+};
+
+extern WakeWord wake_words[kWakeWords];
+
+// Null: all are taken.
+WakeWord* TakeWakeWord();
+void ReturnWakeWord(WakeWord* word);
+
+}  // namespace opscope
