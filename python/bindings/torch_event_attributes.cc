@@ -198,7 +198,7 @@ const EventProperty kEventProperties[] = {
     {"input_dtypes", READ(InputTypes(row.trace(), row.args()))},
     {"concrete_inputs", READ(ConcreteInputs(row.trace(), row.args()))},
     {"stack", Read<Stack>},
-    {"scope", READ(PyLong_FromLong(static_cast<long>(Scope(row.trace(), row.events(), row.index))))},
+    {"scope", READ(PyLong_FromLong(static_cast<long>(ScopeTypeOf(row.trace(), row.events(), row.index))))},
     {"use_device", Read<UseDevice>},
     {"cpu_memory_usage", READ(Bytes(row.events().cpu_memory_usage, row.index))},
     {"device_memory_usage", READ(Bytes(row.events().device_memory_usage, row.index))},
