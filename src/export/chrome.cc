@@ -17,10 +17,14 @@
 namespace opscope {
 namespace {
 
+// Of one block. A compressor wants about a megabyte of text to find its repetitions in; plain text is best made in
+// pieces that stay in the processor's cache, with little memory to be touched for the first time.
+constexpr size_t kCompressedRows = 4096, kPlainRows = 512;
+
 // Calls take(std::string_view) with the bytes of the file, piece by piece; false stops.
 template <typename Take>
 void WritePieces(const Trace& trace, Compression compression, bool small_gzip, std::string_view trace_name, Take take) {
-  const ChromePlan plan(trace);
+  const ChromePlan plan(trace, compression == Compression::kNone ? kPlainRows : kCompressedRows);
   const ChromePieces pieces(trace);
   const ChromeRowWriter rows(trace, plan, pieces);
   const ChromeHead head = MakeChromeHead(trace, plan, pieces);

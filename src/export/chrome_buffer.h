@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,87 @@
 #include <utility>
 
 namespace opscope {
+
+// Where the next byte goes. A value of its own, so that it stays in a register: behind a pointer every byte that is
+// written might be the pointer itself, and it would be loaded again after each.
+class ChromeCursor {
+ public:
+  explicit ChromeCursor(char* at) : at_(at) {}
+  char* at() const { return at_; }
+
+  // REQUIRES: room, for numbers 24 bytes.
+  void Put(std::string_view text) {
+    if (text.empty()) return;  // its data may be null
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+  void PutUint(uint64_t value) {
+    at_ += DigitCount(value);
+    char* at = at_;
+    while (value >= 100) {
+      at -= 2;
+      std::memcpy(at, kPairs + (value % 100) * 2, 2);
+      value /= 100;
+    }
+    if (value >= 10) {
+      std::memcpy(at - 2, kPairs + value * 2, 2);
+    } else {
+      at[-1] = static_cast<char>('0' + value);
+    }
+  }
+  void PutInt(int64_t value) {
+    if (value >= 0) return PutUint(static_cast<uint64_t>(value));
+    Put("-");
+    PutUint(0 - static_cast<uint64_t>(value));
+  }
+  // Nanoseconds as microseconds with three decimals.
+  void PutMicros(int64_t ns) {
+    uint64_t magnitude = static_cast<uint64_t>(ns);
+    if (ns < 0) {
+      Put("-");
+      magnitude = 0 - magnitude;
+    }
+    PutUint(magnitude / 1000);
+    const uint64_t rest = magnitude % 1000;
+    at_[0] = '.';
+    at_[1] = static_cast<char>('0' + rest / 100);
+    std::memcpy(at_ + 2, kPairs + (rest % 100) * 2, 2);
+    at_ += 4;
+  }
+
+ private:
+  static size_t DigitCount(uint64_t value) {
+    constexpr uint64_t kPowers[] = {0,
+                                    10,
+                                    100,
+                                    1000,
+                                    10000,
+                                    100000,
+                                    1000000,
+                                    10000000,
+                                    100000000,
+                                    1000000000,
+                                    10000000000,
+                                    100000000000,
+                                    1000000000000,
+                                    10000000000000,
+                                    100000000000000,
+                                    1000000000000000,
+                                    10000000000000000,
+                                    100000000000000000,
+                                    1000000000000000000,
+                                    10000000000000000000u};
+    // 1233 / 4096 is the logarithm of 2; the estimate is right or one too small.
+    const auto estimate = static_cast<size_t>(std::bit_width(value | 1)) * 1233 >> 12;
+    return estimate + (value >= kPowers[estimate] ? 1 : 0);
+  }
+
+  static constexpr char kPairs[] =
+      "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354"
+      "55565758596061626364656667686970717273747576777879808182838485868788899091929394959697989900";
+
+  char* at_;
+};
 
 class ChromeBuffer {
  public:
@@ -42,46 +124,33 @@ class ChromeBuffer {
     Put(text);
   }
 
-  // REQUIRES: room, for numbers 24 bytes.
+  // Makes room for `bytes` more, which a cursor may write until End.
+  ChromeCursor Begin(size_t bytes) {
+    Reserve(bytes);
+    return ChromeCursor(data_ + size_);
+  }
+  void End(const ChromeCursor& cursor) { size_ = static_cast<size_t>(cursor.at() - data_); }
+
+  // As those of the cursor.
   void Put(std::string_view text) {
-    if (text.empty()) return;  // its data may be null
-    std::memcpy(data_ + size_, text.data(), text.size());
-    size_ += text.size();
+    ChromeCursor cursor(data_ + size_);
+    cursor.Put(text);
+    End(cursor);
   }
   void PutUint(uint64_t value) {
-    char digits[20];
-    char* at = digits + sizeof(digits);
-    while (value >= 100) {
-      at -= 2;
-      std::memcpy(at, kPairs + (value % 100) * 2, 2);
-      value /= 100;
-    }
-    if (value >= 10) {
-      at -= 2;
-      std::memcpy(at, kPairs + value * 2, 2);
-    } else {
-      *--at = static_cast<char>('0' + value);
-    }
-    Put({at, static_cast<size_t>(digits + sizeof(digits) - at)});
+    ChromeCursor cursor(data_ + size_);
+    cursor.PutUint(value);
+    End(cursor);
   }
   void PutInt(int64_t value) {
-    if (value >= 0) return PutUint(static_cast<uint64_t>(value));
-    Put("-");
-    PutUint(0 - static_cast<uint64_t>(value));
+    ChromeCursor cursor(data_ + size_);
+    cursor.PutInt(value);
+    End(cursor);
   }
-  // Nanoseconds as microseconds with three decimals.
   void PutMicros(int64_t ns) {
-    uint64_t magnitude = static_cast<uint64_t>(ns);
-    if (ns < 0) {
-      Put("-");
-      magnitude = 0 - magnitude;
-    }
-    PutUint(magnitude / 1000);
-    const uint64_t rest = magnitude % 1000;
-    data_[size_++] = '.';
-    data_[size_++] = static_cast<char>('0' + rest / 100);
-    std::memcpy(data_ + size_, kPairs + (rest % 100) * 2, 2);
-    size_ += 2;
+    ChromeCursor cursor(data_ + size_);
+    cursor.PutMicros(ns);
+    End(cursor);
   }
 
   void swap(ChromeBuffer& other) noexcept {
@@ -99,10 +168,6 @@ class ChromeBuffer {
     data_ = static_cast<char*>(larger);
     capacity_ = capacity;
   }
-
-  static constexpr char kPairs[] =
-      "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354"
-      "55565758596061626364656667686970717273747576777879808182838485868788899091929394959697989900";
 
   char* data_ = nullptr;
   size_t size_ = 0;

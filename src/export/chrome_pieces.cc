@@ -54,31 +54,29 @@ std::string ChromeIdentity(const Trace& trace, int64_t number, StringId text) {
 }
 
 ChromePieces::ChromePieces(const Trace& trace) : slot_(trace.string_count(), 0) {
+  // Marks first, one store per row; place 0 is for kNone.
+  std::vector<uint8_t> used(trace.string_count() + 1, 0);
+  for (const std::span<const StringId> ids :
+       {trace.spans().name, trace.spans().category, trace.spans().overload, trace.instants().name,
+        trace.instants().category, trace.counters().name, trace.counters().series, trace.flows().name,
+        trace.flows().category, trace.async_spans().name, trace.async_spans().category}) {
+    for (const StringId id : ids)
+      used[Row(id) + 1] = 1;
+  }
   escaped_.push_back({});  // row 0: ""
-  AddNames(trace, trace.spans().name);
-  AddNames(trace, trace.spans().category);
-  AddNames(trace, trace.spans().overload);
-  AddNames(trace, trace.instants().name);
-  AddNames(trace, trace.instants().category);
-  AddNames(trace, trace.counters().name);
-  AddNames(trace, trace.counters().series);
-  AddNames(trace, trace.flows().name);
-  AddNames(trace, trace.flows().category);
-  AddNames(trace, trace.async_spans().name);
-  AddNames(trace, trace.async_spans().category);
+  for (uint32_t id = Row(StringId::kEmpty) + 1; id < trace.string_count(); ++id) {
+    if (used[id + 1] != 0) AddName(trace, StringId{id});
+  }
   AddTracks(trace);
   AddArguments(trace);
 }
 
-void ChromePieces::AddNames(const Trace& trace, std::span<const StringId> ids) {
-  for (const StringId id : ids) {
-    if (id == StringId::kNone || id == StringId::kEmpty || slot_[Row(id)] != 0) continue;
-    slot_[Row(id)] = static_cast<uint32_t>(escaped_.size());
-    const std::string_view text = trace.text(id);
-    std::string escaped;
-    AppendJsonEscaped(&escaped, text);
-    escaped_.push_back(escaped == text ? text : std::string_view(owned_.emplace_back(std::move(escaped))));
-  }
+void ChromePieces::AddName(const Trace& trace, StringId id) {
+  slot_[Row(id)] = static_cast<uint32_t>(escaped_.size());
+  const std::string_view text = trace.text(id);
+  std::string escaped;
+  AppendJsonEscaped(&escaped, text);
+  escaped_.push_back(escaped == text ? text : std::string_view(owned_.emplace_back(std::move(escaped))));
 }
 
 void ChromePieces::AddTracks(const Trace& trace) {

@@ -33,7 +33,7 @@ class ChromePieces {
   std::string_view dims(ArgsId id) const { return dims_[Row(id)]; }
 
  private:
-  void AddNames(const Trace& trace, std::span<const StringId> ids);
+  void AddName(const Trace& trace, StringId id);
   void AddTracks(const Trace& trace);
   void AddArguments(const Trace& trace);
 

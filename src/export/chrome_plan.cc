@@ -8,9 +8,6 @@
 namespace opscope {
 namespace {
 
-// About a megabyte of text.
-constexpr size_t kRowsPerBlock = 4096;
-
 // -1, 0, 1; numbers before texts.
 int CompareIdentity(const Trace& trace, int64_t number_a, StringId text_a, int64_t number_b, StringId text_b) {
   const bool is_text_a = text_a != StringId::kNone;
@@ -34,11 +31,15 @@ int CompareTracks(const Trace& trace, TrackId a, TrackId b) {
 
 template <typename Rows>
 void Widen(const Rows& times, Timestamp* first, Timestamp* last, bool* any) {
+  if (times.empty()) return;
+  Timestamp least = *any ? *first : times[0];
+  Timestamp largest = *any ? *last : times[0];
   for (const Timestamp time : times) {
-    *first = *any ? std::min(*first, time) : time;
-    *last = *any ? std::max(*last, time) : time;
-    *any = true;
+    least = std::min(least, time);
+    largest = std::max(largest, time);
   }
+  *first = least, *last = largest;
+  *any = true;
 }
 
 }  // namespace
@@ -47,14 +48,14 @@ bool ChromePlan::SameRow(const Trace& trace, TrackId a, TrackId b) {
   return CompareTracks(trace, a, b) == 0;
 }
 
-ChromePlan::ChromePlan(const Trace& trace) {
+ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) {
   FindRecorded(trace);
   FindTimes(trace);
   OrderTracks(trace);
   OrderSpans(trace);
   SplitInstants(trace);
   OrderFlows(trace);
-  CutBlocks(trace);
+  CutBlocks(trace, rows_per_block);
 }
 
 // Files of other tools do not tell the scope of a span, recordings do.
@@ -68,8 +69,10 @@ void ChromePlan::FindTimes(const Trace& trace) {
   bool any = false;
   const SpanColumns& spans = trace.spans();
   Widen(spans.start, &first_, &last_, &any);
+  Timestamp last = last_;  // of its own: the compiler keeps it in a register
   for (size_t i = 0; i < spans.size(); ++i)
-    last_ = std::max(last_, spans.start[i] + spans.duration[i]);
+    last = std::max(last, spans.start[i] + spans.duration[i]);
+  last_ = last;
   Widen(trace.async_spans().start, &first_, &last_, &any);
   Widen(trace.instants().time, &first_, &last_, &any);
   Widen(trace.counters().time, &first_, &last_, &any);
@@ -106,15 +109,15 @@ void ChromePlan::OrderSpans(const Trace& trace) {
   const SpanColumns& spans = trace.spans();
   spans_.reserve(spans.size());
   const auto before = [&](uint32_t a, uint32_t b) {
-    return std::tuple(spans.start[a], spans.duration[b]) < std::tuple(spans.start[b], spans.duration[a]);
+    return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b] : spans.duration[a] > spans.duration[b];
   };
   for (size_t i = 0; i < tracks_.size();) {
     const auto begin = static_cast<ptrdiff_t>(spans_.size());
     const TrackId first = tracks_[i];
     for (; i < tracks_.size() && CompareTracks(trace, first, tracks_[i]) == 0; ++i) {
-      const uint32_t row = tracks.first_span[Row(tracks_[i])];
-      for (uint32_t k = 0; k < tracks.span_count[Row(tracks_[i])]; ++k)
-        spans_.push_back(row + k);
+      const size_t rows = tracks.span_count[Row(tracks_[i])];
+      spans_.resize(spans_.size() + rows);
+      std::iota(spans_.end() - static_cast<ptrdiff_t>(rows), spans_.end(), tracks.first_span[Row(tracks_[i])]);
     }
     if (!std::is_sorted(spans_.begin() + begin, spans_.end(), before)) {
       std::stable_sort(spans_.begin() + begin, spans_.end(), before);
@@ -172,10 +175,10 @@ void ChromePlan::OrderFlows(const Trace& trace) {
   free_flow_ends_ = static_cast<size_t>(free - flow_ends_.begin());
 }
 
-void ChromePlan::CutBlocks(const Trace& trace) {
+void ChromePlan::CutBlocks(const Trace& trace, size_t rows_per_block) {
   const auto cut = [&](ChromeSection section, size_t begin, size_t end) {
-    for (; begin < end; begin += kRowsPerBlock) {
-      blocks_.push_back({section, begin, std::min(begin + kRowsPerBlock, end)});
+    for (; begin < end; begin += rows_per_block) {
+      blocks_.push_back({section, begin, std::min(begin + rows_per_block, end)});
     }
   };
   cut(ChromeSection::kSpans, 0, spans_.size());

@@ -45,7 +45,7 @@ struct ChromeFlowEnd {
 
 class ChromePlan {
  public:
-  explicit ChromePlan(const Trace& trace);
+  ChromePlan(const Trace& trace, size_t rows_per_block);
 
   bool recorded() const { return recorded_; }
   bool writes_window() const { return writes_window_; }  // the "Trace" span and the two instants
@@ -71,7 +71,7 @@ class ChromePlan {
   void OrderSpans(const Trace& trace);
   void SplitInstants(const Trace& trace);
   void OrderFlows(const Trace& trace);
-  void CutBlocks(const Trace& trace);
+  void CutBlocks(const Trace& trace, size_t rows_per_block);
 
   bool recorded_ = false;
   bool writes_window_ = false;

@@ -59,7 +59,7 @@ void PutCategory(std::string_view escaped, ChromeBuffer* out) {
 }
 
 bool HasMember(std::string_view members, std::string_view quoted_key) {
-  return members.find(quoted_key) != std::string_view::npos;
+  return !members.empty() && members.find(quoted_key) != std::string_view::npos;
 }
 
 }  // namespace
@@ -103,70 +103,87 @@ void ChromeRowWriter::WriteSpans(const ChromeBlock& block, ChromeBuffer* out) co
   const auto& ends = plan_.flow_ends();
   auto flow = std::lower_bound(ends.begin(), ends.end(), block.begin,
                                [](const ChromeFlowEnd& end, size_t place) { return end.span < place; });
+  SpanFrame frame;
   for (size_t place = block.begin; place < block.end; ++place) {
-    WriteSpan(place, out);
+    WriteSpan(place, &frame, out);
     for (; flow != ends.end() && flow->span == place; ++flow)
       WriteFlowEnd(*flow, out);
   }
 }
 
-void ChromeRowWriter::WriteSpan(size_t place, ChromeBuffer* out) const {
+void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* frame) const {
+  const std::string_view escaped = pieces_.name(category);
+  frame->before_name.assign(kNext).append("{\"ph\": \"X\", ");
+  if (!escaped.empty()) frame->before_name.append("\"cat\": \"").append(escaped).append("\", ");
+  frame->before_name.append("\"name\": \"");
+  frame->before_start.assign("\", ").append(pieces_.track(track)).append(", \"ts\": ");
+  frame->category = category, frame->track = track;
+  frame->is_set = true;
+}
+
+void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const {
   const SpanColumns& spans = trace_.spans();
   const uint32_t span = plan_.spans()[place];
-  const std::string_view name = pieces_.name(spans.name[span]);
-  const std::string_view category = pieces_.name(spans.category[span]);
-  const std::string_view overload = pieces_.name(spans.overload[span]);
-  const std::string_view track = pieces_.track(spans.track[span]);
-  out->Reserve(kFixedRoom + name.size() + category.size() + overload.size() + track.size());
-  out->Put(kNext);
-  out->Put("{\"ph\": \"X\", ");
-  PutCategory(category, out);
-  out->Put("\"name\": \"");
-  out->Put(name);
-  if (!overload.empty()) {
-    out->Put(".");
-    out->Put(overload);
+  if (!frame->is_set || frame->category != spans.category[span] || frame->track != spans.track[span]) {
+    SetFrame(spans.category[span], spans.track[span], frame);
   }
-  out->Put("\", ");
-  out->Put(track);
-  out->Put(", \"ts\": ");
-  out->PutMicros(spans.start[span].ns);
-  out->Put(", \"dur\": ");
-  out->PutMicros(spans.duration[span].ns);
-  WriteArgs(place, span, out);
-  out->Put("}");
-}
-
-// torch's own order varies; this one puts what every span has first and what is different each time last.
-void ChromeRowWriter::WriteArgs(size_t place, uint32_t span, ChromeBuffer* out) const {
-  const SpanColumns& spans = trace_.spans();
+  const std::string_view name = pieces_.name(spans.name[span]);
+  const std::string_view overload = pieces_.name(spans.overload[span]);
   const std::string_view extra = trace_.text(spans.extra[span]);
+  const ArgsId args = spans.args[span];
+  const std::string_view values = args == ArgsId::kNone ? std::string_view() : pieces_.values_types_strides(args);
+  const std::string_view dims = args == ArgsId::kNone ? std::string_view() : pieces_.dims(args);
+  const std::string stack = spans.stack[span] == StackId::kNone ? std::string() : CallStack(spans.stack[span]);
+  ChromeCursor at = out->Begin(kFixedRoom + frame->before_name.size() + name.size() + overload.size() +
+                               frame->before_start.size() + values.size() + stack.size() + dims.size() + extra.size());
+  at.Put(frame->before_name);
+  at.Put(name);
+  if (!overload.empty()) {
+    at.Put(".");
+    at.Put(overload);
+  }
+  at.Put(frame->before_start);
+  at.PutMicros(spans.start[span].ns);
+  at.Put(", \"dur\": ");
+  at.PutMicros(spans.duration[span].ns);
+
+  // torch's own order varies; this one puts what every span has first and what is different each time last.
+  bool any = false;
+  const auto next = [&at, &any](std::string_view member) {
+    at.Put(any ? ", " : ", \"args\": {");
+    at.Put(member);
+    any = true;
+  };
   const bool generated = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown;
-  MemberWriter members(out);
-  if (spans.external_id[span] != 0) {
-    members.Unsigned("\"External id\": ", spans.external_id[span]);
-  } else if (generated) {
-    members.Unsigned("\"External id\": ", place + 1);
+  if (const uint32_t id = spans.external_id[span]; id != 0 || generated) {
+    next("\"External id\": ");
+    at.PutUint(id != 0 ? id : place + 1);
   }
   if (spans.sequence[span] >= 0) {
-    members.Signed("\"Sequence number\": ", spans.sequence[span]);
-    members.Unsigned("\"Fwd thread id\": ", spans.forward_thread[span]);
+    next("\"Sequence number\": ");
+    at.PutInt(spans.sequence[span]);
+    next("\"Fwd thread id\": ");
+    at.PutUint(spans.forward_thread[span]);
   }
-  if (spans.correlation[span] != 0) members.Unsigned("\"correlation\": ", spans.correlation[span]);
-  const ArgsId args = spans.args[span];
-  if (args != ArgsId::kNone) members.Text(pieces_.values_types_strides(args));
-  if (spans.stack[span] != StackId::kNone) {
-    members.Next();
-    WriteCallStack(spans.stack[span], out);
+  if (spans.correlation[span] != 0) {
+    next("\"correlation\": ");
+    at.PutUint(spans.correlation[span]);
   }
-  if (args != ArgsId::kNone) members.Text(pieces_.dims(args));
-  if ((spans.flags[span] & span_flags::kUnfinished) != 0) members.Text("\"finished\": false");
-  if (generated && !HasMember(extra, "\"Record function id\"")) members.Text("\"Record function id\": 0");
-  if (!extra.empty()) members.Text(extra);
-  if (generated && !HasMember(extra, "\"Ev Idx\"")) members.Unsigned("\"Ev Idx\": ", place);
+  if (!values.empty()) next(values);
+  if (!stack.empty()) next(stack);
+  if (!dims.empty()) next(dims);
+  if ((spans.flags[span] & span_flags::kUnfinished) != 0) next("\"finished\": false");
+  if (generated && !HasMember(extra, "\"Record function id\"")) next("\"Record function id\": 0");
+  if (!extra.empty()) next(extra);
+  if (generated && !HasMember(extra, "\"Ev Idx\"")) {
+    next("\"Ev Idx\": ");
+    at.PutUint(place);
+  }
+  at.Put(any ? "}}" : "}");
+  out->End(at);
 }
 
-void ChromeRowWriter::WriteCallStack(StackId stack, ChromeBuffer* out) const {
+std::string ChromeRowWriter::CallStack(StackId stack) const {
   std::string text = "\"Call stack\": \"";
   const StackColumns& stacks = trace_.stacks();
   for (; stack != StackId::kNone; stack = stacks.caller[Row(stack)]) {
@@ -174,8 +191,7 @@ void ChromeRowWriter::WriteCallStack(StackId stack, ChromeBuffer* out) const {
     text += ';';
   }
   text += '"';
-  out->Append(text);
-  out->Reserve(kFixedRoom);
+  return text;
 }
 
 void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const {

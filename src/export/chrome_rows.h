@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "export/chrome_buffer.h"
 #include "export/chrome_pieces.h"
 #include "export/chrome_plan.h"
@@ -20,10 +22,18 @@ class ChromeRowWriter {
   void WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const;
 
  private:
+  // What neighbours mostly share: the text before the name, and that between name and start.
+  struct SpanFrame {
+    bool is_set = false;
+    StringId category = StringId::kNone;
+    TrackId track = TrackId::kNone;
+    std::string before_name, before_start;
+  };
+
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
-  void WriteSpan(size_t place, ChromeBuffer* out) const;
-  void WriteArgs(size_t place, uint32_t span, ChromeBuffer* out) const;
-  void WriteCallStack(StackId stack, ChromeBuffer* out) const;
+  void SetFrame(StringId category, TrackId track, SpanFrame* frame) const;
+  void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
+  std::string CallStack(StackId stack) const;  // the member
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
   void WriteAllocation(size_t row, ChromeBuffer* out) const;
   void WriteInstant(uint32_t row, ChromeBuffer* out) const;

@@ -59,22 +59,24 @@ void TorchLinks::NumberByStart() {
     }
   }
   NaturalSort(&starts, [](const Start& a, const Start& b) { return a.start < b.start; });
+  const std::span<uint32_t> ids = builder_->external_ids();
   uint32_t number = 0;
   for (const Start& start : starts.view())
-    builder_->SetExternalId(AddedSpan{start.span}, ++number);
+    ids[start.span] = ++number;
 }
 
 // False, and some numbers are wrong: the spans do not stand by start.
 bool TorchLinks::NumberInOrderOfAddition() {
-  const SpanColumns added = builder_->added_spans();
+  const std::span<const Timestamp> starts = builder_->added_spans().start;
+  const std::span<uint32_t> ids = builder_->external_ids();
   Timestamp last{INT64_MIN};
   uint32_t number = 0;
   for (const Thread& thread : threads_) {
     for (size_t span = static_cast<size_t>(thread.first), end = span + thread.count; span < end; ++span) {
-      if (added.external_id[span] == 0) continue;
-      if (added.start[span] < last) return false;
-      last = added.start[span];
-      builder_->SetExternalId(AddedSpan{static_cast<uint32_t>(span)}, ++number);
+      if (ids[span] == 0) continue;
+      if (starts[span] < last) return false;
+      last = starts[span];
+      ids[span] = ++number;
     }
   }
   return true;

@@ -169,8 +169,8 @@ void TraceBuilder::SetNested(TrackId track) {
 SpanColumns TraceBuilder::added_spans() const {
   return storage_->spans.view();
 }
-void TraceBuilder::SetExternalId(AddedSpan span, uint32_t external_id) {
-  storage_->spans.external_id[static_cast<size_t>(span)] = external_id;
+std::span<uint32_t> TraceBuilder::external_ids() {
+  return {storage_->spans.external_id.data(), storage_->spans.size()};
 }
 void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread) {
   storage_->spans.sequence[static_cast<size_t>(span)] = sequence;

@@ -149,7 +149,7 @@ class TraceBuilder {
   // the next AddSpan.
   SpanColumns added_spans() const;
   // Late knowledge about a span.
-  void SetExternalId(AddedSpan span, uint32_t external_id);
+  std::span<uint32_t> external_ids();  // by order of addition; valid until the next AddSpan
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
   void SetExtra(AddedSpan span, StringId extra);
   void SetStep(AddedSpan span);  // marks it; AddStep adds the row
