@@ -21,6 +21,16 @@ run(${CMAKE_COMMAND} --build ${FOLDER}/build --parallel 2)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure --no-tests=error)
 run(${FOLDER}/moved/bin/opscope-native summary ${FOLDER}/build/in_c.opscope)
 
+# A run path into a build folder would load what somebody else has put there.
+file(GLOB_RECURSE binaries ${FOLDER}/moved/bin/* ${FOLDER}/moved/*.so*)
+foreach(binary IN LISTS binaries)
+  execute_process(COMMAND ${READELF} -dW ${binary} OUTPUT_VARIABLE dynamic)
+  string(REGEX MATCH "R[UN]*PATH[^\n]*\\[([^]\n]*)\\]" found "${dynamic}")
+  if(found AND NOT CMAKE_MATCH_1 MATCHES "^[$]ORIGIN/[^:]*$")
+    message(FATAL_ERROR "downstream: ${binary} has the run path ${CMAKE_MATCH_1}")
+  endif()
+endforeach()
+
 find_program(pkg_config pkg-config)
 if(pkg_config)
   file(GLOB_RECURSE file ${FOLDER}/moved/*/opscope.pc)
