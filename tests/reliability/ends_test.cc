@@ -1,0 +1,63 @@
+// A program ends as it would without us, in every way that programs end: same status, same output, no
+// later. OPSCOPE_SOAK=1 runs each twenty times.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "job.h"
+
+namespace {
+
+int Repetitions() {
+  return std::getenv("OPSCOPE_SOAK") != nullptr ? 20 : 1;
+}
+
+std::vector<std::string> Ways() {
+  std::vector<std::string> ways;
+  for (;;) {
+    const Job job = RunJob({RELIABILITY_ENDS_PLAIN, std::to_string(ways.size())});
+    if (job.output.empty()) return ways;
+    ways.push_back(job.output);
+  }
+}
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+TEST(Ends, AreWhatTheyAreWithoutARecorder) {
+  const std::vector<std::string> ways = Ways();
+  ASSERT_GE(ways.size(), 24u);
+  std::map<std::string, std::vector<double>> ending_ms;
+  int runs = 0;
+  for (int repetition = 0; repetition < Repetitions(); ++repetition) {
+    for (size_t way = 0; way < ways.size(); ++way) {
+      const Job plain = RunJob({RELIABILITY_ENDS_PLAIN, std::to_string(way), "without"});
+      ASSERT_NE(plain.status, -1) << ways[way];
+      ending_ms["without"].push_back(plain.ending_ms);
+      for (const char* state : {"open", "stopped", "exporting"}) {
+        const Job job = RunJob({RELIABILITY_ENDS, std::to_string(way), state});
+        EXPECT_EQ(job.status, plain.status) << ways[way] << ", " << state << ": " << job.description();
+        EXPECT_EQ(job.output, plain.output) << ways[way] << ", " << state;
+        ending_ms[state].push_back(job.ending_ms);
+        ++runs;
+      }
+    }
+  }
+  std::printf("%zu ways x 3 states x %d: %d ends compared; time to end, median ms:", ways.size(), Repetitions(), runs);
+  for (const auto& [state, values] : ending_ms) {
+    std::printf(" %s %.2f (most %.1f)", state.c_str(), Median(values), *std::max_element(values.begin(), values.end()));
+    EXPECT_LE(Median(values), Median(ending_ms["without"]) + 100);
+  }
+  std::printf("\n");
+}
+
+}  // namespace
