@@ -187,6 +187,10 @@ OPSCOPE_RECORDER_API opscope::Thread* opscope_thread_sync();
 // The calling thread's stream in the open window of `slot`; attaches the thread when it has none.
 // Null when the window is closed. logical_thread: the source's own number for this thread, 0: none.
 OPSCOPE_RECORDER_API opscope::Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread);
+// A module (program, plugin) that recorded with names of its own is being unloaded: other names may come to
+// lie where they lay, so no thread takes an address for a name that it saw there. Threads act on it at
+// their next native scope.
+OPSCOPE_RECORDER_API void opscope_names_go();
 // Text that the calling thread's chunks carry as its name from now on (cut to 31 bytes).
 OPSCOPE_RECORDER_API void opscope_set_thread_name(const char* name);
 

@@ -49,6 +49,13 @@ struct StaticName {
   const char* text;
 };
 
+// Static storage ends where a plugin is unloaded. One of these lies in each module that includes this
+// (hidden: the same name in another module is another object) and tells the recorder.
+struct NamesOfThisModule {
+  ~NamesOfThisModule() { opscope_names_go(); }
+};
+__attribute__((visibility("hidden"))) inline const NamesOfThisModule names_of_this_module;
+
 // What Scope is made of, for bindings of other languages: a scope is its OpenScope in the first window that
 // takes it, with siblings in the others. Null: nothing is recorded.
 inline OpenScope* OpenAnnotation(Stream* stream, StaticName name) {

@@ -75,6 +75,7 @@ struct ThreadState {
   GrowingArray<OpenScope*> slot_blocks;  // written by the thread
   StreamState* free_streams = nullptr;   // registry.mutex
   ThreadState* next = nullptr;           // registry.mutex: of the list of ended threads
+  uint64_t modules_gone = 0;             // registry.mutex: of Registry::modules_gone, what the thread has acted on
 };
 
 inline ThreadState* StateOf(Thread* thread) {
@@ -117,6 +118,7 @@ struct Registry {
   std::mutex mutex;
   uint64_t windows_opened = 0;
   uint64_t gate_changes = 0;
+  uint64_t modules_gone = 0;       // times that names were unloaded
   Window* open[kMaxWindows] = {};  // by slot; set until the close is complete
   Window* all = nullptr;           // open or not, until freed
   ThreadState* ended = nullptr;    // to be used again

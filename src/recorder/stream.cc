@@ -229,6 +229,19 @@ void ChainNativeStreams(Thread* thread) {
   *link = nullptr;
 }
 
+// A handler may come here while its thread looks a name up: the offset that it is about to take stays.
+// REQUIRES: registry.mutex is held.
+void ForgetUnloadedNames(Thread* thread) {
+  ThreadState* state = StateOf(thread);
+  if (state->modules_gone == registry.modules_gone) return;
+  state->modules_gone = registry.modules_gone;
+  for (Stream* stream : thread->streams) {
+    if (stream == nullptr) continue;
+    for (NameCacheEntry& entry : stream->stable_names)
+      entry.text = nullptr;
+  }
+}
+
 // First chunk, outside registry.mutex. At the cap there is none, and everything is counted as dropped.
 void TakeFirstChunk(Stream* stream) {
   opscope_make_room(stream, 0);
@@ -371,6 +384,7 @@ Thread* opscope_thread_sync() {
       if (window->native_threads == opscope::NativeThreads::kAll) opscope::AttachLocked(thread, window, 0);
     }
     opscope::ChainNativeStreams(thread);
+    opscope::ForgetUnloadedNames(thread);
     thread->gate = opscope_gate.load(std::memory_order_relaxed);
   }
   for (Stream* stream = thread->native; stream != nullptr; stream = stream->next_native) {

@@ -225,3 +225,10 @@ void opscope_set_thread_name(const char* name) {
     if (stream->chunk != nullptr) std::memcpy(stream->chunk->thread_name, StateOf(thread)->name, 32);
   }
 }
+
+void opscope_names_go() {
+  const opscope::SignalsBlocked blocked;
+  std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+  ++opscope::registry.modules_gone;
+  opscope::ChangeGate();
+}

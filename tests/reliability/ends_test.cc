@@ -60,4 +60,19 @@ TEST(Ends, AreWhatTheyAreWithoutARecorder) {
   std::printf("\n");
 }
 
+TEST(Ends, DestructorsOfEveryKindMayRecordInEveryOrder) {
+  int runs = 0;
+  for (int order = 0; order < 24; ++order) {
+    const Job plain = RunJob({RELIABILITY_DESTRUCTORS_PLAIN, std::to_string(order), "without"});
+    ASSERT_EQ(plain.status, 0) << plain.description();
+    for (const char* state : {"open", "stopped"}) {
+      const Job job = RunJob({RELIABILITY_DESTRUCTORS, std::to_string(order), state});
+      EXPECT_EQ(job.status, 0) << "order " << order << ", " << state << ": " << job.description();
+      EXPECT_EQ(job.output, plain.output) << "order " << order << ", " << state;
+      ++runs;
+    }
+  }
+  std::printf("24 orders x 2 states: %d runs compared\n", runs);
+}
+
 }  // namespace
