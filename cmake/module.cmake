@@ -27,6 +27,8 @@ function(opscope_module name)
     add_executable(${name}_tests ${tests})
     target_include_directories(${name}_tests PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${name}_tests PRIVATE opscope_${name} ${arg_PRIVATE_DEPS} ${arg_TEST_DEPS} opscope::dep_gtest)
+    # A compiler may be told to write its __FILE__ relative to the build folder, where no test runs.
+    target_compile_definitions(${name}_tests PRIVATE OPSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     opscope_strict(${name}_tests)
     gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)
   endif()

@@ -52,6 +52,7 @@ nb::dict RowDict(const Trace& trace, const OpSummaryRow& row, const std::vector<
   result["device_self_ns"] = row.device_self_ns;
   result["self_memory_bytes"] = row.self_memory_bytes;
   result["flops"] = row.flops;
+  result["flops_per_s"] = row.flops_per_s();
   return result;
 }
 

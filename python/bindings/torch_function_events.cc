@@ -114,8 +114,9 @@ void EventColumns::RestoreOverrides(PyObject* overrides) {
 namespace {
 
 FunctionEvents Build(const Trace& trace, const std::optional<int64_t>& start_ns,
-                     const std::optional<std::string>& use_device) {
+                     const std::optional<std::string>& use_device, bool only_torch_flops) {
   FunctionEventOptions options;
+  options.only_torch_flops = only_torch_flops;
   if (start_ns) options.trace_start = Timestamp{*start_ns};
   options.use_device = use_device;
   return WithoutGil([&] { return BuildFunctionEvents(trace, options); });
@@ -185,7 +186,7 @@ nb::tuple GetState(EventColumns& columns) {
   const std::string bytes = Unwrap(WithoutGil([&] { return OpscopeBytes(columns.trace()); }));
   nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), columns.events().trace_start.ns,
-                        columns.events().use_device, overrides);
+                        columns.events().use_device, columns.events().only_torch_flops, overrides);
 }
 
 void SetState(EventColumns& columns, const nb::tuple& state) {
@@ -193,9 +194,10 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
   const std::span<const std::byte> view(static_cast<const std::byte*>(bytes.data()), bytes.size());
   auto trace = std::make_shared<const Trace>(Unwrap(WithoutGil([&] { return ImportBytes(view, "pickled events"); })));
   const Trace& columns_of = *trace;
-  FunctionEvents events = Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]));
+  FunctionEvents events =
+      Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]), nb::cast<bool>(state[3]));
   auto* made = new (&columns) EventColumns(std::move(trace), std::move(events));
-  if (!state[3].is_none()) made->RestoreOverrides(nb::object(state[3]).ptr());
+  if (!state[4].is_none()) made->RestoreOverrides(nb::object(state[4]).ptr());
 }
 
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
@@ -209,11 +211,12 @@ void BindFunctionEvents(nb::module_& module) {
       .def(
           "__init__",
           [](EventColumns* self, const SharedTrace& shared, std::optional<int64_t> start_ns,
-             std::optional<std::string> use_device) {
-            FunctionEvents events = Build(*shared.trace, start_ns, use_device);
+             std::optional<std::string> use_device, bool only_torch_flops) {
+            FunctionEvents events = Build(*shared.trace, start_ns, use_device, only_torch_flops);
             new (self) EventColumns(shared.trace, std::move(events));
           },
-          nb::arg("trace"), nb::arg("start_ns").none() = nb::none(), nb::arg("use_device").none() = nb::none())
+          nb::arg("trace"), nb::arg("start_ns").none() = nb::none(), nb::arg("use_device").none() = nb::none(),
+          nb::arg("only_torch_flops") = false)
       .def("__len__", [](const EventColumns& columns) { return columns.events().size(); })
       .def("event",
            [](EventColumns& columns, uint32_t row) {

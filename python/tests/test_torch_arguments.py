@@ -85,7 +85,6 @@ def test_actions_are_torchs():
 LATER = {
     "profile_memory=True": {"profile_memory": True},
     "with_stack=True": {"with_stack": True},
-    "with_flops=True": {"with_flops": True},
     "with_modules=True": {"with_modules": True},
     "acc_events=True": {"acc_events": True},
     "post_processing_timeout_s=5": {"post_processing_timeout_s": 5},

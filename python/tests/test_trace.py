@@ -150,6 +150,7 @@ class TestSummary:
             "device_self_ns",
             "self_memory_bytes",
             "flops",
+            "flops_per_s",
         ]
 
     def test_counts_and_times(self, trace):

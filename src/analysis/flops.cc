@@ -1,144 +1,98 @@
-// Products are computed in uint64, which wraps as torch's do.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/flops.h"
 
-#include <charconv>
-#include <optional>
-#include <utility>
+#include <tsl/robin_map.h>
+
+#include "analysis/flop_formulas.h"
 
 namespace opscope {
 namespace {
 
-struct FormulaRow {
-  std::string_view op;
-  FlopsFormula formula;
-};
-constexpr FormulaRow kFormulas[] = {
-    {"aten::conv2d", FlopsFormula::kConv2d},
-    {"aten::mm", FlopsFormula::kMatrixProduct},
-    {"aten::addmm", FlopsFormula::kAddedMatrixProduct},
-    {"aten::bmm", FlopsFormula::kBatchedProduct},
-    {"aten::baddbmm", FlopsFormula::kAddedBatchedProduct},
-    {"aten::mul", FlopsFormula::kElementwise},
-    {"aten::add", FlopsFormula::kElementwise},
-};
-
-uint64_t Count(std::span<const int64_t> sizes) {
-  uint64_t product = 1;
-  for (int64_t size : sizes)
-    product *= static_cast<uint64_t>(size);
-  return product;
-}
-
-const Argument* TensorAt(std::span<const Argument> arguments, size_t i) {
-  return i < arguments.size() && arguments[i].kind == ArgumentKind::kTensor ? &arguments[i] : nullptr;
-}
-
-// "[1, 2]" as numbers, "3" as one; nullopt for anything else.
-std::optional<std::vector<int64_t>> ReadInts(std::string_view text) {
-  std::vector<int64_t> numbers;
-  for (size_t at = 0; at < text.size();) {
-    if (text[at] == '[' || text[at] == ']' || text[at] == ',' || text[at] == ' ') {
-      ++at;
-      continue;
+// The rule of each name of a trace.
+class RulesByName {
+ public:
+  RulesByName(const Trace& trace, FlopRuleSet set) : rules_(trace.string_count(), nullptr) {
+    for (const FlopRule& rule : FlopRules()) {
+      if (set == FlopRuleSet::kOnlyTorch && rule.kind == FlopKind::kOwn) continue;
+      const auto name = trace.FindString(rule.op);
+      if (!name || *name == StringId::kNone) continue;
+      rules_[Row(*name)] = &rule;
+      any_ = true;
     }
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    numbers.push_back(number);
-    at = static_cast<size_t>(end - text.data());
   }
-  return numbers;
+  bool any() const { return any_; }
+  const FlopRule* Of(StringId name) const { return name == StringId::kNone ? nullptr : rules_[Row(name)]; }
+
+ private:
+  std::vector<const FlopRule*> rules_;
+  bool any_ = false;
+};
+
+// The number of a call follows from its name and its arguments, which many calls share.
+class CallFlops {
+ public:
+  explicit CallFlops(const Trace& trace) : trace_(trace) {}
+
+  int64_t Of(const FlopRule& rule, StringId name, ArgsId args) {
+    if (args == ArgsId::kNone) return 0;
+    const uint64_t key = uint64_t{Row(name)} << 32 | Row(args);
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    const auto flops = static_cast<int64_t>(rule.formula(trace_.arguments(args), trace_));
+    known_.emplace(key, flops);
+    return flops;
+  }
+
+ private:
+  const Trace& trace_;
+  tsl::robin_map<uint64_t, int64_t> known_;
+};
+
+bool IsWhole(const FlopRule* rule) {
+  return rule != nullptr && (rule->kind == FlopKind::kTorch || rule->kind == FlopKind::kOwn);
 }
 
-// 2 N Ho Wo kh kw Cin Cout / groups
-uint64_t Conv2d(std::span<const Argument> arguments, const Trace& trace) {
-  const Argument* input = TensorAt(arguments, 0);
-  const Argument* weight = TensorAt(arguments, 1);
-  if (arguments.size() < 7 || !input || !weight || input->sizes.size() != 4 || weight->sizes.size() != 4) return 0;
-  const auto stride = ReadInts(trace.text(arguments[3].value));
-  const auto padding = ReadInts(trace.text(arguments[4].value));
-  const auto dilation = ReadInts(trace.text(arguments[5].value));
-  const auto groups = ReadInts(trace.text(arguments[6].value));
-  if (!stride || !padding || !dilation || !groups || stride->size() != 2 || padding->size() != 2 ||
-      dilation->size() != 2 || groups->size() != 1 || groups->front() == 0 || (*stride)[0] == 0 || (*stride)[1] == 0) {
-    return 0;
+// Takes out what is counted by another call. Spans lie in pre-order, so a parent comes before its
+// children: one pass up finds what encloses torch's formulas, one pass down what lies inside a call that counts.
+void CountNothingTwice(const SpanColumns& spans, const RulesByName& rules, std::vector<int64_t>* flops) {
+  enum : uint8_t { kFree, kEnclosesTorch, kCounts };
+  std::vector<uint8_t> state(spans.size(), kFree);
+  for (size_t row = spans.size(); row-- > 0;) {
+    const FlopRule* rule = rules.Of(spans.name[row]);
+    const bool is_torch = rule != nullptr && rule->kind == FlopKind::kTorch && (*flops)[row] != 0;
+    const SpanId parent = spans.parent[row];
+    if ((is_torch || state[row] == kEnclosesTorch) && parent != SpanId::kNone) state[Row(parent)] = kEnclosesTorch;
   }
-  uint64_t output = static_cast<uint64_t>(input->sizes[0]);
-  for (size_t d = 0; d < 2; ++d) {
-    // Unsigned on purpose: hostile sizes wrap instead of overflowing.
-    const auto reach = static_cast<uint64_t>((*dilation)[d]) * (static_cast<uint64_t>(weight->sizes[2 + d]) - 1);
-    const auto span = static_cast<uint64_t>(input->sizes[2 + d]) + 2 * static_cast<uint64_t>((*padding)[d]) - reach - 1;
-    // A stride of -1 could overflow the division; no convolution has one.
-    if ((*stride)[d] < 0) return 0;
-    output *= static_cast<uint64_t>(static_cast<int64_t>(span) / (*stride)[d] + 1);
+  for (size_t row = 0; row < spans.size(); ++row) {
+    const FlopRule* rule = rules.Of(spans.name[row]);
+    const SpanId parent = spans.parent[row];
+    const bool lies_inside = parent != SpanId::kNone && state[Row(parent)] == kCounts;
+    const bool is_own = rule != nullptr && rule->kind == FlopKind::kOwn;
+    if (is_own && (lies_inside || state[row] == kEnclosesTorch)) (*flops)[row] = 0;
+    if (lies_inside || (IsWhole(rule) && (*flops)[row] != 0)) state[row] = kCounts;
   }
-  const uint64_t per_output = static_cast<uint64_t>(weight->sizes[2]) * static_cast<uint64_t>(weight->sizes[3]) *
-                              static_cast<uint64_t>(input->sizes[1]) * static_cast<uint64_t>(weight->sizes[0]);
-  return 2 * output * per_output / static_cast<uint64_t>(groups->front());
-}
-
-// 2 M K N, times the batch
-uint64_t Product(const Argument* left, const Argument* right, bool is_batched) {
-  if (!left || !right || left->sizes.empty() || right->sizes.empty()) return 0;
-  const auto inner = static_cast<uint64_t>(left->sizes.back());
-  const auto batch = is_batched ? static_cast<uint64_t>(left->sizes.front()) : 1;
-  if (inner == 0 || batch == 0) return 0;
-  return Count(left->sizes) / inner / batch * Count(right->sizes) * 2;
 }
 
 }  // namespace
 
-FlopsFormula FormulaOf(std::string_view op) {
-  for (const FormulaRow& row : kFormulas) {
-    if (row.op == op) return row.formula;
-  }
-  return FlopsFormula::kNone;
-}
-
-int64_t FlopsOfCall(FlopsFormula formula, std::span<const Argument> arguments, const Trace& trace) {
-  const Argument* first = TensorAt(arguments, 0);
-  const Argument* second = TensorAt(arguments, 1);
-  const Argument* third = TensorAt(arguments, 2);
-  switch (formula) {
-    case FlopsFormula::kNone:
-      return 0;
-    case FlopsFormula::kConv2d:
-      return static_cast<int64_t>(Conv2d(arguments, trace));
-    case FlopsFormula::kMatrixProduct:
-      return static_cast<int64_t>(Product(first, second, false));
-    case FlopsFormula::kAddedMatrixProduct:
-      return first ? static_cast<int64_t>(Product(second, third, false)) : 0;
-    case FlopsFormula::kBatchedProduct:
-      return static_cast<int64_t>(Product(first, second, true));
-    case FlopsFormula::kAddedBatchedProduct:
-      return first ? static_cast<int64_t>(Product(second, third, true)) : 0;
-    case FlopsFormula::kElementwise:
-      return first ? static_cast<int64_t>(Count(first->sizes)) : 0;
-  }
-  return 0;
-}
-
-std::vector<int64_t> FlopsOfSpans(const Trace& trace) {
+std::vector<int64_t> FlopsOfSpans(const Trace& trace, FlopRuleSet set) {
   const SpanColumns& spans = trace.spans();
+  const RulesByName rules(trace, set);
+  if (!rules.any() || trace.argument_list_count() == 0) return {};
   std::vector<int64_t> flops(spans.size(), 0);
-  std::vector<std::pair<StringId, FlopsFormula>> present;
-  for (const FormulaRow& row : kFormulas) {
-    if (auto name = trace.FindString(row.op)) present.emplace_back(*name, row.formula);
-  }
-  if (present.empty()) return flops;
+  CallFlops calls(trace);
   for (size_t row = 0; row < spans.size(); ++row) {
-    if (spans.args[row] == ArgsId::kNone) continue;
-    for (const auto& [name, formula] : present) {
-      if (spans.name[row] == name) flops[row] = FlopsOfCall(formula, trace.arguments(spans.args[row]), trace);
-    }
+    const FlopRule* rule = rules.Of(spans.name[row]);
+    if (rule != nullptr) flops[row] = calls.Of(*rule, spans.name[row], spans.args[row]);
   }
+  CountNothingTwice(spans, rules, &flops);
   return flops;
 }
 
-std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& events) {
-  const std::vector<int64_t> of_span = FlopsOfSpans(trace);
+std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& events, FlopRuleSet rules) {
+  const std::vector<int64_t> of_span = FlopsOfSpans(trace, rules);
   std::vector<int64_t> flops(events.size(), 0);
+  if (of_span.empty()) return flops;
   for (size_t i = 0; i < events.size(); ++i) {
     if (events.span[i] != SpanId::kNone) flops[i] = of_span[Row(events.span[i])];
   }

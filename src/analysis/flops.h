@@ -1,5 +1,8 @@
-// Floating-point operations of single calls, by torch's own formulas (docs/analyses.md): convolutions,
-// matrix products, mul and add; every other op counts zero.
+// Floating-point operations of spans (flop_formulas.h), so that sums count no work twice.
+//
+// A call that torch.profiler has a formula for always counts, as it does there. A call that only opscope
+// has one for counts unless it lies inside a call that counts (but for mul and add), or encloses one:
+// aten::linear counts where it is one kernel, and leaves the number to aten::addmm where it calls that.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,25 +16,11 @@
 
 namespace opscope {
 
-enum class FlopsFormula : uint8_t {
-  kNone,
-  kConv2d,
-  kMatrixProduct,
-  kAddedMatrixProduct,
-  kBatchedProduct,
-  kAddedBatchedProduct,
-  kElementwise
-};
+enum class FlopRuleSet : uint8_t { kAll, kOnlyTorch };
 
-// By the exact name of the op.
-FlopsFormula FormulaOf(std::string_view op);
-
-// 0 when the arguments are not recorded or not what the formula needs.
-int64_t FlopsOfCall(FlopsFormula formula, std::span<const Argument> arguments, const Trace& trace);
-
+// One number per span; empty when no op of the trace has a formula.
+std::vector<int64_t> FlopsOfSpans(const Trace& trace, FlopRuleSet rules = FlopRuleSet::kAll);
 // One number per event of the list.
-std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& events);
-// One number per span.
-std::vector<int64_t> FlopsOfSpans(const Trace& trace);
+std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& events, FlopRuleSet rules);
 
 }  // namespace opscope

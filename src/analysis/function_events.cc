@@ -49,6 +49,7 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   EventListWork work;
   work.events.trace_start = TraceStart(trace, options);
   work.events.use_device = DeviceOf(trace, options);
+  work.events.only_torch_flops = options.only_torch_flops;
   work.events.with_flops = IsSetInMetadata(trace, "with_flops");
   work.events.profile_memory = IsSetInMetadata(trace, "profile_memory");
   ListEvents(trace, &work);
@@ -57,7 +58,8 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   BuildCallTree(&work);
   FoldRepeatedCalls(&work);
   SumDeviceTimes(&work);
-  if (work.events.with_flops) work.events.flops = FlopsOfEvents(trace, work.events);
+  const FlopRuleSet flop_rules = options.only_torch_flops ? FlopRuleSet::kOnlyTorch : FlopRuleSet::kAll;
+  if (work.events.with_flops) work.events.flops = FlopsOfEvents(trace, work.events, flop_rules);
   return std::move(work.events);
 }
 

@@ -90,7 +90,7 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
       added.keys = grouper.Texts(span);
     }
     AddSpan(measures, span, spans.duration[span].ns, is_nested, &summary.rows[row]);
-    summary.rows[row].flops += flops[span];
+    if (!flops.empty()) summary.rows[row].flops += flops[span];
     if (trace.tracks().kind[Row(spans.track[span])] == TrackKind::kThread) {
       summary.thread_self_ns += measures.self_ns[span];
     }

@@ -49,7 +49,7 @@ class Cli : public testing::Test {
     return Path(name);
   }
   static std::string Golden(const std::string& name) {
-    return (fs::path(OPSCOPE_GOLDEN_DIR) / "torch_table" / name / "trace.json.gz").string();
+    return (fs::path(OPSCOPE_SOURCE_DIR) / "tests/golden/torch_table" / name / "trace.json.gz").string();
   }
 
   // Runs `opscope ARGUMENTS` by the shell, which also understands pipes and redirections in them.
@@ -167,6 +167,7 @@ TEST_F(Cli, SummaryJsonHasThePromisedFields) {
       {"mean_ns", 20250},
       {"device_self_ns", 0},
       {"flops", 0},
+      {"flops_per_s", 0},
       {"total_with_recursion_ns", 40500},
       {"device_total_ns", 0},
       {"self_memory_bytes", 0},
@@ -180,9 +181,9 @@ TEST_F(Cli, SummaryCsvHasOneLinePerRow) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out,
             "name,category,count,total_ns,self_ns,min_ns,max_ns,mean_ns,total_with_recursion_ns,device_total_ns,"
-            "device_self_ns,self_memory_bytes,flops\r\n"
-            "outer,cpu_op,1,90000,49500,90000,90000,90000,90000,0,0,0,0\r\n"
-            "inner,cpu_op,2,40500,40500,10000,30500,20250,40500,0,0,0,0\r\n");
+            "device_self_ns,self_memory_bytes,flops,flops_per_s\r\n"
+            "outer,cpu_op,1,90000,49500,90000,90000,90000,90000,0,0,0,0,0\r\n"
+            "inner,cpu_op,2,40500,40500,10000,30500,20250,40500,0,0,0,0,0\r\n");
 }
 
 TEST_F(Cli, SummaryPrintsAnAlignedTable) {

@@ -24,6 +24,8 @@ struct SummaryOptions {
   std::vector<GroupKey> group_by;
   int64_t limit = 0;
   bool csv = false;
+  bool flop_rate = false;
+  double peak_flops = 0;
 };
 
 int UsageError(const std::string& message) {
@@ -77,7 +79,8 @@ int PrintSummary(const Trace& trace, const SummaryOptions& options) {
   if (options.common.json) return ExitFor(WriteStandardOutput(SummaryJson(trace, summary, limit)));
   if (options.csv) return ExitFor(WriteStandardOutput(SummaryCsv(trace, summary, limit)));
   const Terminal terminal = DetectTerminal(options.common.no_color);
-  std::string table = FormatSummaryTable(trace, summary, {limit, terminal.width});
+  std::string table =
+      FormatSummaryTable(trace, summary, {limit, terminal.width, options.flop_rate, options.peak_flops});
   return ExitFor(WriteStandardOutput(terminal.color ? WithBoldTitle(std::move(table)) : table));
 }
 
@@ -132,6 +135,10 @@ Verb AddSummaryVerb(CLI::App* root) {
       ->expected(1)
       ->take_all()
       ->capture_default_str();
+  app->add_flag("--flop-rate", options->flop_rate, "a column with the floating-point operations per second");
+  app->add_option("--peak-flops", options->peak_flops,
+                  "the machine's floating-point operations per second, such as 1.2e12: a column with the share of it")
+      ->check(CLI::PositiveNumber);
   return {app, [options] { return RunSummary(options.get()); }};
 }
 

@@ -110,7 +110,7 @@ TEST(ChromeJson, StopsAtTheMemoryLimit) {
 }
 
 TEST(ChromeJson, ReadsRealGpuTracesAndExportsThemStably) {
-  const fs::path samples = fs::path(__FILE__).parent_path() / "../../../shared/samples/kineto";
+  const fs::path samples = fs::path(OPSCOPE_SOURCE_DIR) / "../shared/samples/kineto";
   if (!fs::exists(samples)) GTEST_SKIP() << "no samples beside the checkout";
   int seen = 0;
   for (const auto& entry : fs::directory_iterator(samples)) {

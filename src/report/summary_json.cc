@@ -32,6 +32,7 @@ std::string SummaryJson(const Trace& trace, const OpSummary& summary, size_t lim
     object.Int("device_self_ns", row.device_self_ns);
     object.Int("self_memory_bytes", row.self_memory_bytes);
     object.Int("flops", row.flops);
+    object.Int("flops_per_s", static_cast<int64_t>(row.flops_per_s()));
     object.Close();
   }
   out += "\n]";

@@ -37,7 +37,21 @@ std::string Share(int64_t part, int64_t whole) {
   return whole == 0 ? "-" : FixedText(100.0 * static_cast<double>(part) / static_cast<double>(whole), 1) + "%";
 }
 
-std::vector<ColumnText> NumberColumns(const OpSummary& summary, size_t count) {
+// FLOP/s and the share of the machine's peak, as asked for.
+void AddFlopRates(const OpSummary& summary, size_t count, const SummaryTableOptions& options,
+                  std::vector<ColumnText>* columns) {
+  ColumnText rate{"FLOP/s", false, {}};
+  ColumnText share{"% of peak", false, {}};
+  for (size_t i = 0; i < count; ++i) {
+    const double per_second = summary.rows[i].flops_per_s();
+    rate.cells.push_back(per_second == 0 ? "-" : HumanCount(static_cast<int64_t>(per_second)));
+    share.cells.push_back(per_second == 0 ? "-" : FixedText(100.0 * per_second / options.peak_flops, 1) + "%");
+  }
+  if (options.flop_rate || options.peak_flops > 0) columns->push_back(std::move(rate));
+  if (options.peak_flops > 0) columns->push_back(std::move(share));
+}
+
+std::vector<ColumnText> NumberColumns(const OpSummary& summary, size_t count, const SummaryTableOptions& options) {
   std::vector<ColumnText> columns(7);
   const char* titles[] = {"Count", "Total", "Self", "Self %", "Mean", "Min", "Max"};
   for (size_t i = 0; i < columns.size(); ++i)
@@ -73,6 +87,7 @@ std::vector<ColumnText> NumberColumns(const OpSummary& summary, size_t count) {
   if (has_device) columns.push_back(std::move(device_self));
   if (has_memory) columns.push_back(std::move(memory));
   if (has_flops) columns.push_back(std::move(flops));
+  if (has_flops) AddFlopRates(summary, count, options, &columns);
   return columns;
 }
 
@@ -121,7 +136,7 @@ std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary, con
       texts.cells.push_back(OneLine(summary.rows[i].keys[key]));
   }
   const size_t texts = columns.size();
-  for (ColumnText& column : NumberColumns(summary, count))
+  for (ColumnText& column : NumberColumns(summary, count, options))
     columns.push_back(std::move(column));
   std::vector<size_t> widths;
   size_t total = 0;
@@ -155,7 +170,7 @@ std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limi
   out += (out.empty() ? "" : ",");
   out +=
       "count,total_ns,self_ns,min_ns,max_ns,mean_ns,total_with_recursion_ns,device_total_ns,device_self_ns,"
-      "self_memory_bytes,flops\r\n";
+      "self_memory_bytes,flops,flops_per_s\r\n";
   for (size_t i = 0; i < RowCount(summary, limit); ++i) {
     const OpSummaryRow& row = summary.rows[i];
     if (summary.has_name) {
@@ -168,7 +183,8 @@ std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limi
     }
     AppendUint(&out, row.count);
     for (int64_t value : {row.total_ns, row.self_ns, row.min_ns, row.max_ns, row.mean_ns(), row.total_with_recursion_ns,
-                          row.device_total_ns, row.device_self_ns, row.self_memory_bytes, row.flops}) {
+                          row.device_total_ns, row.device_self_ns, row.self_memory_bytes, row.flops,
+                          static_cast<int64_t>(row.flops_per_s())}) {
       out += ',';
       AppendInt(&out, value);
     }

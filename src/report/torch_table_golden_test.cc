@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path CasesFolder() {
-  return fs::path(__FILE__).parent_path().parent_path().parent_path() / "tests/golden/torch_table";
+  return fs::path(OPSCOPE_SOURCE_DIR) / "tests/golden/torch_table";
 }
 
 std::string ReadText(const fs::path& path) {
@@ -68,7 +68,9 @@ Call ReadCall(const std::string& line) {
 }
 
 std::string OurTable(const Trace& trace, const Call& call) {
-  const FunctionEvents events = BuildFunctionEvents(trace);
+  FunctionEventOptions as_torch;
+  as_torch.only_torch_flops = true;
+  const FunctionEvents events = BuildFunctionEvents(trace, as_torch);
   TorchTableOptions options = call.table;
   options.profile_memory = events.profile_memory;
   options.with_flops = events.with_flops;

@@ -36,6 +36,8 @@ struct FunctionEventOptions {
   std::optional<Timestamp> trace_start;
   // "cuda", "xpu", ...; "" for None. Default: "cuda" when the Trace has device streams, else "".
   std::optional<std::string> use_device;
+  // FLOPs of the ops that torch.profiler has a formula for, and of no other.
+  bool only_torch_flops = false;
 };
 
 // One row per event, sorted by (start, -end), stable. All columns have size() entries unless noted.
@@ -66,6 +68,7 @@ struct FunctionEvents {
   std::string use_device;       // "" is None
   bool profile_memory = false;  // as recorded: what table() needs to know
   bool with_flops = false;
+  bool only_torch_flops = false;
 
   size_t size() const { return span.size(); }
   bool empty() const { return span.empty(); }

@@ -35,6 +35,11 @@ struct OpSummaryRow {
   int64_t device_self_ns = 0;
   int64_t self_memory_bytes = 0;
   int64_t flops = 0;
+  // Operations per second of the calls' time: on the devices that they used, else on their thread. 0: no FLOPs.
+  double flops_per_s() const {
+    const int64_t ns = device_total_ns > 0 ? device_total_ns : total_with_recursion_ns;
+    return flops == 0 || ns <= 0 ? 0 : static_cast<double>(flops) / (static_cast<double>(ns) * 1e-9);
+  }
   int64_t mean_ns() const { return count == 0 ? 0 : total_with_recursion_ns / static_cast<int64_t>(count); }
 };
 

@@ -9,6 +9,7 @@ from . import presence  # isort: skip  # noqa: F401  first: says what to do with
 
 from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_available, supported_activities
 from .averages import FunctionEventAvg
+from .compat import compat
 from .errors import UnsupportedFeature
 from .events import EventList
 from .execution_trace import ExecutionTraceObserver
@@ -38,6 +39,7 @@ __all__ = [
     "_ExperimentalConfig",
     "_KinetoProfile",
     "build_adapter",
+    "compat",
     "kineto_available",
     "profile",
     "record_function",

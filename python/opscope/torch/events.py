@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .. import _core
 from .averages import FunctionEventAvg, average_of
+from .compat import compat_is_asked
 from .errors import UnsupportedFeature
 from .function_event import _require
 
@@ -83,6 +84,7 @@ class EventList(list):
             profile_memory=self._profile_memory,
             with_flops=self._with_flops,
             use_device=use_device,
+            compat_swapped_cells=compat_is_asked(),
         )
 
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):

@@ -180,7 +180,7 @@ class _KinetoProfile:
         self.profiler.start()
 
     def _own_metadata(self) -> dict[str, str]:
-        members = {"record_shapes": "1"} if self.record_shapes else {}
+        members = {name: "1" for name in ("record_shapes", "with_flops") if getattr(self, name)}
         distributed = metadata.distributed_info_json()
         if distributed is not None:
             members["distributedInfo"] = distributed

@@ -11,6 +11,7 @@ import torch
 from .. import _core
 from ..trace import Trace
 from . import source
+from .compat import compat_is_asked
 from .events import EventList, unfilled_events
 
 _running = 0
@@ -123,7 +124,9 @@ class Recording:
             empty = EventList(use_device=device)
             empty._tree_built = True
             return empty
-        columns = _core.FunctionEvents(self._session.trace(), use_device=device or "")
+        columns = _core.FunctionEvents(
+            self._session.trace(), use_device=device or "", only_torch_flops=compat_is_asked()
+        )
         self._events = unfilled_events(
             columns,
             use_device=device,

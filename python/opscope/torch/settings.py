@@ -54,7 +54,9 @@ class RecordingSettings:
     def source_flags(self) -> int:
         """For the PyTorch source."""
         return (
-            _INPUTS * bool(self.record_shapes) | _ALL_THREADS * self.all_threads | _OVERLOAD_NAMES * self.overload_names
+            _INPUTS * bool(self.record_shapes or self.with_flops)
+            | _ALL_THREADS * self.all_threads
+            | _OVERLOAD_NAMES * self.overload_names
         )
 
 
@@ -63,7 +65,6 @@ def refuse_later_arguments(**arguments) -> None:
     reasons = {
         "profile_memory": "allocations are not recorded",
         "with_stack": "Python and TorchScript stacks are not recorded",
-        "with_flops": "FLOPs are not counted",
         "with_modules": "the module hierarchy is not recorded",
         "execution_trace_observer": "execution traces are not written",
         "acc_events": "events are kept for one cycle",

@@ -1,0 +1,42 @@
+// What formulas read from the arguments of a call.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// The i-th argument when it is a tensor, else null.
+const Argument* TensorAt(std::span<const Argument> arguments, size_t i);
+// Number of elements; 0 for null.
+uint64_t CountOf(const Argument* tensor);
+// Size of a dimension. REQUIRES: the tensor has it.
+inline uint64_t Size(const Argument* tensor, size_t dimension) {
+  return static_cast<uint64_t>(tensor->sizes[dimension]);
+}
+
+// "[1, 2]" as numbers, "3" as one; nullopt for anything else.
+std::optional<std::vector<int64_t>> NumbersOf(std::string_view text);
+// The i-th argument when it is one number, or a list of one.
+std::optional<int64_t> NumberAt(std::span<const Argument> arguments, size_t i, const Trace& trace);
+// The i-th argument when it is a bool.
+std::optional<bool> FlagAt(std::span<const Argument> arguments, size_t i, const Trace& trace);
+// The i-th argument when it is a list of bools, else empty.
+std::vector<bool> FlagsAt(std::span<const Argument> arguments, size_t i, const Trace& trace);
+
+// Product of the sizes behind batch and channels.
+uint64_t PositionsOf(const Argument& tensor);
+// Positions of a convolution's output; `window` is stride, padding and dilation, each one number or one
+// per dimension. nullopt: not a convolution that can exist.
+std::optional<uint64_t> ConvolutionOutput(const Argument& input, const Argument& weight,
+                                          std::span<const Argument> window, const Trace& trace);
+
+}  // namespace opscope

@@ -1,0 +1,37 @@
+// Floating-point operations of one call, from its recorded arguments. A multiplication and an addition
+// count as two. docs/analyses.md has every formula with its source.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// Whose formula it is decides which calls count when calls with formulas enclose each other (flops.h).
+enum class FlopKind : uint8_t {
+  kNone,
+  kElementwise,  // torch.profiler's for mul and add
+  kTorch,        // torch.profiler's for products and conv2d
+  kOwn,          // torch.profiler has none
+};
+
+// Of the arguments of a call; 0 when they are not recorded or not what the formula needs. Computed in
+// uint64, which wraps as torch's do.
+using FlopFormula = uint64_t (*)(std::span<const Argument> arguments, const Trace& trace);
+
+struct FlopRule {
+  std::string_view op;  // exact name
+  FlopKind kind;
+  FlopFormula formula;
+};
+
+// Every op that has a formula.
+std::span<const FlopRule> FlopRules();
+
+}  // namespace opscope
