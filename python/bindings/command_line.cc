@@ -1,5 +1,7 @@
 // The `opscope` command.
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
 #include <string>
 #include <vector>
 
@@ -9,21 +11,60 @@
 namespace opscope::python {
 namespace {
 
-int RunCommandLine(nb::list arguments) {
+std::string TextOf(nb::handle facts, const char* name) {
+  return FromText(nb::cast<nb::str>(facts[name]));
+}
+
+HostFacts FactsFrom(nb::handle facts) {
+  HostFacts host;
+  host.is_present = true;
+  host.interpreter = TextOf(facts, "interpreter");
+  host.executable = TextOf(facts, "executable");
+  host.package = TextOf(facts, "package");
+  host.compiler = TextOf(facts, "compiler");
+  host.compiler_install = TextOf(facts, "compiler_install");
+  host.cache_folder = TextOf(facts, "cache_folder");
+  host.cache_state = TextOf(facts, "cache_state");
+  host.cache_adapters = nb::cast<uint64_t>(facts["cache_adapters"]);
+  host.cache_bytes = nb::cast<uint64_t>(facts["cache_bytes"]);
+  for (nb::handle framework : nb::cast<nb::list>(facts["frameworks"])) {
+    host.frameworks.push_back({TextOf(framework, "name"), TextOf(framework, "version"), TextOf(framework, "adapter"),
+                               TextOf(framework, "detail"), TextOf(framework, "install")});
+  }
+  return host;
+}
+
+// Called without the GIL. What goes wrong in Python is a fact too.
+HostFacts AskPython(nb::handle host_facts) {
+  nb::gil_scoped_acquire held;
+  try {
+    return FactsFrom(host_facts());
+  } catch (const std::exception& error) {
+    HostFacts host;
+    host.is_present = true;
+    host.frameworks.push_back({"python", "", "none", std::string("it could not be asked: ") + error.what(), ""});
+    return host;
+  }
+}
+
+int RunCommandLine(nb::list arguments, nb::object host_facts) {
   std::vector<std::string> texts;
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
   std::vector<const char*> pointers;
   for (const std::string& text : texts)
     pointers.push_back(text.c_str());
-  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data()); });
+  AskHost ask_host;
+  if (!host_facts.is_none()) ask_host = [&host_facts] { return AskPython(host_facts); };
+  return WithoutGil([&] { return RunCli(static_cast<int>(pointers.size()), pointers.data(), ask_host); });
 }
 
 }  // namespace
 
 void BindCommandLine(nb::module_& module) {
-  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"),
-             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code.");
+  module.def("run_command_line", &RunCommandLine, nb::arg("arguments"), nb::arg("host_facts").none() = nb::none(),
+             "Runs `opscope ARGS...` (bytes, the first one is the program's name) and returns the exit code. "
+             "`host_facts`: called by `doctor`, see opscope.doctor.");
 }
 
 }  // namespace opscope::python

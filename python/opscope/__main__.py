@@ -8,12 +8,18 @@ import sys
 from opscope import _core
 
 
+def _host_facts() -> dict:
+    from opscope import doctor
+
+    return doctor.host_facts()
+
+
 def main() -> int:
     """Runs the command line of this process and returns its exit code."""
     # As a native program: Ctrl-C and a closed pipe end it, Python's handlers would wait for it to return.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return _core.run_command_line([os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]])
+    return _core.run_command_line([os.fsencode(argument) for argument in ["opscope", *sys.argv[1:]]], _host_facts)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """opscope's C++ engine; use the package opscope."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -46,7 +46,7 @@ def columns(trace: Trace, table: str) -> list[tuple[str, str, Literal["value", "
 def text_codes(trace: Trace, table: str, name: str) -> tuple[memoryview, list[str]]: ...
 def arrow_stream(trace: Trace, table: str) -> Any: ...
 def summary(trace: Trace, group_by: Sequence[str], sort: str, limit: int | None) -> list[dict[str, Any]]: ...
-def run_command_line(arguments: list[bytes]) -> int: ...
+def run_command_line(arguments: list[bytes], host_facts: Callable[[], dict[str, Any]] | None = None) -> int: ...
 
 class Session:
     """One recording of this process: start(), stop(), then trace(). Any thread."""

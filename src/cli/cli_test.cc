@@ -79,7 +79,7 @@ bool IsOneLine(const std::string& text) {
 
 TEST_F(Cli, PrintsHelpAndVersionEverywhere) {
   for (const char* arguments :
-       {"--help", "summary --help", "info -h", "export --help", "convert --help", "top --help"}) {
+       {"--help", "summary --help", "info -h", "export --help", "convert --help", "doctor --help", "top --help"}) {
     const Outcome outcome = Run(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << arguments;
     EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << arguments;
@@ -143,6 +143,35 @@ TEST_F(Cli, AnswersDamagedInputInPartAndListsTheProblem) {
   EXPECT_EQ(document["rows"].get_array().value().size(), 2u);
   EXPECT_EQ(Run("summary -q " + Quoted(path)).exit_code, 3);
   EXPECT_EQ(Run("summary -q " + Quoted(path)).error, "");
+}
+
+TEST_F(Cli, DoctorLooksAtThisMachineAndNeedsNoPython) {
+  const Outcome page = Run("doctor");
+  EXPECT_EQ(page.exit_code, 0) << page.error;
+  EXPECT_TRUE(page.out.starts_with("opscope ")) << page.out;
+  EXPECT_NE(page.out.find("not looked at: this is the program without Python\n"), std::string::npos) << page.out;
+  const Outcome outcome = Run("doctor --json");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.error, "");
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  ASSERT_EQ(parser.parse(outcome.out).get(document), simdjson::SUCCESS) << outcome.out;
+  EXPECT_EQ(document["schema"].get_string().value(), "opscope.doctor/1");
+  EXPECT_EQ("opscope " + std::string(document["opscope"]["version"].get_string().value()) + "\n", Run("--version").out);
+  EXPECT_GT(document["clock"]["ticks_per_second"].get_double().value(), 1e6);
+  EXPECT_GE(document["machine"]["processors"].get_uint64().value(), 1u);
+  EXPECT_GT(document["machine"]["memory_bytes"].get_uint64().value(), 0u);
+  EXPECT_EQ(document["machine"]["folder"].get_string().value(), fs::canonical(folder_).string());
+  EXPECT_TRUE(document["machine"]["folder_is_writable"].get_bool().value());
+}
+
+TEST_F(Cli, DoctorTellsTheLimitsOfItsProcess) {
+  const Outcome outcome = Run("--version >/dev/null; ulimit -f 1000; ulimit -n 77; " OPSCOPE_PROGRAM " doctor --json");
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  ASSERT_EQ(parser.parse(outcome.out).get(document), simdjson::SUCCESS) << outcome.out << outcome.error;
+  EXPECT_LE(document["machine"]["file_size_bytes"].get_uint64().value(), 1024000u);
+  EXPECT_EQ(document["machine"]["open_files"].get_uint64().value(), 77u);
 }
 
 TEST_F(Cli, SummaryJsonHasThePromisedFields) {

@@ -35,13 +35,13 @@ int ReportUsage(const CLI::App& root, const CLI::ParseError& error) {
   return kExitUsage;
 }
 
-int RunArguments(int argc, const char* const* argv) {
+int RunArguments(int argc, const char* const* argv, const AskHost& ask_host) {
   CLI::App root("A performance profiler for deep-learning programs.", "opscope");
   root.set_version_flag("--version", kVersionText);
   root.require_subcommand(1);
   root.footer("Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).");
   const std::vector<Verb> verbs = {AddSummaryVerb(&root), AddInfoVerb(&root), AddExportVerb(&root),
-                                   AddConvertVerb(&root)};
+                                   AddConvertVerb(&root), AddDoctorVerb(&root, ask_host)};
   if (argc > 1 && argv[1][0] != '-' && !IsVerb(verbs, argv[1])) {
     PrintError("there is no '" + std::string(argv[1]) + "'; see 'opscope --help'");
     return kExitUsage;
@@ -60,9 +60,9 @@ int RunArguments(int argc, const char* const* argv) {
 
 }  // namespace
 
-int RunCli(int argc, const char* const* argv) {
+int RunCli(int argc, const char* const* argv, const AskHost& ask_host) {
   try {
-    return RunArguments(argc, argv);
+    return RunArguments(argc, argv, ask_host);
   } catch (const std::bad_alloc&) {
     PrintError(kShortMemory);
     return kExitFailed;

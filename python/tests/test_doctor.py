@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `opscope doctor` says of this Python: frameworks, their adapters, the compiler, the cache. Needs no torch."""
+
+import json
+import os
+import subprocess
+import sys
+
+import bare_package
+import pytest
+
+from opscope import _core
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A package without an adapter of its own."""
+    return bare_package.make(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture
+def places(tmp_path):
+    """A folder with a torch that consists of what doctor reads, and one with a compiler."""
+    torch = tmp_path / "installed" / "torch"
+    (torch / "include/ATen").mkdir(parents=True)
+    (torch / "include/ATen/record_function.h").write_text("struct RecordFunction;")
+    (torch / "__init__.py").write_text("raise SystemExit('doctor must not import torch')")
+    (torch / "version.py").write_text("__version__ = '2.99.0+cpu'\ngit_version = 'aa11'\n")
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "g++").write_text("#!/bin/sh\necho g++ of a test 1.0\n")
+    (bin_folder / "g++").chmod(0o755)
+    return tmp_path
+
+
+def ask(places, site, *arguments, path=None, cache=None):
+    environment = bare_package.environment(site, cache or places / "cache", PATH=str(path or places / "bin"))
+    environment["PYTHONPATH"] = os.pathsep.join([str(places / "installed"), environment["PYTHONPATH"]])
+    command = [sys.executable, "-m", "opscope", "doctor", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, cwd=places)
+    assert done.stderr == ""
+    return done
+
+
+def facts(*arguments, **options):
+    done = ask(*arguments, "--json", **options)
+    document = json.loads(done.stdout)
+    assert document["schema"] == "opscope.doctor/1"
+    assert done.returncode == (0 if document["can_profile_everything"] else 3)
+    (torch,) = [framework for framework in document["frameworks"] if framework["name"] == "torch"]
+    return document, torch
+
+
+def test_it_names_the_interpreter_and_the_package(places, site):
+    document, _ = facts(places, site)
+    assert document["python"]["executable"] == sys.executable
+    assert document["python"]["version"].endswith(".".join(map(str, sys.version_info[:3])))
+    assert document["python"]["package"] == str(site / "opscope")
+    assert document["opscope"]["version"] == _core.__version__
+
+
+def test_a_torch_without_an_adapter_will_get_one_at_its_first_use(places, site):
+    document, torch = facts(places, site)
+    assert (torch["version"], torch["adapter"], torch["can_be_profiled"]) == ("2.99.0+cpu", "compile", True)
+    assert document["compiler"]["version"] == "g++ of a test 1.0"
+    assert document["cache"] == {
+        "folder": str(places / "cache"),
+        "state": "not there yet",
+        "adapters": 0,
+        "bytes": 0,
+    }
+    assert not (places / "cache").exists(), "doctor changed something"
+
+
+def test_without_a_compiler_it_says_which_line_installs_one(places, site):
+    document, torch = facts(places, site, path="/none")
+    assert not document["compiler"]["found"]
+    assert (torch["adapter"], torch["can_be_profiled"]) == ("none", False)
+    assert torch["install"] == document["compiler"]["install"] != ""
+    page = ask(places, site, path="/none")
+    assert page.returncode == 3
+    assert f"compiler        none; to install one: {torch['install']}\n" in page.stdout
+    assert page.stdout.endswith("Not all that is installed can be profiled.\n")
+
+
+def test_a_cache_that_others_may_write_is_refused_with_its_rights(places, site):
+    (places / "cache").mkdir()
+    (places / "cache").chmod(0o770)
+    document, torch = facts(places, site)
+    assert document["cache"]["state"].startswith("refused: may be written by others (mode 0770")
+    assert torch["adapter"] == "none"
+    assert str(places / "cache") in torch["detail"]
+    assert "OPSCOPE_CACHE" in torch["install"]
+
+
+def test_a_cached_adapter_is_named_and_counted(places, site, monkeypatch):
+    code = (
+        "from pathlib import Path\n"
+        "from opscope.adapters import cache, torch_adapter as ta\n"
+        "from opscope.adapters.framework import read_torch, package_folder\n"
+        "from opscope.adapters.compiler import find_compiler\n"
+        "build = read_torch(package_folder('torch'))\n"
+        "folder = ta.entry_folder(build)\n"
+        "cache.make_private(folder.parent); cache.make_private(folder)\n"
+        "entry = ta._entry(build, find_compiler())\n"
+        "(folder / 'new').write_bytes(b'x' * 3000)\n"
+        "entry.publish(folder / 'new', {})\n"
+        "print(entry.library)\n"
+    )
+    environment = bare_package.environment(site, places / "cache", PATH=str(places / "bin"))
+    environment["PYTHONPATH"] = os.pathsep.join([str(places / "installed"), environment["PYTHONPATH"]])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 0, done.stderr
+    document, torch = facts(places, site)
+    assert (torch["adapter"], torch["detail"]) == ("cached", done.stdout.strip())
+    assert document["cache"] == {
+        "folder": str(places / "cache"),
+        "state": "private",
+        "adapters": 1,
+        "bytes": 3000,
+    }
+
+
+def test_a_torch_without_headers_cannot_be_profiled(places, site):
+    (places / "installed/torch/include/ATen/record_function.h").unlink()
+    _, torch = facts(places, site)
+    assert torch["adapter"] == "none"
+    assert "has no headers" in torch["detail"]
+
+
+def test_what_fails_in_python_is_a_fact_and_no_traceback(capfd):
+    def fails():
+        raise RuntimeError("planted")
+
+    assert _core.run_command_line([b"opscope", b"doctor", b"--json"], fails) == 3
+    (framework,) = json.loads(capfd.readouterr().out)["frameworks"]
+    assert framework["adapter"] == "none"
+    assert "planted" in framework["detail"]
+
+
+@pytest.mark.framework("torch")
+def test_the_adapter_that_the_package_carries_is_found():
+    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.torch_adapter import carried
+
+    build = read_torch(package_folder("torch"))
+    path = carried(build)
+    if path is None:
+        pytest.skip("this package carries no adapter for this torch")
+    command = [sys.executable, "-m", "opscope", "doctor", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    (torch,) = [row for row in json.loads(done.stdout)["frameworks"] if row["name"] == "torch"]
+    assert (torch["version"], torch["adapter"], torch["detail"]) == (build.version, "prebuilt", str(path))

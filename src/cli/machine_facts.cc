@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/machine_facts.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "opscope/recorder.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A setting of the kernel: the first line of a small file; empty where there is none.
+std::string ReadSetting(const char* path) {
+  char text[128];
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  const ssize_t size = read(file, text, sizeof(text));
+  close(file);
+  std::string line(text, size > 0 ? static_cast<size_t>(size) : 0);
+  return line.substr(0, line.find('\n'));
+}
+
+uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The cheapest of several runs is the cost; the others were disturbed.
+void MeasureClock(MachineFacts* facts) {
+  constexpr int kRuns = 7;
+  constexpr int kReads = 20000;
+  const uint64_t began_ns = NowNs();
+  const uint64_t began_ticks = ReadTicks();
+  uint64_t best_ns = ~uint64_t{0};
+  for (int run = 0; run < kRuns; ++run) {
+    const uint64_t before = NowNs();
+    for (int i = 0; i < kReads; ++i) {
+      const uint64_t ticks = ReadTicks();
+      asm volatile("" : : "r"(ticks));
+    }
+    best_ns = std::min(best_ns, NowNs() - before);
+  }
+  facts->clock_read_ns = static_cast<double>(best_ns) / kReads;
+  const uint64_t ticks = ReadTicks() - began_ticks;
+  facts->ticks_per_second = static_cast<double>(ticks) * 1e9 / static_cast<double>(NowNs() - began_ns);
+}
+
+bool TscIsInvariant() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
+#else
+  return false;
+#endif
+}
+
+uint64_t SoftLimit(decltype(RLIMIT_FSIZE) resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  return limit.rlim_cur;
+}
+
+uint32_t UsableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(CPU_COUNT(&set));
+  return static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+// Of the control group that a container sees as its root.
+uint64_t MemoryLimit() {
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    const std::string text = ReadSetting(path);
+    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) continue;
+    const uint64_t bytes = std::strtoull(text.c_str(), nullptr, 10);
+    constexpr uint64_t kNoLimitInOldKernels = uint64_t{1} << 62;
+    return bytes < kNoLimitInOldKernels ? bytes : kUnlimited;
+  }
+  return kUnlimited;
+}
+
+void LookAtFolder(MachineFacts* facts) {
+  std::error_code error;
+  facts->folder = fs::current_path(error).string();
+  struct statvfs status{};
+  if (statvfs(".", &status) == 0) facts->folder_free_bytes = uint64_t{status.f_bavail} * status.f_frsize;
+  facts->folder_is_writable = access(".", W_OK) == 0;
+}
+
+bool CanCountInstructions() {
+  perf_event_attr counter{};
+  counter.size = sizeof(counter);
+  counter.type = PERF_TYPE_HARDWARE;
+  counter.config = PERF_COUNT_HW_INSTRUCTIONS;
+  counter.disabled = 1;
+  counter.exclude_kernel = 1;
+  counter.exclude_hv = 1;
+  const long file = syscall(SYS_perf_event_open, &counter, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (file < 0) return false;
+  close(static_cast<int>(file));
+  return true;
+}
+
+// Names in a folder; none where it cannot be read.
+std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator(); entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  return names;
+}
+
+// /dev/nvidia0, /dev/nvidia1, ...: also there in containers, where /proc/driver often is not.
+uint32_t CountNvidiaGpus() {
+  uint32_t count = 0;
+  for (const std::string& name : NamesIn("/dev")) {
+    if (name.size() <= 6 || name.compare(0, 6, "nvidia") != 0) continue;
+    if (std::all_of(name.begin() + 6, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) ++count;
+  }
+  return count;
+}
+
+// Looked for by name: loading it would start CUDA's own machinery.
+std::string FindCupti() {
+  std::string folders;
+  if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders = std::string(path) + ":";
+  folders +=
+      "/usr/local/cuda/extras/CUPTI/lib64:/usr/local/cuda/lib64:/usr/lib/x86_64-linux-gnu:/usr/lib64:"
+      "/usr/lib/aarch64-linux-gnu";
+  for (size_t begin = 0; begin < folders.size();) {
+    const size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    begin = end + 1;
+    if (folder.empty()) continue;
+    for (const std::string& name : NamesIn(folder)) {
+      if (name.starts_with("libcupti.so")) return folder + "/" + name;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+MachineFacts LookAtMachine() {
+  MachineFacts facts;
+  facts.opscope_version = OPSCOPE_VERSION;
+#if defined(__clang__)
+  facts.built_with = "clang " __clang_version__;
+#else
+  facts.built_with = "gcc " __VERSION__;
+#endif
+  facts.recorder_abi = opscope_recorder_abi();
+  facts.clock_is_tsc = opscope_clock_is_slow == 0;
+  facts.tsc_is_invariant = TscIsInvariant();
+  facts.kernel_clock = ReadSetting("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  MeasureClock(&facts);
+  facts.processors = UsableProcessors();
+  struct sysinfo memory{};
+  if (sysinfo(&memory) == 0) facts.memory_bytes = uint64_t{memory.totalram} * memory.mem_unit;
+  facts.memory_limit_bytes = MemoryLimit();
+  facts.locked_memory_bytes = SoftLimit(RLIMIT_MEMLOCK);
+  facts.file_size_bytes = SoftLimit(RLIMIT_FSIZE);
+  facts.open_files = SoftLimit(RLIMIT_NOFILE);
+  LookAtFolder(&facts);
+  facts.perf_event_paranoid = ReadSetting("/proc/sys/kernel/perf_event_paranoid");
+  facts.perf_counters = !facts.perf_event_paranoid.empty() && CanCountInstructions();
+  facts.nvidia_gpus = CountNvidiaGpus();
+  facts.cupti = FindCupti();
+  return facts;
+}
+
+}  // namespace opscope

@@ -1,0 +1,14 @@
+// Looks at this machine and this process: limits, clock, counters, devices. Changes nothing.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "opscope/doctor.h"
+
+namespace opscope {
+
+// Takes some milliseconds, most of them to measure the clock.
+MachineFacts LookAtMachine();
+
+}  // namespace opscope
