@@ -82,6 +82,7 @@ void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
 void BindSummary(nb::module_& module);
 void BindSession(nb::module_& module);
+void BindFlight(nb::module_& module);
 void BindTorchSource(nb::module_& module);
 void BindCommandLine(nb::module_& module);
 void BindTorch(nb::module_& module);  // torch_*.cc: what opscope.torch needs beyond the above

@@ -43,7 +43,7 @@ std::string JsonMember(std::string_view key, std::string_view json) {
 RecordingSession::~RecordingSession() {
   if (is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
   if (state_ == State::kRunning) StopLocked();
-  if (window_ != nullptr) opscope_window_free(window_);
+  FreeWindow();
 }
 
 // Asked before the mutex: at the time of the fork another thread may have held it.
@@ -80,6 +80,7 @@ Status RecordingSession::Start() {
   window_ = window;
   process_.store(getpid(), std::memory_order_relaxed);
   state_ = State::kRunning;
+  if (options_.flight != nullptr) options_.flight->Watch(window);
   return {};
 }
 
@@ -89,7 +90,15 @@ void RecordingSession::Stop() {
   if (state_ == State::kRunning) StopLocked();
 }
 
+void RecordingSession::FreeWindow() {
+  if (window_ == nullptr) return;
+  if (options_.flight != nullptr) options_.flight->Release(window_);
+  opscope_window_free(window_);
+  window_ = nullptr;
+}
+
 void RecordingSession::StopLocked() {
+  if (options_.flight != nullptr) options_.flight->Leave();
   if (source_session_ != nullptr) options_.source->stop(source_session_);
   source_session_ = nullptr;
   opscope_window_close(window_);
@@ -140,8 +149,7 @@ Result<std::shared_ptr<const Trace>> RecordingSession::ReadTrace() {
   if (state_ == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
   if (!trace_) {
     trace_ = ImportWindow();
-    opscope_window_free(window_);
-    window_ = nullptr;
+    FreeWindow();
     state_ = State::kRead;
     is_imported_.store(true, std::memory_order_release);
   }

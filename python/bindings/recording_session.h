@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "opscope/flight_recorder.h"
 #include "opscope/recorder.h"
 #include "opscope/result.h"
 #include "opscope/torch_source.h"
@@ -33,6 +34,7 @@ struct RecordingOptions {
   std::string metadata_json;            // members of a JSON object
   uint32_t source_flags = 0;            // torch_source_flags
   const TorchSource* source = nullptr;  // null: native scopes only
+  FlightRecorder* flight = nullptr;     // dumps this session while it runs; outlives it
 };
 
 class RecordingSession {
@@ -66,6 +68,7 @@ class RecordingSession {
 
   bool is_in_child() const;
   void StopLocked();
+  void FreeWindow();
   void ReportSourceFailures();
   Result<std::shared_ptr<const Trace>> ImportWindow();
 

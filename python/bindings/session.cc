@@ -33,7 +33,7 @@ NativeThreads NativeThreadsOf(const std::string& name) {
 
 void Construct(RecordingSession* place, uint64_t max_bytes, const std::string& at_cap,
                const std::string& native_threads, nb::str metadata_json, uint32_t source_flags,
-               const LoadedTorchSource* source) {
+               const LoadedTorchSource* source, FlightRecorder* flight) {
   RecordingOptions options;
   options.max_bytes = max_bytes;
   options.at_cap = AtCapOf(at_cap);
@@ -41,6 +41,7 @@ void Construct(RecordingSession* place, uint64_t max_bytes, const std::string& a
   options.metadata_json = FromText(metadata_json);
   options.source_flags = source_flags;
   options.source = source != nullptr ? source->source : nullptr;
+  options.flight = flight;
   new (place) RecordingSession(std::move(options));
 }
 
@@ -73,7 +74,7 @@ void BindSession(nb::module_& module) {
                                "One recording of this process: start(), stop(), then trace(). Any thread.")
       .def("__init__", &Construct, nb::arg("max_bytes") = uint64_t{1} << 30, nb::arg("at_cap") = "stop",
            nb::arg("native_threads") = "all", nb::arg("metadata_json") = "", nb::arg("source_flags") = 0,
-           nb::arg("adapter").none() = nb::none())
+           nb::arg("adapter").none() = nb::none(), nb::arg("flight").none() = nb::none(), nb::keep_alive<1, 8>())
       .def("start", &Start, "RuntimeError: it was started before, or the recorder or the source has no room.")
       .def(
           "stop", [](RecordingSession& session) { WithoutGil([&] { session.Stop(); }); },

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch.autograd import ProfilerActivity
 
+from ..flight import Flight
 from ..trace import Trace
 from . import metadata
 from .actions import device_of, parse_activities, supported_activities
@@ -49,6 +50,10 @@ class _KinetoProfile:
     ``max_bytes``: memory that the recording may hold, argument values included.
     ``at_cap``: what happens there: "stop" (nothing more is kept) or "keep_newest" (the oldest goes).
     ``record_to``: not yet.
+    ``dump_to``: file of the dumps below; ``{pid}`` and ``{number}`` are filled in, or put before its extension.
+    ``dump_on_signal``: writes one when the process gets this signal, whatever hangs.
+    ``dump_on_exception``: writes one when an exception leaves the ``with`` block, or is caught by nobody.
+    ``dump_if_no_step_for``: seconds without ``step()`` after which one is written, once until the next step.
     """
 
     def __init__(
@@ -68,6 +73,10 @@ class _KinetoProfile:
         record_to: str | os.PathLike | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
         at_cap: str = "stop",
+        dump_to: str | os.PathLike | None = None,
+        dump_on_signal: int | None = None,
+        dump_on_exception: bool = False,
+        dump_if_no_step_for: float | None = None,
     ) -> None:
         if activities is None:
             self.activities, self.activity_filters = supported_activities(), {}
@@ -100,6 +109,9 @@ class _KinetoProfile:
         self.post_processing_timeout_s = post_processing_timeout_s
         self.max_bytes = max_bytes
         self.at_cap = at_cap
+        self._flight = Flight(
+            dump_to, signal=dump_on_signal, on_exception=dump_on_exception, no_step_for=dump_if_no_step_for
+        )
         self.profiler: Recording | None = None
         self.mem_tl = None
         self.use_device = device_of(self.activities)
@@ -122,13 +134,19 @@ class _KinetoProfile:
     def _begin(self, act: Callable[[], Any]) -> None:
         if self._is_started:
             raise RuntimeError("the profiler is already running: stop() it before the next start()")
-        act()
+        self._flight.start()
+        try:
+            act()
+        except BaseException:
+            self._flight.stop()
+            raise
         self._started_by = os.getpid()
 
     def _finish(self, act: Callable[[], Any]) -> None:
         if not self._is_started and self.profiler is not None:
             return
         self._started_by = None
+        self._flight.stop()
         act()
 
     @property
@@ -157,7 +175,7 @@ class _KinetoProfile:
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
         )
-        return Recording(settings, self._create_trace_id())
+        return Recording(settings, self._create_trace_id(), self._flight)
 
     def _create_trace_id(self) -> str:
         if self.custom_trace_id_callback:
@@ -177,6 +195,7 @@ class _KinetoProfile:
         for key, value in (self._metadata_for_next | self._own_metadata() | self.preset_metadata).items():
             self.add_metadata_json(key, value)
         self._metadata_for_next = {}
+        self._flight.start()  # start() has done so, unless a program calls this method itself
         self.profiler.start()
 
     def _own_metadata(self) -> dict[str, str]:
@@ -191,6 +210,8 @@ class _KinetoProfile:
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before stopping trace")
         self.profiler.stop()
+        if not self._is_started:
+            self._flight.stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Pausing within a recording is not there yet; before the start it does nothing."""
@@ -294,6 +315,18 @@ class _KinetoProfile:
         raise ValueError(f"{missing} required for memory profiling.")
 
     # ---- what the original has not ----------------------------------------------------------
+
+    def dump(self, path: str | os.PathLike | None = None) -> str:
+        """Writes what is recorded now as ``.opscope``, with the ranges that are open; the recording goes on.
+
+        Returns the name of the file; without a path it is that of ``dump_to``. Any thread.
+        """
+        return self._flight.dump(path)
+
+    @property
+    def dumps(self) -> list[str]:
+        """The files of all dumps so far."""
+        return self._flight.files
 
     @property
     def trace(self) -> Trace:

@@ -55,6 +55,10 @@ class profile(_KinetoProfile):
         record_to: str | os.PathLike | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
         at_cap: str = "stop",
+        dump_to: str | os.PathLike | None = None,
+        dump_on_signal: int | None = None,
+        dump_on_exception: bool = False,
+        dump_if_no_step_for: float | None = None,
     ) -> None:
         activities = None if activities is None else list(activities)
         _check_that_something_is_asked(activities, use_cuda)
@@ -74,6 +78,10 @@ class profile(_KinetoProfile):
             record_to=record_to,
             max_bytes=max_bytes,
             at_cap=at_cap,
+            dump_to=dump_to,
+            dump_on_signal=dump_on_signal,
+            dump_on_exception=dump_on_exception,
+            dump_if_no_step_for=dump_if_no_step_for,
         )
         self.schedule = schedule or record_always
         self.record_steps = bool(schedule)
@@ -94,6 +102,7 @@ class profile(_KinetoProfile):
         return self
 
     def __exit__(self, exc_type, exc_val, exc_tb):
+        self._flight.exception_leaves(exc_type)
         self.stop()
 
     def start(self) -> None:
@@ -117,6 +126,7 @@ class profile(_KinetoProfile):
         previous, self.current_action = self.current_action, action
         self.step_num = following
         if self._is_started:
+            self._flight.step()
             self._transit_action(previous, action)
             self._open_step()
 

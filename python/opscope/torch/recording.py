@@ -45,7 +45,7 @@ os.register_at_fork(after_in_child=_forget_the_parent)
 class Recording:
     """A recording and what is computed from it; made by ``prepare_trace``."""
 
-    def __init__(self, settings, trace_id: str) -> None:
+    def __init__(self, settings, trace_id: str, flight) -> None:
         self.trace_id = trace_id
         self._settings = settings
         self._session = _core.Session(
@@ -54,6 +54,7 @@ class Recording:
             native_threads="all" if settings.all_threads else "attached",
             source_flags=settings.source_flags,
             adapter=source.adapter(),
+            flight=flight.core,
         )
         self._is_counted = False
         self._process: int | None = None  # that has started it

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""opscope.torch.profile as a flight recorder."""
+
+import os
+import pathlib
+import re
+import signal
+import time
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+
+def open_names(path):
+    import opscope
+
+    spans = opscope.open(path).spans
+    return [name for name, flags in zip(spans.text("name"), spans["flags"], strict=True) if flags & 1]
+
+
+def dump_facts(path):
+    import opscope
+
+    return opscope.open(path).info["options"]["dump"]
+
+
+def await_dumps(prof, count):
+    end = time.monotonic() + 60
+    while len(prof.dumps) < count:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def is_handled(number):
+    """By anybody, in C: what signal.getsignal says is Python's view."""
+    (mask,) = re.findall(r"SigCgt:\s*(\w+)", pathlib.Path("/proc/self/status").read_text())
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+def test_dump_shows_the_operators_and_the_ranges_that_are_open(tmp_path):
+    import torch
+
+    import opscope
+    from opscope.torch import profile, record_function
+
+    with profile(at_cap="keep_newest") as prof:
+        with record_function("outer"):
+            torch.neg(torch.ones(3))
+            with record_function("inner"):
+                path = prof.dump(tmp_path / "now.opscope")
+        torch.neg(torch.ones(3))
+    assert path == str(tmp_path / "now.opscope")
+    assert prof.dumps == [path]
+    assert open_names(path) == ["outer", "inner"]
+    assert list(opscope.open(path).spans.text("name")).count("aten::neg") == 1
+    assert sum(row.count for row in prof.key_averages() if row.key == "aten::neg") == 2
+
+
+@pytest.mark.filterwarnings("ignore:Profiler won.t be using warmup")
+def test_a_signal_between_two_cycles_of_a_schedule_does_no_harm(tmp_path):
+    import torch
+
+    from opscope.torch import profile, schedule
+
+    with profile(
+        schedule=schedule(wait=1, warmup=0, active=1), dump_to=tmp_path / "f.opscope", dump_on_signal=signal.SIGUSR1
+    ) as prof:
+        os.kill(os.getpid(), signal.SIGUSR1)  # in the wait: nothing to dump, and nobody ends
+        prof.step()
+        torch.ones(3)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await_dumps(prof, 1)
+        prof.step()
+    assert dump_facts(prof.dumps[0])["reason"] == "signal"
+    assert open_names(prof.dumps[0]) == ["ProfilerStep#1"]
+
+
+def test_an_exception_that_leaves_the_block_is_dumped(tmp_path):
+    from opscope.torch import profile
+
+    with pytest.raises(KeyError):
+        with profile(dump_to=tmp_path / "f.opscope", dump_on_exception=True) as prof:
+            raise KeyError("x")
+    assert dump_facts(prof.dumps[0])["detail"] == "KeyError"
+    with profile(dump_to=tmp_path / "f.opscope", dump_on_exception=True) as quiet:
+        pass
+    assert quiet.dumps == []
+
+
+def test_a_recording_without_start_and_stop_has_its_dumps_too(tmp_path):
+    from opscope.torch import _KinetoProfile
+
+    prof = _KinetoProfile(dump_to=tmp_path / "f.opscope", dump_on_signal=signal.SIGUSR1)
+    assert not is_handled(signal.SIGUSR1)
+    prof.prepare_trace()
+    prof.start_trace()
+    assert is_handled(signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    await_dumps(prof, 1)
+    prof.stop_trace()
+    assert dump_facts(prof.dumps[0])["detail"] == "SIGUSR1"
+    assert not is_handled(signal.SIGUSR1)
+
+
+def test_arguments_that_make_no_sense_are_refused(tmp_path):
+    from opscope.torch import profile
+
+    with pytest.raises(ValueError, match="dump_to="):
+        profile(dump_on_exception=True)
+    with pytest.raises(RuntimeError, match="nothing is being recorded"):
+        profile().dump(tmp_path / "x.opscope")
+
+
+def test_the_example_finds_the_hang(tmp_path):
+    from examples_path import EXAMPLES
+    from test_torch_examples import run_program
+
+    out, _ = run_program((EXAMPLES / "torch_flight_recorder.py").read_text(), tmp_path)
+    assert re.findall(r"flight-PID-(\d)\.opscope: open were (.*)", out) == [
+        ("1", "wait for a batch"),
+        ("2", "checkpoint"),
+    ]
+
+
+def test_the_documentation_quotes_the_example():
+    from examples_path import EXAMPLES
+
+    page = (EXAMPLES.parent / "docs" / "flight_recorder.md").read_text()
+    assert (EXAMPLES / "torch_flight_recorder.py").read_text().split("    # [flight]\n")[1] in page
