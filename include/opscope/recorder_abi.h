@@ -141,8 +141,10 @@ struct WindowOptions {
   AtCap at_cap = AtCap::kStop;
   NativeThreads native_threads = NativeThreads::kAll;
   uint32_t reserved = 0;
-  uint64_t max_bytes = uint64_t{1} << 30;  // for chunks of this window; never exceeded by more than a chunk per thread
-  const char* metadata_json = nullptr;     // members of a JSON object, copied ("\"a\":1,\"b\":2"); may be null
+  // For chunks of this window, and what is kept of threads that ended; never exceeded by more than a chunk per
+  // live thread.
+  uint64_t max_bytes = uint64_t{1} << 30;
+  const char* metadata_json = nullptr;  // members of a JSON object, copied ("\"a\":1,\"b\":2"); may be null
   // A source's own number of the calling thread (logical_thread of opscope_stream_attach). Asked when a
   // native scope attaches a thread before the source does; cheap, without locks. May be null.
   uint64_t (*thread_number)() = nullptr;
@@ -151,7 +153,7 @@ struct WindowOptions {
 struct WindowCounts {
   uint64_t recorded = 0;  // kept records
   uint64_t dropped = 0;   // recorded + dropped = issued
-  uint64_t bytes = 0;     // of chunks held
+  uint64_t bytes = 0;     // held, of those that max_bytes is for
   uint32_t threads = 0;
   uint32_t chunks = 0;
 };

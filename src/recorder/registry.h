@@ -63,6 +63,8 @@ struct StreamState {
   ChunkHeader* loaned = nullptr;  // chunk of a closed window that stays mapped for its thread (invariant 7)
   uint32_t loaned_bytes = 0;
   StreamState* next_free = nullptr;
+  StreamState* next_ended = nullptr;  // of a StreamList
+  size_t place = 0;                   // in Window::streams while that is open
 };
 
 inline StreamState* StateOf(Stream* stream) {
@@ -82,6 +84,12 @@ inline ThreadState* StateOf(Thread* thread) {
   return static_cast<ThreadState*>(thread->internal);
 }
 
+struct StreamList {
+  StreamState* first = nullptr;
+  StreamState* last = nullptr;
+  uint32_t size = 0;
+};
+
 struct Window {
   AtCap at_cap = AtCap::kStop;
   NativeThreads native_threads = NativeThreads::kAll;
@@ -95,6 +103,10 @@ struct Window {
   bool detached = false;            // of the process that this one was forked from
 
   GrowingArray<StreamState*> streams;  // registry.mutex while open, constant afterwards
+  StreamList ended;                    // registry.mutex: of threads that ended, with chunks
+  StreamList accounts;                 // registry.mutex: of threads that ended, with nothing left but counts
+  uint64_t gone_threads = 0;           // registry.mutex and dumping: those that were forgotten, ...
+  uint64_t gone_dropped = 0;           // ... and what they had counted
 
   std::mutex dumping;  // one dump at a time; before registry.mutex
 
@@ -155,6 +167,10 @@ void Disarm(StreamState* state);
 // Takes scopes that other threads have ended out of the stream's list. REQUIRES: the calling thread
 // owns the stream.
 void DropEndedScopes(Stream* stream);
+
+// Gives up the oldest chunk of the stream. REQUIRES: the mutex of the stream is held, there is one that is
+// not the current one.
+void RecycleOldest(StreamState* state, Window* window);
 
 // Gives a chunk that the stream no longer has back to the pool, or leaves that to the dump that reads it.
 // REQUIRES: the mutex of the stream is held.

@@ -9,6 +9,7 @@
 
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
+#include "recorder/ended_threads.h"
 #include "recorder/memory.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
@@ -57,15 +58,6 @@ bool Charge(Window* window, uint64_t bytes, bool beyond_the_cap) {
   return true;
 }
 
-void RecycleOldest(StreamState* state, Window* window) {
-  ChunkHeader* oldest = state->chunks[0];
-  const uint32_t size = oldest->size;
-  state->recycled += LoadPublished(oldest).record_count;
-  state->chunks.RemoveFirst();
-  GiveBackChunk(state, oldest, size);
-  window->bytes.fetch_sub(size, std::memory_order_relaxed);
-}
-
 // Memory for the next chunk under the window's policy; null at the cap.
 ChunkHeader* TakeUnderCap(StreamState* state, Window* window, uint32_t size) {
   const bool keep_newest = window->at_cap == AtCap::kKeepNewest;
@@ -75,6 +67,7 @@ ChunkHeader* TakeUnderCap(StreamState* state, Window* window, uint32_t size) {
       RecycleOldest(state, window);
       continue;
     }
+    if (GiveUpEndedStream(window)) continue;
     Charge(window, size, true);  // the current chunk is recycled as soon as its open scopes have moved
     break;
   }
@@ -249,6 +242,15 @@ void TakeFirstChunk(Stream* stream) {
 
 }  // namespace
 
+void RecycleOldest(StreamState* state, Window* window) {
+  ChunkHeader* oldest = state->chunks[0];
+  const uint32_t size = oldest->size;
+  state->recycled += LoadPublished(oldest).record_count;
+  state->chunks.RemoveFirst();
+  GiveBackChunk(state, oldest, size);
+  window->bytes.fetch_sub(size, std::memory_order_relaxed);
+}
+
 StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_thread) {
   Stream* held = thread->streams[window->slot];
   if (held != nullptr) {
@@ -269,6 +271,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
   // Enough for the whole pool; a recording that grows beyond it asks again.
   [[maybe_unused]] const bool reserved = state->chunks.Reserve(kPooledChunks);
   JoinWindow(state, thread, window, logical_thread);
+  state->place = window->streams.size();
   return window->streams.Push(state) ? state : nullptr;
 }
 

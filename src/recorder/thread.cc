@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "recorder/ended_threads.h"
 #include "recorder/memory.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
@@ -58,6 +59,7 @@ void ThreadEnds(void* value) {
     std::lock_guard<std::mutex> stream_lock(joined->mutex);
     DropEndedScopes(stream);  // later ones are taken out by the threads that end them
     joined->held_by_owner = false;
+    if (stream->generation.load(std::memory_order_relaxed) != 0) SettleEndedStream(joined);
     stream = nullptr;
   }
   thread->native = nullptr;

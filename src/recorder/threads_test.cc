@@ -94,15 +94,19 @@ TEST(Threads, AtTheCapKeepNewestKeepsTheNewestAndCountsTheRest) {
   EXPECT_GT(dropped, 0u);
 }
 
-TEST(Threads, TheCapIsExceededByAChunkPerThreadAtMost) {
+TEST(Threads, TheCapIsExceededByAChunkPerLiveThreadAtMost) {
   for (const AtCap at_cap : {AtCap::kStop, AtCap::kKeepNewest}) {
     OwnedWindow window = OpenTestWindow({.at_cap = at_cap, .max_bytes = 4 * kChunkBytes});
+    std::barrier all_live(8);
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t) {
-      threads.emplace_back([] {
-        OPSCOPE_SCOPE("around");
-        for (int i = 0; i < 30000; ++i)
-          OPSCOPE_SCOPE("scope");
+      threads.emplace_back([&all_live] {
+        {
+          OPSCOPE_SCOPE("around");
+          for (int i = 0; i < 30000; ++i)
+            OPSCOPE_SCOPE("scope");
+        }
+        all_live.arrive_and_wait();
       });
     }
     for (std::thread& thread : threads)

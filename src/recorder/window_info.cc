@@ -64,8 +64,9 @@ ThreadFigures FinalFigures(const StreamState& state) {
 
 void AppendFinalThreads(std::string* out, const Window& window) {
   const size_t count = window.detached ? 0 : window.streams.size();
+  if (window.gone_threads != 0) AppendThread(out, FiguresOfGone(window));
   for (size_t i = 0; i < count; ++i) {
-    if (i != 0) out->push_back(',');
+    if (out->back() != '[') out->push_back(',');
     AppendThread(out, FinalFigures(*window.streams[i]));
   }
 }
@@ -104,6 +105,12 @@ std::string FinalInfoText(const Window& window) {
 }
 
 }  // namespace
+
+ThreadFigures FiguresOfGone(const Window& window) {
+  ThreadFigures gone;
+  gone.dropped = window.gone_dropped;
+  return gone;
+}
 
 ThreadFigures IdentityOf(const StreamState& state) {
   ThreadFigures thread;

@@ -28,6 +28,9 @@ struct ThreadFigures {
 // nobody else has it.
 ThreadFigures IdentityOf(const StreamState& state);
 
+// Of all threads that the window has forgotten, under index 0.
+ThreadFigures FiguresOfGone(const Window& window);
+
 void ReadProcessName(Window* window);
 
 // Valid until the window is freed. Empty: memory is short. REQUIRES: the window is closed.

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/ended_threads.h"
+
+#include <cstring>
+
+#include "recorder/chunk_pool.h"
+#include "recorder/stream_sink.h"
+#include "recorder/unfinished.h"
+
+namespace opscope {
+namespace {
+
+// Entries of a chunk that is being copied, downward from its end.
+class CompactSink final : public EntrySink {
+ public:
+  CompactSink(ChunkHeader* chunk, uint32_t lowest)
+      : base_(reinterpret_cast<char*>(chunk)), lowest_(lowest), limit_(chunk->size) {}
+  ~CompactSink() { names_.Free(); }
+  uint32_t limit() const { return limit_; }
+  bool full() const { return full_; }
+
+  uint32_t Intern(std::string_view text) override {
+    if (const uint32_t known = names_.Find(base_, text); known != 0) return known;
+    uint32_t offset = 0;
+    char* place = Reserve(static_cast<uint32_t>(NameEntryBytes(text.size())), &offset);
+    if (place == nullptr) return 0;
+    StoreName(place, text);
+    names_.Insert(text, offset);
+    return offset;
+  }
+  char* Reserve(uint32_t bytes, uint32_t* offset) override {
+    full_ = full_ || limit_ - lowest_ < bytes;
+    if (full_) return nullptr;
+    limit_ -= bytes;
+    *offset = limit_;
+    return base_ + limit_;
+  }
+
+ private:
+  char* base_;
+  uint32_t lowest_;
+  uint32_t limit_;
+  bool full_ = false;
+  NameTable names_;
+};
+
+// False: the entries need more room than they had.
+bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHeader* to) {
+  CopyHeader(*from, to);
+  to->size = size;
+  const auto* source = reinterpret_cast<const Record*>(from + 1);
+  auto* target = reinterpret_cast<Record*>(to + 1);
+  CompactSink sink(to, static_cast<uint32_t>(sizeof(ChunkHeader) + count * sizeof(Record)));
+  const EntrySpace space = SpaceOf(from);
+  for (uint32_t i = 0; i < count; ++i) {
+    const CopiedEntries copied = CopyEntries(space, source[i].name, source[i].side, kNoThread, &sink);
+    target[i] = source[i];
+    target[i].name = copied.name;
+    target[i].side = copied.side;
+  }
+  StorePublished(to, {count, sink.limit()});
+  return !sink.full();
+}
+
+// Puts what the current chunk holds into one that is no larger than that, where it pays.
+void Compact(StreamState* state, Window* window) {
+  Stream& stream = state->stream;
+  ChunkHeader* chunk = stream.chunk;
+  const PublishedExtent extent = LoadPublished(chunk);
+  const uint64_t used = sizeof(ChunkHeader) + extent.record_count * sizeof(Record) + (chunk->size - extent.side_begin);
+  const auto size = static_cast<uint32_t>((used + 4095) & ~uint64_t{4095});
+  if (size > chunk->size / 2) return;
+  ChunkHeader* compact = TakeChunk(size);
+  if (compact == nullptr) return;
+  if (!CopyCompact(chunk, extent.record_count, size, compact)) return ReturnChunk(compact, size);
+  window->bytes.fetch_sub(chunk->size - size, std::memory_order_relaxed);
+  state->chunks.back() = compact;
+  stream.chunk = compact;
+  GiveBackChunk(state, chunk, chunk->size);
+}
+
+void Append(StreamList* list, StreamState* state) {
+  (list->last == nullptr ? list->first : list->last->next_ended) = state;
+  list->last = state;
+  state->next_ended = nullptr;
+  ++list->size;
+}
+
+void RemoveFirst(StreamList* list) {
+  list->first = list->first->next_ended;
+  if (list->first == nullptr) list->last = nullptr;
+  --list->size;
+}
+
+// REQUIRES: registry.mutex and the stream's are held, the stream has no chunk.
+void Forget(StreamState* state, Window* window) {
+  StreamState*& place = window->streams[state->place];
+  place = window->streams.back();
+  place->place = state->place;
+  window->streams.SetSize(window->streams.size() - 1);
+  ++window->gone_threads;
+  window->gone_dropped += state->stream.dropped.load(std::memory_order_relaxed) + state->recycled +
+                          state->dropped_elsewhere.load(std::memory_order_relaxed);
+  state->stream.generation.store(0, std::memory_order_relaxed);
+  state->held_by_window = false;
+  RecycleWhenFree(state);
+}
+
+// Of this many threads that ended a window keeps the counts when their records are gone; what earlier ones
+// counted is added up.
+constexpr uint32_t kAccounts = 256;
+
+// REQUIRES: registry.mutex and the mutex of `state` are held, the stream has no chunk.
+void KeepAccount(StreamState* state, Window* window) {
+  Append(&window->accounts, state);
+  if (window->accounts.size <= kAccounts || !window->dumping.try_lock()) return;  // a dump has listed the streams
+  StreamState* oldest = window->accounts.first;
+  if (oldest->mutex.try_lock()) {
+    RemoveFirst(&window->accounts);
+    Forget(oldest, window);
+    oldest->mutex.unlock();
+  }
+  window->dumping.unlock();
+}
+
+// REQUIRES: the stream's mutex is held.
+void GiveUpChunks(StreamState* state, Window* window) {
+  state->written_before += LoadPublished(state->stream.chunk).record_count;
+  state->stream.chunk = nullptr;
+  while (!state->chunks.empty())
+    RecycleOldest(state, window);
+  state->chunks.Free();
+}
+
+// What AllocateMemory takes for one.
+constexpr uint64_t kStreamBytes = (sizeof(StreamState) + 4095) & ~uint64_t{4095};
+
+}  // namespace
+
+void SettleEndedStream(StreamState* state) {
+  Stream& stream = state->stream;
+  Window* window = stream.window;
+  if (stream.top.load(std::memory_order_relaxed) != nullptr) return;  // others may end these scopes
+  state->names.Free();
+  if (stream.chunk == nullptr) return KeepAccount(state, window);
+  Compact(state, window);
+  window->bytes.fetch_add(kStreamBytes, std::memory_order_relaxed);
+  Append(&window->ended, state);
+}
+
+bool GiveUpEndedStream(Window* window) {
+  if (!registry.mutex.try_lock()) return false;  // comes before the mutex of the stream that asks
+  const std::lock_guard<std::mutex> lock(registry.mutex, std::adopt_lock);
+  StreamState* state = window->ended.first;
+  const bool open = opscope_window_generation[window->slot].load(std::memory_order_relaxed) == window->generation;
+  if (state == nullptr || !open || !state->mutex.try_lock()) return false;
+  const std::lock_guard<std::mutex> stream_lock(state->mutex, std::adopt_lock);
+  RemoveFirst(&window->ended);
+  window->bytes.fetch_sub(kStreamBytes, std::memory_order_relaxed);
+  GiveUpChunks(state, window);
+  KeepAccount(state, window);
+  return true;
+}
+
+}  // namespace opscope
