@@ -212,7 +212,8 @@ OPSCOPE_RECORDER_API void opscope_close_slow(opscope::OpenScope* scope, uint64_t
 OPSCOPE_RECORDER_API void opscope_release_slow(opscope::OpenScope* scope);
 
 // Opens a window. Null with a sentence in *error (static text) when all slots are taken or memory is
-// short. Any thread; a few hundred microseconds at the first use, when the chunk pool is touched.
+// short. Any thread; a few hundred microseconds more at the first use, when the chunk pool is touched
+// and the cost of an event is measured.
 OPSCOPE_RECORDER_API opscope::Window* opscope_window_open(const opscope::WindowOptions* options, const char** error);
 OPSCOPE_RECORDER_API uint32_t opscope_window_slot(const opscope::Window* window);
 OPSCOPE_RECORDER_API uint64_t opscope_window_id(const opscope::Window* window);  // its generation
@@ -222,6 +223,9 @@ OPSCOPE_RECORDER_API void opscope_window_close(opscope::Window* window);
 OPSCOPE_RECORDER_API opscope::WindowCounts opscope_window_counts(const opscope::Window* window);
 // Adds members to the window's metadata (JSON text as above). Any thread, until the window is freed.
 OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, const char* metadata_json);
+// Adds members to what the window says about the cost of one event ("own_cost" in src/wire/FORMAT.md): a source
+// tells what its events take. Native events are there already. Any thread, until the window is freed.
+OPSCOPE_RECORDER_API void opscope_window_add_own_cost(opscope::Window* window, const char* members_json);
 // Calls `sink` once per block: first one block_types::kWindowInfo, then every chunk, ordered by thread
 // and sequence. The bytes stay valid until opscope_window_free. No call at all: memory is short. REQUIRES:
 // closed.

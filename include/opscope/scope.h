@@ -164,10 +164,8 @@ class [[nodiscard]] Scope {
   OpenScope* open_ = nullptr;  // in the first window; siblings in the others
 };
 
-// One record without duration in every window that takes this thread.
-inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
-  Stream* stream = NativeStream();
-  if (__builtin_expect(stream == nullptr, 1)) return;
+// One record without duration in `stream` and in every window behind it. The calling thread must own them.
+inline void RecordNowOn(Stream* stream, RecordKind kind, const char* name, uint64_t value) {
   Record record;
   record.start = ReadTicks();
   record.value = value;
@@ -182,6 +180,11 @@ inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
       record.depth = static_cast<uint16_t>((top->shape.load(std::memory_order_relaxed) & 0xffffu) + 1);
     AppendRecord(stream, record);
   }
+}
+// The same in every window that takes this thread.
+inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
+  Stream* stream = NativeStream();
+  if (OPSCOPE_UNLIKELY(stream != nullptr)) RecordNowOn(stream, kind, name, value);
 }
 
 // A value at this moment, drawn as a curve by name.

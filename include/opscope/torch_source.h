@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kTorchSourceAbi = 1;
+inline constexpr uint32_t kTorchSourceAbi = 2;
 
 // Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
 // source_failure.
@@ -48,6 +48,11 @@ struct TorchSource {
   // Ranges, or arguments of ranges, that were lost to an exception inside torch or to a lack of memory,
   // since the library was loaded. The difference over a window belongs into it as a Problem.
   uint64_t (*failures)() = nullptr;
+
+  // What one operator and one user range of a recording with these flags cost here (opscope_window_add_own_cost);
+  // "" when it could not be measured. Valid for ever; measured at the first call for these flags, in less than half
+  // a millisecond, with a window of its own: call it before the recording's window opens.
+  const char* (*own_cost)(uint32_t flags) = nullptr;
 };
 
 }  // namespace opscope

@@ -75,6 +75,7 @@ inline constexpr uint8_t kUnfinished = 1;   // still open at the end of the reco
 inline constexpr uint8_t kAsync = 2;        // outside the nesting: no parent, no children (FunctionEvent.is_async)
 inline constexpr uint8_t kOtherThread = 4;  // ended on another thread than it began on
 inline constexpr uint8_t kStep = 8;         // the range of one step; also a row of `steps`
+inline constexpr uint8_t kNative = 16;      // a scope of the program itself (OPSCOPE_SCOPE), through no framework
 }  // namespace span_flags
 
 struct SpanColumns {
@@ -208,15 +209,39 @@ struct Argument {
 
 class TraceStorage;  // src/trace: owns the columns
 
+// What the program waited for one event of a kind to be recorded, in nanoseconds, as the recorder measured it on the
+// machine where it recorded: around the begin and around the end. `inside` is the part of both that lies between the
+// event's own two times; the rest lengthens what is around it. `floor` is the part that empty callbacks would cost too.
+struct EventCost {
+  double begin_ns = 0;
+  double end_ns = 0;
+  double inside_ns = 0;
+  double floor_ns = 0;
+  double whole_ns() const { return begin_ns + end_ns; }
+  double outside_ns() const { return begin_ns + end_ns - inside_ns; }
+};
+
+// Of every kind that the recording may hold. docs/analyses.md says what is in each number.
+struct OwnCosts {
+  EventCost scope;           // OPSCOPE_SCOPE and the like
+  double async_end_ns = 0;   // end of a scope that crosses others, in place of scope.end_ns
+  EventCost point;           // counter, instant, either end of a flow
+  bool has_torch = false;    // the following were measured
+  EventCost torch_op;        // an operator, without its arguments
+  EventCost torch_argument;  // each argument more, when arguments are recorded
+  EventCost torch_range;     // record_function of opscope.torch
+};
+
 // Facts about the input as a whole (`opscope info`).
 struct TraceInfo {
   std::string format;  // "opscope", "chrome-json", ...
   std::string format_version;
-  std::string compressed = "none";  // "none", "gzip", "zstd"
-  uint64_t recorded = 0;            // events of the input that were kept
-  uint64_t dropped = 0;             // events that the recorder could not keep
-  int64_t epoch_ns = 0;             // unix time of Timestamp 0; 0: the input has no absolute time
-  std::string options_json = "{}";  // recording options
+  std::string compressed = "none";    // "none", "gzip", "zstd"
+  uint64_t recorded = 0;              // events of the input that were kept
+  uint64_t dropped = 0;               // events that the recorder could not keep
+  int64_t epoch_ns = 0;               // unix time of Timestamp 0; 0: the input has no absolute time
+  std::string options_json = "{}";    // recording options
+  std::optional<OwnCosts> own_costs;  // nullopt: the input says nothing about what recording it cost
 };
 
 class Trace {

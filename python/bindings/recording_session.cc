@@ -64,12 +64,15 @@ Status RecordingSession::Start() {
   if (options_.source != nullptr) window_options.thread_number = options_.source->current_thread;
   window_options.metadata_json = metadata.empty() ? nullptr : metadata.c_str();
   const char* error = nullptr;
+  // Before the window opens: measuring opens one of its own.
+  const char* own_cost = options_.source != nullptr ? options_.source->own_cost(options_.source_flags) : nullptr;
   Window* window = opscope_window_open(&window_options, &error);
   if (window == nullptr) {
     return Error{ErrorCode::kUnsupported, error != nullptr ? error : "the recorder could not open a window"};
   }
   if (options_.source != nullptr) {
     source_failures_ = options_.source->failures();
+    opscope_window_add_own_cost(window, own_cost);
     source_session_ =
         options_.source->start(opscope_window_slot(window), opscope_window_id(window), options_.source_flags, &error);
     if (source_session_ == nullptr) {

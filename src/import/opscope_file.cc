@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "import/column_tables.h"
 #include "import/importer.h"
+#include "import/own_costs.h"
 #include "import/recording.h"
 #include "wire/container.h"
 #include "wire/trace_info.h"
@@ -94,6 +95,7 @@ class OpscopeFile {
     info.dropped += wire.dropped;
     info.epoch_ns = wire.epoch_ns;
     info.options_json = wire.options_json;
+    info.own_costs = ParseOwnCosts(info.options_json);
     return true;
   }
 

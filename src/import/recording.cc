@@ -8,6 +8,7 @@
 
 #include "base/short_memory.h"
 #include "base/text.h"
+#include "import/own_costs.h"
 #include "import/recording_clock.h"
 #include "import/recording_thread.h"
 #include "import/torch_links.h"
@@ -108,6 +109,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
       }
     }
   }
+  builder->info().own_costs = ParseOwnCosts(builder->info().options_json);
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope
   if (scope.args != RecordingPart::kNoArguments) row.args = part.args_ids[scope.args];
   row.scope = ScopeOf(record);
   if ((record.flags & record_flags::kUnfinished) != 0) row.flags |= span_flags::kUnfinished;
+  if (record.source == RecordSource::kAnnotation) row.flags |= span_flags::kNative;
   if (record.source == RecordSource::kTorch) row.external_id = TorchLinks::kUnnumbered;
   if (scope.has_fields == 0) return row;
   const Payload payload = *part.chunk->payload(record.side);  // was checked by PartDecoder

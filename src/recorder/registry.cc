@@ -105,6 +105,7 @@ void DetachWindow(Window* window) {
   [[maybe_unused]] const bool whole = TakeOver(&window->dumping);
   if (!TakeOver(&window->mutex)) {
     new (&window->metadata) GrowingArray<char>;
+    new (&window->own_cost) GrowingArray<char>;
     new (&window->calibrations) GrowingArray<Calibration>;
   }
   for (StreamState* state : window->streams) {

@@ -114,6 +114,7 @@ struct Window {
   GrowingArray<Calibration> calibrations;
   int64_t calibrated_at_ns = 0;  // coarse
   GrowingArray<char> metadata;
+  GrowingArray<char> own_cost;     // members of a JSON object, from sources
   GrowingArray<char*> info_texts;  // kept until the window is freed: readers hold the last one
   char process_name[16] = {};      // constant
 

@@ -8,6 +8,7 @@
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
+#include "recorder/own_cost.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
 #include "recorder/signals.h"
@@ -16,13 +17,12 @@
 namespace opscope {
 namespace {
 
-// REQUIRES: window->mutex is held, or nobody else has the window.
-bool AddMembers(Window* window, const char* members) {
+// Appends members of a JSON object. REQUIRES: the mutex of the window that has `text` is held, or nobody else has it.
+bool AddMembers(GrowingArray<char>* text, const char* members) {
   if (members == nullptr || *members == '\0') return true;
   const size_t size = std::strlen(members);
-  GrowingArray<char>& text = window->metadata;
-  if (!text.Reserve(text.size() + size + 1)) return false;
-  return (text.empty() || text.Push(',')) && text.Append(members, size);
+  if (!text->Reserve(text->size() + size + 1)) return false;
+  return (text->empty() || text->Push(',')) && text->Append(members, size);
 }
 
 // Gives the window a slot and a generation. False: none is free.
@@ -137,7 +137,7 @@ using opscope::WindowOptions;
 void opscope_prepare() {
   const opscope::SignalsBlocked blocked;
   opscope::TouchPool();
-  opscope_thread();
+  if (opscope_thread() != nullptr) opscope::CalibrateOwnCost();
 }
 
 Window* opscope_window_open(const WindowOptions* options, const char** error) {
@@ -153,7 +153,7 @@ Window* opscope_window_open(const WindowOptions* options, const char** error) {
   window->wall_offset_ns = opscope::WallOffsetNs();
   opscope::AddCalibration(window);
   opscope::ReadProcessName(window);
-  if (!opscope::AddMembers(window, options->metadata_json) || window->calibrations.empty()) {
+  if (!opscope::AddMembers(&window->metadata, options->metadata_json) || window->calibrations.empty()) {
     delete window;
     return opscope::Fail(error, "memory is short");
   }
@@ -195,7 +195,13 @@ WindowCounts opscope_window_counts(const Window* window) {
 void opscope_window_add_metadata(Window* window, const char* metadata_json) {
   const opscope::SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(window->mutex);
-  [[maybe_unused]] const bool added = opscope::AddMembers(window, metadata_json);
+  [[maybe_unused]] const bool added = opscope::AddMembers(&window->metadata, metadata_json);
+}
+
+void opscope_window_add_own_cost(Window* window, const char* members_json) {
+  const opscope::SignalsBlocked blocked;
+  std::lock_guard<std::mutex> lock(window->mutex);
+  [[maybe_unused]] const bool added = opscope::AddMembers(&window->own_cost, members_json);
 }
 
 void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {

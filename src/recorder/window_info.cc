@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "recorder/own_cost.h"
 #include "recorder/signals.h"
 
 namespace opscope {
@@ -71,6 +72,15 @@ void AppendFinalThreads(std::string* out, const Window& window) {
   }
 }
 
+// What the sources have measured follows what the recorder has.
+void AppendOwnCosts(std::string* out, const Window& window) {
+  out->append(",\"own_cost\":{");
+  const size_t begin = out->size();
+  AppendOwnCost(out);
+  if (!window.own_cost.empty() && out->size() != begin) out->push_back(',');
+  out->append(window.own_cost.begin(), window.own_cost.size()).append("}");
+}
+
 // Up to the threads. REQUIRES: window->mutex is held.
 std::string BeginInfo(const Window& window) {
   std::string out = "{\"abi\":";
@@ -87,6 +97,7 @@ std::string BeginInfo(const Window& window) {
   AppendMember(&out, "at_cap", window.at_cap == AtCap::kStop ? "stop" : "keep_newest");
   AppendMember(&out, "broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
   if (window.detached) out.append(",\"detached\":true");
+  AppendOwnCosts(&out, window);
   AppendCalibrations(&out, window.calibrations);
   return out;
 }

@@ -14,7 +14,7 @@
 
 namespace opscope {
 
-constinit CallbackBinding callback_bindings[kCallbackInstances];
+constinit CallbackBinding callback_bindings[kCallbackInstances + 1];
 
 namespace {
 
@@ -152,14 +152,18 @@ uint64_t SessionOf(const Instance* instance) {
 
 }  // namespace
 
+uint32_t OptionSetOf(uint32_t flags) {
+  return ((flags & torch_source_flags::kInputs) != 0 ? 1u : 0u) |
+         ((flags & torch_source_flags::kOverloadNames) != 0 ? 2u : 0u);
+}
+
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags) {
   const uint64_t owner = ThisOwner();
   SweepThisThread(owner);
   Instance* instance = ClaimInstance();
   if (instance == nullptr) return 0;
   const auto index = static_cast<uint32_t>(instance - instances);
-  const uint32_t options = ((flags & torch_source_flags::kInputs) != 0 ? 1u : 0u) |
-                           ((flags & torch_source_flags::kOverloadNames) != 0 ? 2u : 0u);
+  const uint32_t options = OptionSetOf(flags);
   const bool global = (flags & torch_source_flags::kAllThreads) != 0;
 
   instance->uses.fetch_add(1);

@@ -27,6 +27,8 @@
 namespace opscope {
 
 inline constexpr uint32_t kCallbackInstances = 64;
+// One more, which is never registered with torch: own_cost.cc calls it itself.
+inline constexpr uint32_t kCalibrationInstance = kCallbackInstances;
 inline constexpr uint64_t kDisarmed = ~uint64_t{0};
 
 // What a start callback reads.
@@ -35,12 +37,13 @@ struct alignas(64) CallbackBinding {
   std::atomic<uint32_t> slot{0};
 };
 
-extern CallbackBinding callback_bindings[kCallbackInstances];
+extern CallbackBinding callback_bindings[kCallbackInstances + 1];
 
 // The functions, in callbacks.cc: one start function per instance and option set (flags & kOptionSets - 1).
 inline constexpr uint32_t kOptionSets = 4;
+uint32_t OptionSetOf(uint32_t flags);  // of torch_source_flags
 struct StartFunctions {
-  at::RecordFunctionCallback::StartCallback of[kOptionSets][kCallbackInstances];
+  at::RecordFunctionCallback::StartCallback of[kOptionSets][kCallbackInstances + 1];
 };
 extern const StartFunctions start_functions;
 void EndRange(const at::RecordFunction& range, at::ObserverContext* context);

@@ -272,7 +272,7 @@ constexpr void Fill(StartFunctions* functions, std::integer_sequence<uint32_t, I
 }
 
 constexpr StartFunctions AllStartFunctions() {
-  using All = std::make_integer_sequence<uint32_t, kCallbackInstances>;
+  using All = std::make_integer_sequence<uint32_t, kCallbackInstances + 1>;
   StartFunctions functions{};
   Fill<0>(&functions, All());
   Fill<kWithInputs>(&functions, All());

@@ -8,6 +8,7 @@
 #include "opscope/recorder.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
+#include "sources/torch/own_cost.h"
 #include "sources/torch/user_range.h"
 
 namespace opscope {
@@ -58,6 +59,7 @@ constexpr TorchSource kSource = {
     .set_async = &SetUserRangeAsync,
     .current_thread = &CurrentThread,
     .failures = &FailureCount,
+    .own_cost = &OwnCostJson,
 };
 
 }  // namespace

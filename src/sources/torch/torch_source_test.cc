@@ -31,6 +31,29 @@ TEST(TorchSource, NamesTheTorchItWasBuiltAgainst) {
   EXPECT_THAT(Source().torch_version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+.*"));
 }
 
+TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
+  static int seen = 0;
+  const auto handle = at::addGlobalCallback(
+      at::RecordFunctionCallback([](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+        ++seen;
+        return nullptr;
+      }));
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kInputs);
+  const std::string plain = Source().own_cost(0);
+  const std::string inputs = Source().own_cost(torch_source_flags::kInputs);
+  Source().stop(session);
+  window.Close();
+  at::removeCallback(handle);
+  EXPECT_EQ(seen, 0);
+  EXPECT_EQ(window.Counts().recorded, 0u);
+  EXPECT_THAT(plain, ::testing::MatchesRegex(R"("torch_op":\{"inside_ns":[0-9.]+,"begin_ns":[0-9.]+,.*)"));
+  EXPECT_THAT(plain, Not(::testing::HasSubstr("torch_argument")));
+  EXPECT_THAT(inputs, ::testing::HasSubstr("\"torch_argument\":{\"inside_ns\":"));
+  EXPECT_THAT(inputs, ::testing::HasSubstr("\"torch_range\":{\"inside_ns\":"));
+  EXPECT_EQ(inputs, Source().own_cost(torch_source_flags::kInputs)) << "measured once per process";
+}
+
 TEST(TorchSource, RecordsOperatorsWithTheirNesting) {
   const RecordedWindow window;
   void* session = window.Start();

@@ -26,19 +26,23 @@ void Begin(Range* range, std::string_view name, Inputs... inputs) {
 
 }  // namespace
 
+void* BeginUserRange(at::StepCallbacks callbacks, std::string_view name, const std::string_view* args) {
+  auto range = std::make_unique<at::RecordFunction>(std::move(callbacks));
+  if (args != nullptr && range->needsInputs()) {
+    const c10::IValue input{std::string(*args)};
+    Begin(range.get(), name, c10::ArrayRef<const c10::IValue>(&input, 1));
+  } else {
+    Begin(range.get(), name);
+  }
+  return range.release();
+}
+
 void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size) {
   try {
     std::optional<at::StepCallbacks> callbacks = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE);
     if (!callbacks.has_value()) return nullptr;
-    auto range = std::make_unique<at::RecordFunction>(std::move(*callbacks));
-    const std::string_view text(name, name_size);
-    if (args != nullptr && range->needsInputs()) {
-      const c10::IValue input(std::string(args, args_size));
-      Begin(range.get(), text, c10::ArrayRef<const c10::IValue>(&input, 1));
-    } else {
-      Begin(range.get(), text);
-    }
-    return range.release();
+    const std::string_view args_text(args, args != nullptr ? args_size : 0);
+    return BeginUserRange(std::move(*callbacks), {name, name_size}, args != nullptr ? &args_text : nullptr);
   } catch (...) {
     CountFailure();
     return nullptr;

@@ -5,11 +5,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ATen/record_function.h>
+
 #include <cstddef>
+#include <string_view>
 
 namespace opscope {
 
+// Null when nothing observes.
 void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size);
+// The same for these observers alone. args: null for none.
+void* BeginUserRange(at::StepCallbacks callbacks, std::string_view name, const std::string_view* args);
 void ExitUserRange(void* range);
 void SetUserRangeAsync(void* range);
 

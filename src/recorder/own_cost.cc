@@ -1,0 +1,207 @@
+// Nobody else sees the events. The stream has no window and is in no thread's list, and the scopes of other
+// windows on this thread are not in its stack.
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/own_cost.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "base/short_runs.h"
+#include "base/text.h"
+#include "opscope/scope.h"
+#include "recorder/chunk_pool.h"
+#include "recorder/registry.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kEvents = 96;  // per run
+constexpr uint32_t kNested = 32;  // open at once
+constexpr double kShare = 1.0 / kEvents;
+
+struct OwnCost {
+  std::atomic<int> measured_by{0};    // process that measures or has measured
+  std::atomic<bool> is_known{false};  // the figures below are constant from here on
+  double scope_inside_ns = 0;
+  double scope_begin_ns = 0;
+  double scope_end_ns = 0;
+  double async_end_ns = 0;
+  double point_ns = 0;
+};
+constinit OwnCost own_cost;
+
+// A stream over one chunk that starts anew with every run.
+class ScratchStream {
+ public:
+  explicit ScratchStream(Thread* thread) : state_(new (std::nothrow) StreamState), chunk_(TakeChunk(kChunkBytes)) {
+    if (!ready()) return;
+    state_->stream.thread = thread;
+    state_->stream.internal = state_.get();
+    state_->stream.chunk = new (chunk_) ChunkHeader;
+    state_->stream.generation.store(~uint64_t{0}, std::memory_order_relaxed);  // as no window has it
+  }
+  ~ScratchStream() {
+    if (chunk_ != nullptr) ReturnChunk(chunk_, kChunkBytes);
+  }
+  ScratchStream(const ScratchStream&) = delete;
+  ScratchStream& operator=(const ScratchStream&) = delete;
+
+  bool ready() const { return state_ != nullptr && chunk_ != nullptr; }
+
+  Stream* Restart() {
+    Stream* stream = &state_->stream;
+    stream->next = first();
+    stream->limit = reinterpret_cast<char*>(chunk_) + kChunkBytes;
+    stream->published = uint64_t{kChunkBytes} << 32;
+    std::fill(std::begin(stream->stable_names), std::end(stream->stable_names), NameCacheEntry{});
+    std::fill(std::begin(stream->copied_names), std::end(stream->copied_names), NameCacheEntry{});
+    state_->names.Clear();
+    return stream;
+  }
+  // Sum of the durations of this run's records, in ticks.
+  double RecordedTicks() const {
+    double sum = 0;
+    for (const Record* record = first(); record != state_->stream.next; ++record)
+      sum += static_cast<double>(record->value);
+    return sum;
+  }
+
+ private:
+  Record* first() const { return reinterpret_cast<Record*>(chunk_ + 1); }
+
+  std::unique_ptr<StreamState> state_;
+  ChunkHeader* chunk_;
+};
+
+// What NativeStream does before it knows its answer.
+inline Stream* LookUp(Stream* stream) {
+  const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
+  const Thread* thread = opscope_tls;
+  asm volatile("" : "+r"(stream) : "r"(thread->gate == gate), "r"(thread->native));
+  return stream;
+}
+
+inline OpenScope* Begin(Stream* stream) {
+  stream = LookUp(stream);
+  return OpenScopeOn(stream, InternStable(stream, "calibration"), 0, RecordSource::kAnnotation, 0);
+}
+inline void End(OpenScope* scope) {
+  EndScope(scope, ReadTicks());
+}
+
+// Median over the runs of what `run(stream)` returns.
+template <typename Run>
+double MedianOf(ScratchStream* scratch, const Run& run) {
+  return MedianOfRuns([&] { return run(scratch->Restart()); });
+}
+
+double RunScopes(Stream* stream) {
+  const double begin = PreciseNow();
+  for (uint32_t i = 0; i < kEvents; ++i)
+    End(Begin(stream));
+  return (PreciseNow() - begin) * kShare;
+}
+
+// Share of a run's time that lies inside its scopes, from ticks alone: no rate of the clock is needed.
+double InsideShare(ScratchStream* scratch, Stream* stream) {
+  const uint64_t begin = ReadTicks();
+  for (uint32_t i = 0; i < kEvents; ++i)
+    End(Begin(stream));
+  return scratch->RecordedTicks() / static_cast<double>(ReadTicks() - begin);
+}
+
+// Share of the begins in the time of begins and ends.
+double BeginShare(Stream* stream) {
+  OpenScope* open[kNested];
+  const double begin = PreciseNow();
+  for (OpenScope*& scope : open)
+    scope = Begin(stream);
+  const double half = PreciseNow();
+  for (uint32_t i = kNested; i-- > 0;)
+    End(open[i]);
+  return (half - begin) / (PreciseNow() - begin);
+}
+
+// Two begins, an end that is not the innermost, and an ordinary end.
+double RunCrossingScopes(Stream* stream) {
+  const double begin = PreciseNow();
+  for (uint32_t i = 0; i < kEvents; ++i) {
+    OpenScope* crossing = Begin(stream);
+    OpenScope* inner = Begin(stream);
+    End(crossing);
+    End(inner);
+  }
+  return (PreciseNow() - begin) * kShare;
+}
+
+// Instants and flows are the same few instructions.
+double RunPoints(Stream* stream) {
+  const double begin = PreciseNow();
+  for (uint32_t i = 0; i < kEvents; ++i)
+    RecordNowOn(LookUp(stream), RecordKind::kCounter, "calibration", i);
+  return (PreciseNow() - begin) * kShare;
+}
+
+bool HasSlots(Stream* stream) {
+  OpenScope* open[kNested];
+  bool all = true;
+  for (OpenScope*& scope : open)
+    all = (scope = Begin(stream)) != nullptr && all;
+  for (uint32_t i = kNested; i-- > 0;) {
+    if (open[i] != nullptr) End(open[i]);
+  }
+  return all;
+}
+
+void Measure(ScratchStream* scratch) {
+  const double whole = MedianOf(scratch, RunScopes);
+  const double inside_share = MedianOf(scratch, [scratch](Stream* stream) { return InsideShare(scratch, stream); });
+  const double begin_share = MedianOf(scratch, BeginShare);
+  own_cost.scope_inside_ns = whole * inside_share;
+  own_cost.scope_begin_ns = whole * begin_share;
+  own_cost.scope_end_ns = whole - own_cost.scope_begin_ns;
+  const double others = whole + own_cost.scope_begin_ns;  // of the four in RunCrossingScopes
+  own_cost.async_end_ns = std::max(own_cost.scope_end_ns, MedianOf(scratch, RunCrossingScopes) - others);
+  own_cost.point_ns = MedianOf(scratch, RunPoints);
+}
+
+void AppendNs(std::string* out, const char* key, double ns) {
+  if (out->back() != '{') out->push_back(',');
+  out->append("\"").append(key).append("\":");
+  AppendDouble(out, std::round(ns * 100) / 100);
+}
+
+}  // namespace
+
+void CalibrateOwnCost() {
+  const int process = getpid();
+  int measured_by = own_cost.measured_by.load(std::memory_order_relaxed);
+  if (measured_by == process || own_cost.is_known.load(std::memory_order_acquire)) return;
+  // A process that was forked while its parent measured measures for itself.
+  if (!own_cost.measured_by.compare_exchange_strong(measured_by, process)) return;
+  Thread* thread = opscope_tls;
+  if (thread == nullptr) return;
+  ScratchStream scratch(thread);
+  if (!scratch.ready() || !HasSlots(scratch.Restart())) return;
+  Measure(&scratch);
+  own_cost.is_known.store(true, std::memory_order_release);
+}
+
+void AppendOwnCost(std::string* out) {
+  if (!own_cost.is_known.load(std::memory_order_acquire)) return;
+  out->append("\"scope\":{");
+  AppendNs(out, "inside_ns", own_cost.scope_inside_ns);
+  AppendNs(out, "begin_ns", own_cost.scope_begin_ns);
+  AppendNs(out, "end_ns", own_cost.scope_end_ns);
+  AppendNs(out, "async_end_ns", own_cost.async_end_ns);
+  out->append("},\"point\":{");
+  AppendNs(out, "begin_ns", own_cost.point_ns);
+  out->append("}");
+}
+
+}  // namespace opscope

@@ -1,0 +1,28 @@
+// What recording one event takes on this machine, measured by the recorder itself: it runs its own hot
+// path on a stream that belongs to no window, a few thousand events, once per process. The numbers go
+// into every recording (kWindowInfo, "own_cost") so that reports can take the cost off again
+// (include/opscope/analysis/own_cost.h says how).
+//
+//   a scope:   begin            clock | inside | clock            end
+//              |<-- begin_ns ------------->|<------------- end_ns -->|
+//
+// begin_ns and end_ns are everything that the program waits for; inside_ns is the part of both that
+// lies between the two clock reads and so lengthens the scope itself. The rest lengthens what is around it.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace opscope {
+
+// Measures unless that was done, or is being done by another thread; a fifth of a millisecond. REQUIRES:
+// the pool was touched, the calling thread has its Thread, signals are blocked (a handler that jumps away would leave
+// it half done).
+void CalibrateOwnCost();
+
+// `"scope":{...},"point":{...}`; nothing while it was not measured.
+void AppendOwnCost(std::string* out);
+
+}  // namespace opscope
