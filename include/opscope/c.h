@@ -274,8 +274,9 @@ typedef struct opscope_summary_options {
   size_t size;
   const char* group_by;  // "name", "name,shape", ...: name, shape, category, thread, device, stack
   const char* sort_by;   // descending by "total_ns", "self_ns", "count", ...; NULL: as they first appear
+  int corrected;         // 1: times without what recording them took; UNSUPPORTED where the input does not say
 } opscope_summary_options;
-#define OPSCOPE_SUMMARY_OPTIONS_INIT {sizeof(opscope_summary_options), "name", "total_ns"}
+#define OPSCOPE_SUMMARY_OPTIONS_INIT {sizeof(opscope_summary_options), "name", "total_ns", 0}
 
 // options: may be NULL. The trace must outlive the summary.
 opscope_code opscope_summarize(const opscope_trace* trace, const opscope_summary_options* options,

@@ -63,6 +63,7 @@ struct TorchTableOptions {
   std::string use_device;  // events[0].use_device; "": None
   // torch prints the FLOPs cell under "Source Location" and the reverse when both columns are there.
   bool compat_swapped_cells = false;
+  std::string note;  // a line below the totals; "": none
   // True: where torch raises for want of a total or a device, so does this. False: such cells print "NaN".
   bool refuse_as_torch = true;
 };
@@ -97,6 +98,9 @@ struct SummaryTableOptions {
 // "opscope.info/1".
 [[nodiscard]] std::string InfoJson(const Trace& trace);
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
+
+// One line about corrected times: what was taken off, and how many spans came out below 0.
+[[nodiscard]] std::string FormatCorrection(const Correction& correction);
 
 // The "problems" array, and one line per problem for people ("" when there is none).
 [[nodiscard]] std::string ProblemsJson(const Trace& trace);

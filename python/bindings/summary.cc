@@ -57,13 +57,19 @@ nb::dict RowDict(const Trace& trace, const OpSummaryRow& row, const std::vector<
 }
 
 nb::list Summary(const SharedTrace& self, const std::vector<std::string>& group_by, const std::string& sort,
-                 std::optional<size_t> limit) {
+                 std::optional<size_t> limit, bool corrected) {
   OpSummaryOptions options;
   options.group_by.clear();
   for (const std::string& name : group_by)
     options.group_by.push_back(GroupKeyOf(name));
   OpSummary summary;
   Unwrap(WithoutGil([&] {
+    Result<OwnCostOfSpans> own_cost = OwnCostOfSpans{};
+    if (corrected) {
+      own_cost = MeasureOwnCost(*self.trace);
+      if (!own_cost.ok()) return Status(own_cost.error());
+      options.own_cost = &own_cost.value();
+    }
     summary = SummarizeOps(*self.trace, options);
     return SortOpSummary(*self.trace, &summary, sort);
   }));
@@ -78,7 +84,7 @@ nb::list Summary(const SharedTrace& self, const std::vector<std::string>& group_
 
 void BindSummary(nb::module_& module) {
   module.def("summary", &Summary, nb::arg("trace"), nb::arg("group_by"), nb::arg("sort"), nb::arg("limit").none(),
-             "Rows of the operator summary as dicts; at most `limit`.");
+             nb::arg("corrected") = false, "Rows of the operator summary as dicts; at most `limit`.");
 }
 
 }  // namespace opscope::python

@@ -7,6 +7,7 @@
 
 #include "opscope/export.h"
 #include "opscope/import.h"
+#include "opscope/report.h"
 
 namespace opscope::python {
 
@@ -172,13 +173,31 @@ nb::dict AverageDict(EventColumns& columns, const FunctionEventAverage& average)
   return row;
 }
 
-nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload) {
-  const AverageOptions options{by_shape, stack_n, by_overload};
-  const auto averages = WithoutGil([&] { return AverageFunctionEvents(columns.trace(), columns.events(), options); });
+nb::list AverageDicts(EventColumns& columns, const std::vector<FunctionEventAverage>& averages) {
   nb::list rows;
   for (const FunctionEventAverage& average : averages)
     rows.append(AverageDict(columns, average));
   return rows;
+}
+
+nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload) {
+  const AverageOptions options{by_shape, stack_n, by_overload};
+  return AverageDicts(columns,
+                      WithoutGil([&] { return AverageFunctionEvents(columns.trace(), columns.events(), options); }));
+}
+
+// The same without what recording took, and the sentence about it.
+nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload) {
+  const AverageOptions options{by_shape, stack_n, by_overload};
+  Correction correction;
+  const auto averages = Unwrap(WithoutGil([&]() -> Result<std::vector<FunctionEventAverage>> {
+    Result<OwnCostOfSpans> own_cost = MeasureOwnCost(columns.trace());
+    if (!own_cost.ok()) return own_cost.error();
+    FunctionEvents corrected = columns.events();
+    correction = CorrectFunctionEvents(own_cost.value(), &corrected);
+    return AverageFunctionEvents(columns.trace(), corrected, options);
+  }));
+  return nb::make_tuple(AverageDicts(columns, averages), ToText(FormatCorrection(correction)));
 }
 
 // What pickling keeps: the recording itself, so that thousands of elements cost one copy of it.
@@ -226,6 +245,7 @@ void BindFunctionEvents(nb::module_& module) {
       .def("fill", Fill)
       .def("mirrors", Mirrors)
       .def("averages", Averages)
+      .def("corrected_averages", CorrectedAverages)
       .def("total",
            [](EventColumns& columns) { return AverageDict(columns, TotalAverage(columns.trace(), columns.events())); })
       .def("self_cpu_time_total", [](const EventColumns& columns) { return SelfCpuTimeTotalOfAll(columns.events()); })

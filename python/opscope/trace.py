@@ -132,12 +132,18 @@ class Trace:
         return self._core.arguments(id)
 
     def summary(
-        self, *, group_by: str | Sequence[str] = "name", sort: str = "total_ns", limit: int | None = None
+        self,
+        *,
+        group_by: str | Sequence[str] = "name",
+        sort: str = "total_ns",
+        limit: int | None = None,
+        corrected: bool = False,
     ) -> list[dict[str, Any]]:
         """The operator summary: one dict per group with counts and times, largest first.
 
         ``group_by``: "name" and any of "shape", "category", "thread", "device", "stack".
-        ``sort``: a key of the rows.
+        ``sort``: a key of the rows. ``corrected``: times without what recording them took; raises
+        ``opscope.Error`` when the input does not say how much that was.
 
         >>> [(row["name"], row["category"], row["total_ns"]) for row in trace.summary(group_by=["name", "category"])]
         [('aten::add', 'cpu_op', 7000), ('aten::mm', 'cpu_op', 5000)]
@@ -145,7 +151,7 @@ class Trace:
         if limit is not None and limit < 0:
             raise ValueError("limit must not be negative")
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        return _core.summary(self._core, keys, sort, limit)
+        return _core.summary(self._core, keys, sort, limit, corrected)
 
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``."""

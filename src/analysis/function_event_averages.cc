@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -122,6 +123,13 @@ void Add(const FunctionEvents& events, size_t i, FunctionEventAverage* row) {
   ++row->count;
 }
 
+// What was corrected is an estimate; a time below 0 is none.
+void KeepAboveZero(const FunctionEvents& events, FunctionEventAverage* row) {
+  if (events.own_cost_us.empty()) return;
+  row->cpu_time_total_us = std::max(row->cpu_time_total_us, 0.0);
+  row->self_cpu_time_total_us = std::max(row->self_cpu_time_total_us, 0.0);
+}
+
 }  // namespace
 
 std::vector<FunctionEventAverage> AverageFunctionEvents(const Trace& trace, const FunctionEvents& events,
@@ -138,6 +146,8 @@ std::vector<FunctionEventAverage> AverageFunctionEvents(const Trace& trace, cons
     }
     Add(events, i, &rows[group]);
   }
+  for (FunctionEventAverage& row : rows)
+    KeepAboveZero(events, &row);
   return rows;
 }
 
@@ -150,6 +160,7 @@ FunctionEventAverage TotalAverage(const Trace& trace, const FunctionEvents& even
       events.span.back() == SpanId::kNone ? "[]" : InputShapesText(trace, trace.spans().args[Row(events.span.back())]);
   for (size_t i = 0; i < events.size(); ++i)
     Add(events, i, &total);
+  KeepAboveZero(events, &total);
   return total;
 }
 

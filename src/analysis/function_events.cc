@@ -3,6 +3,7 @@
 #include "opscope/analysis/function_events.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/flops.h"
@@ -71,7 +72,22 @@ std::string_view NameText(const Trace& trace, const FunctionEvents& events, size
 
 double CpuTimeTotal(const FunctionEvents& events, size_t i) {
   const bool is_device = (events.flags[i] & function_event_flags::kDevice) != 0;
-  return is_device ? 0 : events.end_us[i] - events.start_us[i];
+  if (is_device) return 0;
+  const double recorded = events.end_us[i] - events.start_us[i];
+  return events.own_cost_us.empty() ? recorded : recorded - events.own_cost_us[i];
+}
+
+Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents* events) {
+  events->own_cost_us.assign(events->size(), 0);
+  for (size_t i = 0; i < events->size(); ++i) {
+    const SpanId span = events->span[i];
+    if (span != SpanId::kNone) events->own_cost_us[i] = own_cost.subtree_ns[Row(span)] / kNsPerUs;
+  }
+  Correction correction{.whole_ns = std::llround(own_cost.whole_ns), .events = own_cost.events};
+  for (size_t i = 0; i < events->size(); ++i) {
+    if (CpuTimeTotal(*events, i) < 0 || SelfCpuTimeTotal(*events, i) < 0) ++correction.below_zero;
+  }
+  return correction;
 }
 
 double SelfCpuTimeTotal(const FunctionEvents& events, size_t i) {

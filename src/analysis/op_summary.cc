@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "analysis/flops.h"
@@ -14,10 +15,34 @@
 namespace opscope {
 namespace {
 
-// Adds one span to its row. `is_nested`: inside a span of its name on its track.
-void AddSpan(const SpanMeasures& measures, size_t span, int64_t duration, bool is_nested, OpSummaryRow* row) {
-  row->min_ns = row->count == 0 ? duration : std::min(row->min_ns, duration);
-  row->max_ns = row->count == 0 ? duration : std::max(row->max_ns, duration);
+// What recording took of a row's times. Fractions add up before they are rounded.
+struct RowCost {
+  double total_ns = 0;
+  double total_with_recursion_ns = 0;
+  double self_ns = 0;
+};
+
+int64_t Without(int64_t ns, double cost) {
+  return std::max<int64_t>(0, ns - std::llround(cost));
+}
+
+// Takes the costs off the sums, in which single spans below 0 count as they are.
+void Correct(const std::vector<RowCost>& costs, double thread_self_cost, OpSummary* summary) {
+  for (size_t i = 0; i < summary->rows.size(); ++i) {
+    OpSummaryRow& row = summary->rows[i];
+    row.total_ns = Without(row.total_ns, costs[i].total_ns);
+    row.total_with_recursion_ns = Without(row.total_with_recursion_ns, costs[i].total_with_recursion_ns);
+    row.self_ns = Without(row.self_ns, costs[i].self_ns);
+  }
+  summary->thread_self_ns = Without(summary->thread_self_ns, thread_self_cost);
+}
+
+// Adds one span to its row. `is_nested`: inside a span of its name on its track. `shown`: its duration as the
+// smallest and the largest show it.
+void AddSpan(const SpanMeasures& measures, size_t span, int64_t duration, int64_t shown, bool is_nested,
+             OpSummaryRow* row) {
+  row->min_ns = row->count == 0 ? shown : std::min(row->min_ns, shown);
+  row->max_ns = row->count == 0 ? shown : std::max(row->max_ns, shown);
   ++row->count;
   row->total_with_recursion_ns += duration;
   row->self_ns += measures.self_ns[span];
@@ -81,6 +106,9 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
   SpanGrouper grouper(trace, options.group_by);
   summary.has_name = grouper.has_name();
   summary.key_names = grouper.TextNames();
+  std::vector<RowCost> costs;
+  double thread_self_cost = 0;
+  uint64_t below_zero = 0;
   for (size_t span = 0; span < spans.size(); ++span) {
     const bool is_nested = open.Enter(span);
     const uint32_t row = grouper.Find(span);
@@ -88,12 +116,25 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
       OpSummaryRow& added = summary.rows.emplace_back();
       added.name = grouper.has_name() ? spans.name[span] : StringId::kEmpty;
       added.keys = grouper.Texts(span);
+      costs.emplace_back();
     }
-    AddSpan(measures, span, spans.duration[span].ns, is_nested, &summary.rows[row]);
+    const int64_t duration = spans.duration[span].ns;
+    const double subtree = options.own_cost != nullptr ? options.own_cost->subtree_ns[span] : 0;
+    const double own = options.own_cost != nullptr ? options.own_cost->own_ns[span] : 0;
+    AddSpan(measures, span, duration, Without(duration, subtree), is_nested, &summary.rows[row]);
+    costs[row].total_with_recursion_ns += subtree;
+    costs[row].self_ns += own;
+    if (!is_nested) costs[row].total_ns += subtree;
+    if (static_cast<double>(duration) < subtree || static_cast<double>(measures.self_ns[span]) < own) ++below_zero;
     if (!flops.empty()) summary.rows[row].flops += flops[span];
     if (trace.tracks().kind[Row(spans.track[span])] == TrackKind::kThread) {
       summary.thread_self_ns += measures.self_ns[span];
+      thread_self_cost += own;
     }
+  }
+  if (options.own_cost != nullptr) {
+    Correct(costs, thread_self_cost, &summary);
+    summary.correction = {std::llround(options.own_cost->whole_ns), options.own_cost->events, below_zero};
   }
   return summary;
 }

@@ -173,6 +173,30 @@ TEST(OpSummary, GivesMemoryToTheInnermostSpanOfTheThread) {
   EXPECT_EQ(summary.rows[1].self_memory_bytes, 64);
 }
 
+TEST(OpSummary, FindsTheInnermostSpanBesideManyAsynchronousOnes) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  for (const int64_t start : {0, 300, 400, 500}) {
+    builder.AddSpan(
+        {.start = {start}, .duration = {50}, .name = builder.Intern(std::to_string(start)), .track = track});
+  }
+  for (int64_t start = 1; start < 40; ++start) {
+    builder.AddSpan({.start = {start},
+                     .duration = {1000},
+                     .name = builder.Intern("async"),
+                     .track = track,
+                     .flags = span_flags::kAsync});
+  }
+  builder.AddAllocation({.time = {20}, .track = track, .bytes = 64});
+  builder.AddAllocation({.time = {420}, .track = track, .bytes = 8});
+  builder.AddAllocation({.time = {100}, .track = track, .bytes = 1});
+  const Trace trace = builder.Build();
+  for (const OpSummaryRow& row : SummarizeOps(trace).rows) {
+    const std::string_view name = trace.text(row.name);
+    EXPECT_EQ(row.self_memory_bytes, name == "0" ? 64 : name == "400" ? 8 : 0) << name;
+  }
+}
+
 TEST(OpSummary, GroupsByNameAndThread) {
   TraceBuilder builder;
   const ProcessId process = builder.AddProcess({.pid = 1});

@@ -89,43 +89,54 @@ void MeasureDevice(const Trace& trace, SpanMeasures* measures) {
   }
 }
 
-// The innermost span of a track at a time; -1: none. Asynchronous spans hold nothing.
-int64_t InnermostAt(const Trace& trace, const std::vector<int64_t>& ends, uint32_t track, Timestamp time) {
-  const SpanColumns& spans = trace.spans();
-  const auto first = spans.start.begin() + trace.tracks().first_span[track];
-  const auto last = first + trace.tracks().span_count[track];
-  auto row = (std::upper_bound(first, last, time) - spans.start.begin()) - 1;
-  while (row >= first - spans.start.begin() && (spans.flags[static_cast<size_t>(row)] & span_flags::kAsync) != 0)
-    --row;
-  if (row < first - spans.start.begin()) return -1;
-  while (ends[static_cast<size_t>(row)] < time.ns) {
-    const SpanId parent = spans.parent[static_cast<size_t>(row)];
-    if (parent == SpanId::kNone) return -1;
-    row = static_cast<ptrdiff_t>(Row(parent));
-  }
-  return row;
-}
-
-void MeasureMemory(const Trace& trace, const std::vector<int64_t>& ends, SpanMeasures* measures) {
+void MeasureMemory(const Trace& trace, SpanMeasures* measures) {
   const AllocationColumns& allocations = trace.allocations();
   if (allocations.size() == 0) return;
   measures->self_memory_bytes.assign(trace.spans().size(), 0);
+  const InnermostSpans innermost(trace);
   for (size_t i = 0; i < allocations.size(); ++i) {
     const uint32_t track = Row(allocations.track[i]);
     if (track >= trace.tracks().size()) continue;
-    const int64_t row = InnermostAt(trace, ends, track, allocations.time[i]);
+    const int64_t row = innermost.At(track, allocations.time[i]);
     if (row >= 0) measures->self_memory_bytes[static_cast<size_t>(row)] += allocations.bytes[i];
   }
 }
 
 }  // namespace
 
+InnermostSpans::InnermostSpans(const Trace& trace) : trace_(trace), ends_(ClippedEnds(trace.spans())) {
+  const TrackColumns& tracks = trace.tracks();
+  const SpanColumns& spans = trace.spans();
+  nested_end_.reserve(tracks.size());
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    const auto flags = spans.flags.subspan(tracks.first_span[track], tracks.span_count[track]);
+    const auto nested =
+        std::partition_point(flags.begin(), flags.end(), [](uint8_t f) { return (f & span_flags::kAsync) == 0; });
+    nested_end_.push_back(tracks.first_span[track] + static_cast<uint32_t>(nested - flags.begin()));
+  }
+}
+
+int64_t InnermostSpans::At(uint32_t track, Timestamp time) const {
+  const SpanColumns& spans = trace_.spans();
+  const auto first = spans.start.begin() + trace_.tracks().first_span[track];
+  const auto last = spans.start.begin() + nested_end_[track];
+  const auto after = std::upper_bound(first, last, time);
+  if (after == first) return -1;
+  int64_t row = after - spans.start.begin() - 1;
+  while (ends_[static_cast<size_t>(row)] < time.ns) {
+    const SpanId parent = spans.parent[static_cast<size_t>(row)];
+    if (parent == SpanId::kNone) return -1;
+    row = Row(parent);
+  }
+  return row;
+}
+
 SpanMeasures MeasureSpans(const Trace& trace) {
   SpanMeasures measures;
   const std::vector<int64_t> ends = ClippedEnds(trace.spans());
   measures.self_ns = SelfTimes(trace.spans(), ends);
   MeasureDevice(trace, &measures);
-  MeasureMemory(trace, ends, &measures);
+  MeasureMemory(trace, &measures);
   return measures;
 }
 

@@ -19,6 +19,19 @@ struct SpanMeasures {
   std::vector<int64_t> self_memory_bytes;  // allocations minus frees while it was the innermost of its thread
 };
 
+// The innermost nested span of a track at a time. Asynchronous spans hold nothing.
+class InnermostSpans {
+ public:
+  explicit InnermostSpans(const Trace& trace);  // O(n)
+  // Row of the span, -1: none. O(log n) and the depth there.
+  int64_t At(uint32_t track, Timestamp time) const;
+
+ private:
+  const Trace& trace_;
+  std::vector<int64_t> ends_;         // each clipped to its parent's
+  std::vector<uint32_t> nested_end_;  // by track: the row behind its last nested span
+};
+
 // O(n) in spans and device spans, O(log n) more per allocation.
 SpanMeasures MeasureSpans(const Trace& trace);
 

@@ -312,6 +312,11 @@ TEST_F(CApi, GivesTheColumnsTheSummaryAndTheTexts) {
   options.sort_by = "colour";
   EXPECT_EQ(opscope_summarize(trace.get(), &options, &none, &error_), OPSCOPE_INVALID_ARGUMENT);
 
+  options = OPSCOPE_SUMMARY_OPTIONS_INIT;
+  options.corrected = 1;
+  EXPECT_EQ(opscope_summarize(trace.get(), &options, &none, &error_), OPSCOPE_UNSUPPORTED);
+  EXPECT_NE(std::strstr(error_.message, "does not say what recording it cost"), nullptr) << error_.message;
+
   for (const int style : {OPSCOPE_TEXT_TABLE, OPSCOPE_TEXT_JSON, OPSCOPE_TEXT_CSV}) {
     char* text = nullptr;
     ASSERT_EQ(opscope_summary_text(made, style, 1, &text, &error_), OPSCOPE_OK) << error_.message;

@@ -328,6 +328,16 @@ TEST_F(Cli, EndsQuietlyWhenTheReaderIsGone) {
   EXPECT_EQ(ReadText(Path("error")), "");
 }
 
+TEST_F(Cli, RefusesToCorrectWhatSaysNothingOfItsCost) {
+  const Outcome outcome = Run("summary --corrected " + Quoted(Golden("mlp_steps")));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(IsOneLine(outcome.error)) << outcome.error;
+  EXPECT_EQ(outcome.error, "opscope: " + Golden("mlp_steps") +
+                               ": no corrected times: the recording does not say what recording it cost; its format, "
+                               "chrome-json, has no place for it\n");
+}
+
 TEST_F(Cli, ObeysTheMemoryLimit) {
   const Outcome outcome = Run("info --max-memory 20K " + Quoted(Golden("mlp_steps")));
   EXPECT_TRUE(outcome.exit_code == 3 || outcome.exit_code == 1) << outcome.exit_code;

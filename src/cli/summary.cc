@@ -26,6 +26,7 @@ struct SummaryOptions {
   bool csv = false;
   bool flop_rate = false;
   double peak_flops = 0;
+  bool corrected = false;
 };
 
 int UsageError(const std::string& message) {
@@ -43,15 +44,17 @@ std::string FieldName(const std::string& sort) {
   return sort == "self_memory" ? "self_memory_bytes" : sort;
 }
 
-int PrintTorchTable(const Trace& trace, const SummaryOptions& options) {
+// own_cost: null unless times are to be corrected.
+int PrintTorchTable(const Trace& trace, const SummaryOptions& options, const OwnCostOfSpans* own_cost) {
   AverageOptions average;
   for (GroupKey key : options.group_by) {
     if (key == GroupKey::kShape) average.group_by_input_shape = true;
     if (key == GroupKey::kStack) average.group_by_stack_n = kStackFrames;
   }
-  const FunctionEvents events = BuildFunctionEvents(trace);
-  const std::vector<FunctionEventAverage> averages = AverageFunctionEvents(trace, events, average);
+  FunctionEvents events = BuildFunctionEvents(trace);
   TorchTableOptions table;
+  if (own_cost != nullptr) table.note = FormatCorrection(CorrectFunctionEvents(*own_cost, &events));
+  const std::vector<FunctionEventAverage> averages = AverageFunctionEvents(trace, events, average);
   table.sort_by = options.sort;
   table.row_limit = options.limit > 0 ? options.limit : -1;
   table.profile_memory = events.profile_memory;
@@ -69,9 +72,16 @@ std::string WithBoldTitle(std::string table) {
   return "\x1b[1m" + table.substr(0, end) + "\x1b[0m" + table.substr(end);
 }
 
-int PrintSummary(const Trace& trace, const SummaryOptions& options) {
-  if (options.style == "torch" && !options.common.json && !options.csv) return PrintTorchTable(trace, options);
-  OpSummary summary = SummarizeOps(trace, {options.group_by});
+int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options) {
+  std::optional<OwnCostOfSpans> own_cost;
+  if (options.corrected) {
+    Result<OwnCostOfSpans> measured = MeasureOwnCost(trace);
+    if (!measured.ok()) return ExitFor(Error{measured.error().code, file + ": " + measured.error().message});
+    own_cost = std::move(measured).value();
+  }
+  const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
+  if (options.style == "torch" && !options.common.json && !options.csv) return PrintTorchTable(trace, options, cost);
+  OpSummary summary = SummarizeOps(trace, {options.group_by, cost});
   if (Status sorted = SortOpSummary(trace, &summary, FieldName(options.sort)); !sorted.ok()) {
     return UsageError("summary: --sort: " + sorted.error().message);
   }
@@ -110,7 +120,7 @@ int RunSummary(SummaryOptions* options) {
       if (const int exit_code = ExitFor(WriteStandardOutput(title)); exit_code != kExitDone) return exit_code;
       is_first = false;
     }
-    return PrintSummary(trace, *options);
+    return PrintSummary(trace, file, *options);
   });
 }
 
@@ -125,6 +135,8 @@ Verb AddSummaryVerb(CLI::App* root) {
   app->add_option("--style", options->style, "plain, or torch: the table of torch.profiler")
       ->check(CLI::IsMember({"plain", "torch"}))
       ->capture_default_str();
+  app->add_flag("--corrected", options->corrected,
+                "times without what recording took; only recordings of opscope say how much that is");
   app->add_option("--sort", options->sort,
                   "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
                   "cpu_time_total");

@@ -9,6 +9,7 @@
 #include "report/code_points.h"
 #include "report/human_units.h"
 #include "report/json_object.h"
+#include "report/own_cost.h"
 
 namespace opscope {
 namespace {
@@ -118,6 +119,9 @@ std::string InfoJson(const Trace& trace) {
   object.Int("end_ns", spans.last.ns);
   object.Key("options");
   out += info.options_json.empty() ? "{}" : info.options_json;
+  const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace);
+  object.Key("own_cost");
+  out += own_cost.ok() ? OwnCostJson(trace, CorrectionOf(own_cost.value())) : "null";
   object.Key("problems");
   out += ProblemsJson(trace);
   object.Close();
@@ -149,6 +153,9 @@ std::string FormatInfo(const Trace& trace) {
                      std::to_string(info.recorded) + " events, " + std::to_string(info.dropped) + " dropped");
   lines.emplace_back("In memory", HumanBytes(static_cast<int64_t>(trace.memory_bytes())));
   if (info.epoch_ns != 0) lines.emplace_back("Epoch", std::to_string(info.epoch_ns) + " ns since 1970");
+  if (const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace); own_cost.ok()) {
+    lines.emplace_back("Recording cost", FormatOwnCost(trace, CorrectionOf(own_cost.value())));
+  }
   if (info.options_json != "{}") lines.emplace_back("Options", info.options_json);
   std::string out;
   for (const auto& [title, value] : lines) {

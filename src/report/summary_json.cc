@@ -4,6 +4,7 @@
 
 #include "opscope/report.h"
 #include "report/json_object.h"
+#include "report/own_cost.h"
 
 namespace opscope {
 
@@ -11,6 +12,13 @@ std::string SummaryJson(const Trace& trace, const OpSummary& summary, size_t lim
   std::string out;
   JsonObject document(&out);
   document.Text("schema", "opscope.summary/1");
+  if (summary.correction) {
+    document.Key("corrected");
+    out += "true";
+    document.Uint("spans_below_zero", summary.correction->below_zero);
+    document.Key("own_cost");
+    out += OwnCostJson(trace, *summary.correction);
+  }
   document.Key("rows");
   out += '[';
   const size_t count = limit == 0 ? summary.rows.size() : std::min(limit, summary.rows.size());

@@ -160,6 +160,7 @@ std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary, con
     }
     out += '\n';
   }
+  if (summary.correction) out += FormatCorrection(*summary.correction) + "\n";
   return out;
 }
 

@@ -130,6 +130,7 @@ class TableWriter {
     if (shape_.has_device_time) {
       WriteLine("Self " + DeviceTitle(options_) + " time total: " + Time(shape_.self_device_sum));
     }
+    if (!options_.note.empty()) WriteLine(options_.note);
     return std::move(text_);
   }
 

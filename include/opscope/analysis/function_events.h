@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/own_cost.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -61,6 +62,7 @@ struct FunctionEvents {
   std::vector<uint32_t> kernel_offset;       // size()+1 entries: kernels[kernel_offset[i] .. kernel_offset[i+1])
   std::vector<EventIndex> kernels;           // the device events behind FunctionEvent.kernels
   std::vector<int64_t> flops;                // exists when the Trace was recorded with_flops
+  std::vector<double> own_cost_us;           // made by CorrectFunctionEvents: what CpuTimeTotal is without
 
   std::vector<std::string> rewritten_names;  // texts of name ids >= first_rewritten_name
   uint32_t first_rewritten_name = 0;
@@ -76,6 +78,10 @@ struct FunctionEvents {
 
 // O(n) for one thread, O(n log n) for several.
 [[nodiscard]] FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOptions& options = {});
+
+// Takes what recording took off the CPU times: from here on CpuTimeTotal and SelfCpuTimeTotal of an event may be below
+// 0, those of an average are not. start_us and end_us stay. `own_cost` is of the same Trace.
+Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents* events);
 
 // FunctionEvent.name: demangled, `ProfilerStep#N` as `ProfilerStep*`.
 [[nodiscard]] std::string_view NameText(const Trace& trace, const FunctionEvents& events, size_t i);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/own_cost.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -20,6 +21,7 @@ enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kSta
 
 struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
+  const OwnCostOfSpans* own_cost = nullptr;  // of this Trace: times are without it
 };
 
 struct OpSummaryRow {
@@ -44,10 +46,11 @@ struct OpSummaryRow {
 };
 
 struct OpSummary {
-  bool has_name = true;                // group_by holds kName
-  std::vector<std::string> key_names;  // "shape", "category", ...: JSON keys of OpSummaryRow::keys
-  std::vector<OpSummaryRow> rows;      // in order of first appearance
-  int64_t thread_self_ns = 0;          // self time of all spans of threads: what shares are taken of
+  bool has_name = true;                  // group_by holds kName
+  std::vector<std::string> key_names;    // "shape", "category", ...: JSON keys of OpSummaryRow::keys
+  std::vector<OpSummaryRow> rows;        // in order of first appearance
+  std::optional<Correction> correction;  // times are without what recording took; no field is below 0
+  int64_t thread_self_ns = 0;            // self time of all spans of threads: what shares are taken of
 };
 
 // "name", "shape", "category", "thread", "device", "stack"; nullopt for anything else.

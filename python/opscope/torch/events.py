@@ -8,6 +8,8 @@ turn it into a plain ``EventList``, so that everything after runs at the speed o
 
 from __future__ import annotations
 
+import operator
+
 from .. import _core
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
@@ -33,6 +35,8 @@ class EventList(list):
         self._with_flops = kwargs.pop("with_flops", False)
         self._tree_built = False
         self._columns = None  # of the recording whose events these are, as long as they are
+        self._made_of = None  # averages: (the events, how they were grouped, the averages as made)
+        self._note = ""  # a line below the table
         super().__init__(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -56,19 +60,23 @@ class EventList(list):
         header=None,
         top_level_events_only=False,
         time_unit=None,
+        *,
+        corrected=False,
     ):
         """The events as a table, in torch's layout.
 
         ``sort_by``: any attribute, largest first (``cuda_``, ``xpu_`` and ``privateuse1_`` stand for
         ``device_``); list order without it. ``row_limit=-1`` prints all rows; totals always cover all.
         ``time_unit``: "s", "ms" or "us" for every time; as large as fits without it.
+        ``corrected``: of averages, the table of ``key_averages(corrected=True)``.
         """
-        if len(self) == 0:
+        rows = self._corrected() if corrected else self
+        if len(rows) == 0:
             return ""
-        events = self
+        events = rows
         if sort_by is not None:
             attribute = _device_neutral(sort_by)
-            events = sorted(self, key=lambda event: getattr(event, attribute), reverse=True)
+            events = sorted(rows, key=lambda event: getattr(event, attribute), reverse=True)
         use_device = events[0].use_device
         if not use_device and any(event.self_device_time_total > 0 for event in events):
             raise RuntimeError("use_device is None, but there is device performance data.")
@@ -85,17 +93,40 @@ class EventList(list):
             with_flops=self._with_flops,
             use_device=use_device,
             compat_swapped_cells=compat_is_asked(),
+            note=rows._note,
         )
 
-    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
-        """The events summed by name, and by shapes, top of the stack and overload where asked."""
+    def _corrected(self):
+        """These averages without what recording took, or ValueError."""
+        events, grouping, as_made = self._made_of or (None, None, [])
+        if self._note:
+            return self
+        if events is None or len(self) != len(as_made) or any(map(operator.is_not, self, as_made)):
+            raise ValueError(
+                "corrected=True needs averages as key_averages() made them; see key_averages(corrected=True)"
+            )
+        return events.key_averages(*grouping, corrected=True)
+
+    def key_averages(
+        self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False, *, corrected=False
+    ):
+        """The events summed by name, and by shapes, top of the stack and overload where asked.
+
+        ``corrected``: CPU times without what recording them took, as the recorder measured it on this machine
+        (docs/analyses.md, "Own cost"). Raises ``opscope.Error`` when the recording does not say how much that was,
+        ``ValueError`` when the events were changed.
+        """
         _require(self._tree_built, "Expected tree to be built before calling key_averages")
         columns = self._columns_that_speak()
-        if columns is not None:
-            averages = [
-                average_of(columns, row)
-                for row in columns.averages(bool(group_by_input_shapes), group_by_stack_n, bool(group_by_overload_name))
-            ]
+        grouping = (bool(group_by_input_shapes), group_by_stack_n, bool(group_by_overload_name))
+        note = ""
+        if corrected:
+            if columns is None:
+                raise ValueError("corrected=True needs the events as they were recorded; these were changed")
+            rows, note = columns.corrected_averages(*grouping)
+            averages = [average_of(columns, row) for row in rows]
+        elif columns is not None:
+            averages = [average_of(columns, row) for row in columns.averages(*grouping)]
         else:
             averages = _sum_by_key(self, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
         for average in averages:
@@ -104,12 +135,15 @@ class EventList(list):
                 average.input_shapes = ""
             if not group_by_overload_name:
                 average.overload_name = ""
-        return EventList(
+        made = EventList(
             averages,
             use_device=self._use_device,
             profile_memory=self._profile_memory,
             with_flops=self._with_flops,
         )
+        made._made_of = (self, grouping, averages)
+        made._note = note
+        return made
 
     def total_average(self):
         """One FunctionEventAvg with the key "Total" that sums all events."""

@@ -270,13 +270,18 @@ class _KinetoProfile:
         group_by_input_shape: bool = False,
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
+        *,
+        corrected: bool = False,
     ):
-        """The events summed by name, and by shapes, stack and overload where asked, as an EventList."""
+        """The events summed by name, and by shapes, stack and overload where asked, as an EventList.
+
+        ``corrected``: CPU times without what recording them took (docs/analyses.md, "Own cost").
+        """
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before getting key averages")
         self._refuse_if_trace_only()
         return self.profiler.function_events.key_averages(
-            group_by_input_shape, group_by_stack_n, group_by_overload_name
+            group_by_input_shape, group_by_stack_n, group_by_overload_name, corrected=corrected
         )
 
     def _refuse_if_trace_only(self) -> None:

@@ -1,0 +1,147 @@
+// One pass forward gives every span its own part and the costs around it to what encloses it, one backward
+// adds subtrees up: within a track a parent's row is smaller than its children's.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/own_cost.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "analysis/span_measures.h"
+
+namespace opscope {
+namespace {
+
+class CostMeter {
+ public:
+  CostMeter(const Trace& trace, const OwnCosts& costs) : trace_(trace), costs_(costs), argument_lists_(trace) {
+    result_.own_ns.assign(trace.spans().size(), 0);
+  }
+
+  OwnCostOfSpans Measure() {
+    const SpanColumns& spans = trace_.spans();
+    for (size_t row = 0; row < spans.size(); ++row)
+      AddSpan(row);
+    AddPoints();
+    result_.subtree_ns = result_.own_ns;
+    for (size_t row = spans.size(); row-- > 0;) {
+      if (spans.parent[row] != SpanId::kNone) result_.subtree_ns[Row(spans.parent[row])] += result_.subtree_ns[row];
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Numbers of arguments by argument list; a list in a list counts as one, as it is boxed as one.
+  class ArgumentCounts {
+   public:
+    explicit ArgumentCounts(const Trace& trace) : counts_(trace.argument_list_count()) {
+      for (size_t list = 0; list < counts_.size(); ++list)
+        counts_[list] = static_cast<double>(trace.arguments(ArgsId{static_cast<uint32_t>(list)}).size());
+    }
+    double Of(ArgsId list) const { return list == ArgsId::kNone ? 0 : counts_[Row(list)]; }
+
+   private:
+    std::vector<double> counts_;
+  };
+
+  // What the recording of this span cost; nothing for what was not recorded by calibrated means.
+  EventCost CostOf(size_t row) const {
+    const SpanColumns& spans = trace_.spans();
+    if (trace_.tracks().kind[Row(spans.track[row])] != TrackKind::kThread) return {};
+    if ((spans.flags[row] & span_flags::kNative) != 0) return costs_.scope;
+    if (spans.scope[row] == ScopeType::kUnknown) return {};
+    if (spans.scope[row] == ScopeType::kUserScope) return costs_.torch_range;
+    const double arguments = argument_lists_.Of(spans.args[row]);
+    return {.begin_ns = costs_.torch_op.begin_ns + arguments * costs_.torch_argument.begin_ns,
+            .end_ns = costs_.torch_op.end_ns,
+            .inside_ns = costs_.torch_op.inside_ns + arguments * costs_.torch_argument.inside_ns};
+  }
+
+  void AddSpan(size_t row) {
+    const SpanColumns& spans = trace_.spans();
+    EventCost cost = CostOf(row);
+    if (cost.whole_ns() == 0) return;
+    const bool is_async = (spans.flags[row] & span_flags::kAsync) != 0;
+    if (is_async && (spans.flags[row] & span_flags::kNative) != 0) cost.end_ns = costs_.async_end_ns;
+    ++result_.events;
+    result_.whole_ns += cost.whole_ns();
+    result_.own_ns[row] += cost.inside_ns;
+    if (is_async) {
+      const uint32_t track = Row(spans.track[row]);
+      Charge(track, spans.start[row], cost.begin_ns);
+      // Where a span ended that another thread ended is not known.
+      const bool ended_here = (spans.flags[row] & (span_flags::kOtherThread | span_flags::kUnfinished)) == 0;
+      if (ended_here) Charge(track, spans.start[row] + spans.duration[row], cost.end_ns);
+    } else if (spans.parent[row] != SpanId::kNone) {
+      result_.own_ns[Row(spans.parent[row])] += cost.outside_ns();
+    }
+  }
+
+  void AddPoints() {
+    const InstantColumns& instants = trace_.instants();
+    const std::optional<StringId> memory = trace_.FindString("[memory]");  // a source's; not calibrated
+    for (size_t i = 0; i < instants.size(); ++i) {
+      if (instants.name[i] != memory) AddPoint(instants.track[i], instants.time[i]);
+    }
+    const CounterColumns& counters = trace_.counters();
+    for (size_t i = 0; i < counters.size(); ++i)
+      AddPoint(counters.track[i], counters.time[i]);
+    const FlowColumns& flows = trace_.flows();
+    const std::optional<StringId> recorded = trace_.FindString("flow");  // others are derived from spans
+    for (size_t i = 0; i < flows.size(); ++i) {
+      if (flows.category[i] != recorded) continue;
+      // A begin that several ends were joined to stands in neighbouring rows.
+      const bool same = i > 0 && flows.id[i] == flows.id[i - 1] && flows.start_time[i] == flows.start_time[i - 1];
+      if (!same) AddPoint(flows.start_track[i], flows.start_time[i]);
+      AddPoint(flows.end_track[i], flows.end_time[i]);
+    }
+  }
+
+  void AddPoint(TrackId track, Timestamp time) {
+    if (Row(track) >= trace_.tracks().size()) return;
+    ++result_.events;
+    result_.whole_ns += costs_.point.whole_ns();
+    Charge(Row(track), time, costs_.point.whole_ns());
+  }
+
+  void Charge(uint32_t track, Timestamp time, double ns) {
+    if (!innermost_) innermost_.emplace(trace_);
+    const int64_t row = innermost_->At(track, time);
+    if (row >= 0) result_.own_ns[static_cast<size_t>(row)] += ns;
+  }
+
+  const Trace& trace_;
+  const OwnCosts& costs_;
+  ArgumentCounts argument_lists_;
+  std::optional<InnermostSpans> innermost_;  // made when the first event needs it
+  OwnCostOfSpans result_;
+};
+
+// A recording of torch whose source could not measure: its times would pass for corrected ones.
+bool LacksTorch(const Trace& trace, const OwnCosts& costs) {
+  if (costs.has_torch) return false;
+  const SpanColumns& spans = trace.spans();
+  for (size_t row = 0; row < spans.size(); ++row) {
+    if (spans.scope[row] != ScopeType::kUnknown && (spans.flags[row] & span_flags::kNative) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<OwnCostOfSpans> MeasureOwnCost(const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  if (!info.own_costs) {
+    const std::string why = info.format == "opscope" ? "it was made by an opscope that did not measure it"
+                                                     : "its format, " + info.format + ", has no place for it";
+    return Error{ErrorCode::kUnsupported,
+                 "no corrected times: the recording does not say what recording it cost; " + why};
+  }
+  if (LacksTorch(trace, *info.own_costs)) {
+    return Error{ErrorCode::kUnsupported,
+                 "no corrected times: what an operator of torch costs could not be measured when this was recorded"};
+  }
+  return CostMeter(trace, *info.own_costs).Measure();
+}
+
+}  // namespace opscope

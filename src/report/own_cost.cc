@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/own_cost.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "opscope/report.h"
+#include "report/human_units.h"
+#include "report/json_object.h"
+
+namespace opscope {
+namespace {
+
+using Kinds = std::vector<std::pair<const char*, EventCost>>;
+
+// By the names of FORMAT.md.
+Kinds KindsOf(const OwnCosts& costs) {
+  EventCost async = costs.scope;
+  async.end_ns = costs.async_end_ns;
+  Kinds kinds = {{"scope", costs.scope}, {"async_scope", async}, {"point", costs.point}};
+  if (!costs.has_torch) return kinds;
+  kinds.emplace_back("torch_op", costs.torch_op);
+  if (costs.torch_argument.whole_ns() > 0) kinds.emplace_back("torch_argument", costs.torch_argument);
+  kinds.emplace_back("torch_range", costs.torch_range);
+  return kinds;
+}
+
+void AppendNumber(JsonObject* object, const char* key, double value, std::string* out) {
+  object->Key(key);
+  AppendDouble(out, value);
+}
+
+}  // namespace
+
+Correction CorrectionOf(const OwnCostOfSpans& own_cost) {
+  return {.whole_ns = std::llround(own_cost.whole_ns), .events = own_cost.events};
+}
+
+std::string OwnCostJson(const Trace& trace, const Correction& correction) {
+  std::string out;
+  JsonObject object(&out);
+  object.Int("whole_ns", correction.whole_ns);
+  object.Uint("events", correction.events);
+  object.Key("kinds");
+  JsonObject kinds(&out);
+  for (const auto& [name, cost] : KindsOf(*trace.info().own_costs)) {
+    kinds.Key(name);
+    JsonObject kind(&out);
+    AppendNumber(&kind, "inside_ns", cost.inside_ns, &out);
+    AppendNumber(&kind, "begin_ns", cost.begin_ns, &out);
+    AppendNumber(&kind, "end_ns", cost.end_ns, &out);
+    AppendNumber(&kind, "floor_ns", cost.floor_ns, &out);
+    kind.Close();
+  }
+  kinds.Close();
+  object.Close();
+  return out;
+}
+
+std::string FormatOwnCost(const Trace& trace, const Correction& correction) {
+  std::string out = HumanTime(correction.whole_ns) + " for " + std::to_string(correction.events) + " events";
+  const char* separator = ": ";
+  for (const auto& [name, cost] : KindsOf(*trace.info().own_costs)) {
+    out += std::exchange(separator, ", ") + std::string(name) + " " + FixedText(cost.whole_ns(), 1) + " ns";
+  }
+  return out;
+}
+
+std::string FormatCorrection(const Correction& correction) {
+  std::string out = "Corrected: without the " + HumanTime(correction.whole_ns) + " that recording " +
+                    std::to_string(correction.events) + " events took";
+  if (correction.below_zero == 0) return out + ".";
+  return out + "; " + std::to_string(correction.below_zero) +
+         " of them came out below 0, which sums take as it is and nothing shows.";
+}
+
+}  // namespace opscope
