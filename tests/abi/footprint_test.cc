@@ -25,12 +25,6 @@ std::string ProgramHeaders(const std::string& file) {
   return OutputOf(OPSCOPE_READELF " -lW '" + file + "'");
 }
 
-int64_t ThreadCpuNs() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
-}
-
 // Runs `body` in a child, whose exit code it gives: loading is for good.
 template <typename Body>
 int InChild(const Body& body) {
@@ -54,6 +48,12 @@ TEST(Footprint, LibraryIsSmall) {
 }
 
 #ifndef OPSCOPE_SANITIZED
+int64_t ThreadCpuNs() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+}
+
 // Loading and initialising together, relocations included, so the constructor takes less.
 TEST(Footprint, LoadingTakesLessThanAMillisecond) {
   uint64_t best_us = UINT64_MAX;
