@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/ended_threads.h"
 
-#include <cstring>
+#include <sys/mman.h>
+
+#include <cstdint>
 
 #include "recorder/chunk_pool.h"
 #include "recorder/stream_sink.h"
@@ -132,8 +134,17 @@ void GiveUpChunks(StreamState* state, Window* window) {
   state->chunks.Free();
 }
 
+constexpr uintptr_t kPage = 4096;
+
 // What AllocateMemory takes for one.
-constexpr uint64_t kStreamBytes = (sizeof(StreamState) + 4095) & ~uint64_t{4095};
+constexpr uint64_t kStreamBytes = (sizeof(StreamState) + kPage - 1) & ~(kPage - 1);
+
+// Nobody looks names up any more. The pages come back empty, as the next thread expects them.
+void GiveBackCaches(Stream* stream) {
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(stream->stable_names) + kPage - 1) & ~(kPage - 1);
+  const uintptr_t end = reinterpret_cast<uintptr_t>(stream->copied_names + kNameCacheEntries) & ~(kPage - 1);
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
 
 }  // namespace
 
@@ -142,6 +153,7 @@ void SettleEndedStream(StreamState* state) {
   Window* window = stream.window;
   if (stream.top.load(std::memory_order_relaxed) != nullptr) return;  // others may end these scopes
   state->names.Free();
+  GiveBackCaches(&stream);
   if (stream.chunk == nullptr) return KeepAccount(state, window);
   Compact(state, window);
   window->bytes.fetch_add(kStreamBytes, std::memory_order_relaxed);
