@@ -1,5 +1,6 @@
 // Every order of calls is defined: random sequences of start, step, stop, save, mark and making anew, from
-// up to four threads in turn, against a model of forty lines. Prints its seed; OPSCOPE_SEED=N repeats one.
+// up to four threads in turn, against a model of forty lines. OPSCOPE_SOAK=1: 20,000 sequences. Prints its seed;
+// OPSCOPE_SEED=N repeats one.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <unistd.h>
