@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test bench asan tsan fuzz format lint golden clean
+.PHONY: help build demo test soak bench asan tsan fuzz format lint golden clean
 T ?= chrome_json
 S ?= 60
 
@@ -16,6 +16,9 @@ demo: ## profile a real ResNet-18, beside the original profiler
 
 test: ## everything: C++ and Python tests, the map, the examples
 	@tools/setup packages && tools/run_tests.py
+
+soak: ## the reliability tests in full size (about an hour), with their figures
+	@tools/setup packages && tools/run_tests.py --soak
 
 bench: ## every speed and memory row, both sides; writes docs/performance.md
 	@tools/setup && bench/run

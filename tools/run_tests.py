@@ -4,6 +4,7 @@
 
     tools/run_tests.py                   what `make test` runs: C++, Python, the demo and the benchmarks, briefly
     tools/run_tests.py --preset asan     the C++ tests alone, under a sanitizer (asan or tsan)
+    tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
 
 The counts come from the result files of ctest and pytest, not from their printed text. A step that dies
 without results counts as one failure. Logs lie in build/PRESET/test-logs.
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 HEARTBEAT_S = 20
 TAIL_LINES = 60
+SOAK_TEST_S = 3600
 
 
 class Tally:
@@ -57,6 +59,13 @@ def name_of(case):
 def output_of(case):
     text = "\n".join(part for child in case for part in (child.get("message"), child.text) if part)
     return "\n".join("  | " + line for line in text.splitlines()[-TAIL_LINES:])
+
+
+def figures_of(case):
+    """What a C++ test printed beside GoogleTest's own lines."""
+    own = ("[", "Running main()", "Note: Google Test filter")
+    lines = (line.strip() for line in (case.findtext("system-out") or "").splitlines())
+    return [line for line in lines if line and not line.startswith(own)]
 
 
 def reason_of(case):
@@ -101,6 +110,12 @@ def run_junit(text, command, result, tally, logs):
         tally.failed += 1
 
 
+def show_figures(path):
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        for line in figures_of(case):
+            print(f"test:   {name_of(case)}: {line}")
+
+
 def run_one(text, command, tally, logs):
     """A step that counts as one test."""
     status = run(text, command, logs)
@@ -117,7 +132,11 @@ def torch_folder():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", choices=["dev", "asan", "tsan"], default="dev")
-    preset = parser.parse_args().preset
+    parser.add_argument("--soak", action="store_true")
+    options = parser.parse_args()
+    preset = options.preset
+    if options.soak:
+        os.environ["OPSCOPE_SOAK"] = "1"
     logs = ROOT / "build" / preset / "test-logs"
     logs.mkdir(parents=True, exist_ok=True)
     jobs = str(os.cpu_count() or 2)
@@ -135,13 +154,19 @@ def main():
     if built:
         result = logs / "ctest.xml"
         command = ["ctest", "--preset", preset, "-j", jobs, "--output-junit", str(result)]
+        if options.soak:  # two at a time: they measure memory and time, and start hundreds of threads themselves
+            command += ["-L", "soak", "-j", "2", "--timeout", str(SOAK_TEST_S), "--test-output-size-passed", "65536"]
         run_junit("C++ tests", command, result, tally, logs)
+        if options.soak and result.exists():
+            show_figures(result)
     else:
         tally.failed += 1
     if installed:
         result = logs / "pytest.xml"
         command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={result}", "python/tests"]
+        command += ["-m", "soak"] if options.soak else []
         run_junit("Python tests", command, result, tally, logs)
+    if installed and not options.soak:
         run_one("quickstart", [PYTHON, "examples/quickstart.py"], tally, logs)
         run_one("demo, briefly", [PYTHON, "examples/demo.py", "--quick", "-o", str(logs / "demo-out")], tally, logs)
         run_one("benchmarks, briefly", ["bench/run", "--quick"], tally, logs)

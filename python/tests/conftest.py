@@ -15,6 +15,13 @@ import pytest
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "framework(name): needs this framework to be installed")
+    config.addinivalue_line("markers", "soak: of a module that has a full size, asked for by OPSCOPE_SOAK=1")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "OPSCOPE_SOAK" in item.path.read_text(encoding="utf-8"):
+            item.add_marker(pytest.mark.soak)
 
 
 def pytest_runtest_setup(item):
