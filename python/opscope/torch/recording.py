@@ -4,42 +4,13 @@
 from __future__ import annotations
 
 import os
-import threading
-
-import torch
 
 from .. import _core
 from ..trace import Trace
 from . import source
 from .compat import compat_is_asked
 from .events import EventList, unfilled_events
-
-_running = 0
-_running_lock = threading.Lock()
-
-
-def _tell_torch(change: int) -> None:
-    """Keeps the flag by which libraries decide whether labels are worth their cost."""
-    global _running
-    flags = torch.autograd.profiler
-    with _running_lock:
-        _running += change
-        if _running > 0:
-            flags._is_profiler_enabled = True
-        elif not torch._C._autograd._profiler_enabled():  # torch's own profiler may run on
-            flags._is_profiler_enabled = False
-
-
-def _forget_the_parent() -> None:
-    """In the child of a fork no recording runs, and a thread that is not here may have held the lock."""
-    global _running, _running_lock
-    _running_lock = threading.Lock()
-    if _running > 0:
-        _running = 0
-        torch.autograd.profiler._is_profiler_enabled = torch._C._autograd._profiler_enabled()
-
-
-os.register_at_fork(after_in_child=_forget_the_parent)
+from .told_flag import tell_torch
 
 
 class Recording:
@@ -81,7 +52,7 @@ class Recording:
         self._session.start()
         self._process = os.getpid()
         self._is_counted = True
-        _tell_torch(+1)
+        tell_torch(+1)
 
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
@@ -93,7 +64,7 @@ class Recording:
         if self._is_counted:
             self._is_counted = False
             if not self.is_inherited:
-                _tell_torch(-1)
+                tell_torch(-1)
 
     def __del__(self) -> None:
         # Dropped while running: the session stops by itself, the flag needs us.
