@@ -50,7 +50,8 @@ def contenders(flags):
     found = {}
     for name, arguments in flags.items():
         if library is not None:
-            found["empty", name] = lambda name=name: EmptyCallbacks(library, name == "shapes")
+            needs_inputs = bool(arguments.get("record_shapes") or arguments.get("with_flops"))
+            found["empty", name] = lambda needs_inputs=needs_inputs: EmptyCallbacks(library, needs_inputs)
         for side in measure.SIDES:
             found[side, name] = lambda side=side, arguments=arguments: measure.new_profile(side, **arguments)
     return found

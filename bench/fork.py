@@ -4,8 +4,9 @@
 import json
 import subprocess
 
-import measure
 from native import program
+
+import measure
 
 
 def main():

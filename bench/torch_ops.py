@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Added time per tiny operator, without flags and with record_shapes."""
+"""Added time per tiny operator, for several sets of flags."""
 
 from added_time import added, contenders
 
 import measure
 from workloads import FLAGS, TinyOps
 
-GOALS = {"none": 0.35, "shapes": 0.45}
-WORDS = {"none": "no flags", "shapes": "record_shapes"}
+GOALS = {"none": 0.35, "shapes": 0.45, "memory": 0.35, "flops": 0.20}
+WORDS = {"none": "no flags", "shapes": "record_shapes", "memory": "profile_memory", "flops": "with_flops"}
 
 
 def main():

@@ -11,7 +11,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 from resnet18 import ResNet18  # noqa: E402
 
 torch.set_num_threads(1)
-FLAGS = {"none": {}, "shapes": {"record_shapes": True}}
+FLAGS = {
+    "none": {},
+    "shapes": {"record_shapes": True},
+    "memory": {"profile_memory": True},
+    "flops": {"with_flops": True},
+}
 
 
 class TinyOps:

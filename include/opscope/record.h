@@ -37,12 +37,13 @@ enum class RecordKind : uint8_t {
   kEnter = 2,        // start (Python frames: one record per call and one per return)
   kExit = 3,         // start
   kAsync = 4,        // like kScope, outside the nesting; may have ended on another thread
-  kAllocation = 5,   // start, value = signed bytes, side: payload with kFieldAddress
+  kAllocation = 5,   // start, value = signed bytes, side: payload with kAddress, maybe kTotals
   kCounter = 6,      // start, value = bits of a double
   kInstant = 7,      // start
   kFlowBegin = 8,    // start, value = flow id
   kFlowEnd = 9,      // start, value = flow id
-  kDeviceSpan = 10,  // start, value = duration, side: payload with kFieldDevice
+  kDeviceSpan = 10,  // start, value = duration, side: payload with kDevice
+  kHostBlock = 11,   // start, value = bytes of a block of the CPU's allocator, 0: freed; name and side: its address
 };
 
 // Who made the record; selects how `scope` is read.
@@ -68,6 +69,11 @@ struct Record {
 };
 static_assert(sizeof(Record) == 32);
 
+// The address of a kHostBlock, in two words: such a record is one of two per operator and has no name.
+inline uint64_t BlockAddress(const Record& record) {
+  return uint64_t{record.name} | uint64_t{record.side} << 32;
+}
+
 struct NameEntry {
   uint32_t size = 0;  // bytes of text that follow, any bytes, no terminator counted (one NUL is written)
   uint32_t reserved = 0;
@@ -92,9 +98,10 @@ inline constexpr uint16_t kAddress = 8;        // uint64 address, uint32 device 
 inline constexpr uint16_t kDevice = 16;        // int32 device, int32 stream, uint64 correlation
 inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members, uint32 0
 inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function id
+inline constexpr uint16_t kTotals = 128;       // int64 bytes allocated, int64 bytes reserved, after this allocation
 // Bytes that a payload's field of this one bit takes; 0: no such field.
 constexpr uint32_t BytesOf(uint16_t field) {
-  return field == kSequence || field == kAddress || field == kDevice                                   ? 16
+  return field == kSequence || field == kAddress || field == kDevice || field == kTotals               ? 16
          : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ? 8
                                                                                                        : 0;
 }

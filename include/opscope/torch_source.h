@@ -22,6 +22,7 @@ namespace torch_source_flags {
 inline constexpr uint32_t kInputs = 1;      // shapes, strides, dtypes, concrete values (record_shapes)
 inline constexpr uint32_t kAllThreads = 2;  // global callback: every thread (profile_all_threads)
 inline constexpr uint32_t kOverloadNames = 4;
+inline constexpr uint32_t kMemory = 8;  // allocations and frees of tensors (profile_memory)
 }  // namespace torch_source_flags
 
 struct TorchSource {
@@ -30,7 +31,7 @@ struct TorchSource {
 
   // Records torch's operators into the open window of the recorder, from the calling thread on and
   // wherever torch carries its thread-local callbacks. Null with a static sentence in *error when all
-  // callback instances are taken.
+  // callback instances are taken, or this torch does not let kMemory see its allocators.
   void* (*start)(uint32_t window_slot, uint64_t window_generation, uint32_t flags, const char** error) = nullptr;
   // Removes the callback where it can (on the thread of start) and disarms it everywhere. Any thread.
   void (*stop)(void* session) = nullptr;

@@ -84,7 +84,6 @@ def test_actions_are_torchs():
 
 
 LATER = {
-    "profile_memory=True": {"profile_memory": True},
     "with_stack=True": {"with_stack": True},
     "with_modules=True": {"with_modules": True},
     "acc_events=True": {"acc_events": True},

@@ -87,6 +87,10 @@ std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
   }
   if ((fields & payload_fields::kKeywords) != 0) payload.keywords = static_cast<uint32_t>(reader.Fixed<uint64_t>());
   if ((fields & payload_fields::kRecordHandle) != 0) payload.record_handle = reader.Fixed<uint64_t>();
+  if ((fields & payload_fields::kTotals) != 0) {
+    payload.total_allocated = reader.Fixed<int64_t>();
+    payload.total_reserved = reader.Fixed<int64_t>();
+  }
   if (!reader.ok()) return std::nullopt;
   payload.arguments = reader.Bytes(reader.remaining());
   return payload;

@@ -26,6 +26,8 @@ struct Payload {
   bool has_start_thread = false;
   bool has_address = false;
   bool has_device = false;
+  int64_t total_allocated = -1;
+  int64_t total_reserved = -1;
   uint64_t address = 0;
   uint32_t device_type = 0;
   int32_t device = -1;

@@ -22,6 +22,9 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
     case RecordKind::kExit:
       AddCall(record, name, track);
       return true;
+    case RecordKind::kHostBlock:
+      memory_.AddHostBlock(record, time, chunk.process(), track);
+      return true;
     case RecordKind::kAllocation:
     case RecordKind::kDeviceSpan:
       return AddPayloadEvent(chunk, record, name, track);
@@ -50,14 +53,14 @@ bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record&
   const Timestamp time = clock_->At(record.start);
   if (record.kind == RecordKind::kAllocation) {
     if (!payload->has_address) return false;
-    // Both tables, as the Chrome importer does: the n-th of both belong to each other.
-    builder_->AddInstant({.time = time, .name = builder_->Intern("[memory]"), .category = instant_, .track = track});
-    builder_->AddAllocation({.time = time,
-                             .track = track,
-                             .address = payload->address,
-                             .bytes = static_cast<int64_t>(record.value),
-                             .device_type = static_cast<int32_t>(payload->device_type),
-                             .device = payload->device});
+    memory_.AddAllocation({.time = time,
+                           .track = track,
+                           .address = payload->address,
+                           .bytes = static_cast<int64_t>(record.value),
+                           .total_allocated = payload->total_allocated,
+                           .total_reserved = payload->total_reserved,
+                           .device_type = static_cast<int32_t>(payload->device_type),
+                           .device = payload->device});
     return true;
   }
   if (!payload->has_device) return false;

@@ -79,6 +79,10 @@ void PartDecoder::Decode(RecordingPart* part) {
 
 bool PartDecoder::DecodeRecord(uint32_t row) {
   const Record record = part_->chunk->record(row);
+  if (record.kind == RecordKind::kHostBlock) {
+    part_->events.push_back({row, 0});
+    return true;
+  }
   const uint32_t name = NameAt(record.name);
   if (name == kUnknown) return false;
   if (IsScope(record)) return DecodeScope(row, record, name);

@@ -183,6 +183,7 @@ void RecordingTables::Finish() {
   }
   links_.Finish();
   JoinFlows();
+  memory_.Finish();
   for (size_t track = 0; track < groups_of_track_.size(); ++track) {
     if (groups_of_track_[track] == 1) builder_->SetNested(static_cast<TrackId>(track));
   }

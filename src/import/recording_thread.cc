@@ -18,6 +18,7 @@ RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
       clock_(clock),
       arguments_(builder),
       links_(builder),
+      memory_(builder),
       cpu_op_(builder->Intern("cpu_op")),
       user_annotation_(builder->Intern("user_annotation")),
       python_function_(builder->Intern("python_function")),

@@ -20,6 +20,7 @@
 #include "import/recording_arguments.h"
 #include "import/recording_chunk.h"
 #include "import/recording_clock.h"
+#include "import/recording_memory.h"
 #include "import/recording_part.h"
 #include "import/recording_window.h"
 #include "import/torch_links.h"
@@ -115,6 +116,7 @@ class RecordingTables {
   std::vector<Thread> threads_;
   std::vector<FilledPart> parts_;
   std::vector<FlowEnd> flow_ends_;
+  RecordingMemory memory_;
 
   // Of the thread that is being added.
   std::vector<OpenCall> calls_;

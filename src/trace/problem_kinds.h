@@ -40,6 +40,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
     {"newer_minor_version", ProblemSeverity::kInfo,
      "the file was written by a newer version; unknown parts were ignored"},
+    {"unknown_block", ProblemSeverity::kInfo,
+     "blocks were freed whose allocation was not recorded; of unknown size, they were left out"},
     {"over_memory_limit", ProblemSeverity::kDataLoss, "the memory limit was reached; everything before is kept"},
 };
 

@@ -13,7 +13,7 @@ from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
 
 # torch_source_flags of include/opscope/torch_source.h.
-_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES = 1, 2, 4
+_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY = 1, 2, 4, 8
 
 DEFAULT_MAX_BYTES = 1 << 30
 
@@ -57,13 +57,13 @@ class RecordingSettings:
             _INPUTS * bool(self.record_shapes or self.with_flops)
             | _ALL_THREADS * self.all_threads
             | _OVERLOAD_NAMES * self.overload_names
+            | _MEMORY * bool(self.profile_memory)
         )
 
 
 def refuse_later_arguments(**arguments) -> None:
     """Raises UnsupportedFeature for the first argument whose data are not recorded yet."""
     reasons = {
-        "profile_memory": "allocations are not recorded",
         "with_stack": "Python and TorchScript stacks are not recorded",
         "with_modules": "the module hierarchy is not recorded",
         "execution_trace_observer": "execution traces are not written",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "opscope/torch_source.h"
+#include "sources/torch/allocations.h"
 #include "sources/torch/failures.h"
 
 namespace opscope {
@@ -157,6 +158,11 @@ uint32_t OptionSetOf(uint32_t flags) {
          ((flags & torch_source_flags::kOverloadNames) != 0 ? 2u : 0u);
 }
 
+bool SeesThisThread(uint32_t instance) {
+  const Instance& asked = instances[instance];
+  return asked.global.load(std::memory_order_relaxed) || ThisThreadHolds(asked.handle.load(std::memory_order_relaxed));
+}
+
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags) {
   const uint64_t owner = ThisOwner();
   SweepThisThread(owner);
@@ -181,11 +187,12 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
 }
 
 void DisarmCallback(uint64_t session) {
-  const uint64_t index = (session & 0xff) - 1;
+  const uint32_t index = InstanceOfSession(session);
   if (index >= kCallbackInstances) return;
   Instance* instance = &instances[index];
   Use armed = Use::kArmed;
   if (SessionOf(instance) != session || !instance->use.compare_exchange_strong(armed, Use::kClaimed)) return;
+  StopAllocations(index);  // while the instance is nobody else's
   callback_bindings[index].generation.store(kDisarmed);
 
   const at::CallbackHandle handle = instance->handle.load();

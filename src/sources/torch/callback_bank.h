@@ -50,7 +50,14 @@ void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
 
 // Registers a callback for the window; 0 when every instance is taken.
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags);
-// Disarms it, and removes it from torch where this thread may do that. A second call does nothing.
+// Disarms it (allocations, too), and removes it from torch where this thread may do that. A second call does nothing.
 void DisarmCallback(uint64_t session);
+
+// Of a session from ArmCallback.
+inline uint32_t InstanceOfSession(uint64_t session) {
+  return static_cast<uint32_t>(session & 0xff) - 1;
+}
+// Whether torch would call the armed instance for an operator of the calling thread.
+bool SeesThisThread(uint32_t instance);
 
 }  // namespace opscope

@@ -22,6 +22,7 @@
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/keyword_json.h"
+#include "sources/torch/stream_of.h"
 
 namespace opscope {
 namespace {
@@ -76,27 +77,6 @@ const std::string& OverloadNameOf(const at::RecordFunction& range) {
   static const std::string& none = *new std::string;  // never destroyed: callbacks come at any time
   const Schema* schema = std::get_if<Schema>(&(range.*Reach(NameOrSchema())));
   return schema != nullptr ? schema->get().overload_name() : none;
-}
-
-__attribute__((noinline)) Stream* AttachStream(uint32_t slot, uint64_t generation, uint64_t logical_thread) {
-  if (generation == kDisarmed || slot >= kMaxWindows) return nullptr;
-  if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) return nullptr;
-  Stream* stream = opscope_stream_attach(slot, logical_thread);
-  if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) != generation) return nullptr;
-  return stream;
-}
-
-inline Stream* StreamOf(const CallbackBinding& binding, const at::RecordFunction& range) {
-  const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
-  const uint32_t slot = binding.slot.load(std::memory_order_relaxed);
-  const Thread* thread = opscope_tls;
-  if (__builtin_expect(thread != nullptr, 1)) {
-    Stream* stream = thread->streams[slot];
-    if (__builtin_expect(stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation, 1)) {
-      return stream;
-    }
-  }
-  return AttachStream(slot, generation, range.threadId());
 }
 
 // Arguments of a call, encoded before anything is taken from the stream: reading a tensor's sizes can
@@ -243,13 +223,14 @@ inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, con
 
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
-  Stream* stream = StreamOf(binding, range);
+  const auto thread = [&range] { return range.threadId(); };
+  Stream* stream = StreamOf(binding, thread);
   if (stream == nullptr) return nullptr;
   OpenScope* scope = nullptr;
   if constexpr ((Options & kWithInputs) != 0) {
     EncodedInputs inputs;
     EncodeInputs(range, &inputs);
-    stream = StreamOf(binding, range);  // again: what ran meanwhile may have ended the window
+    stream = StreamOf(binding, thread);  // again: what ran meanwhile may have ended the window
     if (stream == nullptr) return nullptr;
     scope = OPSCOPE_UNLIKELY(inputs.arguments.words > EncodedInputs::kCapacity)
                 ? OpenWithLongList<Options>(stream, range, inputs)

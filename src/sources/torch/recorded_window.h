@@ -26,6 +26,9 @@ struct RecordedRange {
   uint64_t forward_thread = 0;
   uint64_t logical_thread = 0;
   uint64_t os_thread = 0;
+  uint64_t address = 0;
+  int32_t device = -1;
+  int64_t total_allocated = -1, total_reserved = -1;
   uint16_t arguments = 0;
   std::vector<uint32_t> words;  // the encoded arguments
 };
@@ -108,11 +111,21 @@ class RecordedWindow {
       place += 8;
     }
     if ((header.fields & payload_fields::kStartThread) != 0) place += 8;
+    if ((header.fields & payload_fields::kAddress) != 0) {
+      range->address = Load<uint64_t>(place);
+      range->device = Load<int32_t>(place + 12);
+      place += 16;
+    }
     if ((header.fields & payload_fields::kKeywords) != 0) {
       range->keywords = NameAt(chunk, Load<uint32_t>(place));
       place += 8;
     }
     if ((header.fields & payload_fields::kRecordHandle) != 0) place += 8;
+    if ((header.fields & payload_fields::kTotals) != 0) {
+      range->total_allocated = Load<int64_t>(place);
+      range->total_reserved = Load<int64_t>(place + 8);
+      place += 16;
+    }
     range->arguments = header.arg_count;
     range->words.resize(static_cast<size_t>(end - place) / sizeof(uint32_t));
     std::copy_n(place, range->words.size() * sizeof(uint32_t), reinterpret_cast<char*>(range->words.data()));
@@ -126,10 +139,10 @@ class RecordedWindow {
     for (uint32_t i = 0; i < count; ++i) {
       RecordedRange range;
       range.record = Load<Record>(chunk + begin + i * sizeof(Record));
-      range.name = NameAt(chunk, range.record.name);
+      if (range.record.kind != RecordKind::kHostBlock) range.name = NameAt(chunk, range.record.name);
       range.logical_thread = header->logical_thread;
       range.os_thread = header->os_thread;
-      if (range.record.side != 0) DecodePayload(chunk, &range);
+      if (range.record.kind != RecordKind::kHostBlock && range.record.side != 0) DecodePayload(chunk, &range);
       ranges->push_back(range);
     }
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "opscope/recorder.h"
+#include "sources/torch/allocations.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/own_cost.h"
@@ -26,6 +27,10 @@ void* Start(uint32_t window_slot, uint64_t window_generation, uint32_t flags, co
   try {
     const uint64_t session = ArmCallback(window_slot, window_generation, flags);
     if (session != 0) {
+      if ((flags & torch_source_flags::kMemory) != 0 && !StartAllocations(InstanceOfSession(session), error)) {
+        DisarmCallback(session);
+        return nullptr;
+      }
       // The recorder has attached this thread already, without torch's number of it.
       opscope_stream_attach(window_slot, at::RecordFunction::currentThreadId());
       return reinterpret_cast<void*>(session);

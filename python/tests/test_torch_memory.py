@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""profile_memory beside torch.profiler: the same allocations, the same bytes per operator."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+
+@pytest.fixture(scope="module", params=["resnet18", "transformer", "mlp"])
+def both(request, tmp_path_factory):
+    """What memory_under_both.py prints: torch's view of the program and ours."""
+    script = pathlib.Path(__file__).with_name("memory_under_both.py")
+    command = [sys.executable, str(script), request.param, str(tmp_path_factory.mktemp("traces"))]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=120).stdout)
+
+
+def test_every_allocation_is_there_with_its_address_bytes_and_device(both):
+    theirs, ours = (side["allocations"] for side in both)
+    assert len(ours) > 50
+    expected = [e["args"] for e in theirs]
+    for args in expected:
+        assert args.pop("finished") is False  # of an instant: the original's slip
+    assert [e["args"] for e in ours] == expected
+    for field in ("ph", "s", "cat", "pid", "tid"):
+        assert [e[field] for e in ours] == [e[field] for e in theirs], field
+
+
+def test_every_event_has_the_bytes_of_the_originals(both):
+    theirs, ours = (side["events"] for side in both)
+    assert ours == theirs
+    assert sum(abs(row[2]) for row in ours) > 100_000
+
+
+def test_averages_have_the_bytes_of_the_originals(both):
+    theirs, ours = (side["averages"] for side in both)
+    assert ours == theirs
+
+
+def test_the_table_shows_the_same_columns_and_bytes(both):
+    theirs, ours = (side["table"].splitlines() for side in both)
+    assert [line.split() for line in ours[:3]] == [line.split() for line in theirs[:3]]
+
+    def cells(lines):
+        return [re.findall(r"-?[\d.]+ [KMG]?B", line) for line in lines[3:11]]
+
+    assert cells(ours) == cells(theirs)
+    assert all(len(row) == 2 for row in cells(ours))
+
+
+def test_a_block_may_be_freed_on_another_thread():
+    import torch
+
+    import opscope.torch
+
+    with opscope.torch.profile(profile_memory=True, experimental_config=all_threads()) as prof:
+        blocks = [torch.empty(1000)]
+        worker = threading.Thread(target=blocks.clear)
+        worker.start()
+        worker.join()
+    rows = prof.trace.allocations
+    assert list(rows["bytes"]) == [4000, -4000]
+    assert list(rows["total_allocated"]) == [4000, 0]
+    assert rows["track"][0] != rows["track"][1]
+
+
+def all_threads():
+    from torch._C._profiler import _ExperimentalConfig
+
+    return _ExperimentalConfig(profile_all_threads=True)
+
+
+def test_blocks_from_before_the_recording_are_counted_and_left_out():
+    import torch
+
+    import opscope.torch
+
+    old = torch.empty(1000)
+    with opscope.torch.profile(profile_memory=True) as prof:
+        del old
+        kept = torch.empty(10)
+    assert list(prof.trace.allocations["bytes"]) == [40]
+    problems = dict(zip(prof.trace.problems.text("kind"), prof.trace.problems["count"], strict=True))
+    assert problems == {"unknown_block": 1}
+    del kept
+
+
+def test_windows_without_memory_see_none():
+    import torch
+
+    import opscope.torch
+
+    with opscope.torch.profile() as prof:
+        torch.empty(10)
+    assert len(prof.trace.allocations) == 0
+    assert "CPU Mem" not in prof.key_averages().table()
+
+
+def test_a_saved_recording_keeps_them(tmp_path):
+    import torch
+
+    import opscope
+    import opscope.torch
+
+    with opscope.torch.profile(profile_memory=True) as prof:
+        torch.ones(100).add(1)
+    prof.save(str(tmp_path / "x.opscope"))
+    again = opscope.open(str(tmp_path / "x.opscope"))
+    for column in ("time", "address", "bytes", "total_allocated", "device_type", "device"):
+        assert list(again.allocations[column]) == list(prof.trace.allocations[column]), column
+    rows = {row["name"]: row["self_memory_bytes"] for row in again.summary()}
+    assert rows["aten::empty"] == 400

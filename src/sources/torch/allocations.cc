@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/allocations.h"
+
+#include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "opscope/recorder.h"
+#include "sources/torch/call_slots.h"
+#include "sources/torch/callback_bank.h"
+#include "sources/torch/failures.h"
+#include "sources/torch/stream_of.h"
+
+namespace opscope {
+namespace {
+
+// One bit per instance that wants allocations.
+constinit std::atomic<uint64_t> wanting{0};
+static_assert(kCallbackInstances <= 64);
+
+inline bool HasOpenOperator(const Stream* stream) {
+  const OpenScope* top = stream->top.load(std::memory_order_relaxed);
+  return top != nullptr &&
+         (top->origin.load(std::memory_order_relaxed) & 0xffu) == static_cast<uint32_t>(RecordSource::kTorch);
+}
+
+// The stream of a window that sees the calling thread. An open operator proves it does; most allocations have one.
+inline Stream* StreamThatSees(uint32_t instance) {
+  const CallbackBinding& binding = callback_bindings[instance];
+  if (const Thread* thread = opscope_tls; __builtin_expect(thread != nullptr, 1)) {
+    Stream* stream = thread->streams[binding.slot.load(std::memory_order_relaxed)];
+    const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
+    const bool is_ours = stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation;
+    if (__builtin_expect(is_ours && HasOpenOperator(stream), 1)) {
+      return stream;
+    }
+  }
+  if (!SeesThisThread(instance)) return nullptr;
+  return StreamOf(binding, &at::RecordFunction::currentThreadId);
+}
+
+// write(stream) for the calling thread's stream in every window that wants to know.
+template <typename Write>
+inline void ForEachStream(const Write& write) {
+  for (uint64_t left = wanting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+    Stream* stream = StreamThatSees(static_cast<uint32_t>(std::countr_zero(left)));
+    if (stream == nullptr) continue;
+    const Writing writing(stream);
+    if (writing.allowed()) write(stream);
+  }
+}
+
+inline Record NewRecord(RecordKind kind, uint64_t value) {
+  Record record;
+  record.start = ReadTicks();
+  record.value = value;
+  record.kind = kind;
+  record.source = RecordSource::kTorch;
+  return record;
+}
+
+// bytes: 0 for a free.
+inline void NoteHostBlock(const void* block, uint64_t bytes) {
+  ForEachStream([&](Stream* stream) {
+    if (!HasRoom(stream, 0)) opscope_make_room(stream, 0);
+    Record record = NewRecord(RecordKind::kHostBlock, bytes);
+    const auto address = reinterpret_cast<uint64_t>(block);
+    record.name = static_cast<uint32_t>(address);
+    record.side = static_cast<uint32_t>(address >> 32);
+    AppendRecord(stream, record);
+  });
+}
+
+struct DevicePayload {
+  PayloadHeader header = {sizeof(DevicePayload), payload_fields::kAddress | payload_fields::kTotals, 0};
+  uint64_t address;
+  uint32_t device_type;
+  int32_t device;
+  int64_t total_allocated, total_reserved;
+};
+static_assert(sizeof(DevicePayload) == 40);
+
+void NoteDeviceBlock(const void* block, int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
+  DevicePayload payload;
+  payload.address = reinterpret_cast<uint64_t>(block);
+  payload.device_type = static_cast<uint32_t>(device.type());
+  payload.device = device.index();
+  payload.total_allocated = static_cast<int64_t>(allocated);
+  payload.total_reserved = static_cast<int64_t>(reserved);
+  ForEachStream([&](Stream* stream) {
+    Record record = NewRecord(RecordKind::kAllocation, static_cast<uint64_t>(bytes));
+    if (char* side = ReserveSide(stream, sizeof(payload)); side != nullptr) {
+      std::memcpy(side, &payload, sizeof(payload));
+      record.side = OffsetInChunk(stream, side);
+    }
+    AppendRecord(stream, record);  // without room it is counted
+  });
+}
+
+// What the slots point to. The functions behind them are called by name, not by what the slot held: that may
+// be the linker's stub, which would write the slot anew.
+
+void OnNew(c10::ProfiledCPUMemoryReporter* reporter, void* block, size_t bytes) {
+  if (bytes != 0) NoteHostBlock(block, bytes);
+  reporter->New(block, bytes);
+}
+
+void OnDelete(c10::ProfiledCPUMemoryReporter* reporter, void* block) {
+  NoteHostBlock(block, 0);  // before: the address may be given out again at once
+  reporter->Delete(block);
+}
+
+bool OnIsEnabled() {
+  for (uint64_t left = wanting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+    if (SeesThisThread(static_cast<uint32_t>(std::countr_zero(left)))) return true;
+  }
+  return c10::memoryProfilingEnabled();
+}
+
+void OnReport(void* block, int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
+  NoteDeviceBlock(block, bytes, allocated, reserved, device);
+  if (c10::memoryProfilingEnabled()) c10::reportMemoryUsageToProfiler(block, bytes, allocated, reserved, device);
+}
+
+struct Hook {
+  const char* library;
+  const char* symbol;
+  void* function;
+  bool is_needed;  // its library is part of every torch
+};
+const std::array kHooks = {
+    Hook{"libc10.so", "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm", reinterpret_cast<void*>(&OnNew), true},
+    Hook{"libc10.so", "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv", reinterpret_cast<void*>(&OnDelete), true},
+    Hook{"libc10_cuda.so", "_ZN3c1022memoryProfilingEnabledEv", reinterpret_cast<void*>(&OnIsEnabled), false},
+    Hook{"libc10_cuda.so", "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", reinterpret_cast<void*>(&OnReport),
+         false},
+};
+
+struct PointedSlot {
+  CallSlot slot;
+  void* before;
+  void* ours;
+};
+
+constinit std::mutex pointing;
+constinit std::vector<PointedSlot>* pointed = nullptr;  // not destroyed: frees come until the very end
+
+void PointBack() {
+  if (pointed == nullptr) return;
+  for (const PointedSlot& each : *pointed) {
+    if (__atomic_load_n(each.slot.place, __ATOMIC_ACQUIRE) == each.ours) PointCallSlot(each.slot, each.before);
+  }
+  pointed->clear();
+}
+
+bool PointToUs() {
+  if (pointed == nullptr) pointed = new std::vector<PointedSlot>;
+  for (const Hook& hook : kHooks) {
+    const std::vector<CallSlot> slots = FindCallSlots(hook.library, hook.symbol);
+    if (slots.empty() && hook.is_needed) return false;
+    for (const CallSlot& slot : slots) {
+      pointed->push_back({slot, __atomic_load_n(slot.place, __ATOMIC_ACQUIRE), hook.function});
+      if (!PointCallSlot(slot, hook.function)) return false;
+    }
+  }
+  return true;
+}
+
+__attribute__((constructor)) void WatchForks() {
+  pthread_atfork([] { pointing.lock(); }, [] { pointing.unlock(); },
+                 [] {
+                   wanting.store(0);
+                   PointBack();
+                   pointing.unlock();
+                 });
+}
+
+}  // namespace
+
+bool StartAllocations(uint32_t instance, const char** error) {
+  const std::lock_guard lock(pointing);
+  if (wanting.load() == 0) {
+    bool done = false;
+    try {
+      done = PointToUs();
+    } catch (const std::bad_alloc&) {
+      CountFailure();
+    }
+    if (!done) {
+      PointBack();
+      *error = "this build of PyTorch calls its allocator in a way that opscope cannot see: record without memory";
+      return false;
+    }
+  }
+  wanting.fetch_or(uint64_t{1} << instance);
+  return true;
+}
+
+void StopAllocations(uint32_t instance) {
+  const std::lock_guard lock(pointing);
+  const uint64_t bit = uint64_t{1} << instance;
+  if ((wanting.fetch_and(~bit) & ~bit) == 0) PointBack();
+}
+
+}  // namespace opscope

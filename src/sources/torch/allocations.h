@@ -1,0 +1,25 @@
+// Allocations and frees of torch's tensors, seen where torch itself counts them: its allocators call a
+// reporter, and the slots of those calls are re-pointed to functions of ours while a window wants them.
+// This is independent of the state that torch.profiler keeps on its threads, so both work at once, and
+// torch's own table of sizes stays as it was.
+//
+//   CPU       libc10: ProfiledCPUMemoryReporter::New and Delete
+//   devices   libc10_cuda: memoryProfilingEnabled and reportMemoryUsageToProfiler, which the caching
+//             allocator calls with its totals, its lock held
+//
+// A window sees the threads that its callback sees: those that torch has carried it to, or all.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace opscope {
+
+// From now on the window of this armed instance gets allocations. False with a static sentence: this build of
+// torch calls its reporter in a way that cannot be seen.
+bool StartAllocations(uint32_t instance, const char** error);
+void StopAllocations(uint32_t instance);
+
+}  // namespace opscope

@@ -1,0 +1,38 @@
+// The calling thread's stream in the window that a callback instance is bound to.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "opscope/recorder.h"
+#include "sources/torch/callback_bank.h"
+
+namespace opscope {
+
+__attribute__((noinline)) inline Stream* AttachStream(uint32_t slot, uint64_t generation, uint64_t logical_thread) {
+  if (generation == kDisarmed || slot >= kMaxWindows) return nullptr;
+  if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) return nullptr;
+  Stream* stream = opscope_stream_attach(slot, logical_thread);
+  if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) != generation) return nullptr;
+  return stream;
+}
+
+// Null: the window is closed, or cannot take this thread. logical_thread(): torch's number of this thread, asked
+// when it records for the first time.
+template <typename LogicalThread>
+inline Stream* StreamOf(const CallbackBinding& binding, const LogicalThread& logical_thread) {
+  const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
+  const uint32_t slot = binding.slot.load(std::memory_order_relaxed);
+  const Thread* thread = opscope_tls;
+  if (__builtin_expect(thread != nullptr, 1)) {
+    Stream* stream = thread->streams[slot];
+    if (__builtin_expect(stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation, 1)) {
+      return stream;
+    }
+  }
+  return AttachStream(slot, generation, logical_thread());
+}
+
+}  // namespace opscope

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <c10/core/CPUAllocator.h>
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "sources/torch/call_slots.h"
+#include "sources/torch/recorded_window.h"
+
+namespace opscope {
+namespace {
+
+constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
+
+const TorchSource& Source() {
+  return *opscope_torch_source();
+}
+
+struct Block {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  bool operator==(const Block&) const = default;
+};
+
+std::vector<Block> HostBlocks(const RecordedWindow& window) {
+  std::vector<Block> blocks;
+  for (const RecordedRange& range : window.Ranges()) {
+    if (range.record.kind == RecordKind::kHostBlock) blocks.push_back({BlockAddress(range.record), range.record.value});
+  }
+  return blocks;
+}
+
+TEST(TorchAllocations, AreRecordedWithAddressAndSize) {
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kMemory);
+  uint64_t address = 0;
+  {
+    const at::Tensor x = at::empty({16});
+    address = reinterpret_cast<uint64_t>(x.data_ptr());
+  }
+  Source().stop(session);
+  window.Close();
+  EXPECT_THAT(HostBlocks(window), testing::ElementsAre(Block{address, 64}, Block{address, 0}));
+}
+
+TEST(TorchAllocations, OfTheDefaultAllocatorAreSeenWhateverAsksIt) {
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kMemory);
+  {
+    const c10::DataPtr block = c10::GetDefaultCPUAllocator()->allocate(4096);
+  }
+  Source().stop(session);
+  window.Close();
+  const std::vector<Block> blocks = HostBlocks(window);
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].bytes, 4096u);
+}
+
+TEST(TorchAllocations, AreNotRecordedUnlessAskedFor) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  (void)at::empty({16});
+  Source().stop(session);
+  window.Close();
+  EXPECT_THAT(HostBlocks(window), testing::IsEmpty());
+}
+
+TEST(TorchAllocations, OfThreadsThatTheWindowDoesNotSeeAreLeftOut) {
+  const RecordedWindow mine, all;
+  void* of_this_thread = mine.Start(torch_source_flags::kMemory);
+  void* of_all = all.Start(torch_source_flags::kMemory | torch_source_flags::kAllThreads);
+  std::thread([] { (void)at::empty({32}); }).join();
+  (void)at::empty({16});
+  Source().stop(of_this_thread);
+  Source().stop(of_all);
+  mine.Close();
+  all.Close();
+  EXPECT_EQ(HostBlocks(mine).size(), 2u);
+  EXPECT_EQ(HostBlocks(all).size(), 4u);
+}
+
+TEST(TorchAllocations, LeaveTheLibrarysSlotsAsTheyWere) {
+  const std::vector<CallSlot> slots = FindCallSlots("libc10.so", kNew);
+  ASSERT_FALSE(slots.empty());
+  void* before = *slots[0].place;
+  const RecordedWindow first, second;
+  void* one = first.Start(torch_source_flags::kMemory);
+  void* two = second.Start(torch_source_flags::kMemory);
+  EXPECT_NE(*slots[0].place, before);
+  Source().stop(one);
+  EXPECT_NE(*slots[0].place, before) << "the second window still wants them";
+  Source().stop(one);  // does nothing
+  (void)at::empty({16});
+  Source().stop(two);
+  // The linker may have put the function's own address there meanwhile; ours is gone.
+  Dl_info owner;
+  ASSERT_NE(dladdr(*slots[0].place, &owner), 0);
+  EXPECT_THAT(owner.dli_fname, testing::HasSubstr("libc10"));
+  first.Close();
+  second.Close();
+  EXPECT_EQ(HostBlocks(first).size(), 0u);
+  EXPECT_EQ(HostBlocks(second).size(), 2u);
+}
+
+TEST(TorchAllocations, OfAForkedChildAreItsOwnAffair) {
+  const std::vector<CallSlot> slots = FindCallSlots("libc10.so", kNew);
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kMemory);
+  void* ours = *slots[0].place;
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)at::empty({16});
+    _exit(*slots[0].place == ours ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  (void)at::empty({16});
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(HostBlocks(window).size(), 2u);
+}
+
+// The library beside this test stands where torch's own allocator of a device would.
+TEST(TorchAllocations, OfADeviceComeWithTheTotalsOfItsAllocator) {
+  void* library = dlopen(OPSCOPE_DEVICE_ALLOCATOR, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto* report = reinterpret_cast<bool (*)(void*, int64_t, size_t, size_t, int)>(dlsym(library, "ReportIfEnabled"));
+  ASSERT_NE(report, nullptr);
+  int block = 0;
+  EXPECT_FALSE(report(&block, 512, 512, 2048, 0)) << "nobody listens yet";
+
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kMemory);
+  EXPECT_TRUE(report(&block, 512, 512, 2048, 1));
+  EXPECT_TRUE(report(&block, -512, 0, 2048, 1));
+  std::thread([&] { EXPECT_FALSE(report(&block, 1, 1, 1, 1)) << "another thread"; }).join();
+  Source().stop(session);
+  EXPECT_FALSE(report(&block, 512, 512, 2048, 0));
+  window.Close();
+
+  std::vector<RecordedRange> seen;
+  for (const RecordedRange& range : window.Ranges()) {
+    if (range.record.kind == RecordKind::kAllocation) seen.push_back(range);
+  }
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(static_cast<int64_t>(seen[0].record.value), 512);
+  EXPECT_EQ(static_cast<int64_t>(seen[1].record.value), -512);
+  EXPECT_EQ(seen[0].address, reinterpret_cast<uint64_t>(&block));
+  EXPECT_EQ(seen[0].device, 1);
+  EXPECT_EQ(seen[0].total_allocated, 512);
+  EXPECT_EQ(seen[1].total_allocated, 0);
+  EXPECT_EQ(seen[1].total_reserved, 2048);
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,12 @@
+// What the caching allocator of a device does for a profiler, in a library of its name: asks whether one
+// listens and reports. Built for torch_allocations_test.cc, which has no device.
+// SPDX-License-Identifier: Apache-2.0
+#include <c10/core/Allocator.h>
+
+extern "C" __attribute__((visibility("default"))) bool ReportIfEnabled(void* block, int64_t bytes, size_t allocated,
+                                                                       size_t reserved, int device) {
+  if (!c10::memoryProfilingEnabled()) return false;
+  c10::reportMemoryUsageToProfiler(block, bytes, allocated, reserved,
+                                   c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device)));
+  return true;
+}
