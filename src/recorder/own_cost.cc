@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <memory>
@@ -24,14 +25,18 @@ constexpr uint32_t kEvents = 96;  // per run
 constexpr uint32_t kNested = 32;  // open at once
 constexpr double kShare = 1.0 / kEvents;
 
-struct OwnCost {
-  std::atomic<int> measured_by{0};    // process that measures or has measured
-  std::atomic<bool> is_known{false};  // the figures below are constant from here on
+struct Figures {
   double scope_inside_ns = 0;
   double scope_begin_ns = 0;
   double scope_end_ns = 0;
   double async_end_ns = 0;
   double point_ns = 0;
+  double scope_ns() const { return scope_begin_ns + scope_end_ns; }
+};
+struct OwnCost {
+  std::atomic<int> measured_by{0};    // process that measures or has measured
+  std::atomic<bool> is_known{false};  // the figures are constant from here on
+  Figures figures;
 };
 constinit OwnCost own_cost;
 
@@ -94,12 +99,6 @@ inline void End(OpenScope* scope) {
   EndScope(scope, ReadTicks());
 }
 
-// Median over the runs of what `run(stream)` returns.
-template <typename Run>
-double MedianOf(ScratchStream* scratch, const Run& run) {
-  return MedianOfRuns([&] { return run(scratch->Restart()); });
-}
-
 double RunScopes(Stream* stream) {
   const double begin = PreciseNow();
   for (uint32_t i = 0; i < kEvents; ++i)
@@ -158,16 +157,20 @@ bool HasSlots(Stream* stream) {
   return all;
 }
 
-void Measure(ScratchStream* scratch) {
-  const double whole = MedianOf(scratch, RunScopes);
-  const double inside_share = MedianOf(scratch, [scratch](Stream* stream) { return InsideShare(scratch, stream); });
-  const double begin_share = MedianOf(scratch, BeginShare);
-  own_cost.scope_inside_ns = whole * inside_share;
-  own_cost.scope_begin_ns = whole * begin_share;
-  own_cost.scope_end_ns = whole - own_cost.scope_begin_ns;
-  const double others = whole + own_cost.scope_begin_ns;  // of the four in RunCrossingScopes
-  own_cost.async_end_ns = std::max(own_cost.scope_end_ns, MedianOf(scratch, RunCrossingScopes) - others);
-  own_cost.point_ns = MedianOf(scratch, RunPoints);
+Figures Measure(ScratchStream* scratch) {
+  const auto [whole, inside_share, begin_share, crossing, point] = MediansOfRuns<5>([scratch] {
+    return std::array<double, 5>{RunScopes(scratch->Restart()), InsideShare(scratch, scratch->Restart()),
+                                 BeginShare(scratch->Restart()), RunCrossingScopes(scratch->Restart()),
+                                 RunPoints(scratch->Restart())};
+  });
+  Figures figures;
+  figures.scope_inside_ns = whole * inside_share;
+  figures.scope_begin_ns = whole * begin_share;
+  figures.scope_end_ns = whole - figures.scope_begin_ns;
+  const double others = whole + figures.scope_begin_ns;  // of the four in RunCrossingScopes
+  figures.async_end_ns = std::max(figures.scope_end_ns, crossing - others);
+  figures.point_ns = point;
+  return figures;
 }
 
 void AppendNs(std::string* out, const char* key, double ns) {
@@ -178,29 +181,32 @@ void AppendNs(std::string* out, const char* key, double ns) {
 
 }  // namespace
 
-void CalibrateOwnCost() {
+void CalibrateOwnCost(void (*between)()) {
   const int process = getpid();
   int measured_by = own_cost.measured_by.load(std::memory_order_relaxed);
-  if (measured_by == process || own_cost.is_known.load(std::memory_order_acquire)) return;
   // A process that was forked while its parent measured measures for itself.
-  if (!own_cost.measured_by.compare_exchange_strong(measured_by, process)) return;
-  Thread* thread = opscope_tls;
-  if (thread == nullptr) return;
+  const bool is_ours = measured_by != process && !own_cost.is_known.load(std::memory_order_acquire) &&
+                       own_cost.measured_by.compare_exchange_strong(measured_by, process);
+  Thread* thread = is_ours ? opscope_tls : nullptr;
+  if (thread == nullptr) return between();
   ScratchStream scratch(thread);
-  if (!scratch.ready() || !HasSlots(scratch.Restart())) return;
-  Measure(&scratch);
+  if (!scratch.ready() || !HasSlots(scratch.Restart())) return between();
+  const Figures before = Measure(&scratch);
+  between();
+  const Figures after = Measure(&scratch);
+  own_cost.figures = before.scope_ns() < after.scope_ns() ? before : after;
   own_cost.is_known.store(true, std::memory_order_release);
 }
 
 void AppendOwnCost(std::string* out) {
   if (!own_cost.is_known.load(std::memory_order_acquire)) return;
   out->append("\"scope\":{");
-  AppendNs(out, "inside_ns", own_cost.scope_inside_ns);
-  AppendNs(out, "begin_ns", own_cost.scope_begin_ns);
-  AppendNs(out, "end_ns", own_cost.scope_end_ns);
-  AppendNs(out, "async_end_ns", own_cost.async_end_ns);
+  AppendNs(out, "inside_ns", own_cost.figures.scope_inside_ns);
+  AppendNs(out, "begin_ns", own_cost.figures.scope_begin_ns);
+  AppendNs(out, "end_ns", own_cost.figures.scope_end_ns);
+  AppendNs(out, "async_end_ns", own_cost.figures.async_end_ns);
   out->append("},\"point\":{");
-  AppendNs(out, "begin_ns", own_cost.point_ns);
+  AppendNs(out, "begin_ns", own_cost.figures.point_ns);
   out->append("}");
 }
 

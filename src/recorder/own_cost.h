@@ -17,10 +17,11 @@
 
 namespace opscope {
 
-// Measures unless that was done, or is being done by another thread; a fifth of a millisecond. REQUIRES:
-// the pool was touched, the calling thread has its Thread, signals are blocked (a handler that jumps away would leave
-// it half done).
-void CalibrateOwnCost();
+// Measures before and after `between`, unless that was done, or is being done by another thread; a fifth of a
+// millisecond each. The lower figures count: other work on the machine comes in bursts that are shorter than
+// what is to be done between. REQUIRES: the calling thread has its Thread, signals are blocked (a handler that jumps
+// away would leave it half done).
+void CalibrateOwnCost(void (*between)());
 
 // `"scope":{...},"point":{...}`; nothing while it was not measured.
 void AppendOwnCost(std::string* out);

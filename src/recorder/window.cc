@@ -136,8 +136,8 @@ using opscope::WindowOptions;
 
 void opscope_prepare() {
   const opscope::SignalsBlocked blocked;
-  opscope::TouchPool();
-  if (opscope_thread() != nullptr) opscope::CalibrateOwnCost();
+  opscope_thread();  // null: memory is short
+  opscope::CalibrateOwnCost(&opscope::TouchPool);
 }
 
 Window* opscope_window_open(const WindowOptions* options, const char** error) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -88,44 +89,48 @@ void RunUserRange(const Event& event) {
 using RunEvent = void (*)(const Event& event);
 
 double NsPerEvent(const Event& event, RunEvent run) {
-  return MedianOfRuns([&] {
-    const double begin = PreciseNow();
-    for (uint32_t i = 0; i < kEvents; ++i)
-      run(event);
-    return (PreciseNow() - begin) / kEvents;
-  });
+  const double begin = PreciseNow();
+  for (uint32_t i = 0; i < kEvents; ++i)
+    run(event);
+  return (PreciseNow() - begin) / kEvents;
 }
 
 // Share of the time that lies inside the recorded ranges, from ticks alone. Of a run that goes on into the next
 // chunk only what lies there is read: the median leaves it out.
 double InsideShare(const Stream* stream, const Event& event, RunEvent run) {
-  return MedianOfRuns([&] {
-    const uint64_t begin = ReadTicks();
-    for (uint32_t i = 0; i < kEvents; ++i)
-      run(event);
-    const auto ticks = static_cast<double>(ReadTicks() - begin);
-    double inside = 0;
-    for (uint32_t i = std::min(kEvents, RecordsInChunk(stream)); i > 0; --i)
-      inside += static_cast<double>((stream->next - i)->value);
-    return inside / ticks;
-  });
+  const uint64_t begin = ReadTicks();
+  for (uint32_t i = 0; i < kEvents; ++i)
+    run(event);
+  const auto ticks = static_cast<double>(ReadTicks() - begin);
+  double inside = 0;
+  for (uint32_t i = std::min(kEvents, RecordsInChunk(stream)); i > 0; --i)
+    inside += static_cast<double>((stream->next - i)->value);
+  return inside / ticks;
 }
 
 // Share of the begins in the time of begins and ends.
 double BeginShare(const Event& event) {
-  return MedianOfRuns([&event] {
-    alignas(at::RecordFunction) std::byte place[kNested * sizeof(at::RecordFunction)];
-    auto* ranges = reinterpret_cast<at::RecordFunction*>(place);
-    const double begin = PreciseNow();
-    for (uint32_t i = 0; i < kNested; ++i) {
-      at::StepCallbacks callbacks = event.callbacks;
-      Begin(event, ::new (ranges + i) at::RecordFunction(std::move(callbacks)));
-    }
-    const double half = PreciseNow();
-    for (uint32_t i = kNested; i-- > 0;)
-      ranges[i].~RecordFunction();
-    return (half - begin) / (PreciseNow() - begin);
-  });
+  alignas(at::RecordFunction) std::byte place[kNested * sizeof(at::RecordFunction)];
+  auto* ranges = reinterpret_cast<at::RecordFunction*>(place);
+  const double begin = PreciseNow();
+  for (uint32_t i = 0; i < kNested; ++i) {
+    at::StepCallbacks callbacks = event.callbacks;
+    Begin(event, ::new (ranges + i) at::RecordFunction(std::move(callbacks)));
+  }
+  const double half = PreciseNow();
+  for (uint32_t i = kNested; i-- > 0;)
+    ranges[i].~RecordFunction();
+  return (half - begin) / (PreciseNow() - begin);
+}
+
+// Three figures of one run: whole_ns, the share inside, and whole_ns with empty callbacks.
+void RunOnce(const Stream* stream, Event* event, RunEvent run, double* figures) {
+  figures[0] = NsPerEvent(*event, run);
+  figures[1] = InsideShare(stream, *event, run);
+  auto& ours = event->callbacks.callbacks_[0];
+  const auto kept = std::exchange(ours, {&EmptyStart, &EmptyEnd});
+  figures[2] = NsPerEvent(*event, run);
+  ours = kept;
 }
 
 struct Cost {
@@ -134,15 +139,8 @@ struct Cost {
   double floor_ns = 0;  // of the whole, with empty callbacks
 };
 
-Cost Measure(const Stream* stream, Event* event, RunEvent run) {
-  Cost cost;
-  cost.whole_ns = NsPerEvent(*event, run);
-  cost.inside_ns = cost.whole_ns * InsideShare(stream, *event, run);
-  auto& ours = event->callbacks.callbacks_[0];
-  const auto kept = std::exchange(ours, {&EmptyStart, &EmptyEnd});
-  cost.floor_ns = NsPerEvent(*event, run);
-  ours = kept;
-  return cost;
+Cost CostOf(const double* figures) {
+  return {.whole_ns = figures[0], .inside_ns = figures[0] * figures[1], .floor_ns = figures[2]};
 }
 
 // Hundredths of a nanosecond, whatever the process's locale.
@@ -180,17 +178,26 @@ std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs) {
   Event event{.callbacks = at::StepCallbacks(thread, at::RecordScope::FUNCTION), .op = *add, .tensor = ShapeOnly()};
   event.callbacks.needs_inputs_ = inputs;
   event.callbacks.callbacks_.push_back({start_functions.of[option_set][kCalibrationInstance], &EndRange});
+  enum : size_t { kBeginShare = 0, kOp = 1, kOpWithArguments = 4, kRange = 7, kFigures = 10 };
+  const std::array<double, kFigures> medians = MediansOfRuns<kFigures>([&] {
+    std::array<double, kFigures> figures{};
+    event.callbacks.scope_ = at::RecordScope::FUNCTION;
+    figures[kBeginShare] = BeginShare(event);
+    RunOnce(stream, &event, &RunOp, &figures[kOp]);
+    if (inputs) {
+      event.arguments = kArguments;
+      RunOnce(stream, &event, &RunOp, &figures[kOpWithArguments]);
+      event.arguments = 0;
+    }
+    event.callbacks.scope_ = at::RecordScope::USER_SCOPE;
+    RunOnce(stream, &event, &RunUserRange, &figures[kRange]);
+    return figures;
+  });
   std::string out;
-  const double begin_share = BeginShare(event);
-  const Cost op = Measure(stream, &event, &RunOp);
-  AppendEvent(&out, "torch_op", op, begin_share);
-  if (inputs) {
-    event.arguments = kArguments;
-    AppendArgument(&out, op, Measure(stream, &event, &RunOp));
-    event.arguments = 0;
-  }
-  event.callbacks.scope_ = at::RecordScope::USER_SCOPE;
-  AppendEvent(&out, "torch_range", Measure(stream, &event, &RunUserRange), begin_share);
+  const Cost op = CostOf(&medians[kOp]);
+  AppendEvent(&out, "torch_op", op, medians[kBeginShare]);
+  if (inputs) AppendArgument(&out, op, CostOf(&medians[kOpWithArguments]));
+  AppendEvent(&out, "torch_range", CostOf(&medians[kRange]), medians[kBeginShare]);
   return out;
 }
 
