@@ -132,8 +132,6 @@ os._exit(0)
 """
 
 EXPORTS = {
-    "full device": "with profile() as prof: operators(1000)\n"
-    "print(said(lambda: prof.export_chrome_trace('/dev/full')))",
     "folder that is not there": "with profile() as prof: operators()\n"
     "print(said(lambda: prof.export_chrome_trace('no/such/folder/x.json')))",
     "file size limit": """

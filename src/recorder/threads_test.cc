@@ -141,9 +141,10 @@ TEST(Threads, ANumberThatWasBegunIsFoundOnceHoweverTheWindowCloses) {
           continue;
         }
         last = generation;
-        for (int i = 0; i < 3000 && stream->generation.load(std::memory_order_relaxed) == generation; ++i) {
+        for (int i = 0; stream->generation.load(std::memory_order_relaxed) == generation; ++i) {
           OpenScope* outer = OpenNumbered(stream, "outer", number++);
           OpenScope* middle = OpenNumbered(stream, "middle", number++);
+          if (i >= 3000) std::this_thread::yield();  // the closing thread may have to wait for a processor
           End(OpenNumbered(stream, "inner", number++));
           End(middle);
           End(OpenNumbered(stream, "second", number++));
