@@ -15,6 +15,7 @@ from .events import EventList
 from .execution_trace import ExecutionTraceObserver
 from .function_event import FunctionEvent, Interval, Kernel
 from .kineto_profile import _KinetoProfile
+from .patch import Patch, patch
 from .profile import profile
 from .record_function import record_function
 from .schedule import schedule
@@ -32,6 +33,7 @@ __all__ = [
     "FunctionEventAvg",
     "Interval",
     "Kernel",
+    "Patch",
     "ProfilerAction",
     "ProfilerActivity",
     "RecordScope",
@@ -41,6 +43,7 @@ __all__ = [
     "build_adapter",
     "compat",
     "kineto_available",
+    "patch",
     "profile",
     "record_function",
     "schedule",

@@ -10,6 +10,7 @@ from enum import Enum
 
 import torch
 from torch.autograd import DeviceType, ProfilerActivity, kineto_available
+from torch.profiler import ProfilerAction as _TorchAction
 
 __all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "supported_activities"]
 
@@ -22,6 +23,15 @@ class ProfilerAction(Enum):
     RECORD = 2
     RECORD_AND_SAVE = 3
     DEVICE_STOPPED = 4
+
+
+def as_action(returned: object, step: int) -> ProfilerAction:
+    """What a schedule returned for ``step``; torch.profiler's own enumeration is understood, too."""
+    if isinstance(returned, ProfilerAction):
+        return returned
+    if isinstance(returned, _TorchAction) and returned.value in ProfilerAction._value2member_map_:
+        return ProfilerAction(returned.value)
+    raise TypeError(f"the schedule returned {returned!r} for step {step}, which is no ProfilerAction")
 
 
 def supported_activities() -> set[ProfilerActivity]:

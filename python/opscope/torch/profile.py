@@ -11,7 +11,7 @@ from typing import Any
 
 from torch.autograd import ProfilerActivity
 
-from .actions import ProfilerAction, supported_activities
+from .actions import ProfilerAction, as_action, supported_activities
 from .execution_trace import ExecutionTraceObserver
 from .kineto_profile import _KinetoProfile
 from .record_function import record_function
@@ -131,7 +131,7 @@ class profile(_KinetoProfile):
             self._open_step()
 
     def _action_of(self, step: int) -> ProfilerAction:
-        action = self.schedule(step)
+        action = as_action(self.schedule(step), step)
         if action == ProfilerAction.DEVICE_STOPPED:
             raise ValueError(
                 "ProfilerAction.DEVICE_STOPPED is set internally by the "
