@@ -110,11 +110,16 @@ class Trace:
     def info(self) -> dict[str, Any]:
         """Facts about the input as a whole: format, counts, epoch, recording options.
 
+        ``parent_pid`` is there for a process that was forked, or started by multiprocessing.
+
         >>> trace.info["recorded"]
         2
         """
         facts = self._core.info()
         facts["options"] = json.loads(facts.pop("options_json"))
+        for key, value in zip(self.metadata.text("key"), self.metadata.text("json"), strict=True):
+            if key == "parent_pid" and value.isdecimal():
+                facts[key] = int(value)
         return facts
 
     @property

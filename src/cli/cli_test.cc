@@ -262,6 +262,14 @@ TEST_F(Cli, InfoJsonCountsTheFile) {
   }
 }
 
+TEST_F(Cli, InfoNamesTheParentOfAForkedProcess) {
+  const std::string path = Quoted(Put("a.json", R"({"parent_pid":4200,"traceEvents":[]})"));
+  EXPECT_NE(Run("info --json " + path).out.find("\"parent_pid\":4200,"), std::string::npos);
+  EXPECT_NE(Run("info " + path).out.find("\nChild of         process 4200\n"), std::string::npos);
+  const std::string odd = Quoted(Put("b.json", R"({"parent_pid":"me","traceEvents":[]})"));
+  EXPECT_EQ(Run("info --json " + odd).out.find("parent_pid"), std::string::npos);
+}
+
 TEST_F(Cli, KeepsTheTableThroughEveryFormatItWrites) {
   const std::string trace = Golden("adam_memory");
   const std::string table = Run("summary --style torch " + Quoted(trace)).out;

@@ -61,6 +61,17 @@ std::string_view SeverityName(uint8_t severity) {
   return kNames[std::min<uint8_t>(severity, 2)];
 }
 
+// The process that this one was forked or spawned from, as JSON; empty: not known.
+std::string_view ParentProcess(const Trace& trace) {
+  const MetadataColumns& metadata = trace.metadata();
+  for (size_t row = 0; row < metadata.size(); ++row) {
+    const std::string_view json = trace.text(metadata.json[row]);
+    const bool is_number = !json.empty() && json.find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_number && trace.text(metadata.key[row]) == "parent_pid") return json;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string ProblemsJson(const Trace& trace) {
@@ -103,6 +114,10 @@ std::string InfoJson(const Trace& trace) {
   object.Text("format_version", info.format_version);
   object.Text("compressed", info.compressed);
   object.Uint("processes", processes);
+  if (const std::string_view parent = ParentProcess(trace); !parent.empty()) {
+    object.Key("parent_pid");
+    out += parent;
+  }
   object.Uint("tracks", tracks);
   object.Uint("spans", spans.events);
   object.Uint("async_spans", trace.async_spans().size());
@@ -140,6 +155,9 @@ std::string FormatInfo(const Trace& trace) {
       {"Tracks", std::to_string(tracks)},
       {"Spans", std::to_string(spans.events)},
   };
+  if (const std::string_view parent = ParentProcess(trace); !parent.empty()) {
+    lines.emplace(lines.begin() + 3, "Child of", "process " + std::string(parent));
+  }
   const std::pair<const char*, uint64_t> counts[] = {
       {"Async spans", trace.async_spans().size()},  {"Instants", trace.instants().size()},
       {"Counter samples", trace.counters().size()}, {"Flows", trace.flows().size()},

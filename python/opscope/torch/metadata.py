@@ -6,8 +6,19 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 
 import torch
+
+_is_forked = False
+
+
+def _note_fork() -> None:
+    global _is_forked
+    _is_forked = True  # the recorder names the parent itself
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def json_text(value: str) -> str:
@@ -30,7 +41,17 @@ def job_metadata(trace_id: str) -> dict[str, str]:
     for name in ("PT_PROFILER_JOB_NAME", "PT_PROFILER_JOB_VERSION", "PT_PROFILER_JOB_ATTEMPT_INDEX"):
         if name in os.environ:
             members[name] = json_text(os.environ[name])
+    parent = _spawning_process()
+    if parent is not None:
+        members["parent_pid"] = str(parent)
     return members
+
+
+def _spawning_process() -> int | None:
+    """Of a worker that multiprocessing has spawned: the process that asked for it, whatever server was between."""
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    parent = None if _is_forked or multiprocessing is None else multiprocessing.parent_process()
+    return None if parent is None else parent.pid
 
 
 def distributed_info() -> dict | None:
