@@ -125,8 +125,18 @@ def print_row(row, title, unit, ours, theirs=None, goal=None, absolute_goal=None
     print(json.dumps(line), flush=True)
 
 
+def print_absent(row, title, unit, why):
+    """A row that cannot be measured here, and why."""
+    say(f"{title}: not measured: {why}")
+    none = {"ours": None}
+    line = {"row": row, "title": title, "unit": unit, "ours": None, "repetitions": 0, "min": none, "median": none}
+    print(json.dumps({**line, "note": f"not measured: {why}"}), flush=True)
+
+
 def fraction(goal):
-    return f"1/{1 / goal:.0f}" if goal < 0.3 and abs(1 / goal - round(1 / goal)) < 1e-6 else f"{goal:.2f}"
+    if goal < 0.3 and abs(1 / goal - round(1 / goal)) < 1e-6:
+        return f"1/{1 / goal:.0f}"
+    return f"{goal:.2f}" if abs(goal - round(goal, 2)) < 1e-6 else f"{goal:g}"
 
 
 def sampled_row(row, title, unit, results, read, scale=1.0, **more):

@@ -16,6 +16,9 @@ from pathlib import Path
 SECTIONS = (
     ("Native scopes", ("native_",)),
     ("Fork", ("fork_",)),
+    ("Instructions", ("instructions_",)),
+    ("Corrected times", ("corrected_",)),
+    ("Flight recorder", ("flight_",)),
     ("Added time per operator", ("op_",)),
     ("Added time of a training step", ("step",)),
     ("Start and stop", ("stop_", "start")),

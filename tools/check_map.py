@@ -33,6 +33,7 @@ VENDOR_HEADERS = {
     "torch": r"torch/|ATen/|c10/|caffe2/",
     "GoogleTest": r"gtest/|gmock/",
     "Google Benchmark": r"benchmark/",
+    "valgrind": r"valgrind/",
 }
 TEST_VENDORS = {"GoogleTest", "simdjson"}  # every test may use them
 # Headers of the language, the compiler and the system; they need no row.

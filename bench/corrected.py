@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error of corrected times: a program timed alone and recorded, in turns, in fresh processes, for each of which the
+recorder measures anew what an event costs. Quiet, and with every core busy with something else.
+
+The error is that of the total time of the program, in percent of the time alone; "theirs" is that of the raw times.
+The fastest of many rounds is what is compared. A quarter of the processes may be worse than the figure.
+"""
+
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from native import program
+
+import measure
+
+WORDS = {
+    "branches": "scopes around a loop of 30 ns",
+    "copy": "scopes around a copy of 4 KiB",
+    "allocate": "scopes around malloc and free",
+    "loads": "scopes around 40 loads, each of which needs the last",
+}
+FLAGS = {"none": "operators of two elements, no flags", "shapes": "operators of two elements, record_shapes"}
+
+
+@contextlib.contextmanager
+def busy_cores(busy):
+    """Other work on every core while it lasts."""
+    spin = f"import os\nwhile os.getppid() == {os.getpid()}: sum(range(10000))"
+    count = os.cpu_count() if busy else 0
+    others = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def one(flags, ops, rounds):
+    """Fastest times of `ops` operators: alone, raw and corrected."""
+    import opscope.torch
+    from workloads import FLAGS as ARGUMENTS
+    from workloads import TinyOps
+
+    workload = TinyOps()
+    workload.run(ops)
+    alone, raw, corrected = [], [], []
+    for _ in range(rounds):
+        begin = time.perf_counter_ns()
+        workload.run(ops)
+        alone.append(time.perf_counter_ns() - begin)
+        profile = measure.new_profile("opscope", **ARGUMENTS[flags])
+        with profile:
+            workload.run(ops // 10)
+            with opscope.torch.record_function("program"):
+                workload.run(ops)
+        for times, correct in ((raw, False), (corrected, True)):
+            rows = {row["name"]: row for row in profile.trace.summary(corrected=correct)}
+            times.append(rows["program"]["total_ns"])
+    return {"alone": min(alone), "raw": min(raw), "corrected": min(corrected)}
+
+
+def native_results(options, rounds):
+    command = [program(options.quick, "corrected_times"), str(rounds)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
+    return {result["work"]: result for result in map(json.loads, done.stdout.splitlines())}
+
+
+def errors(results, which):
+    return [100 * abs(result[which] - result["alone"]) / result["alone"] for result in results]
+
+
+def upper_quartile(values):
+    return statistics.quantiles(values, n=4)[2] if len(values) > 1 else values[0]
+
+
+def print_error(row, title, results):
+    ours, theirs = ({"min": upper_quartile(values), "median": statistics.median(values)} for values in
+                    (errors(results, "corrected"), errors(results, "raw")))  # fmt: skip
+    measure.print_row(
+        f"corrected_{row}",
+        f"error of the total, {title}",
+        "%",
+        ours,
+        theirs,
+        goal=0.5,
+        repetitions=len(results),
+        note="ours corrected, theirs raw; upper quartile of the processes in place of the minimum",
+    )
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=1000, quick_ops=200)
+    if options.one:
+        print(json.dumps(one(**json.loads(options.one))))
+        return
+    rounds = 3 if options.quick else 60
+    processes = 1 if options.quick else 8
+    for busy in (False, True):
+        gathered = {}
+        with busy_cores(busy and not options.quick):
+            for _ in range(processes):
+                for work, result in native_results(options, rounds).items():
+                    gathered.setdefault(work, []).append(result)
+                for flags in FLAGS:
+                    arguments = {"flags": flags, "ops": options.ops, "rounds": rounds}
+                    gathered.setdefault(flags, []).append(measure.in_fresh_process(__file__, arguments))
+        where = "_busy" if busy else ""
+        for work, title in {**WORDS, **FLAGS}.items():
+            print_error(work + where, title + (", every core busy" if busy else ""), gathered[work])
+
+
+if __name__ == "__main__":
+    main()

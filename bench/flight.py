@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the flight recorder (bench/flight.cc): resident memory of a job that records at full speed for long, and
+a dump of a full ring.
+
+--seconds: how long the job records (20; 600 under OPSCOPE_SOAK=1).
+"""
+
+import json
+import os
+import subprocess
+
+from native import program
+
+import measure
+
+SOAK = os.environ.get("OPSCOPE_SOAK") == "1"
+
+
+def lines_of(options, *arguments):
+    command = [program(options.quick, "flight"), *(str(argument) for argument in arguments)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def soak_rows(options):
+    seconds, cap, threads = (0.4, 16, 2) if options.quick else (options.seconds, 256, 4)
+    base, *samples = lines_of(options, "soak", seconds, cap, threads)
+    quarter = samples[len(samples) // 4]["bytes"]
+    most = max(sample["bytes"] for sample in samples)
+    events = samples[-1]["events"]
+    note = f"{threads} threads, cap {cap} MiB, {seconds:g} s, {events / 1e6:.0f} million scopes"
+    exactly = {"min": (most - base["bytes"]) / 2**20 - cap, "median": (most - base["bytes"]) / 2**20 - cap}
+    title = "keep_newest at full speed: resident memory, more than the cap"
+    measure.print_row("flight_memory", title, "MiB", exactly, absolute_goal=8, repetitions=1, note=note)
+    grown = (samples[-1]["bytes"] - quarter) / 2**20
+    title = "the same, grown from a quarter of the time to its end"
+    measure.print_row(
+        "flight_growth", title, "MiB", {"min": grown, "median": grown}, absolute_goal=1, repetitions=1, note=note
+    )
+    measure.require_when_quick(events > 10000, "the job has hardly recorded", options)
+
+
+def dump_rows(options):
+    dumps, cap, threads = (1, 16, 2) if options.quick else (options.dumps, 256, 2)
+    results = lines_of(options, "dump", dumps, cap, threads)
+    spans = min(result["spans"] for result in results)
+    # Two threads, 32 bytes per span; a dump loses what goes round meanwhile.
+    measure.require_when_quick(spans > cap * 2**20 / 32 / 2, f"a dump has {spans} spans only", options)
+    note = f"{threads} threads that record on, at least {spans / 1e6:.1f} million spans in each dump"
+    seconds = measure.figures([result["seconds"] for result in results])
+    stalls = measure.figures([result["stall_ms"] for result in results])
+    calm = measure.figures([result["calm_ms"] for result in results])
+    title = f"dump of a {cap} MiB ring"
+    measure.print_row("flight_dump", title, "s", seconds, absolute_goal=1, repetitions=dumps, note=note)
+    measure.print_row(
+        "flight_stall",
+        f"{title}: the longest wait of a recording thread",
+        "ms",
+        stalls,
+        absolute_goal=5,
+        repetitions=dumps,
+        note=f"the longest without a dump {calm['min']:.3f} ({calm['median']:.3f}) ms; a thread that the scheduler "
+        "puts aside counts as waiting",
+    )
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=0, quick_ops=0, seconds=600.0 if SOAK else 20.0, dumps=10)
+    soak_rows(options)
+    dump_rows(options)
+
+
+if __name__ == "__main__":
+    main()

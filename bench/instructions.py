@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions per event, counted by callgrind: native scopes and their like (bench/event_cases.cc), operators of
+torch, and a loop of operators while nothing is recorded. What else the machine does makes no difference to them.
+
+The native counts are compared with those of bench/baseline/instructions.json, where the compiler is the same: 2 %
+more is a miss, unless "exceptions" there says why. --update writes that file. Needs valgrind with its headers; without them the rows say so.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from native import program
+
+import measure
+
+BASELINE = Path(__file__).resolve().parent / "baseline" / "instructions.json"
+GROWTH = 1.02
+CASES = {
+    "disabled_scope": "scope, nothing recorded",
+    "disabled_counter": "counter, nothing recorded",
+    "scope": "scope",
+    "nested_scopes": "scope in a scope, both",
+    "crossing_scopes": "two scopes that cross, both",
+    "scope_of_text": "scope whose name is copied",
+    "scope_with_number": "scope with a number as argument",
+    "scope_with_text": "scope with a text as argument",
+    "scope_two_windows": "scope in two windows",
+    "scope_keep_newest": "scope, policy keep_newest",
+    "counter": "counter",
+    "instant": "instant",
+    "flow": "flow, begin and end",
+}
+TORCH_CASES = {  # row: (case, what it is counted above, title)
+    "op_none": ("op_none", "op_off", "`add_` of two elements, no flags"),
+    "op_shapes": ("op_shapes", "op_off", "`add_` of two elements, record_shapes"),
+    "range": ("range_none", "range_off", "record_function, Python's part included"),
+}
+
+
+def count(command):
+    """Instructions between the switch's on and off."""
+    valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run(
+        valgrind + [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        text=True,
+        env=dict(os.environ, PYTHONHASHSEED="0", OMP_NUM_THREADS="1"),
+    )
+    found = re.search(r"Collected *: *(\d+)", done.stderr)
+    if done.returncode != 0 or found is None:
+        raise SystemExit(f"bench: {command}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    return int(found.group(1))
+
+
+NO_SWITCH = "libopscope_torch_floor is missing, or was built without valgrind/callgrind.h"
+
+
+def switch():
+    """The library that turns callgrind on and off, and holds torch's empty callbacks; None: it cannot."""
+    from added_time import EmptyCallbacks
+
+    library = EmptyCallbacks.load()
+    if library is None or not hasattr(library, "opscope_torch_floor_count"):
+        return None
+    return library if library.opscope_torch_floor_count(0) else None
+
+
+def operators():
+    """`add_` of two elements. In place, because memory that comes and goes costs what the heap happens to look like."""
+    import torch
+
+    torch.set_num_threads(1)
+    add, b = torch.ones(2).add_, torch.zeros(2)
+
+    def run(count):
+        with torch.no_grad():
+            for _ in range(count):
+                add(b)
+
+    return run
+
+
+def prepare(case):
+    """case -> (a function that runs so many events, the observer that watches them or None)."""
+    from added_time import EmptyCallbacks
+
+    kind, _, flags = case.partition("_")
+    run = operators()
+    if kind == "alone":
+        return run, None
+    if kind == "empty":
+        return run, EmptyCallbacks(switch(), flags == "shapes")
+    import opscope.torch
+
+    profile = measure.new_profile("opscope", record_shapes=flags == "shapes")
+    if kind == "range":
+
+        def run(count):
+            for _ in range(count):
+                with opscope.torch.record_function("range"):
+                    pass
+
+    if flags == "off":
+        return run, None
+    if kind == "after":
+        profile.start()
+        run(100)
+        profile.stop()
+        return run, None
+    return run, profile
+
+
+def count_here(case, ops):
+    """What runs under callgrind: `ops` events of one kind, counted after some that warm up."""
+    import gc
+
+    run, observer = prepare(case)
+    library = switch()
+    if observer is not None:
+        observer.start()
+    run(2000)
+    gc.collect()
+    gc.disable()
+    library.opscope_torch_floor_count(1)
+    run(ops)
+    library.opscope_torch_floor_count(0)
+    if observer is not None:
+        observer.stop()
+
+
+def count_torch(case, ops):
+    measure.say(f"callgrind: {case}, {ops} events")
+    return count([sys.executable, __file__, "--one", json.dumps({"case": case, "ops": ops})]) / ops
+
+
+def compiler():
+    done = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()[0] if done.stdout else "unknown"
+
+
+def exactly(value):
+    return {"min": value, "median": value}
+
+
+def native_rows(options, baseline):
+    events = 1000 if options.quick else 20000
+    executable = program(options.quick, "event_cases")
+    counts = {case: count([executable, case, events]) / events for case in ("empty_loop", *CASES)}
+    own = {case: counts[case] - counts["empty_loop"] for case in CASES}
+    known = baseline.get("instructions", {}) if baseline.get("compiler") == compiler() else {}
+    for case, title in CASES.items():
+        exception = baseline.get("exceptions", {}).get(case)
+        judged = case in known and not options.quick
+        measure.print_row(
+            f"instructions_native_{case}",
+            title,
+            "instructions",
+            exactly(own[case]),
+            theirs=exactly(known[case]) if judged else None,
+            goal=GROWTH if judged and exception is None else None,
+            repetitions=1,
+            note=exception or "theirs: the last accepted count, bench/baseline/instructions.json",
+        )
+    return own
+
+
+def torch_rows(options):
+    ops = 200 if options.quick else 20000
+    cases = dict(list(TORCH_CASES.items())[:1]) if options.quick else TORCH_CASES
+    counts = {}
+    for row, (case, base, title) in cases.items():
+        for name in (case, base, "empty" + case[2:]) if case.startswith("op") else (case, base):
+            counts[name] = counts.get(name) or count_torch(name, ops)
+        floor = counts.get("empty" + case[2:]) if case.startswith("op") else None
+        measure.print_row(
+            f"instructions_torch_{row}",
+            f"{title}: added",
+            "instructions",
+            exactly(counts[case] - counts[base]),
+            theirs=None if floor is None else exactly(floor - counts[base]),
+            repetitions=1,
+            note="theirs: empty callbacks, torch's own cost of being observed" if floor is not None else "",
+        )
+
+
+def loaded_rows(options):
+    """The library is loaded and nothing records: what a program pays that is not being profiled."""
+    alone = count_torch("alone", options.ops)
+    for case, when in (("op_off", "opscope.torch imported"), ("after_none", "after a recording"))[options.quick :]:
+        loaded = count_torch(case, options.ops)
+        measure.print_row(
+            f"instructions_loaded_{case}",
+            f"loop of operators, nothing records, {when}; against torch alone",
+            "instructions/op",
+            exactly(loaded),
+            theirs=exactly(alone),
+            goal=1.005,
+            repetitions=1,
+            note=f"{options.ops} ops",
+        )
+        measure.print_row(
+            f"instructions_more_{case}",
+            f"the same, more than torch alone, {when}",
+            "instructions/op",
+            exactly(float(round(loaded - alone))),
+            absolute_goal=0,
+            repetitions=1,
+            note=f"{loaded - alone:+.2f} {when}; a few more or less come from where the interpreter's objects lie",
+        )
+
+
+def missing(options):
+    """Why nothing can be counted; "" when it can."""
+    if shutil.which("valgrind") is None:
+        return "valgrind is not installed"
+    if subprocess.run([program(options.quick, "event_cases"), "--can-count"], check=False).returncode != 0:
+        return "bench/event_cases was built without valgrind/callgrind.h"
+    return ""
+
+
+def main():
+    if "--one" in sys.argv:
+        count_here(**json.loads(sys.argv[sys.argv.index("--one") + 1]))
+        return
+    update = "--update" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--update"]
+    options = measure.parse_options(__doc__, ops=200000, quick_ops=1000)
+    why = missing(options)
+    if why:
+        measure.print_absent("instructions_absent", "instructions per event", "instructions", why)
+        return
+    baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    own = native_rows(options, baseline)
+    if update:
+        kept = {"compiler": compiler(), "instructions": own, "exceptions": baseline.get("exceptions", {})}
+        BASELINE.parent.mkdir(exist_ok=True)
+        BASELINE.write_text(json.dumps(kept, indent=2) + "\n")
+    if switch() is None:
+        measure.print_absent("instructions_torch_absent", "instructions per operator", "instructions", NO_SWITCH)
+        return
+    torch_rows(options)
+    loaded_rows(options)
+
+
+if __name__ == "__main__":
+    main()
