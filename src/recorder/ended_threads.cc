@@ -64,14 +64,15 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
   return !sink.full();
 }
 
-// Puts what the current chunk holds into one that is no larger than that, where it pays.
+// Puts what the current chunk holds into one that is no larger than that, where it pays; of a fuller one the copy would
+// take too long for those who wait for the lock.
 void Compact(StreamState* state, Window* window) {
   Stream& stream = state->stream;
   ChunkHeader* chunk = stream.chunk;
   const PublishedExtent extent = LoadPublished(chunk);
   const uint64_t used = sizeof(ChunkHeader) + extent.record_count * sizeof(Record) + (chunk->size - extent.side_begin);
   const auto size = static_cast<uint32_t>((used + 4095) & ~uint64_t{4095});
-  if (size > chunk->size / 2) return;
+  if (size > chunk->size / 4) return;
   ChunkHeader* compact = TakeChunk(size);
   if (compact == nullptr) return;
   if (!CopyCompact(chunk, extent.record_count, size, compact)) return ReturnChunk(compact, size);

@@ -5,17 +5,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "job.h"
+#include "soak.h"
 
 namespace {
 
 int Repetitions() {
-  return std::getenv("OPSCOPE_SOAK") != nullptr ? 20 : 1;
+  return InFull(20, 1);
 }
 
 std::vector<std::string> Ways() {
