@@ -14,7 +14,7 @@ import torch
 from .. import _core
 
 _open: dict[tuple[int, int], list] = {}  # (range, thread) -> torch's ranges, innermost last
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal handler may enter a range within
 
 
 def _key(label) -> tuple[int, int]:
