@@ -58,6 +58,13 @@ if(NOT TARGET PkgConfig::libxxhash)
   opscope_missing("xxHash" libxxhash-dev)
 endif()
 add_library(opscope::dep_xxhash ALIAS PkgConfig::libxxhash)
+# The hash compiled in (XXH_INLINE_ALL), for the recorder, which links no library of others.
+add_library(opscope_dep_xxhash_headers INTERFACE)
+get_target_property(opscope_xxhash_headers PkgConfig::libxxhash INTERFACE_INCLUDE_DIRECTORIES)
+if(opscope_xxhash_headers)
+  target_include_directories(opscope_dep_xxhash_headers SYSTEM INTERFACE ${opscope_xxhash_headers})
+endif()
+add_library(opscope::dep_xxhash_headers ALIAS opscope_dep_xxhash_headers)
 
 if(OPSCOPE_DEVELOPER)
   find_package(GTest QUIET)

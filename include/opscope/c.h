@@ -99,16 +99,21 @@ typedef struct opscope_options {
   int32_t (*action_of)(int64_t step, void* context);
   // A recording is complete; called from step or stop. It may save it and must not free the profiler.
   void (*on_ready)(opscope_profiler* profiler, void* context);
-  // Sentences about a schedule that makes no sense; the text lives during the call.
+  // Sentences about a schedule that makes no sense, or about record_to; the text lives during the call.
   void (*on_warning)(const char* sentence, void* context);
   void* context;              // handed to the three above
   const char* metadata_json;  // members of a JSON object, kept in the recording; may be NULL
+  // A file that the recording lies in while it is made, so that it is there however the process ends; copied,
+  // may be NULL. The second recording goes to NAME.2.EXTENSION, and so on. What the file cannot take is kept in
+  // memory, and on_warning is told.
+  const char* record_to;
 } opscope_options;
 #define OPSCOPE_OPTIONS_INIT \
   {sizeof(opscope_options),  \
    UINT64_C(1) << 30,        \
    OPSCOPE_AT_CAP_STOP,      \
    OPSCOPE_THREADS_ALL,      \
+   NULL,                     \
    NULL,                     \
    NULL,                     \
    NULL,                     \

@@ -44,6 +44,10 @@ struct Options {
   // Sentences about a schedule that makes no sense, and about dumps that could not be written; called from
   // Step and Stop. The library itself prints nothing.
   std::function<void(std::string_view sentence)> on_warning = {};
+  // A file that the recording lies in while it is made, so that it is there however the process ends, a kill
+  // included. The second recording of a schedule goes to NAME.2.EXTENSION, and so on. What the file cannot
+  // take (a full disk) is kept in memory and told to on_warning; the recording itself is complete either way.
+  std::string record_to = {};
   std::string metadata_json = {};  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
   FlightOptions flight = {};       // dumps that happen by themselves, between Start and Stop
 };
@@ -103,6 +107,8 @@ class Profiler {
   Status OpenWindow();
   void CloseWindow(bool throw_away);
   void TellMessages();
+  std::string PathOfNext();
+  void WarnOfFile(const Window* window, bool has_ended);
   void BeginStepRange();
   void EndStepRange();
 
@@ -111,6 +117,7 @@ class Profiler {
   Action action_ = Action::kNone;
   int64_t step_ = 0;
   FlightRecorder flight_;
+  int64_t recordings_ = 0;  // opened so far
   OwnedWindow running_;
   OwnedWindow complete_;
   OpenScope* step_range_ = nullptr;

@@ -159,7 +159,7 @@ struct ChunkHeader {
   std::atomic<uint32_t> record_count{0};  // published records
   uint32_t side_begin = 0;                // lowest byte used by the side entries of published records
   uint64_t recorded_before = 0;
-  uint64_t reserved = 0;
+  uint64_t table_distance = 0;  // in a mapped file: bytes from the beginning of the OpenTable to the chunk
 };
 static_assert(sizeof(ChunkHeader) == 128);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
@@ -186,5 +186,50 @@ inline PublishedExtent LoadPublished(const ChunkHeader* chunk) {
   const uint64_t both = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   return {static_cast<uint32_t>(both), static_cast<uint32_t>(both >> 32)};
 }
+
+// In a file that is written while recording (WindowOptions::record_to) a table of the scopes that are open
+// stands before each chunk, so that what a killed or hung program was doing can be read from the file:
+//
+//   block header | OpenTable | capacity x OpenTableEntry | free | chunk (chunk.size bytes) | ChunkTrailer | free
+//
+// The entry of a scope stands at its depth and names its entries in the chunk. It is written when the scope
+// begins, `start` last. A scope that ends on its own thread leaves it as it is: its record, with the same
+// start and depth, in the same chunk says that it has ended. A chunk that follows begins with the entries of
+// the scopes that are still open, and its magic is written after them, so of one thread's chunks the one with
+// the highest sequence tells what is open. Magic 0: the chunk is not in use.
+//
+// Somebody who reads while the program records reads forward: an open scope's name was written before its
+// table was read, and the record that says that it has ended is read after it. At the cap (kKeepNewest) the
+// place may be given to another chunk meanwhile; table, header and trailer then name different ones.
+struct OpenTableEntry {
+  uint64_t start = 0;   // ticks; 0: none
+  uint32_t name = 0;    // as in Record
+  uint32_t side = 0;    // likewise
+  uint32_t shape = 0;   // depth | kind << 16 | flags << 24
+  uint32_t origin = 0;  // source | scope << 8
+};
+static_assert(sizeof(OpenTableEntry) == 24);
+
+inline constexpr uint32_t kOpenTableMagic = 0x4e45504f;  // "OPEN"
+namespace open_table_flags {
+inline constexpr uint32_t kLeftTheFile = 1;  // the thread went on in memory: what is open cannot be told
+inline constexpr uint32_t kTooDeep = 2;      // scopes deeper than `capacity` began; they have no entry
+}  // namespace open_table_flags
+
+struct OpenTable {
+  uint32_t magic = kOpenTableMagic;
+  uint32_t capacity = 0;      // entries
+  uint64_t dropped = 0;       // records of this thread and window that the file will never have
+  uint32_t flags = 0;         // open_table_flags
+  uint32_t thread_index = 0;  // of the chunk
+  uint32_t sequence = 0;      // likewise
+  uint32_t chunk_at = 0;      // bytes from here to the chunk
+};
+static_assert(sizeof(OpenTable) == 32);
+
+struct ChunkTrailer {
+  uint32_t thread_index = 0;
+  uint32_t sequence = 0;
+};
 
 }  // namespace opscope

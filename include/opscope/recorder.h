@@ -220,6 +220,24 @@ class Writing {
   bool allowed_ = true;
 };
 
+inline OpenTable* OpenTableOf(Stream* stream) {
+  return reinterpret_cast<OpenTable*>(stream->open_table) - 1;
+}
+
+// A record that will not be. REQUIRES: the calling thread owns the stream.
+__attribute__((noinline, cold)) inline void CountDrop(Stream* stream) {
+  stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
+}
+
+// The entries of an open scope have become others (an argument was added).
+inline void NoteNewEntries(Stream* stream, const OpenScope* scope) {
+  const uint32_t depth = scope->shape.load(std::memory_order_relaxed) & 0xffffu;
+  if (depth >= stream->open_capacity) return;
+  auto* words = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
+  __atomic_store_n(words + 1, LoadPair(scope, offsetof(OpenScope, name)), __ATOMIC_RELEASE);
+}
+
 // Offsets in the current chunk.
 struct ScopeEntries {
   uint32_t name = 0;
@@ -259,6 +277,7 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
   stream->top.store(scope, std::memory_order_release);
+  if (OPSCOPE_UNLIKELY(stream->open_capacity != 0)) opscope_note_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return scope;
 }
@@ -358,7 +377,7 @@ inline void EndScope(OpenScope* scope, uint64_t now) {
 // room the record is counted as dropped.
 inline void AppendRecord(Stream* stream, const Record& finished) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) {
-    stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    CountDrop(stream);
     return;
   }
   Record* record = stream->next;

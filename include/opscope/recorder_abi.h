@@ -89,15 +89,17 @@ struct NameCacheEntry {
 // has it, so its end does nothing.
 inline constexpr uint64_t kNoWindow = 1;
 
-struct Stream {
+// The first 64 bytes are what the hot path touches.
+struct alignas(64) Stream {
   Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
   char* limit = nullptr;         // lowest byte used by side entries
   ChunkHeader* chunk = nullptr;  // null: none could be had, records are counted as dropped
   uint64_t published = 0;        // records in the chunk | offset of `limit` << 32: what StorePublished stores
-  uint32_t reserved = 0;
-  uint32_t chunk_sequence = 0;
   std::atomic<uint64_t> generation{0};
   std::atomic<OpenScope*> top{nullptr};
+  uint32_t chunk_sequence = 0;
+  uint32_t open_capacity = 0;                // entries of open_table; 0: the chunk lies in memory, not in a file
+  OpenTableEntry* open_table = nullptr;      // of the chunk, in the file; an OpenTable lies before it
   std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended; slow paths only
   std::atomic<uint64_t> dropped{0};          // written by the owner only
   Thread* thread = nullptr;
@@ -148,6 +150,10 @@ struct WindowOptions {
   // A source's own number of the calling thread (logical_thread of opscope_stream_attach). Asked when a
   // native scope attaches a thread before the source does; cheap, without locks. May be null.
   uint64_t (*thread_number)() = nullptr;
+  // Path of a file that the chunks lie in while recording (FORMAT.md, "mapped files"), so that whatever was
+  // recorded is there however the process ends. Null: chunks lie in memory. A file that is there is replaced.
+  // What the file cannot take is recorded in memory; opscope_window_file tells.
+  const char* record_to = nullptr;
 };
 
 struct WindowCounts {
@@ -156,6 +162,14 @@ struct WindowCounts {
   uint64_t bytes = 0;     // held, of those that max_bytes is for
   uint32_t threads = 0;
   uint32_t chunks = 0;
+};
+
+// How it stands with WindowOptions::record_to.
+struct WindowFile {
+  uint64_t bytes = 0;             // of the file; 0: there is none
+  uint32_t chunks_in_memory = 0;  // of which the file has no copy: all of them while recording, fewer after the close
+  int error = 0;                  // errno of the first refusal, 0: none
+  const char* step = nullptr;     // what was refused, static text ("while growing the file")
 };
 
 }  // namespace opscope
@@ -208,6 +222,9 @@ OPSCOPE_RECORDER_API uint32_t opscope_intern_slow(opscope::Stream* stream, const
 OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t side_bytes);
 // Takes scopes that other threads have ended out of the stream's list; returns what is innermost then.
 OPSCOPE_RECORDER_API opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream);
+// Writes the innermost scope, which has begun just now, into open_table; when it is deeper than that has
+// entries, goes on to a chunk with a larger one.
+OPSCOPE_RECORDER_API void opscope_note_open_scope(opscope::Stream* stream);
 OPSCOPE_RECORDER_API void opscope_close_slow(opscope::OpenScope* scope, uint64_t now);
 OPSCOPE_RECORDER_API void opscope_release_slow(opscope::OpenScope* scope);
 
@@ -221,6 +238,7 @@ OPSCOPE_RECORDER_API uint64_t opscope_window_id(const opscope::Window* window); 
 // kUnfinished records. Any thread, also another than the one that opened it; a second call does nothing.
 OPSCOPE_RECORDER_API void opscope_window_close(opscope::Window* window);
 OPSCOPE_RECORDER_API opscope::WindowCounts opscope_window_counts(const opscope::Window* window);
+OPSCOPE_RECORDER_API opscope::WindowFile opscope_window_file(const opscope::Window* window);
 // Adds members to the window's metadata (JSON text as above). Any thread, until the window is freed.
 OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, const char* metadata_json);
 // Adds members to what the window says about the cost of one event ("own_cost" in src/wire/FORMAT.md): a source
@@ -255,10 +273,11 @@ OPSCOPE_RECORDER_API void opscope_window_free(opscope::Window* window);
 
 namespace opscope {
 
-// Block types of a recording (src/wire/FORMAT.md); the recorder produces these two.
+// Block types of a recording (src/wire/FORMAT.md); the recorder produces these.
 namespace block_types {
 inline constexpr uint16_t kWindowInfo = 1;  // JSON text: options, process, calibrations, threads with counts, metadata
 inline constexpr uint16_t kRawChunk = 2;    // one chunk as described in record.h
+inline constexpr uint16_t kLiveChunk = 3;   // a chunk that lies in the file while it is written, and its OpenTable
 }  // namespace block_types
 
 }  // namespace opscope

@@ -29,6 +29,7 @@ class WindowOptions(ctypes.Structure):
         ("max_bytes", ctypes.c_uint64),
         ("metadata_json", ctypes.c_char_p),
         ("thread_number", ctypes.c_void_p),
+        ("record_to", ctypes.c_char_p),
     ]
 
 

@@ -83,6 +83,17 @@ Result<FileBytes> FileBytes::Open(const std::string& path) {
       return file;
     }
   }
+  return ReadWhole(descriptor, path);
+}
+
+Result<FileBytes> FileBytes::Read(const std::string& path) {
+  const Descriptor owner(OpenPatiently(path, O_RDONLY | O_CLOEXEC));
+  if (owner.number < 0) return SystemErrorFor(path, errno);
+  return ReadWhole(owner.number, path);
+}
+
+Result<FileBytes> FileBytes::ReadWhole(int descriptor, const std::string& path) {
+  FileBytes file;
   Status read = ReadAll(descriptor, path, &file.read_);
   if (!read.ok()) return read.error();
   file.bytes_ = std::as_bytes(std::span(file.read_));

@@ -20,6 +20,8 @@ class FileBytes {
  public:
   // kNotFound: no such file. kIo: a directory, no permission, any other refusal.
   static Result<FileBytes> Open(const std::string& path);
+  // Reads them into memory in any case: of a file that somebody writes to, or cuts, meanwhile.
+  static Result<FileBytes> Read(const std::string& path);
 
   FileBytes(FileBytes&& other) noexcept;
   FileBytes& operator=(FileBytes&& other) noexcept;
@@ -29,6 +31,7 @@ class FileBytes {
 
  private:
   FileBytes() = default;
+  static Result<FileBytes> ReadWhole(int descriptor, const std::string& path);
   void Swap(FileBytes& other) noexcept;
 
   std::span<const std::byte> bytes_;

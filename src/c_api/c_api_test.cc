@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "opscope/c.h"
@@ -173,6 +174,27 @@ TEST_F(CApi, ObeysAScheduleByNumbers) {
   EXPECT_EQ(status.step, 4);
   EXPECT_EQ(status.recorded, 4u);
   EXPECT_EQ(status.dropped, 0u);
+}
+
+TEST_F(CApi, RecordsToAFileThatCanBeReadWhileItGrows) {
+  std::string path = Path("live.opscope");
+  opscope_options options = OPSCOPE_OPTIONS_INIT;
+  options.record_to = path.c_str();
+  const auto profiler = New(&options);
+  const std::string live = std::exchange(path, "it was copied");
+  ASSERT_EQ(opscope_profiler_start(profiler.get(), &error_), OPSCOPE_OK) << error_.message;
+  opscope_scope* open = opscope_scope_begin("open");
+  opscope_scope_end(opscope_scope_begin("done"));
+  for (const int is_partial : {1, 0}) {
+    opscope_trace* opened = nullptr;
+    ASSERT_EQ(opscope_trace_open(live.c_str(), nullptr, &opened, &error_), OPSCOPE_OK) << error_.message;
+    const Owned<opscope_trace> trace(opened);
+    EXPECT_EQ(InfoOf(opened).spans, 2u);
+    EXPECT_EQ(InfoOf(opened).is_partial, is_partial);
+    if (is_partial == 0) break;
+    opscope_scope_end(open);
+    ASSERT_EQ(opscope_profiler_stop(profiler.get(), &error_), OPSCOPE_OK);
+  }
 }
 
 TEST_F(CApi, ObeysACallback) {

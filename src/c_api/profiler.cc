@@ -63,6 +63,7 @@ Options OptionsOf(opscope_profiler* handle, const opscope_schedule& schedule) {
     options.on_warning = [handle](std::string_view sentence) { Warn(handle->given, sentence); };
   }
   if (given.metadata_json != nullptr) options.metadata_json = given.metadata_json;
+  if (given.record_to != nullptr) options.record_to = given.record_to;
   return options;
 }
 
@@ -95,7 +96,7 @@ opscope_code opscope_profiler_new(const opscope_options* options, opscope_profil
     handle->profiler = std::make_unique<opscope::Profiler>(opscope::OptionsOf(handle.get(), schedule));
     // What was copied must not be looked at again: the caller's may be gone.
     handle->given.schedule = nullptr;
-    handle->given.metadata_json = nullptr;
+    handle->given.metadata_json = handle->given.record_to = nullptr;
     *profiler = handle.release();
     return OPSCOPE_OK;
   });

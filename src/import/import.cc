@@ -67,6 +67,7 @@ Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view nam
 Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) {
   return OrShortMemory(path, [&]() -> Result<Trace> {
     Result<FileBytes> file = FileBytes::Open(path);
+    if (file.ok() && MayChange(file.value().bytes())) file = FileBytes::Read(path);
     if (!file.ok()) return file.error();
     return ImportBytes(file.value().bytes(), path, options);
   });

@@ -29,9 +29,10 @@ class OpscopeFile {
       if (OverLimit(scanner)) break;
       if (!AddBlock(block)) CountDamage(static_cast<int64_t>(block.offset));
     }
+    if (scanner.damaged_count() > 0 || scanner.truncated()) recording_.NoteDamage();
     if (recording_.has_blocks()) recording_.Finish(options_, bytes_.size());
     if (scanner.damaged_count() > 0) CountDamage(scanner.first_damage(), scanner.damaged_count());
-    const bool cut = !scanner.ended() && !over_limit_;
+    const bool cut = !scanner.ended() && !over_limit_ && (scanner.truncated() || !recording_.not_ended());
     if (cut) builder_->AddProblem("truncated", static_cast<int64_t>(bytes_.size()));
     tables_.Finish(!damaged_);
     if (builder_->empty() && (damaged_ || cut)) return NothingWhole(cut ? bytes_.size() : first_damage_);
@@ -65,6 +66,7 @@ class OpscopeFile {
     switch (block.type) {
       case block_types::kWindowInfo:
       case block_types::kRawChunk:
+      case block_types::kLiveChunk:
         AddRaw(block);
         return true;
       case block_types::kStrings:

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/short_memory.h"
 #include "base/text.h"
 #include "import/own_costs.h"
 #include "import/recording_clock.h"
+#include "import/recording_moment.h"
+#include "import/recording_open.h"
 #include "import/recording_thread.h"
 #include "import/torch_links.h"
 #include "opscope/recorder.h"
@@ -63,6 +66,19 @@ uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* 
   return gaps;
 }
 
+// Threads that have recorded something and of which no chunk is there.
+uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
+  std::set<std::pair<uint64_t, uint32_t>> seen;
+  for (const RecordingChunk& chunk : chunks)
+    seen.emplace(chunk.window(), chunk.thread_index());
+  uint64_t missing = 0;
+  for (const WindowInfo& window : windows) {
+    for (const WindowThread& thread : window.threads)
+      missing += thread.recorded > 0 && seen.count({window.window, thread.index}) == 0 ? 1 : 0;
+  }
+  return missing;
+}
+
 // What the recorder could not keep, as far as the blocks tell.
 uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
   uint64_t dropped = 0;
@@ -73,7 +89,7 @@ uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<
   for (size_t i = 0; i < chunks.size(); ++i) {
     const bool last = i + 1 == chunks.size() || !SameWindow(chunks[i], chunks[i + 1]);
     if (last && FindThread(FindWindow(windows, chunks[i].window()), chunks[i].thread_index()) == nullptr) {
-      dropped += chunks[i].dropped_before();
+      dropped += chunks[i].dropped();
     }
   }
   return dropped;
@@ -87,7 +103,22 @@ TickClock MakeClock(const std::vector<WindowInfo>& windows, const std::vector<Re
   }
   for (const RecordingChunk& chunk : chunks)
     calibrations.push_back(chunk.calibration());
-  return TickClock(std::move(calibrations), epoch_ns);
+  return TickClock(std::move(calibrations), epoch_ns, windows.empty() ? Calibration{} : windows.front().rate);
+}
+
+// Info that comes later says the same again, or more.
+void AddInfo(WindowInfo info, std::vector<WindowInfo>* windows) {
+  for (WindowInfo& known : *windows) {
+    if (known.window != info.window || known.process != info.process || !known.is_live) continue;
+    if (info.is_live) {
+      if (info.options_json != "{}") known.options_json = info.options_json;
+      known.metadata.insert(known.metadata.end(), info.metadata.begin(), info.metadata.end());
+    } else {
+      known = std::move(info);
+    }
+    return;
+  }
+  windows->push_back(std::move(info));
 }
 
 // A count that a source has left among the metadata; 0 for what is no number.
@@ -99,6 +130,11 @@ uint64_t CountOf(std::string_view json) {
 
 void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
   for (const WindowInfo& window : windows) {
+    if (window.is_live) {
+      builder->AddProblem("recording_not_ended", -1, 1,
+                          "process " + std::to_string(window.process) + " (" + window.process_name + ")");
+    }
+    if (!window.record_to_failure.empty()) builder->AddProblem("record_to_failed", -1, 1, window.record_to_failure);
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
     for (const auto& [key, json] : window.metadata) {
       const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
@@ -117,7 +153,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
 void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset) {
   if (type == block_types::kWindowInfo) {
     if (std::optional<WindowInfo> info = ParseWindowInfo(bytes)) {
-      windows_.push_back(*std::move(info));
+      AddInfo(*std::move(info), &windows_);
     } else {
       builder_->AddProblem("damaged_block", file_offset);
     }
@@ -127,6 +163,26 @@ void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, 
     } else {
       builder_->AddProblem("damaged_block", file_offset);
     }
+  } else if (type == block_types::kLiveChunk) {
+    AddLiveChunk(bytes, file_offset);
+  }
+}
+
+void RecordingReader::AddLiveChunk(std::span<const std::byte> bytes, int64_t file_offset) {
+  std::optional<RecordingChunk> chunk;
+  switch (RecordingChunk::OpenLive(bytes, file_offset, &chunk)) {
+    case RecordingChunk::Live::kWhole:
+      chunks_.push_back(*std::move(chunk));
+      break;
+    case RecordingChunk::Live::kDamaged:
+      damaged_ = true;
+      builder_->AddProblem("damaged_block", file_offset);
+      break;
+    case RecordingChunk::Live::kReplaced:
+      ++written_while_read_;
+      break;
+    case RecordingChunk::Live::kUnused:
+      break;
   }
 }
 
@@ -152,8 +208,31 @@ std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
   return parts;
 }
 
+bool RecordingReader::not_ended() const {
+  return std::any_of(windows_.begin(), windows_.end(), [](const WindowInfo& window) { return window.is_live; });
+}
+
+// What was open in the windows that did not end, as chunks behind the last ones of their threads.
+void RecordingReader::AddOpenScopes() {
+  for (const WindowInfo& window : windows_) {
+    if (!window.is_live) continue;
+    OpenScopesOfWindow open(window, chunks_);
+    for (std::string& chunk : open.TakeChunks())
+      open_chunks_.push_back(std::move(chunk));
+    if (open.left_the_file() > 0) builder_->AddProblem("missing_chunk", -1, open.left_the_file());
+    if (open.hidden() > 0) builder_->AddProblem("open_scopes_hidden", -1, open.hidden());
+  }
+  for (const std::string& bytes : open_chunks_) {
+    if (const auto chunk = RecordingChunk::Open(std::as_bytes(std::span(bytes)), -1)) chunks_.push_back(*chunk);
+  }
+  if (!open_chunks_.empty()) std::stable_sort(chunks_.begin(), chunks_.end(), Before);
+}
+
 void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
   std::stable_sort(chunks_.begin(), chunks_.end(), Before);
+  written_while_read_ += KeepOneMoment(windows_, damaged_, &chunks_);
+  if (written_while_read_ > 0) builder_->AddProblem("written_while_read", -1, written_while_read_);
+  AddOpenScopes();
   // Column blocks of the same file have set the epoch already.
   const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
@@ -193,6 +272,9 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
     if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
     recorded += tables.AddThread(chunks, {first_part, part}, thread);
   }
+  if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_); missing > 0) {
+    builder_->AddProblem("missing_chunk", -1, missing);
+  }
   tables.Fill(&team);
   tables.Finish();
   builder_->info().recorded += recorded;
@@ -207,7 +289,7 @@ Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const Impo
     builder.info().format = "opscope";
     AppendUint(&builder.info().format_version, kFormatMajor);
     builder.info().format_version += '.';
-    AppendUint(&builder.info().format_version, kFormatMinor);
+    AppendUint(&builder.info().format_version, kPlainMinor);
     RecordingReader reader(&builder);
     uint64_t bytes = 0;
     for (const RecordingBlock& block : blocks) {

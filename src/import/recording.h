@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,16 +37,25 @@ class RecordingReader {
 
   // The bytes must stay valid until Finish. file_offset: of the first byte, -1 in memory.
   void AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset);
+  // Blocks could not be read, of whatever type they were.
+  void NoteDamage() { damaged_ = true; }
+  // A process that was recording was killed, or records still. REQUIRES: all blocks were added.
+  bool not_ended() const;
   bool has_blocks() const { return !chunks_.empty() || !windows_.empty(); }
   // input_bytes: size of the input buffer, for options.max_memory.
   void Finish(const ImportOptions& options, uint64_t input_bytes);
 
  private:
   std::vector<RecordingPart> Decode(ThreadTeam* team);
+  void AddLiveChunk(std::span<const std::byte> bytes, int64_t file_offset);
+  void AddOpenScopes();
 
   TraceBuilder* builder_;
   std::vector<RecordingChunk> chunks_;
+  std::deque<std::string> open_chunks_;  // chunks_ refers to them
   std::vector<WindowInfo> windows_;
+  uint64_t written_while_read_ = 0;  // chunks that were left out
+  bool damaged_ = false;
   ScopeRoom room_;
 };
 

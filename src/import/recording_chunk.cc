@@ -2,6 +2,7 @@
 #include "import/recording_chunk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/varint.h"
 
@@ -41,6 +42,45 @@ std::optional<RecordingChunk> RecordingChunk::Open(std::span<const std::byte> by
   const size_t room = (chunk.bytes_.size() - header) / sizeof(Record);
   chunk.record_count_ = static_cast<uint32_t>(std::min<size_t>(chunk.claimed_record_count_, room));
   return chunk;
+}
+
+RecordingChunk::Live RecordingChunk::OpenLive(std::span<const std::byte> block, int64_t file_offset,
+                                              std::optional<RecordingChunk>* chunk) {
+  ByteReader reader(block);
+  const auto magic = reader.Fixed<uint32_t>();
+  const auto capacity = reader.Fixed<uint32_t>();
+  const auto dropped = reader.Fixed<uint64_t>();
+  const auto flags = reader.Fixed<uint32_t>();
+  const auto thread_index = reader.Fixed<uint32_t>();
+  const auto sequence = reader.Fixed<uint32_t>();
+  const auto chunk_at = reader.Fixed<uint32_t>();
+  if (reader.ok() && magic == 0) return Live::kUnused;
+  if (!reader.ok() || magic != kOpenTableMagic || chunk_at < sizeof(OpenTable) || chunk_at > block.size()) {
+    return Live::kDamaged;
+  }
+  const std::span<const std::byte> bytes = block.subspan(chunk_at);
+  if (ByteReader(bytes).Fixed<uint32_t>() == 0) return Live::kUnused;
+  *chunk = Open(bytes, file_offset < 0 ? -1 : file_offset + chunk_at);
+  if (!chunk->has_value()) return Live::kDamaged;
+  RecordingChunk& opened = **chunk;
+  ByteReader trailer(bytes.subspan(opened.bytes_.size()));
+  const bool is_named = trailer.Fixed<uint32_t>() == thread_index && trailer.Fixed<uint32_t>() == sequence;
+  if (!is_named || opened.thread_index_ != thread_index || opened.sequence_ != sequence) return Live::kReplaced;
+  opened.dropped_in_table_ = dropped;
+  opened.open_flags_ = flags;
+  opened.ReadOpenEntries(block.subspan(sizeof(OpenTable), chunk_at - sizeof(OpenTable)), capacity);
+  return Live::kWhole;
+}
+
+void RecordingChunk::ReadOpenEntries(std::span<const std::byte> bytes, uint32_t capacity) {
+  const size_t count = std::min<size_t>(capacity, bytes.size() / sizeof(OpenTableEntry));
+  size_t used = 0;  // most tables are nearly empty
+  std::vector<OpenTableEntry> entries(count);
+  for (size_t i = 0; i < count; ++i) {
+    std::memcpy(&entries[i], bytes.data() + i * sizeof(OpenTableEntry), sizeof(OpenTableEntry));
+    if (entries[i].start != 0) used = i + 1;
+  }
+  open_entries_.assign(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(used));
 }
 
 int64_t RecordingChunk::record_offset(uint32_t row) const {

@@ -5,12 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "opscope/record.h"
 
@@ -51,6 +53,15 @@ class RecordingChunk {
   // what its bytes hold.
   static std::optional<RecordingChunk> Open(std::span<const std::byte> bytes, int64_t file_offset);
 
+  // A kLiveChunk block: the chunk with the scopes that were open.
+  enum class Live {
+    kWhole,
+    kDamaged,
+    kUnused,    // the place was never used, or is being given to another chunk
+    kReplaced,  // it was given to another chunk while the file was read
+  };
+  static Live OpenLive(std::span<const std::byte> block, int64_t file_offset, std::optional<RecordingChunk>* chunk);
+
   uint32_t sequence() const { return sequence_; }
   uint64_t window() const { return window_; }
   uint64_t os_thread() const { return os_thread_; }
@@ -59,6 +70,8 @@ class RecordingChunk {
   uint64_t logical_thread() const { return logical_thread_; }
   uint64_t dropped_before() const { return dropped_before_; }
   uint64_t recorded_before() const { return recorded_before_; }
+  // Newest figure: of the open table where there is one.
+  uint64_t dropped() const { return std::max(dropped_before_, dropped_in_table_); }
   Calibration calibration() const { return calibration_; }
   std::string_view thread_name() const { return thread_name_; }
   int64_t file_offset() const { return file_offset_; }
@@ -94,8 +107,14 @@ class RecordingChunk {
   }
   std::optional<Payload> payload(uint32_t offset) const;
 
+  const std::vector<OpenTableEntry>& open_entries() const { return open_entries_; }  // by depth; start 0: none
+  uint32_t open_flags() const { return open_flags_; }                                // open_table_flags
+  std::span<const std::byte> bytes() const { return bytes_; }
+  uint32_t first_record() const { return first_record_; }
+
  private:
   RecordingChunk() = default;
+  void ReadOpenEntries(std::span<const std::byte> entries, uint32_t capacity);
 
   std::span<const std::byte> bytes_;
   int64_t file_offset_ = -1;
@@ -104,6 +123,9 @@ class RecordingChunk {
   uint64_t window_ = 0, os_thread_ = 0, logical_thread_ = 0, dropped_before_ = 0, recorded_before_ = 0;
   Calibration calibration_;
   std::string_view thread_name_;
+  std::vector<OpenTableEntry> open_entries_;
+  uint64_t dropped_in_table_ = 0;
+  uint32_t open_flags_ = 0;
 };
 
 }  // namespace opscope

@@ -32,8 +32,16 @@ std::vector<Calibration> Thin(std::vector<Calibration> all) {
 
 }  // namespace
 
-TickClock::TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns) : epoch_ns_(epoch_ns) {
-  const std::vector<Calibration> kept = Thin(std::move(calibrations));
+TickClock::TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns, const Calibration& known_rate)
+    : epoch_ns_(epoch_ns) {
+  std::vector<Calibration> kept = Thin(std::move(calibrations));
+  if (kept.size() == 1 && known_rate.ticks > 0 && known_rate.unix_ns > 0) {
+    Calibration later;
+    if (!__builtin_add_overflow(kept[0].ticks, known_rate.ticks, &later.ticks) &&
+        !__builtin_add_overflow(kept[0].unix_ns, known_rate.unix_ns, &later.unix_ns)) {
+      kept.push_back(later);
+    }
+  }
   if (kept.empty()) {
     pieces_.push_back({0, 0, static_cast<int64_t>(kOne)});
     return;

@@ -18,7 +18,8 @@ class TickClock {
   // Calibrations in any order; those that contradict the earlier ones are left out. A single one says
   // nothing about the rate: a tick is then taken for a nanosecond. epoch_ns: unix time to count from; 0: that of
   // the first calibration.
-  explicit TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns = 0);
+  // rate: ticks and the nanoseconds that they took, for a single calibration; {}: not known.
+  explicit TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns = 0, const Calibration& rate = {});
 
   Timestamp At(uint64_t ticks) const {
     while (current_ + 1 < pieces_.size() && ticks >= pieces_[current_ + 1].ticks)

@@ -93,6 +93,26 @@ void ReadThreads(json::value value, WindowInfo* info) {
   });
 }
 
+void ReadRate(json::value value, WindowInfo* info) {
+  uint64_t numbers[2] = {};
+  size_t count = 0;
+  ForEachElement(value, [&](json::value number) {
+    if (count < 2) numbers[count++] = NumberOf(number);
+  });
+  info->rate = {numbers[0], static_cast<int64_t>(numbers[1])};
+}
+
+void ReadFailure(json::value value, WindowInfo* info) {
+  json::object object;
+  std::string error, step;
+  if (value.get(object) != simdjson::SUCCESS) return;
+  ForEachMember(object, [&](std::string_view key, json::value member) {
+    if (key == "error") error = TextOf(member);
+    if (key == "step") step = TextOf(member);
+  });
+  info->record_to_failure = error + " " + step;
+}
+
 void ReadMetadata(json::value value, WindowInfo* info) {
   json::object object;
   if (value.get(object) != simdjson::SUCCESS) return;
@@ -115,6 +135,13 @@ void ReadMember(std::string_view key, json::value value, WindowInfo* info, std::
     ReadCalibrations(value, info);
   } else if (key == "threads") {
     ReadThreads(value, info);
+  } else if (key == "live") {
+    bool live = false;
+    info->is_live = value.get(live) == simdjson::SUCCESS && live;
+  } else if (key == "rate") {
+    ReadRate(value, info);
+  } else if (key == "record_to") {
+    ReadFailure(value, info);
   } else if (key == "metadata") {
     ReadMetadata(value, info);
   } else {

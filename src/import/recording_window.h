@@ -29,7 +29,10 @@ struct WindowInfo {
   uint64_t window = 0;  // generation
   int64_t process = 0;
   std::string process_name;
-  bool keeps_newest = false;  // leading chunks are missing by policy
+  bool keeps_newest = false;      // leading chunks are missing by policy
+  bool is_live = false;           // written while recording: no threads, and more is to come
+  Calibration rate;               // of a live one: ticks and the nanoseconds that they took
+  std::string record_to_failure;  // what a file that is recorded to could not do; empty: nothing
   std::vector<Calibration> calibrations;
   std::vector<WindowThread> threads;
   std::string options_json = "{}";                            // members that are not read here, as they are

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/short_memory.h"
+#include "opscope/record_to.h"
 #include "profiler/save.h"
 
 namespace opscope {
@@ -110,17 +111,34 @@ Status Profiler::OpenWindow() {
   options.native_threads = options_.threads;
   options.max_bytes = options_.max_bytes;
   options.metadata_json = options_.metadata_json.c_str();
+  const std::string path = PathOfNext();
+  options.record_to = path.empty() ? nullptr : path.c_str();
   const char* error = "";
   running_.reset(opscope_window_open(&options, &error));
   if (running_ == nullptr) return Error{ErrorCode::kUnsupported, std::string("profiler: ") + error};
   flight_.Watch(running_.get());
+  ++recordings_;
+  WarnOfFile(running_.get(), false);
   return {};
+}
+
+std::string Profiler::PathOfNext() {
+  return RecordingPath(options_.record_to, recordings_ + 1);
+}
+
+// Of a file that could not be made at once, of others when they have ended: one sentence per recording.
+void Profiler::WarnOfFile(const Window* window, bool has_ended) {
+  if (options_.record_to.empty() || !options_.on_warning) return;
+  const WindowFile file = opscope_window_file(window);
+  if (file.error == 0 || has_ended != (file.bytes != 0)) return;
+  options_.on_warning(FileWarning(RecordingPath(options_.record_to, recordings_), file));
 }
 
 void Profiler::CloseWindow(bool throw_away) {
   if (running_ == nullptr) return;  // a failed start
   flight_.Leave();
   opscope_window_close(running_.get());
+  WarnOfFile(running_.get(), true);
   if (throw_away) {
     flight_.Release(running_.get());
     running_.reset();

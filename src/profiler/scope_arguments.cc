@@ -45,6 +45,7 @@ void SetMembers(OpenScope* scope, std::string_view members) {
   std::memcpy(room.side, &header, sizeof(header));
   std::memcpy(room.side + sizeof(header), words, sizeof(words));
   scope->side.store(OffsetInChunk(stream, room.side), std::memory_order_release);
+  NoteNewEntries(stream, scope);
 }
 
 // write(&text) appends one member. This runs in the middle of somebody's program: a shortage of memory is

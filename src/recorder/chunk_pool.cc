@@ -51,15 +51,15 @@ void ReturnChunk(ChunkHeader* chunk, uint32_t size) {
       return;
     }
   }
-  UnmapChunk(chunk, size);
+  UnmapMemory(chunk, size);
 }
 
-void UnmapChunk(ChunkHeader* chunk, uint32_t size) {
-  munmap(static_cast<void*>(chunk), size);
+void UnmapMemory(void* place, uint64_t bytes) {
+  munmap(place, bytes);
 }
 
-void ForgetPages(ChunkHeader* chunk, uint32_t size) {
-  madvise(static_cast<void*>(chunk), size, MADV_DONTNEED);
+void ForgetPages(void* place, uint64_t bytes) {
+  madvise(place, bytes, MADV_DONTNEED);
 }
 
 void LockPool() {

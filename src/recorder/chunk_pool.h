@@ -24,10 +24,10 @@ ChunkHeader* TakeChunk(uint32_t size);
 // Keeps up to kPooledChunks of the usual size, gives everything else back to the system.
 void ReturnChunk(ChunkHeader* chunk, uint32_t size);
 
-void UnmapChunk(ChunkHeader* chunk, uint32_t size);
+void UnmapMemory(void* place, uint64_t bytes);
 
 // Gives the pages back and keeps the addresses: late writers find zeroes there.
-void ForgetPages(ChunkHeader* chunk, uint32_t size);
+void ForgetPages(void* place, uint64_t bytes);
 
 // For fork: the pool's lock must not be held by a thread that the child does not have.
 void LockPool();

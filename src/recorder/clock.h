@@ -20,6 +20,10 @@ int64_t WallOffsetNs();
 // Ticks and time read together; of several tries the one that took least.
 Calibration Calibrate(int64_t wall_offset_ns);
 
+// Ticks and the nanoseconds that they took, measured since the library was loaded (waits until that is a
+// millisecond ago).
+Calibration TickRate();
+
 int64_t CoarseMonotonicNs();
 
 }  // namespace opscope

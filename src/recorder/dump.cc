@@ -24,7 +24,7 @@
 #include <cstring>
 
 #include "recorder/calibrations.h"
-#include "recorder/chunk_pool.h"
+#include "recorder/chunk_supply.h"
 #include "recorder/open_scopes.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
@@ -123,11 +123,11 @@ class Dump {
 
   bool Give(const ChunkHeader* chunk) { return sink_(context_, block_types::kRawChunk, chunk, chunk->size); }
 
-  static void Unpin(StreamState* state, int pin) {
+  void Unpin(StreamState* state, int pin) {
     const SignalsBlocked blocked;
     std::lock_guard<std::mutex> lock(state->mutex);
     PinnedChunk& pinned = state->pins[pin];
-    if (pinned.orphan_bytes != 0) ReturnChunk(pinned.chunk, pinned.orphan_bytes);
+    if (pinned.orphan_bytes != 0) GiveBack(window_, pinned.chunk, pinned.orphan_bytes);
     pinned = {};
   }
 

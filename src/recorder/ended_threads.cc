@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "recorder/chunk_pool.h"
+#include "recorder/chunk_supply.h"
+#include "recorder/open_table.h"
 #include "recorder/stream_sink.h"
 #include "recorder/unfinished.h"
 
@@ -76,10 +78,17 @@ void Compact(StreamState* state, Window* window) {
   ChunkHeader* compact = TakeChunk(size);
   if (compact == nullptr) return;
   if (!CopyCompact(chunk, extent.record_count, size, compact)) return ReturnChunk(compact, size);
+  if (stream.open_capacity != 0) {
+    const RecordingFile::Unit moved = CopyToFile(window, compact, OpenTableOf(&stream)->dropped);
+    ReturnChunk(compact, size);
+    if (moved.chunk == nullptr) return;
+    compact = moved.chunk;
+    UseTable(&stream, moved.table);
+  }
   window->bytes.fetch_sub(chunk->size - size, std::memory_order_relaxed);
   state->chunks.back() = compact;
   stream.chunk = compact;
-  GiveBackChunk(state, chunk, chunk->size);
+  if (!LeaveToDump(state, chunk, chunk->size)) GiveBack(window, chunk, chunk->size);
 }
 
 void Append(StreamList* list, StreamState* state) {
@@ -133,6 +142,7 @@ void GiveUpChunks(StreamState* state, Window* window) {
   while (!state->chunks.empty())
     RecycleOldest(state, window);
   state->chunks.Free();
+  UseTable(&state->stream, nullptr);
 }
 
 constexpr uintptr_t kPage = 4096;

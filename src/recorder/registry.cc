@@ -35,13 +35,22 @@ void ChangeGate() {
   opscope_gate.store(natives ? registry.gate_changes : 0, std::memory_order_release);
 }
 
-void GiveBackChunk(StreamState* state, ChunkHeader* chunk, uint32_t size) {
+bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) {
   for (PinnedChunk& pin : state->pins) {
     if (pin.chunk != chunk) continue;
     pin.orphan_bytes = size;
-    return;
+    return true;
   }
-  ReturnChunk(chunk, size);
+  return false;
+}
+
+bool TakeOver(std::mutex* mutex) {
+  if (mutex->try_lock()) {
+    mutex->unlock();
+    return true;
+  }
+  new (mutex) std::mutex;
+  return false;
 }
 
 void Disarm(StreamState* state) {
@@ -78,17 +87,6 @@ void AfterFork() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// True when the lock was free at the fork, so what it guards is whole. Makes a lock usable that a
-// thread held which does not exist here.
-bool TakeOver(std::mutex* mutex) {
-  if (mutex->try_lock()) {
-    mutex->unlock();
-    return true;
-  }
-  new (mutex) std::mutex;
-  return false;
-}
-
 void DetachStream(StreamState* state) {
   Stream& stream = state->stream;
   stream.generation.store(0, std::memory_order_relaxed);
@@ -96,6 +94,8 @@ void DetachStream(StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
+  stream.open_capacity = 0;
+  stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->sealed = true;
   state->held_by_owner = false;
@@ -114,6 +114,7 @@ void DetachWindow(Window* window) {
     new (&state->chunks) GrowingArray<ChunkHeader*>;
     new (&state->names) NameTable;
   }
+  if (window->file != nullptr) window->file->DetachInChild(!window->closed.load(std::memory_order_relaxed));
   if (window->closed.load(std::memory_order_relaxed)) return;
   window->closed.store(true, std::memory_order_relaxed);
   window->detached = true;
@@ -155,6 +156,7 @@ void AfterForkInChild() {
 __attribute__((constructor)) void Load() {
   opscope_clock_is_slow = TscIsTrustworthy() ? 0 : 1;
   registry.process = static_cast<uint32_t>(getpid());
+  registry.loaded = Calibrate(0);
   pthread_atfork(BeforeFork, AfterFork, AfterForkInChild);
   // Now, because the first keys of a process need no memory of malloc for their values.
   std::lock_guard<std::mutex> lock(registry.mutex);

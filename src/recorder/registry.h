@@ -10,7 +10,7 @@
 //   registry.mutex       lists of threads and windows, gate, attaching and letting go of streams
 //   StreamState::mutex   which chunks a stream has; held by its owner only in slow paths
 //   Window::mutex        calibrations and metadata
-//   the chunk pool's     (chunk_pool.cc)
+//   the chunk pool's     (chunk_pool.cc), or a RecordingFile's
 //
 // Thread rule: as said by each field.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,6 +25,7 @@
 #include "opscope/recorder.h"
 #include "recorder/growing_array.h"
 #include "recorder/name_table.h"
+#include "recorder/recording_file.h"
 
 namespace opscope {
 
@@ -58,10 +59,13 @@ struct StreamState {
   // Guarded by registry.mutex.
   uint32_t thread_index = 0;
   uint64_t os_thread = 0;
-  bool held_by_owner = false;     // the thread may still be writing
-  bool held_by_window = false;    // the window is not freed
-  ChunkHeader* loaned = nullptr;  // chunk of a closed window that stays mapped for its thread (invariant 7)
-  uint32_t loaned_bytes = 0;
+  bool held_by_owner = false;   // the thread may still be writing
+  bool held_by_window = false;  // the window is not freed
+  void* loaned = nullptr;       // memory of a closed window that stays mapped for its thread (invariant 7)
+  uint64_t loaned_bytes = 0;
+  bool loaned_by_file = false;
+  const ChunkHeader* settled = nullptr;  // stands in memory for a chunk of the file that is loaned ...
+  uint64_t settled_offset = 0;           // ... and begins there
   StreamState* next_free = nullptr;
   StreamState* next_ended = nullptr;  // of a StreamList
   size_t place = 0;                   // in Window::streams while that is open
@@ -99,8 +103,11 @@ struct Window {
   uint64_t generation = 0;
   int64_t wall_offset_ns = 0;
   std::atomic<uint64_t> bytes{0};
-  std::atomic<bool> closed{false};  // written under EdgeMutex(slot)
-  bool detached = false;            // of the process that this one was forked from
+  std::atomic<bool> closed{false};    // written under EdgeMutex(slot)
+  bool detached = false;              // of the process that this one was forked from
+  RecordingFile* file = nullptr;      // constant; null: record_to was not asked for, or refused
+  FileFailure refused;                // constant; why there is no file
+  std::atomic<uint32_t> left_out{0};  // chunks that the file has no copy of, set when it ends
 
   GrowingArray<StreamState*> streams;  // registry.mutex while open, constant afterwards
   StreamList ended;                    // registry.mutex: of threads that ended, with chunks
@@ -138,6 +145,7 @@ struct Registry {
   uint32_t threads_made = 0;
   uint32_t process = 0;
   ForkedFrom parent;
+  Calibration loaded;  // when the library was; in monotonic time
   bool thread_key_made = false;
   pthread_key_t thread_key{};
   std::atomic<uint64_t> broken_invariants{0};
@@ -157,9 +165,9 @@ inline uint32_t SlotOf(uint64_t generation) {
   return static_cast<uint32_t>(generation % kMaxWindows);
 }
 
-inline void CountDrop(Stream* stream) {
-  stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
+// In a forked child: true when the lock was free at the fork, so what it guards is whole. Makes a lock
+// usable that a thread held which does not exist here.
+bool TakeOver(std::mutex* mutex);
 
 // Something that cannot be is so: the stream takes no more records, the count goes into the window's
 // information. REQUIRES: the calling thread owns the stream or holds its mutex.
@@ -169,13 +177,9 @@ void Disarm(StreamState* state);
 // owns the stream.
 void DropEndedScopes(Stream* stream);
 
-// Gives up the oldest chunk of the stream. REQUIRES: the mutex of the stream is held, there is one that is
-// not the current one.
-void RecycleOldest(StreamState* state, Window* window);
-
-// Gives a chunk that the stream no longer has back to the pool, or leaves that to the dump that reads it.
+// A chunk that the stream no longer has: true when a dump reads it, which will give it back.
 // REQUIRES: the mutex of the stream is held.
-void GiveBackChunk(StreamState* state, ChunkHeader* chunk, uint32_t size);
+bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size);
 
 // REQUIRES for all below: registry.mutex is held.
 // The key whose destructor notices the end of a thread. False: the process has no key left.

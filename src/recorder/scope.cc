@@ -55,6 +55,14 @@ bool Unlink(Stream* stream, OpenScope* scope) {
   return false;
 }
 
+// Takes a scope that leaves no record in its thread's chunk out of the file's table; its thread may have
+// used the place for another one since. REQUIRES: the mutex of the stream is held.
+void ForgetInFile(Stream* stream, uint64_t start, uint32_t depth) {
+  if (depth >= stream->open_capacity) return;
+  auto* place = reinterpret_cast<PublishedWord*>(stream->open_table + depth);
+  __atomic_compare_exchange_n(place, &start, uint64_t{0}, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 // The window of the scope is closed, perhaps at this moment: its closing thread may be looking at the
 // slot, so wait until it has looked. The list is kept in order all the same: slots that are free must
 // be in no list. REQUIRES: own thread.
@@ -75,6 +83,8 @@ void EndDropped(OpenScope* scope, uint64_t generation) {
     std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
     if (stream->generation.load(std::memory_order_acquire) == generation) {
       CountDrop(stream);
+      ForgetInFile(stream, scope->start.load(std::memory_order_relaxed),
+                   scope->shape.load(std::memory_order_relaxed) & 0xffffu);
       MarkEnded(scope);
       Unlink(stream, scope);
       return;
@@ -163,6 +173,16 @@ bool AppendTaken(uint32_t slot, TakenScope* taken) {
   return true;
 }
 
+// After its record is in the ending thread's chunk, or never will be.
+void ForgetTaken(StreamState* owner, const Record& record, bool dropped) {
+  std::lock_guard<std::mutex> lock(owner->mutex);
+  Stream* stream = &owner->stream;
+  ForgetInFile(stream, record.start, record.depth);
+  if (!dropped) return;
+  owner->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
+  if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
+}
+
 enum class Foreign { kRecord, kDrop };
 
 void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
@@ -178,9 +198,8 @@ void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
   StreamState* owner = StateOf(scope->stream);
   TakenScope taken;
   TakeFromOwner(scope, now, &taken);
-  if (how == Foreign::kDrop || !AppendTaken(slot, &taken)) {
-    owner->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
-  }
+  const Record record = taken.record;  // before its entries move
+  ForgetTaken(owner, record, how == Foreign::kDrop || !AppendTaken(slot, &taken));
 }
 
 // Released without an end, for instance because an exception took the end's place in a framework.

@@ -54,6 +54,20 @@ uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenCopies& c
   return edge != nullptr && state->chunks.Push(edge) ? copies.size() : 0;
 }
 
+// The chunk stays where its thread writes to it; if that is a file, only its address does.
+void Lend(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHeader* copy) {
+  state->loaned = chunk;
+  state->loaned_bytes = chunk->size;
+  state->loaned_by_file = state->stream.open_capacity != 0;
+  if (!state->loaned_by_file) return;
+  const bool is_read = state->pins[0].chunk == chunk || state->pins[1].chunk == chunk;
+  const RecordingFile::Loan loan = window->file->Lend(chunk, !is_read);
+  state->loaned = loan.place;
+  state->loaned_bytes = loan.bytes;
+  state->settled = loan.chunk_offset == 0 ? nullptr : copy;
+  state->settled_offset = loan.chunk_offset;
+}
+
 // Replaces the current chunk by one that is final. False: memory is short, what is in it is lost.
 bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent extent) {
   ChunkHeader* chunk = state->stream.chunk;
@@ -61,9 +75,8 @@ bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent exte
     StorePublished(chunk, extent);
     return true;
   }
-  state->loaned = chunk;
-  state->loaned_bytes = chunk->size;
   ChunkHeader* copy = CopyPublished(window, chunk, extent);
+  Lend(window, state, chunk, copy);
   if (copy == nullptr) {
     state->chunks.SetSize(state->chunks.size() - 1);
     return false;

@@ -9,8 +9,9 @@
 
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
-#include "recorder/ended_threads.h"
+#include "recorder/chunk_supply.h"
 #include "recorder/memory.h"
+#include "recorder/open_table.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/stream_sink.h"
@@ -46,38 +47,8 @@ void MoveOpenScopes(StreamState* state, const ChunkHeader* from) {
                                              scope->side.load(std::memory_order_relaxed), kNoThread, &sink);
     scope->name.store(copied.name, std::memory_order_release);
     scope->side.store(copied.side, std::memory_order_release);
+    if (state->stream.open_capacity != 0) NoteMovedScope(&state->stream, scope);
   });
-}
-
-bool Charge(Window* window, uint64_t bytes, bool beyond_the_cap) {
-  uint64_t now = window->bytes.load(std::memory_order_relaxed);
-  do {
-    // The first chunk of all is granted under any cap: a window that can hold nothing is of no use.
-    if (!beyond_the_cap && now != 0 && now + bytes > window->max_bytes) return false;
-  } while (!window->bytes.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
-  return true;
-}
-
-// Memory for the next chunk under the window's policy; null at the cap.
-ChunkHeader* TakeUnderCap(StreamState* state, Window* window, uint32_t size) {
-  const bool keep_newest = window->at_cap == AtCap::kKeepNewest;
-  while (!Charge(window, size, false)) {
-    if (!keep_newest) return nullptr;
-    if (state->chunks.size() > 1) {
-      RecycleOldest(state, window);
-      continue;
-    }
-    if (GiveUpEndedStream(window)) continue;
-    Charge(window, size, true);  // the current chunk is recycled as soon as its open scopes have moved
-    break;
-  }
-  ChunkHeader* chunk = TakeChunk(size);
-  if (chunk == nullptr && keep_newest && state->chunks.size() > 1) {  // memory is short: as at the cap
-    RecycleOldest(state, window);
-    chunk = TakeChunk(size);
-  }
-  if (chunk == nullptr) window->bytes.fetch_sub(size, std::memory_order_relaxed);
-  return chunk;
 }
 
 void ForgetNames(StreamState* state) {
@@ -90,9 +61,14 @@ void ForgetNames(StreamState* state) {
   state->names.Clear();
 }
 
-void StartChunk(StreamState* state, Window* window, ChunkHeader* chunk, uint32_t size, uint32_t sequence) {
+// The magic is left to the caller: until it is there, a chunk that lies in a file is none.
+void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& taken, uint32_t size,
+                uint32_t sequence) {
   Stream& stream = state->stream;
-  new (chunk) ChunkHeader;
+  ChunkHeader* chunk = taken.chunk;
+  ChunkHeader fresh;
+  fresh.magic = 0;
+  std::memcpy(static_cast<void*>(chunk), &fresh, sizeof(fresh));
   chunk->header_bytes = sizeof(ChunkHeader);
   chunk->size = size;
   chunk->sequence = sequence;
@@ -111,6 +87,12 @@ void StartChunk(StreamState* state, Window* window, ChunkHeader* chunk, uint32_t
   stream.next = reinterpret_cast<Record*>(chunk + 1);
   stream.limit = reinterpret_cast<char*>(chunk) + size;
   stream.published = uint64_t{size} << 32;
+  UseTable(&stream, taken.table);
+  if (taken.table != nullptr) {
+    taken.table->dropped = chunk->dropped_before;
+    chunk->table_distance = taken.table->chunk_at;
+    RecordingFile::NameChunk(taken, chunk->thread_index, sequence);
+  }
   ForgetNames(state);
   StorePublished(chunk, {0, size});
 }
@@ -146,8 +128,8 @@ bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
     if (window->at_cap == AtCap::kStop || state->chunks.size() < 2) return Stop(state);
     RecycleOldest(state, window);  // memory is short: as at the cap
   }
-  ChunkHeader* chunk = TakeUnderCap(state, window, static_cast<uint32_t>(size));
-  if (chunk == nullptr) return size > kChunkBytes ? false : Stop(state);
+  const RecordingFile::Unit taken = TakeUnderCap(state, window, static_cast<uint32_t>(size), DepthsToShow(&stream));
+  if (taken.chunk == nullptr) return size > kChunkBytes ? false : Stop(state);
 
   ChunkHeader* old = stream.chunk;
   uint32_t sequence = 0;
@@ -158,9 +140,12 @@ bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
     sequence = old->sequence + 1;
   }
   KeepCalibrated(window);
-  StartChunk(state, window, chunk, static_cast<uint32_t>(size), sequence);
+  OpenTable* left = stream.open_capacity != 0 && taken.table == nullptr ? OpenTableOf(&stream) : nullptr;
+  StartChunk(state, window, taken, static_cast<uint32_t>(size), sequence);
   if (old != nullptr) MoveOpenScopes(state, old);
-  if (!state->chunks.Push(chunk)) Disarm(state);  // cannot be: reserved above
+  __atomic_store_n(&taken.chunk->magic, kChunkMagic, __ATOMIC_RELEASE);
+  if (left != nullptr) __atomic_fetch_or(&left->flags, open_table_flags::kLeftTheFile, __ATOMIC_RELEASE);
+  if (!state->chunks.Push(taken.chunk)) Disarm(state);  // cannot be: reserved above
   if (window->at_cap == AtCap::kKeepNewest && old != nullptr) {
     while (state->chunks.size() > 1 && window->bytes.load(std::memory_order_relaxed) > window->max_bytes) {
       RecycleOldest(state, window);
@@ -194,12 +179,15 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->stopped = state->sealed = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;
+  state->settled = nullptr;
   ForgetNames(state);
   stream.dropped.store(0, std::memory_order_relaxed);
   stream.ended_elsewhere.store(0, std::memory_order_relaxed);
   stream.window = window;
   stream.next_native = nullptr;
   stream.chunk_sequence = 0;
+  stream.open_capacity = 0;
+  stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);  // scopes may have begun here since the last window closed
   stream.generation.store(window->generation, std::memory_order_release);
   thread->streams[window->slot] = &stream;
@@ -242,13 +230,14 @@ void TakeFirstChunk(Stream* stream) {
 
 }  // namespace
 
-void RecycleOldest(StreamState* state, Window* window) {
-  ChunkHeader* oldest = state->chunks[0];
-  const uint32_t size = oldest->size;
-  state->recycled += LoadPublished(oldest).record_count;
-  state->chunks.RemoveFirst();
-  GiveBackChunk(state, oldest, size);
-  window->bytes.fetch_sub(size, std::memory_order_relaxed);
+void ShowDeeperScopes(Stream* stream, uint32_t depth) {
+  const SignalsBlocked blocked;
+  StreamState* state = StateOf(stream);
+  std::lock_guard<std::mutex> lock(state->mutex);
+  if (stream->generation.load(std::memory_order_relaxed) == 0 || stream->open_capacity == 0) return;
+  const bool larger = depth < 0xffffu && !state->stopped && TakeNextChunk(state, 0);
+  if (larger || stream->open_capacity == 0) return;
+  __atomic_fetch_or(&OpenTableOf(stream)->flags, open_table_flags::kTooDeep, __ATOMIC_RELEASE);
 }
 
 StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_thread) {
@@ -279,10 +268,12 @@ namespace {
 
 void ReturnLoan(StreamState* state) {
   if (state->loaned == nullptr) return;
-  if (state->held_by_window) {
-    GiveBackChunk(state, state->loaned, state->loaned_bytes);
-  } else {  // its pages were given back already
-    UnmapChunk(state->loaned, state->loaned_bytes);
+  if (state->held_by_window && !state->loaned_by_file) {
+    auto* chunk = static_cast<ChunkHeader*>(state->loaned);
+    const auto size = static_cast<uint32_t>(state->loaned_bytes);
+    if (!LeaveToDump(state, chunk, size)) ReturnChunk(chunk, size);
+  } else {  // a file's, or its pages were given back already
+    UnmapMemory(state->loaned, state->loaned_bytes);
   }
   state->loaned = nullptr;
 }
@@ -299,6 +290,7 @@ bool LetGo(Thread* thread, StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
+  stream.open_capacity = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   for (Stream*& held : thread->streams) {
     if (held == &stream) held = nullptr;
@@ -316,6 +308,7 @@ void RecycleWhenFree(StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
+  stream.open_capacity = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->chunks.Free();
   state->names.Free();

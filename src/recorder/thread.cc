@@ -194,6 +194,7 @@ bool opscope_may_write(Stream* stream) {
   if (opscope::IsSlot(slots) || slots == opscope::NoSlot()) return true;
   if (opscope::IsInterrupted(slots)) {  // what is interrupted may be counting itself, so not in Stream::dropped
     StateOf(stream)->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
+    if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
     return false;
   }
   opscope::RecoverFromJump(thread);

@@ -1,13 +1,16 @@
 // Windows: open, close, count, read, free.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
+#include "recorder/finish_file.h"
 #include "recorder/own_cost.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
@@ -25,8 +28,8 @@ bool AddMembers(GrowingArray<char>* text, const char* members) {
   return (text->empty() || text->Push(',')) && text->Append(members, size);
 }
 
-// Gives the window a slot and a generation. False: none is free.
-bool Publish(Window* window) {
+// Gives the window a slot and a generation, which nobody sees yet. False: none is free.
+bool TakeSlot(Window* window) {
   std::lock_guard<std::mutex> lock(registry.mutex);
   uint32_t slot = 0;
   while (slot < kMaxWindows && registry.open[slot] != nullptr)
@@ -34,12 +37,33 @@ bool Publish(Window* window) {
   if (slot == kMaxWindows) return false;
   window->slot = slot;
   window->generation = ++registry.windows_opened * kMaxWindows + slot;
+  registry.open[slot] = window;
+  return true;
+}
+
+// From here on threads record.
+void Publish(Window* window) {
+  std::lock_guard<std::mutex> lock(registry.mutex);
   window->next = registry.all;
   registry.all = window;
-  registry.open[slot] = window;
-  opscope_window_generation[slot].store(window->generation, std::memory_order_release);
+  opscope_window_generation[window->slot].store(window->generation, std::memory_order_release);
   ChangeGate();
-  return true;
+}
+
+// Without the file the window is recorded in memory, and its information says why.
+void MakeFile(Window* window, const char* path) {
+  if (path == nullptr || *path == '\0') return;
+  const std::string info = LiveInfoText(window);
+  if (info.empty()) {
+    window->refused = {ENOMEM, "while creating the file"};
+  } else {
+    window->file = RecordingFile::Create(path, info, &window->refused);
+  }
+}
+
+void Delete(Window* window) {
+  delete window->file;
+  delete window;
 }
 
 // From here on nothing is added. REQUIRES: the edge mutex of the window is held.
@@ -78,10 +102,11 @@ void CloseOnce(Window* window) {
 void FreeStreams(Window* window) {
   for (StreamState* state : window->streams) {
     std::lock_guard<std::mutex> lock(state->mutex);
-    for (ChunkHeader* chunk : state->chunks)
-      ReturnChunk(chunk, chunk->size);
+    for (ChunkHeader* chunk : state->chunks) {
+      if (window->file == nullptr || !window->file->Holds(chunk)) ReturnChunk(chunk, chunk->size);
+    }
     state->chunks.Free();
-    if (state->loaned != nullptr) ForgetPages(state->loaned, state->loaned_bytes);
+    if (state->loaned != nullptr && !state->loaned_by_file) ForgetPages(state->loaned, state->loaned_bytes);
   }
   std::lock_guard<std::mutex> lock(registry.mutex);
   for (StreamState* state : window->streams) {
@@ -154,13 +179,15 @@ Window* opscope_window_open(const WindowOptions* options, const char** error) {
   opscope::AddCalibration(window);
   opscope::ReadProcessName(window);
   if (!opscope::AddMembers(&window->metadata, options->metadata_json) || window->calibrations.empty()) {
-    delete window;
+    opscope::Delete(window);
     return opscope::Fail(error, "memory is short");
   }
-  if (!opscope::Publish(window)) {
-    delete window;
+  if (!opscope::TakeSlot(window)) {
+    opscope::Delete(window);
     return opscope::Fail(error, "64 windows are open already");
   }
+  opscope::MakeFile(window, options->record_to);
+  opscope::Publish(window);
   if (window->native_threads != opscope::NativeThreads::kNone) opscope_stream_attach(window->slot, 0);
   return window;
 }
@@ -173,9 +200,15 @@ uint64_t opscope_window_id(const Window* window) {
 }
 
 void opscope_window_close(Window* window) {
-  if (window->closed.load(std::memory_order_acquire)) return;
+  const bool closed = window->closed.load(std::memory_order_acquire);
+  if (closed && window->file == nullptr) return;
   const opscope::SignalsBlocked blocked;
-  opscope::CloseOnce(window);
+  if (!closed) opscope::CloseOnce(window);
+  if (window->file != nullptr) opscope::FinishFile(window);
+}
+
+opscope::WindowFile opscope_window_file(const Window* window) {
+  return opscope::StateOfFile(window);
 }
 
 WindowCounts opscope_window_counts(const Window* window) {
@@ -196,12 +229,18 @@ void opscope_window_add_metadata(Window* window, const char* metadata_json) {
   const opscope::SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(&window->metadata, metadata_json);
+  if (window->file == nullptr || metadata_json == nullptr) return;
+  const std::string text = opscope::AddedMetadataText(*window, metadata_json);
+  if (!text.empty()) window->file->AddInfo(text);
 }
 
 void opscope_window_add_own_cost(Window* window, const char* members_json) {
   const opscope::SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(&window->own_cost, members_json);
+  if (window->file == nullptr || members_json == nullptr) return;
+  const std::string text = opscope::AddedOwnCostText(*window);
+  if (!text.empty()) window->file->AddInfo(text);
 }
 
 void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
@@ -225,5 +264,5 @@ void opscope_window_free(Window* window) {
   opscope::Forget(window);
   for (char* text : window->info_texts)
     std::free(text);
-  delete window;
+  opscope::Delete(window);
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "recorder/clock.h"
 #include "recorder/own_cost.h"
 #include "recorder/signals.h"
 
@@ -107,8 +108,22 @@ void EndInfo(const Window& window, std::string* out) {
   out->append("],\"metadata\":{").append(window.metadata.begin(), window.metadata.size()).append("}}");
 }
 
+// What record_to could not do.
+void AppendFileFailure(const Window& window, std::string* out) {
+  const FileFailure failure = window.file == nullptr ? window.refused : window.file->failure();
+  if (failure.error == 0) return;
+  char text[128] = "";
+  out->append(",\"record_to\":{\"errno\":");
+  AppendUint(out, static_cast<uint64_t>(failure.error));
+  AppendMember(out, "error", TextOf(strerror_r(failure.error, text, sizeof(text)), sizeof(text)));
+  AppendMember(out, "step", std::string_view(failure.step));
+  AppendMember(out, "chunks_left_out", window.left_out.load(std::memory_order_relaxed));
+  out->push_back('}');
+}
+
 std::string FinalInfoText(const Window& window) {
   std::string text = BeginInfo(window);
+  AppendFileFailure(window, &text);
   text.append(",\"threads\":[");
   AppendFinalThreads(&text, window);
   EndInfo(window, &text);
@@ -152,6 +167,52 @@ std::string_view WriteWindowInfo(Window* window) {
     }
     std::memcpy(kept, text.data(), text.size());
     return {kept, text.size()};
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+std::string FileInfoText(Window* window) {
+  std::lock_guard<std::mutex> lock(window->mutex);
+  try {
+    return FinalInfoText(*window);
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+std::string LiveInfoText(Window* window) {
+  const Calibration rate = TickRate();
+  std::lock_guard<std::mutex> lock(window->mutex);
+  try {
+    std::string text = BeginInfo(*window);
+    text.append(",\"live\":true,\"rate\":[");
+    AppendUint(&text, rate.ticks);
+    text.push_back(',');
+    AppendInt(&text, rate.unix_ns);
+    text.append("],\"threads\":[");
+    EndInfo(*window, &text);
+    return text;
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+std::string AddedMetadataText(const Window& window, std::string_view members) {
+  try {
+    std::string text = "{\"pid\":";
+    AppendUint(&text, registry.process);
+    AppendMember(&text, "generation", window.generation);
+    text.append(",\"live\":true,\"metadata\":{").append(members).append("}}");
+    return text;
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+std::string AddedOwnCostText(const Window& window) {
+  try {
+    return BeginInfo(window).append(",\"live\":true}");
   } catch (const std::bad_alloc&) {
     return {};
   }

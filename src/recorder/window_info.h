@@ -36,6 +36,16 @@ void ReadProcessName(Window* window);
 // Valid until the window is freed. Empty: memory is short. REQUIRES: the window is closed.
 std::string_view WriteWindowInfo(Window* window);
 
+// The same for the window's file. Empty: memory is short.
+std::string FileInfoText(Window* window);
+
+// For the beginning of a file that is recorded to: no threads yet, and the rate of the clock, because the
+// recording may end without a second calibration. Empty: memory is short. REQUIRES: nobody else has the window.
+std::string LiveInfoText(Window* window);
+// What was added since. REQUIRES for both: the window's mutex is held.
+std::string AddedMetadataText(const Window& window, std::string_view members);
+std::string AddedOwnCostText(const Window& window);
+
 // The same of a dump, with these threads and `about_dump` (members of a JSON object; may be empty).
 // Empty: memory is short.
 std::string DumpInfoText(Window* window, const ThreadFigures* threads, size_t count, std::string_view about_dump);

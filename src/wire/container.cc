@@ -23,6 +23,7 @@ struct BlockScanner::Header {
 namespace {
 
 constexpr size_t kHeaderCheckAt = 28;
+constexpr size_t kEndBlockBytes = kBlockHeaderBytes + sizeof(uint64_t);
 constexpr int kZstdLevel = 3;
 
 uint32_t CheckOf(const void* data, size_t size) {
@@ -43,6 +44,15 @@ std::string Compressed(std::string_view payload) {
 
 bool LooksLikeOpscope(std::span<const std::byte> bytes) {
   return bytes.size() >= sizeof(kFileMagic) && std::memcmp(bytes.data(), kFileMagic, sizeof(kFileMagic)) == 0;
+}
+
+bool MayChange(std::span<const std::byte> file) {
+  if (!LooksLikeOpscope(file) || file.size() < kFileHeaderBytes + kBlockHeaderBytes) return false;
+  BlockHeader block;
+  std::memcpy(&block, file.data() + kFileHeaderBytes, sizeof(block));
+  if (block.magic != kBlockMagic || (block.flags & block_flags::kMapped) == 0) return false;
+  std::memcpy(&block, file.data() + file.size() - kEndBlockBytes, sizeof(block));
+  return block.magic != kBlockMagic || block.type != block_types::kEnd;
 }
 
 void AppendFileHeader(std::string* out, uint16_t major, uint16_t minor) {
@@ -106,8 +116,9 @@ bool BlockScanner::ReadHeader(uint64_t offset, Header* header) const {
 
 bool BlockScanner::ReadPayload(const Header& header, Block* block) {
   const auto stored = file_.subspan(block->offset + kBlockHeaderBytes, header.stored_bytes);
-  if (XXH3_64bits(stored.data(), stored.size()) != header.checksum || header.plain_bytes > kMaxBlockBytes) return false;
   block->payload = stored;
+  if ((header.flags & block_flags::kUnchecked) != 0) return (header.flags & block_flags::kZstd) == 0;
+  if (XXH3_64bits(stored.data(), stored.size()) != header.checksum || header.plain_bytes > kMaxBlockBytes) return false;
   if ((header.flags & block_flags::kZstd) == 0) return true;
   // Only a frame that says its own size is trusted with memory: a lying header costs nothing.
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes) return false;
@@ -131,6 +142,12 @@ void BlockScanner::Resynchronise() {
   position_ = found == std::string_view::npos ? file_.size() : found;
 }
 
+// In a file that was mapped: space that was not used.
+bool BlockScanner::AtUnusedSpace() const {
+  const auto rest = file_.subspan(position_, std::min<size_t>(sizeof(uint64_t), file_.size() - position_));
+  return mapped_ && std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 bool BlockScanner::Truncated() {
   truncated_ = true;
   ended_ = false;
@@ -141,6 +158,10 @@ bool BlockScanner::Truncated() {
 bool BlockScanner::Next(Block* block) {
   while (position_ < file_.size()) {
     Header header;
+    if (!lost_ && AtUnusedSpace()) {
+      Resynchronise();
+      continue;
+    }
     if (!lost_ && file_.size() - position_ < kBlockHeaderBytes) return Truncated();
     if (!ReadHeader(position_, &header)) {
       if (!lost_) CountDamage();
@@ -150,6 +171,7 @@ bool BlockScanner::Next(Block* block) {
       continue;
     }
     lost_ = false;
+    mapped_ = mapped_ || (header.flags & (block_flags::kMapped | block_flags::kUnchecked)) != 0;
     block->offset = position_;
     block->type = header.type;
     if (header.stored_bytes > file_.size() - position_ - kBlockHeaderBytes) {

@@ -13,19 +13,12 @@
 #include <string_view>
 
 #include "opscope/recorder.h"
+#include "wire/block_header.h"
 
 namespace opscope {
 
-inline constexpr char kFileMagic[8] = {'O', 'P', 'S', 'C', 'O', 'P', 'E', '\0'};
-inline constexpr uint16_t kFormatMajor = 1;  // readers refuse a larger one
-inline constexpr uint16_t kFormatMinor = 0;  // readers warn of a larger one and skip what they do not know
-inline constexpr size_t kFileHeaderBytes = 16;
-inline constexpr size_t kBlockHeaderBytes = 32;
-inline constexpr uint32_t kBlockMagic = 0x4b4c424f;  // "OBLK"
-inline constexpr uint32_t kMaxBlockBytes = uint32_t{1} << 30;
-
 namespace block_types {
-// 1 kWindowInfo and 2 kRawChunk come from the recorder (opscope/recorder.h).
+// 1 kWindowInfo, 2 kRawChunk and 3 kLiveChunk come from the recorder (opscope/recorder_abi.h).
 inline constexpr uint16_t kTraceInfo = 16;  // facts about an exported Trace (trace_info.h)
 inline constexpr uint16_t kTable = 17;      // rows of one table as columns (table_block.h)
 inline constexpr uint16_t kStrings = 18;    // a run of the string dictionary
@@ -33,14 +26,16 @@ inline constexpr uint16_t kFooter = 19;     // directory of blocks and sums per 
 inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: offset of the footer block, or 0
 }  // namespace block_types
 
-namespace block_flags {
-inline constexpr uint16_t kZstd = 1;  // the payload is one zstd frame
-}  // namespace block_flags
-
 [[nodiscard]] bool LooksLikeOpscope(std::span<const std::byte> bytes);
 
+// A file that is written to in place (WindowOptions::record_to) and has not ended: its bytes may change.
+[[nodiscard]] bool MayChange(std::span<const std::byte> file);
+
+// What AppendFileHeader writes unless told otherwise: files of blocks that every version 1 reads.
+inline constexpr uint16_t kPlainMinor = 0;
+
 // Appends to a string that begins empty or with a file that LooksLikeOpscope.
-void AppendFileHeader(std::string* out, uint16_t major = kFormatMajor, uint16_t minor = kFormatMinor);
+void AppendFileHeader(std::string* out, uint16_t major = kFormatMajor, uint16_t minor = kPlainMinor);
 // Returns the offset of the block. `compress` stores a zstd frame where that is smaller.
 // REQUIRES: payload.size() < kMaxBlockBytes
 uint64_t AppendBlock(std::string* out, uint16_t type, std::string_view payload, bool compress = false);
@@ -79,6 +74,7 @@ class BlockScanner {
   struct Header;
   bool ReadHeader(uint64_t offset, Header* header) const;
   bool ReadPayload(const Header& header, Block* block);
+  bool AtUnusedSpace() const;
   bool Truncated();
   void CountDamage();
   void Resynchronise();
@@ -89,7 +85,8 @@ class BlockScanner {
   int64_t first_damage_ = -1;
   bool ended_ = false;
   bool truncated_ = false;
-  bool lost_ = false;  // looking for the next header
+  bool mapped_ = false;  // zero bytes may stand between blocks
+  bool lost_ = false;    // looking for the next header
   std::string decompressed_;
 };
 

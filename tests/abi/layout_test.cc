@@ -66,9 +66,11 @@ void DescribeStreams(Layout& layout) {
   MEMBER(Stream, limit);
   MEMBER(Stream, chunk);
   MEMBER(Stream, published);
-  MEMBER(Stream, chunk_sequence);
   MEMBER(Stream, generation);
   MEMBER(Stream, top);
+  MEMBER(Stream, chunk_sequence);
+  MEMBER(Stream, open_capacity);
+  MEMBER(Stream, open_table);
   MEMBER(Stream, ended_elsewhere);
   MEMBER(Stream, dropped);
   MEMBER(Stream, thread);
@@ -95,12 +97,19 @@ void DescribeWindows(Layout& layout) {
   MEMBER(WindowOptions, native_threads);
   MEMBER(WindowOptions, max_bytes);
   MEMBER(WindowOptions, metadata_json);
+  MEMBER(WindowOptions, thread_number);
+  MEMBER(WindowOptions, record_to);
   TYPE(WindowCounts);
   MEMBER(WindowCounts, recorded);
   MEMBER(WindowCounts, dropped);
   MEMBER(WindowCounts, bytes);
   MEMBER(WindowCounts, threads);
   MEMBER(WindowCounts, chunks);
+  TYPE(WindowFile);
+  MEMBER(WindowFile, bytes);
+  MEMBER(WindowFile, chunks_in_memory);
+  MEMBER(WindowFile, error);
+  MEMBER(WindowFile, step);
 }
 
 void DescribeRecords(Layout& layout) {
@@ -137,6 +146,18 @@ void DescribeRecords(Layout& layout) {
   MEMBER(ChunkHeader, record_count);
   MEMBER(ChunkHeader, side_begin);
   MEMBER(ChunkHeader, recorded_before);
+  TYPE(OpenTable);
+  MEMBER(OpenTable, capacity);
+  MEMBER(OpenTable, dropped);
+  MEMBER(OpenTable, flags);
+  MEMBER(OpenTable, thread_index);
+  MEMBER(OpenTable, sequence);
+  TYPE(OpenTableEntry);
+  MEMBER(OpenTableEntry, start);
+  MEMBER(OpenTableEntry, name);
+  MEMBER(OpenTableEntry, side);
+  MEMBER(OpenTableEntry, shape);
+  MEMBER(OpenTableEntry, origin);
 }
 
 // Structs of c.h may grow at their end; what stands must stay where it is.
@@ -153,6 +174,7 @@ void DescribeC(Layout& layout) {
   MEMBER(opscope_options, on_warning);
   MEMBER(opscope_options, context);
   MEMBER(opscope_options, metadata_json);
+  MEMBER(opscope_options, record_to);
   TYPE(opscope_profiler_status);
   TYPE(opscope_import_options);
   TYPE(opscope_trace_info);

@@ -4,7 +4,7 @@
 #include <opscope/c.h>
 #include <opscope/c.h> /* twice is once */
 
-typedef char options_keep_their_size[sizeof(opscope_options) == 72 ? 1 : -1];
+typedef char options_keep_their_size[sizeof(opscope_options) == 80 ? 1 : -1];
 typedef char errors_are_one_kibibyte[sizeof(opscope_error) == 1024 ? 1 : -1];
 
 int uses_c_header(void);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/record_to.h"
+
+#include <unistd.h>
+
+#include <system_error>
+
+namespace opscope {
+namespace {
+
+const pid_t first_process = getpid();
+
+}  // namespace
+
+std::string RecordingPath(std::string_view record_to, int64_t n) {
+  std::string path(record_to);
+  std::string inserted;
+  if (getpid() != first_process) inserted.append(".").append(std::to_string(getpid()));
+  if (n > 1) inserted.append(".").append(std::to_string(n));
+  if (inserted.empty() || path.empty()) return path;
+  const size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  const size_t dot = path.rfind('.');
+  const bool has_extension = dot != std::string::npos && dot > name;
+  return path.insert(has_extension ? dot : path.size(), inserted);
+}
+
+std::string FileWarning(std::string_view path, const WindowFile& file) {
+  std::string sentence = "record_to: ";
+  sentence.append(path).append(": ").append(std::generic_category().message(file.error));
+  if (file.step != nullptr) sentence.append(" (").append(file.step).append(")");
+  sentence.append(file.bytes == 0 ? "; the recording is kept in memory" : "; the rest of the recording is in memory");
+  return sentence;
+}
+
+}  // namespace opscope

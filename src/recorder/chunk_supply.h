@@ -1,0 +1,27 @@
+// Memory for the chunks of one window, under its policy at the cap: from the pool, or from the file that
+// the window is recorded to, as long as that can take more.
+//
+// Thread rule: the owner of the stream, with the stream's mutex held.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/registry.h"
+
+namespace opscope {
+
+// `depths`: entries that a table should have at least. No table: the chunk lies in memory. No chunk: at the
+// cap, or memory is short.
+RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t size, uint32_t depths);
+
+// Gives up the oldest chunk of the stream. REQUIRES: there is one that is not the current one.
+void RecycleOldest(StreamState* state, Window* window);
+
+// The finished chunk once more, in the window's file. No chunk: the file can take no more. Any thread.
+RecordingFile::Unit CopyToFile(Window* window, const ChunkHeader* chunk, uint64_t dropped);
+
+// Back to where it came from. Any thread.
+void GiveBack(Window* window, ChunkHeader* chunk, uint32_t size);
+
+}  // namespace opscope

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/file_space.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+namespace opscope {
+namespace {
+
+constexpr int kPatience = 1000;
+
+// Growing beyond RLIMIT_FSIZE would raise SIGXFSZ.
+bool IsBeyondLimit(uint64_t end) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur;
+}
+
+// A file system that writes every page to a new place needs room for that at each store, whatever was
+// allocated. Where this is refused it is not needed, or cannot be had.
+void WriteInPlace(int descriptor) {
+  int flags = 0;
+  if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_NOCOW_FL;
+  ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
+}
+
+// For file systems that cannot allocate: as posix_fallocate does.
+int WriteZeroes(int descriptor, uint64_t offset, uint64_t bytes) {
+  static constexpr char kZeroes[64 * 1024] = {};
+  while (bytes > 0) {
+    const uint64_t piece = bytes < sizeof(kZeroes) ? bytes : sizeof(kZeroes);
+    if (const int error = WriteAll(descriptor, offset, kZeroes, piece); error != 0) return error;
+    offset += piece;
+    bytes -= piece;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int AllocateSpace(int descriptor, uint64_t offset, uint64_t bytes) {
+  if (IsBeyondLimit(offset + bytes)) return EFBIG;
+  for (int i = 0; i < kPatience; ++i) {
+    if (fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return 0;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return WriteZeroes(descriptor, offset, bytes);
+    if (errno != EINTR) return errno;
+  }
+  return EINTR;
+}
+
+int WriteAll(int descriptor, uint64_t offset, const void* data, uint64_t bytes) {
+  if (IsBeyondLimit(offset + bytes)) return EFBIG;
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = pwrite(descriptor, from, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    from += written;
+    offset += static_cast<uint64_t>(written);
+    bytes -= static_cast<uint64_t>(written);
+  }
+  return 0;
+}
+
+int MakeWritable(void* place, uint64_t bytes) {
+#if !defined(MADV_POPULATE_WRITE)
+  constexpr int MADV_POPULATE_WRITE = 23;
+#endif
+  for (int i = 0; i < kPatience; ++i) {
+    if (madvise(place, bytes, MADV_POPULATE_WRITE) == 0) return 0;
+    if (errno == EINTR || errno == EAGAIN) continue;
+    if (errno != EINVAL) return errno == EFAULT ? EIO : errno;  // EFAULT: what would have been SIGBUS
+    // Before Linux 5.14. The space was allocated, which is all that can be known.
+    for (uint64_t at = 0; at < bytes; at += kPageBytes)
+      *(static_cast<volatile char*>(place) + at) = 0;
+    return 0;
+  }
+  return EINTR;
+}
+
+int CreateBeside(const char* path, char* name, uint64_t name_bytes, int* descriptor) {
+  static std::atomic<uint32_t> created{0};
+  struct stat facts;
+  if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) return S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
+  for (int i = 0; i < kPatience; ++i) {
+    const int size = std::snprintf(name, name_bytes, "%s.%d.%u.part", path, static_cast<int>(getpid()),
+                                   created.fetch_add(1, std::memory_order_relaxed));
+    if (size < 0 || static_cast<uint64_t>(size) >= name_bytes) return ENAMETOOLONG;
+    int file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0 && file <= STDERR_FILENO) {  // the program has closed its own; it may open them again by number
+      const int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+      const int error = errno;
+      close(file);
+      if (moved < 0) {
+        unlink(name);
+        return error;
+      }
+      file = moved;
+    }
+    *descriptor = file;
+    if (file >= 0) {
+      WriteInPlace(file);
+      return 0;
+    }
+    if (errno != EEXIST && errno != EINTR) return errno;
+  }
+  return EEXIST;
+}
+
+}  // namespace opscope

@@ -1,0 +1,29 @@
+// What the system is asked for a file that memory is mapped from, such that no answer is a signal: space on
+// the disk, pages that can be written, a new file under a name that is not yet its own.
+//
+// Thread rule: any thread. Functions return errno, 0: done; errno itself may change.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace opscope {
+
+inline constexpr uint64_t kPageBytes = 4096;
+inline constexpr uint64_t PageUp(uint64_t bytes) {
+  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+}
+
+// Gives the bytes [offset, offset + bytes) of the file room on the disk; they read as zero.
+int AllocateSpace(int descriptor, uint64_t offset, uint64_t bytes);
+
+int WriteAll(int descriptor, uint64_t offset, const void* data, uint64_t bytes);
+
+// Makes the pages of a new shared mapping writable: where the disk has no room after all this says so, and a
+// store would raise SIGBUS. The bytes stay zero.
+int MakeWritable(void* place, uint64_t bytes);
+
+// Creates a file of its own beside `path`. `name` takes its name.
+int CreateBeside(const char* path, char* name, uint64_t name_bytes, int* descriptor);
+
+}  // namespace opscope

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/finish_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "recorder/signals.h"
+#include "recorder/window_info.h"
+
+namespace opscope {
+namespace {
+
+// What the thread of the chunk had published, without the bytes between, which are of any content. The header
+// last, for it says how many records there are.
+bool WriteSettled(RecordingFile* file, const ChunkHeader* chunk, uint64_t offset) {
+  const PublishedExtent extent = LoadPublished(chunk);
+  const char* bytes = reinterpret_cast<const char*>(chunk);
+  const uint64_t side = extent.side_begin;
+  return file->WriteAt(offset + side, bytes + side, chunk->size - side) &&
+         file->WriteAt(offset + sizeof(ChunkHeader), bytes + sizeof(ChunkHeader),
+                       extent.record_count * sizeof(Record)) &&
+         file->WriteAt(offset, bytes, sizeof(ChunkHeader));
+}
+
+bool AppendChunk(RecordingFile* file, ChunkHeader* chunk) {
+  const PublishedExtent extent = LoadPublished(chunk);
+  const uint64_t records_end = sizeof(ChunkHeader) + extent.record_count * sizeof(Record);
+  if (extent.side_begin > records_end) {
+    std::memset(reinterpret_cast<char*>(chunk) + records_end, 0, extent.side_begin - records_end);
+  }
+  return file->AppendBlock(block_types::kRawChunk, chunk, chunk->size);
+}
+
+// Number of chunks that the file could not take.
+uint32_t WriteRest(Window* window) {
+  uint32_t left_out = 0;
+  for (StreamState* state : window->streams) {
+    std::lock_guard<std::mutex> lock(state->mutex);  // a dump may pin a chunk
+    for (ChunkHeader* chunk : state->chunks) {
+      if (chunk == state->settled) {
+        if (!WriteSettled(window->file, chunk, state->settled_offset)) ++left_out;
+      } else if (!window->file->Holds(chunk) && !AppendChunk(window->file, chunk)) {
+        ++left_out;
+      }
+    }
+  }
+  return left_out;
+}
+
+uint32_t ChunksInMemory(const Window* window) {
+  uint32_t count = 0;
+  for (StreamState* state : window->streams) {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    for (const ChunkHeader* chunk : state->chunks)
+      count += window->file == nullptr || !window->file->Holds(chunk) ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+void FinishFile(Window* window) {
+  RecordingFile* file = window->file;
+  std::lock_guard<std::mutex> lock(file->finish_mutex());
+  if (file->is_finished()) return;
+  window->left_out = WriteRest(window);
+  const std::string info = FileInfoText(window);
+  if (info.empty()) file->Fail(ENOMEM, "while ending the file");
+  file->End(info);
+}
+
+WindowFile StateOfFile(const Window* window) {
+  WindowFile state;
+  if (window->detached) return state;
+  const SignalsBlocked blocked;
+  FileFailure failure = window->refused;
+  if (window->file != nullptr) {
+    failure = window->file->failure();
+    state.bytes = window->file->bytes();
+  }
+  state.error = failure.error;
+  state.step = failure.step;
+  if (window->file == nullptr && failure.error == 0) return state;  // none was asked for
+  if (window->file != nullptr) {
+    std::lock_guard<std::mutex> finish(window->file->finish_mutex());
+    if (window->file->is_finished()) {
+      state.chunks_in_memory = window->left_out;
+      return state;
+    }
+  }
+  std::lock_guard<std::mutex> lock(registry.mutex);  // threads may be joining
+  state.chunks_in_memory = ChunksInMemory(window);
+  return state;
+}
+
+}  // namespace opscope

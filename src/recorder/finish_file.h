@@ -1,0 +1,18 @@
+// The end of a recording's file: what the close has settled in memory is written to where it belongs, what
+// was recorded in memory is appended, then the window's information and the end mark. The chunks that lie in
+// the file are not touched, so this takes milliseconds however large it is.
+//
+// Thread rule: any thread; one at a time per window, a second call does nothing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "recorder/registry.h"
+
+namespace opscope {
+
+// REQUIRES: the window is closed and has a file.
+void FinishFile(Window* window);
+
+WindowFile StateOfFile(const Window* window);
+
+}  // namespace opscope

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/recording_file.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "opscope/recorder_abi.h"
+#include "recorder/file_blocks.h"
+#include "recorder/file_space.h"
+#include "recorder/registry.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint64_t kUnitBytes = kChunkBytes + kPageBytes;
+constexpr uint64_t kUsualChunkAt = kPageBytes - 64;  // in its unit; room for 165 open scopes before it
+constexpr uint64_t kReserveBytes = 64 * 1024;        // information of about 600 threads
+constexpr uint64_t kSegmentBytes = 16 * kUnitBytes + kReserveBytes;
+constexpr uint64_t kReadyBytes = 4 * kUnitBytes;  // made writable while the window opens
+
+uint64_t PlaceOfChunk(uint64_t depths) {
+  const uint64_t at = kBlockHeaderBytes + sizeof(OpenTable) + depths * sizeof(OpenTableEntry);
+  return at <= kUsualChunkAt ? kUsualChunkAt : (at + 63) & ~uint64_t{63};
+}
+
+uint64_t BytesOfUnit(uint64_t chunk_at, uint64_t size) {
+  return PageUp(chunk_at + size + sizeof(ChunkTrailer));
+}
+
+char* UnitOf(ChunkHeader* chunk) {
+  return reinterpret_cast<char*>(chunk) - chunk->table_distance - kBlockHeaderBytes;
+}
+
+void WriteTrailer(ChunkHeader* chunk, uint64_t size, uint32_t thread_index, uint32_t sequence) {
+  auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(chunk) + size);
+  __atomic_store_n(word, uint64_t{thread_index} | uint64_t{sequence} << 32, __ATOMIC_RELEASE);
+}
+
+// Whoever reads a place that was used before finds no chunk named at its end before anything else changes.
+RecordingFile::Unit MakeUnit(char* place, uint64_t chunk_at, uint32_t size) {
+  RecordingFile::Unit unit;
+  unit.chunk = reinterpret_cast<ChunkHeader*>(place + chunk_at);
+  WriteTrailer(unit.chunk, size, 0, 0);
+  char* table = place + kBlockHeaderBytes;
+  const uint64_t table_bytes = chunk_at - kBlockHeaderBytes;
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memset(table, 0, table_bytes);
+  unit.table = ::new (table) OpenTable;
+  unit.table->capacity = static_cast<uint32_t>((table_bytes - sizeof(OpenTable)) / sizeof(OpenTableEntry));
+  unit.table->chunk_at = static_cast<uint32_t>(table_bytes);
+  return unit;
+}
+
+// The program that is profiled must not see what its profiler met.
+class KeptErrno {
+ public:
+  KeptErrno() : kept_(errno) {}
+  ~KeptErrno() { errno = kept_; }
+
+ private:
+  int kept_;
+};
+
+}  // namespace
+
+RecordingFile* RecordingFile::Create(const char* path, std::string_view info, FileFailure* failure) {
+  const KeptErrno keep;
+  auto* file = new (std::nothrow) RecordingFile;
+  if (file == nullptr) {
+    *failure = {ENOMEM, "while creating the file"};
+    return nullptr;
+  }
+  if (file->Make(path, info)) return file;
+  *failure = file->failure_;
+  delete file;
+  return nullptr;
+}
+
+bool RecordingFile::Make(const char* path, std::string_view info) {
+  char name[PATH_MAX];
+  errno = CreateBeside(path, name, sizeof(name), &descriptor_);
+  if (errno != 0) return FailLocked("while creating the file");
+  struct stat facts{};
+  bool made = fstat(descriptor_, &facts) == 0;
+  if (!made) FailLocked("while creating the file");
+  device_ = facts.st_dev;
+  number_ = facts.st_ino;
+  made = made && MakeHead(info) && AddSegment(kUnitBytes + kReserveBytes);
+  if (made) MakeWritable(segments_[0].base, std::min(kReadyBytes, segments_[0].bytes));
+  if (made && rename(name, path) != 0) made = FailLocked("while renaming the file");
+  if (!made) unlink(name);
+  return made;
+}
+
+bool RecordingFile::MakeHead(std::string_view info) {
+  const FileHeader header = MappedFileHeader();
+  const BlockHeader block = MakeBlockHeader(block_types::kWindowInfo, block_flags::kMapped, info.data(), info.size());
+  const uint64_t info_at = sizeof(header) + sizeof(block);
+  return Grow(0, PageUp(info_at + info.size())) && WriteAtLocked(0, &header, sizeof(header)) &&
+         WriteAtLocked(sizeof(header), &block, sizeof(block)) && WriteAtLocked(info_at, info.data(), info.size());
+}
+
+RecordingFile::~RecordingFile() {
+  const KeptErrno keep;
+  if (descriptor_ >= 0) close(descriptor_);
+  if (unknown_) return;
+  std::sort(lent_.begin(), lent_.end(), [](const Piece& a, const Piece& b) { return a.place < b.place; });
+  for (const Segment& segment : segments_) {
+    char* at = segment.base;
+    char* const end = segment.base + segment.bytes;
+    for (const Piece& lent : lent_) {
+      if (lent.place < at || lent.place >= end) continue;
+      if (lent.place > at) munmap(at, static_cast<size_t>(lent.place - at));
+      at = lent.place + lent.bytes;
+    }
+    if (at < end) munmap(at, static_cast<size_t>(end - at));
+  }
+}
+
+bool RecordingFile::FailLocked(const char* step) {
+  if (failure_.error == 0) failure_ = {errno, step};
+  return false;
+}
+
+void RecordingFile::Fail(int error, const char* step) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (failure_.error == 0) failure_ = {error, step};
+}
+
+FileFailure RecordingFile::failure() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return failure_;
+}
+
+uint64_t RecordingFile::bytes() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return file_bytes_;
+}
+
+// A program may close descriptors that are not its own, and the number may be somebody else's file by now.
+bool RecordingFile::IsStillOurs() {
+  struct stat facts;
+  if (descriptor_ >= 0 && fstat(descriptor_, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == number_) {
+    return true;
+  }
+  descriptor_ = -1;
+  errno = EBADF;
+  return FailLocked("because its descriptor was closed");
+}
+
+bool RecordingFile::Grow(uint64_t offset, uint64_t bytes) {
+  if (!IsStillOurs()) return false;
+  errno = AllocateSpace(descriptor_, offset, bytes);
+  if (errno != 0) return FailLocked("while growing the file");
+  file_bytes_ = std::max(file_bytes_, offset + bytes);
+  return true;
+}
+
+bool RecordingFile::WriteAtLocked(uint64_t offset, const void* data, uint64_t bytes) {
+  if (!IsStillOurs()) return false;
+  errno = WriteAll(descriptor_, offset, data, bytes);
+  return errno == 0 || FailLocked("while writing the file");
+}
+
+// On a disk that is nearly full a segment may be as small as `least`.
+bool RecordingFile::AddSegment(uint64_t least) {
+  uint64_t bytes = std::max(kSegmentBytes, least);
+  if (!segments_.Reserve(segments_.size() + 1)) {
+    errno = ENOMEM;
+    return FailLocked("while mapping the file");
+  }
+  const uint64_t offset = segments_.empty() ? file_bytes_ : segments_.back().offset + segments_.back().bytes;
+  const FileFailure before = failure_;
+  if (!Grow(offset, bytes)) {
+    if (bytes <= least || descriptor_ < 0) return false;
+    const FileFailure whole = failure_;
+    bytes = least;
+    failure_ = before;
+    if (!Grow(offset, bytes)) {
+      failure_ = whole;
+      return false;
+    }
+  }
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, static_cast<off_t>(offset));
+  if (base == MAP_FAILED) return FailLocked("while mapping the file");
+  return segments_.Push({static_cast<char*>(base), bytes, offset, 0});
+}
+
+char* RecordingFile::Extend(uint64_t bytes) {
+  if (failure_.error != 0 || end_ != 0) return nullptr;
+  const Segment* last = &segments_.back();
+  if (last->used + bytes > last->bytes - kReserveBytes && !AddSegment(bytes + kReserveBytes)) return nullptr;
+  Segment& segment = segments_.back();
+  segment.used += bytes;
+  return segment.base + segment.used - bytes;
+}
+
+char* RecordingFile::TakeReturned(uint64_t bytes, uint64_t chunk_at) {
+  for (size_t i = returned_.size(); i-- > 0;) {
+    if (returned_[i].bytes != bytes || returned_[i].chunk_at != chunk_at) continue;
+    char* place = returned_[i].place;
+    returned_[i] = returned_.back();
+    returned_.SetSize(returned_.size() - 1);
+    return place;
+  }
+  return nullptr;
+}
+
+RecordingFile::Unit RecordingFile::TakeUnit(uint32_t size, uint32_t depths) {
+  const KeptErrno keep;
+  const uint64_t chunk_at = PlaceOfChunk(depths);
+  const uint64_t bytes = BytesOfUnit(chunk_at, size);
+  char* place = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (char* returned = TakeReturned(bytes, chunk_at)) return MakeUnit(returned, chunk_at, size);
+    place = Extend(bytes);
+  }
+  if (place == nullptr) return {};
+  if (const int error = MakeWritable(place, bytes); error != 0) {
+    Fail(error, "while writing the file");
+    return {};
+  }
+  const Unit unit = MakeUnit(place, chunk_at, size);
+  CommitBlockHeader(MakeBlockHeader(block_types::kLiveChunk, 0, nullptr, bytes - kBlockHeaderBytes), place);
+  return unit;
+}
+
+void RecordingFile::NameChunk(const Unit& unit, uint32_t thread_index, uint32_t sequence) {
+  unit.table->thread_index = thread_index;
+  unit.table->sequence = sequence;
+  WriteTrailer(unit.chunk, unit.chunk->size, thread_index, sequence);
+}
+
+void RecordingFile::ReturnUnit(ChunkHeader* chunk) {
+  __atomic_store_n(&chunk->magic, 0u, __ATOMIC_RELEASE);
+  const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
+  std::lock_guard<std::mutex> lock(mutex_);
+  [[maybe_unused]] const bool kept = returned_.Push({UnitOf(chunk), BytesOfUnit(chunk_at, chunk->size), chunk_at});
+}
+
+bool RecordingFile::Holds(const void* chunk) {
+  const auto* place = static_cast<const char*>(chunk);
+  std::lock_guard<std::mutex> lock(mutex_);
+  return unknown_ || std::any_of(segments_.begin(), segments_.end(), [place](const Segment& segment) {
+           return place >= segment.base && place < segment.base + segment.bytes;
+         });
+}
+
+bool RecordingFile::AddInfo(std::string_view json) {
+  const KeptErrno keep;
+  const uint64_t bytes = PageUp(kBlockHeaderBytes + json.size());
+  std::lock_guard<std::mutex> lock(mutex_);
+  char* place = Extend(bytes);
+  if (place == nullptr || json.size() >= kMaxBlockBytes) return false;
+  errno = MakeWritable(place, bytes);
+  if (errno != 0) return FailLocked("while writing the file");
+  std::memcpy(place + kBlockHeaderBytes, json.data(), json.size());
+  CommitBlockHeader(MakeBlockHeader(block_types::kWindowInfo, 0, json.data(), json.size()), place);
+  return true;
+}
+
+RecordingFile::Loan RecordingFile::Lend(ChunkHeader* chunk, bool replace) {
+  const KeptErrno keep;
+  Loan loan;
+  char* place = UnitOf(chunk);
+  const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
+  const uint64_t bytes = BytesOfUnit(chunk_at, chunk->size);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!lent_.Reserve(lent_.size() + 1)) {
+    unknown_ = true;
+    return loan;
+  }
+  for (const Segment& segment : segments_) {
+    if (place < segment.base || place >= segment.base + segment.bytes) continue;
+    loan.chunk_offset = segment.offset + static_cast<uint64_t>(place - segment.base) + chunk_at;
+    // Refused only where there is no memory for it: the thread then ends its store in the file.
+    if (replace) {
+      mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    }
+    loan.place = place;
+    loan.bytes = bytes;
+    [[maybe_unused]] const bool kept = lent_.Push({place, bytes, chunk_at});  // reserved above
+    return loan;
+  }
+  return loan;
+}
+
+bool RecordingFile::WriteAt(uint64_t offset, const void* data, uint64_t bytes) {
+  const KeptErrno keep;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return WriteAtLocked(offset, data, bytes);
+}
+
+bool RecordingFile::AppendBlock(uint16_t type, const void* data, uint64_t bytes) {
+  const KeptErrno keep;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Segment& last = segments_.back();
+  const uint64_t at = end_ != 0 ? end_ : last.offset + last.used;
+  const uint64_t needed = at + kBlockHeaderBytes + bytes;
+  const bool ends_file = type != block_types::kRawChunk;
+  const uint64_t wanted = needed + (ends_file ? 0 : kReserveBytes);
+  if (wanted > file_bytes_ && !Grow(file_bytes_, wanted - file_bytes_)) return false;
+  const BlockHeader header = MakeBlockHeader(type, 0, data, bytes);
+  // The header last: until it is there the block is unused space.
+  if (!WriteAtLocked(at + sizeof(header), data, bytes) || !WriteAtLocked(at, &header, sizeof(header))) return false;
+  end_ = needed;
+  return true;
+}
+
+void RecordingFile::End(std::string_view info) {
+  constexpr uint16_t kEndBlock = 20;  // block_types::kEnd of wire/container.h
+  const uint64_t no_footer = 0;
+  if (!info.empty() && AppendBlock(block_types::kWindowInfo, info.data(), info.size()) &&
+      AppendBlock(kEndBlock, &no_footer, sizeof(no_footer))) {
+    CutAtEnd();
+  }
+  const KeptErrno keep;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+  finished_ = true;
+}
+
+// Nothing may be mapped beyond the end of a file.
+void RecordingFile::CutAtEnd() {
+  const KeptErrno keep;
+  std::lock_guard<std::mutex> lock(mutex_);
+  Segment& last = segments_.back();
+  const uint64_t kept = end_ > last.offset ? PageUp(end_ - last.offset) : 0;
+  if (kept < last.bytes) {
+    munmap(last.base + kept, last.bytes - kept);
+    last.bytes = kept;
+  }
+  if (ftruncate(descriptor_, static_cast<off_t>(end_)) == 0) file_bytes_ = end_;
+}
+
+void RecordingFile::DetachInChild(bool window_was_open) {
+  TakeOver(&finish_mutex_);
+  const bool whole = TakeOver(&mutex_);
+  if (!whole) {  // caught while growing: the lists may be half written
+    new (&segments_) GrowingArray<Segment>;
+    new (&returned_) GrowingArray<Piece>;
+    new (&lent_) GrowingArray<Piece>;
+    unknown_ = true;
+  }
+  for (const Segment& segment : segments_) {
+    if (!window_was_open || descriptor_ < 0) break;
+    mmap(segment.base, segment.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_,
+         static_cast<off_t>(segment.offset));
+  }
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+  finished_ = true;
+}
+
+}  // namespace opscope

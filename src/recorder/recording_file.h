@@ -1,0 +1,128 @@
+// The file of a window that is recorded to (WindowOptions::record_to): chunks lie in it while they are
+// written, so the system keeps what was recorded however the process ends. FORMAT.md draws it.
+//
+//   head page(s)    file header, kWindowInfo block
+//   segments        [unit][unit]...  free  reserve     mapped whole, allocated on the disk before that
+//   unit            block header, OpenTable, chunk, ChunkTrailer: whole pages
+//
+// A store into a mapping for which the disk has no room is SIGBUS, the end of somebody's job. So a segment
+// is allocated (fallocate) before it is mapped, and a unit's pages are made writable by the system
+// (MADV_POPULATE_WRITE answers with an error where a store would raise the signal) before they are used.
+// Whatever is refused ends the growth of the file; its user goes on in memory. Each segment keeps a reserve
+// for what ends the file.
+//
+// The file appears under its name complete with head and first segment, by a rename: what was there before
+// is replaced and never cut, for somebody may have it mapped.
+//
+// Thread rule: any thread, where nothing else is said. Nothing throws, errno is left as it was.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include "opscope/record.h"
+#include "recorder/growing_array.h"
+
+namespace opscope {
+
+struct FileFailure {
+  int error = 0;               // errno
+  const char* step = nullptr;  // static text
+};
+
+class RecordingFile {
+ public:
+  // `info`: the first kWindowInfo block. Null with *failure when the system refuses; no file stays then.
+  static RecordingFile* Create(const char* path, std::string_view info, FileFailure* failure);
+  // Unmaps everything but what is lent.
+  ~RecordingFile();
+  RecordingFile(const RecordingFile&) = delete;
+  RecordingFile& operator=(const RecordingFile&) = delete;
+
+  struct Unit {
+    ChunkHeader* chunk = nullptr;  // its magic is 0, else of any content; null: the file can take no more
+    OpenTable* table = nullptr;    // made, without entries; names no chunk yet
+  };
+  // Room for a chunk of `size` bytes (a multiple of 4096) and a table of at least `depths` entries.
+  Unit TakeUnit(uint32_t size, uint32_t depths);
+  // The unit's chunk is this from now on.
+  static void NameChunk(const Unit& unit, uint32_t thread_index, uint32_t sequence);
+  // For the next TakeUnit of this size.
+  void ReturnUnit(ChunkHeader* chunk);
+  bool Holds(const void* chunk);
+
+  // One more kWindowInfo block. False: no room.
+  bool AddInfo(std::string_view json);
+
+  // Puts private memory (zeroes) where the chunk was, for a thread that may still be writing to it; the file
+  // keeps what it has. Not `replace`: the memory stays that of the file. The caller unmaps the place (`place`,
+  // `bytes`) when the thread has let go of it.
+  struct Loan {
+    void* place = nullptr;  // null: memory is short; the chunk is as it was, and stays mapped for ever
+    uint64_t bytes = 0;
+    uint64_t chunk_offset = 0;  // in the file
+  };
+  Loan Lend(ChunkHeader* chunk, bool replace);
+
+  // The following are for the thread that ends the file (finish_file.cc).
+  std::mutex& finish_mutex() { return finish_mutex_; }
+  bool is_finished() const { return finished_; }  // REQUIRES: finish_mutex() is held
+  bool WriteAt(uint64_t offset, const void* data, uint64_t bytes);
+  // Behind everything else. Room for the end of the file stays free. False: the file can take no more.
+  bool AppendBlock(uint16_t type, const void* data, uint64_t bytes);
+  // Writes the last kWindowInfo block and kEnd, cuts what is not used, closes the descriptor.
+  void End(std::string_view info);
+
+  FileFailure failure();
+  void Fail(int error, const char* step);
+  uint64_t bytes();
+
+  // In a forked child, of a window that was open at the fork: the mapping becomes the child's own copy.
+  void DetachInChild(bool window_was_open);
+
+ private:
+  struct Segment {
+    char* base;
+    uint64_t bytes;
+    uint64_t offset;  // in the file
+    uint64_t used;
+  };
+  struct Piece {
+    char* place;
+    uint64_t bytes;
+    uint64_t chunk_at;
+  };
+
+  RecordingFile() = default;
+  bool Make(const char* path, std::string_view info);
+  bool MakeHead(std::string_view info);
+  // REQUIRES for these: mutex_ is held.
+  bool IsStillOurs();
+  bool Grow(uint64_t offset, uint64_t bytes);
+  bool AddSegment(uint64_t least);
+  char* Extend(uint64_t bytes);
+  char* TakeReturned(uint64_t bytes, uint64_t chunk_at);
+  bool FailLocked(const char* step);  // with errno
+  bool WriteAtLocked(uint64_t offset, const void* data, uint64_t bytes);
+  void CutAtEnd();
+
+  std::mutex finish_mutex_;
+  bool finished_ = false;
+  std::mutex mutex_;  // guards the following
+  int descriptor_ = -1;
+  dev_t device_ = 0;
+  ino_t number_ = 0;
+  GrowingArray<Segment> segments_;
+  GrowingArray<Piece> returned_;
+  GrowingArray<Piece> lent_;
+  uint64_t end_ = 0;  // of what AppendBlock wrote, 0: nothing
+  uint64_t file_bytes_ = 0;
+  bool unknown_ = false;  // what is mapped where; nothing is unmapped then
+  FileFailure failure_;
+};
+
+}  // namespace opscope

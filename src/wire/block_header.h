@@ -1,0 +1,47 @@
+// The first bytes of a `.opscope` file and of each of its blocks (FORMAT.md), for those who write through
+// container.h and for the recorder, which writes while it records and can use neither strings nor zstd.
+//
+// Thread rule: constants and plain values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace opscope {
+
+inline constexpr char kFileMagic[8] = {'O', 'P', 'S', 'C', 'O', 'P', 'E', '\0'};
+inline constexpr uint16_t kFormatMajor = 1;          // readers refuse a larger one
+inline constexpr uint16_t kFormatMinor = 1;          // readers warn of a larger one and skip what they do not know
+inline constexpr uint32_t kBlockMagic = 0x4b4c424f;  // "OBLK"
+inline constexpr uint32_t kMaxBlockBytes = uint32_t{1} << 30;
+
+namespace block_flags {
+inline constexpr uint16_t kZstd = 1;       // the payload is one zstd frame
+inline constexpr uint16_t kUnchecked = 2;  // the payload has no checksum: it changes while the file is written
+inline constexpr uint16_t kMapped = 4;     // of a file's first block: zero bytes may stand between blocks
+}  // namespace block_flags
+
+struct FileHeader {
+  char magic[8] = {'O', 'P', 'S', 'C', 'O', 'P', 'E', '\0'};
+  uint16_t major = kFormatMajor;
+  uint16_t minor = kFormatMinor;
+  uint32_t check = 0;  // low half of XXH3-64 of the bytes before
+};
+inline constexpr size_t kFileHeaderBytes = 16;
+static_assert(sizeof(FileHeader) == kFileHeaderBytes);
+
+struct BlockHeader {
+  uint32_t magic = kBlockMagic;
+  uint16_t type = 0;
+  uint16_t flags = 0;
+  uint32_t stored_bytes = 0;
+  uint32_t plain_bytes = 0;
+  uint64_t payload_check = 0;  // XXH3-64 of the stored payload
+  uint32_t reserved = 0;
+  uint32_t check = 0;  // low half of XXH3-64 of the bytes before
+};
+inline constexpr size_t kBlockHeaderBytes = 32;
+static_assert(sizeof(BlockHeader) == kBlockHeaderBytes);
+
+}  // namespace opscope
