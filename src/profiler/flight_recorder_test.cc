@@ -176,7 +176,7 @@ TEST(FlightRecorder, DumpsOfManyThreadsBesideStopAndFreeAreWholeOrRefused) {
         const Result<std::string> dumped = profiler->Dump(file);
         if (dumped.ok()) {
           written.fetch_add(1);
-          EXPECT_GT(Read(file).spans, 0u);  // the step at least
+          Read(file);  // whole; without a span when it came between the opening of a window and its first step
         } else {
           EXPECT_EQ(dumped.error().message, "flight recorder: nothing is being recorded");
         }
