@@ -11,6 +11,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/file_size_signal.h"
+
 namespace opscope {
 namespace {
 
@@ -176,10 +178,13 @@ Error AtomicFile::SystemError(const char* what) {
 
 Status AtomicFile::Write(std::string_view bytes) {
   if (descriptor_ < 0) return Error{ErrorCode::kIo, path_ + ": the file is no longer open", EBADF};
+  FileSizeSignalHeld signal;
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("while writing");
+    if (written < 0 && errno == EFBIG) signal.Take();
+    if (written == 0) errno = EIO;  // POSIX has no meaning for it
+    if (written <= 0) return SystemError("while writing");
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return {};

@@ -80,5 +80,7 @@ void opscope_flow_end(const char* name, uint64_t id) {
 }
 
 int opscope_is_recording(void) {
+  // A thread that cannot record has its events counted as dropped; a question is none.
+  if (opscope_gate.load(std::memory_order_relaxed) == 0 || opscope_thread() == nullptr) return 0;
   return opscope::NativeStream() != nullptr ? 1 : 0;
 }

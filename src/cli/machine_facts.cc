@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/machine_facts.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -125,9 +127,10 @@ bool CanCountInstructions() {
 // Names in a folder; none where it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator(); entry.increment(error))
-    names.push_back(entry->path().filename().string());
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
+  if (directory == nullptr) return names;
+  while (const dirent* entry = readdir(directory.get()))
+    names.emplace_back(entry->d_name);
   return names;
 }
 

@@ -130,8 +130,8 @@ Verb AddSummaryVerb(CLI::App* root) {
   auto options = std::make_shared<SummaryOptions>();
   CLI::App* app = root->add_subcommand("summary", "the operator table")->alias("top");
   AddCommonOptions(app, &options->common);
-  AddJsonOption(app, &options->common);
-  app->add_flag("--csv", options->csv, "CSV on standard output")->excludes("--json");
+  CLI::Option* json = AddJsonOption(app, &options->common);
+  app->add_flag("--csv", options->csv, "CSV on standard output")->excludes(json);
   app->add_option("--style", options->style, "plain, or torch: the table of torch.profiler")
       ->check(CLI::IsMember({"plain", "torch"}))
       ->capture_default_str();

@@ -42,8 +42,8 @@ void AddCommonOptions(CLI::App* app, CommonOptions* options) {
       ->transform(CLI::AsSizeValue(false));
 }
 
-void AddJsonOption(CLI::App* app, CommonOptions* options) {
-  app->add_flag("--json", options->json, "JSON on standard output");
+CLI::Option* AddJsonOption(CLI::App* app, CommonOptions* options) {
+  return app->add_flag("--json", options->json, "JSON on standard output");
 }
 
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {

@@ -42,7 +42,7 @@ Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
 // FILE..., --version, -q, -v, --no-color, --max-memory.
 void AddCommonOptions(CLI::App* app, CommonOptions* options);
 // --json
-void AddJsonOption(CLI::App* app, CommonOptions* options);
+CLI::Option* AddJsonOption(CLI::App* app, CommonOptions* options);
 
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
 // Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the

@@ -15,6 +15,7 @@
 #include "wire/string_block.h"
 #include "wire/table_block.h"
 #include "wire/trace_info.h"
+#include "wire/zstd_contexts.h"
 
 namespace opscope {
 namespace {
@@ -309,10 +310,12 @@ std::string OpscopeWriter::Write() {
 }  // namespace
 
 Result<std::string> OpscopeBytes(const Trace& trace) {
+  const ZstdContexts contexts;
   return OrShortMemory("", [&]() -> Result<std::string> { return OpscopeWriter(trace).Write(); });
 }
 
 Status ExportOpscope(const Trace& trace, const std::string& path) {
+  const ZstdContexts contexts;
   return OrShortMemory(path, [&] { return WriteFileAtomically(path, OpscopeWriter(trace).Write()); });
 }
 

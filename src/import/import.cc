@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/import.h"
 
+#include <simdjson.h>
+
 #include "base/file.h"
 #include "base/short_memory.h"
 #include "import/decompress.h"
@@ -10,6 +12,9 @@
 
 namespace opscope {
 namespace {
+
+// simdjson looks at the processor when it is first used, and cannot bear to be refused memory meanwhile.
+[[maybe_unused]] const bool simdjson_has_chosen = !simdjson::get_active_implementation()->name().empty();
 
 struct Format {
   bool (*detect)(std::span<const std::byte> bytes);

@@ -11,6 +11,7 @@
 #include "import/recording.h"
 #include "wire/container.h"
 #include "wire/trace_info.h"
+#include "wire/zstd_contexts.h"
 
 namespace opscope {
 namespace {
@@ -135,6 +136,7 @@ class OpscopeFile {
 
 Status ImportOpscope(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                      TraceBuilder* builder) {
+  const ZstdContexts contexts;
   return OpscopeFile(bytes, name, options, builder).Import();
 }
 

@@ -12,6 +12,11 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
+// simdjson's parser does not look whether it got the buffer of its texts, and writes them to null without.
+struct CheckedDocument : json::document {
+  bool has_room_for_texts() { return iter.string_buf_loc() != nullptr; }
+};
+
 // Each reader leaves its default when the member is of another type: the rest is still worth reading.
 uint64_t NumberOf(json::value value) {
   uint64_t positive = 0;
@@ -170,11 +175,12 @@ std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> bytes) {
   const std::string clean = WithoutStrayBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const simdjson::padded_string padded(clean);
   json::parser parser;
-  json::document document;
+  CheckedDocument document;
   json::object root;
   if (padded.data() == nullptr) throw std::bad_alloc();
-  const simdjson::error_code parsed = parser.iterate(padded).get(document);
+  const simdjson::error_code parsed = parser.iterate(padded).get(static_cast<json::document&>(document));
   if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (parsed == simdjson::SUCCESS && !document.has_room_for_texts()) throw std::bad_alloc();
   if (parsed != simdjson::SUCCESS || document.get_object().get(root) != simdjson::SUCCESS) {
     return std::nullopt;
   }

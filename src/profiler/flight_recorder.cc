@@ -86,6 +86,9 @@ Result<std::string> FlightRecorder::State::Dump(const std::string& path, const s
     file = FillDumpPath(path, process, number);
   }
   const std::string about = About(number, reason, detail);
+  // What follows the file must not fail: a dump that is there was one.
+  std::string listed = file;
+  files.reserve(files.size() + static_cast<size_t>(under_way) + 1);
   Window* const window = watched;
   ++under_way;
   lock.unlock();
@@ -94,7 +97,7 @@ Result<std::string> FlightRecorder::State::Dump(const std::string& path, const s
   --under_way;
   written.notify_all();
   if (!status.ok()) return status.error();
-  files.push_back(file);
+  files.push_back(std::move(listed));
   return file;
 }
 

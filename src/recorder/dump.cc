@@ -277,7 +277,7 @@ class Dump {
   bool WriteInfo(std::string_view about) {
     GrowingArray<ThreadFigures> threads;
     if (!threads.Reserve(turns_.size() + 1)) return false;
-    if (window_->gone_threads != 0 && !threads.Push(FiguresOfGone(*window_))) return false;
+    if (HasGone(*window_) && !threads.Push(FiguresOfGone(*window_))) return false;
     for (ThreadTurn& turn : turns_) {
       turn.figures.dropped = turn.issued > turn.figures.recorded ? turn.issued - turn.figures.recorded : 0;
       if (!threads.Push(turn.figures)) return false;

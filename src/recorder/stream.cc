@@ -1,8 +1,7 @@
 // Streams: a thread joins and leaves windows, and goes on from one chunk to the next.
 //
 // The next chunk takes the entries of the scopes that are open with it (invariant 1), so every chunk
-// can be read alone. Deep stacks and long names make these many; the next chunk is then larger, such
-// that at least kChunkBytes / 2 are free in it.
+// can be read alone. With deep stacks and long names it is larger: kChunkBytes / 2 at least are free in it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <new>
@@ -15,6 +14,7 @@
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/stream_sink.h"
+#include "recorder/unheard.h"
 
 namespace opscope {
 namespace {
@@ -365,10 +365,11 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
 
 Thread* opscope_thread_sync() {
   Thread* thread = opscope_thread();
-  if (thread == nullptr) return nullptr;
+  if (thread == nullptr) return opscope::CountUnheardInAll();
   const opscope::SignalsBlocked blocked;
   {
     std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    bool is_heard = true;
     for (Stream* stream : thread->streams) {
       if (stream != nullptr && stream->generation.load(std::memory_order_relaxed) == 0) {
         opscope::LetGo(thread, StateOf(stream));
@@ -377,11 +378,13 @@ Thread* opscope_thread_sync() {
     for (uint32_t slot = 0; slot < opscope::kMaxWindows; ++slot) {
       if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) continue;
       Window* window = opscope::registry.open[slot];
-      if (window->native_threads == opscope::NativeThreads::kAll) opscope::AttachLocked(thread, window, 0);
+      if (window->native_threads != opscope::NativeThreads::kAll) continue;
+      if (opscope::AttachLocked(thread, window, 0) == nullptr) is_heard = opscope::CountUnheard(window);
     }
     opscope::ChainNativeStreams(thread);
     opscope::ForgetUnloadedNames(thread);
-    thread->gate = opscope_gate.load(std::memory_order_relaxed);
+    // A thread that is not heard comes here with each event: it counts it, and tries again.
+    thread->gate = is_heard ? opscope_gate.load(std::memory_order_relaxed) : 0;
   }
   for (Stream* stream = thread->native; stream != nullptr; stream = stream->next_native) {
     if (stream->chunk == nullptr) opscope::TakeFirstChunk(stream);

@@ -66,7 +66,7 @@ ThreadFigures FinalFigures(const StreamState& state) {
 
 void AppendFinalThreads(std::string* out, const Window& window) {
   const size_t count = window.detached ? 0 : window.streams.size();
-  if (window.gone_threads != 0) AppendThread(out, FiguresOfGone(window));
+  if (HasGone(window)) AppendThread(out, FiguresOfGone(window));
   for (size_t i = 0; i < count; ++i) {
     if (out->back() != '[') out->push_back(',');
     AppendThread(out, FinalFigures(*window.streams[i]));
@@ -134,8 +134,12 @@ std::string FinalInfoText(const Window& window) {
 
 ThreadFigures FiguresOfGone(const Window& window) {
   ThreadFigures gone;
-  gone.dropped = window.gone_dropped;
+  gone.dropped = window.gone_dropped + window.unheard.load(std::memory_order_relaxed);
   return gone;
+}
+
+bool HasGone(const Window& window) {
+  return window.gone_threads != 0 || window.unheard.load(std::memory_order_relaxed) != 0;
 }
 
 ThreadFigures IdentityOf(const StreamState& state) {

@@ -30,6 +30,7 @@ ThreadFigures IdentityOf(const StreamState& state);
 
 // Of all threads that the window has forgotten, under index 0.
 ThreadFigures FiguresOfGone(const Window& window);
+bool HasGone(const Window& window);
 
 void ReadProcessName(Window* window);
 

@@ -6,45 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <memory>
 #include <new>
 #include <vector>
 
+#include "wire/zstd_contexts.h"
 #include "wire/zstd_memory.h"
 
 namespace opscope {
 namespace {
 
 constexpr size_t kMaxPlanes = 8;
-constexpr int kZstdLevel = 3;
 constexpr uint8_t kConstant = 0;
 constexpr uint8_t kPlanes = 1;
-
-struct FreeCompressor {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-struct FreeDecompressor {
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-// Making a context costs more than compressing a short plane.
-ZSTD_CCtx* Compressor() {
-  static thread_local std::unique_ptr<ZSTD_CCtx, FreeCompressor> context;
-  if (context == nullptr) {
-    context.reset(ZSTD_createCCtx());
-    if (context == nullptr) throw std::bad_alloc();
-    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kZstdLevel);
-    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 0);
-  }
-  return context.get();
-}
-
-ZSTD_DCtx* Decompressor() {
-  static thread_local std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context;
-  if (context == nullptr) context.reset(ZSTD_createDCtx());
-  if (context == nullptr) throw std::bad_alloc();
-  return context.get();
-}
 
 unsigned BytesOf(uint64_t value) {
   return static_cast<unsigned>((std::bit_width(value) + 7) / 8);
@@ -54,7 +27,8 @@ unsigned BytesOf(uint64_t value) {
 void AppendPlane(std::string* out, std::string_view plane) {
   if (plane.size() > 16) {
     std::string frame(ZSTD_compressBound(plane.size()), '\0');
-    const size_t size = ZSTD_compress2(Compressor(), frame.data(), frame.size(), plane.data(), plane.size());
+    const LentCompressor compressor;
+    const size_t size = ZSTD_compress2(compressor.get(), frame.data(), frame.size(), plane.data(), plane.size());
     ThrowIfShortOfMemory(size);
     if (!ZSTD_isError(size) && size < plane.size()) {
       AppendVarint(out, size * 2 + 1);
@@ -75,7 +49,8 @@ bool ReadPlane(ByteReader* reader, size_t size, std::string* plane) {
     return stored.size() == size;
   }
   plane->resize(size);
-  const size_t got = ZSTD_decompressDCtx(Decompressor(), plane->data(), size, stored.data(), stored.size());
+  const LentDecompressor decompressor;
+  const size_t got = ZSTD_decompressDCtx(decompressor.get(), plane->data(), size, stored.data(), stored.size());
   ThrowIfShortOfMemory(got);
   return got == size;
 }

@@ -1,0 +1,46 @@
+// Contexts of zstd, lent for one plane and kept for the next one: making one costs more than compressing a
+// short plane. Not thread_local: where memory is too short to note a destructor, the C library ends the program.
+//
+// Thread rule: any thread; nothing waits, so a child of fork may go on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <zstd.h>
+
+namespace opscope {
+
+// std::bad_alloc: memory is short.
+class LentCompressor {
+ public:
+  LentCompressor();
+  ~LentCompressor();
+  LentCompressor(const LentCompressor&) = delete;
+  LentCompressor& operator=(const LentCompressor&) = delete;
+  ZSTD_CCtx* get() const { return context_; }
+
+ private:
+  ZSTD_CCtx* context_;
+};
+
+class LentDecompressor {
+ public:
+  LentDecompressor();
+  ~LentDecompressor();
+  LentDecompressor(const LentDecompressor&) = delete;
+  LentDecompressor& operator=(const LentDecompressor&) = delete;
+  ZSTD_DCtx* get() const { return context_; }
+
+ private:
+  ZSTD_DCtx* context_;
+};
+
+// Stands in what reads or writes a whole file; at its end the contexts that nobody uses are freed.
+class ZstdContexts {
+ public:
+  ZstdContexts() = default;
+  ~ZstdContexts();
+  ZstdContexts(const ZstdContexts&) = delete;
+  ZstdContexts& operator=(const ZstdContexts&) = delete;
+};
+
+}  // namespace opscope
