@@ -164,12 +164,15 @@ std::string_view WriteWindowInfo(Window* window) {
   std::lock_guard<std::mutex> lock(window->mutex);
   try {
     const std::string text = FinalInfoText(*window);
-    char* kept = static_cast<char*>(std::malloc(text.size()));
+    // The same again, for one file after another.
+    if (!window->info_texts.empty() && text == window->info_texts.back())
+      return {window->info_texts.back(), text.size()};
+    char* kept = static_cast<char*>(std::malloc(text.size() + 1));
     if (kept == nullptr || !window->info_texts.Push(kept)) {
       std::free(kept);
       return {};
     }
-    std::memcpy(kept, text.data(), text.size());
+    std::memcpy(kept, text.c_str(), text.size() + 1);
     return {kept, text.size()};
   } catch (const std::bad_alloc&) {
     return {};

@@ -79,5 +79,29 @@ TEST(Cycles, OfNewProfilersLeaveNothing) {
   ExpectNothingStays("a new Profiler each time", false);
 }
 
+TEST(Cycles, OfSavingOneRecordingLeaveNothing) {
+  const int saves = InFull(20000, kSanitized ? 200 : 4000);
+  const std::string path = testing::TempDir() + "cycles_test_" + std::to_string(getpid()) + ".opscope";
+  Profiler profiler;
+  ASSERT_TRUE(profiler.Start().ok());
+  {
+    OPSCOPE_SCOPE("scope");
+  }
+  ASSERT_TRUE(profiler.Stop().ok());
+  Footprint before;
+  for (int i = 0; i < 100 + saves; ++i) {
+    if (i == 100) before = TakeFootprint();
+    ASSERT_TRUE(profiler.Save(path).ok());
+  }
+  const Footprint after = TakeFootprint();
+  const int64_t grown = after.resident_bytes - before.resident_bytes;
+  EXPECT_EQ(after.descriptors, before.descriptors);
+  if (!kSanitized) {
+    EXPECT_LT(grown, 1 << 20);
+  }
+  std::printf("%d saves: RSS %+lld bytes\n", saves, static_cast<long long>(grown));
+  std::remove(path.c_str());
+}
+
 }  // namespace
 }  // namespace opscope
