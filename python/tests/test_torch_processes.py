@@ -226,7 +226,7 @@ def test_workers_are_as_without_opscope(tmp_path, kind):
         header = f"KIND, WHOLE = {start!r}, {whole}\n"
         program = header + variant + WORKERS + record + tail + (count if variant == OPSCOPE else "")
         status, out, err = run_file(folder, program)
-        outcomes.append((status, out, re.sub(r"line \d+|0x\w+|Process-\d+|(?m:^ +.*\n)", "", err)))
+        outcomes.append((status, out, re.sub(r"line \d+|0x\w+|\w*Process-\d+|(?m:^ +.*\n)", "", err)))
     status, out, err = outcomes[1]
     assert out.endswith("parent 10\n")
     assert (status, out.removesuffix("parent 10\n"), err) == outcomes[0]
