@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "opscope/import.h"
+#include "opscope/record_to.h"
 
 namespace opscope::python {
 namespace {
@@ -61,6 +62,7 @@ Status RecordingSession::Start() {
   window_options.at_cap = options_.at_cap;
   window_options.native_threads = options_.native_threads;
   window_options.max_bytes = options_.max_bytes;
+  window_options.record_to = options_.record_to.empty() ? nullptr : options_.record_to.c_str();
   if (options_.source != nullptr) window_options.thread_number = options_.source->current_thread;
   window_options.metadata_json = metadata.empty() ? nullptr : metadata.c_str();
   const char* error = nullptr;
@@ -104,8 +106,8 @@ void RecordingSession::StopLocked() {
   if (options_.flight != nullptr) options_.flight->Leave();
   if (source_session_ != nullptr) options_.source->stop(source_session_);
   source_session_ = nullptr;
+  ReportSourceFailures();  // before the close, which ends the file of record_to
   opscope_window_close(window_);
-  ReportSourceFailures();
   final_counts_ = opscope_window_counts(window_);
   state_ = State::kStopped;
 }
@@ -117,6 +119,15 @@ void RecordingSession::ReportSourceFailures() {
   if (failures == 0) return;
   const std::string member = JsonMember(kSourceFailuresKey, std::to_string(failures));
   opscope_window_add_metadata(window_, member.c_str());
+}
+
+std::string RecordingSession::FileWarning() const {
+  if (is_in_child() || options_.record_to.empty()) return {};
+  const std::lock_guard lock(mutex_);
+  if (window_ == nullptr) return {};
+  const WindowFile file = opscope_window_file(window_);
+  const bool is_told_now = (file.bytes == 0) == (state_ == State::kRunning);
+  return file.error != 0 && is_told_now ? opscope::FileWarning(options_.record_to, file) : std::string();
 }
 
 bool RecordingSession::is_running() const {

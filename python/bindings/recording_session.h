@@ -31,6 +31,7 @@ struct RecordingOptions {
   uint64_t max_bytes = uint64_t{1} << 30;
   AtCap at_cap = AtCap::kStop;
   NativeThreads native_threads = NativeThreads::kAll;
+  std::string record_to;                // path of a file that it lies in; empty: none
   std::string metadata_json;            // members of a JSON object
   uint32_t source_flags = 0;            // torch_source_flags
   const TorchSource* source = nullptr;  // null: native scopes only
@@ -50,6 +51,8 @@ class RecordingSession {
   // Ends the recording; milliseconds at most. A second call does nothing.
   void Stop();
   bool is_running() const;
+  // What record_to could not do: asked after the start (no file), and after the stop (the rest). Empty: nothing.
+  std::string FileWarning() const;
 
   WindowCounts counts() const;
   // One member of the recording's metadata; `json` is its value. Kept until the recording is

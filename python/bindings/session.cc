@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings.h"
+#include "opscope/record_to.h"
 #include "recording_session.h"
 
 namespace opscope::python {
@@ -33,13 +34,14 @@ NativeThreads NativeThreadsOf(const std::string& name) {
 
 void Construct(RecordingSession* place, uint64_t max_bytes, const std::string& at_cap,
                const std::string& native_threads, nb::str metadata_json, uint32_t source_flags,
-               const LoadedTorchSource* source, FlightRecorder* flight) {
+               const LoadedTorchSource* source, FlightRecorder* flight, nb::str record_to) {
   RecordingOptions options;
   options.max_bytes = max_bytes;
   options.at_cap = AtCapOf(at_cap);
   options.native_threads = NativeThreadsOf(native_threads);
   options.metadata_json = FromText(metadata_json);
   options.source_flags = source_flags;
+  options.record_to = FromText(record_to);
   options.source = source != nullptr ? source->source : nullptr;
   options.flight = flight;
   new (place) RecordingSession(std::move(options));
@@ -70,11 +72,19 @@ SharedTrace ReadTrace(RecordingSession& session) {
 }  // namespace
 
 void BindSession(nb::module_& module) {
+  module.def(
+      "recording_path", [](nb::str record_to, int64_t n) { return ToText(RecordingPath(FromText(record_to), n)); },
+      nb::arg("record_to"), nb::arg("n"), "Path of the n-th recording of one profile (from 1).");
   nb::class_<RecordingSession>(module, "Session",
                                "One recording of this process: start(), stop(), then trace(). Any thread.")
       .def("__init__", &Construct, nb::arg("max_bytes") = uint64_t{1} << 30, nb::arg("at_cap") = "stop",
            nb::arg("native_threads") = "all", nb::arg("metadata_json") = "", nb::arg("source_flags") = 0,
-           nb::arg("adapter").none() = nb::none(), nb::arg("flight").none() = nb::none(), nb::keep_alive<1, 8>())
+           nb::arg("adapter").none() = nb::none(), nb::arg("flight").none() = nb::none(), nb::arg("record_to") = "",
+           nb::keep_alive<1, 8>())
+      .def(
+          "file_warning",
+          [](const RecordingSession& session) { return ToText(WithoutGil([&] { return session.FileWarning(); })); },
+          "What record_to could not do, asked after start() and after stop(); '' when all is well.")
       .def("start", &Start, "RuntimeError: it was started before, or the recorder or the source has no room.")
       .def(
           "stop", [](RecordingSession& session) { WithoutGil([&] { session.Stop(); }); },

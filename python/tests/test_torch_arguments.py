@@ -88,7 +88,6 @@ LATER = {
     "with_modules=True": {"with_modules": True},
     "acc_events=True": {"acc_events": True},
     "post_processing_timeout_s=5": {"post_processing_timeout_s": 5},
-    "record_to=PATH": {"record_to": "x.opscope"},
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch.autograd import ProfilerActivity
 
+from .. import _core
 from ..flight import Flight
 from ..trace import Trace
 from . import metadata
@@ -49,7 +50,8 @@ class _KinetoProfile:
 
     ``max_bytes``: memory that the recording may hold, argument values included.
     ``at_cap``: what happens there: "stop" (nothing more is kept) or "keep_newest" (the oldest goes).
-    ``record_to``: not yet.
+    ``record_to``: path of a file that the recording lies in while it is made, so that it is there however
+    the process ends. Each further recording of this object goes to NAME.2.EXTENSION and so on.
     ``dump_to``: file of the dumps below; ``{pid}`` and ``{number}`` are filled in, or put before its extension.
     ``dump_on_signal``: writes one when the process gets this signal, whatever hangs.
     ``dump_on_exception``: writes one when an exception leaves the ``with`` block, or is caught by nobody.
@@ -90,7 +92,6 @@ class _KinetoProfile:
             execution_trace_observer=execution_trace_observer,
             acc_events=acc_events,
             post_processing_timeout_s=post_processing_timeout_s,
-            record_to=record_to,
         )
         refuse_activities(self.activities, self.activity_filters, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
@@ -112,6 +113,8 @@ class _KinetoProfile:
         self._flight = Flight(
             dump_to, signal=dump_on_signal, on_exception=dump_on_exception, no_step_for=dump_if_no_step_for
         )
+        self.record_to = None if record_to is None else os.fsdecode(record_to)
+        self._recordings = 0  # started so far
         self.profiler: Recording | None = None
         self.mem_tl = None
         self.use_device = device_of(self.activities)
@@ -174,6 +177,7 @@ class _KinetoProfile:
             use_device=device,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
+            record_to=_core.recording_path(self.record_to or "", self._recordings + 1),
         )
         return Recording(settings, self._create_trace_id(), self._flight)
 
@@ -197,6 +201,7 @@ class _KinetoProfile:
         self._metadata_for_next = {}
         self._flight.start()  # start() has done so, unless a program calls this method itself
         self.profiler.start()
+        self._recordings += 1
 
     def _own_metadata(self) -> dict[str, str]:
         members = {name: "1" for name in ("record_shapes", "with_flops") if getattr(self, name)}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from .. import _core
 from ..trace import Trace
@@ -26,7 +27,9 @@ class Recording:
             source_flags=settings.source_flags,
             adapter=source.adapter(),
             flight=flight.core,
+            record_to=settings.record_to,
         )
+        self._has_warned = False
         self._is_counted = False
         self._process: int | None = None  # that has started it
         self._events: EventList | None = None
@@ -53,12 +56,20 @@ class Recording:
         self._process = os.getpid()
         self._is_counted = True
         tell_torch(+1)
+        self._warn_of_file()
 
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
         self._session.stop()
         self._stopped = True
         self._uncount()
+        self._warn_of_file()
+
+    def _warn_of_file(self) -> None:
+        warning = self._session.file_warning()
+        if warning and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(warning, RuntimeWarning, stacklevel=2)
 
     def _uncount(self) -> None:
         if self._is_counted:

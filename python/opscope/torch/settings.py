@@ -49,6 +49,7 @@ class RecordingSettings:
     use_device: str | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
     at_cap: str = "stop"
+    record_to: str = ""
 
     @property
     def source_flags(self) -> int:
@@ -79,8 +80,6 @@ def refuse_later_arguments(**arguments) -> None:
         if timeout < 0:
             raise ValueError("post_processing_timeout_s must be non-negative")
         raise UnsupportedFeature(f"post_processing_timeout_s={timeout}", "post-processing is never cut short")
-    if arguments.get("record_to") is not None:
-        raise UnsupportedFeature("record_to=PATH", "recordings are kept in memory", "save(path) after the recording")
 
 
 def refuse_activities(groups, selections, *, by_default: bool) -> None:
