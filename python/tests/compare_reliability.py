@@ -159,6 +159,29 @@ def show(name, server, program):
         print(f"{name}: {side}: {text_of(server.run(start + PRELUDE + program, limit_s=300))}", flush=True)
 
 
+KILLED_WHILE_RECORDING = """
+prof = profile(TO); prof.start()
+inside = record_function("inside"); inside.__enter__(); operators(10000)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def show_killed_while_recording(name, server):
+    """What is left of 10,000 operators and of the range that was open."""
+    import opscope
+
+    for side, start, to in (("opscope", OPSCOPE, "record_to='x.opscope'"), ("torch  ", TORCH, "")):
+        server.run(start + PRELUDE + KILLED_WHILE_RECORDING.replace("TO", to))
+        files = [path for path in server.folder.iterdir() if path.name not in ("program.py", "stdout", "stderr")]
+        told = "no file"
+        for path in files:
+            spans = opscope.open(path).spans
+            names = list(spans.text("name"))
+            still_open = [text for text, flags in zip(names, spans["flags"], strict=True) if flags & 1]
+            told = f"{names.count('aten::add')} of 10000 events, open: {', '.join(still_open)}"
+        print(f"{name}: {side}: {told}", flush=True)
+
+
 def state_of(path):
     if not path.exists():
         return "absent"
@@ -196,6 +219,8 @@ def main(names):
     for name, program in programs.items():
         if not names or name in names:
             show(name, server, program)
+    if not names or "killed while recording" in names:
+        show_killed_while_recording("killed while recording", server)
     if not names or "killed while exporting" in names:
         show_killed("killed while exporting", server)
     server.close()
