@@ -40,19 +40,21 @@ char* UnitOf(ChunkHeader* chunk) {
   return reinterpret_cast<char*>(chunk) - chunk->table_distance - kBlockHeaderBytes;
 }
 
+PublishedWord* TrailerOf(ChunkHeader* chunk, uint64_t size) {
+  return reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(chunk) + size);
+}
+
 void WriteTrailer(ChunkHeader* chunk, uint64_t size, uint32_t thread_index, uint32_t sequence) {
-  auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(chunk) + size);
-  __atomic_store_n(word, uint64_t{thread_index} | uint64_t{sequence} << 32, __ATOMIC_RELEASE);
+  __atomic_store_n(TrailerOf(chunk, size), uint64_t{thread_index} | uint64_t{sequence} << 32, __ATOMIC_RELEASE);
 }
 
 // Whoever reads a place that was used before finds no chunk named at its end before anything else changes.
 RecordingFile::Unit MakeUnit(char* place, uint64_t chunk_at, uint32_t size) {
   RecordingFile::Unit unit;
   unit.chunk = reinterpret_cast<ChunkHeader*>(place + chunk_at);
-  WriteTrailer(unit.chunk, size, 0, 0);
+  __atomic_exchange_n(TrailerOf(unit.chunk, size), 0, __ATOMIC_ACQ_REL);  // what follows is seen after it
   char* table = place + kBlockHeaderBytes;
   const uint64_t table_bytes = chunk_at - kBlockHeaderBytes;
-  std::atomic_thread_fence(std::memory_order_release);
   std::memset(table, 0, table_bytes);
   unit.table = ::new (table) OpenTable;
   unit.table->capacity = static_cast<uint32_t>((table_bytes - sizeof(OpenTable)) / sizeof(OpenTableEntry));
