@@ -310,3 +310,22 @@ def test_results_while_recording_are_empty_as_in_torch():
         prof.start()
         assert list(prof.events()) == [] and list(prof.key_averages()) == []
         prof.stop()
+
+
+@pytest.mark.parametrize("fields", [("verbose", "profile_all_threads"), ("profile_all_threads",), ("verbose",)])
+def test_fields_of_the_experimental_config_are_found_by_name(fields):
+    """Their order differs between versions of torch, and some are not there."""
+    from opscope.torch.settings import read_experimental_config
+
+    class Config:
+        def __init__(self, **values):
+            if set(values) - set(fields):
+                raise TypeError("incompatible constructor arguments")
+            self.values = values
+
+        def __getstate__(self):
+            return tuple(self.values.get(name, False) for name in fields)
+
+    for asked in fields:
+        read = read_experimental_config(Config(**{asked: True}))
+        assert read.get("profile_all_threads", False) is (asked == "profile_all_threads")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import warnings
 from dataclasses import dataclass
@@ -17,23 +18,13 @@ _INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY = 1, 2, 4, 8
 
 DEFAULT_MAX_BYTES = 1 << 30
 
-# Fields of torch's _ExperimentalConfig in the order of its state.
-_EXPERIMENTAL_FIELDS = (
-    "profiler_metrics",
-    "profiler_measure_per_kernel",
-    "verbose",
-    "performance_events",
-    "enable_cuda_sync_events",
-    "adjust_profiler_step",
-    "disable_external_correlation",
-    "profile_all_threads",
-    "capture_overload_names",
-    "record_python_gc_info",
-    "expose_kineto_event_metadata",
-    "custom_profiler_config",
-    "adjust_timestamps",
-    "trace_only",
-)
+# Of torch's _ExperimentalConfig, with a value that is not the default.
+_EXPERIMENTAL_FIELDS = {
+    "performance_events": ["an event"],
+    "profile_all_threads": True,
+    "capture_overload_names": True,
+    "custom_profiler_config": "a configuration",
+}
 
 
 @dataclass
@@ -106,7 +97,8 @@ def read_experimental_config(config) -> dict:
     """The fields of an _ExperimentalConfig; refuses those that ask for what is not recorded yet."""
     if config is None:
         return {}
-    fields = dict(zip(_EXPERIMENTAL_FIELDS, config.__getstate__(), strict=False))
+    state = config.__getstate__()
+    fields = {name: state[at] for name, at in _positions(type(config)).items()}
     if fields.get("performance_events"):
         raise UnsupportedFeature(
             "experimental_config with performance_events", "CPU counters are not read", _SAME_CONFIG
@@ -116,6 +108,19 @@ def read_experimental_config(config) -> dict:
             "experimental_config with the cupti_monitor backend", "device kernels are not recorded", _SAME_CONFIG
         )
     return fields
+
+
+@functools.cache
+def _positions(kind: type) -> dict[str, int]:
+    """Where a field stands in the state of a config, which alone can be read: versions of torch differ in that."""
+    plain, positions = kind().__getstate__(), {}
+    for name, value in _EXPERIMENTAL_FIELDS.items():
+        try:
+            state = kind(**{name: value}).__getstate__()
+        except TypeError:  # a version that has no such field
+            continue
+        positions[name] = [one != other for one, other in zip(plain, state, strict=True)].index(True)
+    return positions
 
 
 _SAME_CONFIG = "torch.profiler with the same experimental_config"
