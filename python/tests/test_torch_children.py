@@ -202,6 +202,47 @@ print(os.getpid(), child, *map(os.path.basename, prof.dumps))
     assert opscope.open(programs.folder / f"flight-{child}-1.opscope").info["parent_pid"] == int(parent)
 
 
+def test_mapped_files_of_children_are_their_own(programs):
+    """record_to=: children that are killed at work leave what they had recorded; the parent's file is whole."""
+    import opscope
+
+    program = """
+def child():
+    own = profile(record_to="run.opscope"); own.start()
+    operators(4)
+    with record_function("open in the child"): os.kill(os.getpid(), signal.SIGKILL)
+def idle(): operators(3); os._exit(0)  # with the parent's window, in which it has no part
+children = []
+with profile(record_to="run.opscope", record_shapes=True) as prof:
+    operators(5)
+    for work in (child, idle, child):
+        flush(); number = os.fork()
+        if number == 0: work()
+        print(work.__name__, number, wait(number))
+        operators(1)
+    with multiprocessing.get_context("fork").Pool(2) as pool: pool.map(abs, range(8))
+print("parent", os.getpid(), sum(event.name == "aten::neg" for event in prof.events()))
+"""
+    done = programs.run(OPSCOPE + START + program)
+    assert (done.status, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [(row[0], row[2]) for row in rows] == [("child", "-9"), ("idle", "0"), ("child", "-9"), ("parent", "8")]
+    parent = rows[-1][1]
+    killed = [row[1] for row in rows if row[0] == "child"]
+    files = {path.name for path in programs.folder.glob("*.opscope")}
+    assert files == {"run.opscope"} | {f"run.{number}.opscope" for number in killed}
+    whole = opscope.open(programs.folder / "run.opscope")
+    assert (len(whole.problems), list(whole.processes["pid"])) == (0, [int(parent)])
+    assert list(whole.spans.text("name")).count("aten::neg") == 8
+    for number in killed:
+        trace = opscope.open(programs.folder / f"run.{number}.opscope")
+        assert list(trace.processes["pid"]) == [int(number)]
+        assert trace.info["parent_pid"] == int(parent)
+        names = list(trace.spans.text("name"))
+        assert (names.count("aten::neg"), names.count("open in the child")) == (4, 1)
+        assert "recording_not_ended" in trace.problems.text("kind")
+
+
 def test_forks_in_a_row_neither_lose_nor_double(programs):
     """Children that leave in every way, while the parent records on: its numbered ranges are all there, once."""
     program = f"""

@@ -83,8 +83,8 @@ if sys.argv[1] != "without":
     from opscope.torch import profile
 if sys.argv[1] == "after a window":
     with profile(): torch.ones(1)
-x, add = torch.ones(2), torch.add
-for _ in range(int(sys.argv[2])): add(x, x)
+x = torch.ones(2)  # in place: what malloc takes depends on what was allocated before
+for _ in range(int(sys.argv[2])): torch.neg_(x)
 """
 
 

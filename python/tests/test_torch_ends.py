@@ -44,6 +44,12 @@ prof.start()
 operators()
 prof.stop()
 """,
+    "mapped": """
+prof = profile(record_to="mapped.opscope", record_shapes=True)
+prof.start()
+operators()
+still_open = record_function("open"); still_open.__enter__()
+""",
     # A flight recorder with all its doors: handler, hooks, thread. Dumps are written, and nobody sees it.
     "flying": """
 prof = profile(at_cap="keep_newest", dump_to="flight.opscope", dump_on_signal=signal.SIGTERM,

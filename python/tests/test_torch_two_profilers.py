@@ -111,7 +111,8 @@ class Window:
     def __init__(self, number):
         self.is_theirs = number == 0
         self.all_threads = choose.random() < 0.3
-        self.prof = (theirs if self.is_theirs else ours)(self.all_threads)
+        options = dict(record_to="mapped.opscope") if not self.is_theirs and choose.random() < 0.3 else dict()
+        self.prof = (theirs if self.is_theirs else ours)(self.all_threads, **options)
         self.segments = []
         self.prof.start()
     def check(self):
