@@ -31,6 +31,9 @@ def make(folder):
         shutil.copytree(
             origin, package, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "libopscope_torch*")
         )
+    brought = ENGINE.parent / "opscope.libs"  # what a wheel of auditwheel carries of the system it was made on
+    if brought.exists():
+        shutil.copytree(brought, folder / brought.name)
     return folder
 
 

@@ -30,6 +30,8 @@ void ExpectToBear(const std::string& what, const Job& job) {
 TEST(AllocationFaults, OfARecordingCostNoMoreThanRecords) {
   ExpectToBear("recording", Recording());
   ExpectToBear("many threads", ManyThreads());
+  const Folder folder;
+  ExpectToBear("mapped recording", MappedRecording(folder.Path("mapped.opscope")));
 }
 
 TEST(AllocationFaults, OfAScheduleLeaveTheOldFileOrAWholeOne) {

@@ -1,6 +1,6 @@
 // A disk that is full, a folder that may not be written, signals in the middle of calls: the old file stays or the
 // whole new one stands there, nothing is left beside it, the error names the path and the system's reason, and the
-// job goes on. OPSCOPE_SOAK=1: every call of each job.
+// job goes on. Mapped recordings: src/profiler/record_to_faults_test.cc. OPSCOPE_SOAK=1: every call of each job.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <sched.h>

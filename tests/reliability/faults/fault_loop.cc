@@ -8,14 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
-#define FAULTS_FINDS_LEAKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/lsan_interface.h>
-#define FAULTS_FINDS_LEAKS 1
-#endif
 #endif
 
 namespace faults {
@@ -27,7 +21,7 @@ constexpr uint64_t kMostPlaces = 1000000;
 enum ChildStatus : int { kReached = 0, kNotReached = 1, kWrong = 2 };
 
 bool FoundLeaks() {
-#ifdef FAULTS_FINDS_LEAKS
+#ifdef __SANITIZE_ADDRESS__
   return __lsan_do_recoverable_leak_check() != 0;
 #else
   return false;

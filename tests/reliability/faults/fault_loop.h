@@ -24,6 +24,7 @@ class Trial {
   void End() { calls_ += Disarm(); }
   // The call failed; before that nothing may go wrong.
   bool failed() const { return at_ != 0 && calls_ >= at_; }
+  Call call() const { return fault_.call; }
   int number() const { return fault_.number; }
   // What a caller repeats or goes on with, and nobody else hears of.
   bool is_harmless() const { return fault_.number == 0 || fault_.number == EINTR; }

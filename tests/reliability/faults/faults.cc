@@ -16,14 +16,6 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FAULTS_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FAULTS_ADDRESS_SANITIZER 1
-#endif
-#endif
-
 namespace faults {
 namespace {
 
@@ -77,7 +69,7 @@ using faults::Fails;
 
 #define FAULTS_EXPORT __attribute__((visibility("default")))
 
-#ifdef FAULTS_ADDRESS_SANITIZER
+#ifdef __SANITIZE_ADDRESS__
 
 // The sanitizer has malloc for itself.
 namespace {
@@ -206,6 +198,21 @@ FAULTS_EXPORT int open(const char* path, int flags, ...) {
 FAULTS_EXPORT ssize_t write(int descriptor, const void* bytes, size_t size) {
   const size_t share = faults::Share(Call::kWrite, size);
   return share == 0 && size != 0 ? -1 : syscall(SYS_write, descriptor, bytes, share);
+}
+
+FAULTS_EXPORT ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t at) {
+  const size_t share = faults::Share(Call::kWrite, size);
+  return share == 0 && size != 0 ? -1 : syscall(SYS_pwrite64, descriptor, bytes, share, at);
+}
+
+FAULTS_EXPORT int fallocate(int descriptor, int mode, off_t at, off_t size) {
+  if (Fails(Call::kSpace)) return -1;
+  return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, at, size));
+}
+
+FAULTS_EXPORT int ftruncate(int descriptor, off_t size) noexcept {
+  if (Fails(Call::kSpace)) return -1;
+  return static_cast<int>(syscall(SYS_ftruncate, descriptor, size));
 }
 
 FAULTS_EXPORT int close(int descriptor) {

@@ -15,7 +15,8 @@ enum class Call : uint8_t {
   kMap,       // mmap
   kThread,    // pthread_create
   kOpen,
-  kWrite,
+  kWrite,  // write and pwrite
+  kSpace,  // fallocate and ftruncate
   kClose,  // the descriptor is closed all the same
   kRename,
 };

@@ -22,6 +22,7 @@
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/profiler.h"
+#include "opscope/record_to.h"
 #include "recorded_work.h"
 
 namespace faults {
@@ -94,6 +95,15 @@ std::string WrongWithCounts(uint64_t recorded, uint64_t dropped, const RecordedW
   return "recorded " + std::to_string(recorded) + " + dropped " + std::to_string(dropped) + " is not issued " +
          std::to_string(work.issued());
 }
+
+// Removed at the end of a trial: names have the number of the process in them.
+struct FileOfOneTrial {
+  explicit FileOfOneTrial(std::string of) : path(std::move(of)) {}
+  ~FileOfOneTrial() { unlink(path.c_str()); }
+  FileOfOneTrial(const FileOfOneTrial&) = delete;
+  FileOfOneTrial& operator=(const FileOfOneTrial&) = delete;
+  const std::string path;
+};
 
 // A Profiler that was not to be had is none: its constructor may say so by std::bad_alloc, as any may.
 std::unique_ptr<Profiler> MakeProfiler(opscope::Options options = {}) {
@@ -216,6 +226,44 @@ Job ScheduledRecording(std::string path) {
     // The first of both may have been saved before the second one failed.
     if (!saved.ok() && ReadText(path) != kOldFile) Put(path, kOldFile);
     return WrongWithFile(*trial, saved, path);
+  };
+}
+
+Job MappedRecording(std::string path) {
+  return [path](Trial* trial) -> std::string {
+    const std::string file = opscope::RecordingPath(path, 1);  // this is a child: its own file
+    const FileOfOneTrial gone(file);
+    RecordedWork work;
+    int warnings = 0;
+    opscope::Options options;
+    options.record_to = path;
+    options.on_warning = [&](std::string_view) { ++warnings; };
+    trial->Begin();
+    const std::unique_ptr<Profiler> profiler = MakeProfiler(std::move(options));
+    Status started, stopped;
+    if (profiler != nullptr) started = profiler->Start();
+    for (int i = 0; i < 3; ++i)
+      work.Work();
+    if (profiler != nullptr && started.ok()) stopped = profiler->Stop();
+    trial->End();
+    if (!work.is_right()) return "the program came to another result";
+    if (profiler == nullptr) return trial->failed() ? "" : "no profiler without a fault";
+    if (!started.ok()) return WrongWithError(*trial, started.error(), "");
+    if (!stopped.ok()) return WrongWithError(*trial, stopped.error(), "");
+    if (std::string wrong = WrongWithCounts(profiler->recorded(), profiler->dropped(), work); !wrong.empty())
+      return wrong;
+    if (trial->call() != Call::kMap && profiler->dropped() != 0)
+      return "dropped " + std::to_string(profiler->dropped()) + ", and there was memory";
+    if (!trial->failed() && warnings != 0) return "a warning without a fault";
+    const std::string copy = file + ".copy";
+    const FileOfOneTrial copy_gone(copy);
+    if (const Status saved = profiler->Save(copy); !saved.ok()) return saved.error().message;
+    Result<Trace> trace = opscope::ImportFile(copy);
+    if (!trace.ok()) return trace.error().message;
+    Result<Trace> mapped = opscope::ImportFile(file);
+    if (mapped.ok() && EventsOf(mapped.value()) == EventsOf(trace.value())) return "";
+    if (!trial->failed()) return mapped.ok() ? "events are missing in the file" : mapped.error().message;
+    return warnings == 0 ? "the file is not whole, and nobody said so" : "";
   };
 }
 

@@ -34,6 +34,9 @@ Job Recording();
 Job ManyThreads();
 // The same with a schedule whose recordings are saved to `path` as they become complete.
 Job ScheduledRecording(std::string path);
+// Start, two threads that record into a mapped file, Stop. What the file cannot take stays in memory, and a warning
+// says so: nothing is dropped.
+Job MappedRecording(std::string path);
 // Save where a file stands: the old one or the whole new one.
 Job Saving(std::string path);
 // Save where a file stands and there is no room, or (`forbid`) no right: refused, the old file stays.
