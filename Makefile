@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test soak bench asan tsan fuzz format lint golden clean
+.PHONY: help build demo test soak bench asan tsan release fuzz format lint golden clean
 T ?= chrome_json
 S ?= 60
 
@@ -28,6 +28,9 @@ asan: ## C++ tests under the address and undefined-behaviour sanitizers
 
 tsan: ## C++ tests under the thread sanitizer
 	@tools/setup packages && tools/run_tests.py --preset tsan
+
+release: ## C++ tests as users get them, without debug checks
+	@tools/setup packages && tools/run_tests.py --preset release
 
 fuzz: ## libFuzzer on one parser: make fuzz T=chrome_json S=60
 	@tools/setup packages && tools/fuzz $(T) $(S)

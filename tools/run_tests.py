@@ -3,7 +3,7 @@
 """Builds and runs every test and ends with one line that counts them; exit 1 on any failure or when there is none.
 
     tools/run_tests.py                   what `make test` runs: C++, Python, the demo and the benchmarks, briefly
-    tools/run_tests.py --preset asan     the C++ tests alone, under a sanitizer (asan or tsan)
+    tools/run_tests.py --preset asan     the C++ tests alone: asan, tsan or release
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
 
 The counts come from the result files of ctest and pytest, not from their printed text. A step that dies
@@ -131,7 +131,7 @@ def torch_folder():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", choices=["dev", "asan", "tsan"], default="dev")
+    parser.add_argument("--preset", choices=["dev", "asan", "tsan", "release"], default="dev")
     parser.add_argument("--soak", action="store_true")
     options = parser.parse_args()
     preset = options.preset
