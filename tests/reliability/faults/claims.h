@@ -1,0 +1,32 @@
+// What the jobs look at when a trial is over. Each returns what is wrong, or nothing.
+//
+// Thread rule: pure functions of files and values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fault_loop.h"
+#include "opscope/result.h"
+#include "opscope/trace.h"
+#include "recorded_work.h"
+
+namespace faults {
+
+inline constexpr std::string_view kOldFile = "what stood here before";
+
+std::string ReadText(const std::string& path);
+void Put(const std::string& path, std::string_view text);
+std::string FolderOf(const std::string& path);
+uint64_t EventsOf(const opscope::Trace& trace);
+
+// An error that tells what it is about.
+std::string WrongWithError(const Trial& trial, const opscope::Error& error, std::string_view about);
+// The file at `path` is the old one after an error, and a whole recording else.
+std::string WrongWithFile(const Trial& trial, const opscope::Status& status, const std::string& path);
+// recorded + dropped = issued, and the program did its work.
+std::string WrongWithCounts(uint64_t recorded, uint64_t dropped, const RecordedWork& work);
+
+}  // namespace faults
