@@ -84,8 +84,8 @@ struct TorchTableOptions {
 // ---- tables for people, JSON, CSV ---------------------------------------------------------------
 
 struct SummaryTableOptions {
-  size_t limit = 0;  // rows; 0: all
-  size_t width = 0;  // of the terminal: long names are cut to fit; 0: never cut
+  size_t limit = 0;        // rows; 0: all
+  size_t width = 0;        // of the terminal: long names are cut to fit; 0: never cut
   bool flop_rate = false;  // a column FLOP/s, where ops have FLOPs
   double peak_flops = 0;   // of the machine, per second: a column with the share of it; 0: none
 };

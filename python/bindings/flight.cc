@@ -1,8 +1,6 @@
 // `_core.FlightRecorder`: dumps of a running Session. What happens without the GIL (a signal while the main
 // thread hangs in C code, the watchdog) happens in C++ alone.
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/flight_recorder.h"
-
 #include <nanobind/stl/string.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "bindings.h"
+#include "opscope/flight_recorder.h"
 
 namespace opscope::python {
 namespace {

@@ -188,18 +188,12 @@ TEST_F(Cli, SummaryJsonHasThePromisedFields) {
   simdjson::dom::element row = document["rows"].at(0);
   EXPECT_EQ(row["name"].get_c_str().value(), std::string("inner"));
   const std::pair<const char*, int64_t> numbers[] = {
-      {"count", 2},
-      {"total_ns", 40500},
-      {"self_ns", 40500},
-      {"min_ns", 10000},
-      {"max_ns", 30500},
-      {"mean_ns", 20250},
-      {"device_self_ns", 0},
-      {"flops", 0},
-      {"flops_per_s", 0},
-      {"total_with_recursion_ns", 40500},
-      {"device_total_ns", 0},
-      {"self_memory_bytes", 0},
+      {"count", 2},           {"total_ns", 40500},
+      {"self_ns", 40500},     {"min_ns", 10000},
+      {"max_ns", 30500},      {"mean_ns", 20250},
+      {"device_self_ns", 0},  {"flops", 0},
+      {"flops_per_s", 0},     {"total_with_recursion_ns", 40500},
+      {"device_total_ns", 0}, {"self_memory_bytes", 0},
   };
   for (const auto& [field, value] : numbers)
     EXPECT_EQ(row[field].get_int64().value(), value) << field;
