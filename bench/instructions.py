@@ -3,7 +3,8 @@
 torch, and a loop of operators while nothing is recorded. What else the machine does makes no difference to them.
 
 The native counts are compared with those of bench/baseline/instructions.json, where the compiler is the same: 2 %
-more is a miss, unless "exceptions" there says why. --update writes that file. Needs valgrind with its headers; without them the rows say so.
+more is a miss, unless "exceptions" there says why. --update writes that file. Needs valgrind with its headers;
+without them the rows say so.
 """
 
 import json
