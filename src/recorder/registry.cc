@@ -11,6 +11,7 @@
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
 #include "recorder/memory.h"
+#include "recorder/open_table.h"
 #include "recorder/signals.h"
 
 using opscope::kMaxWindows;
@@ -94,8 +95,7 @@ void DetachStream(StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
-  stream.open_capacity = 0;
-  stream.open_table = nullptr;
+  UseTable(&stream, nullptr);
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->sealed = true;
   state->held_by_owner = false;
