@@ -16,8 +16,7 @@ pytestmark = pytest.mark.framework("torch")
 SOAK = os.environ.get("OPSCOPE_SOAK") == "1"
 
 START = """
-import collections, ctypes, multiprocessing, os, signal, subprocess, sys, threading, warnings
-warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)  # from 3.12 on
+import collections, ctypes, multiprocessing, os, signal, subprocess, sys, threading
 import torch
 CHILD = [sys.executable, "-SEc", "import os, sys; print('child', *sys.argv[1:]); sys.stdout.flush(); os._exit(7)"]
 def operators(count=3):
