@@ -273,6 +273,9 @@ TEST(RecordTo, ThreadsThatEndLeaveTheirRecordsInLittleRoom) {
 }
 
 TEST(RecordTo, AChildOfForkLeavesTheParentsFileAlone) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the hooks of fork take the recorder's locks in another order, while there is one thread";
+#endif
   const TemporaryFolder folder;
   const std::string path = folder.File("x.opscope");
   Profiler profiler({.record_to = path});
