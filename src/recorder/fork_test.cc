@@ -61,6 +61,24 @@ TEST(Fork, TheChildIsDetachedAndTheParentGoesOn) {
   EXPECT_EQ(decoded.only_thread().records[1].name, "after");
 }
 
+TEST(Fork, AChunkThatIsOnLoanFromAClosedWindowDoesNotHangTheChild) {
+  OwnedWindow window = OpenTestWindow();
+  {
+    OPSCOPE_SCOPE("before");
+  }
+  std::thread([&] { opscope_window_close(window.get()); }).join();  // this thread has not noticed yet
+  EXPECT_EQ(ExitOfChild([&] {
+              alarm(10);  // a deadlock is a failure, not a hang
+              OwnedWindow own = OpenTestWindow();
+              {
+                OPSCOPE_SCOPE("in the child");
+              }
+              return CloseAndDecode(own.get()).only_thread().recorded == 1 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(opscope_window_counts(window.get()).recorded, 1u);
+}
+
 TEST(Fork, TheChildRecordsForItself) {
   OwnedWindow parents = OpenTestWindow();
   const uint64_t parents_id = opscope_window_id(parents.get());

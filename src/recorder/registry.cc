@@ -11,7 +11,6 @@
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
 #include "recorder/memory.h"
-#include "recorder/open_table.h"
 #include "recorder/signals.h"
 
 using opscope::kMaxWindows;
@@ -95,7 +94,8 @@ void DetachStream(StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
-  UseTable(&stream, nullptr);
+  stream.open_capacity = 0;
+  stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->sealed = true;
   state->held_by_owner = false;
@@ -141,7 +141,9 @@ void AfterForkInChild() {
   for (Window* window : registry.open) {
     if (window != nullptr) registry.parent.generation = std::max(registry.parent.generation, window->generation);
   }
-  UnlockMemory();  // detaching may free; there is one thread and no handler, so nobody comes between
+  // Detaching may free and give chunks back; there is one thread and no handler, so nobody comes between.
+  UnlockMemory();
+  UnlockPool();
   for (Window* window = registry.all; window != nullptr; window = window->next)
     DetachWindow(window);
   for (Window*& window : registry.open)
@@ -149,6 +151,7 @@ void AfterForkInChild() {
   ChangeGate();
   registry.process = static_cast<uint32_t>(getpid());
   DetachThread(opscope_tls);
+  LockPool();
   LockMemory();
   AfterFork();
 }

@@ -186,7 +186,8 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   stream.window = window;
   stream.next_native = nullptr;
   stream.chunk_sequence = 0;
-  UseTable(&stream, nullptr);
+  stream.open_capacity = 0;
+  stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);  // scopes may have begun here since the last window closed
   stream.generation.store(window->generation, std::memory_order_release);
   thread->streams[window->slot] = &stream;
@@ -289,7 +290,7 @@ bool LetGo(Thread* thread, StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
-  UseTable(&stream, nullptr);
+  stream.open_capacity = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   for (Stream*& held : thread->streams) {
     if (held == &stream) held = nullptr;
@@ -307,7 +308,7 @@ void RecycleWhenFree(StreamState* state) {
   stream.next = nullptr;
   stream.limit = nullptr;
   stream.published = 0;
-  UseTable(&stream, nullptr);
+  stream.open_capacity = 0;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->chunks.Free();
   state->names.Free();
