@@ -87,13 +87,7 @@ def environment(**more):
     import opscope
 
     package = str(pathlib.Path(opscope.__file__).parent.parent)
-    fixed = {
-        "PYTHONPATH": package,
-        "PYTHONWARNINGS": "ignore:This process:DeprecationWarning",  # of fork beside threads, from Python 3.12 on
-        "KINETO_LOG_LEVEL": "6",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-    return os.environ | fixed | more
+    return os.environ | {"PYTHONPATH": package, "KINETO_LOG_LEVEL": "6", "OPENBLAS_NUM_THREADS": "1"} | more
 
 
 class ProgramServer:
