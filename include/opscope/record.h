@@ -69,6 +69,10 @@ struct Record {
 };
 static_assert(sizeof(Record) == 32);
 
+// Whether name and side of a record are offsets of entries in its chunk.
+inline bool NamesEntries(const Record& record) {
+  return record.kind != RecordKind::kHostBlock;
+}
 // The address of a kHostBlock, in two words: such a record is one of two per operator and has no name.
 inline uint64_t BlockAddress(const Record& record) {
   return uint64_t{record.name} | uint64_t{record.side} << 32;

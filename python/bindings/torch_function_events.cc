@@ -118,6 +118,7 @@ FunctionEvents Build(const Trace& trace, const std::optional<int64_t>& start_ns,
                      const std::optional<std::string>& use_device, bool only_torch_flops) {
   FunctionEventOptions options;
   options.only_torch_flops = only_torch_flops;
+  options.compensated_sums = nb::cast<int64_t>(nb::module_::import_("sys").attr("hexversion")) >= 0x030C0000;
   if (start_ns) options.trace_start = Timestamp{*start_ns};
   options.use_device = use_device;
   return WithoutGil([&] { return BuildFunctionEvents(trace, options); });

@@ -30,18 +30,40 @@ bool IsSetInMetadata(const Trace& trace, std::string_view key) {
   return false;
 }
 
-template <typename Value>
-auto SumOfChildren(const FunctionEvents& events, size_t i, Value value) {
-  decltype(value(i)) sum = 0;
-  for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
-    sum += value(Row(c));
+// Python's sum() of floats: from 3.12 on with Neumaier's compensation (A. Neumaier, "Rundungsfehleranalyse einiger
+// Verfahren zur Summation endlicher Summen", 1974).
+class PythonSum {
+ public:
+  explicit PythonSum(bool is_compensated) : is_compensated_(is_compensated) {}
+  void Add(double value) {
+    const double sum = sum_ + value;
+    if (is_compensated_) {
+      const bool larger = std::fabs(sum_) >= std::fabs(value);
+      lost_ += larger ? (sum_ - sum) + value : (value - sum) + sum_;
+    }
+    sum_ = sum;
   }
-  return sum;
+  double Result() const { return sum_ + lost_; }
+
+ private:
+  bool is_compensated_;
+  double sum_ = 0, lost_ = 0;
+};
+
+template <typename Value>
+double TimeOfChildren(const FunctionEvents& events, size_t i, Value value) {
+  PythonSum sum(events.compensated_sums);
+  for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)])
+    sum.Add(value(Row(c)));
+  return sum.Result();
 }
 
 int64_t SelfMemory(const FunctionEvents& events, const std::vector<int64_t>& usage, size_t i) {
   if (usage.empty() || (events.flags[i] & kNoSelf) != 0) return 0;
-  return usage[i] - SumOfChildren(events, i, [&](size_t c) { return usage[c]; });
+  int64_t self = usage[i];
+  for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)])
+    self -= usage[Row(c)];
+  return self;
 }
 
 }  // namespace
@@ -51,6 +73,7 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   work.events.trace_start = TraceStart(trace, options);
   work.events.use_device = DeviceOf(trace, options);
   work.events.only_torch_flops = options.only_torch_flops;
+  work.events.compensated_sums = options.compensated_sums;
   work.events.with_flops = IsSetInMetadata(trace, "with_flops");
   work.events.profile_memory = IsSetInMetadata(trace, "profile_memory");
   ListEvents(trace, &work);
@@ -92,7 +115,7 @@ Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents*
 
 double SelfCpuTimeTotal(const FunctionEvents& events, size_t i) {
   if ((events.flags[i] & kNoSelf) != 0) return 0;
-  return CpuTimeTotal(events, i) - SumOfChildren(events, i, [&](size_t c) { return CpuTimeTotal(events, c); });
+  return CpuTimeTotal(events, i) - TimeOfChildren(events, i, [&](size_t c) { return CpuTimeTotal(events, c); });
 }
 
 double DeviceTimeTotal(const FunctionEvents& events, size_t i) {
@@ -101,7 +124,7 @@ double DeviceTimeTotal(const FunctionEvents& events, size_t i) {
 
 double SelfDeviceTimeTotal(const FunctionEvents& events, size_t i) {
   if ((events.flags[i] & function_event_flags::kAsync) != 0) return 0;
-  return DeviceTimeTotal(events, i) - SumOfChildren(events, i, [&](size_t c) { return DeviceTimeTotal(events, c); });
+  return DeviceTimeTotal(events, i) - TimeOfChildren(events, i, [&](size_t c) { return DeviceTimeTotal(events, c); });
 }
 
 int64_t SelfCpuMemoryUsage(const FunctionEvents& events, size_t i) {
@@ -150,10 +173,10 @@ std::string InputShapesText(const Trace& trace, ArgsId args) {
 }
 
 double SelfCpuTimeTotalOfAll(const FunctionEvents& events) {
-  double sum = 0;
+  PythonSum sum(events.compensated_sums);
   for (size_t i = 0; i < events.size(); ++i)
-    sum += SelfCpuTimeTotal(events, i);
-  return sum;
+    sum.Add(SelfCpuTimeTotal(events, i));
+  return sum.Result();
 }
 
 }  // namespace opscope

@@ -246,6 +246,27 @@ TEST(FunctionEvents, TotalAverageAddsEverything) {
   EXPECT_EQ(SelfCpuTimeTotalOfAll(events), 4.0);
 }
 
+TEST(FunctionEvents, AddUpAsTheirPythonDoes) {
+  OneThread thread;
+  thread.Add("long", 0, 1'000'000'000'000'000);  // beside it the digits of the others are cut off
+  for (int64_t i = 0; i < 1000; ++i)
+    thread.Add("op", i * 100, i * 100 + 33);
+  const Trace trace = thread.Build();
+  const FunctionEvents plain = BuildFunctionEvents(trace);
+  FunctionEventOptions as_python_3_12;
+  as_python_3_12.compensated_sums = true;
+  const FunctionEvents compensated = BuildFunctionEvents(trace, as_python_3_12);
+  double in_turn = 0;
+  long double exact = 0;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    in_turn += SelfCpuTimeTotal(plain, i);
+    exact += static_cast<long double>(SelfCpuTimeTotal(plain, i));
+  }
+  ASSERT_NE(in_turn, static_cast<double>(exact)) << "these numbers show nothing";
+  EXPECT_EQ(SelfCpuTimeTotalOfAll(plain), in_turn);
+  EXPECT_EQ(SelfCpuTimeTotalOfAll(compensated), static_cast<double>(exact));
+}
+
 TEST(FunctionEvents, AreEmptyForAnEmptyTrace) {
   const Trace trace;
   const FunctionEvents events = BuildFunctionEvents(trace);

@@ -79,7 +79,7 @@ void PartDecoder::Decode(RecordingPart* part) {
 
 bool PartDecoder::DecodeRecord(uint32_t row) {
   const Record record = part_->chunk->record(row);
-  if (record.kind == RecordKind::kHostBlock) {
+  if (!NamesEntries(record)) {
     part_->events.push_back({row, 0});
     return true;
   }

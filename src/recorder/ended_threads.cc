@@ -57,8 +57,9 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
   CompactSink sink(to, static_cast<uint32_t>(sizeof(ChunkHeader) + count * sizeof(Record)));
   const EntrySpace space = SpaceOf(from);
   for (uint32_t i = 0; i < count; ++i) {
-    const CopiedEntries copied = CopyEntries(space, source[i].name, source[i].side, kNoThread, &sink);
     target[i] = source[i];
+    if (!NamesEntries(source[i])) continue;
+    const CopiedEntries copied = CopyEntries(space, source[i].name, source[i].side, kNoThread, &sink);
     target[i].name = copied.name;
     target[i].side = copied.side;
   }

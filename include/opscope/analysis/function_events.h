@@ -39,6 +39,8 @@ struct FunctionEventOptions {
   std::optional<std::string> use_device;
   // FLOPs of the ops that torch.profiler has a formula for, and of no other.
   bool only_torch_flops = false;
+  // Self times and totals add up as Python's sum() does from 3.12 on, which keeps the digits that rounding cuts off.
+  bool compensated_sums = false;
 };
 
 // One row per event, sorted by (start, -end), stable. All columns have size() entries unless noted.
@@ -71,6 +73,7 @@ struct FunctionEvents {
   bool profile_memory = false;  // as recorded: what table() needs to know
   bool with_flops = false;
   bool only_torch_flops = false;
+  bool compensated_sums = false;
 
   size_t size() const { return span.size(); }
   bool empty() const { return span.empty(); }

@@ -139,10 +139,10 @@ class RecordedWindow {
     for (uint32_t i = 0; i < count; ++i) {
       RecordedRange range;
       range.record = Load<Record>(chunk + begin + i * sizeof(Record));
-      if (range.record.kind != RecordKind::kHostBlock) range.name = NameAt(chunk, range.record.name);
+      if (NamesEntries(range.record)) range.name = NameAt(chunk, range.record.name);
       range.logical_thread = header->logical_thread;
       range.os_thread = header->os_thread;
-      if (range.record.kind != RecordKind::kHostBlock && range.record.side != 0) DecodePayload(chunk, &range);
+      if (NamesEntries(range.record) && range.record.side != 0) DecodePayload(chunk, &range);
       ranges->push_back(range);
     }
   }
