@@ -80,7 +80,7 @@ void OneFlow() {
 }
 
 // Windows that are open meanwhile.
-enum class Open { kNone, kOne, kTwo, kRing };
+enum class Open { kNone, kOne, kTwo, kRing, kFile };
 
 struct Case {
   const char* name;
@@ -99,12 +99,14 @@ constexpr Case kCases[] = {
     {"scope_with_text", Open::kOne, &ScopeWithText},
     {"scope_two_windows", Open::kTwo, &OneScope},
     {"scope_keep_newest", Open::kRing, &OneScope},
+    {"scope_mapped", Open::kFile, &OneScope},
     {"counter", Open::kOne, &OneCounter},
     {"instant", Open::kOne, &OneInstant},
     {"flow", Open::kOne, &OneFlow},
 };
 
 constexpr uint64_t kRingBytes = uint64_t{1} << 20;
+constexpr char kFile[] = "event_cases.opscope";
 
 opscope::Window* OpenWindow(Open open) {
   opscope::WindowOptions options;
@@ -112,6 +114,7 @@ opscope::Window* OpenWindow(Open open) {
     options.at_cap = opscope::AtCap::kKeepNewest;
     options.max_bytes = kRingBytes;
   }
+  if (open == Open::kFile) options.record_to = kFile;
   return opscope_window_open(&options, nullptr);
 }
 
@@ -132,9 +135,11 @@ int Run(const Case& chosen, uint64_t events) {
   const bool is_open = chosen.open != Open::kNone;
   const bool whole = !is_open || (first != nullptr && opscope_window_counts(first).recorded > 0 &&
                                   (chosen.open == Open::kRing || opscope_window_counts(first).dropped == 0));
+  const bool in_file = chosen.open != Open::kFile || (first != nullptr && opscope_window_file(first).error == 0);
   if (first != nullptr) opscope_window_free(first);
+  if (chosen.open == Open::kFile) std::remove(kFile);
   if (second != nullptr) opscope_window_free(second);
-  return whole ? 0 : 1;
+  return whole && in_file ? 0 : 1;
 }
 
 }  // namespace

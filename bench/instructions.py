@@ -32,6 +32,7 @@ CASES = {
     "scope_with_text": "scope with a text as argument",
     "scope_two_windows": "scope in two windows",
     "scope_keep_newest": "scope, policy keep_newest",
+    "scope_mapped": "scope, in a mapped file",
     "counter": "counter",
     "instant": "instant",
     "flow": "flow, begin and end",

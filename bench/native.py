@@ -62,6 +62,7 @@ def main():
     times = run(options)
     rows = [
         compare(times, "native_scope", "native scope, against two clock reads", "Scope", "TwoClockReads", 1.15),
+        compare(times, "native_mapped", "native scope in a mapped file, against memory", "MappedScope", "Scope", 1.3),
     ]
     for name in sorted(times):
         base, _, threads = name.partition("/threads:")

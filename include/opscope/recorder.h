@@ -277,7 +277,7 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
   stream->top.store(scope, std::memory_order_release);
-  if (OPSCOPE_UNLIKELY(stream->open_capacity != 0)) opscope_note_open_scope(stream);
+  if (OPSCOPE_UNLIKELY(stream->open_table != nullptr)) opscope_note_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return scope;
 }

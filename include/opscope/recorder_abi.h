@@ -98,8 +98,8 @@ struct alignas(64) Stream {
   std::atomic<uint64_t> generation{0};
   std::atomic<OpenScope*> top{nullptr};
   uint32_t chunk_sequence = 0;
-  uint32_t open_capacity = 0;                // entries of open_table; 0: the chunk lies in memory, not in a file
-  OpenTableEntry* open_table = nullptr;      // of the chunk, in the file; an OpenTable lies before it
+  uint32_t open_capacity = 0;                // entries of open_table
+  OpenTableEntry* open_table = nullptr;      // in the file, behind an OpenTable; null: the chunk lies in memory
   std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended; slow paths only
   std::atomic<uint64_t> dropped{0};          // written by the owner only
   Thread* thread = nullptr;

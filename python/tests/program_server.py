@@ -87,7 +87,13 @@ def environment(**more):
     import opscope
 
     package = str(pathlib.Path(opscope.__file__).parent.parent)
-    return os.environ | {"PYTHONPATH": package, "KINETO_LOG_LEVEL": "6", "OPENBLAS_NUM_THREADS": "1"} | more
+    fixed = {
+        "PYTHONPATH": package,
+        "PYTHONWARNINGS": "ignore:This process:DeprecationWarning",  # of fork beside threads, from Python 3.12 on
+        "KINETO_LOG_LEVEL": "6",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    return os.environ | fixed | more
 
 
 class ProgramServer:

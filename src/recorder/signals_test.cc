@@ -160,6 +160,10 @@ class Shower {
 };
 
 TEST(Signals, AThousandASecondOfEachLoseNothingUncounted) {
+#if defined(__SANITIZE_THREAD__)
+  // It keeps a signal and calls the handler later, also where the thread has blocked the signal meanwhile.
+  GTEST_SKIP() << "ThreadSanitizer calls handlers later, out of place";
+#endif
   const Handler profile(SIGPROF, RecordInHandler), alarm(SIGALRM, RecordInHandler), child(SIGCHLD, RecordInHandler);
   handler_events = 0;
   handler_calls = 0;
