@@ -47,6 +47,7 @@ struct Options {
   // A file that the recording lies in while it is made, so that it is there however the process ends, a kill
   // included. The second recording of a schedule goes to NAME.2.EXTENSION, and so on. What the file cannot
   // take (a full disk) is kept in memory and told to on_warning; the recording itself is complete either way.
+  // Empty: OPSCOPE_RECORD_TO of the environment (docs/record_to.md), and without that in memory.
   std::string record_to = {};
   std::string metadata_json = {};  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
   FlightOptions flight = {};       // dumps that happen by themselves, between Start and Stop
@@ -107,7 +108,6 @@ class Profiler {
   Status OpenWindow();
   void CloseWindow(bool throw_away);
   void TellMessages();
-  std::string PathOfNext();
   void WarnOfFile(const Window* window, bool has_ended);
   void BeginStepRange();
   void EndStepRange();
@@ -118,6 +118,7 @@ class Profiler {
   int64_t step_ = 0;
   FlightRecorder flight_;
   int64_t recordings_ = 0;  // opened so far
+  std::string record_to_;   // path of the newest one's file, "" in memory
   OwnedWindow running_;
   OwnedWindow complete_;
   OpenScope* step_range_ = nullptr;

@@ -189,3 +189,22 @@ def test_a_forked_child_records_into_a_file_of_its_own(tmp_path):
     own = opscope.open(tmp_path / f"x.{child}.opscope")
     assert "aten::cos" in names(own, unfinished=False)
     assert not problems(own)
+
+
+def test_the_environment_gives_a_file_to_who_names_none(tmp_path):
+    import opscope
+
+    program = """
+        import torch
+        from opscope.torch import profile
+        for _ in range(2):
+            with profile(): torch.ones(2)
+        with profile(record_to="mine.opscope"): torch.ones(2)
+    """
+    environment = {**os.environ, "OPSCOPE_RECORD_TO": "run.opscope"}
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], cwd=tmp_path, env=environment) as job:
+        assert job.wait(120) == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["mine.opscope", f"run.{job.pid}.2.opscope", f"run.{job.pid}.opscope"]
+    for name in names:
+        assert "aten::ones" in opscope.open(str(tmp_path / name)).spans.text("name")

@@ -111,8 +111,8 @@ Status Profiler::OpenWindow() {
   options.native_threads = options_.threads;
   options.max_bytes = options_.max_bytes;
   options.metadata_json = options_.metadata_json.c_str();
-  const std::string path = PathOfNext();
-  options.record_to = path.empty() ? nullptr : path.c_str();
+  record_to_ = RecordingPath(options_.record_to, recordings_ + 1);
+  options.record_to = record_to_.empty() ? nullptr : record_to_.c_str();
   const char* error = "";
   running_.reset(opscope_window_open(&options, &error));
   if (running_ == nullptr) return Error{ErrorCode::kUnsupported, std::string("profiler: ") + error};
@@ -122,16 +122,12 @@ Status Profiler::OpenWindow() {
   return {};
 }
 
-std::string Profiler::PathOfNext() {
-  return RecordingPath(options_.record_to, recordings_ + 1);
-}
-
 // Of a file that could not be made at once, of others when they have ended: one sentence per recording.
 void Profiler::WarnOfFile(const Window* window, bool has_ended) {
-  if (options_.record_to.empty() || !options_.on_warning) return;
+  if (record_to_.empty() || !options_.on_warning) return;
   const WindowFile file = opscope_window_file(window);
   if (file.error == 0 || has_ended != (file.bytes != 0)) return;
-  options_.on_warning(FileWarning(RecordingPath(options_.record_to, recordings_), file));
+  options_.on_warning(FileWarning(record_to_, file));
 }
 
 void Profiler::CloseWindow(bool throw_away) {

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/record_to.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <system_error>
 
 namespace opscope {
 namespace {
 
 const pid_t first_process = getpid();
+constinit std::atomic<int64_t> from_environment{0};  // recordings that the environment gave a file
 
-}  // namespace
-
-std::string RecordingPath(std::string_view record_to, int64_t n) {
-  std::string path(record_to);
+// x.opscope -> x.PID.N.opscope
+std::string Numbered(std::string path, bool with_process, int64_t n) {
   std::string inserted;
-  if (getpid() != first_process) inserted.append(".").append(std::to_string(getpid()));
+  if (with_process) inserted.append(".").append(std::to_string(getpid()));
   if (n > 1) inserted.append(".").append(std::to_string(n));
-  if (inserted.empty() || path.empty()) return path;
   const size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
   const size_t dot = path.rfind('.');
   const bool has_extension = dot != std::string::npos && dot > name;
   return path.insert(has_extension ? dot : path.size(), inserted);
+}
+
+}  // namespace
+
+std::string RecordingPath(std::string_view record_to, int64_t n) {
+  if (!record_to.empty()) return Numbered(std::string(record_to), getpid() != first_process, n);
+  const char* everybodys = secure_getenv("OPSCOPE_RECORD_TO");
+  if (everybodys == nullptr || *everybodys == '\0') return {};
+  return Numbered(everybodys, true, ++from_environment);
 }
 
 std::string FileWarning(std::string_view path, const WindowFile& file) {

@@ -66,6 +66,37 @@ pid_t RunAndKill(const std::function<void()>& job) {
   return child;
 }
 
+TEST(RecordTo, IsTakenFromTheEnvironmentWithoutAPath) {
+  const TemporaryFolder folder;
+  const std::string pid = std::to_string(getpid());
+  setenv("OPSCOPE_RECORD_TO", folder.File("run.opscope").c_str(), 1);
+  const std::string first = RecordingPath("", 1);
+  {
+    Profiler asked_for({.record_to = folder.File("own.opscope")});
+    Profiler unasked;
+    EXPECT_TRUE(asked_for.Start().ok());
+    EXPECT_TRUE(unasked.Start().ok());
+    {
+      OPSCOPE_SCOPE("work");
+    }
+    EXPECT_TRUE(asked_for.Stop().ok());
+    EXPECT_TRUE(unasked.Stop().ok());
+  }
+  unsetenv("OPSCOPE_RECORD_TO");
+  EXPECT_EQ(RecordingPath("", 1), "");
+  EXPECT_TRUE(first.starts_with(folder.File("run." + pid))) << first;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    names.push_back(entry.path().filename());
+    EXPECT_TRUE(HasSpan(Open(entry.path()), "work")) << entry.path();
+  }
+  std::sort(names.begin(), names.end());
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names[0], "own.opscope");
+  EXPECT_TRUE(names[1].starts_with("run." + pid + ".") && names[1].ends_with(".opscope")) << names[1];
+  EXPECT_NE(folder.File(names[1]), first) << "each recording has a file of its own";
+}
+
 TEST(RecordTo, TheFileIsTheRecording) {
   const TemporaryFolder folder;
   const std::string path = folder.File("x.opscope");
