@@ -74,7 +74,7 @@ def test_a_killed_training_is_read_back(tmp_path, steps):
     done = names(trace, unfinished=False)
     my_steps = [name for name in done if name.startswith("my step ")]
     assert my_steps == [f"my step {number}" for number in range(len(my_steps))]
-    assert told <= len(my_steps) <= told + 10
+    assert told <= len(my_steps)  # it went on until the kill
     assert done.count("aten::addmm") >= 2 * told
     assert done.count("autograd::engine::evaluate_function: AddmmBackward0") >= 2 * told
 
