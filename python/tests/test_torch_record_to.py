@@ -43,7 +43,7 @@ def killed_training(path, steps, options):
             assert line, job.stderr.read()
             told = int(line)
         job.kill()
-        rest = job.communicate(timeout=60)[0].split()
+        rest = job.stdout.read().split()  # not communicate(), which passes by what readline() has read ahead
     assert job.returncode == -signal.SIGKILL
     return max([told, *map(int, rest)])
 
@@ -74,7 +74,7 @@ def test_a_killed_training_is_read_back(tmp_path, steps):
     done = names(trace, unfinished=False)
     my_steps = [name for name in done if name.startswith("my step ")]
     assert my_steps == [f"my step {number}" for number in range(len(my_steps))]
-    assert told <= len(my_steps)  # it went on until the kill
+    assert told <= len(my_steps) <= told + 10
     assert done.count("aten::addmm") >= 2 * told
     assert done.count("autograd::engine::evaluate_function: AddmmBackward0") >= 2 * told
 
