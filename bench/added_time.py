@@ -81,16 +81,22 @@ def added(run, count, warm, sides, rounds):
             del profile
             gc.collect()
             off.append(before)
-            samples[side].append((during, during[0] - before[0], during[1] - before[1]))
+            samples[side].append((before, during))
         if (round_number + 1) % 10 == 0 or round_number + 1 == rounds:
             measure.say(f"added time: round {round_number + 1} of {rounds}")
-    base = {"min": min(wall for wall, _ in off), "median": statistics.median(wall for wall, _ in off)}
-    result = {"off": {**base, "cpu": statistics.median(cpu for _, cpu in off)}}
+    result = {
+        "off": {
+            "min": min(wall for wall, _ in off),
+            "median": statistics.median(wall for wall, _ in off),
+            "cpu": statistics.median(cpu for _, cpu in off),
+        }
+    }
     for side, rows in samples.items():
+        # A side's own samples without it: as many as with it, and next to them, so neither has more luck.
         result[side] = {
-            "min": min(during[0] for during, _, _ in rows) - base["min"],
-            "median": statistics.median(wall for _, wall, _ in rows),
-            "cpu": statistics.median(cpu for _, _, cpu in rows),
+            "min": min(during[0] for _, during in rows) - min(before[0] for before, _ in rows),
+            "median": statistics.median(during[0] - before[0] for before, during in rows),
+            "cpu": statistics.median(during[1] - before[1] for before, during in rows),
         }
     return result
 
