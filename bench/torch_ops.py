@@ -11,7 +11,7 @@ WORDS = {"none": "no flags", "shapes": "record_shapes", "memory": "profile_memor
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=4000, quick_ops=500, rounds=60)
+    options = measure.parse_options(__doc__, ops=4000, quick_ops=500, rounds=150)
     rounds = 1 if options.quick else max(options.rounds, 5)
     times = added(TinyOps().run, options.ops, 500, contenders(FLAGS), rounds)
     off = times["off"]

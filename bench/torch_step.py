@@ -8,7 +8,7 @@ from workloads import FLAGS, MlpTraining
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=20, quick_ops=3, rounds=60)  # ops: steps
+    options = measure.parse_options(__doc__, ops=20, quick_ops=3, rounds=200)  # ops: steps
     rounds = 1 if options.quick else max(options.rounds, 5)
     times = added(MlpTraining().run, options.ops, 3, contenders({"none": FLAGS["none"]}), rounds)
     for row in times.values():
