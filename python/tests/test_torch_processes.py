@@ -226,6 +226,8 @@ def test_workers_are_as_without_opscope(tmp_path, kind):
         header = f"KIND, WHOLE = {start!r}, {whole}\n"
         program = header + variant + WORKERS + record + tail + (count if variant == OPSCOPE else "")
         status, out, err = run_file(folder, program)
+        # multiprocessing's own tracker of semaphores may end before a pool has put away the last one, and tells it.
+        err = re.sub(r"(?m:^.*resource_tracker.*\n)", "", err)
         outcomes.append((status, out, re.sub(r"line \d+|0x\w+|\w*Process-\d+|(?m:^ +.*\n)", "", err)))
     status, out, err = outcomes[1]
     assert out.endswith("parent 10\n")
