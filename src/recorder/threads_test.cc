@@ -135,7 +135,8 @@ TEST(Threads, ANumberThatWasBegunIsFoundOnceHoweverTheWindowCloses) {
       while (!done.load(std::memory_order_relaxed)) {
         const uint64_t generation = current.load(std::memory_order_acquire);
         Stream* stream = nullptr;
-        if (generation != last) stream = opscope_stream_attach(static_cast<uint32_t>(generation % kMaxWindows), 0);
+        if (generation != 0 && generation != last)
+          stream = opscope_stream_attach(static_cast<uint32_t>(generation % kMaxWindows), 0);
         if (stream == nullptr) {
           std::this_thread::yield();
           continue;

@@ -55,7 +55,9 @@ TEST(Ends, AreWhatTheyAreWithoutARecorder) {
   std::printf("%zu ways x 3 states x %d: %d ends compared; time to end, median ms:", ways.size(), Repetitions(), runs);
   for (const auto& [state, values] : ending_ms) {
     std::printf(" %s %.2f (most %.1f)", state.c_str(), Median(values), *std::max_element(values.begin(), values.end()));
-    EXPECT_LE(Median(values), Median(ending_ms["without"]) + 100);
+    if (!kSanitized) {  // ThreadSanitizer waits a second at the end of a program with threads
+      EXPECT_LE(Median(values), Median(ending_ms["without"]) + 100);
+    }
   }
   std::printf("\n");
 }
