@@ -30,7 +30,7 @@ SECTIONS = (
 )
 INTRODUCTION = """# What opscope costs
 
-Written by `make bench`; every figure below was measured by the run named here, both sides in that same run.
+Written by `make bench`; every figure below was measured by a run named here, both sides in that same run.
 
 {facts}
 
