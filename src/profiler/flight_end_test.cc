@@ -79,7 +79,7 @@ TEST(FlightEnd, TheTerminateHandlerOfTheProgramIsCalled) {
     std::thread(ThrowInScopes).join();
   });
   EXPECT_TRUE(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 42) << end.status;
-  EXPECT_EQ(folder.count(), 1u);
+  EXPECT_EQ(folder.FileCount(), 1u);
 }
 
 TEST(FlightEnd, AnExceptionThatIsCaughtIsNoEnd) {
@@ -91,7 +91,7 @@ TEST(FlightEnd, AnExceptionThatIsCaughtIsNoEnd) {
   EXPECT_THROW(ThrowInScopes(), std::runtime_error);
   ASSERT_TRUE(profiler.Stop().ok());
   EXPECT_EQ(std::get_terminate(), before);
-  EXPECT_EQ(folder.count(), 0u);
+  EXPECT_EQ(folder.FileCount(), 0u);
 }
 
 TEST(FlightEnd, AProgramThatCannotWriteItsDumpEndsAllTheSame) {

@@ -49,7 +49,7 @@ TEST(FlightRecorder, DumpsOnRequestAndTheRecordingGoesOn) {
   struct stat facts;
   ASSERT_EQ(stat(folder.File("1.opscope").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777u, 0600u);
-  EXPECT_EQ(folder.count(), 2u) << "nothing else stays";
+  EXPECT_EQ(folder.FileCount(), 2u) << "nothing else stays";
 }
 
 TEST(FlightRecorder, WrongOptionsAreSaidAtTheStart) {

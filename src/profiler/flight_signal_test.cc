@@ -66,7 +66,8 @@ TEST(FlightSignal, NothingIsInstalledThatNobodyAskedFor) {
   SignalHandler before[65];
   for (int signal = 1; signal < 65; ++signal)
     before[signal] = HandlerOf(signal);
-  Profiler profiler({.flight = {.path = "/tmp/f.opscope", .on_exception = true}});
+  const DumpFolder folder;
+  Profiler profiler({.flight = {.path = folder.File("f.opscope"), .on_exception = true}});
   ASSERT_TRUE(profiler.Start().ok());
   for (int signal = 1; signal < 65; ++signal)
     EXPECT_EQ(HandlerOf(signal), before[signal]) << signal;
@@ -125,18 +126,22 @@ TEST(FlightSignal, AStormOfSignalsWhileThreadsRecordLosesNothing) {
   Profiler profiler(OnSignal(folder, SIGUSR1));
   ASSERT_TRUE(profiler.Start().ok());
   std::atomic<bool> ends{false};
+  std::atomic<int> at_work{0};
   std::atomic<uint64_t> issued{0};
   std::vector<std::thread> workers;
   for (int i = 0; i < 3; ++i) {
     workers.emplace_back([&] {
       uint64_t count = 0;
       while (!ends.load(std::memory_order_relaxed)) {
-        OPSCOPE_SCOPE("work");
-        ++count;
+        {
+          OPSCOPE_SCOPE("work");
+        }
+        if (++count == 1) at_work.fetch_add(1);
       }
       issued.fetch_add(count);
     });
   }
+  Await([&] { return at_work.load() == 3; });  // else the first dump may have nothing to show
   while (profiler.dumps().size() < 5) {
     kill(getpid(), SIGUSR1);
     std::this_thread::yield();

@@ -1,43 +1,26 @@
-// For tests of dumps: a folder for them, and what is in one.
+// For tests of dumps: a folder of them, and what is in one.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "opscope/import.h"
+#include "profiler/temporary_folder_for_test.h"
 
 namespace opscope {
 
-// A new folder, removed with what is in it.
-class DumpFolder {
+class DumpFolder : public TemporaryFolder {
  public:
-  DumpFolder() {
-    std::string pattern = testing::TempDir() + "flightXXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~DumpFolder() { std::filesystem::remove_all(path_); }
-  DumpFolder(const DumpFolder&) = delete;
-  DumpFolder& operator=(const DumpFolder&) = delete;
-
-  std::string File(const std::string& name) const { return path_ + "/" + name; }
-  size_t count() const {
-    const auto files = std::filesystem::directory_iterator(path_);
-    return static_cast<size_t>(std::distance(begin(files), end(files)));
-  }
   std::string only() const {
-    EXPECT_EQ(count(), 1u);
-    return count() == 0 ? "" : std::filesystem::directory_iterator(path_)->path().string();
+    EXPECT_EQ(FileCount(), 1u);
+    return FileCount() == 0 ? "" : std::filesystem::directory_iterator(path())->path().string();
   }
-
- private:
-  std::string path_;
 };
 
 struct ReadDump {

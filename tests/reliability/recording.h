@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -31,7 +32,8 @@ inline void StartRecording(const char* state) {
       OPSCOPE_SCOPE("before the end");
     (void)exported->Stop();
     std::thread([profiler = exported.release()] {
-      const std::string path = "/tmp/opscope_reliability_" + std::to_string(getpid()) + ".opscope";
+      const std::string name = "opscope_reliability_" + std::to_string(getpid()) + ".opscope";
+      const std::string path = std::filesystem::temp_directory_path() / name;
       while (!stop) {
         (void)profiler->Save(path);
         unlink(path.c_str());
