@@ -35,6 +35,9 @@ struct TorchSource {
   void* (*start)(uint32_t window_slot, uint64_t window_generation, uint32_t flags, const char** error) = nullptr;
   // Removes the callback where it can (on the thread of start) and disarms it everywhere. Any thread.
   void (*stop)(void* session) = nullptr;
+  // While paused no operator and no user range begins to be recorded; those that are open end as ever, and
+  // allocations go on. Any thread; calls for one session take turns.
+  void (*pause)(void* session, bool paused) = nullptr;
 
   // A user range (RecordScope::USER_SCOPE), seen by every observer that torch has at that moment, not
   // only by us. Null when nothing observes. `args`: torch's one string input, or null.

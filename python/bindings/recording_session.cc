@@ -95,6 +95,12 @@ void RecordingSession::Stop() {
   if (state_ == State::kRunning) StopLocked();
 }
 
+void RecordingSession::Pause(bool paused) {
+  if (is_in_child()) return;
+  const std::lock_guard lock(mutex_);
+  if (source_session_ != nullptr) options_.source->pause(source_session_, paused);
+}
+
 void RecordingSession::FreeWindow() {
   if (window_ == nullptr) return;
   if (options_.flight != nullptr) options_.flight->Release(window_);

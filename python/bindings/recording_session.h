@@ -51,6 +51,8 @@ class RecordingSession {
   // Ends the recording; milliseconds at most. A second call does nothing.
   void Stop();
   bool is_running() const;
+  // While paused no range of the source begins to be recorded; without effect unless it is running.
+  void Pause(bool paused);
   // What record_to could not do: asked after the start (no file), and after the stop (the rest). Empty: nothing.
   std::string FileWarning() const;
 

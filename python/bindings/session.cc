@@ -89,6 +89,9 @@ void BindSession(nb::module_& module) {
       .def(
           "stop", [](RecordingSession& session) { WithoutGil([&] { session.Stop(); }); },
           "Ends the recording in milliseconds; a second call does nothing.")
+      .def(
+          "pause", [](RecordingSession& session, bool paused) { WithoutGil([&] { session.Pause(paused); }); },
+          nb::arg("paused"), "Whether operators and ranges that begin now go unrecorded; nothing unless it runs.")
       .def_prop_ro("running",
                    [](const RecordingSession& session) { return WithoutGil([&] { return session.is_running(); }); })
       .def("counts", &Counts, "recorded, dropped, bytes, threads, chunks; recorded + dropped = issued.")

@@ -87,7 +87,6 @@ LATER = {
     "with_stack=True": {"with_stack": True},
     "with_modules=True": {"with_modules": True},
     "acc_events=True": {"acc_events": True},
-    "post_processing_timeout_s=5": {"post_processing_timeout_s": 5},
 }
 
 
@@ -104,20 +103,11 @@ def test_what_comes_later_is_refused_by_name(what):
     assert f"use torch.profiler with the same {argument} argument" in text or "use save(path)" in text
 
 
-def test_observers_and_other_calls_that_come_later_are_refused_by_name(monkeypatch):
+def test_a_report_is_refused_by_name():
     import opscope.torch
 
-    with pytest.raises(opscope.torch.UnsupportedFeature, match="ExecutionTraceObserver"):
-        opscope.torch.ExecutionTraceObserver()
-    with pytest.raises(opscope.torch.UnsupportedFeature, match="execution_trace_observer"):
-        opscope.torch.profile(execution_trace_observer=object())
-    monkeypatch.setenv("ENABLE_PYTORCH_EXECUTION_TRACE", "1")
-    with pytest.raises(opscope.torch.UnsupportedFeature, match="ENABLE_PYTORCH_EXECUTION_TRACE"):
-        opscope.torch.profile()
-    monkeypatch.delenv("ENABLE_PYTORCH_EXECUTION_TRACE")
     with opscope.torch.profile() as prof:
-        with pytest.raises(opscope.torch.UnsupportedFeature, match="toggle_collection_dynamic"):
-            prof.toggle_collection_dynamic(False, [opscope.torch.ProfilerActivity.CPU])
+        pass
     with pytest.raises(opscope.torch.UnsupportedFeature, match="report"):
         prof.report("x.html")
 

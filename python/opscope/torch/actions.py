@@ -6,6 +6,7 @@ Activities and device types are torch's own enums, so that values travel freely 
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
 
 import torch
@@ -59,6 +60,19 @@ def parse_activities(activities) -> tuple[set[ProfilerActivity], dict[ProfilerAc
         else:
             raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
     return groups, selections
+
+
+def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:
+    """The activities of ``toggle_collection_dynamic``; a device is named in a warning: nothing records it."""
+    groups = set(activities)
+    if not isinstance(enable, (bool, int)) or not all(isinstance(group, ProfilerActivity) for group in groups):
+        raise TypeError(
+            "_toggle_collection_dynamic(): incompatible function arguments: a bool and some ProfilerActivity are "
+            f"needed, not {enable!r} and {groups!r}"
+        )
+    for group in sorted(groups - {ProfilerActivity.CPU}, key=lambda group: group.name):
+        warnings.warn(f"{group.name} activity is not recorded, so there is nothing to toggle", stacklevel=3)
+    return groups
 
 
 # Order in which the first collected group names the device of the tables. Older torch has fewer.

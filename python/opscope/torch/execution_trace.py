@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Execution traces (the operator graph with tensor identities) come later; the name is there and says so."""
+"""Execution traces: the graph of operators with the identities of their tensors.
+
+torch writes them, by an observer of its own beside the profiler's; here it is started and stopped with each
+recording. While it runs torch gives every range an id: "rf_id" of the execution trace and "Record function id" of the
+recording are the same number.
+"""
 
 from __future__ import annotations
 
 import os
 
+from torch.profiler import ExecutionTraceObserver
+
 from .errors import UnsupportedFeature
 
-_INSTEAD = "torch.profiler.ExecutionTraceObserver"
+__all__ = ["ExecutionTraceObserver", "observer_from_environment"]
 
 
-class ExecutionTraceObserver:
-    """Stands for ``torch.profiler.ExecutionTraceObserver``; making one raises UnsupportedFeature."""
-
-    def __init__(self) -> None:
-        raise UnsupportedFeature("ExecutionTraceObserver", "execution traces are not written", _INSTEAD)
-
-    @staticmethod
-    def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:
-        """Raises when ``ENABLE_PYTORCH_EXECUTION_TRACE=1`` asks for one, else gives None."""
-        if os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE", "0") == "1":
-            raise UnsupportedFeature("ENABLE_PYTORCH_EXECUTION_TRACE=1", "execution traces are not written", _INSTEAD)
-        return None
+def observer_from_environment() -> ExecutionTraceObserver | None:
+    """The observer that ``ENABLE_PYTORCH_EXECUTION_TRACE=1`` asks for, with a temporary file as its output."""
+    build = getattr(ExecutionTraceObserver, "build_execution_trace_obs_from_env", None)
+    if build is not None:
+        return build()
+    if os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE", "0") == "1":
+        raise UnsupportedFeature(
+            "ENABLE_PYTORCH_EXECUTION_TRACE=1",
+            "this version of torch does not read it",
+            "execution_trace_observer=ExecutionTraceObserver().register_callback(path)",
+        )
+    return None

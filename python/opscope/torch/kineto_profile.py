@@ -15,12 +15,13 @@ from .. import _core
 from ..flight import Flight
 from ..trace import Trace
 from . import metadata
-from .actions import device_of, parse_activities, supported_activities
+from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
 from .errors import UnsupportedFeature
 from .recording import Recording
 from .settings import (
     DEFAULT_MAX_BYTES,
     RecordingSettings,
+    checked_timeout,
     read_experimental_config,
     refuse_activities,
     refuse_later_arguments,
@@ -89,9 +90,7 @@ class _KinetoProfile:
             with_stack=with_stack,
             with_flops=with_flops,
             with_modules=with_modules,
-            execution_trace_observer=execution_trace_observer,
             acc_events=acc_events,
-            post_processing_timeout_s=post_processing_timeout_s,
         )
         refuse_activities(self.activities, self.activity_filters, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
@@ -178,6 +177,7 @@ class _KinetoProfile:
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
             record_to=_core.recording_path(self.record_to or "", self._recordings + 1),
+            post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
         )
         return Recording(settings, self._create_trace_id(), self._flight)
 
@@ -200,8 +200,20 @@ class _KinetoProfile:
             self.add_metadata_json(key, value)
         self._metadata_for_next = {}
         self._flight.start()  # start() has done so, unless a program calls this method itself
-        self.profiler.start()
+        self._start_with_observer(self.profiler)
         self._recordings += 1
+
+    def _start_with_observer(self, recording: Recording) -> None:
+        observer = self.execution_trace_observer
+        if not observer:
+            recording.start()
+            return
+        observer.start()
+        try:
+            recording.start()
+        except BaseException:
+            observer.stop()
+            raise
 
     def _own_metadata(self) -> dict[str, str]:
         members = {name: "1" for name in ("record_shapes", "with_flops") if getattr(self, name)}
@@ -212,6 +224,8 @@ class _KinetoProfile:
 
     def stop_trace(self) -> None:
         """Ends the recording."""
+        if self.execution_trace_observer:
+            self.execution_trace_observer.stop()
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before stopping trace")
         self.profiler.stop()
@@ -219,12 +233,16 @@ class _KinetoProfile:
             self._flight.stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
-        """Pausing within a recording is not there yet; before the start it does nothing."""
+        """Pauses the recording of operators and ranges, or lets it go on; any thread, without effect unless it runs.
+
+        What is open goes on and ends as ever, and so do allocations and Python frames. Only ``ProfilerActivity.CPU``
+        can be toggled: devices are not recorded.
+        """
         if self.profiler is None:
             return
-        raise UnsupportedFeature(
-            "toggle_collection_dynamic()", "a recording cannot be paused", "a schedule, or torch.profiler"
-        )
+        groups = groups_to_toggle(enable, activities)
+        if ProfilerActivity.CPU in groups:
+            self.profiler.pause(not enable)
 
     # ---- identity and metadata --------------------------------------------------------------
 

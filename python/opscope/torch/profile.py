@@ -12,7 +12,7 @@ from typing import Any
 from torch.autograd import ProfilerActivity
 
 from .actions import ProfilerAction, as_action, supported_activities
-from .execution_trace import ExecutionTraceObserver
+from .execution_trace import observer_from_environment
 from .kineto_profile import _KinetoProfile
 from .record_function import record_function
 from .schedule import TRANSITION_PLANS, record_always, transition_table
@@ -70,8 +70,7 @@ class profile(_KinetoProfile):
             with_flops=with_flops,
             with_modules=with_modules,
             experimental_config=experimental_config,
-            execution_trace_observer=execution_trace_observer
-            or ExecutionTraceObserver.build_execution_trace_obs_from_env(),
+            execution_trace_observer=execution_trace_observer or observer_from_environment(),
             acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s,
@@ -103,7 +102,11 @@ class profile(_KinetoProfile):
 
     def __exit__(self, exc_type, exc_val, exc_tb):
         self._flight.exception_leaves(exc_type)
-        self.stop()
+        try:
+            self.stop()
+        finally:
+            if self.execution_trace_observer:
+                self.execution_trace_observer.cleanup()
 
     def start(self) -> None:
         """Begins with the current step's action."""

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 import warnings
 
 from .. import _core
@@ -12,6 +14,18 @@ from . import source
 from .compat import compat_is_asked
 from .events import EventList, unfilled_events
 from .told_flag import tell_torch
+
+_log = logging.getLogger("torch.autograd.profiler")  # where programs that care listen
+_OUT_OF_TIME = (
+    "Profiler timed out after {:.3f} seconds, when the recording had been read: returning partial results with 0 "
+    "events. The recording is whole: export_chrome_trace(), save() and trace have all of it"
+)
+
+
+def _no_events(device: str | None) -> EventList:
+    events = EventList(use_device=device)
+    events._tree_built = True
+    return events
 
 
 class Recording:
@@ -65,6 +79,10 @@ class Recording:
         self._uncount()
         self._warn_of_file()
 
+    def pause(self, paused: bool) -> None:
+        """Lets operators and ranges that begin from here on pass unrecorded, or no longer."""
+        self._session.pause(paused)
+
     def _warn_of_file(self) -> None:
         warning = self._session.file_warning()
         if warning and not self._has_warned:
@@ -104,12 +122,15 @@ class Recording:
             return self._events
         device = self._settings.use_device
         if not self.is_finished:
-            empty = EventList(use_device=device)
-            empty._tree_built = True
-            return empty
-        columns = _core.FunctionEvents(
-            self._session.trace(), use_device=device or "", only_torch_flops=compat_is_asked()
-        )
+            return _no_events(device)
+        began = time.perf_counter()
+        trace = self._session.trace()
+        limit = self._settings.post_processing_timeout_s
+        if limit is not None and time.perf_counter() - began >= limit:
+            _log.warning("%s", _OUT_OF_TIME.format(limit))
+            self._events = _no_events(device)
+            return self._events
+        columns = _core.FunctionEvents(trace, use_device=device or "", only_torch_flops=compat_is_asked())
         self._events = unfilled_events(
             columns,
             use_device=device,

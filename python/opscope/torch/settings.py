@@ -41,6 +41,7 @@ class RecordingSettings:
     max_bytes: int = DEFAULT_MAX_BYTES
     at_cap: str = "stop"
     record_to: str = ""
+    post_processing_timeout_s: float | None = None
 
     @property
     def source_flags(self) -> int:
@@ -58,7 +59,6 @@ def refuse_later_arguments(**arguments) -> None:
     reasons = {
         "with_stack": "Python and TorchScript stacks are not recorded",
         "with_modules": "the module hierarchy is not recorded",
-        "execution_trace_observer": "execution traces are not written",
         "acc_events": "events are kept for one cycle",
     }
     for name, reason in reasons.items():
@@ -66,11 +66,13 @@ def refuse_later_arguments(**arguments) -> None:
         if value:
             shown = value if isinstance(value, bool) else type(value).__name__
             raise UnsupportedFeature(f"{name}={shown}", reason)
-    timeout = arguments.get("post_processing_timeout_s")
-    if timeout is not None:
-        if timeout < 0:
-            raise ValueError("post_processing_timeout_s must be non-negative")
-        raise UnsupportedFeature(f"post_processing_timeout_s={timeout}", "post-processing is never cut short")
+
+
+def checked_timeout(seconds: float | None) -> float | None:
+    """The time that making the events may take; asked when a recording is prepared, as torch does."""
+    if seconds is not None and seconds < 0:
+        raise ValueError("post_processing_timeout_s must be non-negative")
+    return seconds
 
 
 def refuse_activities(groups, selections, *, by_default: bool) -> None:

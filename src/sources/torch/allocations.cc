@@ -37,14 +37,15 @@ inline Stream* StreamThatSees(uint32_t instance) {
   const CallbackBinding& binding = callback_bindings[instance];
   if (const Thread* thread = opscope_tls; __builtin_expect(thread != nullptr, 1)) {
     Stream* stream = thread->streams[binding.slot.load(std::memory_order_relaxed)];
-    const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
+    const uint64_t generation = binding.window.load(std::memory_order_relaxed);
     const bool is_ours = stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation;
     if (__builtin_expect(is_ours && HasOpenOperator(stream), 1)) {
       return stream;
     }
   }
   if (!SeesThisThread(instance)) return nullptr;
-  return StreamOf(binding, &at::RecordFunction::currentThreadId);
+  return StreamOf(binding.slot.load(std::memory_order_relaxed), binding.window.load(std::memory_order_relaxed),
+                  &at::RecordFunction::currentThreadId);
 }
 
 // write(stream) for the calling thread's stream in every window that wants to know.

@@ -132,6 +132,7 @@ void ForgetTheParent() {
   registration.unlock();
   for (uint32_t i = 0; i < kCallbackInstances; ++i) {
     callback_bindings[i].generation.store(kDisarmed);
+    callback_bindings[i].window.store(kDisarmed);
     if (instances[i].use.load() == Use::kFree) continue;
     instances[i].owner.store(kOwnerGone);
     instances[i].use.store(instances[i].global.load() ? Use::kInherited : Use::kFree);
@@ -177,6 +178,7 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   instance->owner.store(global ? kOwnerGone : owner);
   // Slot before generation: a late caller that mixes an old and a new value finds no window with both.
   callback_bindings[index].slot.store(window_slot);
+  callback_bindings[index].window.store(window_generation);
   callback_bindings[index].generation.store(window_generation);
 
   at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
@@ -184,6 +186,17 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   instance->handle.store(Register(callback, global));
   instance->use.store(Use::kArmed);
   return SessionOf(instance);
+}
+
+// The callback stays where it is: a thread-local one could be put back by its own thread alone, and copies of it
+// have gone with torch's tasks. What is left of a paused one is torch's own call and one comparison.
+void PauseCallback(uint64_t session, bool paused) {
+  const uint32_t index = InstanceOfSession(session);
+  if (index >= kCallbackInstances) return;
+  const Instance& instance = instances[index];
+  if (SessionOf(&instance) != session || instance.use.load() != Use::kArmed) return;
+  CallbackBinding& binding = callback_bindings[index];
+  binding.generation.store(paused ? kPaused : binding.window.load());
 }
 
 void DisarmCallback(uint64_t session) {
@@ -194,6 +207,7 @@ void DisarmCallback(uint64_t session) {
   if (SessionOf(instance) != session || !instance->use.compare_exchange_strong(armed, Use::kClaimed)) return;
   StopAllocations(index);  // while the instance is nobody else's
   callback_bindings[index].generation.store(kDisarmed);
+  callback_bindings[index].window.store(kDisarmed);
 
   const at::CallbackHandle handle = instance->handle.load();
   const bool global = instance->global.load();

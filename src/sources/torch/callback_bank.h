@@ -30,11 +30,13 @@ inline constexpr uint32_t kCallbackInstances = 64;
 // One more, which is never registered with torch: own_cost.cc calls it itself.
 inline constexpr uint32_t kCalibrationInstance = kCallbackInstances;
 inline constexpr uint64_t kDisarmed = ~uint64_t{0};
+inline constexpr uint64_t kPaused = kDisarmed - 1;  // its callback stays; no window has this one either
 
 // What a start callback reads.
 struct alignas(64) CallbackBinding {
   std::atomic<uint64_t> generation{kDisarmed};
   std::atomic<uint32_t> slot{0};
+  std::atomic<uint64_t> window{kDisarmed};  // the generation, while paused too
 };
 
 extern CallbackBinding callback_bindings[kCallbackInstances + 1];
@@ -52,6 +54,8 @@ void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags);
 // Disarms it (allocations, too), and removes it from torch where this thread may do that. A second call does nothing.
 void DisarmCallback(uint64_t session);
+// Lets ranges that begin pass unrecorded, or no longer. Calls for one session take turns.
+void PauseCallback(uint64_t session, bool paused);
 
 // Of a session from ArmCallback.
 inline uint32_t InstanceOfSession(uint64_t session) {

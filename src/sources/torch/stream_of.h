@@ -22,9 +22,7 @@ __attribute__((noinline)) inline Stream* AttachStream(uint32_t slot, uint64_t ge
 // Null: the window is closed, or cannot take this thread. logical_thread(): torch's number of this thread, asked
 // when it records for the first time.
 template <typename LogicalThread>
-inline Stream* StreamOf(const CallbackBinding& binding, const LogicalThread& logical_thread) {
-  const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
-  const uint32_t slot = binding.slot.load(std::memory_order_relaxed);
+inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread& logical_thread) {
   const Thread* thread = opscope_tls;
   if (__builtin_expect(thread != nullptr, 1)) {
     Stream* stream = thread->streams[slot];
@@ -33,6 +31,13 @@ inline Stream* StreamOf(const CallbackBinding& binding, const LogicalThread& log
     }
   }
   return AttachStream(slot, generation, logical_thread());
+}
+
+// For ranges: null, too, while the instance is paused.
+template <typename LogicalThread>
+inline Stream* StreamOf(const CallbackBinding& binding, const LogicalThread& logical_thread) {
+  const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
+  return StreamOf(binding.slot.load(std::memory_order_relaxed), generation, logical_thread);
 }
 
 }  // namespace opscope

@@ -50,6 +50,10 @@ void Stop(void* session) {
   }
 }
 
+void Pause(void* session, bool paused) {
+  PauseCallback(reinterpret_cast<uint64_t>(session), paused);
+}
+
 uint64_t CurrentThread() {
   return at::RecordFunction::currentThreadId();
 }
@@ -59,6 +63,7 @@ constexpr TorchSource kSource = {
     .torch_version = OPSCOPE_TORCH_VERSION,
     .start = &Start,
     .stop = &Stop,
+    .pause = &Pause,
     .enter = &EnterUserRange,
     .exit = &ExitUserRange,
     .set_async = &SetUserRangeAsync,

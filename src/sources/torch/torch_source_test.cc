@@ -76,6 +76,24 @@ TEST(TorchSource, RecordsOperatorsWithTheirNesting) {
   EXPECT_THAT(depths, ElementsAre(1, 1, 0, 1, 1, 0));
 }
 
+TEST(TorchSource, RecordsNothingThatBeginsWhilePaused) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  void* outer = Source().enter("outer", 5, nullptr, 0);
+  Source().pause(session, true);
+  Source().pause(session, true);
+  (void)at::zeros({4});
+  EXPECT_EQ(window.Counts().recorded, 0u);
+  Source().exit(outer);
+  std::thread([&] { Source().pause(session, false); }).join();
+  (void)at::empty({4});
+  Source().stop(session);
+  Source().pause(session, false);  // of a session that is no more: nothing
+  (void)at::empty({4});
+  window.Close();
+  EXPECT_THAT(window.Names(), ElementsAre("outer", "aten::empty"));
+}
+
 TEST(TorchSource, LinksBackwardNodesToTheirForwardOperators) {
   const at::Tensor x = at::ones({2}).requires_grad_(true);
   const RecordedWindow window;
