@@ -155,6 +155,8 @@ bool RecordingSession::AddMetadata(std::string_view key, std::string_view json) 
   if (state_ == State::kRead) return false;
   if (state_ == State::kNew) {
     AppendMember(member, &metadata_);
+  } else if (window_ == nullptr) {
+    return false;
   } else {
     opscope_window_add_metadata(window_, member.c_str());
   }
@@ -165,15 +167,33 @@ Result<std::shared_ptr<const Trace>> RecordingSession::ReadTrace() {
   if (is_in_child() && is_imported_.load(std::memory_order_acquire)) return *trace_;
   if (is_in_child()) return Error{ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
   const std::lock_guard lock(mutex_);
-  if (state_ == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
-  if (state_ == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
+  if (const Status refused = RefuseUnlessStopped(); !refused.ok()) return refused.error();
   if (!trace_) {
-    trace_ = ImportWindow();
+    trace_ = kept_ != nullptr ? ImportKept({&kept_, 1}) : ImportWindow();
     FreeWindow();
     state_ = State::kRead;
     is_imported_.store(true, std::memory_order_release);
   }
   return *trace_;
+}
+
+Status RecordingSession::RefuseUnlessStopped() const {
+  if (state_ == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
+  if (state_ == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
+  return {};
+}
+
+Result<SharedRecording> RecordingSession::Keep() {
+  if (is_in_child()) return Error{ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
+  const std::lock_guard lock(mutex_);
+  if (kept_ != nullptr) return kept_;
+  if (const Status refused = RefuseUnlessStopped(); !refused.ok()) return refused.error();
+  if (state_ == State::kRead) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+  Result<SharedRecording> kept = KeepWindow(window_);
+  if (!kept.ok()) return kept;
+  kept_ = kept.value();
+  FreeWindow();
+  return kept_;
 }
 
 Result<std::shared_ptr<const Trace>> RecordingSession::ImportWindow() {

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "kept_recording.h"
 #include "opscope/flight_recorder.h"
 #include "opscope/recorder.h"
 #include "opscope/result.h"
@@ -64,6 +65,10 @@ class RecordingSession {
   // REQUIRES nothing: kInvalidArgument when it was not started or still runs.
   Result<std::shared_ptr<const Trace>> ReadTrace();
 
+  // The recording as bytes, which the session keeps too; the window is given back. REQUIRES as ReadTrace, and that
+  // ReadTrace was not called before the first call of this.
+  Result<SharedRecording> Keep();
+
   // Of the recorder's window, for sources that write into it by themselves. 0 unless it is running.
   uint32_t slot() const;
   uint64_t generation() const;
@@ -75,6 +80,7 @@ class RecordingSession {
   void StopLocked();
   void FreeWindow();
   void ReportSourceFailures();
+  Status RefuseUnlessStopped() const;
   Result<std::shared_ptr<const Trace>> ImportWindow();
 
   const RecordingOptions options_;
@@ -86,6 +92,7 @@ class RecordingSession {
   void* source_session_ = nullptr;
   uint64_t source_failures_ = 0;  // of the source before the start
   WindowCounts final_counts_;
+  SharedRecording kept_;
   std::optional<Result<std::shared_ptr<const Trace>>> trace_;
   std::atomic<bool> is_imported_{false};  // trace_ is complete and stays; read without the mutex in a child
 };

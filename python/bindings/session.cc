@@ -5,6 +5,7 @@
 
 #include <new>
 #include <string>
+#include <vector>
 
 #include "bindings.h"
 #include "opscope/record_to.h"
@@ -69,9 +70,39 @@ SharedTrace ReadTrace(RecordingSession& session) {
   return {Unwrap(std::move(trace))};
 }
 
+// Python's `_core.KeptRecording`.
+struct HeldRecording {
+  SharedRecording recording;
+};
+
+HeldRecording Keep(RecordingSession& session) {
+  auto kept = WithoutGil([&] { return session.Keep(); });
+  if (!kept.ok() && kept.error().code == ErrorCode::kInvalidArgument) RaiseState(kept.error());
+  return {Unwrap(std::move(kept))};
+}
+
+SharedTrace ReadKept(nb::list held) {
+  std::vector<SharedRecording> recordings;
+  for (nb::handle one : held)
+    recordings.push_back(nb::cast<const HeldRecording&>(one).recording);
+  return {Unwrap(WithoutGil([&] { return ImportKept(recordings); }))};
+}
+
+void BindKeptRecording(nb::module_& module) {
+  nb::class_<HeldRecording>(module, "KeptRecording", "The bytes of a recording that is over.")
+      .def_prop_ro("bytes", [](const HeldRecording& held) { return held.recording->bytes; })
+      .def_prop_ro("recorded", [](const HeldRecording& held) { return held.recording->recorded; })
+      .def_prop_ro("dropped", [](const HeldRecording& held) { return held.recording->dropped; })
+      .def(
+          "without_events", [](const HeldRecording& held) { return HeldRecording{DropRecording(*held.recording)}; },
+          "What remains when there is no room for the events: their number, as dropped.");
+  module.def("read_kept", &ReadKept, nb::arg("recordings"), "One Trace of several KeptRecording, oldest first.");
+}
+
 }  // namespace
 
 void BindSession(nb::module_& module) {
+  BindKeptRecording(module);
   module.def(
       "recording_path", [](nb::str record_to, int64_t n) { return ToText(RecordingPath(FromText(record_to), n)); },
       nb::arg("record_to"), nb::arg("n"), "Path of the n-th recording of one profile (from 1).");
@@ -96,6 +127,7 @@ void BindSession(nb::module_& module) {
                    [](const RecordingSession& session) { return WithoutGil([&] { return session.is_running(); }); })
       .def("counts", &Counts, "recorded, dropped, bytes, threads, chunks; recorded + dropped = issued.")
       .def("trace", &ReadTrace, "The Trace, imported at the first call; REQUIRES stop().")
+      .def("keep", &Keep, "The recording as bytes; gives its window back. REQUIRES stop(), and no trace() before.")
       .def(
           "add_metadata",
           [](RecordingSession& session, nb::str key, nb::str json) {

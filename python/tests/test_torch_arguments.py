@@ -86,7 +86,6 @@ def test_actions_are_torchs():
 LATER = {
     "with_stack=True": {"with_stack": True},
     "with_modules=True": {"with_modules": True},
-    "acc_events=True": {"acc_events": True},
 }
 
 

@@ -90,7 +90,6 @@ class _KinetoProfile:
             with_stack=with_stack,
             with_flops=with_flops,
             with_modules=with_modules,
-            acc_events=acc_events,
         )
         refuse_activities(self.activities, self.activity_filters, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
@@ -158,11 +157,15 @@ class _KinetoProfile:
 
     def prepare_trace(self) -> None:
         """Makes ready for a new recording; the results of the previous one go."""
+        earlier = None
         if self.profiler is not None and not self.profiler.is_inherited:
-            _tell_about_clearing()
-        self.profiler = self._new_recording()
+            if self.acc_events:
+                earlier = self.profiler.cycles()
+            else:
+                _tell_about_clearing()
+        self.profiler = self._new_recording(earlier)
 
-    def _new_recording(self) -> Recording:
+    def _new_recording(self, earlier: list | None) -> Recording:
         device = usable_device(self.use_device)
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")
@@ -178,8 +181,9 @@ class _KinetoProfile:
             at_cap=self.at_cap,
             record_to=_core.recording_path(self.record_to or "", self._recordings + 1),
             post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
+            acc_events=bool(self.acc_events),
         )
-        return Recording(settings, self._create_trace_id(), self._flight)
+        return Recording(settings, self._create_trace_id(), self._flight, earlier)
 
     def _create_trace_id(self) -> str:
         if self.custom_trace_id_callback:
@@ -321,7 +325,7 @@ class _KinetoProfile:
         """
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before exporting chrome trace")
-        self.profiler.trace._core.export_chrome(path, trace_name=os.fsdecode(path))
+        self.profiler.export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
         """Needs with_stack=True, which is not there yet."""
@@ -356,9 +360,13 @@ class _KinetoProfile:
         """The files of all dumps so far."""
         return self._flight.files
 
+    def _stats(self):
+        """How long the calls of the profiler took, and how many events there are; None before the start."""
+        return None if self.profiler is None else self.profiler._stats
+
     @property
     def trace(self) -> Trace:
-        """The last recording as tables (``opscope.Trace``)."""
+        """The last recording as tables (``opscope.Trace``); with acc_events all cycles."""
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before accessing the trace")
         return self.profiler.trace

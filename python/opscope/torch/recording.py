@@ -13,7 +13,11 @@ from ..trace import Trace
 from . import source
 from .compat import compat_is_asked
 from .events import EventList, unfilled_events
+from .inner_profile import InnerProfile
 from .told_flag import tell_torch
+
+# The least that a cycle of acc_events is given when the cycles before it have used the memory up.
+_LEAST_BYTES = 1 << 16
 
 _log = logging.getLogger("torch.autograd.profiler")  # where programs that care listen
 _OUT_OF_TIME = (
@@ -28,14 +32,20 @@ def _no_events(device: str | None) -> EventList:
     return events
 
 
-class Recording:
-    """A recording and what is computed from it; made by ``prepare_trace``."""
+class Recording(InnerProfile):
+    """A recording and what is computed from it; made by ``prepare_trace``.
 
-    def __init__(self, settings, trace_id: str, flight) -> None:
+    ``earlier``: the cycles before it, whose events are listed with its own (acc_events).
+    """
+
+    def __init__(self, settings, trace_id: str, flight, earlier: list[_core.KeptRecording] | None = None) -> None:
+        began = time.perf_counter_ns()
+        super().__init__()
         self.trace_id = trace_id
         self._settings = settings
+        self._earlier = earlier or []
         self._session = _core.Session(
-            max_bytes=settings.max_bytes,
+            max_bytes=self._make_room(),
             at_cap=settings.at_cap,
             native_threads="all" if settings.all_threads else "attached",
             source_flags=settings.source_flags,
@@ -46,8 +56,23 @@ class Recording:
         self._has_warned = False
         self._is_counted = False
         self._process: int | None = None  # that has started it
+        self._started_ns = 0
+        self._joined: _core.Trace | None = None  # of all cycles
         self._events: EventList | None = None
+        self._earlier_events: EventList | None = None  # while this one is not over
         self._stopped = False
+        self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
+
+    def _make_room(self) -> int:
+        """Bytes for this cycle: what those before it leave. With keep_newest the oldest of them give way."""
+        settings, earlier = self._settings, self._earlier
+        if settings.at_cap == "keep_newest":
+            for at, kept in enumerate(earlier):
+                if 2 * sum(cycle.bytes for cycle in earlier) <= settings.max_bytes:
+                    break
+                earlier[at] = kept.without_events()
+        left = settings.max_bytes - sum(cycle.bytes for cycle in earlier)
+        return max(left, min(_LEAST_BYTES, settings.max_bytes))
 
     @property
     def is_inherited(self) -> bool:
@@ -66,15 +91,22 @@ class Recording:
 
     def start(self) -> None:
         """Records from here on, on this thread and wherever torch carries its observers."""
+        began = time.perf_counter_ns()
         self._session.start()
         self._process = os.getpid()
         self._is_counted = True
         tell_torch(+1)
+        self._started_ns = time.perf_counter_ns()
+        self._stats.profiler_enable_call_duration_us = _microseconds_since(began)
         self._warn_of_file()
 
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
+        began = time.perf_counter_ns()
         self._session.stop()
+        if not self._stopped:
+            self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
+            self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
         self._stopped = True
         self._uncount()
         self._warn_of_file()
@@ -110,31 +142,73 @@ class Recording:
         """recorded, dropped, bytes, threads, chunks."""
         return self._session.counts()
 
+    # ---- results ----------------------------------------------------------------------------
+
+    def cycles(self) -> list[_core.KeptRecording]:
+        """This cycle, if it is over, and those before it, oldest first. REQUIRES acc_events."""
+        return [*self._earlier, self._session.keep()] if self._stopped and not self.is_inherited else self._earlier
+
+    def last_cycle_trace(self) -> _core.Trace:
+        """The recording of this cycle alone; read at the first use."""
+        if self._settings.acc_events and self._stopped and not self.is_inherited:
+            self._session.keep()  # a recording that was read cannot be kept any more
+        return self._session.trace()
+
+    def _whole_trace(self) -> _core.Trace:
+        if not self._earlier:
+            return self.last_cycle_trace()
+        if self._joined is None:
+            self._joined = _core.read_kept(self.cycles())
+        return self._joined
+
     @property
     def trace(self) -> Trace:
-        """The recording as tables; read at the first use."""
-        return Trace(self._session.trace())
+        """The recording as tables, with acc_events that of all cycles; read at the first use."""
+        if self._stopped or not self._earlier:
+            return Trace(self._whole_trace())
+        return Trace(_core.read_kept(self._earlier))
 
     @property
     def function_events(self) -> EventList:
-        """The events as torch lists them; empty while the recording runs."""
+        """The events as torch lists them; those of earlier cycles, or none, while the recording runs."""
         if self._events is not None:
             return self._events
-        device = self._settings.use_device
         if not self.is_finished:
-            return _no_events(device)
-        began = time.perf_counter()
-        trace = self._session.trace()
+            return self._events_so_far()
+        began = time.perf_counter_ns()
+        trace = self._whole_trace()
+        self._stats.parse_kineto_call_duration_us = _microseconds_since(began)
         limit = self._settings.post_processing_timeout_s
-        if limit is not None and time.perf_counter() - began >= limit:
+        if limit is not None and (time.perf_counter_ns() - began) / 1e9 >= limit:
             _log.warning("%s", _OUT_OF_TIME.format(limit))
-            self._events = _no_events(device)
+            self._events = _no_events(self.use_device)
             return self._events
-        columns = _core.FunctionEvents(trace, use_device=device or "", only_torch_flops=compat_is_asked())
-        self._events = unfilled_events(
-            columns,
-            use_device=device,
+        began = time.perf_counter_ns()
+        self._events = self._events_of(trace)
+        self._stats.function_events_build_tree_call_duration_us = _microseconds_since(began)
+        self._stats.number_of_events = len(self._events)
+        return self._events
+
+    def _events_so_far(self) -> EventList:
+        if not self._earlier:
+            return _no_events(self.use_device)
+        if self._earlier_events is None:
+            self._earlier_events = self._events_of(_core.read_kept(self._earlier))
+        return self._earlier_events
+
+    def _events_of(self, trace: _core.Trace) -> EventList:
+        return unfilled_events(
+            _core.FunctionEvents(trace, use_device=self.use_device or "", only_torch_flops=compat_is_asked()),
+            use_device=self.use_device,
             profile_memory=self._settings.profile_memory,
             with_flops=self._settings.with_flops,
         )
-        return self._events
+
+    def last_cycle(self):
+        """(trace, its events, their columns) of this cycle, for KinetoResults."""
+        events = self._events_of(self.last_cycle_trace())
+        return Trace(self.last_cycle_trace()), events, events._columns
+
+
+def _microseconds_since(began: int) -> int:
+    return max(1, (time.perf_counter_ns() - began) // 1000)

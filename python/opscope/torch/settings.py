@@ -42,6 +42,7 @@ class RecordingSettings:
     at_cap: str = "stop"
     record_to: str = ""
     post_processing_timeout_s: float | None = None
+    acc_events: bool = False
 
     @property
     def source_flags(self) -> int:
@@ -59,7 +60,6 @@ def refuse_later_arguments(**arguments) -> None:
     reasons = {
         "with_stack": "Python and TorchScript stacks are not recorded",
         "with_modules": "the module hierarchy is not recorded",
-        "acc_events": "events are kept for one cycle",
     }
     for name, reason in reasons.items():
         value = arguments.get(name)

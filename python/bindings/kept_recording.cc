@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kept_recording.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "opscope/import.h"
+#include "opscope/record.h"
+
+namespace opscope::python {
+namespace {
+
+struct Copying {
+  KeptRecording* kept;
+  bool is_short = false;
+};
+
+// The recorder calls it: nothing may be thrown through there.
+void KeepBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
+  auto& copying = *static_cast<Copying*>(context);
+  try {
+    copying.kept->blocks.push_back({type, std::string(static_cast<const char*>(data), static_cast<size_t>(bytes))});
+    copying.kept->bytes += bytes;
+  } catch (const std::bad_alloc&) {
+    copying.is_short = true;
+  }
+}
+
+}  // namespace
+
+Result<SharedRecording> KeepWindow(const Window* window) {
+  auto kept = std::make_shared<KeptRecording>();
+  Copying copying{kept.get()};
+  opscope_window_read(window, &KeepBlock, &copying);
+  if (copying.is_short || kept->blocks.empty()) return Error{ErrorCode::kOutOfMemory, "memory is short"};
+  const WindowCounts counts = opscope_window_counts(window);
+  kept->recorded = counts.recorded;
+  kept->dropped = counts.dropped;
+  return SharedRecording(std::move(kept));
+}
+
+SharedRecording DropRecording(const KeptRecording& recording) {
+  auto left = std::make_shared<KeptRecording>();
+  left->dropped = recording.recorded + recording.dropped;
+  std::string info = "{\"generation\":0,\"pid\":" + std::to_string(getpid()) +
+                     ",\"threads\":[{\"index\":0,\"recorded\":0,\"dropped\":" + std::to_string(left->dropped) + "}]}";
+  left->bytes = info.size();
+  left->blocks.push_back({block_types::kWindowInfo, std::move(info)});
+  return left;
+}
+
+Result<std::shared_ptr<const Trace>> ImportKept(std::span<const SharedRecording> recordings) {
+  std::vector<RecordingBlock> blocks;
+  for (const SharedRecording& recording : recordings) {
+    for (const KeptRecording::Block& block : recording->blocks)
+      blocks.push_back({block.type, std::as_bytes(std::span(block.bytes))});
+  }
+  Result<Trace> trace = ImportRecording(blocks);
+  if (!trace.ok()) return trace.error();
+  return std::shared_ptr<const Trace>(std::make_shared<Trace>(std::move(trace).value()));
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs reach through ``profile.profiler``: the names of ``torch.autograd.profiler.profile``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from .kineto_results import KinetoResults
+
+_UNFINISHED = "<unfinished torch.autograd.profile>"
+
+
+@dataclass
+class ProfilerStats:
+    """How long the profiler's own calls took; ``parse`` and ``build_tree`` stay 0 until ``events()`` is used."""
+
+    profiling_window_duration_sec: float = 0
+    number_of_events: int = 0
+    profiler_prepare_call_duration_us: int = 0
+    profiler_enable_call_duration_us: int = 0
+    profiler_disable_call_duration_us: int = 0
+    parse_kineto_call_duration_us: int = 0
+    function_events_build_tree_call_duration_us: int = 0
+
+
+class InnerProfile:
+    """The results of a recording under torch's names. ``Recording`` records; this only asks it."""
+
+    enabled = True
+    use_cpu = True
+
+    def __init__(self) -> None:
+        self._stats = ProfilerStats()
+        self._results: KinetoResults | None = None
+
+    # Of settings; what was asked of the profile.
+    use_device = property(lambda self: self._settings.use_device, doc="The device whose events can appear, or None.")
+    record_shapes = property(lambda self: self._settings.record_shapes or self._settings.with_flops)
+    with_flops = property(lambda self: self._settings.with_flops)
+    profile_memory = property(lambda self: bool(self._settings.profile_memory))
+    with_stack = property(lambda self: bool(getattr(self._settings, "with_stack", False)))
+    with_modules = property(lambda self: bool(getattr(self._settings, "with_modules", False)))
+    acc_events = property(lambda self: self._settings.acc_events)
+
+    @property
+    def kineto_results(self) -> KinetoResults | None:
+        """The raw events; None until the recording has stopped."""
+        if self._results is None and self.is_finished:
+            self._results = KinetoResults(self)
+        return self._results
+
+    @property
+    def self_cpu_time_total(self):
+        """The sum of all self times on the CPU, microseconds."""
+        return self.function_events.self_cpu_time_total
+
+    def total_average(self):
+        """One FunctionEventAvg with the key "Total" that sums all events."""
+        return self.function_events.total_average()
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        """The events summed by name, and by shapes, stack and overload where asked."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+    ):
+        """``EventList.table`` of the events."""
+        return self.function_events.table(
+            sort_by=sort_by,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+        )
+
+    def export_chrome_trace(self, path, metadata=None, use_python_export=False):
+        """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""
+        self.last_cycle_trace().export_chrome(path, trace_name=os.fsdecode(path))
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
+        """``EventList.export_stacks`` of the events."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        return self.function_events.export_stacks(path, metric)
+
+    def __repr__(self) -> str:
+        return repr(self.function_events) if self.is_finished else _UNFINISHED
+
+    def __str__(self) -> str:
+        return str(self.function_events) if self.is_finished else _UNFINISHED
