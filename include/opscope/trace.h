@@ -2,7 +2,7 @@
 // all columns of a table have the same length. Strings are interned: a column holds StringId.
 //
 //   strings   processes   tracks   spans   async_spans   instants   counters   flows   allocations
-//   steps     frames      stacks   arguments             problems   metadata
+//   steps     frames      stacks   python_calls   arguments      problems   metadata
 //
 // Order of `spans`: by track, and within a track in pre-order (a parent before its children, siblings
 // by start), so every track is one contiguous row range and every subtree too. A track's async spans
@@ -176,6 +176,17 @@ struct StackColumns {
   size_t size() const { return frame.size(); }
 };
 
+// Calls of Python functions, of C functions from Python, and of modules: the spans of category python_function that a
+// tracer of Python has numbered. By span.
+struct PythonCallColumns {
+  std::span<const SpanId> span;
+  std::span<const uint32_t> id;        // torch's "Python id", from 1
+  std::span<const uint32_t> caller;    // "Python parent id": id of the call that this one was made by, 0: none
+  std::span<const int32_t> module_id;  // "Python module id": which of the modules of its class, -1: not a module
+  std::span<const int32_t> thread;     // "Python thread", -1 where the input does not say
+  size_t size() const { return span.size(); }
+};
+
 struct ProblemColumns {
   std::span<const StringId> kind;     // closed list in src/trace/problem_kinds.h
   std::span<const uint8_t> severity;  // ProblemSeverity
@@ -270,6 +281,7 @@ class Trace {
   const StepColumns& steps() const;
   const FrameColumns& frames() const;
   const StackColumns& stacks() const;
+  const PythonCallColumns& python_calls() const;
   const ProblemColumns& problems() const;
   const MetadataColumns& metadata() const;
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_function_events.h"
 
+#include <algorithm>
+
 namespace opscope::python {
 namespace {
 
@@ -163,6 +165,21 @@ PyObject* SelfDeviceTotal(const Row& row) {
   return row.has_device_time() ? PyFloat_FromDouble(SelfDeviceTimeTotal(row.events(), row.index)) : Zero();
 }
 
+enum class CallNumber { kId, kCaller, kModuleId };
+
+// torch's numbers of a call of Python; -1 where there is none.
+template <CallNumber number>
+PyObject* PythonNumber(const Row& row) {
+  if (!row.Has(flags::kPythonFunction)) return PyLong_FromLong(-1);
+  const PythonCallColumns& calls = row.trace().python_calls();
+  const auto found = std::lower_bound(calls.span.begin(), calls.span.end(), SpanId{row.span()});
+  if (found == calls.span.end() || *found != SpanId{row.span()}) return PyLong_FromLong(-1);
+  const auto call = static_cast<size_t>(found - calls.span.begin());
+  if (number == CallNumber::kModuleId) return PyLong_FromLong(calls.module_id[call]);
+  const uint32_t id = number == CallNumber::kId ? calls.id[call] : calls.caller[call];
+  return id == 0 ? PyLong_FromLong(-1) : PyLong_FromUnsignedLong(id);
+}
+
 PyObject* MinusOne(const Row&) {
   return PyLong_FromLong(-1);
 }
@@ -225,9 +242,9 @@ const EventProperty kEventProperties[] = {
     {"self_cpu_percent", Read<MinusOne>},
     {"total_cpu_percent", Read<MinusOne>},
     {"total_device_percent", Read<MinusOne>},
-    {"python_id", Read<MinusOne>},
-    {"python_parent_id", Read<MinusOne>},
-    {"python_module_id", Read<MinusOne>},
+    {"python_id", Read<PythonNumber<CallNumber::kId>>},
+    {"python_parent_id", Read<PythonNumber<CallNumber::kCaller>>},
+    {"python_module_id", Read<PythonNumber<CallNumber::kModuleId>>},
     {"_metadata_json", READ((static_cast<void>(row), PyUnicode_FromString("")))},
     {"_extra_json", Read<Extra>},
     {"cpu_time_total", Read<CpuTotal>, true},

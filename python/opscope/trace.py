@@ -98,6 +98,7 @@ class Trace:
     steps = _TableProperty("Training steps.")
     frames = _TableProperty("Lines of call stacks.")
     stacks = _TableProperty("Call stacks: a frame and the stack of its caller.")
+    python_calls = _TableProperty("Numbers of the spans that are calls of Python functions and modules.")
     problems = _TableProperty("What was repaired, dropped or guessed, with counts.")
     metadata = _TableProperty("Top-level metadata; values as JSON text.")
 

@@ -12,6 +12,8 @@
 namespace opscope {
 namespace {
 
+constexpr std::string_view kEngineFrame = "autograd::engine::evaluate_function: ";
+
 constexpr uint8_t kNoSelf = function_event_flags::kAsync | function_event_flags::kDevice;
 
 std::string DeviceOf(const Trace& trace, const FunctionEventOptions& options) {
@@ -143,16 +145,19 @@ int64_t CorrelationId(const Trace& trace, const FunctionEvents& events, size_t i
   return is_device || correlation != 0 ? correlation : trace.spans().external_id[span];
 }
 
-// A Kineto file has no scopes: a backward function is what has a forward thread, except the engine's
-// own frame around it, to which torch copies that number.
+// A Kineto file has no scopes: a backward function is what has a forward thread, except the engine's own frame around
+// it, to which torch copies that number; and what that frame names (AccumulateGrad has no number).
 ScopeType ScopeTypeOf(const Trace& trace, const FunctionEvents& events, size_t i) {
   if (events.span[i] == SpanId::kNone) return ScopeType::kFunction;
   const uint32_t span = Row(events.span[i]);
   const ScopeType scope = trace.spans().scope[span];
   if (scope != ScopeType::kUnknown) return scope;
   if ((events.flags[i] & function_event_flags::kUserAnnotation) != 0) return ScopeType::kUserScope;
-  const bool is_engine = trace.text(trace.spans().name[span]).starts_with("autograd::engine::evaluate_function: ");
-  const bool is_backward = trace.spans().forward_thread[span] != 0 && !is_engine;
+  const std::string_view name = trace.text(trace.spans().name[span]);
+  if (trace.spans().forward_thread[span] != 0 && !name.starts_with(kEngineFrame)) return ScopeType::kBackwardFunction;
+  const SpanId parent = trace.spans().parent[span];
+  const std::string_view around = parent == SpanId::kNone ? "" : trace.text(trace.spans().name[Row(parent)]);
+  const bool is_backward = around.starts_with(kEngineFrame) && around.substr(kEngineFrame.size()) == name;
   return is_backward ? ScopeType::kBackwardFunction : ScopeType::kFunction;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_rows.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -9,11 +8,6 @@
 
 namespace opscope {
 namespace {
-
-// Every event begins with a separator; the first of a file drops its comma.
-constexpr std::string_view kNext = ",\n";
-// More than the fixed text and the numbers of any event.
-constexpr size_t kFixedRoom = 640;
 
 // Members of "args", with the commas between them.
 class MemberWriter {
@@ -58,10 +52,6 @@ void PutCategory(std::string_view escaped, ChromeBuffer* out) {
   out->Put("\", ");
 }
 
-bool HasMember(std::string_view members, std::string_view quoted_key) {
-  return !members.empty() && members.find(quoted_key) != std::string_view::npos;
-}
-
 }  // namespace
 
 void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const {
@@ -97,101 +87,6 @@ void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeB
       break;
   }
   if (!follows && out->size() > start) out->Blank(start);
-}
-
-void ChromeRowWriter::WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const {
-  const auto& ends = plan_.flow_ends();
-  auto flow = std::lower_bound(ends.begin(), ends.end(), block.begin,
-                               [](const ChromeFlowEnd& end, size_t place) { return end.span < place; });
-  SpanFrame frame;
-  for (size_t place = block.begin; place < block.end; ++place) {
-    WriteSpan(place, &frame, out);
-    for (; flow != ends.end() && flow->span == place; ++flow)
-      WriteFlowEnd(*flow, out);
-  }
-}
-
-void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* frame) const {
-  const std::string_view escaped = pieces_.name(category);
-  frame->before_name.assign(kNext).append("{\"ph\": \"X\", ");
-  if (!escaped.empty()) frame->before_name.append("\"cat\": \"").append(escaped).append("\", ");
-  frame->before_name.append("\"name\": \"");
-  frame->before_start.assign("\", ").append(pieces_.track(track)).append(", \"ts\": ");
-  frame->category = category, frame->track = track;
-  frame->is_set = true;
-}
-
-void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const {
-  const SpanColumns& spans = trace_.spans();
-  const uint32_t span = plan_.spans()[place];
-  if (!frame->is_set || frame->category != spans.category[span] || frame->track != spans.track[span]) {
-    SetFrame(spans.category[span], spans.track[span], frame);
-  }
-  const std::string_view name = pieces_.name(spans.name[span]);
-  const std::string_view overload = pieces_.name(spans.overload[span]);
-  const std::string_view extra = trace_.text(spans.extra[span]);
-  const ArgsId args = spans.args[span];
-  const std::string_view values = args == ArgsId::kNone ? std::string_view() : pieces_.values_types_strides(args);
-  const std::string_view dims = args == ArgsId::kNone ? std::string_view() : pieces_.dims(args);
-  const std::string stack = spans.stack[span] == StackId::kNone ? std::string() : CallStack(spans.stack[span]);
-  ChromeCursor at = out->Begin(kFixedRoom + frame->before_name.size() + name.size() + overload.size() +
-                               frame->before_start.size() + values.size() + stack.size() + dims.size() + extra.size());
-  at.Put(frame->before_name);
-  at.Put(name);
-  if (!overload.empty()) {
-    at.Put(".");
-    at.Put(overload);
-  }
-  at.Put(frame->before_start);
-  at.PutMicros(spans.start[span].ns);
-  at.Put(", \"dur\": ");
-  at.PutMicros(spans.duration[span].ns);
-
-  // torch's own order varies; this one puts what every span has first and what is different each time last.
-  bool any = false;
-  const auto next = [&at, &any](std::string_view member) {
-    at.Put(any ? ", " : ", \"args\": {");
-    at.Put(member);
-    any = true;
-  };
-  const bool generated = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown;
-  if (const uint32_t id = spans.external_id[span]; id != 0 || generated) {
-    next("\"External id\": ");
-    at.PutUint(id != 0 ? id : place + 1);
-  }
-  if (spans.sequence[span] >= 0) {
-    next("\"Sequence number\": ");
-    at.PutInt(spans.sequence[span]);
-    next("\"Fwd thread id\": ");
-    at.PutUint(spans.forward_thread[span]);
-  }
-  if (spans.correlation[span] != 0) {
-    next("\"correlation\": ");
-    at.PutUint(spans.correlation[span]);
-  }
-  if (!values.empty()) next(values);
-  if (!stack.empty()) next(stack);
-  if (!dims.empty()) next(dims);
-  if ((spans.flags[span] & span_flags::kUnfinished) != 0) next("\"finished\": false");
-  if (generated && !HasMember(extra, "\"Record function id\"")) next("\"Record function id\": 0");
-  if (!extra.empty()) next(extra);
-  if (generated && !HasMember(extra, "\"Ev Idx\"")) {
-    next("\"Ev Idx\": ");
-    at.PutUint(place);
-  }
-  at.Put(any ? "}}" : "}");
-  out->End(at);
-}
-
-std::string ChromeRowWriter::CallStack(StackId stack) const {
-  std::string text = "\"Call stack\": \"";
-  const StackColumns& stacks = trace_.stacks();
-  for (; stack != StackId::kNone; stack = stacks.caller[Row(stack)]) {
-    AppendJsonEscaped(&text, trace_.text(trace_.frames().text[Row(stacks.frame[Row(stack)])]));
-    text += ';';
-  }
-  text += '"';
-  return text;
 }
 
 void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const {

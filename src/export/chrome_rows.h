@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "export/chrome_buffer.h"
 #include "export/chrome_pieces.h"
@@ -12,6 +13,15 @@
 #include "opscope/trace.h"
 
 namespace opscope {
+
+// Every event begins with a separator; the first of a file drops its comma.
+inline constexpr std::string_view kNext = ",\n";
+// More than the fixed text and the numbers of any event.
+inline constexpr size_t kFixedRoom = 640;
+
+inline bool HasMember(std::string_view members, std::string_view quoted_key) {
+  return !members.empty() && members.find(quoted_key) != std::string_view::npos;
+}
 
 class ChromeRowWriter {
  public:
@@ -28,12 +38,19 @@ class ChromeRowWriter {
     StringId category = StringId::kNone;
     TrackId track = TrackId::kNone;
     std::string before_name, before_start;
+    bool is_python = false;
+    size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
+    StackId stack = StackId::kNone;
+    std::string call_stack;  // the member for `stack`
   };
 
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
   void SetFrame(StringId category, TrackId track, SpanFrame* frame) const;
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
-  std::string CallStack(StackId stack) const;  // the member
+  // The member "Call stack", "" without one; valid until the next call.
+  std::string_view CallStack(StackId stack, SpanFrame* frame) const;
+  // The row of python_calls for a span of the frame's category, or their number.
+  size_t PythonCallOf(uint32_t span, SpanFrame* frame) const;
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
   void WriteAllocation(size_t row, ChromeBuffer* out) const;
   void WriteInstant(uint32_t row, ChromeBuffer* out) const;

@@ -286,6 +286,14 @@ void OpscopeWriter::WriteReferences() {
     Put(block, wire::kNoId, wire::step::kName, steps.name, first, count);
     Put(block, wire::kNoId, wire::step::kSpan, steps.span, first, count, Transform::kDelta);
   });
+  const PythonCallColumns& calls = trace_.python_calls();
+  WriteRows(wire::kPythonCalls, calls.size(), [&](size_t first, size_t count, TableBlockWriter* block) {
+    PutAlways(block, wire::python_call::kSpan, calls.span, first, count, Transform::kDelta);
+    Put(block, 0, wire::python_call::kId, calls.id, first, count, Transform::kDelta);
+    Put(block, 0, wire::python_call::kCaller, calls.caller, first, count, Transform::kDelta);
+    Put(block, wire::kMinusOne, wire::python_call::kModuleId, calls.module_id, first, count, Transform::kSigned);
+    Put(block, wire::kMinusOne, wire::python_call::kThread, calls.thread, first, count, Transform::kSigned);
+  });
 }
 
 void OpscopeWriter::WriteEnd() {

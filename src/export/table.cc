@@ -194,6 +194,17 @@ TableView Stacks(const Trace& trace) {
   return TableMaker("stacks", t.size()).Add("frame", t.frame).Add("caller", t.caller).Take();
 }
 
+TableView PythonCalls(const Trace& trace) {
+  const auto& t = trace.python_calls();
+  return TableMaker("python_calls", t.size())
+      .Add("span", t.span)
+      .Add("id", t.id)
+      .Add("caller", t.caller)
+      .Add("module_id", t.module_id)
+      .Add("thread", t.thread)
+      .Take();
+}
+
 TableView Problems(const Trace& trace) {
   const auto& t = trace.problems();
   return TableMaker("problems", t.size())
@@ -217,8 +228,8 @@ struct NamedTable {
 constexpr NamedTable kTables[] = {
     {"processes", Processes}, {"tracks", Tracks},     {"spans", Spans},   {"async_spans", AsyncSpans},
     {"instants", Instants},   {"counters", Counters}, {"flows", Flows},   {"allocations", Allocations},
-    {"steps", Steps},         {"frames", Frames},     {"stacks", Stacks}, {"problems", Problems},
-    {"metadata", Metadata},
+    {"steps", Steps},         {"frames", Frames},     {"stacks", Stacks}, {"python_calls", PythonCalls},
+    {"problems", Problems},   {"metadata", Metadata},
 };
 
 constexpr auto kTableNames = [] {

@@ -43,8 +43,8 @@ TEST(Table, ListsEveryColumnOfEveryTable) {
       MembersOf<ProcessColumns>(),   MembersOf<TrackColumns>(),      MembersOf<SpanColumns>(),
       MembersOf<AsyncSpanColumns>(), MembersOf<InstantColumns>(),    MembersOf<CounterColumns>(),
       MembersOf<FlowColumns>(),      MembersOf<AllocationColumns>(), MembersOf<StepColumns>(),
-      MembersOf<FrameColumns>(),     MembersOf<StackColumns>(),      MembersOf<ProblemColumns>(),
-      MembersOf<MetadataColumns>()};
+      MembersOf<FrameColumns>(),     MembersOf<StackColumns>(),      MembersOf<PythonCallColumns>(),
+      MembersOf<ProblemColumns>(),   MembersOf<MetadataColumns>()};
   ASSERT_EQ(TableNames().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(FindTable(trace, TableNames()[i])->columns.size(), expected[i]) << TableNames()[i];

@@ -28,6 +28,39 @@ bool ReadPositive(const JsonValue& value, uint32_t* out) {
   return true;
 }
 
+bool IsPythonMember(std::string_view key) {
+  return key == "Python id" || key == "Python parent id" || key == "Python module id" || key == "Python thread";
+}
+
+// Numbers from `low` on, which a column holds beside its "none".
+template <typename T>
+bool ReadNumber(const JsonValue& value, int64_t low, T* out) {
+  const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
+  if (!number || *number < low || *number > INT32_MAX) return false;
+  *out = static_cast<T>(*number);
+  return true;
+}
+
+// All of the members, or none: they are printed again as torch prints them, a caller that is none as null.
+ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
+  ChromePythonCall call;
+  bool is_known = true, has_caller = false;
+  for (const JsonMember& member : members) {
+    const std::string_view key = member.key.text;
+    if (key == "Python id") {
+      call.present = ReadNumber(member.value, 1, &call.row.id);
+    } else if (key == "Python parent id") {
+      has_caller = true;
+      is_known &= member.value.kind == JsonValue::Kind::kNull || ReadNumber(member.value, 1, &call.row.caller);
+    } else if (key == "Python module id") {
+      is_known &= ReadNumber(member.value, 0, &call.row.module_id);
+    } else if (key == "Python thread") {
+      is_known &= ReadNumber(member.value, 0, &call.row.thread);
+    }
+  }
+  return call.present && is_known && has_caller ? call : ChromePythonCall{};
+}
+
 }  // namespace
 
 StringId ChromeArgs::Text(const JsonValue& value) {
@@ -94,9 +127,11 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
   }
 }
 
-void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row) {
+void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call) {
   JsonValue lists[4];
   bool any_list = false;
+  const bool is_python = call != nullptr && builder_->text(row->category) == "python_function";
+  if (is_python) *call = ReadPythonCall(members);
   const JsonMember* forward_thread = nullptr;
   for (const JsonMember& member : members) {
     const int list = ListNumber(member.key.text);
@@ -105,6 +140,8 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row) 
       any_list = true;
     } else if (member.key.text == "Fwd thread id") {
       forward_thread = &member;
+    } else if (is_python && call->present && IsPythonMember(member.key.text)) {
+      continue;
     } else if (!ReadKnown(member, row)) {
       Keep(member);
     }

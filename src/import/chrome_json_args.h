@@ -23,6 +23,12 @@
 
 namespace opscope {
 
+// "Python id" and its companions.
+struct ChromePythonCall {
+  bool present = false;
+  PythonCallRow row;
+};
+
 struct ChromeAllocation {
   bool whole = false;  // it has an address and a size
   AllocationRow row;
@@ -32,8 +38,8 @@ class ChromeArgs {
  public:
   explicit ChromeArgs(TraceBuilder* builder) : builder_(builder) {}
 
-  // Fills the columns that the members stand for, and `extra`.
-  void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row);
+  // Fills the columns that the members stand for, and `extra`. Without `call` the numbers of one stay in `extra`.
+  void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call = nullptr);
   // Everything as it is; kNone when there is nothing.
   StringId ReadExtra(const std::vector<JsonMember>& members);
   // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`.

@@ -136,7 +136,7 @@ StringId ChromeRows::ReadId(const ChromeEvent& event) {
   return args_.Text(event.id);
 }
 
-SpanRow ChromeRows::ReadSpan(const ChromeEvent& event) {
+SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
   SpanRow row;
   row.start = ReadTime(event);
   if (event.name.plain && event.name.is_string()) {
@@ -149,12 +149,13 @@ SpanRow ChromeRows::ReadSpan(const ChromeEvent& event) {
   }
   row.category = ReadCategory(event);
   row.track = tracks_.TrackOf(event, RoleOf(row.category, builder_->text(row.category)));
-  args_.ReadSpan(event.args, &row);
+  args_.ReadSpan(event.args, &row, call);
   return row;
 }
 
 void ChromeRows::AddComplete(const ChromeEvent& event) {
-  SpanRow row = ReadSpan(event);
+  ChromePythonCall call;
+  SpanRow row = ReadSpan(event, &call);
   row.duration = ReadDuration(event);
   const int64_t step = StepNumber(builder_->text(row.name), builder_->text(row.category));
   if (step >= 0) row.flags |= span_flags::kStep;
@@ -163,6 +164,10 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
   last_span_track_ = row.track;
   last_span_start_ = row.start;
   if (step >= 0) builder_->AddStep(step, row.name, last_span_);
+  if (call.present) {
+    call.row.span = last_span_;
+    builder_->AddPythonCall(call.row);
+  }
 }
 
 void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {

@@ -37,7 +37,7 @@ class ChromeRows {
 
   Timestamp ReadTime(const ChromeEvent& event);
   Duration ReadDuration(const ChromeEvent& event);
-  SpanRow ReadSpan(const ChromeEvent& event);
+  SpanRow ReadSpan(const ChromeEvent& event, ChromePythonCall* call = nullptr);
   StringId ReadName(const ChromeEvent& event);
   StringId ReadCategory(const ChromeEvent& event);
   StringId ReadId(const ChromeEvent& event);

@@ -200,6 +200,26 @@ bool ColumnTables::AddSteps(const TableBlock& block) {
   return true;
 }
 
+bool ColumnTables::AddPythonCalls(const TableBlock& block) {
+  Reader reader(block, wire::python_call::kSpan);
+  const Values span = reader.Read(wire::python_call::kSpan, wire::kNoId);
+  const Values id = reader.Read(wire::python_call::kId, 0);
+  const Values caller = reader.Read(wire::python_call::kCaller, 0);
+  const Values module_id = reader.Read(wire::python_call::kModuleId, wire::kMinusOne);
+  const Values thread = reader.Read(wire::python_call::kThread, wire::kMinusOne);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    const AddedSpan at = Span(span[i]);
+    if (at == AddedSpan::kNone) continue;  // it was in a block that is lost
+    builder_->AddPythonCall({.span = at,
+                             .id = static_cast<uint32_t>(id[i]),
+                             .caller = static_cast<uint32_t>(caller[i]),
+                             .module_id = static_cast<int32_t>(module_id[i]),
+                             .thread = static_cast<int32_t>(thread[i])});
+  }
+  return true;
+}
+
 bool ColumnTables::AddAsyncSpans(const TableBlock& block) {
   Reader reader(block, wire::async_span::kStart);
   const Values start = reader.Read(wire::async_span::kStart, 0);

@@ -45,6 +45,8 @@ bool ColumnTables::AddTable(std::span<const std::byte> payload) {
       return AddAllocations(block);
     case wire::kSteps:
       return AddSteps(block);
+    case wire::kPythonCalls:
+      return AddPythonCalls(block);
     case wire::kFrames:
       return AddFrames(block);
     case wire::kStacks:

@@ -52,6 +52,7 @@ class ColumnTables {
   bool AddAllocations(const TableBlock& block);
   bool AddFlows(const TableBlock& block);
   bool AddSteps(const TableBlock& block);
+  bool AddPythonCalls(const TableBlock& block);
   bool AddFrames(const TableBlock& block);
   bool AddStacks(const TableBlock& block);
   bool AddArguments(const TableBlock& block);

@@ -125,6 +125,10 @@ class RandomTrace {
       builder_.AddStep(AnySigned(), Text(), MaybeSpan());
       builder_.AddMetadata("key " + std::to_string(i % 15), std::to_string(AnySigned()));
     }
+    for (size_t i = 0; i < spans_.size(); i += 1 + Below(9)) {
+      builder_.AddPythonCall(
+          {spans_[i], Any32(), Any32(), static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32())});
+    }
     builder_.AddProblem("bad_value", AnySigned(), 1 + Below(9), "detail");
   }
 

@@ -10,6 +10,7 @@
 #include "opscope/result.h"
 #include "trace/nesting.h"
 #include "trace/problem_kinds.h"
+#include "trace/python_calls.h"
 #include "trace/storage.h"
 
 namespace opscope {
@@ -19,6 +20,8 @@ struct TraceBuilder::Pending {
   std::vector<ProcessRow> processes;
   std::vector<TrackRow> tracks;
   std::vector<Nesting> nesting;  // by track
+  bool has_python_calls = false;
+  bool fill_stacks = false;
 };
 
 namespace {
@@ -206,6 +209,14 @@ void TraceBuilder::AddStep(int64_t number, StringId name, AddedSpan span) {
   storage_->steps.span.push_back(static_cast<SpanId>(span));
 }
 
+void TraceBuilder::AddPythonCall(const PythonCallRow& row) {
+  storage_->python_calls.Add(row);
+}
+void TraceBuilder::SetPythonCalls(bool fill_stacks) {
+  pending_->has_python_calls = true;
+  pending_->fill_stacks = fill_stacks;
+}
+
 FrameId TraceBuilder::AddFrame(StringId text) {
   return storage_->stacks.AddFrame(text);
 }
@@ -305,6 +316,11 @@ Trace TraceBuilder::Build() {
     storage.processes.Add(row);
   for (size_t track = 0; track < pending_->tracks.size(); ++track) {
     storage.tracks.Add(pending_->tracks[track], order.tracks[track].first, order.tracks[track].count);
+  }
+  if (pending_->has_python_calls) {
+    NumberPythonCalls(&storage, pending_->fill_stacks);
+  } else {
+    SortPythonCalls(final_row.view(), &storage.python_calls);
   }
   storage.Freeze();
   std::unique_ptr<const TraceStorage> built = std::move(storage_);

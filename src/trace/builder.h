@@ -98,6 +98,12 @@ struct AllocationRow {
   int32_t device_type = 0, device = -1;
 };
 
+struct PythonCallRow {
+  AddedSpan span = AddedSpan::kNone;
+  uint32_t id = 0, caller = 0;
+  int32_t module_id = -1, thread = -1;
+};
+
 // One argument while it is added; sizes, strides and tensors are copied.
 struct ArgumentRow {
   ArgumentKind kind = ArgumentKind::kOther;
@@ -160,6 +166,11 @@ class TraceBuilder {
   void AddFlow(const FlowRow& row);
   void AddAllocation(const AllocationRow& row);
   void AddStep(int64_t number, StringId name, AddedSpan span);
+  void AddPythonCall(const PythonCallRow& row);  // at most one per span
+  // Says that the spans of category python_function are a whole record of the calls: Build() numbers them by start and
+  // finds callers by nesting. fill_stacks: it also gives every span that has no stack the calls around it as its stack.
+  // REQUIRES: AddPythonCall is not used.
+  void SetPythonCalls(bool fill_stacks);
   FrameId AddFrame(StringId text);                  // unique
   StackId AddStack(FrameId frame, StackId caller);  // unique
   // Unique: equal lists give the same id. An empty list gives kNone.

@@ -23,6 +23,7 @@ class Dumper {
     DumpFlows();
     DumpAllocations();
     DumpSteps();
+    DumpPythonCalls();
     DumpMetadata();
     if (options.problems) DumpProblems();
     return std::move(out_);
@@ -258,6 +259,19 @@ class Dumper {
       Bare(rows.number[i]);
       Quoted(trace_.text(rows.name[i]));
       SpanRef("span", rows.span[i]);
+      End();
+    }
+  }
+
+  void DumpPythonCalls() {
+    const PythonCallColumns& rows = trace_.python_calls();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Begin("python_call");
+      SpanRef("span", rows.span[i]);
+      Unsigned("id", rows.id[i]);
+      Unsigned("caller", rows.caller[i]);
+      Number("module_id", rows.module_id[i], -1);
+      Number("thread", rows.thread[i], -1);
       End();
     }
   }

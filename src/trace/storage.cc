@@ -7,7 +7,7 @@ template <typename Visit>
 void TraceStorage::ForEachColumn(Visit visit) {
   processes.ForEach(visit), tracks.ForEach(visit), spans.ForEach(visit), async_spans.ForEach(visit);
   instants.ForEach(visit), counters.ForEach(visit), flows.ForEach(visit), allocations.ForEach(visit);
-  steps.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
+  steps.ForEach(visit), python_calls.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
 }
 
 uint64_t TraceStorage::memory_bytes() {
@@ -32,6 +32,7 @@ void TraceStorage::Freeze() {
             .steps = steps.view(),
             .frames = stacks.frames(),
             .stacks = stacks.stacks(),
+            .python_calls = python_calls.view(),
             .problems = problems.view(),
             .metadata = metadata.view()};
   views_.memory_bytes = memory_bytes();

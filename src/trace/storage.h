@@ -26,6 +26,7 @@ class TraceStorage {
   AllocationTable allocations;
   StepTable steps;
   StackTable stacks;
+  PythonCallTable python_calls;
   ArgumentTable arguments;
   ProblemTable problems;
   MetadataTable metadata;
@@ -46,6 +47,7 @@ class TraceStorage {
     StepColumns steps;
     FrameColumns frames;
     StackColumns stacks;
+    PythonCallColumns python_calls;
     ProblemColumns problems;
     MetadataColumns metadata;
     uint64_t memory_bytes = 0;

@@ -174,6 +174,23 @@ struct StepTable {
   }
 };
 
+struct PythonCallTable {
+  Column<SpanId> span;  // AddedSpan numbers until Build
+  Column<uint32_t> id, caller;
+  Column<int32_t> module_id, thread;
+
+  size_t size() const { return span.size(); }
+  void Add(const PythonCallRow& row) {
+    span.push_back(static_cast<SpanId>(row.span)), id.push_back(row.id), caller.push_back(row.caller);
+    module_id.push_back(row.module_id), thread.push_back(row.thread);
+  }
+  PythonCallColumns view() const { return {span.view(), id.view(), caller.view(), module_id.view(), thread.view()}; }
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(span), visit(id), visit(caller), visit(module_id), visit(thread);
+  }
+};
+
 struct ProblemTable {
   Column<StringId> kind;
   Column<uint8_t> severity;

@@ -63,6 +63,9 @@ const FrameColumns& Trace::frames() const {
 const StackColumns& Trace::stacks() const {
   return storage_->views().stacks;
 }
+const PythonCallColumns& Trace::python_calls() const {
+  return storage_->views().python_calls;
+}
 const ProblemColumns& Trace::problems() const {
   return storage_->views().problems;
 }

@@ -32,6 +32,7 @@ enum TableId : uint32_t {
   kArguments = 12,
   kProblems = 13,
   kMetadata = 14,
+  kPythonCalls = 15,
 };
 
 namespace process {
@@ -130,6 +131,10 @@ enum : uint32_t { kText = 1 };
 
 namespace stack {
 enum : uint32_t { kFrame = 1, kCaller = 2 };
+}
+
+namespace python_call {
+enum : uint32_t { kSpan = 1, kId = 2, kCaller = 3, kModuleId = 4, kThread = 5 };
 }
 
 // Lists of arguments, flattened: list i has kListSize[i] arguments; a tensor list is followed by its tensors.

@@ -1,0 +1,141 @@
+// Complete events: names, times and arguments of spans, and behind each the ends of its flows.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.h"
+#include "export/chrome_rows.h"
+
+namespace opscope {
+
+void ChromeRowWriter::WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const {
+  const auto& ends = plan_.flow_ends();
+  auto flow = std::lower_bound(ends.begin(), ends.end(), block.begin,
+                               [](const ChromeFlowEnd& end, size_t place) { return end.span < place; });
+  SpanFrame frame;
+  for (size_t place = block.begin; place < block.end; ++place) {
+    WriteSpan(place, &frame, out);
+    for (; flow != ends.end() && flow->span == place; ++flow)
+      WriteFlowEnd(*flow, out);
+  }
+}
+
+void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* frame) const {
+  const std::string_view escaped = pieces_.name(category);
+  frame->before_name.assign(kNext).append("{\"ph\": \"X\", ");
+  if (!escaped.empty()) frame->before_name.append("\"cat\": \"").append(escaped).append("\", ");
+  frame->before_name.append("\"name\": \"");
+  frame->before_start.assign("\", ").append(pieces_.track(track)).append(", \"ts\": ");
+  frame->category = category, frame->track = track;
+  frame->is_python = trace_.text(category) == "python_function";
+  frame->is_set = true;
+}
+
+void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const {
+  const SpanColumns& spans = trace_.spans();
+  const uint32_t span = plan_.spans()[place];
+  if (!frame->is_set || frame->category != spans.category[span] || frame->track != spans.track[span]) {
+    SetFrame(spans.category[span], spans.track[span], frame);
+  }
+  const std::string_view name = pieces_.name(spans.name[span]);
+  const std::string_view overload = pieces_.name(spans.overload[span]);
+  const std::string_view extra = trace_.text(spans.extra[span]);
+  const ArgsId args = spans.args[span];
+  const std::string_view values = args == ArgsId::kNone ? std::string_view() : pieces_.values_types_strides(args);
+  const std::string_view dims = args == ArgsId::kNone ? std::string_view() : pieces_.dims(args);
+  const std::string_view stack = CallStack(spans.stack[span], frame);
+  ChromeCursor at = out->Begin(kFixedRoom + frame->before_name.size() + name.size() + overload.size() +
+                               frame->before_start.size() + values.size() + stack.size() + dims.size() + extra.size());
+  at.Put(frame->before_name);
+  at.Put(name);
+  if (!overload.empty()) {
+    at.Put(".");
+    at.Put(overload);
+  }
+  at.Put(frame->before_start);
+  at.PutMicros(spans.start[span].ns);
+  at.Put(", \"dur\": ");
+  at.PutMicros(spans.duration[span].ns);
+
+  // torch's own order varies; this one puts what every span has first and what is different each time last.
+  bool any = false;
+  const auto next = [&at, &any](std::string_view member) {
+    at.Put(any ? ", " : ", \"args\": {");
+    at.Put(member);
+    any = true;
+  };
+  const bool generated = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown;
+  const bool is_op = generated && !frame->is_python;
+  if (const uint32_t id = spans.external_id[span]; id != 0 || is_op) {
+    next("\"External id\": ");
+    at.PutUint(id != 0 ? id : place + 1);
+  }
+  if (spans.sequence[span] >= 0) {
+    next("\"Sequence number\": ");
+    at.PutInt(spans.sequence[span]);
+    next("\"Fwd thread id\": ");
+    at.PutUint(spans.forward_thread[span]);
+  }
+  if (spans.correlation[span] != 0) {
+    next("\"correlation\": ");
+    at.PutUint(spans.correlation[span]);
+  }
+  const PythonCallColumns& calls = trace_.python_calls();
+  if (const size_t call = PythonCallOf(span, frame); call < calls.size()) {
+    if (calls.thread[call] >= 0) {
+      next("\"Python thread\": ");
+      at.PutInt(calls.thread[call]);
+    }
+    next("\"Python parent id\": ");
+    if (calls.caller[call] != 0) {
+      at.PutUint(calls.caller[call]);
+    } else {
+      at.Put("null");
+    }
+    next("\"Python id\": ");
+    at.PutUint(calls.id[call]);
+    if (calls.module_id[call] >= 0) {
+      next("\"Python module id\": ");
+      at.PutInt(calls.module_id[call]);
+    }
+  }
+  if (!values.empty()) next(values);
+  if (!stack.empty()) next(stack);
+  if (!dims.empty()) next(dims);
+  if ((spans.flags[span] & span_flags::kUnfinished) != 0) next("\"finished\": false");
+  if (is_op && !HasMember(extra, "\"Record function id\"")) next("\"Record function id\": 0");
+  if (!extra.empty()) next(extra);
+  if (generated && !HasMember(extra, "\"Ev Idx\"")) {
+    next("\"Ev Idx\": ");
+    at.PutUint(place);
+  }
+  at.Put(any ? "}}" : "}");
+  out->End(at);
+}
+
+std::string_view ChromeRowWriter::CallStack(StackId stack, SpanFrame* frame) const {
+  if (stack == StackId::kNone) return {};
+  if (stack == frame->stack) return frame->call_stack;
+  frame->stack = stack;
+  std::string& text = frame->call_stack;
+  text.assign("\"Call stack\": \"");
+  const StackColumns& stacks = trace_.stacks();
+  for (; stack != StackId::kNone; stack = stacks.caller[Row(stack)]) {
+    AppendJsonEscaped(&text, trace_.text(trace_.frames().text[Row(stacks.frame[Row(stack)])]));
+    text += ';';
+  }
+  text += '"';
+  return text;
+}
+
+size_t ChromeRowWriter::PythonCallOf(uint32_t span, SpanFrame* frame) const {
+  const std::span<const SpanId> calls = trace_.python_calls().span;
+  if (!frame->is_python) return calls.size();
+  size_t& at = frame->next_call;
+  if (at >= calls.size() || calls[at] != SpanId{span}) {
+    at = static_cast<size_t>(std::lower_bound(calls.begin(), calls.end(), SpanId{span}) - calls.begin());
+    if (at == calls.size() || calls[at] != SpanId{span}) return calls.size();
+  }
+  return at++;
+}
+
+}  // namespace opscope

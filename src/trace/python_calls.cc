@@ -1,0 +1,124 @@
+// A call's number is its place in the order of starts over all threads, as torch counts. Its caller is the nearest call
+// around it on its thread; operators between the two (a Python function called by an operator) do not matter. Parents
+// stand before their children, so one pass over the rows knows the innermost call of each.
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/python_calls.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffff;
+
+// 3 of "nn.Module: Linear_3"; -1 for anything else.
+int32_t ModuleId(std::string_view name) {
+  if (!name.starts_with("nn.Module: ")) return -1;
+  const size_t line = name.rfind('_');
+  if (line == std::string_view::npos) return -1;
+  int32_t id = -1;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + line + 1, end, id);
+  return error == std::errc() && stop == end ? id : -1;
+}
+
+template <typename T>
+void Permute(std::span<const uint32_t> source, Column<T>* column) {
+  Column<T> moved;
+  moved.resize(source.size(), T{});
+  for (size_t i = 0; i < source.size(); ++i)
+    moved[i] = (*column)[source[i]];
+  *column = std::move(moved);
+}
+
+class CallNumbering {
+ public:
+  CallNumbering(TraceStorage* storage, StringId category) : storage_(*storage), category_(category) {}
+
+  void Run() {
+    ListCalls();
+    std::vector<uint32_t> order(rows_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto starts_before = [&](uint32_t a, uint32_t b) {
+      return storage_.spans.start[rows_[a]] < storage_.spans.start[rows_[b]];
+    };
+    if (!std::is_sorted(order.begin(), order.end(), starts_before)) {
+      std::stable_sort(order.begin(), order.end(), starts_before);
+    }
+    std::vector<uint32_t> id(rows_.size());
+    for (uint32_t place = 0; place < order.size(); ++place)
+      id[order[place]] = place + 1;
+    std::vector<int32_t> thread_of(storage_.tracks.process.size(), -1);
+    int32_t threads = 0;
+    for (size_t call = 0; call < rows_.size(); ++call) {
+      int32_t& thread = thread_of[Row(storage_.spans.track[rows_[call]])];
+      if (thread < 0) thread = threads++;
+      storage_.python_calls.Add({.span = AddedSpan{rows_[call]},
+                                 .id = id[call],
+                                 .caller = caller_[call] == kNone ? 0 : id[caller_[call]],
+                                 .module_id = ModuleId(storage_.strings.text(storage_.spans.name[rows_[call]])),
+                                 .thread = thread});
+    }
+  }
+
+ private:
+  void ListCalls() {
+    const SpanTable& spans = storage_.spans;
+    std::vector<uint32_t> innermost(spans.size(), kNone);  // the call that a span is or lies in
+    for (uint32_t row = 0; row < spans.size(); ++row) {
+      const SpanId parent = spans.parent[row];
+      const uint32_t around = parent == SpanId::kNone ? kNone : innermost[Row(parent)];
+      innermost[row] = around;
+      if (spans.category[row] != category_) continue;
+      innermost[row] = static_cast<uint32_t>(rows_.size());
+      rows_.push_back(row);
+      caller_.push_back(around);
+    }
+  }
+
+  TraceStorage& storage_;
+  StringId category_;
+  std::vector<uint32_t> rows_;    // of each call
+  std::vector<uint32_t> caller_;  // of each call: a call, or kNone
+};
+
+void FillStacks(TraceStorage* storage, StringId category) {
+  SpanTable& spans = storage->spans;
+  StackTable& stacks = storage->stacks;
+  std::vector<StackId> inside(spans.size(), StackId::kNone);  // the stack of what a span calls
+  for (size_t row = 0; row < spans.size(); ++row) {
+    const SpanId parent = spans.parent[row];
+    const StackId around = parent == SpanId::kNone ? StackId::kNone : inside[Row(parent)];
+    if (spans.stack[row] == StackId::kNone) spans.stack[row] = around;
+    inside[row] = spans.category[row] == category ? stacks.AddStack(stacks.AddFrame(spans.name[row]), around) : around;
+  }
+}
+
+}  // namespace
+
+void NumberPythonCalls(TraceStorage* storage, bool fill_stacks) {
+  const auto category = storage->strings.Find("python_function");
+  if (!category) return;
+  CallNumbering(storage, *category).Run();
+  if (fill_stacks) FillStacks(storage, *category);
+}
+
+void SortPythonCalls(std::span<const uint32_t> final_row, PythonCallTable* calls) {
+  if (!final_row.empty()) {
+    for (size_t i = 0; i < calls->size(); ++i)
+      calls->span[i] = SpanId{final_row[Row(calls->span[i])]};
+  }
+  const std::span<const SpanId> span = calls->span.view();
+  if (std::is_sorted(span.begin(), span.end())) return;
+  std::vector<uint32_t> source(calls->size());
+  std::iota(source.begin(), source.end(), 0u);
+  std::stable_sort(source.begin(), source.end(), [&](uint32_t a, uint32_t b) { return span[a] < span[b]; });
+  calls->ForEach([&](auto& column) { Permute(source, &column); });
+}
+
+}  // namespace opscope
