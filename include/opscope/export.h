@@ -5,8 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "opscope/result.h"
 #include "opscope/trace.h"
@@ -27,6 +29,9 @@ struct ChromeExportOptions {
 [[nodiscard]] Status ExportChromeTrace(const Trace& trace, const std::string& path,
                                        const ChromeExportOptions& options = {});
 [[nodiscard]] Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options = {});
+
+// For each span the "Ev Idx" that ExportChromeTrace writes for it.
+[[nodiscard]] std::vector<uint32_t> ChromeEventNumbers(const Trace& trace);
 
 // `.opscope`: compressed columns, loads at memory speed.
 [[nodiscard]] Status ExportOpscope(const Trace& trace, const std::string& path);

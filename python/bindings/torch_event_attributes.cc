@@ -245,7 +245,7 @@ const EventProperty kEventProperties[] = {
     {"python_id", Read<PythonNumber<CallNumber::kId>>},
     {"python_parent_id", Read<PythonNumber<CallNumber::kCaller>>},
     {"python_module_id", Read<PythonNumber<CallNumber::kModuleId>>},
-    {"_metadata_json", READ((static_cast<void>(row), PyUnicode_FromString("")))},
+    {"_metadata_json", READ(ToText(row.columns.MetadataJson(row.index)).release().ptr())},
     {"_extra_json", Read<Extra>},
     {"cpu_time_total", Read<CpuTotal>, true},
     {"self_cpu_time_total", Read<SelfCpuTotal>, true},

@@ -84,6 +84,12 @@ EventColumns::Flow EventColumns::FlowOf(uint32_t row) {
   return found == flows_->end() ? Flow{} : found->second;
 }
 
+std::string EventColumns::MetadataJson(uint32_t row) {
+  if (!exposes_metadata || events_.span[row] == SpanId::kNone) return {};
+  if (event_numbers_.empty()) event_numbers_ = ChromeEventNumbers(*trace_);
+  return "\"Ev Idx\": " + std::to_string(event_numbers_[opscope::Row(events_.span[row])]);
+}
+
 PyObject* EventColumns::Override(uint32_t row, PyObject* name) const {
   if (overrides_ == nullptr) return nullptr;
   PyObject* key = PyLong_FromUnsignedLong(row);
@@ -206,7 +212,8 @@ nb::tuple GetState(EventColumns& columns) {
   const std::string bytes = Unwrap(WithoutGil([&] { return OpscopeBytes(columns.trace()); }));
   nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), columns.events().trace_start.ns,
-                        columns.events().use_device, columns.events().only_torch_flops, overrides);
+                        columns.events().use_device, columns.events().only_torch_flops, overrides,
+                        columns.exposes_metadata);
 }
 
 void SetState(EventColumns& columns, const nb::tuple& state) {
@@ -218,6 +225,7 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
       Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]), nb::cast<bool>(state[3]));
   auto* made = new (&columns) EventColumns(std::move(trace), std::move(events));
   if (!state[4].is_none()) made->RestoreOverrides(nb::object(state[4]).ptr());
+  made->exposes_metadata = nb::cast<bool>(state[5]);
 }
 
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
@@ -251,6 +259,8 @@ void BindFunctionEvents(nb::module_& module) {
            [](EventColumns& columns) { return AverageDict(columns, TotalAverage(columns.trace(), columns.events())); })
       .def("self_cpu_time_total", [](const EventColumns& columns) { return SelfCpuTimeTotalOfAll(columns.events()); })
       .def_prop_ro("trace_start_ns", [](const EventColumns& columns) { return columns.events().trace_start.ns; })
+      .def_rw("exposes_metadata", &EventColumns::exposes_metadata,
+              "Whether `_metadata_json` of an event says something.")
       .def_prop_ro("changed", [](const EventColumns& columns) { return columns.overrides() != nullptr; })
       .def("__getstate__", GetState)
       .def("__setstate__", SetState);

@@ -52,6 +52,10 @@ class EventColumns {
   };
   Flow FlowOf(uint32_t row);
 
+  // Kineto's metadata of an event as members of a JSON object; "" unless `exposes_metadata`.
+  std::string MetadataJson(uint32_t row);
+  bool exposes_metadata = false;
+
   // Attributes that a program has set, by row: {row: {name: value}}; null while there are none.
   PyObject* overrides() const { return overrides_; }
   PyObject* Override(uint32_t row, PyObject* name) const;  // borrowed, null when there is none
@@ -69,6 +73,7 @@ class EventColumns {
   PyObject* overrides_ = nullptr;
   std::unique_ptr<FunctionEventStacks> stacks_;
   std::optional<std::unordered_map<uint32_t, Flow>> flows_;  // by span, made at first use
+  std::vector<uint32_t> event_numbers_;                      // by span, made at first use
 };
 
 // A new element. REQUIRES: event_classes are set; columns->handle() was called.

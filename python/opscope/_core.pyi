@@ -196,6 +196,7 @@ class Interval:
     end: Any
 
 class FunctionEvents:
+    exposes_metadata: bool
     def __init__(
         self,
         trace: Trace,

@@ -315,7 +315,7 @@ def test_results_while_recording_are_empty_as_in_torch():
 @pytest.mark.parametrize("fields", [("verbose", "profile_all_threads"), ("profile_all_threads",), ("verbose",)])
 def test_fields_of_the_experimental_config_are_found_by_name(fields):
     """Their order differs between versions of torch, and some are not there."""
-    from opscope.torch.settings import read_experimental_config
+    from opscope.torch.experimental_config import read_experimental_config
 
     class Config:
         def __init__(self, **values):

@@ -76,6 +76,14 @@ Status Export(const Trace& trace, const std::string& path, const ChromeExportOpt
 
 }  // namespace
 
+std::vector<uint32_t> ChromeEventNumbers(const Trace& trace) {
+  const ChromePlan plan(trace, kPlainRows);
+  std::vector<uint32_t> numbers(trace.spans().size());
+  for (size_t place = 0; place < plan.spans().size(); ++place)
+    numbers[plan.spans()[place]] = static_cast<uint32_t>(place);
+  return numbers;
+}
+
 Status ExportChromeTrace(const Trace& trace, const std::string& path, const ChromeExportOptions& options) {
   return OrShortMemory(path, [&] { return Export(trace, path, options); });
 }

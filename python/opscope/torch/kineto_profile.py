@@ -17,12 +17,12 @@ from ..trace import Trace
 from . import metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
 from .errors import UnsupportedFeature
+from .experimental_config import read_experimental_config
 from .recording import Recording
 from .settings import (
     DEFAULT_MAX_BYTES,
     RecordingSettings,
     checked_timeout,
-    read_experimental_config,
     refuse_activities,
     refuse_later_arguments,
     usable_device,
@@ -119,7 +119,7 @@ class _KinetoProfile:
         self.preset_metadata: dict[str, str] = {}
         self._trace_metadata: dict[str, str] = {}
         self._metadata_for_next: dict[str, str] = {}
-        self._experimental = read_experimental_config(experimental_config)
+        self._experimental = read_experimental_config(experimental_config, with_stack=bool(with_stack))
         self._started_by: int | None = None  # the process
 
     # ---- recording --------------------------------------------------------------------------
@@ -175,6 +175,7 @@ class _KinetoProfile:
             with_flops=self.with_flops,
             all_threads=bool(self._experimental.get("profile_all_threads")),
             overload_names=bool(self._experimental.get("capture_overload_names")),
+            expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),
             trace_only=self._is_trace_only(),
             use_device=device,
             max_bytes=self.max_bytes,

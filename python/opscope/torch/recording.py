@@ -197,8 +197,10 @@ class Recording(InnerProfile):
         return self._earlier_events
 
     def _events_of(self, trace: _core.Trace) -> EventList:
+        columns = _core.FunctionEvents(trace, use_device=self.use_device or "", only_torch_flops=compat_is_asked())
+        columns.exposes_metadata = self._settings.expose_metadata
         return unfilled_events(
-            _core.FunctionEvents(trace, use_device=self.use_device or "", only_torch_flops=compat_is_asked()),
+            columns,
             use_device=self.use_device,
             profile_memory=self._settings.profile_memory,
             with_flops=self._settings.with_flops,

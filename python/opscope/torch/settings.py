@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import warnings
 from dataclasses import dataclass
 
@@ -18,14 +16,6 @@ _INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY = 1, 2, 4, 8
 
 DEFAULT_MAX_BYTES = 1 << 30
 
-# Of torch's _ExperimentalConfig, with a value that is not the default.
-_EXPERIMENTAL_FIELDS = {
-    "performance_events": ["an event"],
-    "profile_all_threads": True,
-    "capture_overload_names": True,
-    "custom_profiler_config": "a configuration",
-}
-
 
 @dataclass
 class RecordingSettings:
@@ -36,6 +26,7 @@ class RecordingSettings:
     with_flops: bool = False
     all_threads: bool = False
     overload_names: bool = False
+    expose_metadata: bool = False
     trace_only: bool = False
     use_device: str | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -93,49 +84,6 @@ def refuse_activities(groups, selections, *, by_default: bool) -> None:
         )
         return
     raise UnsupportedFeature(f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded")
-
-
-def read_experimental_config(config) -> dict:
-    """The fields of an _ExperimentalConfig; refuses those that ask for what is not recorded yet."""
-    if config is None:
-        return {}
-    state = config.__getstate__()
-    fields = {name: state[at] for name, at in _positions(type(config)).items()}
-    if fields.get("performance_events"):
-        raise UnsupportedFeature(
-            "experimental_config with performance_events", "CPU counters are not read", _SAME_CONFIG
-        )
-    if _monitor_is_asked(fields.get("custom_profiler_config", "")):
-        raise UnsupportedFeature(
-            "experimental_config with the cupti_monitor backend", "device kernels are not recorded", _SAME_CONFIG
-        )
-    return fields
-
-
-@functools.cache
-def _positions(kind: type) -> dict[str, int]:
-    """Where a field stands in the state of a config, which alone can be read: versions of torch differ in that."""
-    plain, positions = kind().__getstate__(), {}
-    for name, value in _EXPERIMENTAL_FIELDS.items():
-        try:
-            state = kind(**{name: value}).__getstate__()
-        except TypeError:  # a version that has no such field
-            continue
-        positions[name] = [one != other for one, other in zip(plain, state, strict=True)].index(True)
-    return positions
-
-
-_SAME_CONFIG = "torch.profiler with the same experimental_config"
-
-
-def _monitor_is_asked(raw: str) -> bool:
-    if not raw:
-        return False
-    try:
-        parsed = json.loads(raw)
-    except json.JSONDecodeError:
-        return raw == "cupti_monitor"
-    return isinstance(parsed, dict) and (parsed.get("backend") == "cupti_monitor" or bool(parsed.get("cupti_monitor")))
 
 
 def usable_device(device: str | None) -> str | None:

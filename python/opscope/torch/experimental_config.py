@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch's _ExperimentalConfig: each field has its effect here or is refused by name (table in docs/torch.md)."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+from .errors import UnsupportedFeature
+
+# The fields that a recording is asked by, with a value that is not the default. The others choose what is done with
+# the events of devices, which are not recorded; and trace_only may change at any time, so it is read where it counts.
+_FIELDS = {
+    "profiler_metrics": ["a metric"],
+    "performance_events": ["an event"],
+    "profile_all_threads": True,
+    "capture_overload_names": True,
+    "expose_kineto_event_metadata": True,
+    "adjust_profiler_step": True,
+    "record_python_gc_info": True,
+    "custom_profiler_config": "a configuration",
+}
+
+_WITHOUT_EFFECT_HERE = {
+    "profiler_metrics": "device counters are not read",
+    "performance_events": "CPU counters are not read",
+}
+_NEEDS_FRAMES = {
+    "adjust_profiler_step": "steps keep the times at which they began and ended",
+    "record_python_gc_info": "pauses of the garbage collector are not recorded",
+}
+
+
+def read_experimental_config(config, *, with_stack: bool = False) -> dict:
+    """The fields of an _ExperimentalConfig that a recording is asked by; refuses what it cannot do."""
+    if config is None:
+        return {}
+    state = config.__getstate__()
+    fields = {name: state[at] for name, at in _positions(type(config)).items()}
+    refused = dict(_WITHOUT_EFFECT_HERE, **(_NEEDS_FRAMES if with_stack else {}))
+    for name, reason in refused.items():
+        if fields.get(name):
+            raise _unsupported(f"experimental_config with {name}", reason)
+    custom = fields.get("custom_profiler_config", "")
+    if _monitor_is_asked(custom):
+        raise _unsupported("experimental_config with the cupti_monitor backend", "device kernels are not recorded")
+    if custom:
+        raise _unsupported("experimental_config with custom_profiler_config", "there is no other collector to set up")
+    return fields
+
+
+def _unsupported(what: str, reason: str) -> UnsupportedFeature:
+    return UnsupportedFeature(what, reason, "torch.profiler with the same experimental_config")
+
+
+@functools.cache
+def _positions(kind: type) -> dict[str, int]:
+    """Where a field stands in the state of a config, which alone can be read: versions of torch differ in that."""
+    plain, positions = kind().__getstate__(), {}
+    for name, value in _FIELDS.items():
+        try:
+            state = kind(**{name: value}).__getstate__()
+        except TypeError:  # a version that has no such field
+            continue
+        positions[name] = [one != other for one, other in zip(plain, state, strict=True)].index(True)
+    return positions
+
+
+def _monitor_is_asked(raw: str) -> bool:
+    if not raw:
+        return False
+    try:
+        parsed = json.loads(raw)
+    except json.JSONDecodeError:
+        return raw == "cupti_monitor"
+    return isinstance(parsed, dict) and (parsed.get("backend") == "cupti_monitor" or bool(parsed.get("cupti_monitor")))

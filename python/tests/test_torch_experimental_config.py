@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every field of torch's _ExperimentalConfig has its effect, or is refused by name."""
+
+import json
+import pickle
+import threading
+import warnings
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+REFUSED = {
+    "profiler_metrics": ["kineto__tensor_core_insts"],
+    "performance_events": ["cycles"],
+    "custom_profiler_config": "x",
+}
+# What they change are the events of devices; a recording of the CPU is the same with and without, in torch too.
+OF_DEVICES = {
+    "profiler_measure_per_kernel": True,
+    "enable_cuda_sync_events": True,
+    "disable_external_correlation": True,
+    "adjust_timestamps": True,
+}
+# With Python frames only.
+OF_STACKS = {"verbose": True, "adjust_profiler_step": True, "record_python_gc_info": True}
+HONOURED = {
+    "profile_all_threads": True,
+    "capture_overload_names": True,
+    "expose_kineto_event_metadata": True,
+    "trace_only": True,
+}
+
+
+def recorded(module, **fields):
+    import torch
+
+    config = module._ExperimentalConfig(**fields)
+    with module.profile(activities=[module.ProfilerActivity.CPU], experimental_config=config) as prof:
+        with module.record_function("range"):
+            torch.ones(2).add(1.0)
+        thread = threading.Thread(target=torch.eye, args=(2,))
+        thread.start()
+        thread.join()
+    return prof
+
+
+def field_names():
+    """Those of the installed torch, from the signature that its constructor prints."""
+    import re
+
+    import torch
+
+    text = torch._C._profiler._ExperimentalConfig.__init__.__doc__
+    return re.findall(r"(\w+): ", text.partition(",")[2])
+
+
+def test_every_field_of_the_installed_torch_is_in_a_list_of_this_test():
+    names = field_names()
+    assert len(names) >= 10 and "verbose" in names
+    assert set(names) == {*REFUSED, *OF_DEVICES, *OF_STACKS, *HONOURED}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_nothing_collects_is_refused_by_name(name):
+    import opscope.torch as ours
+
+    with pytest.raises(ours.UnsupportedFeature, match=f"experimental_config with {name} .*use torch.profiler with"):
+        ours.profile(experimental_config=ours._ExperimentalConfig(**{name: REFUSED[name]}))
+
+
+@pytest.mark.parametrize("name", ["adjust_profiler_step", "record_python_gc_info"])
+def test_what_only_frames_show_is_refused_by_name_with_frames(name):
+    import opscope.torch as ours
+
+    with pytest.raises(ours.UnsupportedFeature):
+        ours.profile(experimental_config=ours._ExperimentalConfig(**{name: True}), with_stack=True)
+
+
+@pytest.mark.parametrize("name", [*OF_DEVICES, *OF_STACKS])
+def test_what_only_devices_and_frames_show_leaves_operators_as_they_are(name):
+    import torch.profiler as theirs
+
+    import opscope.torch as ours
+
+    def names(module, **fields):
+        return [event.name for event in recorded(module, **fields).events()]
+
+    asked = {**OF_DEVICES, **OF_STACKS}[name]
+    assert names(ours, **{name: asked}) == names(theirs, **{name: asked}) == names(ours)
+
+
+def test_all_threads_and_overload_names_are_recorded():
+    import opscope.torch as ours
+
+    assert "aten::eye" in {event.name for event in recorded(ours, profile_all_threads=True).events()}
+    assert "aten::eye" not in {event.name for event in recorded(ours).events()}
+    overloads = {e.overload_name for e in recorded(ours, capture_overload_names=True).events() if e.name == "aten::add"}
+    assert overloads == {"Tensor"}
+
+
+def metadata_of(prof):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return [event.metadata_json for event in prof.events()]
+
+
+def test_event_metadata_is_what_the_trace_file_says(tmp_path):
+    import torch.profiler as theirs
+
+    import opscope.torch as ours
+
+    prof = recorded(ours, expose_kineto_event_metadata=True, profile_all_threads=True)
+    prof.export_chrome_trace(str(tmp_path / "x.json"))
+    spans = [e for e in json.loads((tmp_path / "x.json").read_text())["traceEvents"] if "Ev Idx" in e.get("args", {})]
+    in_file = {(e["name"], e["args"]["Ev Idx"]) for e in spans}
+    in_events = {
+        (event.trace_name, json.loads("{" + text + "}")["Ev Idx"])
+        for event, text in zip(prof.events(), metadata_of(prof), strict=True)
+    }
+    assert in_events <= in_file and len(in_events) == len(prof.events())
+    assert metadata_of(recorded(ours, expose_kineto_event_metadata=True)) == metadata_of(
+        recorded(theirs, expose_kineto_event_metadata=True)
+    )
+    kept = pickle.loads(pickle.dumps(prof.events()))
+    with pytest.warns(FutureWarning):
+        assert kept[0].metadata_json == metadata_of(prof)[0]
+
+
+def test_without_being_asked_events_have_no_metadata():
+    import torch.profiler as theirs
+
+    import opscope.torch as ours
+
+    assert set(metadata_of(recorded(ours))) == set(metadata_of(recorded(theirs))) == {""}
+
+
+def test_trace_only_may_be_set_after_the_recording():
+    import opscope.torch as ours
+
+    prof = recorded(ours)
+    assert len(prof.events()) > 0
+    prof.experimental_config.trace_only = True
+    for ask in (prof.events, prof.key_averages):
+        with pytest.raises(RuntimeError, match="not available when trace_only=True"):
+            ask()
