@@ -1,8 +1,8 @@
 // What each attribute of a FunctionEvent is, by torch's rules: the table that the C type exposes.
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_function_events.h"
-
 #include <algorithm>
+
+#include "torch_function_events.h"
 
 namespace opscope::python {
 namespace {
@@ -238,14 +238,14 @@ const EventProperty kEventProperties[] = {
     {"flow_id", READ(PyLong_FromUnsignedLongLong(row.columns.FlowOf(row.index).id))},
     {"flow_type", READ(PyLong_FromLong(row.columns.FlowOf(row.index).type))},
     {"flow_start", READ(PyBool_FromLong(row.columns.FlowOf(row.index).is_start))},
-    {"event_metadata", READ((static_cast<void>(row), New(Py_None)))},
     {"self_cpu_percent", Read<MinusOne>},
     {"total_cpu_percent", Read<MinusOne>},
     {"total_device_percent", Read<MinusOne>},
     {"python_id", Read<PythonNumber<CallNumber::kId>>},
     {"python_parent_id", Read<PythonNumber<CallNumber::kCaller>>},
     {"python_module_id", Read<PythonNumber<CallNumber::kModuleId>>},
-    {"_metadata_json", READ(ToText(row.columns.MetadataJson(row.index)).release().ptr())},
+    {"_metadata_json",
+     READ(row.has_span() ? ToText(row.columns.MetadataJson(row.index)).release().ptr() : New(Py_None))},
     {"_extra_json", Read<Extra>},
     {"cpu_time_total", Read<CpuTotal>, true},
     {"self_cpu_time_total", Read<SelfCpuTotal>, true},

@@ -17,15 +17,29 @@ Event* Self(PyObject* object) {
 }
 
 PyTypeObject* event_type = nullptr;
+
+// Events that a program makes itself are objects of a class of Python, with a dictionary and without columns.
+PyObject* NoColumns(PyObject* object, const char* name) {
+  PyErr_Format(PyExc_AttributeError, "'FunctionEvent' object has no attribute '%s'", name);
+  static_cast<void>(object);
+  return nullptr;
+}
+
+// {attribute: rule} for what follows from other attributes; the rule's value, null without an error when there is none.
+PyObject* Derived(PyObject* object, const char* name) {
+  PyObject* rule = PyDict_GetItemString(event_classes.derived, name);
+  return rule == nullptr ? nullptr : PyObject_CallFunctionObjArgs(rule, object, nullptr);
+}
 std::vector<PyGetSetDef> event_getset;  // made once, read by the type for ever
 
 PyObject* GetAttribute(PyObject* object, void* closure) {
   const auto* property = static_cast<const EventProperty*>(closure);
   Event* self = Self(object);
-  if (property->derived && self->columns->overrides() != nullptr) {
-    PyObject* rule = PyDict_GetItemString(event_classes.derived, property->name);
-    if (rule != nullptr) return PyObject_CallFunctionObjArgs(rule, object, nullptr);
+  if (property->derived && (self->columns == nullptr || self->columns->overrides() != nullptr)) {
+    PyObject* value = Derived(object, property->name);
+    if (value != nullptr || PyErr_Occurred() != nullptr) return value;
   }
+  if (self->columns == nullptr) return NoColumns(object, property->name);
   try {
     return property->read(*self->columns, self->row);
   } catch (nb::python_error& error) {
@@ -38,12 +52,37 @@ PyObject* GetAttribute(PyObject* object, void* closure) {
 
 PyObject* GetTimeRange(PyObject* object, void*) {
   Event* self = Self(object);
+  if (self->columns == nullptr) return NoColumns(object, "time_range");
   const FunctionEvents& events = self->columns->events();
   return MakeInterval(object, events.start_us[self->row], events.end_us[self->row]);
 }
 
+// What a program has set wins over what the type computes: the dictionary of an event without columns too.
+PyObject* GetMadeAttribute(PyObject* object, PyObject* name) {
+  PyObject* values = PyObject_GenericGetDict(object, nullptr);
+  if (values == nullptr) PyErr_Clear();  // a class with slots
+  PyObject* value = values == nullptr ? nullptr : PyDict_GetItem(values, name);
+  Py_XINCREF(value);
+  Py_XDECREF(values);
+  return value != nullptr ? value : PyObject_GenericGetAttr(object, name);
+}
+
+int SetMadeAttribute(PyObject* object, PyObject* name, PyObject* value) {
+  PyObject* values = PyObject_GenericGetDict(object, nullptr);
+  if (values == nullptr) return -1;
+  int result = 0;
+  if (value != nullptr) {
+    result = PyDict_SetItem(values, name, value);
+  } else if ((result = PyDict_DelItem(values, name)) != 0) {
+    PyErr_SetObject(PyExc_AttributeError, name);
+  }
+  Py_DECREF(values);
+  return result;
+}
+
 PyObject* EventGetAttribute(PyObject* object, PyObject* name) {
   Event* self = Self(object);
+  if (self->columns == nullptr) return GetMadeAttribute(object, name);
   if (self->columns->overrides() != nullptr) {
     PyObject* value = self->columns->Override(self->row, name);
     if (value != nullptr) {
@@ -56,6 +95,7 @@ PyObject* EventGetAttribute(PyObject* object, PyObject* name) {
 
 int EventSetAttribute(PyObject* object, PyObject* name, PyObject* value) {
   Event* self = Self(object);
+  if (self->columns == nullptr) return SetMadeAttribute(object, name, value);
   if (value == nullptr && self->columns->Override(self->row, name) == nullptr) {
     PyErr_SetObject(PyExc_AttributeError, name);
     return -1;
@@ -63,9 +103,10 @@ int EventSetAttribute(PyObject* object, PyObject* name, PyObject* value) {
   return self->columns->SetOverride(self->row, name, value) ? 0 : -1;
 }
 
-PyObject* EventNew(PyTypeObject*, PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_TypeError, "FunctionEvent objects come from profile.events()");
-  return nullptr;
+// FunctionEvent(...) in a program: an object of the class for made events, which __init__ then fills.
+PyObject* EventNew(PyTypeObject* type, PyObject*, PyObject*) {
+  if (type == event_type && event_classes.made != nullptr) type = reinterpret_cast<PyTypeObject*>(event_classes.made);
+  return PyType_GenericAlloc(type, 0);
 }
 
 void EventDealloc(PyObject* object) {
@@ -80,6 +121,7 @@ void EventDealloc(PyObject* object) {
 
 // (columns, row): what pickling keeps of an element.
 PyObject* EventPlace(PyObject* object, PyObject*) {
+  if (Self(object)->columns == nullptr) return NoColumns(object, "_place");
   return Py_BuildValue("(OI)", Self(object)->columns->handle(), Self(object)->row);
 }
 
@@ -99,7 +141,11 @@ PyType_Slot event_slots[] = {
     {0, nullptr},
 };
 PyType_Spec event_spec = {
-    "opscope.torch.FunctionEvent", static_cast<int>(sizeof(Event)), 0, Py_TPFLAGS_DEFAULT, event_slots,
+    "opscope.torch.FunctionEvent",
+    static_cast<int>(sizeof(Event)),
+    0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    event_slots,
 };
 
 }  // namespace

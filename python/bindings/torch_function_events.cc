@@ -229,7 +229,8 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
 }
 
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
-  event_classes = {kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(), device_types.release().ptr()};
+  event_classes = {kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(), device_types.release().ptr(),
+                   event_classes.made};
 }
 
 }  // namespace
@@ -265,6 +266,7 @@ void BindFunctionEvents(nb::module_& module) {
       .def("__getstate__", GetState)
       .def("__setstate__", SetState);
   module.def("set_event_classes", SetEventClasses);
+  module.def("set_made_event_class", [](nb::object made) { event_classes.made = made.release().ptr(); });
 }
 
 void BindTorch(nb::module_& module) {

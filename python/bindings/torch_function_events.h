@@ -106,6 +106,7 @@ struct EventClasses {
   PyObject* derived = nullptr;       // {attribute: function(event)} for recordings with overrides
   PyObject* cpu = nullptr;           // DeviceType.CPU
   PyObject* device_types = nullptr;  // {use_device: DeviceType}
+  PyObject* made = nullptr;          // class of events that a program makes itself
 };
 extern EventClasses event_classes;
 

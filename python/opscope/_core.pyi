@@ -172,7 +172,6 @@ class FunctionEvent:
     flow_id: Any
     flow_type: Any
     flow_start: Any
-    event_metadata: Any
     self_cpu_percent: Any
     total_cpu_percent: Any
     total_device_percent: Any

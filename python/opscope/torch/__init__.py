@@ -11,6 +11,7 @@ from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_availa
 from .averages import FunctionEventAvg
 from .compat import compat
 from .errors import UnsupportedFeature
+from .event_metadata import EventMetadata
 from .events import EventList
 from .execution_trace import ExecutionTraceObserver
 from .function_event import FunctionEvent, Interval, Kernel
@@ -28,6 +29,7 @@ __all__ = [
     "AdapterMissing",
     "DeviceType",
     "EventList",
+    "EventMetadata",
     "ExecutionTraceObserver",
     "FunctionEvent",
     "FunctionEventAvg",

@@ -15,6 +15,7 @@ from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
 from .errors import UnsupportedFeature
 from .function_event import _require
+from .made_event import build_tree
 
 # Spellings of devices that sort keys and metrics may use.
 _DEVICE_SPELLINGS = ("cuda", "xpu", "privateuse1")
@@ -41,6 +42,12 @@ class EventList(list):
 
     def __str__(self) -> str:
         return self.table()
+
+    def _build_tree(self) -> None:
+        """Gives events that a program has put together parents and children; those of a recording have theirs."""
+        if self._columns is None:
+            build_tree(self)
+        self._tree_built = True
 
     @property
     def self_cpu_time_total(self):

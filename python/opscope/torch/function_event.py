@@ -14,6 +14,7 @@ from collections import namedtuple
 from torch.autograd import DeviceType
 
 from .. import _core
+from .event_metadata import read_event_metadata
 
 Interval = _core.Interval
 Kernel = namedtuple("Kernel", ["name", "device", "duration"])
@@ -84,6 +85,12 @@ class _Rest(FormattedTimesMixin):
         return self._metadata_json
 
     @property
+    def event_metadata(self):
+        """What is known of a kernel or a collective (EventMetadata); None where nothing is."""
+        members = self._extra_json
+        return read_event_metadata(json.loads("{" + members + "}")) if members else None
+
+    @property
     def kwinputs(self) -> dict:
         """Keyword arguments of the call (record_shapes=True)."""
         members = self._extra_json
@@ -93,21 +100,19 @@ class _Rest(FormattedTimesMixin):
 
     def append_kernel(self, name, device, duration) -> None:
         """Adds a kernel to those that this event has launched."""
-        _require(self.device_type == DeviceType.CPU, "Expected device_type to be CPU")
+        require_cpu("device_type", self)
         self.kernels = [*self.kernels, Kernel(name, device, duration)]
 
     def append_cpu_child(self, child) -> None:
         """Adds a direct child; self times follow."""
-        _require(self.device_type == DeviceType.CPU, "Expected device_type to be CPU")
-        _require(isinstance(child, FunctionEvent), "Expected child to be a FunctionEvent")
-        _require(child.device_type == DeviceType.CPU, "Expected child device_type to be CPU")
+        require_cpu("device_type", self)
+        require_cpu_event("child", child)
         self.cpu_children = [*self.cpu_children, child]
 
     def set_cpu_parent(self, parent) -> None:
         """Says under which event this one ran."""
-        _require(self.device_type == DeviceType.CPU, "Expected device_type to be CPU")
-        _require(isinstance(parent, FunctionEvent), "Expected parent to be a FunctionEvent")
-        _require(parent.device_type == DeviceType.CPU, "Expected parent device_type to be CPU")
+        require_cpu("device_type", self)
+        require_cpu_event("parent", parent)
         self.cpu_parent = parent
 
     def __reduce__(self):
@@ -148,6 +153,17 @@ for _class in (FormattedTimesMixin, _Rest):
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise AssertionError(message)
+
+
+def require_cpu(what: str, event) -> None:
+    """AssertionError in torch's words when the event is not one of the CPU."""
+    _require(event.device_type == DeviceType.CPU, f"Expected {what} to be CPU")
+
+
+def require_cpu_event(what: str, event) -> None:
+    """The same for a child or a parent."""
+    _require(isinstance(event, FunctionEvent), f"Expected {what} to be a FunctionEvent")
+    require_cpu(f"{what} device_type", event)
 
 
 def _element(columns, row: int) -> FunctionEvent:

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events that a program makes itself, ``FunctionEvent(id=..., name=...)``, and the tree over lists of them.
+
+They are plain objects: nothing was recorded, there are no columns. Lists of recorded events have their tree already.
+"""
+
+from __future__ import annotations
+
+from torch.autograd import DeviceType
+
+from .. import _core
+from .event_metadata import read_event_metadata
+from .function_event import FunctionEvent, Interval, Kernel, _require, require_cpu, require_cpu_event
+
+_BACKWARD_FUNCTION = 1  # RecordScope
+
+
+class MadeEvent(FunctionEvent):
+    """What ``FunctionEvent(...)`` gives."""
+
+    def append_kernel(self, name, device, duration) -> None:
+        require_cpu("device_type", self)
+        self.kernels.append(Kernel(name, device, duration))
+
+    def append_cpu_child(self, child) -> None:
+        require_cpu("device_type", self)
+        require_cpu_event("child", child)
+        self.cpu_children.append(child)
+
+    def __reduce__(self):
+        return _blank, (type(self),), self.__dict__
+
+
+def _blank(kind: type) -> FunctionEvent:
+    return kind.__new__(kind)
+
+
+def _set_values(
+    self,
+    id,
+    name,
+    thread,
+    start_us,
+    end_us,
+    overload_name=None,
+    fwd_thread=None,
+    input_shapes=None,
+    stack=None,
+    scope=0,
+    use_device=None,
+    cpu_memory_usage=0,
+    device_memory_usage=0,
+    is_async=False,
+    is_remote=False,
+    sequence_nr=-1,
+    node_id=-1,
+    device_type=DeviceType.CPU,
+    device_index=0,
+    device_resource_id=None,
+    is_legacy=False,
+    flops=None,
+    trace_name=None,
+    concrete_inputs=None,
+    kwinputs=None,
+    is_user_annotation=False,
+    is_python_function=False,
+    activity_type=None,
+    metadata_json=None,
+    flow_id=None,
+    flow_type=None,
+    flow_start=None,
+    external_id=0,
+    linked_correlation_id=0,
+    extra_meta=None,
+    structured_input_shapes=None,
+    structured_input_strides=None,
+    input_dtypes=None,
+    python_id=-1,
+    python_parent_id=-1,
+    python_module_id=-1,
+):
+    values = dict(locals())
+    del values["self"], values["metadata_json"], values["extra_meta"]
+    values["time_range"] = Interval(values.pop("start_us"), values.pop("end_us"))
+    values["_metadata_json"] = metadata_json
+    values["event_metadata"] = read_event_metadata(extra_meta) if extra_meta else None
+    if device_resource_id is None:
+        values["device_resource_id"] = thread
+    values |= {"count": 1, "kernels": [], "cpu_children": [], "cpu_parent": None}
+    values |= dict.fromkeys(("self_cpu_percent", "total_cpu_percent", "total_device_percent"), -1)
+    self.__dict__.update(values)
+
+
+FunctionEvent.__init__ = _set_values  # of the made class and of classes that programs derive
+_core.set_made_event_class(MadeEvent)
+
+
+# ---- the tree, by torch's rules: children lie inside, a lone child of the same name is its parent ------------------
+
+
+def build_tree(events: list) -> None:
+    """Gives the events parents, children and, beneath backward nodes, the stacks of their forward operators."""
+    _nest(events)
+    while _drop_lone_twins(events):
+        pass
+    _hand_stacks_to_backward(events)
+
+
+def _nest(events: list) -> None:
+    threads: dict[tuple, list] = {}
+    for event in events:
+        if not event.is_async and event.device_type == DeviceType.CPU:
+            threads.setdefault((event.thread, event.node_id), []).append(event)
+    for members in threads.values():
+        members.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
+        around: list = []
+        for event in members:
+            start, end = event.time_range.start, event.time_range.end
+            while around and (start >= around[-1].time_range.end or end > around[-1].time_range.end):
+                around.pop()
+            if around:
+                around[-1].append_cpu_child(event)
+                _require(event.cpu_parent is None, f"There is already a CPU parent event for {event.key}")
+                event.set_cpu_parent(around[-1])
+            around.append(event)
+
+
+def _drop_lone_twins(events: list) -> bool:
+    kept = []
+    for event in events:
+        parent = event.cpu_parent
+        if parent is None or parent.name != event.name or len(parent.cpu_children) != 1:
+            kept.append(event)
+            continue
+        parent.cpu_children = event.cpu_children
+        parent.kernels = event.kernels
+        for child in event.cpu_children:
+            child.cpu_parent = parent
+    dropped = len(kept) < len(events)
+    if dropped:
+        events[:] = kept
+    return dropped
+
+
+def _backward_node(event):
+    while event is not None and event.scope != _BACKWARD_FUNCTION:
+        event = event.cpu_parent
+    return event
+
+
+def _hand_stacks_to_backward(events: list) -> None:
+    nodes = [_backward_node(event) for event in events]
+    forward: dict[tuple, list] = {}
+    for event, node in zip(events, nodes, strict=True):
+        if node is None and event.stack is not None:
+            forward.setdefault((event.sequence_nr, event.thread), event.stack)
+    for event, node in zip(events, nodes, strict=True):
+        if node is not None:
+            _require(node.fwd_thread is not None, "Expected fwd_thread to be set for backward parent")
+            event.stack = forward.get((node.sequence_nr, node.fwd_thread), [])
