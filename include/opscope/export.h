@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/function_events.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -36,5 +37,14 @@ struct ChromeExportOptions {
 // `.opscope`: compressed columns, loads at memory speed.
 [[nodiscard]] Status ExportOpscope(const Trace& trace, const std::string& path);
 [[nodiscard]] Result<std::string> OpscopeBytes(const Trace& trace);
+
+// What a line of ExportTorchStacks counts, in whole microseconds.
+enum class StackMetric : uint8_t { kSelfCpuTime, kSelfDeviceTime };
+
+// EventList.export_stacks(): for every event that has a stack and at least a microsecond, in order, its frames from the
+// outermost on, joined by ';', and the number: the input of flamegraph.pl. Blanks, semicolons and line ends in a frame
+// become '_'.
+[[nodiscard]] Status ExportTorchStacks(const Trace& trace, const FunctionEvents& events, StackMetric metric,
+                                       const std::string& path);
 
 }  // namespace opscope

@@ -91,3 +91,91 @@ def test_calls_outlive_the_opscope_file(both, tmp_path):
     assert len(kept) == len(trace.python_calls) > 50
     for column in ("span", "id", "caller", "module_id", "thread"):
         assert list(kept[column]) == list(trace.python_calls[column])
+
+
+def list_like(events, members):
+    """An EventList of the same module, of objects."""
+    from torch.autograd.profiler_util import EventList as TorchsList
+
+    from opscope.torch import EventList
+
+    made = (TorchsList if isinstance(events, TorchsList) else EventList)(members)
+    made._tree_built = True
+    return made
+
+
+def lines_of(events, tmp_path, metric="self_cpu_time_total"):
+    events.export_stacks(str(tmp_path / "stacks.txt"), metric)
+    return (tmp_path / "stacks.txt").read_text()
+
+
+@pytest.fixture(scope="module")
+def lists(events, both):
+    """torch's EventList and ours."""
+    from opscope import _core
+    from opscope.torch.events import unfilled_events
+
+    profile, _, trace = both
+    return profile.events(), unfilled_events(_core.FunctionEvents(trace._core, use_device=""))
+
+
+def test_export_stacks_writes_torchs_lines(lists, tmp_path):
+    theirs, ours = lists
+    for metric in theirs.supported_export_stacks_metrics():
+        written = [lines_of(events, tmp_path, metric) for events in (theirs, ours)]
+        assert written[0] == written[1], metric
+    verbose = any(event.stack for event in theirs)
+    assert (len(lines_of(ours, tmp_path).splitlines()) > 20) == verbose
+
+
+def test_export_stacks_of_changed_lists_writes_what_they_say(lists, tmp_path):
+    theirs, ours = lists
+    both_lists = [list_like(events, list(events)[::2]) for events in (theirs, ours)]
+    written = [lines_of(events, tmp_path) for events in both_lists]
+    assert written[0] == written[1]
+    averages = [events.key_averages(group_by_stack_n=2) for events in (theirs, ours)]
+    written = [lines_of(events, tmp_path) for events in averages]
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 100])
+def test_averages_by_stack_are_torchs(lists, depth):
+    def rows(events):
+        averages = events.key_averages(group_by_stack_n=depth)
+        return [(row.key, row.count, row.stack, row.cpu_time_total, row.self_cpu_time_total) for row in averages]
+
+    assert rows(lists[1]) == rows(lists[0])
+
+
+def test_the_table_by_stack_is_torchs(lists):
+    def table(events, **options):
+        averages = events.key_averages(group_by_stack_n=4)
+        return averages.table(sort_by="self_cpu_time_total", row_limit=30, **options)
+
+    assert table(lists[1]) == table(lists[0])
+    assert table(lists[1], max_src_column_width=30) == table(lists[0], max_src_column_width=30)
+
+
+@pytest.mark.parametrize("changed", [False, True], ids=["columns", "objects"])
+def test_export_stacks_fails_as_torchs_does(lists, tmp_path, changed):
+    lists = [list_like(events, list(events)) if changed else events for events in lists]
+    (tmp_path / "kept").write_text("before")
+
+    def outcome(events, path, metric="self_cpu_time_total"):
+        with pytest.raises((OSError, ValueError)) as failure:
+            events.export_stacks(str(path), metric)
+        error = failure.value
+        return type(error), getattr(error, "errno", None) or str(error)
+
+    for path in (tmp_path, tmp_path / "missing" / "x", tmp_path / "kept" / "x", "/proc/x"):
+        assert outcome(lists[1], path) == outcome(lists[0], path), path
+    assert outcome(lists[1], tmp_path / "kept", "time") == outcome(lists[0], tmp_path / "kept", "time")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["kept"]
+    assert (tmp_path / "kept").read_text() == "before"
+
+
+def test_export_stacks_leaves_nothing_of_a_list_that_cannot_be_read(lists, tmp_path):
+    broken = list_like(lists[1], [*list(lists[1])[:50], "no event"])
+    with pytest.raises(AttributeError):
+        broken.export_stacks(str(tmp_path / "x"), "self_cpu_time_total")
+    assert list(tmp_path.iterdir()) == []

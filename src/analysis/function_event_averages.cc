@@ -44,7 +44,10 @@ class GroupFinder {
   GroupFinder(const Trace& trace, const FunctionEvents& events, const AverageOptions& options)
       : trace_(trace), events_(events), options_(options) {
     if (options.group_by_input_shape) shapes_of_args_.assign(trace.argument_list_count(), kNoGroup);
-    if (options.group_by_stack_n > 0) stacks_.emplace(trace, events);
+    if (options.group_by_stack_n > 0) {
+      stacks_.emplace(trace, events);
+      group_of_stack_.assign(trace.stacks().size() + 1, kNoGroup);
+    }
   }
 
   // The row of event i; a new one equals the number of rows so far.
@@ -89,6 +92,11 @@ class GroupFinder {
   }
   uint32_t Stack(size_t i) {
     if (!stacks_) return 0;
+    uint32_t& group = group_of_stack_[Row(stacks_->IdOf(i)) + 1];  // kNone is place 0
+    if (group == kNoGroup) group = GroupOfFrames(i);
+    return group;
+  }
+  uint32_t GroupOfFrames(size_t i) {
     std::string text;
     for (std::string_view frame : FirstFrames(i)) {
       text += frame;
@@ -102,6 +110,7 @@ class GroupFinder {
   const AverageOptions& options_;
   std::optional<FunctionEventStacks> stacks_;
   std::vector<uint32_t> shapes_of_args_;
+  std::vector<uint32_t> group_of_stack_;
   std::unordered_map<std::string, uint32_t> texts_;
   tsl::robin_map<GroupId, uint32_t, GroupIdHash> rows_;
 };

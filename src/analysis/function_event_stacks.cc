@@ -61,6 +61,9 @@ bool HasLogicalThreads(const Trace& trace) {
 
 FunctionEventStacks::FunctionEventStacks(const Trace& trace, const FunctionEvents& events) : trace_(&trace) {
   if (trace.stacks().size() == 0) return;
+  is_shown_.reserve(trace.frames().size());
+  for (const StringId text : trace.frames().text)
+    is_shown_.push_back(IsShown(trace.text(text)) ? 1 : 0);
   const SpanColumns& spans = trace.spans();
   const std::vector<EventIndex> backward = BackwardOf(trace, events);
   // A Kineto file names threads by OS numbers but forward threads by torch's: the sequence number decides alone.
@@ -83,13 +86,12 @@ FunctionEventStacks::FunctionEventStacks(const Trace& trace, const FunctionEvent
   }
 }
 
-std::vector<std::string_view> FunctionEventStacks::Of(size_t i) const {
+std::vector<std::string_view> FunctionEventStacks::Frames(StackId id) const {
   std::vector<std::string_view> frames;
-  if (stack_.empty()) return frames;
   const StackColumns& stacks = trace_->stacks();
-  for (StackId id = stack_[i]; id != StackId::kNone; id = stacks.caller[Row(id)]) {
-    const std::string_view frame = trace_->text(trace_->frames().text[Row(stacks.frame[Row(id)])]);
-    if (IsShown(frame)) frames.push_back(frame);
+  for (; id != StackId::kNone; id = stacks.caller[Row(id)]) {
+    const uint32_t frame = Row(stacks.frame[Row(id)]);
+    if (is_shown_[frame] != 0) frames.push_back(trace_->text(trace_->frames().text[frame]));
   }
   return frames;
 }

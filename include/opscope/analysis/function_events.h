@@ -103,11 +103,15 @@ Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents*
 class FunctionEventStacks {
  public:
   FunctionEventStacks(const Trace& trace, const FunctionEvents& events);
-  std::vector<std::string_view> Of(size_t i) const;
+  // Events with the same id have the same stack. kNone: an empty one.
+  StackId IdOf(size_t i) const { return stack_.empty() ? StackId::kNone : stack_[i]; }
+  std::vector<std::string_view> Frames(StackId id) const;
+  std::vector<std::string_view> Of(size_t i) const { return Frames(IdOf(i)); }
 
  private:
   const Trace* trace_;
-  std::vector<StackId> stack_;  // empty when the Trace has no stacks
+  std::vector<StackId> stack_;     // empty when the Trace has no stacks
+  std::vector<uint8_t> is_shown_;  // by FrameId
 };
 
 // str(FunctionEvent.input_shapes): "[[5, 3, 224, 224], [], []]"; "[]" without shapes. Depends only on

@@ -13,12 +13,16 @@ import operator
 from .. import _core
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
-from .errors import UnsupportedFeature
 from .function_event import _require
 from .made_event import build_tree
+from .whole_file import whole_file
 
 # Spellings of devices that sort keys and metrics may use.
 _DEVICE_SPELLINGS = ("cuda", "xpu", "privateuse1")
+
+
+# What would end a frame or a line of export_stacks.
+_FRAME_TEXT = str.maketrans(" ;\t\n", "____")
 
 
 def _device_neutral(name: str) -> str:
@@ -175,10 +179,23 @@ class EventList(list):
         return ["self_cpu_time_total", *(f"self_{device}_time_total" for device in _DEVICE_SPELLINGS)]
 
     def export_stacks(self, path: str, metric: str):
-        """Needs stacks, which opscope does not record yet."""
+        """Writes a line for each event with a stack and at least a microsecond: ``outermost;...;innermost 12``.
+
+        Blanks, semicolons and line ends in a frame become ``_``. The file appears under its name when it is whole.
+        """
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError("metric should be one of: " + str(self.supported_export_stacks_metrics()))
-        raise UnsupportedFeature("export_stacks()", "it needs with_stack=True", "torch.profiler with with_stack=True")
+        attribute = _device_neutral(metric)
+        columns = self._columns_that_speak()
+        if columns is not None:
+            columns.export_stacks(path, attribute == "self_device_time_total")
+            return
+        with whole_file(path) as file:
+            for event in self:
+                value = int(getattr(event, attribute)) if event.stack else 0
+                if value > 0:
+                    frames = ";".join(frame.translate(_FRAME_TEXT) for frame in reversed(event.stack))
+                    file.write(f"{frames} {value}\n")
 
     def _columns_that_speak(self):
         """The columns, while this list still holds exactly their events, unchanged; else None."""

@@ -329,10 +329,13 @@ class _KinetoProfile:
         self.profiler.export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
-        """Needs with_stack=True, which is not there yet."""
+        """Writes a line per event, its stack and its metric: the input of flamegraph.pl. Needs with_stack=True.
+
+        Stacks of Python are there with ``_ExperimentalConfig(verbose=True)`` only, as in torch.
+        """
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before exporting stacks")
-        raise AssertionError("export_stacks() requires with_stack=True")
+        return self.profiler.export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Deprecated in torch; needs profile_memory and with_stack, which are not there yet."""

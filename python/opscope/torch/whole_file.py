@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text files that appear under their name when they are whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+
+@contextmanager
+def whole_file(path) -> Iterator[TextIO]:
+    """A file to write text to, which takes its name when the block ends without an exception.
+
+    What exists and is no plain file (a pipe, ``/dev/stdout``) is written to directly.
+    """
+    asked = path
+    path = os.fsdecode(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            yield file
+        return
+    path = os.path.realpath(path)
+    beside = f"{path}.{secrets.token_hex(4)}.tmp"
+    try:
+        file = open(beside, "x", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115: renamed below
+    except OSError as error:
+        raise type(error)(error.errno, os.strerror(error.errno), asked) from None
+    try:
+        with file:
+            yield file
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
