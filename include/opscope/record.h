@@ -44,6 +44,7 @@ enum class RecordKind : uint8_t {
   kFlowEnd = 9,      // start, value = flow id
   kDeviceSpan = 10,  // start, value = duration, side: payload with kDevice
   kHostBlock = 11,   // start, value = bytes of a block of the CPU's allocator, 0: freed; name and side: its address
+  kHeld = 12,        // start, value = address of a Python object, side: payload with kHeld: tensors that it holds
 };
 
 // Who made the record; selects how `scope` is read.
@@ -103,13 +104,38 @@ inline constexpr uint16_t kDevice = 16;        // int32 device, int32 stream, ui
 inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members, uint32 0
 inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function id
 inline constexpr uint16_t kTotals = 128;       // int64 bytes allocated, int64 bytes reserved, after this allocation
-// Bytes that a payload's field of this one bit takes; 0: no such field.
+inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then so many TensorIdentity
+inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many HeldTensor
+// Bytes that a payload's field of this one bit takes; of the last two, those before their entries. 0: no such field.
 constexpr uint32_t BytesOf(uint16_t field) {
-  return field == kSequence || field == kAddress || field == kDevice || field == kTotals               ? 16
-         : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ? 8
-                                                                                                       : 0;
+  return field == kSequence || field == kAddress || field == kDevice || field == kTotals ? 16
+         : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ||
+                 field == kTensors || field == kHeld
+             ? 8
+             : 0;
 }
 }  // namespace payload_fields
+
+// Which tensor an argument is: one for each encoded kTensor, in their order, those of lists included. Torch gives the
+// addresses of tensors out again, so they are numbered; storages are told apart by their allocations and frees.
+struct TensorIdentity {
+  uint64_t storage = 0;  // address of its bytes, 0: it has none
+  uint64_t tensor = 0;   // bits 0..47 number of the TensorImpl, 0: none was left; 48..55 device type, 56..63 index
+};
+static_assert(sizeof(TensorIdentity) == 16);
+constexpr uint64_t PackTensor(uint64_t number, uint8_t device_type, int8_t device) {
+  return (number & 0xffffffffffffu) | uint64_t{device_type} << 48 | uint64_t{static_cast<uint8_t>(device)} << 56;
+}
+
+// What a Python object (nn.Module, Optimizer) holds a tensor for.
+enum class TensorRole : uint32_t { kParameter = 0, kGradient = 1, kState = 2 };
+struct HeldTensor {
+  TensorIdentity identity;
+  int64_t bytes = -1;  // that sizes and strides span, -1: its layout has none
+  TensorRole role = TensorRole::kParameter;
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(HeldTensor) == 32);
 
 // An encoded argument is a tag word, then what its kind says. Tag: kind in bits 0..3, element type
 // in bits 4..11 (torch's ScalarType number), flags in bits 12..15, count in bits 16..31.

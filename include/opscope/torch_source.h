@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "opscope/record.h"
+
 namespace opscope {
 
 inline constexpr uint32_t kTorchSourceAbi = 2;
@@ -17,12 +19,23 @@ inline constexpr uint32_t kTorchSourceAbi = 2;
 // Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
 // source_failure.
 inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
+// Likewise a text, what TorchSource::operators said. Import makes it rows of Trace::operators.
+inline constexpr std::string_view kOperatorsKey = "opscope.operators";
+
+// A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
+struct HeldTensorImpl {
+  const void* tensor = nullptr;
+  TensorRole role = TensorRole::kParameter;
+};
 
 namespace torch_source_flags {
 inline constexpr uint32_t kInputs = 1;      // shapes, strides, dtypes, concrete values (record_shapes)
 inline constexpr uint32_t kAllThreads = 2;  // global callback: every thread (profile_all_threads)
 inline constexpr uint32_t kOverloadNames = 4;
 inline constexpr uint32_t kMemory = 8;  // allocations and frees of tensors (profile_memory)
+// With kInputs: which tensor each argument is (the memory timeline). Torch keeps the bodies of some thousand dead
+// tensors meanwhile, some megabytes, never their data.
+inline constexpr uint32_t kTensors = 16;
 }  // namespace torch_source_flags
 
 struct TorchSource {
@@ -57,6 +70,13 @@ struct TorchSource {
   // "" when it could not be measured. Valid for ever; measured at the first call for these flags, in less than half
   // a millisecond, with a window of its own: call it before the recording's window opens.
   const char* (*own_cost)(uint32_t flags) = nullptr;
+
+  // Records that the Python object at this address (a module, an optimizer) holds these tensors now, into every window
+  // with kTensors that sees the calling thread. Import knows an object by its address: its first record counts.
+  void (*hold)(uint64_t owner, const HeldTensorImpl* tensors, size_t count) = nullptr;
+  // Calls `sink` once with a text: the argument kinds of every operator that was recorded with kTensors in this
+  // process, "NAME SIGNATURE...;NAME ..." (OperatorColumns in trace.h). For the metadata of a window, kOperatorsKey.
+  void (*operators)(void (*sink)(void* context, const char* text, size_t size), void* context) = nullptr;
 };
 
 }  // namespace opscope

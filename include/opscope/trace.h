@@ -3,6 +3,7 @@
 //
 //   strings   processes   tracks   spans   async_spans   instants   counters   flows   allocations
 //   steps     frames      stacks   python_calls   arguments      problems   metadata
+//   tensors   held_tensors         operators
 //
 // Order of `spans`: by track, and within a track in pre-order (a parent before its children, siblings
 // by start), so every track is one contiguous row range and every subtree too. A track's async spans
@@ -157,6 +158,39 @@ struct AllocationColumns {
   size_t size() const { return time.size(); }
 };
 
+// Which tensors the arguments of spans are, for the memory timeline: for every span that has rows, one per argument of
+// kind kTensor in their order, those of lists included. Ordered by span.
+struct TensorColumns {
+  std::span<const SpanId> span;
+  std::span<const uint64_t> tensor;   // number of the tensor object, 0 unknown; it may come to another storage
+  std::span<const uint64_t> storage;  // address of its data, 0: none
+  std::span<const int32_t> device_type;
+  std::span<const int32_t> device;  // index, -1
+  size_t size() const { return span.size(); }
+};
+
+// Tensors that a module or an optimizer of the program holds, when it was first called.
+enum class HeldAs : uint8_t { kParameter = 0, kGradient = 1, kOptimizerState = 2 };
+struct HeldTensorColumns {
+  std::span<const Timestamp> time;
+  std::span<const TrackId> track;
+  std::span<const uint64_t> owner;  // address of the object
+  std::span<const HeldAs> held_as;
+  std::span<const uint64_t> tensor, storage;  // as in TensorColumns
+  std::span<const int32_t> device_type, device;
+  std::span<const int64_t> bytes;  // from its first to its last element, -1: its layout has no strides
+  size_t size() const { return time.size(); }
+};
+
+// What the operators of a recording take, one row per overload. `arguments` has a code per argument: t tensor, T list
+// of tensors, b bool, i int, f float, c complex, n number, 0 None, * anything, - anything else; ? before it: optional,
+// ! behind it: written to. "." when there are none.
+struct OperatorColumns {
+  std::span<const StringId> name;
+  std::span<const StringId> arguments;
+  size_t size() const { return name.size(); }
+};
+
 struct StepColumns {
   std::span<const int64_t> number;
   std::span<const StringId> name;
@@ -278,6 +312,9 @@ class Trace {
   const CounterColumns& counters() const;
   const FlowColumns& flows() const;
   const AllocationColumns& allocations() const;
+  const TensorColumns& tensors() const;
+  const HeldTensorColumns& held_tensors() const;
+  const OperatorColumns& operators() const;
   const StepColumns& steps() const;
   const FrameColumns& frames() const;
   const StackColumns& stacks() const;

@@ -112,7 +112,8 @@ void RecordingSession::StopLocked() {
   if (options_.flight != nullptr) options_.flight->Leave();
   if (source_session_ != nullptr) options_.source->stop(source_session_);
   source_session_ = nullptr;
-  ReportSourceFailures();  // before the close, which ends the file of record_to
+  ReportOperators();
+  ReportSourceFailures();  // both before the close, which ends the file of record_to
   opscope_window_close(window_);
   final_counts_ = opscope_window_counts(window_);
   state_ = State::kStopped;
@@ -125,6 +126,16 @@ void RecordingSession::ReportSourceFailures() {
   if (failures == 0) return;
   const std::string member = JsonMember(kSourceFailuresKey, std::to_string(failures));
   opscope_window_add_metadata(window_, member.c_str());
+}
+
+void RecordingSession::ReportOperators() {
+  if (options_.source == nullptr || (options_.source_flags & torch_source_flags::kTensors) == 0) return;
+  options_.source->operators(
+      [](void* window, const char* text, size_t size) {
+        const std::string member = JsonMember(kOperatorsKey, "\"" + std::string(text, size) + "\"");
+        opscope_window_add_metadata(static_cast<Window*>(window), member.c_str());
+      },
+      window_);
 }
 
 std::string RecordingSession::FileWarning() const {

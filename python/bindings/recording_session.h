@@ -80,6 +80,7 @@ class RecordingSession {
   void StopLocked();
   void FreeWindow();
   void ReportSourceFailures();
+  void ReportOperators();
   Status RefuseUnlessStopped() const;
   Result<std::shared_ptr<const Trace>> ImportWindow();
 

@@ -196,6 +196,11 @@ void OpscopeWriter::WriteFacts() {
     PutAlways(block, wire::metadata::kKey, metadata.key, first, count);
     PutAlways(block, wire::metadata::kJson, metadata.json, first, count);
   });
+  const OperatorColumns& operators = trace_.operators();
+  WriteRows(wire::kOperators, operators.size(), [&](size_t first, size_t count, TableBlockWriter* block) {
+    PutAlways(block, wire::op::kName, operators.name, first, count);
+    PutAlways(block, wire::op::kArguments, operators.arguments, first, count);
+  });
   const ProblemColumns& problems = trace_.problems();
   WriteRows(wire::kProblems, problems.size(), [&](size_t first, size_t count, TableBlockWriter* block) {
     PutAlways(block, wire::problem::kKind, problems.kind, first, count);
@@ -252,6 +257,18 @@ void OpscopeWriter::WriteEvents() {
     Put(block, 0, wire::allocation::kDeviceType, allocations.device_type, first, count, Transform::kSigned);
     Put(block, wire::kMinusOne, wire::allocation::kDevice, allocations.device, first, count, Transform::kSigned);
   });
+  const HeldTensorColumns& held = trace_.held_tensors();
+  WriteRows(wire::kHeldTensors, held.size(), [&](size_t first, size_t count, TableBlockWriter* block) {
+    PutAlways(block, wire::held_tensor::kTime, held.time, first, count, Transform::kDelta);
+    Put(block, wire::kNoId, wire::held_tensor::kTrack, held.track, first, count);
+    Put(block, 0, wire::held_tensor::kOwner, held.owner, first, count, Transform::kDelta);
+    Put(block, 0, wire::held_tensor::kHeldAs, held.held_as, first, count);
+    Put(block, 0, wire::held_tensor::kTensor, held.tensor, first, count, Transform::kDelta);
+    Put(block, 0, wire::held_tensor::kStorage, held.storage, first, count, Transform::kDelta);
+    Put(block, 0, wire::held_tensor::kDeviceType, held.device_type, first, count, Transform::kSigned);
+    Put(block, wire::kMinusOne, wire::held_tensor::kDevice, held.device, first, count, Transform::kSigned);
+    Put(block, wire::kMinusOne, wire::held_tensor::kBytes, held.bytes, first, count, Transform::kSigned);
+  });
 }
 
 // Ends of arrows nearly always lie where their span starts: stored as the distance to it.
@@ -279,6 +296,14 @@ void OpscopeWriter::WriteReferences() {
                      Transform::kSigned);
     Put(block, wire::kNoId, wire::flow::kEndTrack, flows.end_track, first, count);
     Put(block, wire::kNoId, wire::flow::kEndSpan, flows.end_span, first, count, Transform::kDelta);
+  });
+  const TensorColumns& tensors = trace_.tensors();
+  WriteRows(wire::kTensors, tensors.size(), [&](size_t first, size_t count, TableBlockWriter* block) {
+    PutAlways(block, wire::tensor::kSpan, tensors.span, first, count, Transform::kDelta);
+    Put(block, 0, wire::tensor::kTensor, tensors.tensor, first, count, Transform::kDelta);
+    Put(block, 0, wire::tensor::kStorage, tensors.storage, first, count, Transform::kDelta);
+    Put(block, 0, wire::tensor::kDeviceType, tensors.device_type, first, count, Transform::kSigned);
+    Put(block, wire::kMinusOne, wire::tensor::kDevice, tensors.device, first, count, Transform::kSigned);
   });
   const StepColumns& steps = trace_.steps();
   WriteRows(wire::kSteps, steps.size(), [&](size_t first, size_t count, TableBlockWriter* block) {

@@ -179,6 +179,37 @@ TableView Allocations(const Trace& trace) {
       .Take();
 }
 
+TableView Tensors(const Trace& trace) {
+  const auto& t = trace.tensors();
+  return TableMaker("tensors", t.size())
+      .Add("span", t.span)
+      .Add("tensor", t.tensor)
+      .Add("storage", t.storage)
+      .Add("device_type", t.device_type)
+      .Add("device", t.device)
+      .Take();
+}
+
+TableView HeldTensors(const Trace& trace) {
+  const auto& t = trace.held_tensors();
+  return TableMaker("held_tensors", t.size())
+      .Add("time", t.time)
+      .Add("track", t.track)
+      .Add("owner", t.owner)
+      .Add("held_as", t.held_as)
+      .Add("tensor", t.tensor)
+      .Add("storage", t.storage)
+      .Add("device_type", t.device_type)
+      .Add("device", t.device)
+      .Add("bytes", t.bytes)
+      .Take();
+}
+
+TableView Operators(const Trace& trace) {
+  const auto& t = trace.operators();
+  return TableMaker("operators", t.size()).Add("name", t.name).Add("arguments", t.arguments).Take();
+}
+
 TableView Steps(const Trace& trace) {
   const auto& t = trace.steps();
   return TableMaker("steps", t.size()).Add("number", t.number).Add("name", t.name).Add("span", t.span).Take();
@@ -226,10 +257,11 @@ struct NamedTable {
   TableView (*view)(const Trace&);
 };
 constexpr NamedTable kTables[] = {
-    {"processes", Processes}, {"tracks", Tracks},     {"spans", Spans},   {"async_spans", AsyncSpans},
-    {"instants", Instants},   {"counters", Counters}, {"flows", Flows},   {"allocations", Allocations},
-    {"steps", Steps},         {"frames", Frames},     {"stacks", Stacks}, {"python_calls", PythonCalls},
-    {"problems", Problems},   {"metadata", Metadata},
+    {"processes", Processes}, {"tracks", Tracks},     {"spans", Spans},     {"async_spans", AsyncSpans},
+    {"instants", Instants},   {"counters", Counters}, {"flows", Flows},     {"allocations", Allocations},
+    {"steps", Steps},         {"frames", Frames},     {"stacks", Stacks},   {"python_calls", PythonCalls},
+    {"problems", Problems},   {"metadata", Metadata}, {"tensors", Tensors}, {"held_tensors", HeldTensors},
+    {"operators", Operators},
 };
 
 constexpr auto kTableNames = [] {

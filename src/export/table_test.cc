@@ -40,11 +40,12 @@ constexpr size_t MembersOf() {
 TEST(Table, ListsEveryColumnOfEveryTable) {
   const Trace trace;
   const std::vector<size_t> expected = {
-      MembersOf<ProcessColumns>(),   MembersOf<TrackColumns>(),      MembersOf<SpanColumns>(),
-      MembersOf<AsyncSpanColumns>(), MembersOf<InstantColumns>(),    MembersOf<CounterColumns>(),
-      MembersOf<FlowColumns>(),      MembersOf<AllocationColumns>(), MembersOf<StepColumns>(),
-      MembersOf<FrameColumns>(),     MembersOf<StackColumns>(),      MembersOf<PythonCallColumns>(),
-      MembersOf<ProblemColumns>(),   MembersOf<MetadataColumns>()};
+      MembersOf<ProcessColumns>(),    MembersOf<TrackColumns>(),      MembersOf<SpanColumns>(),
+      MembersOf<AsyncSpanColumns>(),  MembersOf<InstantColumns>(),    MembersOf<CounterColumns>(),
+      MembersOf<FlowColumns>(),       MembersOf<AllocationColumns>(), MembersOf<StepColumns>(),
+      MembersOf<FrameColumns>(),      MembersOf<StackColumns>(),      MembersOf<PythonCallColumns>(),
+      MembersOf<ProblemColumns>(),    MembersOf<MetadataColumns>(),   MembersOf<TensorColumns>(),
+      MembersOf<HeldTensorColumns>(), MembersOf<OperatorColumns>()};
   ASSERT_EQ(TableNames().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(FindTable(trace, TableNames()[i])->columns.size(), expected[i]) << TableNames()[i];

@@ -57,6 +57,12 @@ bool ColumnTables::AddTable(std::span<const std::byte> payload) {
       return AddProblems(block);
     case wire::kMetadata:
       return AddMetadata(block);
+    case wire::kTensors:
+      return AddTensors(block);
+    case wire::kHeldTensors:
+      return AddHeldTensors(block);
+    case wire::kOperators:
+      return AddOperators(block);
     default:
       return true;  // a table of a newer version
   }

@@ -58,6 +58,9 @@ class ColumnTables {
   bool AddArguments(const TableBlock& block);
   bool AddProblems(const TableBlock& block);
   bool AddMetadata(const TableBlock& block);
+  bool AddTensors(const TableBlock& block);
+  bool AddHeldTensors(const TableBlock& block);
+  bool AddOperators(const TableBlock& block);
 
   // Rows of the file -> rows of the builder. Ids as stored: plus one, 0 is none.
   StringId String(uint64_t stored) const;

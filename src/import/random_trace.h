@@ -122,12 +122,19 @@ class RandomTrace {
       builder_.AddAllocation({Time(), Track(), Any(), AnySigned(), AnySigned(), AnySigned(),
                               static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32())});
       builder_.AddFlow({Any(), Text(), Text(), Time(), Track(), MaybeSpan(), Time(), Track(), MaybeSpan()});
+      builder_.AddHeldTensor({Time(), Track(), Any(), static_cast<HeldAs>(Below(3)), Any(), Any(),
+                              static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()), AnySigned()});
+      builder_.AddOperator(Text(), Text());
       builder_.AddStep(AnySigned(), Text(), MaybeSpan());
       builder_.AddMetadata("key " + std::to_string(i % 15), std::to_string(AnySigned()));
     }
     for (size_t i = 0; i < spans_.size(); i += 1 + Below(9)) {
       builder_.AddPythonCall(
           {spans_[i], Any32(), Any32(), static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32())});
+    }
+    for (const AddedSpan span : spans_) {
+      for (uint64_t n = Below(3); n > 0; --n)
+        builder_.AddTensor({span, Any(), Any(), static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32())});
     }
     builder_.AddProblem("bad_value", AnySigned(), 1 + Below(9), "detail");
   }

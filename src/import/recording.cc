@@ -128,6 +128,23 @@ uint64_t CountOf(std::string_view json) {
   return count;
 }
 
+// "NAME SIGNATURE...;NAME ..." between quotes; names and signatures have none of these characters.
+void AddOperators(std::string_view json, TraceBuilder* builder) {
+  if (json.size() < 2 || json.front() != '"') return;
+  std::string_view left = json.substr(1, json.size() - 2);
+  const auto take = [](std::string_view* text, char end) {
+    const std::string_view taken = text->substr(0, text->find(end));
+    text->remove_prefix(std::min(taken.size() + 1, text->size()));
+    return taken;
+  };
+  while (!left.empty()) {
+    std::string_view one = take(&left, ';');
+    const StringId name = builder->Intern(take(&one, ' '));
+    while (!one.empty())
+      builder->AddOperator(name, builder->Intern(take(&one, ' ')));
+  }
+}
+
 void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
   for (const WindowInfo& window : windows) {
     if (window.is_live) {
@@ -140,6 +157,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
       const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
       if (failures > 0) {
         builder->AddProblem("source_failure", -1, failures);
+      } else if (key == kOperatorsKey) {
+        AddOperators(json, builder);
       } else {
         builder->AddMetadata(key, json);
       }

@@ -131,6 +131,11 @@ std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
     payload.total_allocated = reader.Fixed<int64_t>();
     payload.total_reserved = reader.Fixed<int64_t>();
   }
+  const auto entries = [&reader](size_t bytes) {
+    return reader.Bytes(uint64_t{reader.Fixed<uint64_t>() & 0xffffffffu} * bytes);
+  };
+  if ((fields & payload_fields::kTensors) != 0) payload.tensors = entries(sizeof(TensorIdentity));
+  if ((fields & payload_fields::kHeld) != 0) payload.held = entries(sizeof(HeldTensor));
   if (!reader.ok()) return std::nullopt;
   payload.arguments = reader.Bytes(reader.remaining());
   return payload;

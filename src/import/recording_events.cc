@@ -25,6 +25,8 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
     case RecordKind::kHostBlock:
       memory_.AddHostBlock(record, time, chunk.process(), track);
       return true;
+    case RecordKind::kHeld:
+      return AddHeldTensors(chunk, record, track);
     case RecordKind::kAllocation:
     case RecordKind::kDeviceSpan:
       return AddPayloadEvent(chunk, record, name, track);

@@ -131,6 +131,7 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
     row.duration.ns = std::max<int64_t>(row.duration.ns, 0);
     if (row.external_id != 0 && row.sequence >= 0) filled->sequenced.push_back(place);
     if (row.external_id != 0 && row.scope == ScopeType::kBackwardFunction) filled->backward.push_back(place);
+    if (scope.has_fields != 0) AddTensorsBackward(part, scope, AddedSpan{first + place}, &filled->tensors);
     builder_->SetSpan(AddedSpan{first + place}, row,
                       parent == kNoParent ? AddedSpan::kNone : AddedSpan{first + parent});
   });
@@ -154,8 +155,14 @@ void RecordingTables::CompleteThread(const Thread& thread) {
     if (each.span.is_negative) builder_->AddProblem("negative_duration", -1);
     Complete(*each.part, *each.span.scope, AddedSpan{first + each.span.place});
   }
-  for (const AsyncSpan& async : thread.async)
+  for (const FilledPart& filled : parts)
+    AddTensors(filled.tensors);
+  for (const AsyncSpan& async : thread.async) {
     Complete(*async.part, *async.scope, async.span);
+    std::vector<TensorRow> tensors;
+    if (async.scope->has_fields != 0) AddTensorsBackward(*async.part, *async.scope, async.span, &tensors);
+    AddTensors(tensors);
+  }
 }
 
 void RecordingTables::LinkThread(const Thread& thread) {
@@ -181,6 +188,7 @@ void RecordingTables::Finish() {
     CompleteThread(thread);
     LinkThread(thread);
   }
+  if (unnumbered_tensors_ > 0) builder_->AddProblem("unnumbered_tensor", -1, unnumbered_tensors_);
   links_.Finish();
   JoinFlows();
   memory_.Finish();

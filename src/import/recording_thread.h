@@ -52,6 +52,7 @@ class RecordingTables {
     uint32_t thread = 0;  // row of threads_
     std::vector<LateSpan> late;
     std::vector<uint32_t> sequenced, backward;  // spans for TorchLinks
+    std::vector<TensorRow> tensors;             // from the last one of the last span to the first of the first
   };
   struct AsyncSpan {
     AddedSpan span = AddedSpan::kNone;
@@ -90,6 +91,7 @@ class RecordingTables {
   // False: damaged.
   bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
   bool AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
+  bool AddHeldTensors(const RecordingChunk& chunk, const Record& record, TrackId track);
   void AddCall(const Record& record, StringId name, TrackId track);
   void CloseOpenCalls(std::span<const RecordingPart> parts, TrackId track);
   void AddScopes(std::span<RecordingPart> parts, Thread* thread);
@@ -97,6 +99,9 @@ class RecordingTables {
 
   SpanRow RowOf(const RecordingPart& part, const PartScope& scope, const Record& record, const TickClock& clock) const;
   void FillPart(const Thread& thread, const TickClock& clock, FilledPart* filled);
+  static void AddTensorsBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
+                                 std::vector<TensorRow>* rows);
+  void AddTensors(std::span<const TensorRow> backward);
   static bool IsLate(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
   void Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span);
   void CompleteThread(const Thread& thread);
@@ -117,6 +122,7 @@ class RecordingTables {
   std::vector<FilledPart> parts_;
   std::vector<FlowEnd> flow_ends_;
   RecordingMemory memory_;
+  uint64_t unnumbered_tensors_ = 0;
 
   // Of the thread that is being added.
   std::vector<OpenCall> calls_;

@@ -203,6 +203,17 @@ void TraceBuilder::AddAllocation(const AllocationRow& row) {
   storage_->allocations.Add(row);
 }
 
+void TraceBuilder::AddTensor(const TensorRow& row) {
+  storage_->tensors.Add(row);
+}
+void TraceBuilder::AddHeldTensor(const HeldTensorRow& row) {
+  storage_->held_tensors.Add(row);
+}
+void TraceBuilder::AddOperator(StringId name, StringId arguments) {
+  storage_->operators.name.push_back(name);
+  storage_->operators.arguments.push_back(arguments);
+}
+
 void TraceBuilder::AddStep(int64_t number, StringId name, AddedSpan span) {
   storage_->steps.number.push_back(number);
   storage_->steps.name.push_back(name);
@@ -298,6 +309,10 @@ Trace TraceBuilder::Build() {
   NestTracks(order, nesting, &spans, &crossings);
   if (crossings > 0) AddProblem("crossing_spans", -1, crossings);
 
+  for (size_t row = 0; row < storage.tensors.span.size(); ++row) {
+    storage.tensors.span[row] = FinalSpan(storage.tensors.span[row], final_row);
+  }
+  storage.tensors.OrderBySpan();
   for (size_t row = 0; row < storage.steps.span.size(); ++row) {
     storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
   }

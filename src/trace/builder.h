@@ -104,6 +104,22 @@ struct PythonCallRow {
   int32_t module_id = -1, thread = -1;
 };
 
+struct TensorRow {
+  AddedSpan span = AddedSpan::kNone;
+  uint64_t tensor = 0, storage = 0;
+  int32_t device_type = 0, device = -1;
+};
+
+struct HeldTensorRow {
+  Timestamp time = {};
+  TrackId track = TrackId::kNone;
+  uint64_t owner = 0;
+  HeldAs held_as = HeldAs::kParameter;
+  uint64_t tensor = 0, storage = 0;
+  int32_t device_type = 0, device = -1;
+  int64_t bytes = -1;
+};
+
 // One argument while it is added; sizes, strides and tensors are copied.
 struct ArgumentRow {
   ArgumentKind kind = ArgumentKind::kOther;
@@ -165,6 +181,9 @@ class TraceBuilder {
   void AddCounter(const CounterRow& row);
   void AddFlow(const FlowRow& row);
   void AddAllocation(const AllocationRow& row);
+  void AddTensor(const TensorRow& row);  // those of one span one after the other
+  void AddHeldTensor(const HeldTensorRow& row);
+  void AddOperator(StringId name, StringId arguments);
   void AddStep(int64_t number, StringId name, AddedSpan span);
   void AddPythonCall(const PythonCallRow& row);  // at most one per span
   // Says that the spans of category python_function are a whole record of the calls: Build() numbers them by start and

@@ -22,6 +22,7 @@ class Dumper {
     DumpCounters();
     DumpFlows();
     DumpAllocations();
+    DumpTensors();
     DumpSteps();
     DumpPythonCalls();
     DumpMetadata();
@@ -250,6 +251,44 @@ class Dumper {
       Number("device", rows.device[i], -1);
       End();
     }
+  }
+
+  void DumpTensors() {
+    const TensorColumns& rows = trace_.tensors();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Begin("tensor");
+      SpanRef("span", rows.span[i]);
+      TensorRef(rows.tensor[i], rows.storage[i], rows.device_type[i], rows.device[i]);
+      End();
+    }
+    const HeldTensorColumns& held = trace_.held_tensors();
+    for (size_t i = 0; i < held.size(); ++i) {
+      Begin("held_tensor");
+      Bare(held.time[i].ns);
+      TrackRef(held.track[i]);
+      out_ += " owner=0x";
+      AppendHex(&out_, held.owner[i]);
+      Number("as", static_cast<int64_t>(held.held_as[i]), 0);
+      TensorRef(held.tensor[i], held.storage[i], held.device_type[i], held.device[i]);
+      Number("bytes", held.bytes[i], -1);
+      End();
+    }
+    const OperatorColumns& operators = trace_.operators();
+    for (size_t i = 0; i < operators.size(); ++i) {
+      Begin("operator");
+      Quoted(trace_.text(operators.name[i]));
+      Text("arguments", operators.arguments[i]);
+      End();
+    }
+  }
+
+  void TensorRef(uint64_t tensor, uint64_t storage, int32_t device_type, int32_t device) {
+    out_ += " tensor=";
+    AppendUint(&out_, tensor);
+    out_ += " storage=0x";
+    AppendHex(&out_, storage);
+    Number("device_type", device_type, 0);
+    Number("device", device, -1);
   }
 
   void DumpSteps() {

@@ -37,6 +37,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"dropped_at_cap", ProblemSeverity::kInfo, "records were dropped at the memory cap that was asked for"},
     {"source_failure", ProblemSeverity::kDataLoss,
      "ranges or arguments were not recorded: the framework raised an error over them, or memory was short"},
+    {"unnumbered_tensor", ProblemSeverity::kInfo,
+     "tensor arguments are known by their storage alone: too many tensors lived at once"},
     {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
     {"recording_not_ended", ProblemSeverity::kDataLoss,
      "the recording did not end: its process was killed, or records still; what was published is here"},

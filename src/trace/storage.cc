@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/storage.h"
 
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 namespace opscope {
 
 template <typename Visit>
 void TraceStorage::ForEachColumn(Visit visit) {
   processes.ForEach(visit), tracks.ForEach(visit), spans.ForEach(visit), async_spans.ForEach(visit);
   instants.ForEach(visit), counters.ForEach(visit), flows.ForEach(visit), allocations.ForEach(visit);
+  tensors.ForEach(visit), held_tensors.ForEach(visit), operators.ForEach(visit);
   steps.ForEach(visit), python_calls.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
+}
+
+void TensorTable::OrderBySpan() {
+  if (std::is_sorted(span.view().begin(), span.view().end())) return;
+  std::vector<uint32_t> order(span.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) { return span[a] < span[b]; });
+  ForEach([&order](auto& column) {
+    std::remove_reference_t<decltype(column)> moved;
+    moved.resize_unset(order.size());
+    for (size_t row = 0; row < order.size(); ++row)
+      moved[row] = column[order[row]];
+    column = std::move(moved);
+  });
 }
 
 uint64_t TraceStorage::memory_bytes() {
@@ -29,6 +50,9 @@ void TraceStorage::Freeze() {
             .counters = counters.view(),
             .flows = flows.view(),
             .allocations = allocations.view(),
+            .tensors = tensors.view(),
+            .held_tensors = held_tensors.view(),
+            .operators = operators.view(),
             .steps = steps.view(),
             .frames = stacks.frames(),
             .stacks = stacks.stacks(),

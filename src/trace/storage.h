@@ -24,6 +24,9 @@ class TraceStorage {
   CounterTable counters;
   FlowTable flows;
   AllocationTable allocations;
+  TensorTable tensors;
+  HeldTensorTable held_tensors;
+  OperatorTable operators;
   StepTable steps;
   StackTable stacks;
   PythonCallTable python_calls;
@@ -44,6 +47,9 @@ class TraceStorage {
     CounterColumns counters;
     FlowColumns flows;
     AllocationColumns allocations;
+    TensorColumns tensors;
+    HeldTensorColumns held_tensors;
+    OperatorColumns operators;
     StepColumns steps;
     FrameColumns frames;
     StackColumns stacks;

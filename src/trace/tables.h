@@ -162,6 +162,58 @@ struct AllocationTable {
   }
 };
 
+struct TensorTable {
+  Column<SpanId> span;  // AddedSpan numbers until Build
+  Column<uint64_t> tensor, storage;
+  Column<int32_t> device_type, device;
+
+  void Add(const TensorRow& row) {
+    span.push_back(static_cast<SpanId>(row.span)), tensor.push_back(row.tensor), storage.push_back(row.storage);
+    device_type.push_back(row.device_type), device.push_back(row.device);
+  }
+  void OrderBySpan();  // stable; does nothing when they stand so
+  TensorColumns view() const { return {span.view(), tensor.view(), storage.view(), device_type.view(), device.view()}; }
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(span), visit(tensor), visit(storage), visit(device_type), visit(device);
+  }
+};
+
+struct HeldTensorTable {
+  Column<Timestamp> time;
+  Column<TrackId> track;
+  Column<uint64_t> owner;
+  Column<HeldAs> held_as;
+  Column<uint64_t> tensor, storage;
+  Column<int32_t> device_type, device;
+  Column<int64_t> bytes;
+
+  void Add(const HeldTensorRow& row) {
+    time.push_back(row.time), track.push_back(row.track), owner.push_back(row.owner), held_as.push_back(row.held_as);
+    tensor.push_back(row.tensor), storage.push_back(row.storage), device_type.push_back(row.device_type);
+    device.push_back(row.device), bytes.push_back(row.bytes);
+  }
+  HeldTensorColumns view() const {
+    return {time.view(),    track.view(),       owner.view(),  held_as.view(), tensor.view(),
+            storage.view(), device_type.view(), device.view(), bytes.view()};
+  }
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(time), visit(track), visit(owner), visit(held_as), visit(tensor), visit(storage), visit(device_type),
+        visit(device), visit(bytes);
+  }
+};
+
+struct OperatorTable {
+  Column<StringId> name, arguments;
+
+  OperatorColumns view() const { return {name.view(), arguments.view()}; }
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(name), visit(arguments);
+  }
+};
+
 struct StepTable {
   Column<int64_t> number;
   Column<StringId> name;

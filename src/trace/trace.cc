@@ -54,6 +54,15 @@ const FlowColumns& Trace::flows() const {
 const AllocationColumns& Trace::allocations() const {
   return storage_->views().allocations;
 }
+const TensorColumns& Trace::tensors() const {
+  return storage_->views().tensors;
+}
+const HeldTensorColumns& Trace::held_tensors() const {
+  return storage_->views().held_tensors;
+}
+const OperatorColumns& Trace::operators() const {
+  return storage_->views().operators;
+}
 const StepColumns& Trace::steps() const {
   return storage_->views().steps;
 }

@@ -33,6 +33,9 @@ enum TableId : uint32_t {
   kProblems = 13,
   kMetadata = 14,
   kPythonCalls = 15,
+  kTensors = 16,
+  kHeldTensors = 17,
+  kOperators = 18,
 };
 
 namespace process {
@@ -119,6 +122,28 @@ enum : uint32_t {
   kDeviceType = 7,
   kDevice = 8
 };
+}
+
+namespace tensor {
+enum : uint32_t { kSpan = 1, kTensor = 2, kStorage = 3, kDeviceType = 4, kDevice = 5 };
+}
+
+namespace held_tensor {
+enum : uint32_t {
+  kTime = 1,
+  kTrack = 2,
+  kOwner = 3,
+  kHeldAs = 4,
+  kTensor = 5,
+  kStorage = 6,
+  kDeviceType = 7,
+  kDevice = 8,
+  kBytes = 9
+};
+}
+
+namespace op {
+enum : uint32_t { kName = 1, kArguments = 2 };
 }
 
 namespace step {

@@ -177,6 +177,7 @@ class _KinetoProfile:
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),
             trace_only=self._is_trace_only(),
+            tensor_identities=not self._missing_for_memory_timeline(),
             use_device=device,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
@@ -346,9 +347,11 @@ class _KinetoProfile:
             FutureWarning,
             stacklevel=2,
         )
+        raise ValueError(f"{self._missing_for_memory_timeline()} required for memory profiling.")
+
+    def _missing_for_memory_timeline(self) -> str:
         wanted = ("record_shapes", "profile_memory", "with_stack")
-        missing = ", ".join(f"{name}=True" for name in wanted if not getattr(self, name))
-        raise ValueError(f"{missing} required for memory profiling.")
+        return ", ".join(f"{name}=True" for name in wanted if not getattr(self, name))
 
     # ---- what the original has not ----------------------------------------------------------
 

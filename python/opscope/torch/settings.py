@@ -12,7 +12,7 @@ from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
 
 # torch_source_flags of include/opscope/torch_source.h.
-_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY = 1, 2, 4, 8
+_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY, _TENSORS = 1, 2, 4, 8, 16
 
 DEFAULT_MAX_BYTES = 1 << 30
 
@@ -28,6 +28,7 @@ class RecordingSettings:
     overload_names: bool = False
     expose_metadata: bool = False
     trace_only: bool = False
+    tensor_identities: bool = False
     use_device: str | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
     at_cap: str = "stop"
@@ -43,6 +44,7 @@ class RecordingSettings:
             | _ALL_THREADS * self.all_threads
             | _OVERLOAD_NAMES * self.overload_names
             | _MEMORY * bool(self.profile_memory)
+            | _TENSORS * self.tensor_identities
         )
 
 

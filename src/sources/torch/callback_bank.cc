@@ -12,6 +12,7 @@
 #include "opscope/torch_source.h"
 #include "sources/torch/allocations.h"
 #include "sources/torch/failures.h"
+#include "sources/torch/tensor_identity.h"
 
 namespace opscope {
 
@@ -155,8 +156,10 @@ uint64_t SessionOf(const Instance* instance) {
 }  // namespace
 
 uint32_t OptionSetOf(uint32_t flags) {
-  return ((flags & torch_source_flags::kInputs) != 0 ? 1u : 0u) |
-         ((flags & torch_source_flags::kOverloadNames) != 0 ? 2u : 0u);
+  const bool inputs = (flags & torch_source_flags::kInputs) != 0;
+  return (inputs ? option_bits::kInputs : 0u) |
+         (inputs && (flags & torch_source_flags::kTensors) != 0 ? option_bits::kTensors : 0u) |
+         ((flags & torch_source_flags::kOverloadNames) != 0 ? option_bits::kOverloads : 0u);
 }
 
 bool SeesThisThread(uint32_t instance) {
@@ -181,6 +184,7 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   callback_bindings[index].window.store(window_generation);
   callback_bindings[index].generation.store(window_generation);
 
+  if ((options & option_bits::kTensors) != 0) StartIdentities(index);
   at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
   callback.needsInputs((flags & torch_source_flags::kInputs) != 0);
   instance->handle.store(Register(callback, global));
@@ -206,6 +210,7 @@ void DisarmCallback(uint64_t session) {
   Use armed = Use::kArmed;
   if (SessionOf(instance) != session || !instance->use.compare_exchange_strong(armed, Use::kClaimed)) return;
   StopAllocations(index);  // while the instance is nobody else's
+  StopIdentities(index);
   callback_bindings[index].generation.store(kDisarmed);
   callback_bindings[index].window.store(kDisarmed);
 

@@ -41,8 +41,14 @@ struct alignas(64) CallbackBinding {
 
 extern CallbackBinding callback_bindings[kCallbackInstances + 1];
 
-// The functions, in callbacks.cc: one start function per instance and option set (flags & kOptionSets - 1).
-inline constexpr uint32_t kOptionSets = 4;
+// The functions, in callbacks.cc: one start function per instance and option set. Sets with option_bits::kTensors but
+// without kInputs have none.
+namespace option_bits {
+inline constexpr uint32_t kInputs = 1;
+inline constexpr uint32_t kOverloads = 2;
+inline constexpr uint32_t kTensors = 4;
+}  // namespace option_bits
+inline constexpr uint32_t kOptionSets = 8;
 uint32_t OptionSetOf(uint32_t flags);  // of torch_source_flags
 struct StartFunctions {
   at::RecordFunctionCallback::StartCallback of[kOptionSets][kCallbackInstances + 1];

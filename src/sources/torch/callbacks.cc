@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -22,15 +23,18 @@
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/keyword_json.h"
+#include "sources/torch/operator_kinds.h"
 #include "sources/torch/stream_of.h"
+#include "sources/torch/tensor_identity.h"
 
 namespace opscope {
 namespace {
 
 using Context = std::unique_ptr<at::ObserverContext>;
 
-constexpr uint32_t kWithInputs = 1;  // bits of an option set
-constexpr uint32_t kWithOverloads = 2;
+constexpr uint32_t kWithInputs = option_bits::kInputs;
+constexpr uint32_t kWithOverloads = option_bits::kOverloads;
+constexpr uint32_t kWithTensors = option_bits::kTensors;
 
 // Lives in OpenScope::context. Torch deletes it when it destroys its RecordFunction, which may be
 // after the end of the range, on another thread, or after the window closed. The slot goes back in
@@ -88,6 +92,11 @@ struct EncodedInputs {
   c10::ArrayRef<const c10::IValue> values;
   std::string keywords;
 };
+struct EncodedTensors : EncodedInputs {
+  TensorIdentities tensors;
+};
+template <uint32_t Options>
+using InputsOf = std::conditional_t<(Options & kWithTensors) != 0, EncodedTensors, EncodedInputs>;
 
 __attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs) {
   inputs->arguments = {};
@@ -101,6 +110,17 @@ __attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, Enc
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
   } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
     inputs->arguments = {};
+    inputs->values = {};
+    CountFailure();
+  }
+}
+
+__attribute__((noinline)) void IdentifyInputs(const at::RecordFunction& range, EncodedTensors* inputs) {
+  try {
+    if (const Schema* schema = std::get_if<Schema>(&(range.*Reach(NameOrSchema())))) NoteOperator(&schema->get());
+    inputs->tensors.Collect(inputs->values);
+  } catch (...) {
+    inputs->tensors = {};
     CountFailure();
   }
 }
@@ -128,7 +148,7 @@ inline char* Store(char* place, Word word) {
 
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
-inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
+inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
   const std::string& name = NameOf(range);
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
@@ -152,6 +172,12 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
       bytes += 8;
     }
     bytes += (inputs->arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
+  }
+  if constexpr ((Options & kWithTensors) != 0) {
+    if (inputs->tensors.size() != 0) {
+      fields |= payload_fields::kTensors;
+      bytes += 8 + inputs->tensors.bytes();
+    }
   }
   if (OPSCOPE_UNLIKELY(range.handle() != 0)) {
     fields |= payload_fields::kRecordHandle;
@@ -188,6 +214,13 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   if ((fields & payload_fields::kOverload) != 0) place = Store(place, uint64_t{overload_offset});
   if ((fields & payload_fields::kKeywords) != 0) place = Store(place, uint64_t{keywords_offset});
   if ((fields & payload_fields::kRecordHandle) != 0) place = Store(place, uint64_t{range.handle()});
+  if constexpr ((Options & kWithTensors) != 0) {
+    if (inputs->tensors.size() != 0) {
+      place = Store(place, uint64_t{inputs->tensors.size()});
+      std::memcpy(place, inputs->tensors.data(), inputs->tensors.bytes());
+      place += inputs->tensors.bytes();
+    }
+  }
   if constexpr ((Options & kWithInputs) != 0) {
     if ((inputs->arguments.words & 1u) != 0) std::memset(place + inputs->arguments.words * sizeof(uint32_t), 0, 4);
     StoreArguments(*inputs, place);
@@ -208,14 +241,14 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
 // are written before the scope takes its slot and the thread counts as writing.
 template <uint32_t Options>
 __attribute__((noinline, cold)) OpenScope* OpenWithLongList(Stream* stream, const at::RecordFunction& range,
-                                                            const EncodedInputs& inputs) {
+                                                            const InputsOf<Options>& inputs) {
   const ScopeEntries entries = WriteEntries<Options>(stream, range, &inputs);
   return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
                      FlagsOf(range));
 }
 
 template <uint32_t Options>
-inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, const EncodedInputs* inputs) {
+inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
   return OpenScopeOn(
       stream, [&] { return WriteEntries<Options>(stream, range, inputs); }, RecordSource::kTorch,
       static_cast<uint8_t>(range.scope()), FlagsOf(range));
@@ -228,8 +261,9 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
   if (stream == nullptr) return nullptr;
   OpenScope* scope = nullptr;
   if constexpr ((Options & kWithInputs) != 0) {
-    EncodedInputs inputs;
+    InputsOf<Options> inputs;
     EncodeInputs(range, &inputs);
+    if constexpr ((Options & kWithTensors) != 0) IdentifyInputs(range, &inputs);
     stream = StreamOf(binding, thread);  // again: what ran meanwhile may have ended the window
     if (stream == nullptr) return nullptr;
     scope = OPSCOPE_UNLIKELY(inputs.arguments.words > EncodedInputs::kCapacity)
@@ -259,6 +293,8 @@ constexpr StartFunctions AllStartFunctions() {
   Fill<kWithInputs>(&functions, All());
   Fill<kWithOverloads>(&functions, All());
   Fill<kWithInputs | kWithOverloads>(&functions, All());
+  Fill<kWithInputs | kWithTensors>(&functions, All());
+  Fill<kWithInputs | kWithOverloads | kWithTensors>(&functions, All());
   return functions;
 }
 

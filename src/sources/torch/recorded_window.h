@@ -31,6 +31,8 @@ struct RecordedRange {
   int64_t total_allocated = -1, total_reserved = -1;
   uint16_t arguments = 0;
   std::vector<uint32_t> words;  // the encoded arguments
+  std::vector<TensorIdentity> tensors;
+  std::vector<HeldTensor> held;
 };
 
 class RecordedWindow {
@@ -95,6 +97,13 @@ class RecordedWindow {
     return std::string(chunk + offset + sizeof(NameEntry), Load<NameEntry>(chunk + offset).size);
   }
 
+  template <typename Entry>
+  static const char* LoadEntries(const char* place, std::vector<Entry>* entries) {
+    entries->resize(Load<uint64_t>(place));
+    std::memcpy(entries->data(), place + 8, entries->size() * sizeof(Entry));
+    return place + 8 + entries->size() * sizeof(Entry);
+  }
+
   static void DecodePayload(const char* chunk, RecordedRange* range) {
     const char* place = chunk + range->record.side;
     const auto header = Load<PayloadHeader>(place);
@@ -126,6 +135,8 @@ class RecordedWindow {
       range->total_reserved = Load<int64_t>(place + 8);
       place += 16;
     }
+    if ((header.fields & payload_fields::kTensors) != 0) place = LoadEntries(place, &range->tensors);
+    if ((header.fields & payload_fields::kHeld) != 0) place = LoadEntries(place, &range->held);
     range->arguments = header.arg_count;
     range->words.resize(static_cast<size_t>(end - place) / sizeof(uint32_t));
     std::copy_n(place, range->words.size() * sizeof(uint32_t), reinterpret_cast<char*>(range->words.data()));

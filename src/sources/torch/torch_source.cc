@@ -4,11 +4,14 @@
 #include <ATen/record_function.h>
 
 #include <atomic>
+#include <string>
 
 #include "opscope/recorder.h"
 #include "sources/torch/allocations.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
+#include "sources/torch/held_tensors.h"
+#include "sources/torch/operator_kinds.h"
 #include "sources/torch/own_cost.h"
 #include "sources/torch/user_range.h"
 
@@ -54,6 +57,15 @@ void Pause(void* session, bool paused) {
   PauseCallback(reinterpret_cast<uint64_t>(session), paused);
 }
 
+void TellOperators(void (*sink)(void* context, const char* text, size_t size), void* context) {
+  try {
+    const std::string text = KindsOfNotedOperators();
+    sink(context, text.data(), text.size());
+  } catch (...) {
+    CountFailure();
+  }
+}
+
 uint64_t CurrentThread() {
   return at::RecordFunction::currentThreadId();
 }
@@ -70,6 +82,8 @@ constexpr TorchSource kSource = {
     .current_thread = &CurrentThread,
     .failures = &FailureCount,
     .own_cost = &OwnCostJson,
+    .hold = &HoldTensors,
+    .operators = &TellOperators,
 };
 
 }  // namespace

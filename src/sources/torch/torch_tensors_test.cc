@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sources/torch/recorded_window.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kFlags = torch_source_flags::kInputs | torch_source_flags::kTensors;
+
+const TorchSource& Source() {
+  return *opscope_torch_source();
+}
+
+uint64_t NumberIn(const TensorIdentity& identity) {
+  return identity.tensor & 0xffffffffffffu;
+}
+
+// What `run` records under these flags.
+template <typename Run>
+std::vector<RecordedRange> Record(const Run& run, uint32_t flags = kFlags) {
+  const RecordedWindow window;
+  void* session = window.Start(flags);
+  run();
+  Source().stop(session);
+  window.Close();
+  return window.Ranges();
+}
+
+// Of the ranges of this name, in their order.
+std::vector<TensorIdentity> IdentitiesOf(const std::vector<RecordedRange>& ranges, const std::string& name) {
+  std::vector<TensorIdentity> identities;
+  for (const RecordedRange& range : ranges) {
+    if (range.name == name) identities.insert(identities.end(), range.tensors.begin(), range.tensors.end());
+  }
+  return identities;
+}
+
+uint64_t DataOf(const at::Tensor& tensor) {
+  return reinterpret_cast<uint64_t>(tensor.storage().data());
+}
+
+TEST(TorchTensors, AreIdentifiedByNumberAndStorageInOrderOfTheArguments) {
+  const at::Tensor a = at::ones({2, 2}), b = at::ones({2, 2});
+  const auto ranges = Record([&] { (void)at::cat({a, b, a}); });
+  const auto identities = IdentitiesOf(ranges, "aten::cat");
+  ASSERT_EQ(identities.size(), 3u);
+  EXPECT_EQ(identities[0].storage, DataOf(a));
+  EXPECT_EQ(identities[1].storage, DataOf(b));
+  EXPECT_EQ(identities[2].tensor, identities[0].tensor);
+  EXPECT_NE(NumberIn(identities[1]), NumberIn(identities[0]));
+  EXPECT_NE(NumberIn(identities[0]), 0u);
+  EXPECT_EQ(identities[0].tensor >> 48, 0xff00u) << "the CPU, without an index";
+}
+
+TEST(TorchTensors, OfAViewHaveItsStorageAndAnotherNumber) {
+  const at::Tensor a = at::ones({4});
+  const at::Tensor view = a.slice(0, 2);
+  const auto identities = IdentitiesOf(Record([&] { (void)at::add(a.slice(0, 0, 2), view); }), "aten::add");
+  ASSERT_EQ(identities.size(), 2u);
+  EXPECT_EQ(identities[0].storage, identities[1].storage);
+  EXPECT_NE(NumberIn(identities[0]), NumberIn(identities[1]));
+}
+
+TEST(TorchTensors, KeepTheirNumberWhenTheirStorageChanges) {
+  at::Tensor a = at::ones({4});
+  const auto identities = IdentitiesOf(Record([&] {
+                                         a.relu_();
+                                         a.set_data(at::ones({8}));
+                                         a.relu_();
+                                       }),
+                                       "aten::relu_");
+  ASSERT_EQ(identities.size(), 2u);
+  EXPECT_NE(identities[0].storage, identities[1].storage);
+  EXPECT_EQ(identities[0].tensor, identities[1].tensor);
+}
+
+TEST(TorchTensors, NeverShareANumberAcrossReusedBodies) {
+  constexpr size_t kTensors = 100'000;  // more than there are places: dead ones are given up
+  const auto ranges = Record([&] {
+    for (size_t i = 0; i < kTensors; ++i)
+      (void)at::relu(at::empty({1}));
+  });
+  std::set<uint64_t> numbers;
+  for (const TensorIdentity& identity : IdentitiesOf(ranges, "aten::relu"))
+    numbers.insert(NumberIn(identity));
+  EXPECT_EQ(numbers.size(), kTensors);
+  EXPECT_FALSE(numbers.contains(0));
+}
+
+TEST(TorchTensors, AreLetGoWhenTheLastWindowStops) {
+  at::Tensor tensor = at::ones({4});
+  const c10::weak_intrusive_ptr<c10::TensorImpl> body(tensor.getIntrusivePtr());
+  const size_t before = body.weak_use_count();
+  size_t during = 0;
+  (void)Record([&] {
+    (void)at::relu(tensor);
+    (void)at::relu(tensor);
+    during = body.weak_use_count();
+  });
+  EXPECT_EQ(during, before + 1);
+  EXPECT_EQ(body.weak_use_count(), before);
+}
+
+TEST(TorchTensors, OfListsLongerThanTheRoomOnTheStackAreAllKept) {
+  std::vector<at::Tensor> many;
+  for (int i = 0; i < 100; ++i)
+    many.push_back(at::ones({1}));
+  const auto identities = IdentitiesOf(Record([&] { (void)at::cat(many); }), "aten::cat");
+  ASSERT_EQ(identities.size(), many.size());
+  for (size_t i = 0; i < many.size(); ++i)
+    EXPECT_EQ(identities[i].storage, DataOf(many[i]));
+}
+
+TEST(TorchTensors, WithoutStorageHaveAddressZero) {
+  const at::Tensor sparse = at::ones({2, 2}).to_sparse();
+  const auto identities = IdentitiesOf(Record([&] { (void)sparse.coalesce(); }), "aten::coalesce");
+  ASSERT_EQ(identities.size(), 1u);
+  EXPECT_EQ(identities[0].storage, 0u);
+}
+
+TEST(TorchTensors, LeaveTheArgumentsAsTheyWere) {
+  const at::Tensor a = at::ones({2, 3});
+  const auto words = [&](uint32_t flags) {
+    for (const RecordedRange& range : Record([&] { (void)at::add(a, a); }, flags)) {
+      if (range.name == "aten::add") return range.words;
+    }
+    return std::vector<uint32_t>();
+  };
+  EXPECT_FALSE(words(kFlags).empty());
+  EXPECT_EQ(words(kFlags), words(torch_source_flags::kInputs));
+}
+
+TEST(TorchTensors, AreNotRecordedUnlessAskedFor) {
+  const at::Tensor a = at::ones({2});
+  const auto ranges = Record([&] { (void)at::relu(a); }, torch_source_flags::kInputs);
+  EXPECT_THAT(IdentitiesOf(ranges, "aten::relu"), testing::IsEmpty());
+}
+
+TEST(TorchTensors, ThatAnObjectHoldsBecomeOneRecord) {
+  const at::Tensor weight = at::ones({4, 8}), gradient = at::ones({4, 8}).t();
+  const std::vector<HeldTensorImpl> held = {{weight.unsafeGetTensorImpl(), TensorRole::kParameter},
+                                            {gradient.unsafeGetTensorImpl(), TensorRole::kGradient}};
+  const auto ranges = Record([&] { Source().hold(0xabc, held.data(), held.size()); });
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges[0].record.kind, RecordKind::kHeld);
+  EXPECT_EQ(ranges[0].record.value, 0xabcu);
+  ASSERT_EQ(ranges[0].held.size(), 2u);
+  EXPECT_EQ(ranges[0].held[0].identity.storage, DataOf(weight));
+  EXPECT_EQ(ranges[0].held[0].bytes, 128);
+  EXPECT_EQ(ranges[0].held[1].role, TensorRole::kGradient);
+  EXPECT_EQ(ranges[0].held[1].bytes, 128);
+}
+
+TEST(TorchTensors, AreHeldByNoWindowThatDidNotAsk) {
+  const at::Tensor weight = at::ones({4});
+  const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter};
+  EXPECT_THAT(Record([&] { Source().hold(1, &held, 1); }, torch_source_flags::kInputs), testing::IsEmpty());
+}
+
+TEST(TorchOperators, AreToldWithEveryOverloadOfTheirNames) {
+  const at::Tensor a = at::ones({2});
+  (void)Record([&] { at::empty({2}).add_(a.add(a)); });
+  std::string text;
+  Source().operators(
+      [](void* context, const char* told, size_t size) { static_cast<std::string*>(context)->assign(told, size); },
+      &text);
+  text = ";" + text + ";";
+  const auto told = [&text](const std::string& name) {
+    const size_t at = text.find(";" + name + " ");
+    return at == std::string::npos ? std::string() : text.substr(at + 1, text.find(';', at + 1) - at - 1);
+  };
+  EXPECT_THAT(told("aten::add_"), testing::HasSubstr(" t!tn"));
+  EXPECT_THAT(told("aten::add"), testing::HasSubstr(" ttnt!"));
+  EXPECT_THAT(told("aten::empty"), testing::HasSubstr("?i"));
+}
+
+}  // namespace
+}  // namespace opscope
