@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "opscope/result.h"
+#include "opscope/table.h"
 #include "opscope/trace.h"
 
 // The structures of the Arrow project's ABI, as its documentation asks every user to declare them.
@@ -71,5 +72,9 @@ namespace opscope {
 // kInvalidArgument: there is no table of that name.
 [[nodiscard]] Status OpenArrowStream(std::shared_ptr<const Trace> trace, std::string_view table,
                                      ArrowArrayStream* stream);
+
+// The same for a table that is made of a Trace, as FunctionEventTable. `trace` keeps alive what the columns lie in too:
+// a pointer that shares ownership with it.
+void OpenArrowStream(std::shared_ptr<const Trace> trace, TableView table, ArrowArrayStream* stream);
 
 }  // namespace opscope

@@ -37,7 +37,13 @@ struct TableView {
   std::string_view name;
   size_t rows = 0;
   std::vector<TableColumn> columns;
+  // Texts that are none of the Trace: ids from first_own_text on. Empty for the tables of the Trace itself.
+  std::vector<std::string_view> own_texts;
+  uint32_t first_own_text = 0;
 };
+
+// The text of an id in a text column of this table. kNone gives "".
+[[nodiscard]] std::string_view TextIn(const Trace& trace, const TableView& table, StringId id);
 
 // "processes", "tracks", "spans", ..., in the order of trace.h.
 [[nodiscard]] std::span<const std::string_view> TableNames();
@@ -51,7 +57,7 @@ struct TextDictionary {
   std::vector<int32_t> codes;
   std::vector<StringId> texts;
 };
-// O(rows + strings of the Trace). REQUIRES: column.meaning == kText and it is of this Trace.
-[[nodiscard]] TextDictionary EncodeTexts(const Trace& trace, const TableColumn& column, size_t rows);
+// O(rows + strings of the Trace). REQUIRES: column.meaning == kText, the table is of this Trace, the column of it.
+[[nodiscard]] TextDictionary EncodeTexts(const Trace& trace, const TableView& table, const TableColumn& column);
 
 }  // namespace opscope

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "opscope/result.h"
+#include "opscope/table.h"
 #include "opscope/torch_source.h"
 #include "opscope/trace.h"
 
@@ -27,6 +28,13 @@ namespace nb = nanobind;
 // and give them back on threads that never hold the GIL. Bound functions take `const SharedTrace&`.
 struct SharedTrace {
   std::shared_ptr<const Trace> trace;
+};
+
+// Python's `_core.MadeTable`: a table that is made of a Trace and belongs to it as the Trace's own do. `trace` also
+// owns what the columns lie in.
+struct MadeTable {
+  std::shared_ptr<const Trace> trace;
+  TableView view;
 };
 
 // Python's `_core.TorchSource`: a loaded adapter library, never unloaded.

@@ -17,12 +17,16 @@ namespace opscope::python {
 namespace {
 
 using View = nb::ndarray<nb::memview, nb::ro>;
-using Self = nb::pointer_and_handle<SharedTrace>;
 
 TableView TableOf(const SharedTrace& self, const std::string& table) {
   std::optional<TableView> view = FindTable(*self.trace, table);
   if (!view) throw nb::key_error(table.c_str());
   return *std::move(view);
+}
+
+// A made table is the only one of its holder; the name says nothing.
+const TableView& TableOf(const MadeTable& self, const std::string&) {
+  return self.view;
 }
 
 TableColumn ColumnOf(const TableView& table, const std::string& name) {
@@ -75,8 +79,9 @@ View ViewOf(const void* data, size_t rows, nb::dlpack::dtype type, nb::handle ow
 }
 
 // A read-only memoryview of the Trace's own memory that keeps the Trace.
-View ColumnView(Self self, const std::string& table, const std::string& name) {
-  const TableView view = TableOf(*self.p, table);
+template <typename Holder>
+View ColumnView(nb::pointer_and_handle<Holder> self, const std::string& table, const std::string& name) {
+  const TableView& view = TableOf(*self.p, table);
   const TableColumn column = ColumnOf(view, name);
   return ViewOf(column.data, view.rows, TypeOf(column.type).type, self.h);
 }
@@ -88,29 +93,33 @@ nb::tuple TableNameTuple() {
   return nb::tuple(names);
 }
 
-size_t RowCount(const SharedTrace& self, const std::string& table) {
+template <typename Holder>
+size_t RowCount(const Holder& self, const std::string& table) {
   return TableOf(self, table).rows;
 }
 
 // (name, type, meaning) of each column.
-nb::list ColumnList(const SharedTrace& self, const std::string& table) {
+template <typename Holder>
+nb::list ColumnList(const Holder& self, const std::string& table) {
   nb::list list;
-  for (const TableColumn& column : TableOf(self, table).columns) {
+  const TableView& view = TableOf(self, table);
+  for (const TableColumn& column : view.columns) {
     list.append(nb::make_tuple(ToText(column.name), TypeOf(column.type).name, MeaningText(column.meaning)));
   }
   return list;
 }
 
 // (codes, texts) of a text column: an int32 memoryview with -1 for none, and the distinct texts.
-nb::tuple TextCodes(const SharedTrace& self, const std::string& table, const std::string& name) {
-  const TableView view = TableOf(self, table);
+template <typename Holder>
+nb::tuple TextCodes(const Holder& self, const std::string& table, const std::string& name) {
+  const TableView& view = TableOf(self, table);
   const TableColumn column = ColumnOf(view, name);
   if (column.meaning != ColumnMeaning::kText) throw nb::type_error((name + " is not a text column").c_str());
   auto dictionary =
-      std::make_unique<TextDictionary>(WithoutGil([&] { return EncodeTexts(*self.trace, column, view.rows); }));
+      std::make_unique<TextDictionary>(WithoutGil([&] { return EncodeTexts(*self.trace, view, column); }));
   nb::list texts;
   for (StringId id : dictionary->texts)
-    texts.append(ToText(self.trace->text(id)));
+    texts.append(ToText(TextIn(*self.trace, view, id)));
   const auto* codes = dictionary->codes.data();
   nb::capsule owner(dictionary.release(), [](void* held) noexcept { delete static_cast<TextDictionary*>(held); });
   return nb::make_tuple(ViewOf(codes, view.rows, nb::dtype<int32_t>(), owner), texts);
@@ -122,10 +131,18 @@ void ReleaseStream(PyObject* capsule) {
   delete stream;
 }
 
+void OpenStream(const SharedTrace& self, const std::string& table, ArrowArrayStream* stream) {
+  Unwrap(OpenArrowStream(self.trace, table, stream));
+}
+void OpenStream(const MadeTable& self, const std::string&, ArrowArrayStream* stream) {
+  OpenArrowStream(self.trace, self.view, stream);
+}
+
 // The capsule of the Arrow PyCapsule protocol.
-nb::object ArrowStream(const SharedTrace& self, const std::string& table) {
+template <typename Holder>
+nb::object ArrowStream(const Holder& self, const std::string& table) {
   auto stream = std::make_unique<ArrowArrayStream>();
-  Unwrap(OpenArrowStream(self.trace, table, stream.get()));
+  OpenStream(self, table, stream.get());
   PyObject* capsule = PyCapsule_New(stream.get(), "arrow_array_stream", &ReleaseStream);
   if (capsule == nullptr) {
     stream->release(stream.get());
@@ -135,17 +152,32 @@ nb::object ArrowStream(const SharedTrace& self, const std::string& table) {
   return nb::steal(capsule);
 }
 
+template <typename Holder>
+void BindTablesOf(nb::module_& module) {
+  module.def("column", &ColumnView<Holder>, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
+             "A column as a read-only memoryview, without a copy; it keeps the trace.");
+  module.def("row_count", &RowCount<Holder>, nb::arg("trace"), nb::arg("table"));
+  module.def("columns", &ColumnList<Holder>, nb::arg("trace"), nb::arg("table"),
+             "(name, type, meaning) of each column.");
+  module.def("text_codes", &TextCodes<Holder>, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
+             "(codes, texts) of a text column; code -1 is none.");
+  module.def("arrow_stream", &ArrowStream<Holder>, nb::arg("trace"), nb::arg("table"),
+             "A capsule with an ArrowArrayStream over a table.");
+}
+
 }  // namespace
 
 void BindTables(nb::module_& module) {
-  module.def("column", &ColumnView, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
-             "A column as a read-only memoryview, without a copy; it keeps the trace.");
-  module.def("row_count", &RowCount, nb::arg("trace"), nb::arg("table"));
-  module.def("columns", &ColumnList, nb::arg("trace"), nb::arg("table"), "(name, type, meaning) of each column.");
-  module.def("text_codes", &TextCodes, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
-             "(codes, texts) of a text column; code -1 is none.");
-  module.def("arrow_stream", &ArrowStream, nb::arg("trace"), nb::arg("table"),
-             "A capsule with an ArrowArrayStream over a table.");
+  nb::class_<MadeTable>(module, "MadeTable", "A table that is made of a trace; stands for both in the functions below.")
+      .def("text", [](const MadeTable& self, uint32_t id) {
+        const StringId text{id};
+        if (text != StringId::kNone && id >= self.trace->string_count() + self.view.own_texts.size()) {
+          throw nb::index_error("no such text");
+        }
+        return ToText(TextIn(*self.trace, self.view, text));
+      });
+  BindTablesOf<SharedTrace>(module);
+  BindTablesOf<MadeTable>(module);
   module.attr("TABLES") = TableNameTuple();
 }
 

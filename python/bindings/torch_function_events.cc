@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "opscope/analysis/function_event_table.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/report.h"
@@ -14,7 +15,7 @@ namespace opscope::python {
 EventClasses event_classes;
 
 EventColumns::EventColumns(std::shared_ptr<const Trace> trace, FunctionEvents events)
-    : trace_(std::move(trace)), events_(std::move(events)) {
+    : trace_(std::move(trace)), events_(std::make_shared<const FunctionEvents>(std::move(events))) {
 }
 
 EventColumns::~EventColumns() {
@@ -31,7 +32,7 @@ PyObject* EventColumns::handle() {
 PyObject* EventColumns::Event(uint32_t row) {
   if (objects_.empty()) {
     handle();
-    objects_.resize(events_.size());
+    objects_.resize(events_->size());
   }
   PyObject*& place = objects_[row];
   if (place != nullptr) {
@@ -44,7 +45,7 @@ PyObject* EventColumns::Event(uint32_t row) {
 }
 
 PyObject* EventColumns::Cached(uint32_t id, std::string_view text) {
-  if (texts_.empty()) texts_.resize(trace_->string_count() + events_.rewritten_names.size() + 1);
+  if (texts_.empty()) texts_.resize(trace_->string_count() + events_->rewritten_names.size() + 1);
   if (id >= texts_.size()) return ToText(text).release().ptr();
   PyObject*& place = texts_[id];
   if (place == nullptr) place = ToText(text).release().ptr();
@@ -53,7 +54,7 @@ PyObject* EventColumns::Cached(uint32_t id, std::string_view text) {
 }
 
 PyObject* EventColumns::Name(uint32_t row) {
-  return Cached(opscope::Row(events_.name[row]), NameText(*trace_, events_, row));
+  return Cached(opscope::Row(events_->name[row]), NameText(*trace_, *events_, row));
 }
 
 PyObject* EventColumns::Text(StringId id) {
@@ -63,7 +64,7 @@ PyObject* EventColumns::Text(StringId id) {
 
 std::vector<std::string_view> EventColumns::Stack(uint32_t row) {
   if (trace_->stacks().size() == 0) return {};
-  if (stacks_ == nullptr) stacks_ = std::make_unique<FunctionEventStacks>(*trace_, events_);
+  if (stacks_ == nullptr) stacks_ = std::make_unique<FunctionEventStacks>(*trace_, *events_);
   return stacks_->Of(row);
 }
 
@@ -80,14 +81,14 @@ EventColumns::Flow EventColumns::FlowOf(uint32_t row) {
       if (flows.end_span[i] != SpanId::kNone) (*flows_)[opscope::Row(flows.end_span[i])] = {flows.id[i], type, false};
     }
   }
-  const auto found = flows_->find(opscope::Row(events_.span[row]));
+  const auto found = flows_->find(opscope::Row(events_->span[row]));
   return found == flows_->end() ? Flow{} : found->second;
 }
 
 std::string EventColumns::MetadataJson(uint32_t row) {
-  if (!exposes_metadata || events_.span[row] == SpanId::kNone) return {};
+  if (!exposes_metadata || events_->span[row] == SpanId::kNone) return {};
   if (event_numbers_.empty()) event_numbers_ = ChromeEventNumbers(*trace_);
-  return "\"Ev Idx\": " + std::to_string(event_numbers_[opscope::Row(events_.span[row])]);
+  return "\"Ev Idx\": " + std::to_string(event_numbers_[opscope::Row(events_->span[row])]);
 }
 
 PyObject* EventColumns::Override(uint32_t row, PyObject* name) const {
@@ -228,6 +229,24 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
   made->exposes_metadata = nb::cast<bool>(state[5]);
 }
 
+// All events as one table, which keeps what it lies in.
+MadeTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
+  struct Kept {
+    std::shared_ptr<const Trace> trace;
+    std::shared_ptr<const FunctionEvents> events;
+    std::optional<FunctionEventTable> table;
+  };
+  auto kept = std::make_shared<Kept>();
+  WithoutGil([&] {
+    kept->trace = columns.p->shared_trace();
+    kept->events = columns.p->shared_events();
+    kept->table.emplace(*kept->trace, *kept->events);
+  });
+  const Trace* trace = kept->trace.get();
+  const TableView& view = kept->table->view();
+  return {std::shared_ptr<const Trace>(kept, trace), view};
+}
+
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
   event_classes = {kernel.release().ptr(), derived.release().ptr(), cpu.release().ptr(), device_types.release().ptr(),
                    event_classes.made};
@@ -265,6 +284,7 @@ void BindFunctionEvents(nb::module_& module) {
            })
       .def("total",
            [](EventColumns& columns) { return AverageDict(columns, TotalAverage(columns.trace(), columns.events())); })
+      .def("table", EventTable, "The events as a MadeTable.")
       .def("self_cpu_time_total", [](const EventColumns& columns) { return SelfCpuTimeTotalOfAll(columns.events()); })
       .def_prop_ro("trace_start_ns", [](const EventColumns& columns) { return columns.events().trace_start.ns; })
       .def_rw("exposes_metadata", &EventColumns::exposes_metadata,

@@ -27,7 +27,8 @@ class EventColumns {
 
   const Trace& trace() const { return *trace_; }
   const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }
-  const FunctionEvents& events() const { return events_; }
+  const FunctionEvents& events() const { return *events_; }
+  const std::shared_ptr<const FunctionEvents>& shared_events() const { return events_; }
 
   PyObject* handle();  // our own Python object, borrowed
   // An element holds the columns for as long as it lives.
@@ -66,7 +67,7 @@ class EventColumns {
   PyObject* Cached(uint32_t id, std::string_view text);
 
   std::shared_ptr<const Trace> trace_;
-  FunctionEvents events_;
+  std::shared_ptr<const FunctionEvents> events_;
   PyObject* handle_ = nullptr;      // our own Python object, borrowed
   std::vector<PyObject*> objects_;  // borrowed: an element clears its place when it goes
   std::vector<PyObject*> texts_;    // by string id, made at first use

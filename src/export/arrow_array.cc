@@ -140,12 +140,12 @@ void AppendUtf8(std::string_view text, std::string* out) {
   }
 }
 
-void MakeDictionary(const Trace& trace, const std::vector<StringId>& texts, ArrowArray* out) {
+void MakeDictionary(const Trace& trace, const TableView& table, const std::vector<StringId>& texts, ArrowArray* out) {
   auto owner = std::make_unique<ArrayOwner>();
   owner->offsets.reserve(texts.size() + 1);
   owner->offsets.push_back(0);
   for (StringId id : texts) {
-    AppendUtf8(trace.text(id), &owner->characters);
+    AppendUtf8(TextIn(trace, table, id), &owner->characters);
     owner->offsets.push_back(static_cast<int64_t>(owner->characters.size()));
   }
   owner->buffers[1] = owner->offsets.data();
@@ -153,7 +153,9 @@ void MakeDictionary(const Trace& trace, const std::vector<StringId>& texts, Arro
   FillArray(std::move(owner), texts.size(), 0, 3, out);
 }
 
-void MakeColumn(const std::shared_ptr<const Trace>& trace, const TableColumn& column, size_t rows, ArrowArray* out) {
+void MakeColumn(const std::shared_ptr<const Trace>& trace, const TableView& table, const TableColumn& column,
+                ArrowArray* out) {
+  const size_t rows = table.rows;
   auto owner = std::make_unique<ArrayOwner>();
   owner->trace = trace;
   owner->buffers[1] = column.data;
@@ -162,10 +164,10 @@ void MakeColumn(const std::shared_ptr<const Trace>& trace, const TableColumn& co
     nulls = MarkNulls({static_cast<const uint32_t*>(column.data), rows}, &owner->validity);
   }
   if (column.meaning == ColumnMeaning::kText) {
-    TextDictionary dictionary = EncodeTexts(*trace, column, rows);
+    TextDictionary dictionary = EncodeTexts(*trace, table, column);
     owner->codes = std::move(dictionary.codes);
     owner->buffers[1] = owner->codes.data();
-    MakeDictionary(*trace, dictionary.texts, &owner->dictionary);
+    MakeDictionary(*trace, table, dictionary.texts, &owner->dictionary);
   }
   FillArray(std::move(owner), rows, nulls, 2, out);
 }
@@ -186,7 +188,7 @@ void MakeArrowArray(std::shared_ptr<const Trace> trace, const TableView& table, 
   auto owner = std::make_unique<ArrayOwner>();
   owner->children.resize(table.columns.size());
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    MakeColumn(trace, table.columns[i], table.rows, &owner->children[i]);
+    MakeColumn(trace, table, table.columns[i], &owner->children[i]);
     owner->child_pointers.push_back(&owner->children[i]);
   }
   owner->trace = std::move(trace);

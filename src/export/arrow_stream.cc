@@ -46,11 +46,15 @@ void Release(ArrowArrayStream* stream) {
 Status OpenArrowStream(std::shared_ptr<const Trace> trace, std::string_view table, ArrowArrayStream* stream) {
   std::optional<TableView> view = FindTable(*trace, table);
   if (!view) return Error{ErrorCode::kInvalidArgument, "no table named '" + std::string(table) + "'"};
+  OpenArrowStream(std::move(trace), *std::move(view), stream);
+  return {};
+}
+
+void OpenArrowStream(std::shared_ptr<const Trace> trace, TableView table, ArrowArrayStream* stream) {
   auto state = std::make_unique<StreamState>();
-  state->table = *std::move(view);
+  state->table = std::move(table);
   state->trace = std::move(trace);
   *stream = {&GetSchema, &GetNext, &GetLastError, &Release, state.release()};
-  return {};
 }
 
 }  // namespace opscope

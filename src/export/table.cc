@@ -51,7 +51,10 @@ constexpr ColumnMeaning MeaningOf() {
 
 class TableMaker {
  public:
-  TableMaker(std::string_view name, size_t rows) : table_{name, rows, {}} {}
+  TableMaker(std::string_view name, size_t rows) {
+    table_.name = name;
+    table_.rows = rows;
+  }
 
   template <typename T>
   TableMaker& Add(std::string_view name, std::span<const T> values) {
@@ -284,12 +287,17 @@ std::optional<TableView> FindTable(const Trace& trace, std::string_view name) {
   return std::nullopt;
 }
 
-TextDictionary EncodeTexts(const Trace& trace, const TableColumn& column, size_t rows) {
+std::string_view TextIn(const Trace& trace, const TableView& table, StringId id) {
+  const bool is_own = !table.own_texts.empty() && id != StringId::kNone && Row(id) >= table.first_own_text;
+  return is_own ? table.own_texts[Row(id) - table.first_own_text] : trace.text(id);
+}
+
+TextDictionary EncodeTexts(const Trace& trace, const TableView& table, const TableColumn& column) {
   const auto* ids = static_cast<const StringId*>(column.data);
-  std::vector<int32_t> code_of(trace.string_count(), -1);
+  std::vector<int32_t> code_of(trace.string_count() + table.own_texts.size(), -1);
   TextDictionary dictionary;
-  dictionary.codes.reserve(rows);
-  for (size_t i = 0; i < rows; ++i) {
+  dictionary.codes.reserve(table.rows);
+  for (size_t i = 0; i < table.rows; ++i) {
     if (ids[i] == StringId::kNone) {
       dictionary.codes.push_back(-1);
       continue;

@@ -72,11 +72,11 @@ TEST(Table, IsAbsentUnderAnotherName) {
 TEST(Table, EncodesEachTextOnceInOrderOfAppearance) {
   const Trace trace = TwoSpans();
   const TableView spans = *FindTable(trace, "spans");
-  const TextDictionary names = EncodeTexts(trace, ColumnNamed(spans, "name"), spans.rows);
+  const TextDictionary names = EncodeTexts(trace, spans, ColumnNamed(spans, "name"));
   EXPECT_EQ(names.codes, (std::vector<int32_t>{0, 1}));
   ASSERT_EQ(names.texts.size(), 2u);
   EXPECT_EQ(trace.text(names.texts[1]), "inner");
-  const TextDictionary overloads = EncodeTexts(trace, ColumnNamed(spans, "overload"), spans.rows);
+  const TextDictionary overloads = EncodeTexts(trace, spans, ColumnNamed(spans, "overload"));
   EXPECT_EQ(overloads.codes, (std::vector<int32_t>{-1, 0}));
 }
 

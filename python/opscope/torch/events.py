@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 
 from .. import _core
+from . import event_frame
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
 from .function_event import _require
@@ -196,6 +197,18 @@ class EventList(list):
                 if value > 0:
                     frames = ";".join(frame.translate(_FRAME_TEXT) for frame in reversed(event.stack))
                     file.write(f"{frames} {value}\n")
+
+    def to_pandas(self):
+        """The list as a ``pandas.DataFrame``; numbers of recorded events are not copied. Times in microseconds."""
+        return event_frame.to_pandas(self)
+
+    def to_arrow(self):
+        """The list as a ``pyarrow.Table``; numbers of recorded events are not copied."""
+        return event_frame.to_arrow(self)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The Arrow PyCapsule protocol: Polars, DuckDB and pyarrow read the list through it."""
+        return event_frame.arrow_c_stream(self, requested_schema)
 
     def _columns_that_speak(self):
         """The columns, while this list still holds exactly their events, unchanged; else None."""

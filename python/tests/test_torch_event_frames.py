@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""EventList as pandas, Arrow and Polars see it: every value is that of the event's attribute."""
+
+import builtins
+import gc
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+# Column -> how an element says the same.
+SAID = {
+    "name": lambda event: event.name,
+    "overload_name": lambda event: event.overload_name,
+    "activity_type": lambda event: event.activity_type,
+    "thread": lambda event: event.thread,
+    "start_us": lambda event: event.time_range.start,
+    "end_us": lambda event: event.time_range.end,
+    "cpu_time_total_us": lambda event: event.cpu_time_total,
+    "self_cpu_time_total_us": lambda event: event.self_cpu_time_total,
+    "input_shapes": lambda event: str(event.input_shapes),
+    "cpu_memory_usage_bytes": lambda event: event.cpu_memory_usage,
+    "self_cpu_memory_usage_bytes": lambda event: event.self_cpu_memory_usage,
+    "device_memory_usage_bytes": lambda event: event.device_memory_usage,
+    "self_device_memory_usage_bytes": lambda event: event.self_device_memory_usage,
+    "flops": lambda event: event.flops,
+    "sequence_nr": lambda event: event.sequence_nr,
+    "fwd_thread": lambda event: event.fwd_thread,
+    "scope": lambda event: event.scope,
+    "is_async": lambda event: event.is_async,
+    "is_user_annotation": lambda event: event.is_user_annotation,
+    "is_python_function": lambda event: event.is_python_function,
+}
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """A training step with everything that fills columns, the ranges of a schedule among it."""
+    import torch
+
+    from opscope.torch import ProfilerActivity, profile, schedule
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    with profile(
+        activities=[ProfilerActivity.CPU],
+        schedule=schedule(wait=0, warmup=1, active=2, repeat=1),
+        record_shapes=True,
+        profile_memory=True,
+        with_flops=True,
+    ) as prof:
+        for _ in range(3):
+            model(torch.randn(4, 8)).sum().backward()
+            prof.step()
+    return prof
+
+
+def fresh(prof):
+    """The list of the same recording, not filled yet."""
+    return prof.profiler._events_of(prof.profiler.last_cycle_trace())
+
+
+def listed(table, column):
+    """Values of a column of the engine's table; flags are bytes there."""
+    return table.text(column) if column in TEXTS else table[column]
+
+
+TEXTS = {"name", "overload_name", "activity_type", "input_shapes"}
+
+
+def test_every_column_says_what_the_events_say(recorded):
+    from opscope.torch.event_frame import _as_recorded
+
+    events = fresh(recorded)
+    table = _as_recorded(events)
+    assert set(SAID) | {"cpu_parent", "span"} == set(table.columns)
+    for column, read in SAID.items():
+        # A "[memory]" row has None where a number is needed.
+        assert list(listed(table, column)) == [
+            read(event) or (0 if column == "flops" else read(event)) for event in events
+        ]
+    parents = [None if event.cpu_parent is None else events.index(event.cpu_parent) for event in events]
+    assert [table.row(i)["cpu_parent"] for i in range(len(table))] == parents
+    spans = recorded.trace.spans
+    for row, event in enumerate(events):
+        span = table.row(row)["span"]
+        assert (span is None) == (event.name == "[memory]")
+        if span is not None and not event.name.startswith("ProfilerStep"):
+            assert spans.row(span)["name"] == event.name
+
+
+def test_reading_columns_makes_no_event(recorded):
+    from opscope.torch.event_frame import _as_recorded
+
+    events = fresh(recorded)
+    assert len(_as_recorded(events)) == len(events)
+    assert type(events).__name__ == "_UnfilledEventList"
+
+
+def test_columns_outlive_the_list_and_the_profile():
+    import torch
+
+    from opscope.torch import ProfilerActivity, profile
+    from opscope.torch.event_frame import _as_recorded
+
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        for _ in range(1000):
+            torch.ones(2).neg()
+    starts = _as_recorded(prof.events())["start_us"]
+    expected = starts.tolist()
+    del prof
+    gc.collect()
+    assert starts.tolist() == expected == sorted(expected)
+
+
+def test_pandas_sees_the_same(recorded):
+    pandas = pytest.importorskip("pandas")
+    events = fresh(recorded)
+    frame = events.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(events)
+    for column in ("name", "cpu_time_total_us", "self_cpu_time_total_us", "is_user_annotation", "input_shapes"):
+        assert frame[column].tolist() == [SAID[column](event) for event in events], column
+    sums = frame.groupby("name", observed=True)["self_cpu_time_total_us"].sum()
+    for average in events.key_averages():
+        assert sums[average.key] == pytest.approx(average.self_cpu_time_total)
+    assert frame[frame.is_user_annotation].name.tolist() == ["ProfilerStep*"] * 2
+
+
+def test_numbers_reach_pandas_without_a_copy(recorded):
+    pytest.importorskip("pandas")
+    import numpy
+
+    from opscope.torch.event_frame import _as_recorded
+
+    table = _as_recorded(fresh(recorded))
+    frame = table.to_pandas()
+    assert numpy.shares_memory(frame["start_us"].to_numpy(), numpy.asarray(table["start_us"]))
+
+
+def test_changed_lists_and_averages_are_frames_too(recorded):
+    pytest.importorskip("pandas")
+    events = fresh(recorded)
+    events.sort(key=lambda event: -event.cpu_time_total)
+    frame = events.to_pandas()
+    assert frame["cpu_time_total_us"].tolist() == sorted((e.cpu_time_total for e in events), reverse=True)
+    averages = recorded.key_averages(group_by_input_shape=True)
+    frame = averages.to_pandas()
+    assert frame["name"].tolist() == [row.key for row in averages]
+    assert frame["count"].tolist() == [row.count for row in averages]
+    assert frame["input_shapes"].tolist() == [str(row.input_shapes) for row in averages]
+    assert frame["cpu_time_us"].tolist() == [row.cpu_time for row in averages]
+    assert frame["flops"].tolist() == [row.flops for row in averages]
+    events[0].name = "renamed"
+    assert events.to_pandas()["name"][0] == "renamed"
+
+
+def test_arrow_and_polars_see_the_same(recorded):
+    pyarrow = pytest.importorskip("pyarrow")
+    events = fresh(recorded)
+    table = events.to_arrow()
+    assert isinstance(table, pyarrow.Table)
+    for column in ("name", "start_us", "thread", "sequence_nr", "activity_type"):
+        assert table[column].to_pylist() == [SAID[column](event) for event in events], column
+    averages = recorded.key_averages()
+    assert averages.to_arrow()["name"].to_pylist() == [row.key for row in averages]
+    for rows in (events, averages):  # any reader of the protocol
+        streamed = pyarrow.RecordBatchReader.from_stream(rows).read_all()
+        assert streamed["count" if rows is averages else "start_us"].to_pylist() == [
+            row.count if rows is averages else row.time_range.start for row in rows
+        ]
+    polars = pytest.importorskip("polars")
+    assert polars.from_arrow(events.to_arrow())["name"].to_list() == [event.name for event in events]
+
+
+def test_empty_lists_are_empty_frames():
+    pytest.importorskip("pandas")
+    from opscope.torch import EventList, ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        pass
+    assert len(prof.events().to_pandas()) == len(prof.key_averages().to_pandas()) == len(EventList().to_pandas()) == 0
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_a_missing_package_is_named_with_the_line_that_installs_it(recorded, package, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name.partition(".")[0] == package:
+            raise ModuleNotFoundError(f"No module named '{package}'", name=package)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    ask = {"pandas": "to_pandas", "pyarrow": "to_arrow"}[package]
+    for events in (recorded.events(), recorded.key_averages()):
+        with pytest.raises(ImportError, match=f"this needs {package}: pip install {package}"):
+            getattr(events, ask)()
