@@ -153,3 +153,25 @@ def test_a_schedule_that_returns_something_else_is_told_so():
 
     with pytest.raises(TypeError, match=r"returned 2 for step 0, which is no ProfilerAction"):
         opscope.torch.profile(schedule=lambda _step: 2)
+
+
+def test_the_legacy_profile_and_the_names_of_documents_are_there_while_it_stands():
+    import torch
+
+    import opscope.torch
+
+    before = torch.autograd.profiler.profile, torch.autograd.profiler.record_function
+    with opscope.torch.patch() as made:
+        assert torch.autograd.profiler.profile is opscope.torch.autograd_profiler.profile
+        assert torch.autograd.profiler.record_function is before[1]
+        assert torch.profiler.Profiler is opscope.torch.profile is opscope.torch.Profiler
+        assert "torch.autograd.profiler" in made.modules
+        import torch.profiler.tensorboard as named
+
+        assert named is opscope.torch.tensorboard
+        with torch.autograd.profiler.profile() as legacy:
+            torch.ones(2)
+    assert torch.autograd.profiler.profile is before[0]
+    assert not hasattr(torch.profiler, "Profiler") and not hasattr(torch.profiler, "tensorboard")
+    assert "torch.profiler.tensorboard" not in sys.modules
+    assert [e.name for e in legacy.function_events] == ["aten::ones", "aten::empty", "aten::fill_"]

@@ -5,8 +5,11 @@ Change ``from torch.profiler import ...`` to ``from opscope.torch import ...``. 
 raises UnsupportedFeature and what differs on purpose: docs/torch.md.
 """
 
+import sys
+
 from . import presence  # isort: skip  # noqa: F401  first: says what to do without torch
 
+from . import autograd_profiler, tensorboard
 from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_available, supported_activities
 from .averages import FunctionEventAvg
 from .compat import compat
@@ -24,6 +27,9 @@ from .source import AdapterMissing, build_adapter
 from .trace_handler import tensorboard_trace_handler
 
 from torch._C._profiler import RecordScope, _ExperimentalConfig  # isort: skip
+from torch.profiler import KinetoStepTracker, itt  # isort: skip
+
+_torch_profiler = sys.modules["torch.profiler"]  # `torch.profiler = opscope.torch` takes the name away
 
 __all__ = [
     "AdapterMissing",
@@ -35,6 +41,7 @@ __all__ = [
     "FunctionEventAvg",
     "Interval",
     "Kernel",
+    "KinetoStepTracker",
     "Patch",
     "ProfilerAction",
     "ProfilerActivity",
@@ -42,13 +49,22 @@ __all__ = [
     "UnsupportedFeature",
     "_ExperimentalConfig",
     "_KinetoProfile",
+    "autograd_profiler",
     "build_adapter",
     "compat",
+    "itt",
     "kineto_available",
     "patch",
     "profile",
     "record_function",
     "schedule",
     "supported_activities",
+    "tensorboard",
     "tensorboard_trace_handler",
 ]
+
+
+def __getattr__(name: str):
+    if name == "Profiler":  # what documents call it; torch.profiler has never had that name
+        return profile
+    return getattr(_torch_profiler, name)  # private parts and submodules, which programs reach for now and then

@@ -115,6 +115,7 @@ class _KinetoProfile:
         self._recordings = 0  # started so far
         self.profiler: Recording | None = None
         self.mem_tl = None
+        self.has_cudagraphs = False
         self.use_device = device_of(self.activities)
         self.preset_metadata: dict[str, str] = {}
         self._trace_metadata: dict[str, str] = {}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from torch.autograd import ProfilerActivity
+from torch.autograd.profiler import KinetoStepTracker
 
 from .actions import ProfilerAction, as_action, supported_activities
 from .execution_trace import observer_from_environment
@@ -88,6 +89,8 @@ class profile(_KinetoProfile):
         self.step_num = 0
         self.step_rec_fn: record_function | None = None
         self.current_action = self._action_of(self.step_num)
+        KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
+        self._tells_steps = bool(os.environ.get("KINETO_USE_DAEMON", ""))
 
     @functools.cached_property
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], Any]]]:
@@ -105,6 +108,7 @@ class profile(_KinetoProfile):
         try:
             self.stop()
         finally:
+            KinetoStepTracker.erase_step_count(PROFILER_STEP_NAME)
             if self.execution_trace_observer:
                 self.execution_trace_observer.cleanup()
 
@@ -131,6 +135,8 @@ class profile(_KinetoProfile):
         if self._is_started:
             self._flight.step()
             self._transit_action(previous, action)
+            if self._tells_steps:
+                KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
             self._open_step()
 
     def _action_of(self, step: int) -> ProfilerAction:

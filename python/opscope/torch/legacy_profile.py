@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``profile`` of ``torch.autograd.profiler``: one ``with`` block, no steps, results on the object itself."""
+
+from __future__ import annotations
+
+import os
+import uuid
+import warnings
+
+import torch
+from torch.autograd import ProfilerActivity, ProfilerConfig, ProfilerState
+
+from .actions import device_is_available
+from .inner_profile import ProfilerStats
+from .kineto_profile import _KinetoProfile
+from .settings import DEFAULT_MAX_BYTES, checked_timeout
+
+_DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
+_UNFINISHED = "<unfinished torch.autograd.profile>"
+
+
+class profile:
+    """Records a block of code::
+
+        with opscope.torch.autograd_profiler.profile() as prof:
+            y = model(x)
+        print(prof.key_averages().table(sort_by="self_cpu_time_total"))
+
+    Takes the arguments of torch's class of this name; ``opscope.torch.profile`` has more to offer. With
+    ``enabled=False`` nothing is recorded and there are no results. ``use_kineto`` has no effect: there is one way to
+    record. ``record_to``, ``max_bytes`` and ``at_cap`` are those of ``opscope.torch.profile``.
+    """
+
+    def __init__(
+        self,
+        enabled=True,
+        *,
+        use_cuda=False,
+        use_device=None,
+        record_shapes=False,
+        with_flops=False,
+        profile_memory=False,
+        with_stack=False,
+        with_modules=False,
+        use_kineto=False,
+        use_cpu=True,
+        experimental_config=None,
+        acc_events=False,
+        custom_trace_id_callback=None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: dict[ProfilerActivity, set[str]] | None = None,
+        record_to: str | os.PathLike | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        at_cap: str = "stop",
+    ) -> None:
+        self.enabled = enabled
+        if not enabled:
+            return
+        self.use_cuda = use_cuda
+        if use_cuda:
+            warnings.warn(
+                "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            use_device = "cuda"
+        self.profiler_kind = ProfilerState.KINETO
+        self.entered = False
+        self.use_cpu = use_cpu
+        self.activity_filters = activity_filters or {}
+        if not use_cpu and not use_kineto:
+            raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
+        self.use_device = _device_to_record(use_device)
+        if self.use_device is None:
+            self.use_cuda = False
+        self.kineto_activities = _activities(use_cpu, self.use_device)
+        self.post_processing_timeout_s = checked_timeout(post_processing_timeout_s)
+        self._profile = _KinetoProfile(
+            activities=[
+                {group: list(self.activity_filters[group])} if group in self.activity_filters else group
+                for group in self.kineto_activities
+            ],
+            record_shapes=bool(record_shapes or with_flops),
+            with_flops=with_flops,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+            record_to=record_to,
+            max_bytes=max_bytes,
+            at_cap=at_cap,
+        )
+
+    def __getattr__(self, name: str):
+        # Reached for what __init__ has not set: with enabled=False that is everything.
+        if not self.__dict__.get("enabled", True):
+            raise AttributeError(
+                f"'profile' object has no attribute '{name}': it was made with enabled=False", name=name, obj=self
+            )
+        if name in _OF_THE_SETTINGS:
+            return getattr(self._profile, name)
+        raise AttributeError(f"'profile' object has no attribute '{name}'", name=name, obj=self)
+
+    # ---- recording --------------------------------------------------------------------------
+
+    def __enter__(self):
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._prepare_trace()
+        self._start_trace()
+        return self
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        if not self.enabled:
+            return None
+        self._profile.stop_trace()
+        return False
+
+    def _prepare_trace(self) -> None:
+        self.entered = True
+        self._profile.prepare_trace()
+
+    def _start_trace(self) -> None:
+        self.entered = True
+        self._profile.start_trace()
+
+    def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
+        """Pauses the recording of operators and ranges, or lets it go on."""
+        self._profile.toggle_collection_dynamic(enabled, activities)
+
+    # ---- identity ---------------------------------------------------------------------------
+
+    def default_trace_id(self) -> str:
+        """A new random id."""
+        return uuid.uuid4().hex.upper()
+
+    def create_trace_id(self) -> str:
+        """The id for a new recording: what ``custom_trace_id_callback`` says, or a random one."""
+        return self._profile._create_trace_id()
+
+    @property
+    def trace_id(self) -> str:
+        """The id of the recording; "" before it was prepared."""
+        return self._profile.get_trace_id() or ""
+
+    def config(self, create_trace_id=False) -> ProfilerConfig:
+        """torch's own description of what is recorded."""
+        return ProfilerConfig(
+            self.profiler_kind,
+            self.record_shapes,
+            bool(self.profile_memory),
+            bool(self.with_stack),
+            bool(self.with_flops),
+            bool(self.with_modules),
+            self.experimental_config or torch._C._profiler._ExperimentalConfig(),
+            self.create_trace_id() if create_trace_id else self.trace_id,
+        )
+
+    # ---- results ----------------------------------------------------------------------------
+
+    @property
+    def function_events(self):
+        """The recorded events; none until the block has ended."""
+        self._profile._refuse_if_trace_only()
+        return self._finished_or_new().function_events
+
+    def _finished_or_new(self):
+        # Asked before the block began torch has an empty list, and so does a recording that was not started.
+        return self._profile.profiler or self._profile._new_recording(None)
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        """The events summed by name, and by shapes, stack and overload where asked."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self):
+        """One FunctionEventAvg with the key "Total" that sums all events."""
+        return self.function_events.total_average()
+
+    @property
+    def self_cpu_time_total(self):
+        """The sum of all self times on the CPU, microseconds."""
+        return self.function_events.self_cpu_time_total
+
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+    ):
+        """``EventList.table`` of the events."""
+        return self.function_events.table(
+            sort_by=sort_by,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+        )
+
+    def export_chrome_trace(self, path, metadata=None, use_python_export=False):
+        """Writes the recording as Chrome trace JSON."""
+        if self.kineto_results is None:
+            raise AttributeError("'NoneType' object has no attribute 'save': nothing has been recorded yet")
+        self._profile.export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
+        """``EventList.export_stacks`` of the events; needs ``with_stack=True``."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        return self.function_events.export_stacks(path, metric)
+
+    @property
+    def kineto_results(self):
+        """The raw events; None until the block has ended."""
+        recording = self._profile.profiler
+        return None if recording is None else recording.kineto_results
+
+    @property
+    def profiling_start_time_ns(self) -> int:
+        """Of ``time.perf_counter_ns()``; 0 before the block."""
+        recording = self._profile.profiler
+        return 0 if recording is None else recording._started_ns
+
+    @property
+    def profiling_end_time_ns(self) -> int:
+        """The same of its end."""
+        return self.profiling_start_time_ns + round(self._stats.profiling_window_duration_sec * 1e9)
+
+    @property
+    def _stats(self) -> ProfilerStats:
+        recording = self._profile.profiler
+        return ProfilerStats() if recording is None else recording._stats
+
+    @property
+    def trace(self):
+        """The recording as tables (``opscope.Trace``)."""
+        return self._profile.trace
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the recording as ``.opscope``."""
+        self._profile.save(path)
+
+    def __repr__(self) -> str:
+        return repr(self.function_events) if self.kineto_results is not None else _UNFINISHED
+
+    def __str__(self) -> str:
+        return str(self.function_events) if self.kineto_results is not None else _UNFINISHED
+
+
+_OF_THE_SETTINGS = frozenset(
+    "record_shapes with_flops profile_memory with_stack with_modules experimental_config acc_events"
+    " custom_trace_id_callback".split()
+)
+
+
+def _device_to_record(device: str | None) -> str | None:
+    """The device, when it is one and is there; torch's warnings where it is not."""
+    if device is None:
+        return None
+    private = torch._C._get_privateuse1_backend_name()
+    if device not in _DEVICES and (device != private or private == "privateuseone"):
+        warnings.warn(f"The {device} is not a valid device option.", stacklevel=3)
+        return None
+    if device != "mtia" and device in _DEVICES and not device_is_available(device):
+        warnings.warn(f"{_DEVICES[device]} is not available, disabling {_DEVICES[device]} profiling", stacklevel=3)
+        return None
+    if device == "mtia" and not device_is_available(device):
+        raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
+    return device
+
+
+def _activities(use_cpu: bool, device: str | None) -> set[ProfilerActivity]:
+    groups = {ProfilerActivity.CPU} if use_cpu else set()
+    if device is not None:
+        groups.add(getattr(ProfilerActivity, _DEVICES.get(device, "PrivateUse1")))
+    if not groups:
+        raise AssertionError("No activities specified for the profiler")
+    return groups
