@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/flame.h"
 #include "opscope/analysis/function_events.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/result.h"
@@ -105,5 +106,24 @@ struct SummaryTableOptions {
 // The "problems" array, and one line per problem for people ("" when there is none).
 [[nodiscard]] std::string ProblemsJson(const Trace& trace);
 [[nodiscard]] std::string FormatProblems(const Trace& trace);
+
+// ---- flame graphs -------------------------------------------------------------------------------
+
+// A line per path with a value of its own, `outermost;...;innermost VALUE`: the input of flamegraph.pl and the like.
+[[nodiscard]] std::string FoldedStacks(const FlameTree& tree);
+
+struct FlameSvgOptions {
+  std::string title = "Flame graph";
+  double width = 1200;     // pixels
+  double narrowest = 0.1;  // pixels: what is narrower is not drawn, and counted below the graph
+  bool inverted = false;   // the root above, as an icicle
+};
+// An SVG file that needs nothing else, with zoom and search where scripts run.
+[[nodiscard]] std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options = {});
+
+// ---- files --------------------------------------------------------------------------------------
+
+// The text as a file, written beside and renamed. kIo errors name the path.
+[[nodiscard]] Status WriteReport(const std::string& path, std::string_view text);
 
 }  // namespace opscope

@@ -89,6 +89,7 @@ void BindErrors(nb::module_& module);
 void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
 void BindSummary(nb::module_& module);
+void BindFlame(nb::module_& module);
 void BindSession(nb::module_& module);
 void BindFlight(nb::module_& module);
 void BindTorchSource(nb::module_& module);

@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindTrace(module);
   opscope::python::BindTables(module);
   opscope::python::BindSummary(module);
+  opscope::python::BindFlame(module);
   opscope::python::BindFlight(module);  // before Session, whose signature names it
   opscope::python::BindSession(module);
   opscope::python::BindTorchSource(module);

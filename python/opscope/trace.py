@@ -162,6 +162,34 @@ class Trace:
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
         return _core.summary(self._core, keys, sort, limit, corrected)
 
+    def folded_stacks(self, metric: str = "time") -> str:
+        """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.
+
+        ``metric``: "time" and "device_time" (nanoseconds), "memory" (bytes), "flops" or "count"; each without what
+        was called.
+
+        >>> print(trace.folded_stacks(), end="")
+        aten::mm 5000
+        aten::add 7000
+        """
+        return _core.folded_stacks(self._core, _known_metric(metric))
+
+    def export_flamegraph(
+        self,
+        path: str | bytes | os.PathLike,
+        *,
+        metric: str = "time",
+        title: str | None = None,
+        width: float = 1200,
+        inverted: bool = False,
+    ) -> None:
+        """Writes a flame graph: an SVG file that needs nothing else (click: zoom, Ctrl-F: search).
+
+        Any other name than ``*.svg`` gets the folded stacks. ``inverted``: the root above, as an icicle.
+        """
+        name = f"Flame graph: {metric}" if title is None else title
+        _core.write_flame_graph(self._core, path, _known_metric(metric), name, width, inverted)
+
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``."""
         self._core.save(path)
@@ -187,6 +215,15 @@ class Trace:
     def _repr_html_(self) -> str:
         rows = [{"table": name, "rows": _core.row_count(self._core, name)} for name in _core.TABLES]
         return html_table(["table", "rows"], rows, repr(self))
+
+
+_FLAME_METRICS = ("time", "device_time", "memory", "flops", "count")
+
+
+def _known_metric(metric: str) -> str:
+    if metric not in _FLAME_METRICS:
+        raise ValueError(f"metric should be one of: {list(_FLAME_METRICS)}")
+    return metric
 
 
 def _memory_limit(max_memory: int | None) -> int:

@@ -346,5 +346,31 @@ TEST_F(Cli, ObeysTheMemoryLimit) {
   EXPECT_TRUE(outcome.error.starts_with("opscope: ")) << outcome.error;
 }
 
+TEST_F(Cli, WritesFlameGraphsAndFoldedStacks) {
+  Put("two.json", kTwoOps);
+  EXPECT_EQ(Run("flame two.json").out, "outer 49500\nouter;inner 40500\n");
+  EXPECT_EQ(Run("flame two.json --metric count -o two.folded").exit_code, 0);
+  EXPECT_EQ(ReadText(Path("two.folded")), "outer 1\nouter;inner 2\n");
+  const Outcome svg = Run("flame two.json -o two.svg --inverted --title 'A run'");
+  EXPECT_EQ(svg.exit_code, 0);
+  EXPECT_EQ(svg.out + svg.error, "");
+  const std::string text = ReadText(Path("two.svg"));
+  EXPECT_TRUE(text.starts_with("<?xml"));
+  EXPECT_NE(text.find(">A run</text>"), std::string::npos);
+  EXPECT_NE(text.find("<title>inner (40.500 us, 45.00%)</title>"), std::string::npos);
+}
+
+TEST_F(Cli, RefusesFlameGraphsThatCannotBe) {
+  Put("two.json", kTwoOps);
+  const Outcome missing = Run("flame two.json -o no/such/x.svg");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(IsOneLine(missing.error)) << missing.error;
+  EXPECT_NE(missing.error.find("no/such/x.svg"), std::string::npos);
+  EXPECT_EQ(Run("flame two.json --metric speed").exit_code, 2);
+  EXPECT_EQ(Run("flame").exit_code, 2);
+  EXPECT_EQ(Run("flame missing.json -o x.svg").exit_code, 1);
+  EXPECT_FALSE(fs::exists(Path("x.svg")));
+}
+
 }  // namespace
 }  // namespace opscope

@@ -37,6 +37,7 @@ Verb AddSummaryVerb(CLI::App* root);
 Verb AddInfoVerb(CLI::App* root);
 Verb AddExportVerb(CLI::App* root);
 Verb AddConvertVerb(CLI::App* root);
+Verb AddFlameVerb(CLI::App* root);
 Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
 
 // FILE..., --version, -q, -v, --no-color, --max-memory.

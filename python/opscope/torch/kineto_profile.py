@@ -27,6 +27,7 @@ from .settings import (
     refuse_later_arguments,
     usable_device,
 )
+from .views import Views
 
 _CLEARED = (
     "Warning: Profiler clears events at the end of each cycle. "
@@ -43,7 +44,7 @@ def _tell_about_clearing() -> None:
         warnings.warn(_CLEARED, stacklevel=3)
 
 
-class _KinetoProfile:
+class _KinetoProfile(Views):
     """Records from ``start()`` to ``stop()``.
 
     Takes the arguments of torch's class of this name; those whose data opscope does not record yet

@@ -1,0 +1,49 @@
+// What a flame graph shows: the spans of all threads folded by their path from the root, each path once, with what was
+// spent in it. Calls of Python and modules are spans, so the paths go through them where they were recorded; where a
+// file has call stacks but no spans of the calls, the frames of the stacks stand in their place.
+//
+// Thread rule: pure functions; a FlameTree refers to strings of the Trace, which must outlive it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class FlameMetric : uint8_t {
+  kTime,        // nanoseconds on the thread, without what was called
+  kDeviceTime,  // nanoseconds on devices, at the operator that launched them
+  kMemory,      // bytes by which an operator alone grew; those that shrank count 0
+  kFlops,
+  kCount,  // spans
+};
+// "time", "device_time", "memory", "flops", "count"; nullopt for anything else.
+[[nodiscard]] std::optional<FlameMetric> FlameMetricFromName(std::string_view name);
+
+enum class FlameKind : uint8_t { kRoot, kThread, kOperator, kRange, kPythonCall, kModule };
+
+struct FlameNode {
+  std::string_view name;
+  uint32_t parent = 0;  // index; the root, node 0, is its own
+  FlameKind kind = FlameKind::kOperator;
+  int64_t self = 0;
+  int64_t total = 0;  // self and all below it
+};
+
+struct FlameTree {
+  FlameMetric metric = FlameMetric::kTime;
+  // Parents before their children. Threads stand below the root when more than one did anything.
+  std::vector<FlameNode> nodes;
+  uint64_t async_spans = 0;  // left out: they are not on the path of anything
+};
+
+// O(n) in spans.
+[[nodiscard]] FlameTree FoldSpans(const Trace& trace, FlameMetric metric = FlameMetric::kTime);
+
+}  // namespace opscope

@@ -1,0 +1,47 @@
+// Flame graphs of a Trace: files and folded stacks.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/flame.h"
+
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "opscope/report.h"
+
+namespace opscope::python {
+namespace {
+
+FlameMetric MetricFrom(const std::string& name) {
+  const std::optional<FlameMetric> metric = FlameMetricFromName(name);
+  if (!metric) Raise(Error{ErrorCode::kInvalidArgument, "there is no metric '" + name + "'"});
+  return *metric;
+}
+
+nb::object Folded(const SharedTrace& self, const std::string& metric_name) {
+  const FlameMetric metric = MetricFrom(metric_name);
+  return ToText(WithoutGil([&] { return FoldedStacks(FoldSpans(*self.trace, metric)); }));
+}
+
+void Write(const SharedTrace& self, nb::object path, const std::string& metric_name, nb::object title, double width,
+           bool inverted) {
+  const FlameMetric metric = MetricFrom(metric_name);
+  const std::string file = FromPath(path);
+  FlameSvgOptions options;
+  options.title = FromText(title);
+  options.width = width;
+  options.inverted = inverted;
+  Unwrap(WithoutGil([&] {
+           const FlameTree tree = FoldSpans(*self.trace, metric);
+           return WriteReport(file, file.ends_with(".svg") ? FlameGraphSvg(tree, options) : FoldedStacks(tree));
+         }),
+         path);
+}
+
+}  // namespace
+
+void BindFlame(nb::module_& module) {
+  module.def("folded_stacks", &Folded, nb::arg("trace"), nb::arg("metric"));
+  module.def("write_flame_graph", &Write, nb::arg("trace"), nb::arg("path"), nb::arg("metric"), nb::arg("title"),
+             nb::arg("width"), nb::arg("inverted"), "SVG, or folded stacks when the name does not end in .svg.");
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,170 @@
+// Spans lie in pre-order, so the node of a span's parent is known when the span comes; a node is looked up by the node
+// above it and the name.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/flame.h"
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/flops.h"
+#include "analysis/span_measures.h"
+#include "base/hash.h"
+
+namespace opscope {
+namespace {
+
+constexpr std::pair<std::string_view, FlameMetric> kMetrics[] = {
+    {"time", FlameMetric::kTime},     {"device_time", FlameMetric::kDeviceTime},
+    {"memory", FlameMetric::kMemory}, {"flops", FlameMetric::kFlops},
+    {"count", FlameMetric::kCount},
+};
+
+std::vector<int64_t> SelfValues(const Trace& trace, FlameMetric metric) {
+  switch (metric) {
+    case FlameMetric::kTime:
+      return MeasureSpans(trace).self_ns;
+    case FlameMetric::kDeviceTime:
+      return MeasureSpans(trace).device_self_ns;
+    case FlameMetric::kMemory:
+      return MeasureSpans(trace).self_memory_bytes;
+    case FlameMetric::kFlops:
+      return FlopsOfSpans(trace);
+    case FlameMetric::kCount:
+      break;
+  }
+  return std::vector<int64_t>(trace.spans().size(), 1);
+}
+
+FlameKind KindOf(std::string_view category, std::string_view name) {
+  if (name.starts_with("nn.Module: ")) return FlameKind::kModule;
+  if (category == "python_function") return FlameKind::kPythonCall;
+  return category == "user_annotation" ? FlameKind::kRange : FlameKind::kOperator;
+}
+
+std::string_view NameOfTrack(const Trace& trace, uint32_t track) {
+  const TrackColumns& tracks = trace.tracks();
+  const std::string_view name = trace.text(tracks.name[track]);
+  if (!name.empty()) return name;
+  const std::string_view text = trace.text(tracks.tid_text[track]);
+  return text.empty() ? "thread" : text;
+}
+
+class SpanFolder {
+ public:
+  SpanFolder(const Trace& trace, FlameMetric metric)
+      : trace_(trace), values_(SelfValues(trace, metric)), shows_frames_(NeedsFrames(trace)) {
+    tree_.metric = metric;
+    tree_.nodes.push_back({.name = "all", .kind = FlameKind::kRoot});
+  }
+
+  FlameTree Run() {
+    const TrackColumns& tracks = trace_.tracks();
+    node_of_.assign(trace_.spans().size(), 0);
+    if (shows_frames_) stack_of_.assign(trace_.spans().size(), StackId::kNone);
+    const auto is_folded = [&](size_t track) {
+      return tracks.kind[track] == TrackKind::kThread && tracks.span_count[track] > 0;
+    };
+    size_t threads = 0;
+    for (size_t track = 0; track < tracks.size(); ++track)
+      threads += is_folded(track) ? 1 : 0;
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
+      if (is_folded(track)) FoldTrack(track, threads > 1 ? AddThread(track) : 0);
+    }
+    for (size_t i = tree_.nodes.size(); i-- > 1;) {
+      tree_.nodes[i].total += tree_.nodes[i].self;
+      tree_.nodes[tree_.nodes[i].parent].total += tree_.nodes[i].total;
+    }
+    return std::move(tree_);
+  }
+
+ private:
+  static bool NeedsFrames(const Trace& trace) { return trace.stacks().size() > 0 && trace.python_calls().size() == 0; }
+
+  uint32_t AddNode(uint32_t parent, std::string_view name, FlameKind kind) {
+    tree_.nodes.push_back({.name = name, .parent = parent, .kind = kind});
+    return static_cast<uint32_t>(tree_.nodes.size() - 1);
+  }
+
+  // Threads of one name are one node.
+  uint32_t AddThread(uint32_t track) {
+    const std::string_view name = NameOfTrack(trace_, track);
+    const auto [found, is_new] = threads_.try_emplace(name, 0u);
+    if (is_new) found.value() = AddNode(0, name, FlameKind::kThread);
+    return found->second;
+  }
+
+  uint32_t Child(uint32_t parent, StringId name, std::string_view category) {
+    const uint64_t key = uint64_t{parent} << 32 | Row(name);
+    const auto found = nodes_.find(key);
+    if (found != nodes_.end()) return found->second;
+    const std::string_view text = trace_.text(name);
+    const uint32_t node = AddNode(parent, text, KindOf(category, text));
+    nodes_.emplace(key, node);
+    return node;
+  }
+
+  void FoldTrack(uint32_t track, uint32_t root) {
+    const SpanColumns& spans = trace_.spans();
+    const uint32_t first = trace_.tracks().first_span[track];
+    for (uint32_t row = first; row < first + trace_.tracks().span_count[track]; ++row) {
+      if ((spans.flags[row] & span_flags::kAsync) != 0) {
+        ++tree_.async_spans;
+        continue;
+      }
+      const SpanId parent = spans.parent[row];
+      uint32_t node = parent == SpanId::kNone ? root : node_of_[Row(parent)];
+      const std::string_view category = trace_.text(spans.category[row]);
+      if (category != "Trace") {  // Kineto's own span of the whole recording
+        if (shows_frames_) node = AddFrames(row, node);
+        node = Child(node, spans.name[row], category);
+        if (!values_.empty()) tree_.nodes[node].self += std::max<int64_t>(values_[row], 0);
+      }
+      node_of_[row] = node;
+    }
+  }
+
+  // The frames between the span and the one around it, when its stack goes on from that one's.
+  uint32_t AddFrames(uint32_t row, uint32_t node) {
+    const SpanColumns& spans = trace_.spans();
+    const StackColumns& stacks = trace_.stacks();
+    const StackId around = spans.parent[row] == SpanId::kNone ? StackId::kNone : stack_of_[Row(spans.parent[row])];
+    const StackId own = spans.stack[row] == StackId::kNone ? around : spans.stack[row];
+    stack_of_[row] = own;
+    if (own == around) return node;
+    frames_.clear();
+    StackId id = own;
+    for (; id != StackId::kNone && id != around; id = stacks.caller[Row(id)])
+      frames_.push_back(trace_.frames().text[Row(stacks.frame[Row(id)])]);
+    if (id != around) return node;  // another program's stack: a scripted function's, say
+    for (size_t i = frames_.size(); i-- > 0;)
+      node = Child(node, frames_[i], "python_function");
+    return node;
+  }
+
+  const Trace& trace_;
+  const std::vector<int64_t> values_;  // by span; empty: the Trace has none
+  const bool shows_frames_;
+  FlameTree tree_;
+  std::vector<uint32_t> node_of_;  // by span
+  std::vector<StackId> stack_of_;  // by span
+  std::vector<StringId> frames_;
+  tsl::robin_map<uint64_t, uint32_t, MixedHash> nodes_;  // by parent and name
+  tsl::robin_map<std::string_view, uint32_t> threads_;
+};
+
+}  // namespace
+
+std::optional<FlameMetric> FlameMetricFromName(std::string_view name) {
+  for (const auto& [known, metric] : kMetrics) {
+    if (known == name) return metric;
+  }
+  return std::nullopt;
+}
+
+FlameTree FoldSpans(const Trace& trace, FlameMetric metric) {
+  return SpanFolder(trace, metric).Run();
+}
+
+}  // namespace opscope

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/flame.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "analysis/random_trace_for_test.h"
+#include "analysis/span_measures.h"
+
+namespace opscope {
+namespace {
+
+struct Program {
+  TraceBuilder builder;
+  ProcessId process = builder.AddProcess({.pid = 1});
+  TrackId track = builder.AddTrack({.process = process, .tid = 1, .name = builder.Intern("main")});
+
+  SpanRow Row(std::string_view name, int64_t start, int64_t end, std::string_view category = "cpu_op") {
+    return {.start = {start},
+            .duration = {end - start},
+            .name = builder.Intern(name),
+            .category = builder.Intern(category),
+            .track = track};
+  }
+  void Add(std::string_view name, int64_t start, int64_t end, std::string_view category = "cpu_op") {
+    builder.AddSpan(Row(name, start, end, category));
+  }
+  StackId Stack(std::initializer_list<std::string_view> outermost_first) {
+    StackId stack = StackId::kNone;
+    for (const std::string_view frame : outermost_first)
+      stack = builder.AddStack(builder.AddFrame(builder.Intern(frame)), stack);
+    return stack;
+  }
+};
+
+std::string PathOf(const FlameTree& tree, uint32_t node) {
+  const FlameNode& at = tree.nodes[node];
+  return at.parent == 0 ? std::string(at.name) : PathOf(tree, at.parent) + ";" + std::string(at.name);
+}
+
+std::map<std::string, int64_t> Selfs(const FlameTree& tree) {
+  std::map<std::string, int64_t> selfs;
+  for (uint32_t i = 1; i < tree.nodes.size(); ++i)
+    selfs[PathOf(tree, i)] = tree.nodes[i].self;
+  return selfs;
+}
+
+TEST(Flame, FoldsEqualPathsIntoOneNode) {
+  Program program;
+  for (const int64_t begin : {0, 100}) {
+    program.Add("outer", begin, begin + 50);
+    program.Add("inner", begin + 10, begin + 30);
+  }
+  program.Add("inner", 200, 207);
+  const Trace trace = program.builder.Build();
+  const FlameTree tree = FoldSpans(trace);
+  EXPECT_EQ(Selfs(tree), (std::map<std::string, int64_t>{{"outer", 60}, {"outer;inner", 40}, {"inner", 7}}));
+  EXPECT_EQ(tree.nodes[0].total, 107);
+  EXPECT_EQ(tree.nodes[1].total, 100);
+}
+
+TEST(Flame, KnowsWhatANodeIs) {
+  Program program;
+  program.Add("train.py(1): main", 0, 100, "python_function");
+  program.Add("nn.Module: Linear_0", 10, 90, "python_function");
+  program.Add("a range", 20, 80, "user_annotation");
+  program.Add("aten::mm", 30, 70);
+  const Trace trace = program.builder.Build();
+  const FlameTree tree = FoldSpans(trace);
+  ASSERT_EQ(tree.nodes.size(), 5u);
+  EXPECT_EQ(tree.nodes[0].kind, FlameKind::kRoot);
+  EXPECT_EQ(tree.nodes[1].kind, FlameKind::kPythonCall);
+  EXPECT_EQ(tree.nodes[2].kind, FlameKind::kModule);
+  EXPECT_EQ(tree.nodes[3].kind, FlameKind::kRange);
+  EXPECT_EQ(tree.nodes[4].kind, FlameKind::kOperator);
+}
+
+TEST(Flame, HasThreadsBelowTheRootWhenThereAreSeveral) {
+  Program program;
+  program.Add("op", 0, 10);
+  program.track = program.builder.AddTrack({.process = program.process, .tid = 2, .name = program.builder.Intern("b")});
+  program.Add("op", 0, 3);
+  program.track = program.builder.AddTrack(
+      {.process = program.process, .kind = TrackKind::kDeviceStream, .tid = 7, .name = program.builder.Intern("gpu")});
+  program.Add("kernel", 0, 1000, "kernel");
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace)),
+            (std::map<std::string, int64_t>{{"main", 0}, {"main;op", 10}, {"b", 0}, {"b;op", 3}}));
+}
+
+TEST(Flame, PutsTheFramesOfStacksWhereNoCallWasRecorded) {
+  Program program;
+  SpanRow outer = program.Row("aten::linear", 0, 100);
+  outer.stack = program.Stack({"main", "forward"});
+  program.builder.AddSpan(outer);
+  SpanRow same = program.Row("aten::mm", 10, 20);
+  same.stack = outer.stack;
+  program.builder.AddSpan(same);
+  SpanRow deeper = program.Row("aten::add", 30, 50);
+  deeper.stack = program.Stack({"main", "forward", "hook"});
+  program.builder.AddSpan(deeper);
+  SpanRow other = program.Row("aten::mul", 60, 90);
+  other.stack = program.Stack({"elsewhere"});
+  program.builder.AddSpan(other);
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace)), (std::map<std::string, int64_t>{{"main", 0},
+                                                                     {"main;forward", 0},
+                                                                     {"main;forward;aten::linear", 40},
+                                                                     {"main;forward;aten::linear;aten::mm", 10},
+                                                                     {"main;forward;aten::linear;hook", 0},
+                                                                     {"main;forward;aten::linear;hook;aten::add", 20},
+                                                                     {"main;forward;aten::linear;aten::mul", 30}}));
+}
+
+TEST(Flame, CountsOtherThings) {
+  Program program;
+  program.Add("a", 0, 100);
+  program.Add("b", 10, 20);
+  program.builder.AddAllocation({.time = {15}, .track = program.track, .bytes = 64});
+  program.builder.AddAllocation({.time = {50}, .track = program.track, .bytes = -64});
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace, FlameMetric::kCount)), (std::map<std::string, int64_t>{{"a", 1}, {"a;b", 1}}));
+  EXPECT_EQ(Selfs(FoldSpans(trace, FlameMetric::kMemory)), (std::map<std::string, int64_t>{{"a", 0}, {"a;b", 64}}));
+  EXPECT_EQ(FoldSpans(trace, FlameMetric::kFlops).nodes[0].total, 0);
+}
+
+TEST(Flame, LeavesOutAsynchronousSpansAndTellsHowMany) {
+  Program program;
+  program.Add("op", 0, 10);
+  SpanRow async = program.Row("future", 0, 1000);
+  async.flags = span_flags::kAsync;
+  program.builder.AddSpan(async);
+  const Trace trace = program.builder.Build();
+  const FlameTree tree = FoldSpans(trace);
+  EXPECT_EQ(tree.async_spans, 1u);
+  EXPECT_EQ(tree.nodes[0].total, 10);
+}
+
+TEST(Flame, HoldsAllTheTimeOfRandomTraces) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Trace trace = RandomTrace(seed, {.spans = 40, .threads = 2, .end = 50});
+    const FlameTree tree = FoldSpans(trace);
+    const std::vector<int64_t> self = MeasureSpans(trace).self_ns;
+    int64_t expected = 0;
+    for (size_t i = 0; i < self.size(); ++i)
+      expected += (trace.spans().flags[i] & span_flags::kAsync) != 0 ? 0 : self[i];
+    EXPECT_EQ(tree.nodes[0].total, expected);
+    for (uint32_t i = 1; i < tree.nodes.size(); ++i)
+      EXPECT_LT(tree.nodes[i].parent, i);
+  }
+}
+
+TEST(Flame, OfAnEmptyTraceIsItsRoot) {
+  const Trace trace;
+  EXPECT_EQ(FoldSpans(trace).nodes.size(), 1u);
+}
+
+TEST(Flame, KnowsItsMetricsByName) {
+  EXPECT_EQ(FlameMetricFromName("device_time"), FlameMetric::kDeviceTime);
+  EXPECT_EQ(FlameMetricFromName("self_cpu_time_total"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace opscope

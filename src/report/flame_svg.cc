@@ -1,0 +1,175 @@
+// A flame graph as one SVG file that needs nothing else: every box is drawn, with its name and what it stands for as a
+// tooltip; a small script adds zoom and search where scripts run.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "opscope/report.h"
+#include "report/code_points.h"
+#include "report/flame_layout.h"
+#include "report/human_units.h"
+
+namespace opscope {
+namespace {
+
+constexpr double kMargin = 10, kRow = 17, kTop = 60, kBottom = 40, kLetter = 7;
+
+// Text of XML. Control characters, which XML cannot hold, and bytes that are not UTF-8 become U+FFFD.
+void AppendXml(std::string_view text, std::string* out) {
+  while (!text.empty()) {
+    const char c = text.front();
+    size_t length = 1;
+    if (c == '&') {
+      *out += "&amp;";
+    } else if (c == '<') {
+      *out += "&lt;";
+    } else if (c == '>') {
+      *out += "&gt;";
+    } else if (c == '"') {
+      *out += "&quot;";
+    } else if (c == '\t' || c == '\n' || c == '\r') {
+      *out += ' ';
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      *out += "\xef\xbf\xbd";
+    } else if (static_cast<unsigned char>(c) < 0x80) {
+      *out += c;
+    } else {
+      length = Utf8SequenceLength(text);
+      // The two code points of three bytes that XML forbids.
+      const bool is_allowed = length != 0 && text.substr(0, 3) != "\xef\xbf\xbe" && text.substr(0, 3) != "\xef\xbf\xbf";
+      out->append(is_allowed ? text.substr(0, length) : std::string_view("\xef\xbf\xbd"));
+      length = std::max<size_t>(length, 1);
+    }
+    text.remove_prefix(length);
+  }
+}
+
+std::string Pixels(double value) {
+  return FixedText(value, 2);
+}
+
+// A warm or cold colour by kind, its shade by name: the same name has it in every graph.
+std::string ColorOf(const FlameNode& node) {
+  uint32_t hash = 2166136261u;
+  for (const char c : node.name)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  const auto shade = [&](uint32_t low, uint32_t range, int shift) { return low + (hash >> shift) % range; };
+  char text[32];
+  switch (node.kind) {
+    case FlameKind::kRoot:
+    case FlameKind::kThread:
+      return "rgb(200,200,200)";
+    case FlameKind::kPythonCall:
+      std::snprintf(text, sizeof(text), "rgb(%u,%u,%u)", shade(70, 50, 3), shade(150, 50, 9), shade(200, 50, 15));
+      break;
+    case FlameKind::kModule:
+      std::snprintf(text, sizeof(text), "rgb(%u,%u,%u)", shade(90, 50, 3), shade(190, 50, 9), shade(90, 50, 15));
+      break;
+    case FlameKind::kRange:
+      std::snprintf(text, sizeof(text), "rgb(%u,%u,%u)", shade(180, 40, 3), shade(130, 40, 9), shade(210, 40, 15));
+      break;
+    case FlameKind::kOperator:
+      std::snprintf(text, sizeof(text), "rgb(%u,%u,%u)", shade(205, 50, 3), shade(90, 120, 9), shade(20, 50, 15));
+      break;
+  }
+  return text;
+}
+
+std::string ShareText(const FlameTree& tree, const FlameNode& node) {
+  const double share = 100 * static_cast<double>(node.total) / static_cast<double>(tree.nodes[0].total);
+  return FlameValueText(tree.metric, node.total) + ", " + FixedText(share, 2) + "%";
+}
+
+class SvgWriter {
+ public:
+  SvgWriter(const FlameTree& tree, const FlameSvgOptions& options)
+      : tree_(tree), options_(options), layout_(LayOutFlame(tree, options.width - 2 * kMargin, options.narrowest)) {}
+
+  std::string Write() {
+    const double height = kTop + kRow * layout_.levels + kBottom;
+    out_ =
+        "<?xml version=\"1.0\" standalone=\"no\"?>\n<svg version=\"1.1\" xmlns=\"http://www.w3.org/2000/svg\" "
+        "width=\"" +
+        Pixels(options_.width) + "\" height=\"" + Pixels(height) + "\" viewBox=\"0 0 " + Pixels(options_.width) + " " +
+        Pixels(height) + "\" font-family=\"monospace\" font-size=\"12\" data-left=\"" + Pixels(kMargin) +
+        "\" data-width=\"" + Pixels(options_.width - 2 * kMargin) + "\" data-letter=\"" + Pixels(kLetter) + "\">\n";
+    out_ +=
+        "<style>#boxes g { cursor: pointer; } #boxes g:hover rect { stroke: black; } #search, #reset { cursor: "
+        "pointer; }"
+        " text { pointer-events: none; } #search, #reset { pointer-events: auto; }</style>\n";
+    out_ += "<rect width=\"100%\" height=\"100%\" fill=\"rgb(248,248,248)\"/>\n";
+    Text("title", options_.width / 2, 24, "text-anchor=\"middle\" font-size=\"17\"", options_.title);
+    Text("reset", kMargin, 24, "style=\"display:none\"", "Reset Zoom");
+    Text("search", options_.width - kMargin, 24, "text-anchor=\"end\" style=\"display:none\"", "Search");
+    Text("matched", options_.width - kMargin, 44, "text-anchor=\"end\"", "");
+    Text("details", kMargin, height - 14, "", Hint());
+    out_ += "<g id=\"boxes\">\n";
+    for (const FlameBox& box : layout_.boxes)
+      AddBox(box);
+    out_ += "</g>\n";
+    if (!layout_.boxes.empty()) out_.append("<script><![CDATA[\n").append(kFlameScript).append("]]></script>\n");
+    return std::move(out_) + "</svg>\n";
+  }
+
+ private:
+  std::string Hint() const {
+    if (layout_.boxes.empty()) return "Nothing was recorded that this graph could show.";
+    std::string hint = FlameValueText(tree_.metric, tree_.nodes[0].total) + " in all";
+    if (layout_.too_narrow > 0) {
+      hint += "; " + std::to_string(layout_.too_narrow) + " paths narrower than " + FixedText(options_.narrowest, 1) +
+              " pixels are not drawn";
+    }
+    if (tree_.async_spans > 0) hint += "; " + std::to_string(tree_.async_spans) + " asynchronous ranges are left out";
+    return hint;
+  }
+
+  void Text(const char* id, double x, double y, const char* attributes, std::string_view text) {
+    out_.append("<text id=\"").append(id).append("\" x=\"").append(Pixels(x)).append("\" y=\"").append(Pixels(y));
+    out_.append("\" ").append(attributes).append(">");
+    AppendXml(text, &out_);
+    out_ += "</text>\n";
+  }
+
+  void AddBox(const FlameBox& box) {
+    const FlameNode& node = tree_.nodes[box.node];
+    const uint32_t level = options_.inverted ? box.depth : layout_.levels - 1 - box.depth;
+    const double y = kTop + kRow * level;
+    out_.append("<g data-depth=\"").append(std::to_string(box.depth)).append("\" data-name=\"");
+    AppendXml(node.name, &out_);
+    out_ += "\"><title>";
+    AppendXml(node.name, &out_);
+    out_.append(" (").append(ShareText(tree_, node)).append(")</title><rect x=\"").append(Pixels(kMargin + box.x));
+    out_.append("\" y=\"").append(Pixels(y)).append("\" width=\"").append(Pixels(box.width)).append("\" height=\"");
+    out_.append(Pixels(kRow - 1)).append("\" fill=\"").append(ColorOf(node)).append("\" rx=\"2\"/><text x=\"");
+    out_.append(Pixels(kMargin + box.x + 3)).append("\" y=\"").append(Pixels(y + 12)).append("\">");
+    AppendXml(Label(node.name, box.width), &out_);
+    out_ += "</text></g>\n";
+  }
+
+  // As much of the name as there is room for.
+  static std::string Label(std::string_view name, double width) {
+    const auto room = static_cast<int64_t>((width - 6) / kLetter);
+    if (room < 3) return {};
+    if (static_cast<int64_t>(CountCodePoints(name)) <= room) return std::string(name);
+    return std::string(FirstCodePoints(name, room - 2)) + "..";
+  }
+
+  const FlameTree& tree_;
+  const FlameSvgOptions& options_;
+  const FlameLayout layout_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options) {
+  return SvgWriter(tree, options).Write();
+}
+
+Status WriteReport(const std::string& path, std::string_view text) {
+  return WriteFileAtomically(path, text);
+}
+
+}  // namespace opscope

@@ -1,0 +1,55 @@
+// Folded stacks: a line per path, `outermost;...;innermost VALUE`, which flamegraph.pl, speedscope and others read.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "opscope/report.h"
+#include "report/flame_layout.h"
+#include "report/human_units.h"
+
+namespace opscope {
+namespace {
+
+// What would end a frame or the line.
+void AppendFrame(std::string_view name, std::string* out) {
+  for (const char c : name)
+    *out += c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;
+}
+
+}  // namespace
+
+std::string FoldedStacks(const FlameTree& tree) {
+  std::vector<uint32_t> path;
+  std::string text;
+  for (uint32_t i = 1; i < tree.nodes.size(); ++i) {
+    if (tree.nodes[i].self <= 0) continue;
+    path.clear();
+    for (uint32_t at = i; at != 0; at = tree.nodes[at].parent)
+      path.push_back(at);
+    for (size_t k = path.size(); k-- > 0;) {
+      AppendFrame(tree.nodes[path[k]].name, &text);
+      text += k > 0 ? ';' : ' ';
+    }
+    AppendInt(&text, tree.nodes[i].self);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string FlameValueText(FlameMetric metric, int64_t value) {
+  switch (metric) {
+    case FlameMetric::kTime:
+    case FlameMetric::kDeviceTime:
+      return HumanTime(value);
+    case FlameMetric::kMemory:
+      return HumanBytes(value);
+    case FlameMetric::kFlops:
+      return HumanCount(value) + " FLOPs";
+    case FlameMetric::kCount:
+      break;
+  }
+  return std::to_string(value) + (value == 1 ? " call" : " calls");
+}
+
+}  // namespace opscope
