@@ -29,7 +29,7 @@ VENDOR_HEADERS = {
     "protozero": r"protozero/",
     "CLI11": r"CLI/",
     "nanobind": r"nanobind/",
-    "Python": r"Python\.h|frameobject\.h|structmember\.h",
+    "Python": r"Python\.h|frameobject\.h|structmember\.h|internal/pycore_",
     "torch": r"torch/|ATen/|c10/|caffe2/",
     "GoogleTest": r"gtest/|gmock/",
     "Google Benchmark": r"benchmark/",

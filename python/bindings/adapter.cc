@@ -29,7 +29,10 @@ Result<LoadedTorchSource> LoadTorchSource(const std::string& path) {
 void BindTorchSource(nb::module_& module) {
   nb::class_<LoadedTorchSource>(module, "TorchSource", "The loaded PyTorch source.")
       .def_prop_ro("torch_version",
-                   [](const LoadedTorchSource& loaded) { return ToText(loaded.source->torch_version); });
+                   [](const LoadedTorchSource& loaded) { return ToText(loaded.source->torch_version); })
+      .def_prop_ro(
+          "hold", [](const LoadedTorchSource& loaded) { return reinterpret_cast<uintptr_t>(loaded.source->hold); },
+          "Address of TorchSource::hold, for the source of Python's calls.");
   module.def(
       "load_torch_source",
       [](nb::object path) {

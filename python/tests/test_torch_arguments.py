@@ -83,25 +83,6 @@ def test_actions_are_torchs():
     assert ours.supported_activities() == theirs.supported_activities()
 
 
-LATER = {
-    "with_stack=True": {"with_stack": True},
-    "with_modules=True": {"with_modules": True},
-}
-
-
-@pytest.mark.parametrize("what", LATER)
-def test_what_comes_later_is_refused_by_name(what):
-    import opscope.torch
-
-    with pytest.raises(opscope.torch.UnsupportedFeature) as error:
-        opscope.torch.profile(**LATER[what])
-    assert isinstance(error.value, NotImplementedError)
-    text = str(error.value)
-    assert text.startswith(f"opscope.torch: {what} is not supported yet (")
-    argument = what.partition("=")[0]
-    assert f"use torch.profiler with the same {argument} argument" in text or "use save(path)" in text
-
-
 def test_a_report_is_refused_by_name():
     import opscope.torch
 

@@ -167,6 +167,15 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
   builder->info().own_costs = ParseOwnCosts(builder->info().options_json);
 }
 
+// In ticks; 0: it has not ended, or does not say.
+uint64_t EndOfWindow(const WindowInfo* window) {
+  uint64_t last = 0;
+  if (window == nullptr || window->is_live || window->calibrations.size() < 2) return last;
+  for (const Calibration& calibration : window->calibrations)
+    last = std::max(last, calibration.ticks);
+  return last;
+}
+
 }  // namespace
 
 void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset) {
@@ -289,7 +298,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
     const WindowThread* thread = FindThread(window, chunks.front().thread_index());
     const uint64_t missing = CountMissing(chunks, window, thread);
     if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
-    recorded += tables.AddThread(chunks, {first_part, part}, thread);
+    recorded += tables.AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
   }
   if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_); missing > 0) {
     builder_->AddProblem("missing_chunk", -1, missing);

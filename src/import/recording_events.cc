@@ -19,8 +19,10 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
   const Timestamp time = clock_->At(record.start);
   switch (record.kind) {
     case RecordKind::kEnter:
+      calls_.Enter(record, time, name, Category(record));
+      return true;
     case RecordKind::kExit:
-      AddCall(record, name, track);
+      calls_.Exit(record, time);
       return true;
     case RecordKind::kHostBlock:
       memory_.AddHostBlock(record, time, chunk.process(), track);
@@ -87,31 +89,10 @@ TrackId RecordingTables::DeviceTrack(const Payload& payload) {
   return found->second;
 }
 
-void RecordingTables::AddCall(const Record& record, StringId name, TrackId track) {
-  has_calls_ = true;
-  const Timestamp time = clock_->At(record.start);
-  if (record.kind == RecordKind::kEnter) {
-    calls_.push_back({time, name, record.source});
-    return;
-  }
-  if (calls_.empty()) {
-    builder_->AddProblem("stray_end", -1);
-    return;
-  }
-  const OpenCall call = calls_.back();
-  calls_.pop_back();
-  Record opener;
-  opener.source = call.source;
-  builder_->AddSpan({.start = call.start,
-                     .duration = time - call.start,
-                     .name = call.name,
-                     .category = Category(opener),
-                     .track = track});
-}
-
-void RecordingTables::CloseOpenCalls(std::span<const RecordingPart> parts, TrackId track) {
+// When the window ended, or at the last that its thread recorded: whatever is later.
+void RecordingTables::CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end) {
   if (calls_.empty()) return;
-  Timestamp last{INT64_MIN};
+  Timestamp last = window_end != 0 ? clock_->At(window_end) : Timestamp{INT64_MIN};
   for (const RecordingPart& part : parts) {
     for (const PartEvent& event : part.events)
       last = std::max(last, clock_->At(part.chunk->start(event.row)));
@@ -122,18 +103,7 @@ void RecordingTables::CloseOpenCalls(std::span<const RecordingPart> parts, Track
       }
     }
   }
-  for (; !calls_.empty(); calls_.pop_back()) {
-    const OpenCall& call = calls_.back();
-    Record opener;
-    opener.source = call.source;
-    builder_->AddProblem("unfinished_scope", -1);
-    builder_->AddSpan({.start = call.start,
-                       .duration = std::max(last, call.start) - call.start,
-                       .name = call.name,
-                       .category = Category(opener),
-                       .track = track,
-                       .flags = span_flags::kUnfinished});
-  }
+  calls_.EndThread(last);
 }
 
 // A begin is joined to every end of its id that comes after it and before the next begin of that id.

@@ -191,9 +191,11 @@ void RecordingTables::Finish() {
   if (unnumbered_tensors_ > 0) builder_->AddProblem("unnumbered_tensor", -1, unnumbered_tensors_);
   links_.Finish();
   JoinFlows();
+  if (calls_.seen_python()) builder_->SetPythonCalls(/*fill_stacks=*/true);
   memory_.Finish();
-  for (size_t track = 0; track < groups_of_track_.size(); ++track) {
-    if (groups_of_track_[track] == 1) builder_->SetNested(static_cast<TrackId>(track));
+  for (size_t track = 0; track < track_orders_.size(); ++track) {
+    if (track_orders_[track] == TrackOrder::kOneWindow) builder_->SetNested(static_cast<TrackId>(track));
+    if (track_orders_[track] == TrackOrder::kCrossing) builder_->SetCrossing(static_cast<TrackId>(track));
   }
 }
 

@@ -300,7 +300,7 @@ TEST(Recording, ReadsAllOtherKindsOfRecords) {
             "process 1\n"
             "track 0 process=0 tid=100 logical_thread=1 spans=2\n"
             "track 1 process=1 kind=1 tid=7 device=1 spans=1\n"
-            "span 0 70+5 \"f.py(3): main\" category=\"user_annotation\" flags=1\n"
+            "span 0 70+999999930 \"f.py(3): main\" category=\"user_annotation\" flags=1\n"
             "span 0 71+4   \"f.py(9): step\" category=\"user_annotation\" parent=0\n"
             "span 1 60+5 \"gemm\" category=\"kernel\" correlation=9\n"
             "instant 20 \"epoch\" category=\"cpu_instant_event\" track=0\n"

@@ -19,6 +19,7 @@ RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
       arguments_(builder),
       links_(builder),
       memory_(builder),
+      calls_(builder),
       cpu_op_(builder->Intern("cpu_op")),
       user_annotation_(builder->Intern("user_annotation")),
       python_function_(builder->Intern("python_function")),
@@ -56,15 +57,14 @@ void RecordingTables::NameTrack(std::span<const RecordingChunk> chunks, const Wi
 }
 
 uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts,
-                                    const WindowThread* facts) {
-  calls_.clear();
-  has_calls_ = false;
+                                    const WindowThread* facts, uint64_t window_end) {
   const RecordingChunk& first = chunks.front();
   Thread thread;
   thread.track = ThreadTrack(first.process(), first.thread_index());
   thread.first_part = parts_.size();
   thread.part_count = parts.size();
   NameTrack(chunks, facts, thread.track);
+  calls_.BeginThread(thread.track);
   uint64_t kept = 0;
   for (RecordingPart& part : parts) {
     Identify(&part);
@@ -79,10 +79,14 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std:
     filled.thread = static_cast<uint32_t>(threads_.size());
   }
   AddScopes(parts, &thread);
-  CloseOpenCalls(parts, thread.track);
-  groups_of_track_.resize(builder_->track_count(), 0);
-  uint8_t& groups = groups_of_track_[Row(thread.track)];
-  groups = has_calls_ ? 2 : static_cast<uint8_t>(std::min(groups + 1, 2));
+  CloseOpenCalls(parts, window_end);
+  track_orders_.resize(builder_->track_count(), TrackOrder::kUnknown);
+  TrackOrder& order = track_orders_[Row(thread.track)];
+  if (calls_.seen()) {
+    order = TrackOrder::kCrossing;
+  } else if (order != TrackOrder::kCrossing) {
+    order = order == TrackOrder::kUnknown ? TrackOrder::kOneWindow : TrackOrder::kManyWindows;
+  }
   threads_.push_back(std::move(thread));
   return kept;
 }

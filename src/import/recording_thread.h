@@ -18,6 +18,7 @@
 
 #include "base/thread_team.h"
 #include "import/recording_arguments.h"
+#include "import/recording_calls.h"
 #include "import/recording_chunk.h"
 #include "import/recording_clock.h"
 #include "import/recording_memory.h"
@@ -34,8 +35,9 @@ class RecordingTables {
 
   void NameProcess(int64_t pid, std::string_view name);
   // Chunks of one thread in one window, by sequence, and their parts; chunks that are there twice have one part.
-  // The parts must stay until Finish. Returns how many records were kept.
-  uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts);
+  // The parts must stay until Finish. window_end: ticks, 0: not known. Returns how many records were kept.
+  uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
+                     uint64_t window_end);
   void Fill(ThreadTeam* team);
   void Finish();
 
@@ -66,11 +68,6 @@ class RecordingTables {
     size_t first_part = 0, part_count = 0;  // of parts_
     std::vector<AsyncSpan> async;
   };
-  struct OpenCall {  // kEnter without its kExit
-    Timestamp start;
-    StringId name = StringId::kEmpty;
-    RecordSource source = RecordSource::kPython;
-  };
   struct FlowEnd {
     uint64_t id = 0;
     Timestamp time;
@@ -92,8 +89,7 @@ class RecordingTables {
   bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
   bool AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
   bool AddHeldTensors(const RecordingChunk& chunk, const Record& record, TrackId track);
-  void AddCall(const Record& record, StringId name, TrackId track);
-  void CloseOpenCalls(std::span<const RecordingPart> parts, TrackId track);
+  void CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end);
   void AddScopes(std::span<RecordingPart> parts, Thread* thread);
   void AddAsync(const RecordingPart& part, const PartScope& scope, Thread* thread);
 
@@ -117,16 +113,15 @@ class RecordingTables {
   std::map<int64_t, ProcessId> processes_;
   std::map<std::pair<int64_t, uint32_t>, TrackId> thread_tracks_;
   std::map<std::pair<int32_t, int32_t>, TrackId> device_tracks_;
-  std::vector<uint8_t> groups_of_track_;  // how many windows gave it scopes
+  enum class TrackOrder : uint8_t { kUnknown, kOneWindow, kManyWindows, kCrossing };
+  std::vector<TrackOrder> track_orders_;
   std::vector<Thread> threads_;
   std::vector<FilledPart> parts_;
   std::vector<FlowEnd> flow_ends_;
   RecordingMemory memory_;
   uint64_t unnumbered_tensors_ = 0;
 
-  // Of the thread that is being added.
-  std::vector<OpenCall> calls_;
-  bool has_calls_ = false;
+  RecordingCalls calls_;  // of the thread that is being added
 
   StringId cpu_op_, user_annotation_, python_function_, runtime_, kernel_, instant_;
 };

@@ -63,6 +63,8 @@ void NestTracks(const SpanOrder& order, std::span<const Nesting> nesting, SpanTa
     } else if (nesting[track] == Nesting::kByTime) {
       *crossings +=
           NestByContainment(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
+    } else if (nesting[track] == Nesting::kByTimeBeside) {
+      NestBeside(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
     }
     for (uint32_t row = range.first + range.nested; row < range.first + range.count; ++row) {
       spans->depth[row] = 0;
@@ -167,6 +169,9 @@ void TraceBuilder::SetPreOrdered(TrackId track) {
 }
 void TraceBuilder::SetNested(TrackId track) {
   pending_->nesting[Row(track)] = Nesting::kGiven;
+}
+void TraceBuilder::SetCrossing(TrackId track) {
+  pending_->nesting[Row(track)] = Nesting::kByTimeBeside;
 }
 
 SpanColumns TraceBuilder::added_spans() const {

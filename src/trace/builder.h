@@ -166,6 +166,9 @@ class TraceBuilder {
   void SetPreOrdered(TrackId track);
   // Likewise, and their parents and numbers of ancestors are known already: all were set by SetSpan.
   void SetNested(TrackId track);
+  // Says that spans of this track cross each other and no fault is in that: sorted and nested by time, one that crosses
+  // the end of the span around it stands beside that.
+  void SetCrossing(TrackId track);
 
   // The columns as added so far, in order of addition (parents and depths are not filled in yet). Valid until
   // the next AddSpan.

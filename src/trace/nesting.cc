@@ -54,4 +54,17 @@ uint64_t NestByContainment(uint32_t first_row, std::span<const Timestamp> start,
   return crossings;
 }
 
+void NestBeside(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
+                std::span<uint16_t> depth, std::span<SpanId> parent) {
+  std::vector<OpenSpan> open;
+  for (size_t i = 0; i < start.size(); ++i) {
+    const int64_t end = EndOf(start[i], duration[i]);
+    while (!open.empty() && (open.back().bound <= start[i].ns || open.back().bound < end))
+      open.pop_back();
+    parent[i] = ParentOf(open);
+    depth[i] = ShownDepth(open.size());
+    if (end > start[i].ns) open.push_back({first_row + static_cast<uint32_t>(i), end});
+  }
+}
+
 }  // namespace opscope

@@ -6,6 +6,9 @@
 //   a [0,10)   b [2,6)   c [4,8)   d [10,10)        b lies in a; c starts in b but crosses its end, so it
 //                                                   is taken as [4,6) in b; d starts where a ends: a sibling
 //
+// Or without clipping, for tracks where crossing is no fault (calls of Python and ranges that a `with` block enters in
+// one call and leaves in another): c crosses the end of b, so it stands beside it, in a, and b takes nothing more.
+//
 // A span lies in another when it starts in [start, end) of it. A span of zero length contains nothing.
 //
 // Thread rule: pure functions.
@@ -20,7 +23,7 @@
 namespace opscope {
 
 // How the parents of one track's spans are found. kGiven: they were added with them.
-enum class Nesting : uint8_t { kByTime, kByDepth, kGiven };
+enum class Nesting : uint8_t { kByTime, kByDepth, kGiven, kByTimeBeside };
 
 // `depth` in: as recorded, gaps legal (a row's parent is the nearest earlier row that is less deep).
 // Out: number of ancestors. parent[i] becomes a row number: first_row + index, or kNone. O(n).
@@ -30,6 +33,10 @@ void NestByDepth(uint32_t first_row, std::span<uint16_t> depth, std::span<SpanId
 // Returns how many spans cross their parent's end. O(n).
 uint64_t NestByContainment(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
                            std::span<uint16_t> depth, std::span<SpanId> parent);
+
+// Likewise; what crosses the end of a span stands beside it. O(n).
+void NestBeside(uint32_t first_row, std::span<const Timestamp> start, std::span<const Duration> duration,
+                std::span<uint16_t> depth, std::span<SpanId> parent);
 
 // start + duration, at most the largest time there is.
 inline int64_t EndOf(Timestamp start, Duration duration) {

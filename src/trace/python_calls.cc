@@ -1,6 +1,6 @@
 // A call's number is its place in the order of starts over all threads, as torch counts. Its caller is the nearest call
-// around it on its thread; operators between the two (a Python function called by an operator) do not matter. Parents
-// stand before their children, so one pass over the rows knows the innermost call of each.
+// around it on its thread; operators between the two (a Python function called by an operator) do not matter. Callers
+// stand before what they call, so one pass over the rows finds them.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/python_calls.h"
 
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "trace/nesting.h"
 
 namespace opscope {
 namespace {
@@ -67,24 +69,33 @@ class CallNumbering {
   }
 
  private:
+  // Calls of a thread lie in one another, whatever ranges cross them: so a caller is looked for among calls alone.
   void ListCalls() {
     const SpanTable& spans = storage_.spans;
-    std::vector<uint32_t> innermost(spans.size(), kNone);  // the call that a span is or lies in
+    TrackId track = TrackId::kNone;
+    open_.clear();
     for (uint32_t row = 0; row < spans.size(); ++row) {
-      const SpanId parent = spans.parent[row];
-      const uint32_t around = parent == SpanId::kNone ? kNone : innermost[Row(parent)];
-      innermost[row] = around;
       if (spans.category[row] != category_) continue;
-      innermost[row] = static_cast<uint32_t>(rows_.size());
+      if (spans.track[row] != track) open_.clear();
+      track = spans.track[row];
+      const int64_t end = EndOf(spans.start[row], spans.duration[row]);
+      while (!open_.empty() && (open_.back().end <= spans.start[row].ns || open_.back().end < end))
+        open_.pop_back();
+      caller_.push_back(open_.empty() ? kNone : open_.back().call);
+      open_.push_back({static_cast<uint32_t>(rows_.size()), end});
       rows_.push_back(row);
-      caller_.push_back(around);
     }
   }
 
+  struct OpenCall {
+    uint32_t call;
+    int64_t end;
+  };
   TraceStorage& storage_;
   StringId category_;
   std::vector<uint32_t> rows_;    // of each call
   std::vector<uint32_t> caller_;  // of each call: a call, or kNone
+  std::vector<OpenCall> open_;    // those around the one that is looked at
 };
 
 void FillStacks(TraceStorage* storage, StringId category) {

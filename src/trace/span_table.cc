@@ -187,7 +187,8 @@ SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
   if (!stands_in_order) order.source_row = GroupRows(table, group_begin.view());
   for (size_t track = 0; track < track_count; ++track) {
     const uint32_t first = group_begin[2 * track], async = group_begin[2 * track + 1], end = group_begin[2 * track + 2];
-    if (nesting[track] == Nesting::kByTime) SortGroup(table, first, async, &order.source_row);
+    const bool by_time = nesting[track] == Nesting::kByTime || nesting[track] == Nesting::kByTimeBeside;
+    if (by_time) SortGroup(table, first, async, &order.source_row);
     SortGroup(table, async, end, &order.source_row);
     order.tracks.push_back({first, async - first, end - first});
   }

@@ -24,7 +24,6 @@ from .settings import (
     RecordingSettings,
     checked_timeout,
     refuse_activities,
-    refuse_later_arguments,
     usable_device,
 )
 from .views import Views
@@ -86,12 +85,6 @@ class _KinetoProfile(Views):
             self.activities, self.activity_filters = supported_activities(), {}
         else:
             self.activities, self.activity_filters = parse_activities(activities)
-        refuse_later_arguments(
-            profile_memory=profile_memory,
-            with_stack=with_stack,
-            with_flops=with_flops,
-            with_modules=with_modules,
-        )
         refuse_activities(self.activities, self.activity_filters, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
             raise ValueError(f"at_cap must be 'stop' or 'keep_newest', not {at_cap!r}")
@@ -175,6 +168,9 @@ class _KinetoProfile(Views):
             record_shapes=bool(self.record_shapes),
             profile_memory=self.profile_memory,
             with_flops=self.with_flops,
+            with_stack=self.with_stack,
+            with_modules=self.with_modules,
+            python_gc=bool(self._experimental.get("record_python_gc_info")),
             all_threads=bool(self._experimental.get("profile_all_threads")),
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),

@@ -14,6 +14,7 @@ from . import source
 from .compat import compat_is_asked
 from .events import EventList, unfilled_events
 from .inner_profile import InnerProfile
+from .python_calls import start_calls
 from .told_flag import tell_torch
 
 # The least that a cycle of acc_events is given when the cycles before it have used the memory up.
@@ -53,6 +54,7 @@ class Recording(InnerProfile):
             flight=flight.core,
             record_to=settings.record_to,
         )
+        self._calls = None
         self._has_warned = False
         self._is_counted = False
         self._process: int | None = None  # that has started it
@@ -93,6 +95,13 @@ class Recording(InnerProfile):
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
         self._session.start()
+        if self._settings.call_flags is not None:
+            try:
+                hold = source.adapter().hold if self._settings.tensor_identities else 0
+                self._calls = start_calls(self._session, self._settings.call_flags, hold=hold)
+            except BaseException:
+                self._session.stop()
+                raise
         self._process = os.getpid()
         self._is_counted = True
         tell_torch(+1)
@@ -103,6 +112,8 @@ class Recording(InnerProfile):
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
         began = time.perf_counter_ns()
+        if self._calls is not None:
+            self._calls.stop()
         self._session.stop()
         if not self._stopped:
             self._stats.profiler_disable_call_duration_us = _microseconds_since(began)

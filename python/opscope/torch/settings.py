@@ -10,6 +10,7 @@ from torch.autograd import ProfilerActivity
 
 from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
+from .python_calls import ALL_CALLS, GARBAGE
 
 # torch_source_flags of include/opscope/torch_source.h.
 _INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY, _TENSORS = 1, 2, 4, 8, 16
@@ -24,6 +25,9 @@ class RecordingSettings:
     record_shapes: bool = False
     profile_memory: bool = False
     with_flops: bool = False
+    with_stack: bool = False
+    with_modules: bool = False
+    python_gc: bool = False
     all_threads: bool = False
     overload_names: bool = False
     expose_metadata: bool = False
@@ -47,18 +51,12 @@ class RecordingSettings:
             | _TENSORS * self.tensor_identities
         )
 
-
-def refuse_later_arguments(**arguments) -> None:
-    """Raises UnsupportedFeature for the first argument whose data are not recorded yet."""
-    reasons = {
-        "with_stack": "Python and TorchScript stacks are not recorded",
-        "with_modules": "the module hierarchy is not recorded",
-    }
-    for name, reason in reasons.items():
-        value = arguments.get(name)
-        if value:
-            shown = value if isinstance(value, bool) else type(value).__name__
-            raise UnsupportedFeature(f"{name}={shown}", reason)
+    @property
+    def call_flags(self) -> int | None:
+        """For the source of Python's calls; None: it is not asked."""
+        if not (self.with_stack or self.with_modules):
+            return None
+        return ALL_CALLS * bool(self.with_stack) | GARBAGE * bool(self.with_stack and self.python_gc)
 
 
 def checked_timeout(seconds: float | None) -> float | None:

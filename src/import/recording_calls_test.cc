@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "import/recorded_bytes.h"
+#include "trace/dump.h"
+
+namespace opscope {
+namespace {
+
+// One thread that enters and leaves calls of Python; identities are the test's own, times count from 1000.
+class Calls {
+ public:
+  Calls& Enter(const std::string& name, uint64_t start, uint64_t identity) {
+    return Add(RecordKind::kEnter, chunk_.Name(name), start, identity);
+  }
+  Calls& Exit(uint64_t start, uint64_t identity) { return Add(RecordKind::kExit, 0, start, identity); }
+  Calls& Scope(const std::string& name, uint64_t start, uint64_t ticks, uint16_t depth) {
+    chunk_.Scope(name, 1000 + start, ticks, depth);
+    return *this;
+  }
+  // Its spans, Python calls and problems, as DumpTrace writes them.
+  std::string Read() {
+    RecordingBytes recording;
+    recording.Add(block_types::kWindowInfo, WindowInfoText());
+    recording.Add(block_types::kRawChunk, chunk_.bytes());
+    const Result<Trace> trace = ImportRecording(recording.blocks);
+    if (!trace.ok()) return trace.error().message;
+    const std::string all = DumpTrace(trace.value(), {.info = false});
+    std::string kept;
+    for (size_t at = 0, end = 0; (end = all.find('\n', at)) != std::string::npos; at = end + 1) {
+      const std::string line = all.substr(at, end + 1 - at);
+      if (line.starts_with("span") || line.starts_with("python_call") || line.starts_with("problem")) kept += line;
+    }
+    return kept;
+  }
+
+ private:
+  Calls& Add(RecordKind kind, uint32_t name, uint64_t start, uint64_t identity) {
+    Record record;
+    record.kind = kind, record.name = name, record.start = 1000 + start, record.value = identity;
+    record.source = RecordSource::kPython;
+    chunk_.Add(record);
+    return *this;
+  }
+  ChunkBytes chunk_{ChunkFacts{.size = 8192}};
+};
+
+TEST(RecordingCalls, NestWithTheOperatorsThatTheyMake) {
+  Calls calls;
+  calls.Enter("f", 10, 1).Enter("len", 12, 3).Exit(14, 3).Scope("aten::add", 20, 5, 0).Exit(40, 1);
+  EXPECT_EQ(calls.Read(),
+            "span 0 10+30 \"f\" category=\"python_function\"\n"
+            "span 0 12+2   \"len\" category=\"python_function\" parent=0 stack=\"f\"\n"
+            "span 0 20+5   \"aten::add\" category=\"cpu_op\" parent=0 scope=0 external_id=1 stack=\"f\"\n"
+            "python_call span=0 id=1 thread=0\n"
+            "python_call span=1 id=2 caller=1 thread=0\n");
+}
+
+TEST(RecordingCalls, LeaveARangeThatCrossesThemBesideThem) {
+  Calls calls;
+  calls.Enter("main", 5, 1);
+  calls.Enter("__enter__", 10, 2).Enter("late", 22, 3).Exit(24, 3).Exit(30, 2);  // the range begins at 20
+  calls.Scope("aten::add", 32, 5, 1);
+  calls.Enter("__exit__", 40, 2).Scope("range", 20, 25, 0).Exit(50, 2).Exit(60, 1);
+  EXPECT_EQ(calls.Read(),
+            "span 0 5+55 \"main\" category=\"python_function\"\n"
+            "span 0 10+20   \"__enter__\" category=\"python_function\" parent=0 stack=\"main\"\n"
+            "span 0 20+25   \"range\" category=\"cpu_op\" parent=0 scope=0 external_id=1 stack=\"main\"\n"
+            "span 0 22+2     \"late\" category=\"python_function\" parent=2 stack=\"main\"\n"
+            "span 0 32+5     \"aten::add\" category=\"cpu_op\" parent=2 scope=0 external_id=2 stack=\"main\"\n"
+            "span 0 40+10   \"__exit__\" category=\"python_function\" parent=0 stack=\"main\"\n"
+            "python_call span=0 id=1 thread=0\n"
+            "python_call span=1 id=2 caller=1 thread=0\n"
+            "python_call span=3 id=3 caller=2 thread=0\n"
+            "python_call span=5 id=4 caller=1 thread=0\n");
+}
+
+TEST(RecordingCalls, EndByIdentityInWhateverOrder) {
+  Calls calls;  // two greenlets
+  calls.Enter("a", 10, 1).Enter("b", 20, 2).Exit(30, 1).Enter("c", 40, 3).Exit(50, 2).Exit(60, 3);
+  EXPECT_EQ(calls.Read(),
+            "span 0 10+20 \"a\" category=\"python_function\"\n"
+            "span 0 20+30 \"b\" category=\"python_function\"\n"
+            "span 0 40+20 \"c\" category=\"python_function\"\n"
+            "python_call span=0 id=1 thread=0\n"
+            "python_call span=1 id=2 thread=0\n"
+            "python_call span=2 id=3 thread=0\n");
+}
+
+TEST(RecordingCalls, CountEndsThatBelongToNone) {
+  Calls calls;
+  calls.Exit(5, 7).Enter("a", 10, 1).Exit(20, 2).Exit(30, 1).Exit(40, 1);
+  EXPECT_EQ(calls.Read(),
+            "span 0 10+20 \"a\" category=\"python_function\"\n"
+            "python_call span=0 id=1 thread=0\n"
+            "problem stray_end count=3 message=\"end events without a begin were dropped\"\n");
+}
+
+TEST(RecordingCalls, LastToTheEndOfTheWindowWhenTheyDoNotEnd) {
+  Calls calls;
+  calls.Enter("a", 10, 1).Enter("a", 20, 2).Exit(30, 2);
+  EXPECT_EQ(calls.Read(),
+            "span 0 10+999999990 \"a\" category=\"python_function\" flags=1\n"
+            "span 0 20+10   \"a\" category=\"python_function\" parent=0 stack=\"a\"\n"
+            "python_call span=0 id=1 thread=0\n"
+            "python_call span=1 id=2 caller=1 thread=0\n");
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,17 @@
+// How Python tells of calls: the profile function of each thread up to 3.11 (profile_function.cc), sys.monitoring
+// from 3.12 on (monitoring.cc).
+//
+// Thread rule: the GIL is held.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sources/python/thread_calls.h"
+
+namespace opscope {
+
+// After BindThreads. False with a Python exception; then nothing is changed.
+bool ArmEvents(const CallWindow* window);
+// After UnbindThreads: takes away what no window wants any more. May be called when nothing was armed.
+void DisarmEvents(CallWindow* window);
+
+}  // namespace opscope

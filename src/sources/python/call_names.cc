@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/call_names.h"
+
+#include <memory>
+#include <utility>
+
+namespace opscope {
+namespace {
+
+std::string EncodedText(PyObject* text) {
+  PyObject* bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  std::string result(PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes)));
+  Py_DECREF(bytes);
+  return result;
+}
+
+// What keeps the method of a C function alive. An object that a method is bound to may be large (a tensor), and the
+// method is its type's; only where the function itself owns the method it is held.
+PyObject* OwnerOf(PyObject* function) {
+  if (!PyCFunction_Check(function)) return function;
+  PyObject* self = reinterpret_cast<PyCFunctionObject*>(function)->m_self;
+  if (self == nullptr || PyModule_Check(self) || PyType_Check(self) || PyCapsule_CheckExact(self)) return function;
+  return reinterpret_cast<PyObject*>(Py_TYPE(self));
+}
+
+}  // namespace
+
+std::string TextOf(PyObject* text) {
+  if (text == nullptr || !PyUnicode_Check(text)) return {};
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text, &size);
+  if (bytes != nullptr) return {bytes, static_cast<size_t>(size)};
+  PyErr_Clear();
+  return EncodedText(text);
+}
+
+const CallName* CallNames::Find(const void* key) const {
+  const auto found = names_.find(key);
+  return found != names_.end() ? found->second : nullptr;
+}
+
+const CallName* CallNames::Add(const void* key, std::string text, PyObject* held) {
+  auto name = std::make_unique<CallName>();
+  name->text = std::move(text);
+  const auto [place, is_new] = names_.try_emplace(key, name.get());
+  if (!is_new) return place->second;  // another thread came first while Python ran
+  Py_XINCREF(held);
+  name->held = held;
+  return name.release();
+}
+
+const CallName* CallNames::OfCode(const void* key, PyCodeObject* code, int line) {
+  if (const CallName* known = Find(key)) return known;
+  std::string text = TextOf(code->co_filename);
+  for (const std::string& prefix : prefixes_) {
+    if (!text.starts_with(prefix)) continue;
+    text.erase(0, prefix.size());
+    break;
+  }
+  text.append("(").append(std::to_string(line)).append("): ").append(TextOf(code->co_name));
+  return Add(key, std::move(text), reinterpret_cast<PyObject*>(code));
+}
+
+const CallName* CallNames::OfFunction(PyObject* function) {
+  const void* key = FunctionKey(function);
+  if (const CallName* known = Find(key)) return known;
+  PyObject* repr = PyObject_Repr(function);
+  if (repr == nullptr) PyErr_Clear();
+  std::string text = TextOf(repr);
+  Py_XDECREF(repr);
+  return Add(key, std::move(text), OwnerOf(function));
+}
+
+const CallName* CallNames::OfObject(const char* kind, PyObject* object, PyObject* forget, bool* is_new) {
+  *is_new = false;
+  if (const CallName* known = Find(object)) return known;
+  PyObject* reference = PyWeakref_NewRef(object, forget);
+  if (reference == nullptr) PyErr_Clear();
+  PyTypeObject* type = Py_TYPE(object);
+  std::string text = kind;
+  text += PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? TextOf(reinterpret_cast<PyHeapTypeObject*>(type)->ht_name)
+                                                       : std::string(type->tp_name);
+  const auto [number, is_first] = classes_.try_emplace(type, 0);
+  if (is_first) Py_INCREF(type);
+  text.append("_").append(std::to_string(number->second));
+  const size_t before = names_.size();
+  // One that cannot be referred to weakly is held.
+  const CallName* name = Add(object, std::move(text), reference == nullptr ? object : nullptr);
+  *is_new = names_.size() != before;
+  if (*is_new) ++number->second;
+  if (reference != nullptr && *is_new) {
+    objects_.emplace(reference, object);
+  } else {
+    Py_XDECREF(reference);
+  }
+  return name;
+}
+
+const void* CallNames::Forget(PyObject* reference) {
+  const auto found = objects_.find(reference);
+  if (found == objects_.end()) return nullptr;
+  const void* key = found->second;
+  objects_.erase(found);
+  Py_DECREF(reference);
+  const auto name = names_.find(key);
+  delete name->second;
+  names_.erase(name);
+  return key;
+}
+
+void CallNames::Clear() {
+  const auto names = std::exchange(names_, {});
+  const auto objects = std::exchange(objects_, {});
+  const auto classes = std::exchange(classes_, {});
+  for (const auto& [reference, key] : objects)
+    Py_DECREF(reference);
+  for (const auto& [key, name] : names) {
+    Py_XDECREF(name->held);
+    delete name;
+  }
+  for (const auto& [type, count] : classes)
+    Py_DECREF(type);
+}
+
+}  // namespace opscope

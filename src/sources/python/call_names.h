@@ -1,0 +1,76 @@
+// Names of what is called, as torch.profiler writes them:
+//
+//   a Python function   path(line): name        the path without the longest entry of sys.path before it; the line of
+//                                               its `def`, of a generator where it goes on, of a function that runs
+//                                               when the window begins where it is
+//   a C function        its repr, of the first object that it was called on
+//   an nn.Module        nn.Module: Class_k      k counts the objects of a class by first appearance
+//
+// A name is made once per window and key. A key is an address, so what it belongs to is kept alive while the
+// window is open; a module is not (it may hold much memory), its death takes the key away.
+//
+// Thread rule: the GIL is held. Names are made by running Python code, so another thread may run meanwhile.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sources/python/frames.h"
+
+namespace opscope {
+
+struct CallName {
+  std::string text;
+  PyObject* held = nullptr;  // strong
+};
+
+class CallNames {
+ public:
+  CallNames() = default;
+  CallNames(const CallNames&) = delete;
+  CallNames& operator=(const CallNames&) = delete;
+
+  void AddPathPrefix(std::string prefix) { prefixes_.push_back(std::move(prefix)); }
+
+  // Null when memory is short.
+  // line: where it stands when it is called, or goes on.
+  const CallName* OfCode(const void* key, PyCodeObject* code, int line);
+  const CallName* OfFunction(PyObject* function);  // a C function, or the descriptor of a C method
+  // forget: is called with the weak reference when the object dies.
+  const CallName* OfModule(PyObject* module, PyObject* forget, bool* is_new) {
+    return OfObject("nn.Module: ", module, forget, is_new);
+  }
+  const CallName* OfOptimizer(PyObject* optimizer, PyObject* forget, bool* is_new) {
+    return OfObject("Optimizer: ", optimizer, forget, is_new);
+  }
+
+  // The key of a dead object, whose weak reference this was; null: none.
+  const void* Forget(PyObject* reference);
+  // Gives all references back; this may run Python code.
+  void Clear();
+
+ private:
+  const CallName* OfObject(const char* kind, PyObject* object, PyObject* forget, bool* is_new);
+  const CallName* Find(const void* key) const;
+  const CallName* Add(const void* key, std::string text, PyObject* held);
+
+  std::vector<std::string> prefixes_;
+  std::unordered_map<const void*, CallName*> names_;
+  std::unordered_map<PyObject*, const void*> objects_;  // by weak reference, which it holds
+  std::unordered_map<PyTypeObject*, uint32_t> classes_;
+};
+
+// What tells one C function from another: its method, not the object that it is bound to. Null: not a C function.
+inline const void* FunctionKey(PyObject* function) {
+  if (PyCFunction_Check(function)) return reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+  if (Py_IS_TYPE(function, &PyMethodDescr_Type)) return reinterpret_cast<PyMethodDescrObject*>(function)->d_method;
+  return nullptr;
+}
+
+// Any text as bytes of UTF-8; what is not Unicode is escaped. "" when there is none.
+std::string TextOf(PyObject* text);
+
+}  // namespace opscope

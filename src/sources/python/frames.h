@@ -1,0 +1,129 @@
+// What is read of CPython's frames: their code, their first argument, and an identity that a frame keeps while it
+// lives. Their layout belongs to one minor version of Python, and so does the library that is built from this.
+//
+// Thread rule: the GIL is held.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <frameobject.h>
+
+#include <cstdint>
+
+#if PY_VERSION_HEX < 0x030a0000 || PY_VERSION_HEX >= 0x030e0000
+#error "opscope records the calls of Python 3.10 to 3.13"
+#endif
+#ifdef Py_GIL_DISABLED
+#error "opscope does not record the calls of a Python without the GIL"
+#endif
+
+#if PY_VERSION_HEX >= 0x030b0000
+#define Py_BUILD_CORE 1
+extern "C" {
+#include <internal/pycore_frame.h>
+}
+#undef Py_BUILD_CORE
+#endif
+
+namespace opscope {
+
+// From 3.12 on Python tells calls by sys.monitoring, which does not name the frame.
+#if PY_VERSION_HEX >= 0x030c0000
+#define OPSCOPE_HAS_MONITORING 1
+using FrameObject = _PyInterpreterFrame;
+#else
+#define OPSCOPE_HAS_MONITORING 0
+using FrameObject = PyFrameObject;
+#endif
+
+// Generators keep their frame, so it stays the same over their pauses. Aligned: the low bits are free.
+inline uint64_t FrameIdentity(const FrameObject* frame) {
+  return reinterpret_cast<uint64_t>(frame);
+}
+
+inline PyCodeObject* CodeOf(const FrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030d0000
+  return reinterpret_cast<PyCodeObject*>(frame->f_executable);
+#elif PY_VERSION_HEX >= 0x030c0000 || PY_VERSION_HEX < 0x030b0000
+  return frame->f_code;
+#else
+  return frame->f_frame->f_code;
+#endif
+}
+
+// Borrowed; null when it is no longer there. REQUIRES: the code takes an argument.
+inline PyObject* FirstArgument(const FrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030c0000
+  PyObject* value = frame->localsplus[0];
+#elif PY_VERSION_HEX >= 0x030b0000
+  PyObject* value = frame->f_frame->localsplus[0];
+#else
+  PyObject* value = frame->f_localsplus[0];
+#endif
+  return value != nullptr && PyCell_Check(value) ? PyCell_GET(value) : value;
+}
+
+// Where the frame stands: an address in its code, or in the bytes that this holds.
+inline const void* InstructionOf(const FrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030d0000
+  return frame->instr_ptr;
+#elif PY_VERSION_HEX >= 0x030c0000
+  return frame->prev_instr;
+#elif PY_VERSION_HEX >= 0x030b0000
+  return frame->f_frame->prev_instr;
+#else
+  return PyBytes_AS_STRING(frame->f_code->co_code) + frame->f_lasti;
+#endif
+}
+
+// The line where the frame stands.
+inline int LineOf(FrameObject* frame) {
+#if OPSCOPE_HAS_MONITORING
+  return PyUnstable_InterpreterFrame_GetLine(frame);
+#else
+  return PyFrame_GetLineNumber(frame);
+#endif
+}
+
+// What the name of a call depends on: the function, and where it goes on if it may pause (generators, coroutines).
+inline const void* CallKey(const PyCodeObject* code, const FrameObject* frame) {
+  constexpr int kMayPause = CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR;
+  return __builtin_expect((code->co_flags & kMayPause) == 0, 1) ? code : InstructionOf(frame);
+}
+
+#if OPSCOPE_HAS_MONITORING
+// The frame that the calling thread runs.
+inline FrameObject* CurrentFrame() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return PyThreadState_GetUnchecked()->current_frame;
+#else
+  return _PyThreadState_UncheckedGet()->cframe->current_frame;
+#endif
+}
+#endif
+
+// visit(frame) for the frames of a thread, innermost first, until it returns false.
+template <typename Visit>
+void VisitFrames(PyThreadState* thread, const Visit& visit) {
+#if OPSCOPE_HAS_MONITORING
+#if PY_VERSION_HEX >= 0x030d0000
+  FrameObject* frame = thread->current_frame;
+#else
+  FrameObject* frame = thread->cframe->current_frame;
+#endif
+  for (; frame != nullptr; frame = frame->previous) {
+    if (!_PyFrame_IsIncomplete(frame) && !visit(frame)) return;
+  }
+#else
+  PyFrameObject* frame = PyThreadState_GetFrame(thread);
+  while (frame != nullptr) {
+    const bool goes_on = visit(frame);
+    PyFrameObject* back = goes_on ? PyFrame_GetBack(frame) : nullptr;
+    Py_DECREF(frame);  // the thread's own stack holds it
+    frame = back;
+  }
+#endif
+}
+
+}  // namespace opscope

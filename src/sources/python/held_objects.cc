@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/held_objects.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+// Owns a new reference; a failed call is none, and its exception is dropped.
+class Owned {
+ public:
+  explicit Owned(PyObject* object) : object_(object) {
+    if (object == nullptr) PyErr_Clear();
+  }
+  ~Owned() { Py_XDECREF(object_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  PyObject* get() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_;
+};
+
+// Tensors of one object, alive until it has been told of them. Those whose class may run code of its own when it is
+// asked are left out, as are things that are no tensors.
+class HeldTensors {
+ public:
+  explicit HeldTensors(const CallWindow& window) : types_(window.tensor_types), hold_(window.hold) {}
+  ~HeldTensors() {
+    for (PyObject* object : objects_)
+      Py_DECREF(object);
+  }
+  HeldTensors(const HeldTensors&) = delete;
+  HeldTensors& operator=(const HeldTensors&) = delete;
+
+  bool wanted() const { return hold_ != nullptr && types_ != nullptr; }
+
+  void Add(PyObject* tensor, TensorRole role) {
+    if (!IsPlainTensor(tensor)) return;
+    const Owned address(PyObject_GetAttrString(tensor, "_cdata"));
+    if (!address || !PyLong_Check(address.get())) return;
+    const void* body = PyLong_AsVoidPtr(address.get());
+    if (body == nullptr) return PyErr_Clear();
+    objects_.push_back(tensor);
+    Py_INCREF(tensor);
+    tensors_.push_back({body, role});
+  }
+
+  void AddParameter(PyObject* parameter) {
+    Add(parameter, TensorRole::kParameter);
+    if (!IsPlainTensor(parameter)) return;
+    const Owned gradient(PyObject_GetAttrString(parameter, "grad"));
+    if (gradient) Add(gradient.get(), TensorRole::kGradient);
+  }
+
+  void Tell(PyObject* owner) const {
+    if (!tensors_.empty()) hold_(reinterpret_cast<uint64_t>(owner), tensors_.data(), tensors_.size());
+  }
+
+ private:
+  bool IsPlainTensor(PyObject* object) const {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(types_); ++i) {
+      if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == PyTuple_GET_ITEM(types_, i)) return true;
+    }
+    return false;
+  }
+
+  PyObject* types_;
+  HoldTensorsFunction hold_;
+  std::vector<PyObject*> objects_;
+  std::vector<HeldTensorImpl> tensors_;
+};
+
+// visit(key, value) for the items of a dictionary, which may change meanwhile.
+template <typename Visit>
+void VisitItems(PyObject* dictionary, const Visit& visit) {
+  if (dictionary == nullptr || !PyDict_Check(dictionary)) return;
+  const Owned items(PyDict_Items(dictionary));
+  if (!items) return;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+    PyObject* pair = PyList_GET_ITEM(items.get(), i);
+    visit(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
+  }
+}
+
+template <typename Visit>
+void VisitSequence(PyObject* sequence, const Visit& visit) {
+  const Owned list(sequence != nullptr ? PySequence_List(sequence) : nullptr);
+  for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list.get()); ++i)
+    visit(PyList_GET_ITEM(list.get(), i));
+}
+
+}  // namespace
+
+void HoldModule(const CallWindow& window, PyObject* module) {
+  HeldTensors tensors(window);
+  if (!tensors.wanted()) return;
+  const Owned parameters(PyObject_GetAttrString(module, "_parameters"));
+  VisitItems(parameters.get(), [&](PyObject*, PyObject* parameter) { tensors.AddParameter(parameter); });
+  tensors.Tell(module);
+}
+
+void HoldOptimizer(const CallWindow& window, PyObject* optimizer) {
+  HeldTensors tensors(window);
+  if (!tensors.wanted()) return;
+  const Owned groups(PyObject_GetAttrString(optimizer, "param_groups"));
+  VisitSequence(groups.get(), [&](PyObject* group) {
+    const Owned parameters(PyDict_Check(group) ? PyMapping_GetItemString(group, "params") : nullptr);
+    VisitSequence(parameters.get(), [&](PyObject* parameter) { tensors.AddParameter(parameter); });
+  });
+  const Owned state(PyObject_GetAttrString(optimizer, "state"));
+  VisitItems(state.get(), [&](PyObject*, PyObject* of_parameter) {
+    VisitItems(of_parameter, [&](PyObject*, PyObject* value) { tensors.Add(value, TensorRole::kState); });
+  });
+  tensors.Tell(optimizer);
+}
+
+}  // namespace opscope

@@ -1,0 +1,74 @@
+// Python 3.10 and 3.11: each thread has one profile function. Ours is put before whatever was there, and calls it
+// with every event; the object that belongs to that one stays where it is, so that sys.getprofile() answers as ever.
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/call_events.h"
+
+#if !OPSCOPE_HAS_MONITORING
+
+namespace opscope {
+namespace {
+
+#if PY_VERSION_HEX >= 0x030b0000
+constexpr uint8_t kTracing = 255;
+#else
+constexpr int kTracing = 1;
+#endif
+
+void SetFunction(PyThreadState* thread, Py_tracefunc function) {
+  thread->c_profilefunc = function;
+  const bool is_traced = thread->c_tracefunc != nullptr || function != nullptr;
+  // While a thread is within a profile or trace function this is 0, and is set when that returns.
+  if (thread->tracing == 0) thread->cframe->use_tracing = is_traced ? kTracing : 0;
+}
+
+inline void Record(Binding* binding, PyFrameObject* frame, int what, PyObject* argument) {
+  switch (what) {
+    case PyTrace_CALL:
+      return EnterFrame(binding, CodeOf(frame), frame);
+    case PyTrace_RETURN:
+      return ExitFrame(binding, CodeOf(frame), frame);
+    case PyTrace_C_CALL:
+      return EnterFunction(binding, argument, frame);
+    case PyTrace_C_RETURN:
+    case PyTrace_C_EXCEPTION:
+      return ExitFunction(binding, frame);
+    default:
+      return;
+  }
+}
+
+int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
+  ThreadCalls* calls = CallsOfThisThread();
+  const uint64_t epoch = calls_epoch;
+  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
+    Record(binding, frame, what, argument);
+  if (__builtin_expect(calls->previous == nullptr, 1)) return 0;
+  return calls->previous(object, frame, what, argument);
+}
+
+}  // namespace
+
+bool ArmEvents(const CallWindow*) {
+  VisitThreads([](PyThreadState* thread) {
+    ThreadCalls* calls = FindCalls(thread->id);
+    if (calls == nullptr || calls->bindings == nullptr || thread->c_profilefunc == &OnEvent) return;
+    calls->previous = thread->c_profilefunc;
+    SetFunction(thread, &OnEvent);
+  });
+  return true;
+}
+
+void DisarmEvents(CallWindow* window) {
+  VisitThreads([&](PyThreadState* thread) {
+    const ThreadCalls* calls = FindCalls(thread->id);
+    if (calls == nullptr || calls->bindings != nullptr) return;
+    if (thread->c_profilefunc == &OnEvent) {
+      SetFunction(thread, calls->previous);
+    }
+  });
+  (void)window;
+}
+
+}  // namespace opscope
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/thread_calls.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "sources/python/held_objects.h"
+
+namespace opscope {
+
+constinit uint64_t calls_epoch = 1;
+__thread RememberedCalls remembered_calls = {};
+
+namespace {
+
+constexpr uint64_t kNoThread = ~uint64_t{0};  // of a ThreadCalls that is free
+constexpr size_t kMaxOpenFrames = 128;        // of one thread, the innermost; as torch
+
+// Never destroyed: callbacks come until the interpreter ends.
+std::vector<ThreadCalls*>& AllCalls() {
+  static auto& all = *new std::vector<ThreadCalls*>;
+  return all;
+}
+std::vector<Binding*>& FreeBindings() {
+  static auto& bindings = *new std::vector<Binding*>;
+  return bindings;
+}
+// For threads that no window wants.
+ThreadCalls nobody;
+
+Binding* NewBinding() {
+  std::vector<Binding*>& free = FreeBindings();
+  if (free.empty()) return new Binding;
+  Binding* binding = free.back();
+  free.pop_back();
+  return binding;
+}
+
+void ReleaseFrames(std::vector<OpenFrame>* frames) {
+  for (const OpenFrame& frame : std::exchange(*frames, {})) {
+    Py_DECREF(frame.code);
+    Py_XDECREF(frame.module);
+  }
+}
+
+void FreeBinding(Binding* binding) {
+  binding->stream = nullptr;
+  binding->generation = 0;
+  binding->window = nullptr;
+  binding->next = nullptr;
+  binding->is_lost = false;
+  FreeBindings().push_back(binding);
+}
+
+// Takes the bindings of a window, or of all, out of a thread.
+void Unbind(ThreadCalls* calls, const CallWindow* window) {
+  for (Binding** place = &calls->bindings; *place != nullptr;) {
+    Binding* binding = *place;
+    if (window != nullptr && binding->window != window) {
+      place = &binding->next;
+      continue;
+    }
+    *place = binding->next;
+    std::vector<OpenFrame> open = std::exchange(binding->open, {});
+    FreeBinding(binding);
+    ReleaseFrames(&open);  // last: it may run Python code
+  }
+}
+
+ThreadCalls* CallsOf(uint64_t python_thread) {
+  ThreadCalls* calls = FindCalls(python_thread);
+  if (calls == nullptr) calls = FindCalls(kNoThread);
+  if (calls == nullptr) {
+    auto made = std::make_unique<ThreadCalls>();
+    AllCalls().push_back(made.get());
+    calls = made.release();
+  }
+  calls->python_thread = python_thread;
+  return calls;
+}
+
+// Gives back what belongs to threads that have ended.
+void DropEndedThreads() {
+  std::vector<uint64_t> alive;
+  VisitThreads([&](PyThreadState* thread) { alive.push_back(thread->id); });
+  for (size_t i = 0; i < AllCalls().size(); ++i) {
+    ThreadCalls* calls = AllCalls()[i];
+    if (std::find(alive.begin(), alive.end(), calls->python_thread) != alive.end()) continue;
+    Unbind(calls, nullptr);
+    *calls = {};
+  }
+}
+
+std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window) {
+  std::vector<OpenFrame> frames;
+  VisitFrames(thread, [&](FrameObject* frame) {
+    PyCodeObject* code = CodeOf(frame);
+    const bool is_module = code == window->module_code;
+    PyObject* module = is_module ? FirstArgument(frame) : nullptr;
+    if (window->all_calls() || module != nullptr) {
+      Py_INCREF(code);
+      Py_XINCREF(module);
+      frames.push_back({code, module, InstructionOf(frame), LineOf(frame), FrameIdentity(frame)});
+    }
+    return frames.size() < kMaxOpenFrames;
+  });
+  std::reverse(frames.begin(), frames.end());
+  return frames;
+}
+
+void WriteEntered(Binding* binding, const void* key, const CallName& name, uint64_t identity, CallKind kind,
+                  uint64_t start) {
+  Stream* stream = binding->stream;
+  const Writing writing(stream);
+  if (!writing.allowed()) return;
+  opscope_make_room(stream, 0);
+  Record record;
+  record.name = InternText(stream, name.text.data(), name.text.size());
+  record.start = start != 0 ? start : ReadTicks();
+  record.value = identity;
+  record.kind = RecordKind::kEnter;
+  record.source = RecordSource::kPython;
+  record.scope = static_cast<uint8_t>(kind);
+  if (record.name != 0) *binding->CachedFor(key) = {key, record.name, stream->chunk_sequence};
+  AppendRecord(stream, record);
+}
+
+// start: ticks, 0: now.
+void EnterObject(Binding* binding, PyObject* module, uint64_t identity, uint64_t start) {
+  const uint64_t epoch = calls_epoch;
+  bool is_new = false;
+  const CallName* name = binding->window->names.OfModule(module, binding->window->forget_object, &is_new);
+  if (epoch != calls_epoch) return;
+  WriteEntered(binding, module, *name, identity, CallKind::kModule, start);
+  if (is_new) HoldModule(*binding->window, module);
+}
+
+// The frames that were open when the window began, at the thread's first event.
+void WriteOpenFrames(Binding* binding) {
+  std::vector<OpenFrame> frames = std::exchange(binding->open, {});
+  const uint64_t epoch = calls_epoch;
+  const uint64_t start = binding->window->start;
+  for (const OpenFrame& frame : frames) {
+    if (frame.module != nullptr) {
+      EnterObject(binding, frame.module, frame.identity, start);
+    } else {
+      const CallName* name = binding->window->names.OfCode(frame.key, frame.code, frame.line);
+      WriteEntered(binding, frame.key, *name, frame.identity, CallKind::kPython, start);
+    }
+    if (epoch != calls_epoch) break;
+  }
+  ReleaseFrames(&frames);
+}
+
+// The calling thread's stream. False: the window is closed, or it cannot take this thread.
+bool Attach(Binding* binding) {
+  if (IsRecording(binding)) return true;
+  if (binding->is_lost) return false;
+  const CallWindow* window = binding->window;
+  const bool is_open = opscope_window_generation[window->slot].load(std::memory_order_acquire) == window->generation;
+  Stream* stream = is_open ? opscope_stream_attach(window->slot, 0) : nullptr;
+  if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) != window->generation) {
+    binding->is_lost = true;
+    return false;
+  }
+  if (binding->names == nullptr) binding->names = std::make_unique<CachedName[]>(size_t{1} << Binding::kNameBits);
+  std::fill_n(binding->names.get(), size_t{1} << Binding::kNameBits, CachedName{});
+  binding->generation = window->generation;
+  binding->stream = stream;
+  WriteOpenFrames(binding);
+  return binding->window == window && IsRecording(binding);
+}
+
+// While it lives the window stays, though another thread may stop it.
+class WindowUse {
+ public:
+  explicit WindowUse(CallWindow* window) : window_(window) { ++window->uses; }
+  ~WindowUse() {
+    if (--window_->uses == 0 && window_->is_stopped) FreeWindow(window_);
+  }
+  WindowUse(const WindowUse&) = delete;
+  WindowUse& operator=(const WindowUse&) = delete;
+
+ private:
+  CallWindow* window_;
+};
+
+// write() when the thread can record; what it allocates may not be there.
+template <typename Write>
+void OnStream(Binding* binding, const Write& write) {
+  const uint64_t epoch = calls_epoch;
+  const WindowUse use(binding->window);
+  try {
+    if (Attach(binding) && epoch == calls_epoch) write();
+  } catch (const std::bad_alloc&) {
+    if (epoch == calls_epoch && IsRecording(binding)) CountDrop(binding->stream);
+  }
+}
+
+}  // namespace
+
+void FreeWindow(CallWindow* window) {
+  window->is_stopped = true;
+  if (window->uses != 0) return;
+  window->uses = 1;  // what is run here may come back
+  if (window->forget_object != nullptr) {  // a program may hold the weak references that call it
+    PyCapsule_SetName(PyCFunction_GET_SELF(window->forget_object), "of a window that is gone");
+  }
+  window->names.Clear();
+  Py_XDECREF(window->module_code);
+  Py_XDECREF(window->optimizer_code);
+  Py_XDECREF(window->forget_object);
+  Py_XDECREF(window->tensor_types);
+  delete window;
+}
+
+ThreadCalls* FindCalls(uint64_t python_thread) {
+  for (ThreadCalls* calls : AllCalls()) {
+    if (calls->python_thread == python_thread) return calls;
+  }
+  return nullptr;
+}
+
+ThreadCalls* LookUpCalls() {
+  ThreadCalls* calls = FindCalls(PyThreadState_Get()->id);
+  if (calls == nullptr) calls = &nobody;
+  remembered_calls = {calls, calls_epoch};
+  return calls;
+}
+
+void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
+  OnStream(binding, [&] {
+    const uint64_t epoch = calls_epoch;
+    const void* key = CallKey(code, frame);
+    const CallName* name = binding->window->names.OfCode(key, code, LineOf(frame));
+    WriteEntered(binding, key, *name, FrameIdentity(frame), CallKind::kPython, 0);
+    if (code != binding->window->optimizer_code) return;
+    *binding->CachedFor(code) = {};  // so that each comes here
+    PyObject* optimizer = FirstArgument(frame);
+    bool is_new = false;
+    if (optimizer != nullptr) binding->window->names.OfOptimizer(optimizer, binding->window->forget_object, &is_new);
+    if (is_new && epoch == calls_epoch) HoldOptimizer(*binding->window, optimizer);
+  });
+}
+
+void EnterFunctionSlow(Binding* binding, PyObject* function, uint64_t identity) {
+  OnStream(binding, [&] {
+    const uint64_t epoch = calls_epoch;
+    const CallName* name = binding->window->names.OfFunction(function);
+    if (epoch != calls_epoch) return;
+    WriteEntered(binding, FunctionKey(function), *name, identity, CallKind::kFunction, 0);
+  });
+}
+
+void EnterModuleSlow(Binding* binding, PyObject* module, PyCodeObject* code, FrameObject* frame) {
+  if (module == nullptr) return EnterCodeSlow(binding, code, frame);
+  OnStream(binding, [&] { EnterObject(binding, module, FrameIdentity(frame), 0); });
+}
+
+void EnterCollector(Binding* binding) {
+  static const CallName& name = *new CallName{"Python GC"};
+  OnStream(binding, [&] { WriteEntered(binding, &name, name, kCallOfCollector, CallKind::kCollector, 0); });
+}
+
+void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
+  OnStream(binding, [&] { WriteCall(binding->stream, RecordKind::kExit, 0, identity, kind); });
+}
+
+void BindThreads(CallWindow* window) {
+  DropEndedThreads();
+  const int collected = PyGC_Disable();  // what it runs could end a thread meanwhile
+  VisitThreads([&](PyThreadState* thread) {
+    ThreadCalls* calls = CallsOf(thread->id);
+    Binding* binding = NewBinding();
+    binding->window = window;
+    binding->next = calls->bindings;
+    calls->bindings = binding;
+    binding->open = FramesOf(thread, window);
+  });
+  if (collected != 0) PyGC_Enable();
+  ++calls_epoch;
+}
+
+void UnbindThreads(const CallWindow* window) {
+  ++calls_epoch;
+  for (size_t i = 0; i < AllCalls().size(); ++i)
+    Unbind(AllCalls()[i], window);
+}
+
+void ForgetName(const CallWindow* window, const void* key) {
+  for (const ThreadCalls* calls : AllCalls()) {
+    for (Binding* binding = calls->bindings; binding != nullptr; binding = binding->next) {
+      if (binding->window != window || binding->names == nullptr) continue;
+      if (CachedName* cached = binding->CachedFor(key); cached->key == key) *cached = {};
+    }
+  }
+}
+
+void ForgetWindows() {
+  ++calls_epoch;
+  for (ThreadCalls* calls : AllCalls())
+    calls->bindings = nullptr;
+}
+
+}  // namespace opscope

@@ -1,0 +1,217 @@
+// The hot path of the Python source: the calls of one thread into its streams, one record when a call begins and one
+// when it ends (kEnter, kExit). Calls and ranges of operators may cross, as where a `with` block enters and leaves a
+// range, so calls are not scopes of the recorder and its nesting knows nothing of them.
+//
+//   CallWindow    what one window of the recorder wants of Python, and the names that it has seen
+//   Binding       one thread in one CallWindow: its stream, and where names lie in the stream's chunk
+//   ThreadCalls   one thread of Python: its bindings. Reached by a thread-local; recycled, never unmapped
+//
+// Thread rule: the GIL is held; a ThreadCalls is read by its own thread, and changed by whoever starts and stops.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "opscope/recorder.h"
+#include "opscope/torch_source.h"
+#include "sources/python/call_names.h"
+#include "sources/python/frames.h"
+
+namespace opscope {
+
+namespace call_flags {
+inline constexpr uint32_t kAllCalls = 1;  // with_stack; else nn.Module calls alone
+inline constexpr uint32_t kGarbage = 2;   // runs of the garbage collector
+}  // namespace call_flags
+
+using HoldTensorsFunction = decltype(TorchSource::hold);
+
+struct CallWindow {
+  uint32_t slot = 0;
+  uint32_t flags = 0;
+  uint64_t generation = 0;
+  uint64_t start = 0;                      // ticks
+  PyCodeObject* module_code = nullptr;     // of nn.Module.__call__; null: no torch
+  PyCodeObject* optimizer_code = nullptr;  // of Optimizer._optimizer_step_code
+  PyObject* forget_object = nullptr;       // called when a module or an optimizer dies
+  PyObject* tensor_types = nullptr;        // tuple: those whose attributes run no code of others
+  HoldTensorsFunction hold = nullptr;      // null: nobody wants to know what objects hold
+  CallNames names;
+  uint64_t replaced = 0;  // threads whose profile function was another at the end
+  uint32_t uses = 0;      // slow ways that are under way
+  bool is_stopped = false;
+  bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }
+};
+
+// REQUIRES: no thread knows the window. Frees it now, or when the last of its slow ways ends. May run Python code.
+void FreeWindow(CallWindow* window);
+
+// A call that began before the window.
+struct OpenFrame {
+  PyCodeObject* code = nullptr;  // strong
+  PyObject* module = nullptr;    // strong; null: no nn.Module
+  const void* key = nullptr;
+  int line = 0;
+  uint64_t identity = 0;
+};
+
+struct CachedName {
+  const void* key = nullptr;
+  uint32_t name = 0;            // offset in the chunk
+  uint32_t chunk_sequence = 0;  // of that chunk
+};
+
+struct Binding {
+  static constexpr uint32_t kNameBits = 11;
+
+  Stream* stream = nullptr;
+  uint64_t generation = 0;
+  CallWindow* window = nullptr;
+  Binding* next = nullptr;
+  std::unique_ptr<CachedName[]> names;  // 1 << kNameBits, from the first event on
+  std::vector<OpenFrame> open;          // outermost first; until the first event
+  bool is_lost = false;                 // the thread cannot record
+
+  CachedName* CachedFor(const void* key) {
+    return &names[(reinterpret_cast<uintptr_t>(key) * 0x9e3779b97f4a7c15u) >> (64 - kNameBits)];
+  }
+};
+
+struct ThreadCalls {
+  uint64_t python_thread = ~uint64_t{0};  // PyThreadState::id; all ones: free
+  Binding* bindings = nullptr;
+#if !OPSCOPE_HAS_MONITORING
+  Py_tracefunc previous = nullptr;  // profile function that was there; gets every event too
+#endif
+};
+
+// Bits of a record's value that tell which of a frame's own calls it is: the frame is an address.
+inline constexpr uint64_t kCallOfFunction = 1;
+inline constexpr uint64_t kCallOfCollector = 2;
+
+enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };
+
+// Changes with every start and stop; what a thread remembers of an earlier epoch is looked up again.
+extern uint64_t calls_epoch;
+struct RememberedCalls {
+  ThreadCalls* calls;
+  uint64_t epoch;
+};
+extern __thread RememberedCalls remembered_calls __attribute__((tls_model("initial-exec")));
+ThreadCalls* LookUpCalls();
+
+inline ThreadCalls* CallsOfThisThread() {
+  if (__builtin_expect(remembered_calls.epoch == calls_epoch, 1)) return remembered_calls.calls;
+  return LookUpCalls();
+}
+
+// False: the stream is not there yet, or its window is closed.
+inline bool IsRecording(const Binding* binding) {
+  const Stream* stream = binding->stream;
+  return __builtin_expect(
+      stream != nullptr && stream->generation.load(std::memory_order_relaxed) == binding->generation, 1);
+}
+
+inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uint64_t identity, CallKind kind) {
+  const Writing writing(stream);
+  if (OPSCOPE_UNLIKELY(!writing.allowed())) return;
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) opscope_make_room(stream, 0);
+  Record record;
+  record.start = ReadTicks();
+  record.value = identity;
+  record.name = name;
+  record.kind = record_kind;
+  record.source = RecordSource::kPython;
+  record.scope = static_cast<uint8_t>(kind);
+  AppendRecord(stream, record);
+}
+
+// The ways that make names, take chunks and attach threads. They may run Python code, so other threads may start and
+// stop windows meanwhile: compare calls_epoch before a binding is used again.
+void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame);
+void EnterFunctionSlow(Binding* binding, PyObject* function, uint64_t identity);
+void EnterModuleSlow(Binding* binding, PyObject* module, PyCodeObject* code, FrameObject* frame);
+void EnterCollector(Binding* binding);
+void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
+
+// False: the slow way must go.
+inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallKind kind) {
+  if (!IsRecording(binding)) return false;
+  Stream* stream = binding->stream;
+  const CachedName* cached = binding->CachedFor(key);
+  if (OPSCOPE_UNLIKELY(cached->key != key || cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
+    return false;
+  }
+  WriteCall(stream, RecordKind::kEnter, cached->name, identity, kind);
+  return true;
+}
+
+// Apart: what is rare stays out of the way of Python functions.
+__attribute__((noinline)) inline void EnterModule(Binding* binding, PyCodeObject* code, FrameObject* frame) {
+  PyObject* module = FirstArgument(frame);
+  if (module == nullptr || !TryEnter(binding, module, FrameIdentity(frame), CallKind::kModule)) {
+    EnterModuleSlow(binding, module, code, frame);
+  }
+}
+
+inline void EnterFrame(Binding* binding, PyCodeObject* code, FrameObject* frame) {
+  const CallWindow* window = binding->window;
+  if (OPSCOPE_UNLIKELY(code == window->module_code)) return EnterModule(binding, code, frame);
+  if (OPSCOPE_UNLIKELY(!window->all_calls())) return;
+  if (!TryEnter(binding, CallKey(code, frame), FrameIdentity(frame), CallKind::kPython)) {
+    EnterCodeSlow(binding, code, frame);
+  }
+}
+
+// Of a C function, a descriptor of a C method, or something else that is none of both.
+inline void EnterFunction(Binding* binding, PyObject* function, const FrameObject* caller) {
+  if (OPSCOPE_UNLIKELY(!binding->window->all_calls())) return;
+  const void* key = FunctionKey(function);
+  if (OPSCOPE_UNLIKELY(key == nullptr)) return;
+  const uint64_t identity = FrameIdentity(caller) | kCallOfFunction;
+  if (!TryEnter(binding, key, identity, CallKind::kFunction)) EnterFunctionSlow(binding, function, identity);
+}
+
+inline void ExitCall(Binding* binding, uint64_t identity, CallKind kind) {
+  if (IsRecording(binding)) {
+    WriteCall(binding->stream, RecordKind::kExit, 0, identity, kind);
+  } else {
+    ExitSlow(binding, identity, kind);
+  }
+}
+
+inline void ExitFrame(Binding* binding, PyCodeObject* code, const FrameObject* frame) {
+  const CallWindow* window = binding->window;
+  if (OPSCOPE_UNLIKELY(!window->all_calls() && code != window->module_code)) return;
+  ExitCall(binding, FrameIdentity(frame), CallKind::kPython);
+}
+
+inline void ExitFunction(Binding* binding, const FrameObject* caller) {
+  if (OPSCOPE_UNLIKELY(!binding->window->all_calls())) return;
+  ExitCall(binding, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction);
+}
+
+// Every thread of Python that there is, and the frames that it runs, into the window. std::bad_alloc.
+void BindThreads(CallWindow* window);
+// No thread knows the window any more.
+void UnbindThreads(const CallWindow* window);
+// No thread remembers the name of this key any more, which is about to be another object's.
+void ForgetName(const CallWindow* window, const void* key);
+// Null: no window ever wanted this thread.
+ThreadCalls* FindCalls(uint64_t python_thread);
+// In the child of a fork: the parent's windows are not the child's.
+void ForgetWindows();
+
+// visit(thread) for the interpreter's threads.
+template <typename Visit>
+void VisitThreads(const Visit& visit) {
+  PyInterpreterState* interpreter = PyThreadState_Get()->interp;
+  for (PyThreadState* thread = PyInterpreterState_ThreadHead(interpreter); thread != nullptr;
+       thread = PyThreadState_Next(thread)) {
+    visit(thread);
+  }
+}
+
+}  // namespace opscope
