@@ -64,7 +64,9 @@ MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
   for (size_t i = 0; i < n; ++i)
     index.row[i] = static_cast<uint32_t>(i);
   auto by_time = [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; };
-  std::stable_sort(index.row.begin(), index.row.end(), by_time);
+  if (!std::is_sorted(index.row.begin(), index.row.end(), by_time)) {
+    std::stable_sort(index.row.begin(), index.row.end(), by_time);
+  }
   index.time.resize(n);
   index.host_sum.assign(n + 1, 0);
   index.device_sum.assign(n + 1, 0);
@@ -77,6 +79,19 @@ MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
     index.device_sum[k + 1] = index.device_sum[k] + (IsDeviceMemory(type) ? allocations.bytes[row] : 0);
   }
   return index;
+}
+
+// First row from `from` on whose time is after `end`. Near in most cases: looks ahead in steps that double.
+size_t FirstAfter(const std::vector<int64_t>& time, size_t from, int64_t end) {
+  size_t step = 1, low = from, high = from;
+  while (high < time.size() && time[high] <= end) {
+    low = high + 1;
+    high += step;
+    step *= 2;
+  }
+  const auto begin = time.begin();
+  const auto limit = begin + static_cast<std::ptrdiff_t>(std::min(high, time.size()));
+  return static_cast<size_t>(std::upper_bound(begin + static_cast<std::ptrdiff_t>(low), limit, end) - begin);
 }
 
 void AppendMemoryEvent(const Trace& trace, uint32_t row, EventListWork* work) {
@@ -112,15 +127,19 @@ void Reorder(const std::vector<uint32_t>& order, std::vector<T>* column) {
   column->swap(ordered);
 }
 
-void SortAgain(EventListWork* work) {
+// The rows from `added` on come behind the others, which are in order.
+void SortAgain(size_t added, EventListWork* work) {
   FunctionEvents& events = work->events;
   std::vector<uint32_t> order(events.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = static_cast<uint32_t>(i);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  const auto before = [&](uint32_t a, uint32_t b) {
     return events.start_us[a] != events.start_us[b] ? events.start_us[a] < events.start_us[b]
                                                     : events.end_us[a] > events.end_us[b];
-  });
+  };
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(added);
+  if (!std::is_sorted(middle, order.end(), before)) std::stable_sort(middle, order.end(), before);
+  std::inplace_merge(order.begin(), middle, order.end(), before);
   std::vector<uint32_t> new_row(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     new_row[order[i]] = static_cast<uint32_t>(i);
@@ -173,17 +192,17 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
   events.cpu_memory_usage.assign(n, 0);
   events.device_memory_usage.assign(n, 0);
   const SpanColumns& spans = trace.spans();
+  size_t first = 0;
   for (size_t i = 0; i < n; ++i) {
     if (IsDevice(events, i)) continue;
     const uint32_t span = Row(events.span[i]);
     const int64_t start = spans.start[span].ns;
     const int64_t end = (spans.start[span] + spans.duration[span]).ns;
-    // Both ends count, and the thread of the allocation is not looked at.
-    const auto from = std::lower_bound(index.time.begin(), index.time.end(), start) - index.time.begin();
-    const auto to = std::upper_bound(index.time.begin(), index.time.end(), end) - index.time.begin();
-    if (from >= to) continue;
-    const auto first = static_cast<size_t>(from);
-    const auto last = static_cast<size_t>(to);
+    // Both ends count, and the thread of the allocation is not looked at. Events come by start.
+    while (first < index.time.size() && index.time[first] < start)
+      ++first;
+    const size_t last = FirstAfter(index.time, first, end);
+    if (first >= last) continue;
     events.cpu_memory_usage[i] = index.host_sum[last] - index.host_sum[first];
     events.device_memory_usage[i] = index.device_sum[last] - index.device_sum[first];
     ++index.claim_change[first];
@@ -200,7 +219,7 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
   for (uint32_t row : unclaimed)
     AppendMemoryEvent(trace, row, work);
   events.rewritten_names.emplace_back("[memory]");
-  SortAgain(work);
+  SortAgain(n, work);
 }
 
 void SumDeviceTimes(EventListWork* work) {
