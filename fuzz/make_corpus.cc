@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "base/varint.h"
-#include "import/random_trace.h"
 #include "import/recorded_bytes.h"
 #include "opscope/export.h"
+#include "trace/random_trace.h"
 #include "wire/container.h"
 
 namespace opscope {

@@ -15,6 +15,7 @@
 #include "opscope/analysis/flame.h"
 #include "opscope/analysis/function_events.h"
 #include "opscope/analysis/op_summary.h"
+#include "opscope/merge.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -99,6 +100,10 @@ struct SummaryTableOptions {
 // "opscope.info/1".
 [[nodiscard]] std::string InfoJson(const Trace& trace);
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
+
+// "opscope.merge/1", and a row per input for people.
+[[nodiscard]] std::string MergeJson(const Merged& merged);
+[[nodiscard]] std::string FormatMerge(const Merged& merged);
 
 // One line about corrected times: what was taken off, and how many spans came out below 0.
 [[nodiscard]] std::string FormatCorrection(const Correction& correction);

@@ -39,6 +39,7 @@ struct ProcessColumns {
   std::span<const StringId> name;       // kNone when unknown
   std::span<const StringId> labels;     // Kineto's process_labels; kNone
   std::span<const int64_t> sort_index;  // INT64_MIN when absent
+  std::span<const int32_t> rank;        // of a distributed job, from the metadata; -1: not told
   size_t size() const { return pid.size(); }
 };
 
@@ -284,6 +285,7 @@ struct TraceInfo {
   std::string compressed = "none";    // "none", "gzip", "zstd"
   uint64_t recorded = 0;              // events of the input that were kept
   uint64_t dropped = 0;               // events that the recorder could not keep
+  uint32_t world_size = 0;            // ranks of the distributed job, from the metadata; 0: not told
   int64_t epoch_ns = 0;               // unix time of Timestamp 0; 0: the input has no absolute time
   std::string options_json = "{}";    // recording options
   std::optional<OwnCosts> own_costs;  // nullopt: the input says nothing about what recording it cost

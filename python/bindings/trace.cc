@@ -10,6 +10,7 @@
 #include "bindings.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
+#include "opscope/merge.h"
 
 namespace opscope::python {
 namespace {
@@ -29,6 +30,19 @@ SharedTrace ReadTrace(nb::bytes data, nb::object name, uint64_t max_memory) {
   const std::span bytes(static_cast<const std::byte*>(data.data()), data.size());
   const ImportOptions options{max_memory};
   return Share(Unwrap(WithoutGil([&] { return ImportBytes(bytes, file, options); })));
+}
+
+SharedTrace MergeFiles(nb::list paths, nb::list sync_names, double max_clock_difference_s) {
+  std::vector<MergeInput> inputs;
+  for (const nb::handle path : paths) {
+    const std::string file = FromPath(nb::borrow(path));
+    inputs.push_back({Unwrap(WithoutGil([&] { return ImportFile(file); }), nb::borrow(path)), file, -1});
+  }
+  MergeOptions options;
+  for (const nb::handle name : sync_names)
+    options.sync_names.push_back(FromText(nb::borrow(name)));
+  options.max_clock_difference_ns = static_cast<int64_t>(max_clock_difference_s * 1e9);
+  return Share(Unwrap(WithoutGil([&] { return MergeTraces(std::move(inputs), options); })).trace);
 }
 
 void SaveOpscope(const SharedTrace& self, nb::object path) {
@@ -112,6 +126,7 @@ void BindTrace(nb::module_& module) {
       .def_prop_ro("argument_list_count", [](const SharedTrace& self) { return self.trace->argument_list_count(); })
       .def("arguments", &ArgumentsAt, nb::arg("id"), "The arguments of one call, as dicts.");
   module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0);
+  module.def("merge_traces", &MergeFiles, nb::arg("paths"), nb::arg("sync_names"), nb::arg("max_clock_difference_s"));
   module.def("read_trace", &ReadTrace, nb::arg("data"), nb::arg("name"), nb::arg("max_memory") = 0);
 }
 

@@ -28,7 +28,7 @@ from opscope.table import Strings, Table, html_table
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Trace", "open", "read"]
+__all__ = ["Trace", "merge", "open", "read"]
 
 
 def open(path: str | bytes | os.PathLike, *, max_memory: int | None = None) -> Trace:
@@ -54,6 +54,22 @@ def read(data: bytes, *, name: str = "<bytes>", max_memory: int | None = None) -
     <opscope.Table spans: 0 rows>
     """
     return Trace(_core.read_trace(bytes(data), name, _memory_limit(max_memory)))
+
+
+def merge(
+    paths: Sequence[str | bytes | os.PathLike], *, sync: Sequence[str] = (), max_clock_difference: float = 5.0
+) -> Trace:
+    """The files of a job's ranks, or of several processes, as one trace.
+
+    Clocks are brought together by the ends of collectives, or by the wall clock of the machines; ``sync`` names spans
+    that end at the same moment on all ranks as well, ``max_clock_difference`` is in seconds. Ranks stay apart
+    (``trace.processes.rank``); missing and doubled ranks, files of another job and late starts are rows of `problems`;
+    ``trace.info["merge"]`` says what was done with each file.
+
+    Raises as `open` does for the first file that cannot be read.
+    """
+    files = [paths] if isinstance(paths, (str, bytes)) else list(paths)
+    return Trace(_core.merge_traces(files, list(sync), float(max_clock_difference)))
 
 
 class _TableProperty:
@@ -114,7 +130,8 @@ class Trace:
     def info(self) -> dict[str, Any]:
         """Facts about the input as a whole: format, counts, epoch, recording options.
 
-        ``parent_pid`` is there for a process that was forked, or started by multiprocessing.
+        ``parent_pid`` is there for a process that was forked, or started by multiprocessing; ``merge`` for files that
+        were merged: the size of the job, and what became of each file.
 
         >>> trace.info["recorded"]
         2
@@ -124,6 +141,8 @@ class Trace:
         for key, value in zip(self.metadata.text("key"), self.metadata.text("json"), strict=True):
             if key == "parent_pid" and value.isdecimal():
                 facts[key] = int(value)
+            elif key == "opscope_merge":
+                facts["merge"] = json.loads(value)
         return facts
 
     @property

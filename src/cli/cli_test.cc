@@ -13,59 +13,10 @@
 #include <sstream>
 #include <string>
 
+#include "cli/program_for_test.h"
+
 namespace opscope {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out;
-  std::string error;
-};
-
-std::string Quoted(const std::string& text) {
-  return "'" + text + "'";
-}
-
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "opscope_cli_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string Put(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return Path(name);
-  }
-  static std::string Golden(const std::string& name) {
-    return (fs::path(OPSCOPE_SOURCE_DIR) / "tests/golden/torch_table" / name / "trace.json.gz").string();
-  }
-
-  // Runs `opscope ARGUMENTS` by the shell, which also understands pipes and redirections in them.
-  Outcome Run(const std::string& arguments) const {
-    const std::string command = "cd " + Quoted(folder_.string()) + " && " OPSCOPE_PROGRAM " " + arguments + " >" +
-                                Quoted(Path("stdout")) + " 2>" + Quoted(Path("stderr"));
-    const int status = std::system(command.c_str());
-    Outcome outcome;
-    outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    outcome.out = ReadText(Path("stdout"));
-    outcome.error = ReadText(Path("stderr"));
-    return outcome;
-  }
-
-  fs::path folder_;
-};
 
 constexpr const char kTwoOps[] =
     R"({"traceEvents":[
@@ -73,13 +24,9 @@ constexpr const char kTwoOps[] =
 {"ph":"X","name":"inner","cat":"cpu_op","pid":1,"tid":1,"ts":20,"dur":30.5},
 {"ph":"X","name":"inner","cat":"cpu_op","pid":1,"tid":1,"ts":60,"dur":10}]})";
 
-bool IsOneLine(const std::string& text) {
-  return !text.empty() && text.find('\n') == text.size() - 1;
-}
-
 TEST_F(Cli, PrintsHelpAndVersionEverywhere) {
-  for (const char* arguments :
-       {"--help", "summary --help", "info -h", "export --help", "convert --help", "doctor --help", "top --help"}) {
+  for (const char* arguments : {"--help", "summary --help", "info -h", "export --help", "convert --help",
+                                "merge --help", "doctor --help", "top --help"}) {
     const Outcome outcome = Run(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << arguments;
     EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << arguments;

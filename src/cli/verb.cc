@@ -8,9 +8,9 @@
 #include "opscope/import.h"
 
 namespace opscope {
-namespace {
-
-Result<Trace> OpenInput(const std::string& file, const ImportOptions& options) {
+Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
+  ImportOptions options;
+  options.max_memory = common.max_memory;
   if (file != "-") return ImportFile(file, options);
   Result<FileBytes> input = FileBytes::Open("/dev/stdin");
   if (!input.ok()) return input.error();
@@ -30,8 +30,6 @@ void ListProblems(const Trace& trace, const std::string& file, bool all) {
   }
 }
 
-}  // namespace
-
 void AddCommonOptions(CLI::App* app, CommonOptions* options) {
   app->add_option("FILE", options->files, "traces; - is standard input")->required();
   app->set_version_flag("--version", kVersionText);
@@ -49,9 +47,7 @@ CLI::Option* AddJsonOption(CLI::App* app, CommonOptions* options) {
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
   int exit_code = kExitDone;
   for (const std::string& file : options.files) {
-    ImportOptions import;
-    import.max_memory = options.max_memory;
-    Result<Trace> trace = OpenInput(file, import);
+    Result<Trace> trace = OpenInput(file, options);
     if (!trace.ok()) {
       PrintError(trace.error().message);
       exit_code = WorseExit(exit_code, kExitFailed);

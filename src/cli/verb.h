@@ -37,6 +37,7 @@ Verb AddSummaryVerb(CLI::App* root);
 Verb AddInfoVerb(CLI::App* root);
 Verb AddExportVerb(CLI::App* root);
 Verb AddConvertVerb(CLI::App* root);
+Verb AddMergeVerb(CLI::App* root);
 Verb AddFlameVerb(CLI::App* root);
 Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
 
@@ -45,10 +46,16 @@ void AddCommonOptions(CLI::App* app, CommonOptions* options);
 // --json
 CLI::Option* AddJsonOption(CLI::App* app, CommonOptions* options);
 
+// "-" is standard input.
+Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
+
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
 // Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the
 // worst code.
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use);
+
+// The problems of a trace on standard error: losses, or with `all` harmless ones too.
+void ListProblems(const Trace& trace, const std::string& file, bool all);
 
 // Prints the error of a failed Status and gives the exit code for it.
 int ExitFor(const Status& status);

@@ -75,6 +75,7 @@ TableView Processes(const Trace& trace) {
       .Add("name", t.name)
       .Add("labels", t.labels)
       .Add("sort_index", t.sort_index)
+      .Add("rank", t.rank)
       .Take();
 }
 

@@ -8,6 +8,7 @@
 #include "base/short_memory.h"
 #include "import/decompress.h"
 #include "import/importer.h"
+#include "import/ranks.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -65,6 +66,7 @@ Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view nam
                           ? ImportPlain(bytes, name, options, &builder)
                           : ImportCompressed(bytes, compression, name, options, &builder);
     if (!imported.ok()) return imported.error();
+    ReadRanks(&builder);
     return builder.Build();
   });
 }

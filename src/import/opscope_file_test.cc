@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "import/random_trace.h"
 #include "import/recorded_bytes.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "trace/dump.h"
+#include "trace/random_trace.h"
 #include "wire/container.h"
 #include "wire/footer.h"
 

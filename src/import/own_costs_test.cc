@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "import/random_trace.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
+#include "trace/random_trace.h"
 
 namespace opscope {
 namespace {

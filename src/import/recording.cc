@@ -10,6 +10,7 @@
 #include "base/short_memory.h"
 #include "base/text.h"
 #include "import/own_costs.h"
+#include "import/ranks.h"
 #include "import/recording_clock.h"
 #include "import/recording_moment.h"
 #include "import/recording_open.h"
@@ -325,6 +326,7 @@ Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const Impo
       bytes += block.bytes.size();
     }
     reader.Finish(options, bytes);
+    ReadRanks(&builder);
     return builder.Build();
   });
 }

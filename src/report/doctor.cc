@@ -4,9 +4,9 @@
 
 #include <string_view>
 
+#include "base/json_object.h"
 #include "base/text.h"
 #include "report/human_units.h"
-#include "report/json_object.h"
 
 namespace opscope {
 namespace {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_object.h"
 #include "opscope/report.h"
 #include "report/code_points.h"
 #include "report/human_units.h"
-#include "report/json_object.h"
 #include "report/own_cost.h"
 
 namespace opscope {

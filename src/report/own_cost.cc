@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_object.h"
 #include "opscope/report.h"
 #include "report/human_units.h"
-#include "report/json_object.h"
 
 namespace opscope {
 namespace {

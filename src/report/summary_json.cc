@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/json_object.h"
 #include "opscope/report.h"
-#include "report/json_object.h"
 #include "report/own_cost.h"
 
 namespace opscope {

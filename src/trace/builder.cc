@@ -256,6 +256,14 @@ void TraceBuilder::AddMetadata(std::string_view key, std::string_view json) {
   table.json.push_back(value);
 }
 
+std::string_view TraceBuilder::FindMetadata(std::string_view key) const {
+  const MetadataTable& table = storage_->metadata;
+  for (size_t row = 0; row < table.key.size(); ++row) {
+    if (text(table.key[row]) == key) return text(table.json[row]);
+  }
+  return {};
+}
+
 void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t count, std::string_view detail) {
   ProblemTable& table = storage_->problems;
   const StringId id = Intern(kind);

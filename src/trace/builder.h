@@ -24,6 +24,7 @@ struct ProcessRow {
   StringId name = StringId::kNone;
   StringId labels = StringId::kNone;
   int64_t sort_index = INT64_MIN;
+  int32_t rank = -1;
 };
 
 struct TrackRow {
@@ -198,6 +199,7 @@ class TraceBuilder {
   // Unique: equal lists give the same id. An empty list gives kNone.
   ArgsId AddArguments(std::span<const ArgumentRow> arguments);
   void AddMetadata(std::string_view key, std::string_view json);  // a key that is there is replaced
+  std::string_view FindMetadata(std::string_view key) const;      // JSON; "" when the key is not there
 
   // Adds `count` to the row of `kind` (problem_kinds.h gives severity and sentence). The first
   // offset and detail are kept. `detail`, when not empty, is appended to the sentence.

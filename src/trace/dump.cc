@@ -85,6 +85,7 @@ class Dumper {
       Text("name", rows.name[i]);
       Text("labels", rows.labels[i]);
       Number("sort_index", rows.sort_index[i], INT64_MIN);
+      Number("rank", rows.rank[i], -1);
       End();
     }
   }

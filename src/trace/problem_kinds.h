@@ -50,6 +50,13 @@ inline constexpr ProblemKind kProblemKinds[] = {
      "the file was written by a newer version; unknown parts were ignored"},
     {"unknown_block", ProblemSeverity::kInfo,
      "blocks were freed whose allocation was not recorded; of unknown size, they were left out"},
+    {"rank_missing", ProblemSeverity::kDataLoss, "ranks of the job have no file"},
+    {"rank_doubled", ProblemSeverity::kDataLoss, "files of a rank that another file covers were left out"},
+    {"other_job", ProblemSeverity::kDataLoss, "files of another job were left out"},
+    {"rank_starts_late", ProblemSeverity::kInfo, "ranks began to record later than others"},
+    {"rank_ends_early", ProblemSeverity::kInfo, "ranks ended to record before others"},
+    {"clock_not_aligned", ProblemSeverity::kInfo, "times of files could not be compared through collectives"},
+    {"shared_ids", ProblemSeverity::kInfo, "ids of two files may be the same: they did not fit side by side"},
     {"over_memory_limit", ProblemSeverity::kDataLoss, "the memory limit was reached; everything before is kept"},
 };
 

@@ -15,15 +15,18 @@ struct ProcessTable {
   Column<int64_t> pid;
   Column<StringId> pid_text, name, labels;
   Column<int64_t> sort_index;
+  Column<int32_t> rank;
 
   void Add(const ProcessRow& row) {
     pid.push_back(row.pid), pid_text.push_back(row.pid_text), name.push_back(row.name);
-    labels.push_back(row.labels), sort_index.push_back(row.sort_index);
+    labels.push_back(row.labels), sort_index.push_back(row.sort_index), rank.push_back(row.rank);
   }
-  ProcessColumns view() const { return {pid.view(), pid_text.view(), name.view(), labels.view(), sort_index.view()}; }
+  ProcessColumns view() const {
+    return {pid.view(), pid_text.view(), name.view(), labels.view(), sort_index.view(), rank.view()};
+  }
   template <typename Visit>
   void ForEach(Visit visit) {
-    visit(pid), visit(pid_text), visit(name), visit(labels), visit(sort_index);
+    visit(pid), visit(pid_text), visit(name), visit(labels), visit(sort_index), visit(rank);
   }
 };
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a real job of two processes as one trace: torch.profiler's own and opscope's."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import chrome_json, complete_event
+
+import opscope
+
+JOB = """
+import sys
+import torch
+import torch.distributed as dist
+from torch.multiprocessing import start_processes
+
+def run(rank, folder, module):
+    store = dist.FileStore(folder + "/store-" + module, 2)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=2)
+    profile = getattr(__import__(module, fromlist=["profile"]), "profile")
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(20, 20))
+    with profile() as prof:
+        for step in range(20):
+            model(torch.randn(5, 20)).sum().backward()
+            dist.all_reduce(torch.ones(100 + step))
+            dist.barrier()
+    prof.export_chrome_trace(f"{folder}/{module}-{rank}.json")
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    for module in sys.argv[2:]:
+        start_processes(run, (sys.argv[1], module), nprocs=2, start_method="fork")
+"""
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    pytest.importorskip("torch.distributed")
+    folder = tmp_path_factory.mktemp("job")
+    (folder / "job.py").write_text(JOB)
+    command = [sys.executable, "job.py", str(folder), "torch.profiler", "opscope.torch"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("module", ["torch.profiler", "opscope.torch"])
+def test_ranks_of_a_real_job_become_one_trace(job: Path, module):
+    files = [job / f"{module}-{rank}.json" for rank in (0, 1)]
+    parts = [opscope.open(file) for file in files]
+    trace = opscope.merge(reversed(files))
+    assert len(trace.spans) == sum(len(part.spans) for part in parts)
+    merge = trace.info["merge"]
+    assert merge["world_size"] == 2
+    assert [entry["rank"] for entry in merge["inputs"]] == [0, 1]
+    # One machine, so one clock: what the collectives say can only be noise.
+    assert all(abs(entry["offset_ns"]) < 1_000_000_000 for entry in merge["inputs"])
+    assert {entry["clock"] for entry in merge["inputs"]} <= {"reference", "collectives", "wall_clock"}
+    ranks = dict(zip(trace.processes.pid, trace.processes.rank, strict=True))
+    for part, rank in zip(parts, (0, 1), strict=True):
+        assert list(part.processes.rank) == [rank] * len(part.processes)
+        pids = {
+            pid for pid, text in zip(part.processes.pid, part.processes.pid_text, strict=True) if text == 0xFFFFFFFF
+        }
+        assert all(ranks[pid] == rank for pid in pids if list(parts[1 - rank].processes.pid).count(pid) == 0)
+
+
+def test_a_merged_file_still_knows_its_ranks(job: Path, tmp_path):
+    trace = opscope.merge([job / f"opscope.torch-{rank}.json" for rank in (0, 1)])
+    for name, to in (("all.opscope", "opscope"), ("all.json", "chrome")):
+        trace.export(tmp_path / name, to=to)
+        again = opscope.open(tmp_path / name)
+        assert set(again.processes.rank) - {-1} == {0, 1}
+        assert again.info["merge"]["inputs"] == trace.info["merge"]["inputs"]
+
+
+class TestFiles:
+    def test_of_no_rank_are_kept_apart_by_process(self, tmp_path):
+        for name in "ab":
+            (tmp_path / name).write_bytes(chrome_json(complete_event("op", 0, 5)))
+        trace = opscope.merge([tmp_path / "a", tmp_path / "b"])
+        assert len(trace.spans) == 2
+        assert len(set(trace.processes.pid)) == 2
+
+    def test_that_cannot_be_read_raise_as_open_does(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match="missing"):
+            opscope.merge([tmp_path / "missing"])
+        with pytest.raises(opscope.Error, match="nothing to merge"):
+            opscope.merge([])
+
+    def test_that_are_missing_are_a_problem(self, tmp_path):
+        text = json.dumps(
+            {"distributedInfo": {"rank": 1, "world_size": 3}, "traceEvents": [complete_event("op", 0, 5)]}
+        )
+        (tmp_path / "one.json").write_text(text)
+        trace = opscope.merge([tmp_path / "one.json"])
+        assert trace.is_partial
+        assert list(trace.problems.text("message")) == ["ranks of the job have no file (0; 2)"]

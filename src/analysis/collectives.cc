@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/collectives.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "base/json_members.h"
+
+namespace opscope {
+namespace {
+
+// Lower case without anything but letters: "AllGather", "_all_gather_base" and "all_gather" begin alike.
+std::string Letters(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') letters += c;
+  }
+  return letters;
+}
+
+CollectiveKind KindOf(std::string_view name) {
+  static constexpr std::pair<std::string_view, CollectiveKind> kKinds[] = {
+      {"allreduce", CollectiveKind::kAllReduce},
+      {"allgather", CollectiveKind::kAllGather},
+      {"reducescatter", CollectiveKind::kReduceScatter},
+      {"alltoall", CollectiveKind::kAllToAll},
+      {"barrier", CollectiveKind::kBarrier},
+      {"broadcast", CollectiveKind::kBroadcast},
+      {"sendrecv", CollectiveKind::kSendReceive},
+      {"send", CollectiveKind::kSendReceive},
+      {"recv", CollectiveKind::kSendReceive},
+      {"reduce", CollectiveKind::kReduce},
+      {"gather", CollectiveKind::kGather},
+      {"scatter", CollectiveKind::kScatter},
+  };
+  const std::string letters = Letters(name);
+  for (const auto& [prefix, kind] : kKinds) {
+    if (letters.starts_with(prefix)) return kind;
+  }
+  return CollectiveKind::kOther;
+}
+
+// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "AllReduce_...".
+std::optional<std::string_view> OperationOfKernel(std::string_view name) {
+  for (const std::string_view prefix : {"ncclDevKernel_", "ncclKernel_", "rcclDevKernel_", "rcclKernel_"}) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> OperationOfRange(std::string_view name) {
+  for (const std::string_view prefix : {"gloo:", "mpi:", "ucc:"}) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return std::nullopt;
+}
+
+std::string_view Unquoted(std::string_view json) {
+  if (json.size() < 2 || json.front() != '"') return json;
+  return json.substr(1, json.size() - 2);
+}
+
+uint64_t NumberOf(std::string_view json) {
+  uint64_t number = 0;
+  std::from_chars(json.data(), json.data() + json.size(), number);
+  return number;
+}
+
+uint64_t ElementsOfArguments(const Trace& trace, ArgsId id) {
+  uint64_t elements = 0;
+  for (const Argument& argument : trace.arguments(id)) {
+    if (argument.kind != ArgumentKind::kTensor) continue;
+    uint64_t product = 1;
+    for (const int64_t size : argument.sizes)
+      product *= static_cast<uint64_t>(size);
+    elements += product;
+  }
+  return elements;
+}
+
+class Finder {
+ public:
+  explicit Finder(const Trace& trace) : trace_(trace), operations_(trace.string_count()) {}
+
+  Collectives Run() {
+    found_.groups.emplace_back();
+    const SpanColumns& spans = trace_.spans();
+    for (size_t row = 0; row < spans.size(); ++row) {
+      const TrackKind track = trace_.tracks().kind[Row(spans.track[row])];
+      if (track == TrackKind::kDeviceAnnotation) continue;
+      const Operation& operation = OperationOf(spans.name[row]);
+      const bool is_device = track == TrackKind::kDeviceStream;
+      if (operation.is_collective && operation.is_kernel == is_device) Add(row, operation.kind, is_device);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  struct Operation {
+    bool is_known = false;  // was looked at
+    bool is_collective = false;
+    bool is_kernel = false;
+    CollectiveKind kind = CollectiveKind::kOther;
+  };
+
+  // Each name is looked at once.
+  const Operation& OperationOf(StringId name) {
+    Operation& operation = operations_[Row(name)];
+    if (operation.is_known) return operation;
+    operation.is_known = true;
+    const std::string_view text = trace_.text(name);
+    const auto kernel = OperationOfKernel(text);
+    const auto found = kernel ? kernel : OperationOfRange(text);
+    operation.is_collective = found.has_value();
+    operation.is_kernel = kernel.has_value();
+    if (found) operation.kind = KindOf(*found);
+    return operation;
+  }
+
+  void Add(size_t row, CollectiveKind kind, bool is_device) {
+    Collective collective{static_cast<SpanId>(row), kind, 0, 0};
+    const std::string_view extra = trace_.text(trace_.spans().extra[row]);
+    if (const std::string_view told = JsonMember(extra, "Collective name"); !told.empty())
+      collective.kind = KindOf(Unquoted(told));
+    collective.group = GroupOf(extra);
+    collective.elements = NumberOf(JsonMember(extra, "In msg nelems"));
+    if (!is_device && collective.elements == 0)
+      collective.elements = ElementsOfArguments(trace_, trace_.spans().args[row]);
+    found_.rows.push_back(collective);
+  }
+
+  uint32_t GroupOf(std::string_view extra) {
+    const std::string_view name = Unquoted(JsonMember(extra, "Process Group Name"));
+    if (name.empty()) return 0;
+    std::string group(name);
+    if (const auto ranks = Unquoted(JsonMember(extra, "Process Group Ranks")); !ranks.empty())
+      group.append(" ").append(ranks);
+    const auto at = std::find(found_.groups.begin(), found_.groups.end(), group);
+    if (at == found_.groups.end()) {
+      found_.groups.push_back(std::move(group));
+      return static_cast<uint32_t>(found_.groups.size() - 1);
+    }
+    return static_cast<uint32_t>(at - found_.groups.begin());
+  }
+
+  const Trace& trace_;
+  std::vector<Operation> operations_;  // by name
+  Collectives found_;
+};
+
+}  // namespace
+
+Collectives FindCollectives(const Trace& trace) {
+  return Finder(trace).Run();
+}
+
+}  // namespace opscope

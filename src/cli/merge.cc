@@ -1,0 +1,65 @@
+// `opscope merge`: the files of a job's ranks, or of several processes, as one.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/merge.h"
+
+#include <memory>
+#include <utility>
+
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "opscope/report.h"
+
+namespace opscope {
+namespace {
+
+struct MergeVerbOptions {
+  CommonOptions common;
+  OutputOptions output;
+  MergeOptions merge;
+  double max_clock_difference_s = 5;
+};
+
+int RunMerge(const MergeVerbOptions& options) {
+  std::vector<MergeInput> inputs;
+  for (const std::string& file : options.common.files) {
+    Result<Trace> trace = OpenInput(file, options.common);
+    if (!trace.ok()) return ExitFor(trace.error());
+    inputs.push_back({std::move(trace).value(), file, -1});
+  }
+  MergeOptions merge = options.merge;
+  merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
+  Result<Merged> merged = MergeTraces(std::move(inputs), merge);
+  if (!merged.ok()) return ExitFor(merged.error());
+  if (const int written = WriteTrace(merged.value().trace, options.output); written != kExitDone) return written;
+  const bool is_taken = options.output.path == "-";  // standard output holds the trace
+  if (!is_taken) {
+    const std::string text = options.common.json ? MergeJson(merged.value()) : FormatMerge(merged.value());
+    if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
+  }
+  if (!options.common.quiet) ListProblems(merged.value().trace, options.output.path, true);
+  return merged.value().trace.is_partial() ? kExitPartial : kExitDone;
+}
+
+}  // namespace
+
+Verb AddMergeVerb(CLI::App* root) {
+  auto options = std::make_shared<MergeVerbOptions>();
+  CLI::App* app = root->add_subcommand("merge", "several files as one: the ranks of a job, the processes of a machine");
+  AddCommonOptions(app, &options->common);
+  AddJsonOption(app, &options->common);
+  AddOutputOptions(app, &options->output);
+  app->add_option("--to", options->output.format, "opscope (the default) or chrome")
+      ->check(CLI::IsMember({"chrome", "opscope"}));
+  app->add_option("--sync", options->merge.sync_names, "spans that end at the same moment on all ranks, by name")
+      ->expected(1, -1)
+      ->allow_extra_args(false)
+      ->take_all();
+  app->add_option("--max-clock-difference", options->max_clock_difference_s,
+                  "seconds that two machines' clocks may differ (5)")
+      ->check(CLI::NonNegativeNumber);
+  return {app, [options] { return RunMerge(*options); }};
+}
+
+}  // namespace opscope

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/ranks.h"
+
+#include <simdjson.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace opscope {
+namespace {
+
+std::optional<int32_t> RankIn(const simdjson::dom::element& object) {
+  int64_t rank = 0;
+  if (object["rank"].get(rank) != simdjson::SUCCESS || rank < 0 || rank > INT32_MAX) return std::nullopt;
+  return static_cast<int32_t>(rank);
+}
+
+void ReadWorldSize(const simdjson::dom::element& object, TraceBuilder* builder) {
+  uint64_t size = 0;
+  if (object["world_size"].get(size) == simdjson::SUCCESS && size <= UINT32_MAX)
+    builder->info().world_size = static_cast<uint32_t>(size);
+}
+
+void SetRank(int32_t rank, TraceBuilder* builder) {
+  for (size_t row = 0; row < builder->process_count(); ++row)
+    builder->process(static_cast<ProcessId>(row)).rank = rank;
+}
+
+void SetRanksByPid(const simdjson::dom::element& merge, TraceBuilder* builder) {
+  std::unordered_map<int64_t, int32_t> rank_of;
+  simdjson::dom::array inputs, processes;
+  if (merge["inputs"].get(inputs) != simdjson::SUCCESS) return;
+  for (const simdjson::dom::element input : inputs) {
+    if (input["processes"].get(processes) != simdjson::SUCCESS) continue;
+    for (const simdjson::dom::element process : processes) {
+      const std::optional<int32_t> rank = RankIn(process);
+      int64_t pid = 0;
+      if (rank && process["pid"].get(pid) == simdjson::SUCCESS) rank_of.emplace(pid, *rank);
+    }
+  }
+  for (size_t row = 0; row < builder->process_count(); ++row) {
+    ProcessRow& process = builder->process(static_cast<ProcessId>(row));
+    const auto found = rank_of.find(process.pid);
+    if (process.pid_text == StringId::kNone && found != rank_of.end()) process.rank = found->second;
+  }
+}
+
+}  // namespace
+
+void ReadRanks(TraceBuilder* builder) {
+  simdjson::dom::parser parser;
+  const auto read = [&](std::string_view key, auto use) {
+    const std::string_view json = builder->FindMetadata(key);
+    simdjson::dom::element object;
+    if (json.empty() || parser.parse(json.data(), json.size()).get(object) != simdjson::SUCCESS) return;
+    if (!object.is_object()) return;
+    ReadWorldSize(object, builder);
+    use(object);
+  };
+  read("distributedInfo", [&](const simdjson::dom::element& info) {
+    if (const std::optional<int32_t> rank = RankIn(info)) SetRank(*rank, builder);
+  });
+  read(kMergeMetadata, [&](const simdjson::dom::element& merge) { SetRanksByPid(merge, builder); });
+}
+
+}  // namespace opscope

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge/append_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/dump.h"
+#include "trace/random_trace.h"
+
+namespace opscope {
+namespace {
+
+// Problems and metadata are the caller's; the order of processes is made anew.
+std::string Tables(const Trace& trace) {
+  std::string kept;
+  const std::string dump = DumpTrace(trace, {.info = false, .problems = false});
+  for (size_t at = 0; at < dump.size();) {
+    const size_t end = dump.find('\n', at) + 1;
+    const std::string_view line = std::string_view(dump).substr(at, end - at);
+    if (!line.starts_with("process ") && !line.starts_with("metadata ")) kept += line;
+    at = end;
+  }
+  return kept;
+}
+
+TEST(AppendTrace, KeepsEveryTableAndColumn) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const Trace trace = RandomTrace(seed).Make(300);
+    TraceBuilder builder;
+    TraceAppender appender(&builder);
+    appender.Append(trace, {}, -1);
+    const Trace copy = builder.Build();
+    EXPECT_EQ(Tables(copy), Tables(trace)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge/clock_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+constexpr size_t kMinPairsForDrift = 4;
+constexpr double kMinRangeForDriftNs = 1e8;
+constexpr double kMaxDrift = 500e-6;
+constexpr double kMinKeptNs = 1000;  // pairs as close as this are never outliers
+constexpr int kMaxRounds = 8;
+
+struct Point {
+  double x;  // own - pivot
+  double y;  // reference - own - base
+};
+
+double Quantile(std::vector<double> values, double share) {
+  const auto at = static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+struct Line {
+  double offset = 0;
+  double drift = 0;
+  double Distance(const Point& point) const { return std::fabs(point.y - offset - drift * point.x); }
+};
+
+std::vector<double> Distances(const std::vector<Point>& points, const Line& line) {
+  std::vector<double> distances;
+  distances.reserve(points.size());
+  for (const Point& point : points)
+    distances.push_back(line.Distance(point));
+  return distances;
+}
+
+// The slope between the medians of the first and the last third stands up to a third of outliers.
+Line FirstGuess(const std::vector<Point>& points, bool with_drift) {
+  std::vector<double> all;
+  for (const Point& point : points)
+    all.push_back(point.y);
+  Line line{Quantile(all, 0.5), 0};
+  if (!with_drift) return line;
+  const auto third = static_cast<ptrdiff_t>(points.size() / 3);
+  std::vector<double> x[2], y[2];
+  for (ptrdiff_t i = 0; i < std::max<ptrdiff_t>(third, 1); ++i) {
+    const Point& first = points[static_cast<size_t>(i)];
+    const Point& last = points[points.size() - 1 - static_cast<size_t>(i)];
+    x[0].push_back(first.x), y[0].push_back(first.y);
+    x[1].push_back(last.x), y[1].push_back(last.y);
+  }
+  const double run = Quantile(x[1], 0.5) - Quantile(x[0], 0.5);
+  if (run > 0) line.drift = std::clamp((Quantile(y[1], 0.5) - Quantile(y[0], 0.5)) / run, -kMaxDrift, kMaxDrift);
+  std::vector<double> rest;
+  for (const Point& point : points)
+    rest.push_back(point.y - line.drift * point.x);
+  line.offset = Quantile(rest, 0.5);
+  return line;
+}
+
+Line LeastSquares(const std::vector<Point>& points, const Line& near, double limit, bool with_drift) {
+  double n = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
+  for (const Point& point : points) {
+    if (near.Distance(point) > limit) continue;
+    n += 1, sum_x += point.x, sum_y += point.y, sum_xx += point.x * point.x, sum_xy += point.x * point.y;
+  }
+  const double spread = n * sum_xx - sum_x * sum_x;
+  Line line;
+  if (with_drift && spread > 0) line.drift = std::clamp((n * sum_xy - sum_x * sum_y) / spread, -kMaxDrift, kMaxDrift);
+  line.offset = (sum_y - line.drift * sum_x) / n;
+  return line;
+}
+
+}  // namespace
+
+int64_t ClockMap::ToReference(int64_t own_ns) const {
+  const auto since = static_cast<int64_t>(static_cast<uint64_t>(own_ns) - static_cast<uint64_t>(pivot_ns));
+  const auto moved = static_cast<int64_t>(std::llround(drift * static_cast<double>(since)));
+  return static_cast<int64_t>(static_cast<uint64_t>(own_ns) + static_cast<uint64_t>(offset_ns) +
+                              static_cast<uint64_t>(moved));
+}
+
+ClockFit FitClock(std::span<const ClockPair> pairs) {
+  ClockFit fit;
+  fit.map.pivot_ns = pairs[pairs.size() / 2].own;
+  const int64_t base = pairs[pairs.size() / 2].reference - fit.map.pivot_ns;
+  std::vector<Point> points;
+  points.reserve(pairs.size());
+  for (const ClockPair& pair : pairs)
+    points.push_back(
+        {static_cast<double>(pair.own - fit.map.pivot_ns), static_cast<double>(pair.reference - pair.own - base)});
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+  const bool with_drift =
+      points.size() >= kMinPairsForDrift && points.back().x - points.front().x >= kMinRangeForDriftNs;
+
+  Line line = FirstGuess(points, with_drift);
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const double limit = std::max(4 * Quantile(Distances(points, line), 0.5), kMinKeptNs);
+    const Line next = LeastSquares(points, line, limit, with_drift);
+    const bool stands = std::fabs(next.offset - line.offset) < 0.5 && std::fabs(next.drift - line.drift) < 1e-10;
+    line = next;
+    if (stands) break;
+  }
+  fit.map.offset_ns = base + static_cast<int64_t>(std::llround(line.offset));
+  fit.map.drift = line.drift;
+  const std::vector<double> distances = Distances(points, line);
+  fit.residual_p50_ns = std::llround(Quantile(distances, 0.5));
+  fit.residual_p99_ns = std::llround(Quantile(distances, 0.99));
+  return fit;
+}
+
+}  // namespace opscope

@@ -1,0 +1,209 @@
+// Facts of each input, who belongs to the job, one clock per rank, then one copy after the other.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/short_memory.h"
+#include "base/text.h"
+#include "merge/alignment.h"
+#include "merge/append_trace.h"
+#include "merge/job.h"
+#include "merge/merge_metadata.h"
+#include "merge/sync_points.h"
+#include "trace/builder.h"
+
+namespace opscope {
+namespace {
+
+// A rank has one clock for all its files; a file of no rank has its own.
+struct Members {
+  std::vector<ClockMember> clocks;
+  std::vector<size_t> of_input;  // SIZE_MAX: left out
+};
+
+void AddTo(ClockMember* member, const InputFacts& facts, const SyncPoints& points, int64_t epoch_ns) {
+  const bool is_new = member->points.empty() && member->first_ns == 0 && member->last_ns == 0;
+  member->first_ns = is_new ? facts.first_ns : std::min(member->first_ns, facts.first_ns);
+  member->last_ns = is_new ? facts.last_ns : std::max(member->last_ns, facts.last_ns);
+  member->has_wall_clock = facts.has_wall_clock;
+  for (const auto& [group, list] : points) {
+    std::vector<SyncPoint>& all = member->points[group];
+    for (SyncPoint point : list) {
+      point.time_ns = (Timestamp{point.time_ns} + Duration{epoch_ns}).ns;
+      all.push_back(point);
+    }
+  }
+}
+
+Members FindMembers(const std::vector<MergeInput>& inputs, const std::vector<InputFacts>& facts,
+                    const MergeOptions& options) {
+  Members members;
+  std::map<int32_t, size_t> of_rank;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    members.of_input.push_back(SIZE_MAX);
+    if (!facts[i].left_out.empty()) continue;
+    size_t member = members.clocks.size();
+    if (facts[i].rank >= 0) member = of_rank.emplace(facts[i].rank, member).first->second;
+    if (member == members.clocks.size()) members.clocks.emplace_back();
+    members.of_input.back() = member;
+    const Trace& trace = inputs[i].trace;
+    AddTo(&members.clocks[member], facts[i], FindSyncPoints(trace, options.sync_names), trace.info().epoch_ns);
+  }
+  for (ClockMember& member : members.clocks) {
+    for (auto& [group, list] : member.points)
+      std::sort(list.begin(), list.end(), [](const SyncPoint& a, const SyncPoint& b) { return a.time_ns < b.time_ns; });
+  }
+  return members;
+}
+
+template <typename T>
+std::vector<T> InOrder(std::vector<T>* values, const std::vector<size_t>& order) {
+  std::vector<T> sorted;
+  for (const size_t i : order)
+    sorted.push_back(std::move((*values)[i]));
+  return sorted;
+}
+
+class Merger {
+ public:
+  Merger(std::vector<MergeInput> inputs, const MergeOptions& options) : inputs_(std::move(inputs)), options_(options) {}
+
+  Result<Merged> Run() {
+    if (inputs_.empty()) return Error{ErrorCode::kInvalidArgument, "nothing to merge"};
+    for (const MergeInput& input : inputs_)
+      facts_.push_back(FactsOf(input));
+    const std::vector<size_t> order = CanonicalOrder(facts_);
+    inputs_ = InOrder(&inputs_, order);
+    facts_ = InOrder(&facts_, order);
+    LeaveOutOthers(&facts_);
+    for (const InputFacts& facts : facts_) {
+      if (facts.left_out.empty()) merged_.world_size = std::max(merged_.world_size, facts.world_size);
+    }
+    const Members members = FindMembers(inputs_, facts_, options_);
+    const Alignment alignment = AlignClocks(members.clocks, options_.max_clock_difference_ns);
+    Describe(members, alignment);
+    Copy(members, alignment);
+    AddProblems();
+    AddMergeMetadata(inputs_metadata_, merged_, &builder_);
+    merged_.trace = builder_.Build();
+    return std::move(merged_);
+  }
+
+ private:
+  // What the result says of each input; strangers are left out here.
+  void Describe(const Members& members, const Alignment& alignment) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const InputFacts& facts = facts_[i];
+      MergedInput input;
+      input.name = facts.name;
+      input.rank = facts.rank;
+      input.rank_is_from_name = facts.rank_is_from_name;
+      input.left_out = facts.left_out;
+      input.spans = facts.spans;
+      if (members.of_input[i] != SIZE_MAX) {
+        const MemberClock& clock = alignment.clocks[members.of_input[i]];
+        input.clock = clock.source;
+        input.offset_ns = clock.map.ToReference(facts.first_ns) - facts.first_ns;
+        input.drift = clock.map.drift;
+        input.sync_points = clock.sync_points;
+        input.residual_p50_ns = clock.residual_p50_ns;
+        input.residual_p99_ns = clock.residual_p99_ns;
+        if (clock.is_stranger) facts_[i].left_out = clock.doubt, facts_[i].left_out_problem = "other_job";
+        input.left_out = facts_[i].left_out;
+        doubts_.push_back(clock.is_stranger ? "" : clock.doubt);
+        late_.push_back(clock.missed_before), early_.push_back(clock.missed_after);
+      } else {
+        doubts_.emplace_back(), late_.push_back(0), early_.push_back(0);
+      }
+      merged_.inputs.push_back(std::move(input));
+    }
+  }
+
+  void Copy(const Members& members, const Alignment& alignment) {
+    TraceAppender appender(&builder_);
+    const size_t reference = static_cast<size_t>(
+        std::find(members.of_input.begin(), members.of_input.end(), alignment.reference) - members.of_input.begin());
+    TraceInfo& info = builder_.info();
+    info = inputs_[reference].trace.info();
+    info.recorded = info.dropped = 0;
+    info.compressed = "none";
+    info.world_size = merged_.world_size;
+    if (inputs_.size() > 1) info.own_costs.reset();  // machines differ
+    inputs_metadata_.resize(inputs_.size());
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      MergedInput& input = merged_.inputs[i];
+      if (!input.left_out.empty()) continue;
+      const Trace& trace = inputs_[i].trace;
+      if (trace.info().options_json != info.options_json) info.options_json = "{}";
+      if (trace.info().format != info.format) info.format = "merged", info.format_version.clear();
+      info.recorded += trace.info().recorded;
+      info.dropped += trace.info().dropped;
+      const MemberClock& clock = alignment.clocks[members.of_input[i]];
+      input.processes = appender.Append(trace, {trace.info().epoch_ns, clock.map, info.epoch_ns}, input.rank);
+      CopyProblems(trace, input);
+      inputs_metadata_[i] = MetadataOf(trace);
+      inputs_[i].trace = Trace();  // its memory is needed for the next
+    }
+    if (appender.shared_ids() > 0) builder_.AddProblem("shared_ids", -1, appender.shared_ids());
+  }
+
+  void CopyProblems(const Trace& trace, const MergedInput& input) {
+    const ProblemColumns& rows = trace.problems();
+    const bool is_one_of_many = inputs_.size() > 1;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      const auto severity = static_cast<ProblemSeverity>(rows.severity[row]);
+      std::string message(trace.text(rows.message[row]));
+      if (is_one_of_many) message += " (" + input.name + ")";
+      builder_.RestoreProblem(trace.text(rows.kind[row]), severity, rows.count[row],
+                              is_one_of_many ? -1 : rows.first_offset[row], message);
+    }
+  }
+
+  // One row per kind, with the name of each input that it is about.
+  void AddProblems() {
+    std::map<std::string_view, std::pair<uint64_t, std::string>> rows;
+    const auto add = [&](std::string_view kind, const std::string& what) {
+      auto& [count, detail] = rows[kind];
+      detail += (count++ == 0 ? "" : "; ") + what;
+    };
+    for (size_t i = 0; i < merged_.inputs.size(); ++i) {
+      const MergedInput& input = merged_.inputs[i];
+      if (!input.left_out.empty()) {
+        add(facts_[i].left_out_problem, input.name + ": " + input.left_out);
+        continue;
+      }
+      if (late_[i] > 0) add("rank_starts_late", input.name + ": " + std::to_string(late_[i]) + " collectives before");
+      if (early_[i] > 0) add("rank_ends_early", input.name + ": " + std::to_string(early_[i]) + " collectives after");
+      if (!doubts_[i].empty()) add("clock_not_aligned", input.name + ": " + doubts_[i]);
+      if (doubts_[i].empty() && input.clock == ClockSource::kNone)
+        add("clock_not_aligned", input.name + ": no wall clock");
+    }
+    for (const auto& [first, last] : MissingRanks(facts_, merged_.world_size)) {
+      add("rank_missing", std::to_string(first) + (first == last ? "" : " to " + std::to_string(last)));
+      rows["rank_missing"].first += last - first;
+    }
+    for (const auto& [kind, row] : rows)
+      builder_.AddProblem(kind, -1, row.first, row.second);
+  }
+
+  std::vector<MergeInput> inputs_;
+  const MergeOptions& options_;
+  std::vector<InputFacts> facts_;  // in canonical order, as everything that follows
+  std::vector<std::string> doubts_;
+  std::vector<uint64_t> late_, early_;
+  std::vector<InputMetadata> inputs_metadata_;
+  TraceBuilder builder_;
+  Merged merged_;
+};
+
+}  // namespace
+
+Result<Merged> MergeTraces(std::vector<MergeInput> inputs, const MergeOptions& options) {
+  return OrShortMemory("the merge", [&]() -> Result<Merged> { return Merger(std::move(inputs), options).Run(); });
+}
+
+}  // namespace opscope

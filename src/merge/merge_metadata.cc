@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge/merge_metadata.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_object.h"
+
+namespace opscope {
+namespace {
+
+constexpr std::string_view kMergeKey = "opscope_merge";
+
+bool AllSay(const std::vector<InputMetadata>& inputs, const Merged& merged, const InputMetadata::value_type& entry) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!merged.inputs[i].left_out.empty()) continue;
+    if (std::find(inputs[i].begin(), inputs[i].end(), entry) == inputs[i].end()) return false;
+  }
+  return true;
+}
+
+void AppendProcesses(const std::vector<MergedProcess>& processes, std::string* out) {
+  *out += '[';
+  for (const MergedProcess& process : processes) {
+    if (out->back() != '[') *out += ',';
+    JsonObject object(out);
+    object.Int("pid", process.pid);
+    if (process.rank >= 0) object.Int("rank", process.rank);
+    object.Close();
+  }
+  *out += ']';
+}
+
+}  // namespace
+
+std::string_view ClockSourceName(ClockSource source) {
+  static constexpr std::string_view kNames[] = {"reference", "collectives", "wall_clock", "none"};
+  return kNames[static_cast<size_t>(source)];
+}
+
+std::string MergedInputJson(const MergedInput& input) {
+  std::string out;
+  JsonObject object(&out);
+  object.Text("file", input.name);
+  if (input.rank >= 0) {
+    object.Int("rank", input.rank);
+    object.Text("rank_from", input.rank_is_from_name ? "name" : "trace");
+  }
+  if (!input.left_out.empty()) {
+    object.Text("left_out", input.left_out);
+    object.Close();
+    return out;
+  }
+  object.Uint("spans", input.spans);
+  object.Text("clock", ClockSourceName(input.clock));
+  object.Int("offset_ns", input.offset_ns);
+  object.Int("drift_ppb", std::llround(input.drift * 1e9));
+  object.Uint("sync_points", input.sync_points);
+  object.Int("residual_p50_ns", input.residual_p50_ns);
+  object.Int("residual_p99_ns", input.residual_p99_ns);
+  object.Key("processes");
+  AppendProcesses(input.processes, &out);
+  object.Close();
+  return out;
+}
+
+InputMetadata MetadataOf(const Trace& trace) {
+  InputMetadata metadata;
+  const MetadataColumns& rows = trace.metadata();
+  for (size_t row = 0; row < rows.size(); ++row) {
+    if (trace.text(rows.key[row]) == kMergeKey) continue;
+    metadata.emplace_back(trace.text(rows.key[row]), trace.text(rows.json[row]));
+  }
+  return metadata;
+}
+
+void AddMergeMetadata(const std::vector<InputMetadata>& inputs, const Merged& merged, TraceBuilder* builder) {
+  std::string json = "{";
+  if (merged.world_size > 0) json += "\"world_size\":" + std::to_string(merged.world_size) + ",";
+  json += "\"inputs\":[";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i > 0) json += ',';
+    json += MergedInputJson(merged.inputs[i]);
+    json.back() = ',';  // the object goes on
+    json += "\"metadata\":";
+    JsonObject own(&json);
+    for (const auto& entry : inputs[i]) {
+      if (AllSay(inputs, merged, entry)) {
+        builder->AddMetadata(entry.first, entry.second);
+        continue;
+      }
+      own.Key(entry.first);
+      json += entry.second;
+    }
+    own.Close();
+    json += '}';
+  }
+  builder->AddMetadata(kMergeKey, json + "]}");
+}
+
+}  // namespace opscope

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge/sequence_match.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace opscope {
+namespace {
+
+constexpr size_t kMaxCompared = 512;        // points of an overlap that are looked at
+constexpr double kMaxOtherLabels = 0.05;    // share of the overlap: some collectives may not have been recorded
+constexpr int64_t kManyGaps = 8;            // that agree cannot be chance
+constexpr int64_t kGoodJitterNs = 100'000;  // gaps that agree this well fit, however regular the program is
+
+using Points = std::vector<SyncPoint>;
+
+// Point j of `own` is point j + shift of `reference`.
+struct Shift {
+  int64_t shift = 0;
+  int64_t overlap = 0;
+  int64_t jitter_ns = 0;      // median change of the clocks' difference from one point to the next
+  int64_t difference_ns = 0;  // of the clocks in the middle of the overlap
+};
+
+int64_t Median(std::vector<int64_t>* values) {
+  if (values->empty()) return 0;
+  const auto middle = values->begin() + static_cast<ptrdiff_t>(values->size() / 2);
+  std::nth_element(values->begin(), middle, values->end());
+  return *middle;
+}
+
+class Shifter {
+ public:
+  Shifter(const Points& reference, const Points& own) : reference_(reference), own_(own) {
+    const auto shorter = static_cast<int64_t>(std::min(reference.size(), own.size()));
+    min_overlap_ = std::min(shorter, std::max<int64_t>(3, shorter / 4));
+  }
+
+  // Fills `outcome` with why there is none. A clock that is set wrong is believed less than many gaps that agree.
+  std::optional<Shift> Best(std::optional<int64_t> max_difference, MatchOutcome* outcome) {
+    const int64_t variation = GapVariation();
+    const std::vector<Shift> fitting = Fitting();
+    std::vector<Shift> in_time;
+    for (const Shift& shift : fitting) {
+      if (!max_difference || std::llabs(shift.difference_ns) <= *max_difference) in_time.push_back(shift);
+    }
+    if (!in_time.empty()) {
+      const Shift best = Choose(in_time, max_difference.has_value());
+      if (best.jitter_ns <= std::max(kGoodJitterNs, variation / 2)) return best;
+    } else if (!fitting.empty()) {
+      const Shift best = Choose(fitting, false);
+      if (best.overlap >= kManyGaps && best.jitter_ns < variation / 4) return best;
+    }
+    *outcome = !in_time.empty()   ? MatchOutcome::kDoesNotFit
+               : !fitting.empty() ? MatchOutcome::kOtherTime
+                                  : MatchOutcome::kContradicts;
+    return std::nullopt;
+  }
+
+  void AddPairs(const Shift& shift, std::vector<ClockPair>* pairs) const {
+    const int64_t first = std::max<int64_t>(0, -shift.shift);
+    for (int64_t j = first; j < first + shift.overlap; ++j) {
+      const SyncPoint& own = own_[static_cast<size_t>(j)];
+      const SyncPoint& reference = reference_[static_cast<size_t>(j + shift.shift)];
+      if (own.label == reference.label) pairs->push_back({own.time_ns, reference.time_ns});
+    }
+  }
+
+ private:
+  // The shifts under which the kinds agree.
+  std::vector<Shift> Fitting() {
+    std::vector<Shift> fitting;
+    const auto n = static_cast<int64_t>(reference_.size()), m = static_cast<int64_t>(own_.size());
+    for (int64_t shift = min_overlap_ - m; shift <= n - min_overlap_; ++shift) {
+      const int64_t first = std::max<int64_t>(0, -shift);
+      Shift candidate{shift, std::min(m, n - shift) - first, 0, 0};
+      candidate.difference_ns = DifferenceAt(first + candidate.overlap / 2, shift);
+      if (Compare(&candidate)) fitting.push_back(candidate);
+    }
+    return fitting;
+  }
+
+  int64_t DifferenceAt(int64_t j, int64_t shift) const {
+    return reference_[static_cast<size_t>(j + shift)].time_ns - own_[static_cast<size_t>(j)].time_ns;
+  }
+
+  // False: the kinds do not agree.
+  bool Compare(Shift* shift) {
+    const int64_t compared = std::min<int64_t>(shift->overlap, kMaxCompared);
+    const int64_t first = std::max<int64_t>(0, -shift->shift) + (shift->overlap - compared) / 2;
+    int64_t others = 0;
+    changes_.clear();
+    for (int64_t j = first; j < first + compared; ++j) {
+      const bool same = own_[static_cast<size_t>(j)].label == reference_[static_cast<size_t>(j + shift->shift)].label;
+      if (!same && static_cast<double>(++others) > kMaxOtherLabels * static_cast<double>(compared)) return false;
+      if (j > first) changes_.push_back(std::llabs(DifferenceAt(j, shift->shift) - DifferenceAt(j - 1, shift->shift)));
+    }
+    shift->jitter_ns = Median(&changes_);
+    return true;
+  }
+
+  // Of those whose gaps agree about as well as the best one's, the one that the clocks like most, or the longest.
+  // Clocks count for much: a few steps of a regular program fit each other in many ways.
+  static Shift Choose(const std::vector<Shift>& fitting, bool clocks_count) {
+    int64_t least = INT64_MAX;
+    for (const Shift& shift : fitting)
+      least = std::min(least, shift.jitter_ns);
+    const int64_t limit = clocks_count ? std::max(4 * least, kGoodJitterNs) : least + least / 2 + 2000;
+    const Shift* best = nullptr;
+    for (const Shift& shift : fitting) {
+      if (shift.jitter_ns > limit) continue;
+      const bool better =
+          best == nullptr || (clocks_count ? std::llabs(shift.difference_ns) < std::llabs(best->difference_ns)
+                                           : shift.overlap > best->overlap);
+      if (better) best = &shift;
+    }
+    return *best;
+  }
+
+  // How much the gaps of the program itself vary: two unrelated programs would differ by at least this.
+  int64_t GapVariation() const {
+    std::vector<int64_t> gaps;
+    for (size_t i = 1; i < std::min(reference_.size(), kMaxCompared); ++i)
+      gaps.push_back(reference_[i].time_ns - reference_[i - 1].time_ns);
+    std::vector<int64_t> copy = gaps;
+    const int64_t median = Median(&copy);
+    for (int64_t& gap : gaps)
+      gap = std::llabs(gap - median);
+    return Median(&gaps);
+  }
+
+  const Points& reference_;
+  const Points& own_;
+  int64_t min_overlap_ = 1;
+  std::vector<int64_t> changes_;
+};
+
+}  // namespace
+
+SequenceMatch MatchSequences(const SyncPoints& reference, const SyncPoints& own,
+                             std::optional<int64_t> max_difference_ns) {
+  SequenceMatch match;
+  for (const auto& [group, points] : own) {
+    const auto same = reference.find(group);
+    if (same == reference.end() || points.empty() || same->second.empty()) continue;
+    Shifter shifter(same->second, points);
+    MatchOutcome outcome = MatchOutcome::kNothingShared;
+    if (const std::optional<Shift> best = shifter.Best(max_difference_ns, &outcome)) {
+      shifter.AddPairs(*best, &match.pairs);
+      const auto sizes = static_cast<int64_t>(same->second.size()) - static_cast<int64_t>(points.size());
+      match.before += static_cast<uint64_t>(std::max<int64_t>(0, best->shift));
+      match.after += static_cast<uint64_t>(std::max<int64_t>(0, sizes - best->shift));
+      match.outcome = MatchOutcome::kMatched;
+    } else if (match.outcome != MatchOutcome::kMatched) {
+      // Where the group is not told there may be several in one sequence.
+      if (group.empty() && outcome == MatchOutcome::kContradicts) outcome = MatchOutcome::kDoesNotFit;
+      match.outcome = std::max(match.outcome, outcome);
+    }
+  }
+  if (!match.pairs.empty()) match.outcome = MatchOutcome::kMatched;
+  return match;
+}
+
+std::vector<ClockPair> PairsNear(const SyncPoints& reference, const SyncPoints& own, const ClockMap& map,
+                                 int64_t tolerance_ns) {
+  std::vector<ClockPair> pairs;
+  for (const auto& [group, points] : own) {
+    const auto same = reference.find(group);
+    if (same == reference.end()) continue;
+    const Points& candidates = same->second;
+    size_t next = 0;
+    for (const SyncPoint& point : points) {
+      const int64_t expected = map.ToReference(point.time_ns);
+      while (next < candidates.size() && candidates[next].time_ns < expected - tolerance_ns)
+        ++next;
+      size_t nearest = candidates.size();
+      for (size_t i = next; i < candidates.size() && candidates[i].time_ns <= expected + tolerance_ns; ++i) {
+        if (candidates[i].label != point.label) continue;
+        if (nearest == candidates.size() ||
+            std::llabs(candidates[i].time_ns - expected) < std::llabs(candidates[nearest].time_ns - expected))
+          nearest = i;
+      }
+      if (nearest < candidates.size()) pairs.push_back({point.time_ns, candidates[nearest].time_ns});
+    }
+  }
+  return pairs;
+}
+
+}  // namespace opscope

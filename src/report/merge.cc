@@ -1,0 +1,82 @@
+// What became of each input of a merge: for people, and "opscope.merge/1".
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/json_object.h"
+#include "opscope/report.h"
+#include "report/code_points.h"
+#include "report/human_units.h"
+
+namespace opscope {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+Cells CellsOf(const MergedInput& input) {
+  const std::string rank = input.rank < 0 ? "-" : std::to_string(input.rank) + (input.rank_is_from_name ? "*" : "");
+  if (!input.left_out.empty()) return {rank, input.name, "-", "left out", "-", "-", "-", "-"};
+  const bool has_points = input.clock == ClockSource::kCollectives;
+  std::string clock(ClockSourceName(input.clock));
+  std::replace(clock.begin(), clock.end(), '_', ' ');
+  return {rank,
+          input.name,
+          std::to_string(input.spans),
+          clock,
+          HumanTime(input.offset_ns),
+          FixedText(input.drift * 1e6, 2) + " ppm",
+          has_points ? std::to_string(input.sync_points) : "-",
+          has_points ? HumanTime(input.residual_p99_ns) : "-"};
+}
+
+}  // namespace
+
+std::string FormatMerge(const Merged& merged) {
+  std::vector<Cells> rows = {{"Rank", "File", "Spans", "Clock", "Offset", "Drift", "Points", "Residual p99"}};
+  bool has_guess = false;
+  for (const MergedInput& input : merged.inputs) {
+    rows.push_back(CellsOf(input));
+    has_guess |= input.rank_is_from_name;
+  }
+  std::vector<size_t> width(rows[0].size());
+  for (const Cells& cells : rows) {
+    for (size_t i = 0; i < cells.size(); ++i)
+      width[i] = std::max(width[i], CountCodePoints(cells[i]));
+  }
+  std::string out;
+  for (const Cells& cells : rows) {
+    std::string line;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const bool is_text = i == 1 || i == 3;
+      line += i == 0 ? "" : "  ";
+      AppendPadded(cells[i], width[i], is_text, &line);
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  if (has_guess) out += "* from the name of the file\n";
+  return out;
+}
+
+std::string MergeJson(const Merged& merged) {
+  std::string out;
+  JsonObject object(&out);
+  object.Text("schema", "opscope.merge/1");
+  object.Uint("world_size", merged.world_size);
+  object.Key("inputs");
+  out += '[';
+  for (const MergedInput& input : merged.inputs) {
+    out += &input == merged.inputs.data() ? "\n" : ",\n";
+    out += MergedInputJson(input);
+  }
+  out += "\n]";
+  object.Key("problems");
+  out += ProblemsJson(merged.trace);
+  object.Close();
+  return out + "\n";
+}
+
+}  // namespace opscope
