@@ -21,6 +21,10 @@ inline constexpr uint32_t kTorchSourceAbi = 2;
 inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
 // Likewise a text, what TorchSource::operators said. Import makes it rows of Trace::operators.
 inline constexpr std::string_view kOperatorsKey = "opscope.operators";
+// Likewise a number: torch's spans are numbered from it, so that no two recordings of a process share a number.
+inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
+// Likewise `false`: torch's switch for arrows from forward to backward was off when the recording ended.
+inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backward";
 
 // A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
 struct HeldTensorImpl {

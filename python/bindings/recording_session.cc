@@ -89,10 +89,12 @@ Status RecordingSession::Start() {
   return {};
 }
 
-void RecordingSession::Stop() {
+void RecordingSession::Stop(bool links_forward_to_backward) {
   if (is_in_child()) return;
   const std::lock_guard lock(mutex_);
-  if (state_ == State::kRunning) StopLocked();
+  if (state_ != State::kRunning) return;
+  links_forward_to_backward_ = links_forward_to_backward;
+  StopLocked();
 }
 
 void RecordingSession::Pause(bool paused) {
@@ -114,9 +116,26 @@ void RecordingSession::StopLocked() {
   source_session_ = nullptr;
   ReportOperators();
   ReportSourceFailures();  // both before the close, which ends the file of record_to
+  ReportTorchFacts();
   opscope_window_close(window_);
   final_counts_ = opscope_window_counts(window_);
   state_ = State::kStopped;
+}
+
+// The numbers of torch's events go on over the recordings of a process, as torch's do. The source has stopped.
+void RecordingSession::ReportTorchFacts() {
+  static std::atomic<uint32_t> next_id{1};
+  if (options_.source == nullptr) return;
+  const auto recorded = static_cast<uint32_t>(opscope_window_counts(window_).recorded);
+  uint32_t first = next_id.fetch_add(recorded, std::memory_order_relaxed);
+  if (first == 0 || first + recorded < first) {  // 32 bits are used up: they begin anew
+    first = 1;
+    next_id.store(1 + recorded, std::memory_order_relaxed);
+  }
+  opscope_window_add_metadata(window_, JsonMember(kFirstEventIdKey, std::to_string(first)).c_str());
+  if (!links_forward_to_backward_) {
+    opscope_window_add_metadata(window_, JsonMember(kForwardBackwardKey, "false").c_str());
+  }
 }
 
 // The source counts for the whole process: a failure while two recordings are open is told by both.

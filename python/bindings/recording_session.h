@@ -49,8 +49,8 @@ class RecordingSession {
   // A session records once. kInvalidArgument: it was started before; kUnsupported: the recorder or
   // the source has no room for one more, the message says which.
   Status Start();
-  // Ends the recording; milliseconds at most. A second call does nothing.
-  void Stop();
+  // Ends the recording; milliseconds at most. A second call does nothing. links_forward_to_backward: torch's switch.
+  void Stop(bool links_forward_to_backward = true);
   bool is_running() const;
   // While paused no range of the source begins to be recorded; without effect unless it is running.
   void Pause(bool paused);
@@ -80,6 +80,7 @@ class RecordingSession {
   void StopLocked();
   void FreeWindow();
   void ReportSourceFailures();
+  void ReportTorchFacts();
   void ReportOperators();
   Status RefuseUnlessStopped() const;
   Result<std::shared_ptr<const Trace>> ImportWindow();
@@ -93,6 +94,7 @@ class RecordingSession {
   void* source_session_ = nullptr;
   uint64_t source_failures_ = 0;  // of the source before the start
   WindowCounts final_counts_;
+  bool links_forward_to_backward_ = true;
   SharedRecording kept_;
   std::optional<Result<std::shared_ptr<const Trace>>> trace_;
   std::atomic<bool> is_imported_{false};  // trace_ is complete and stays; read without the mutex in a child

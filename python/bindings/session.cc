@@ -118,7 +118,11 @@ void BindSession(nb::module_& module) {
           "What record_to could not do, asked after start() and after stop(); '' when all is well.")
       .def("start", &Start, "RuntimeError: it was started before, or the recorder or the source has no room.")
       .def(
-          "stop", [](RecordingSession& session) { WithoutGil([&] { session.Stop(); }); },
+          "stop",
+          [](RecordingSession& session, bool links_forward_to_backward) {
+            WithoutGil([&] { session.Stop(links_forward_to_backward); });
+          },
+          nb::arg("links_forward_to_backward") = true,
           "Ends the recording in milliseconds; a second call does nothing.")
       .def(
           "pause", [](RecordingSession& session, bool paused) { WithoutGil([&] { session.Pause(paused); }); },

@@ -146,6 +146,18 @@ void AddOperators(std::string_view json, TraceBuilder* builder) {
   }
 }
 
+// What the windows say about torch's numbers and arrows; the first window's number.
+void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
+  uint64_t first_id = 0;
+  for (const WindowInfo& window : windows) {
+    for (const auto& [key, json] : window.metadata) {
+      if (key == kFirstEventIdKey && first_id == 0) first_id = CountOf(json);
+      if (key == kForwardBackwardKey && json == "false") links->LeaveUnlinked();
+    }
+  }
+  if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
+}
+
 void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
   for (const WindowInfo& window : windows) {
     if (window.is_live) {
@@ -156,6 +168,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
     for (const auto& [key, json] : window.metadata) {
       const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
+      if (key == kFirstEventIdKey || key == kForwardBackwardKey) continue;  // ReadTorchFacts
       if (failures > 0) {
         builder->AddProblem("source_failure", -1, failures);
       } else if (key == kOperatorsKey) {
@@ -279,6 +292,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   builder_->ReserveSpans(spans);
 
   RecordingTables tables(builder_, &clock);
+  ReadTorchFacts(windows_, tables.links());
   for (const WindowInfo& window : windows_)
     tables.NameProcess(window.process, window.process_name);
   uint64_t recorded = 0;

@@ -39,6 +39,7 @@ class RecordingTables {
   uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
                      uint64_t window_end);
   void Fill(ThreadTeam* team);
+  TorchLinks* links() { return &links_; }
   void Finish();
 
  private:

@@ -28,7 +28,7 @@ void TorchLinks::AddThread(AddedSpan first, size_t count, uint64_t logical_threa
 void TorchLinks::Finish() {
   PassSequencesUp();
   NumberByStart();
-  LinkForwardToBackward();
+  if (is_linked_) LinkForwardToBackward();
 }
 
 void TorchLinks::PassSequencesUp() {
@@ -60,9 +60,9 @@ void TorchLinks::NumberByStart() {
   }
   NaturalSort(&starts, [](const Start& a, const Start& b) { return a.start < b.start; });
   const std::span<uint32_t> ids = builder_->external_ids();
-  uint32_t number = 0;
+  uint32_t number = first_id_;
   for (const Start& start : starts.view())
-    ids[start.span] = ++number;
+    ids[start.span] = number++;
 }
 
 // False, and some numbers are wrong: the spans do not stand by start.
@@ -70,13 +70,13 @@ bool TorchLinks::NumberInOrderOfAddition() {
   const std::span<const Timestamp> starts = builder_->added_spans().start;
   const std::span<uint32_t> ids = builder_->external_ids();
   Timestamp last{INT64_MIN};
-  uint32_t number = 0;
+  uint32_t number = first_id_;
   for (const Thread& thread : threads_) {
     for (size_t span = static_cast<size_t>(thread.first), end = span + thread.count; span < end; ++span) {
       if (ids[span] == 0) continue;
       if (starts[span] < last) return false;
       last = starts[span];
-      ids[span] = ++number;
+      ids[span] = number++;
     }
   }
   return true;

@@ -1,5 +1,5 @@
 // What torch's profiler derives after the window, done the same way (specs: Kineto's post-processing):
-//   - "External id": the spans of torch are numbered from 1 in the order of their starts
+//   - "External id": the spans of torch are numbered in the order of their starts
 //   - `autograd::engine::evaluate_function: X` takes sequence number and forward thread of the backward
 //     span that directly follows it on its thread
 //   - the forward thread of a span without a sequence number is not shown
@@ -30,6 +30,10 @@ class TorchLinks {
   // Spans of torch of the last AddThread: with a sequence number, best by end; of backward functions.
   void AddSequenced(AddedSpan span) { sequenced_.push_back({{}, Number(span), thread()}); }
   void AddBackward(AddedSpan span) { backward_.push_back({Number(span), thread()}); }
+  // Numbers count from here.
+  void set_first_id(uint32_t id) { first_id_ = id; }
+  // No arrows: torch's switch for them was off.
+  void LeaveUnlinked() { is_linked_ = false; }
   void Finish();
 
  private:
@@ -60,6 +64,8 @@ class TorchLinks {
   void LinkForwardToBackward();
 
   TraceBuilder* builder_;
+  uint32_t first_id_ = 1;
+  bool is_linked_ = true;
   std::vector<Thread> threads_;
   Column<Sequenced> sequenced_;
   Column<Backward> backward_;

@@ -16,6 +16,7 @@ from .events import EventList, unfilled_events
 from .inner_profile import InnerProfile
 from .python_calls import start_calls
 from .told_flag import tell_torch
+from .torch_switches import links_forward_to_backward
 
 # The least that a cycle of acc_events is given when the cycles before it have used the memory up.
 _LEAST_BYTES = 1 << 16
@@ -114,7 +115,7 @@ class Recording(InnerProfile):
         began = time.perf_counter_ns()
         if self._calls is not None:
             self._calls.stop()
-        self._session.stop()
+        self._session.stop(links_forward_to_backward())
         if not self._stopped:
             self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
             self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
