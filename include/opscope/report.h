@@ -14,6 +14,7 @@
 
 #include "opscope/analysis/flame.h"
 #include "opscope/analysis/function_events.h"
+#include "opscope/analysis/memory_timeline.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/merge.h"
 #include "opscope/result.h"
@@ -82,6 +83,15 @@ struct TorchTableOptions {
 // FormattedTimesMixin's text of a time, and torch's text of a size: "1.234ms", "12.00 KB".
 [[nodiscard]] std::string FormatTorchTime(double time_us);
 [[nodiscard]] std::string FormatTorchMemory(int64_t bytes);
+
+// ---- memory timeline ----------------------------------------------------------------------------
+
+// torch's files: [times in us, [0, bytes by category in the order of MemoryCategory] by time].
+[[nodiscard]] std::string MemoryTimelineJson(const MemoryByCategory& sums);
+// And [time in ns or -1, action, bytes gained, category] by event; a write loses in one category and gains in another.
+[[nodiscard]] std::string MemoryTimelineRawJson(const MemoryTimeline& timeline, MemoryDevice device, int64_t epoch_ns);
+// A page with the stacked areas as SVG, in torch's colours, and a table; it needs no other file.
+[[nodiscard]] std::string MemoryTimelineHtml(const MemoryByCategory& sums, std::string_view title);
 
 // ---- tables for people, JSON, CSV ---------------------------------------------------------------
 

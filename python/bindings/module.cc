@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindErrors(module);
   opscope::python::BindTrace(module);
   opscope::python::BindTables(module);
+  opscope::python::BindMemoryTimeline(module);
   opscope::python::BindSummary(module);
   opscope::python::BindFlame(module);
   opscope::python::BindFlight(module);  // before Session, whose signature names it

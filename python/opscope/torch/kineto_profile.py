@@ -14,10 +14,11 @@ from torch.autograd import ProfilerActivity
 from .. import _core
 from ..flight import Flight
 from ..trace import Trace
-from . import metadata
+from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
 from .errors import UnsupportedFeature
 from .experimental_config import read_experimental_config
+from .memory_timeline import MemoryTimeline
 from .recording import Recording
 from .settings import (
     DEFAULT_MAX_BYTES,
@@ -175,7 +176,7 @@ class _KinetoProfile(Views):
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),
             trace_only=self._is_trace_only(),
-            tensor_identities=not self._missing_for_memory_timeline(),
+            tensor_identities=not memory_timeline.missing_flags(self),
             use_device=device,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
@@ -337,7 +338,11 @@ class _KinetoProfile(Views):
         return self.profiler.export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
-        """Deprecated in torch; needs profile_memory and with_stack, which are not there yet."""
+        """Writes what memory held, by category, in the form that the name ends in.
+
+        ``.html``: a picture; ``raw.json.gz``: every event; ``.json`` and ``.json.gz``: times and bytes by category.
+        ``device``: "cpu", "cuda:0", ...; by default the one that was profiled. Deprecated in torch.
+        """
         warnings.warn(
             "`export_memory_timeline` is deprecated and will be removed in a future version. "
             "Please use `torch.cuda.memory._record_memory_history` and "
@@ -345,11 +350,13 @@ class _KinetoProfile(Views):
             FutureWarning,
             stacklevel=2,
         )
-        raise ValueError(f"{self._missing_for_memory_timeline()} required for memory profiling.")
+        self.mem_tl = MemoryTimeline.of_profile(self)
+        self.mem_tl.export(path, device or memory_timeline.default_device(self.use_device))
 
-    def _missing_for_memory_timeline(self) -> str:
-        wanted = ("record_shapes", "profile_memory", "with_stack")
-        return ", ".join(f"{name}=True" for name in wanted if not getattr(self, name))
+    def _memory_profile(self):
+        """Torch's graph of Python objects is not built."""
+        memory_timeline.refuse_missing_flags(self)
+        raise UnsupportedFeature("_memory_profile()", "its graph is not built of objects", "export_memory_timeline()")
 
     # ---- what the original has not ----------------------------------------------------------
 

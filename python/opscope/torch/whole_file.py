@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files that appear under their name when they are whole."""
+"""Files that appear under their name when they are whole."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import IO
 
 
 @contextmanager
-def whole_file(path) -> Iterator[TextIO]:
-    """A file to write text to, which takes its name when the block ends without an exception.
+def whole_file(path, *, binary: bool = False) -> Iterator[IO]:
+    """A file to write text to (bytes if ``binary``), which takes its name when the block ends without an exception.
 
     What exists and is no plain file (a pipe, ``/dev/stdout``) is written to directly.
     """
     asked = path
+    kind = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape"}
     path = os.fsdecode(path)
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        with open(path, "wb" if binary else "w", **kind) as file:
             yield file
         return
     path = os.path.realpath(path)
     beside = f"{path}.{secrets.token_hex(4)}.tmp"
     try:
-        file = open(beside, "x", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115: renamed below
+        file = open(beside, "xb" if binary else "x", **kind)  # noqa: SIM115: renamed below
     except OSError as error:
         raise type(error)(error.errno, os.strerror(error.errno), asked) from None
     try:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory timeline: how many bytes parameters, activations, gradients, ... hold, moment by moment, as files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import torch
+from torch.profiler import DeviceType
+
+from .. import _core
+from .whole_file import whole_file
+
+
+def missing_flags(prof) -> str:
+    """The arguments that the timeline needs and the profile was not given, as torch lists them."""
+    wanted = ("record_shapes", "profile_memory", "with_stack")
+    return ", ".join(f"{name}=True" for name in wanted if not getattr(prof, name))
+
+
+def refuse_missing_flags(prof) -> None:
+    """Raises torch's ValueError when the profile cannot have a timeline."""
+    if missing := missing_flags(prof):
+        raise ValueError(f"{missing} required for memory profiling.")
+
+
+def default_device(profiled: str | None) -> str:
+    """The device that torch's timeline is of when none is named."""
+    if profiled and profiled != "cuda":
+        return f"{profiled}:0"
+    return "cuda:0" if torch.cuda.is_available() else "cpu"
+
+
+class MemoryTimeline:
+    """The timeline of one recording; ``prof.mem_tl`` after ``prof.export_memory_timeline()``."""
+
+    @classmethod
+    def of_profile(cls, prof) -> MemoryTimeline:
+        """Of its last recording."""
+        refuse_missing_flags(prof)
+        if prof.profiler is None:
+            raise AssertionError("Profiler and kineto_results must be initialized for memory profiling")
+        return cls(prof.profiler.trace._core)
+
+    def __init__(self, trace: _core.Trace) -> None:
+        self._core = _core.MemoryTimeline(trace)
+
+    def export(self, path, device: str) -> None:
+        """Writes the form that the name ends in: ``.html``, ``raw.json.gz``, ``.gz``, anything else is JSON."""
+        name = os.fsdecode(path)
+        if name.endswith(".html"):
+            self.export_memory_timeline_html(path, device)
+        elif name.endswith("raw.json.gz"):
+            _write_gzip(path, self._core.raw_json(*_numbers_of(device)))
+        elif name.endswith(".gz"):
+            _write_gzip(path, self._core.json(*_numbers_of(device)))
+        else:
+            self.export_memory_timeline(path, device)
+
+    def export_memory_timeline(self, path, device_str: str) -> None:
+        """Writes [times in us, bytes by category] as JSON."""
+        _write(path, self._core.json(*_numbers_of(device_str)))
+
+    def export_memory_timeline_raw(self, path, device_str: str) -> None:
+        """Writes [time in ns, action, bytes, category] of each event as JSON."""
+        _write(path, self._core.raw_json(*_numbers_of(device_str)))
+
+    def export_memory_timeline_html(self, path, device_str: str, figsize=None, title: str | None = None) -> None:
+        """Writes a page with a picture; ``figsize`` was for torch's, which is one of pixels."""
+        shown = title or f"Memory timeline of {torch.device(device_str)}"
+        _write(path, self._core.html(*_numbers_of(device_str), shown))
+
+
+def _numbers_of(device_str: str) -> tuple[int, int]:
+    """Torch's number of the device's type, and its index or -1."""
+    device = torch.device(device_str)
+    types = {name.lower(): int(number) for name, number in DeviceType.__members__.items()}
+    name = {"privateuseone": "privateuse1", torch._C._get_privateuse1_backend_name(): "privateuse1"}.get(
+        device.type, device.type
+    )
+    return types[name], -1 if device.index is None else device.index
+
+
+def _write(path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text)
+
+
+def _write_gzip(path, text: str) -> None:
+    with whole_file(path, binary=True) as file:
+        file.write(gzip.compress(text.encode(), compresslevel=6))

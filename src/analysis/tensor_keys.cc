@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/tensor_keys.h"
+
+#include <tsl/robin_map.h>
+#include <tsl/robin_set.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace opscope {
+namespace {
+
+struct Place {
+  uint64_t address = 0;
+  uint64_t device = 0;
+  bool operator==(const Place&) const = default;
+};
+struct PlaceHash {
+  size_t operator()(const Place& place) const {
+    return static_cast<size_t>((place.address ^ place.device << 48) * 0x9e3779b97f4a7c15u >> 7);
+  }
+};
+
+uint64_t Device(int32_t type, int32_t index) {
+  return uint64_t{static_cast<uint32_t>(type)} << 32 | static_cast<uint32_t>(index);
+}
+
+// An event that tells something about storage, in order of time; operators before what else has the same time.
+struct StorageEvent {
+  Timestamp time;
+  enum Kind : uint8_t { kOperator, kHeld, kAllocation } kind = kOperator;
+  uint32_t first = 0;  // rows of the table
+  uint32_t end = 0;
+};
+
+std::vector<StorageEvent> EventsInOrder(const Trace& trace) {
+  std::vector<StorageEvent> events;
+  const TensorColumns& tensors = trace.tensors();
+  for (uint32_t first = 0, end = 0; first < tensors.size(); first = end) {
+    for (end = first + 1; end < tensors.size() && tensors.span[end] == tensors.span[first];)
+      ++end;
+    if (Row(tensors.span[first]) >= trace.spans().size()) continue;
+    events.push_back({trace.spans().start[Row(tensors.span[first])], StorageEvent::kOperator, first, end});
+  }
+  // What an object holds is looked at once: those rows count that stand together, at its first time.
+  const HeldTensorColumns& held = trace.held_tensors();
+  tsl::robin_map<uint64_t, Timestamp> first_time;
+  for (uint32_t row = 0; row < held.size(); ++row) {
+    const auto [known, is_new] = first_time.try_emplace(held.owner[row], held.time[row]);
+    if (!is_new && held.time[row] < known->second) known.value() = held.time[row];
+  }
+  for (uint32_t row = 0; row < held.size(); ++row) {
+    if (first_time.at(held.owner[row]) == held.time[row]) {
+      events.push_back({held.time[row], StorageEvent::kHeld, row, row + 1});
+    }
+  }
+  const AllocationColumns& allocations = trace.allocations();
+  for (uint32_t row = 0; row < allocations.size(); ++row)
+    events.push_back({allocations.time[row], StorageEvent::kAllocation, row, row + 1});
+  std::stable_sort(events.begin(), events.end(),
+                   [](const StorageEvent& a, const StorageEvent& b) { return a.time < b.time; });
+  return events;
+}
+
+class Finder {
+ public:
+  explicit Finder(const Trace& trace) : trace_(trace) {
+    found_.of_tensor.assign(trace.tensors().size(), kNoKey);
+    found_.of_held.assign(trace.held_tensors().size(), kNoKey);
+    found_.of_allocation.assign(trace.allocations().size(), kNoKey);
+  }
+
+  TensorKeys Find() {
+    for (const StorageEvent& event : EventsInOrder(trace_))
+      Follow(event);
+    NumberTensors();
+    return std::move(found_);
+  }
+
+ private:
+  struct Storage {
+    StorageKey key;
+    bool is_tensor = false;  // an operator or an object has used it
+  };
+
+  // The storage that lies there now.
+  uint32_t StorageAt(uint64_t address, int32_t type, int32_t index) {
+    const auto next = static_cast<uint32_t>(storages_.size());
+    const auto [found, is_new] = alive_.try_emplace(Place{address, Device(type, index)}, next);
+    if (is_new) storages_.push_back({{0, type, index, address}, false});
+    return found->second;
+  }
+
+  uint32_t Use(uint64_t tensor, uint64_t address, int32_t type, int32_t index) {
+    const uint32_t storage = StorageAt(address, type, index);
+    storages_[storage].is_tensor = true;
+    // A tensor of unknown identity has its storage alone.
+    const uint32_t first = tensor == 0 ? storage : first_storage_.try_emplace(tensor, storage).first->second;
+    const std::pair<uint32_t, uint32_t> pair = std::minmax(first, storage);
+    if (pair != last_pair_) pairs_.emplace_back(pair);
+    last_pair_ = pair;
+    return storage;
+  }
+
+  void Follow(const StorageEvent& event) {
+    for (uint32_t row = event.first; row < event.end; ++row) {
+      if (event.kind == StorageEvent::kOperator) {
+        const TensorColumns& rows = trace_.tensors();
+        found_.of_tensor[row] = Use(rows.tensor[row], rows.storage[row], rows.device_type[row], rows.device[row]);
+      } else if (event.kind == StorageEvent::kHeld) {
+        const HeldTensorColumns& rows = trace_.held_tensors();
+        found_.of_held[row] = Use(rows.tensor[row], rows.storage[row], rows.device_type[row], rows.device[row]);
+      } else {
+        const AllocationColumns& rows = trace_.allocations();
+        found_.of_allocation[row] = StorageAt(rows.address[row], rows.device_type[row], rows.device[row]);
+        if (rows.bytes[row] < 0)
+          alive_.erase(Place{rows.address[row], Device(rows.device_type[row], rows.device[row])});
+      }
+    }
+  }
+
+  // As torch groups them: pairs in order, each storage stays with the first tensor that it came to.
+  void NumberTensors() {
+    std::sort(pairs_.begin(), pairs_.end());
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+    std::vector<uint32_t> tensor_of(storages_.size(), kNoKey);
+    for (const auto& [first, second] : pairs_) {
+      if (tensor_of[first] == kNoKey) tensor_of[first] = found_.tensor_count++;
+      if (tensor_of[second] == kNoKey) tensor_of[second] = tensor_of[first];
+    }
+    std::vector<uint32_t> order;
+    for (uint32_t storage = 0; storage < storages_.size(); ++storage) {
+      storages_[storage].key.tensor = tensor_of[storage];
+      if (storages_[storage].is_tensor && storages_[storage].key.address != 0) order.push_back(storage);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return tensor_of[a] < tensor_of[b]; });
+    std::vector<uint32_t> key_of(storages_.size(), kNoKey);
+    for (const uint32_t storage : order) {
+      key_of[storage] = static_cast<uint32_t>(found_.keys.size());
+      found_.keys.push_back(storages_[storage].key);
+    }
+    for (auto* rows : {&found_.of_tensor, &found_.of_held, &found_.of_allocation}) {
+      for (uint32_t& row : *rows) {
+        if (row != kNoKey) row = key_of[row];
+      }
+    }
+  }
+
+  const Trace& trace_;
+  TensorKeys found_;
+  std::vector<Storage> storages_;  // by number, which is order of first appearance
+  tsl::robin_map<Place, uint32_t, PlaceHash> alive_;
+  tsl::robin_map<uint64_t, uint32_t> first_storage_;  // by tensor object
+  std::vector<std::pair<uint32_t, uint32_t>> pairs_;  // that belong to one tensor
+  std::pair<uint32_t, uint32_t> last_pair_{kNoKey, kNoKey};
+};
+
+}  // namespace
+
+TensorKeys FindTensorKeys(const Trace& trace) {
+  return Finder(trace).Find();
+}
+
+}  // namespace opscope
