@@ -9,8 +9,10 @@ import warnings
 
 import torch
 from torch.autograd import ProfilerActivity, ProfilerConfig, ProfilerState
+from torch.autograd.profiler import profile as _TorchsProfile
 
 from .actions import device_is_available
+from .compile_support import compile_as
 from .inner_profile import ProfilerStats
 from .kineto_profile import _KinetoProfile
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
@@ -256,6 +258,8 @@ class profile:
     def __str__(self) -> str:
         return str(self.function_events) if self.kineto_results is not None else _UNFINISHED
 
+
+compile_as(profile, _TorchsProfile)
 
 _OF_THE_SETTINGS = frozenset(
     "record_shapes with_flops profile_memory with_stack with_modules experimental_config acc_events"

@@ -11,8 +11,10 @@ from typing import Any
 
 from torch.autograd import ProfilerActivity
 from torch.autograd.profiler import KinetoStepTracker
+from torch.profiler.profiler import profile as _TorchsProfile
 
 from .actions import ProfilerAction, as_action, supported_activities
+from .compile_support import compile_as
 from .execution_trace import observer_from_environment
 from .kineto_profile import _KinetoProfile
 from .record_function import record_function
@@ -174,6 +176,9 @@ class profile(_KinetoProfile):
     def _trace_ready(self) -> None:
         if self.on_trace_ready:
             self.on_trace_ready(self)
+
+
+compile_as(profile, _TorchsProfile)
 
 
 def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from .. import _core
 from . import source
+from .compile_support import compile_as
 from .range_fallback import use_our_ranges, use_torchs_ranges
 
 
@@ -55,6 +56,7 @@ class record_function(_core.RangeBase):
         return fut.then(pass_on)
 
 
+compile_as(record_function, torch.autograd.profiler.record_function)
 if not source.load_ready_adapter():
     use_torchs_ranges(record_function)
     source.when_loaded(lambda: use_our_ranges(record_function))

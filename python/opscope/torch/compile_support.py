@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges and profiles inside of compiled functions: torch.compile takes them for torch's own.
+
+torch's compiler knows torch's `record_function` and `profile` by their identity: it leaves them out, or, with
+``torch._dynamo.config.capture_profiler_record_function``, makes them operators of the graph. A class that it does not
+know breaks the graph. So it is told which classes of ours stand for which of torch's. Importing it takes seconds,
+hence that is done when a program imports it; a version whose compiler is made otherwise is left as it is.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import sys
+from types import ModuleType
+
+import torch.autograd.profiler
+
+from ..log import tell
+
+_BUILDER = "torch._dynamo.variables.builder"  # what turns Python objects into the compiler's; imports the rest
+_CONTEXTS = "torch._dynamo.variables.torch"
+_RANGE = torch.autograd.profiler.record_function
+_stands_for: dict[type, type] = {}
+
+
+def compile_as(ours: type, torchs: type) -> None:
+    """Lets torch.compile treat the one class as the other."""
+    _stands_for[ours] = torchs
+    if _BUILDER in sys.modules:
+        _teach(sys.modules[_BUILDER])
+    elif not any(isinstance(finder, _OnImport) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _OnImport())
+
+
+def _teach(builder: ModuleType) -> None:
+    try:
+        contexts = sys.modules[_CONTEXTS]
+        contexts.supported_ctx_manager_classes.update(dict.fromkeys(_stands_for))
+        _let_calls_stand(contexts.TorchCtxManagerClassVariable)
+        _let_objects_stand(builder, builder.VariableBuilder, builder.RecordFunctionVariable)
+    except (AttributeError, KeyError) as error:
+        tell("info", f"torch's compiler is not as expected ({error!r}): ranges of opscope may break its graphs")
+
+
+def _let_calls_stand(kind: type) -> None:
+    """``record_function("x")`` in a compiled function."""
+    call = kind.call_function
+    if getattr(call, "_is_opscopes", False):
+        return
+
+    def call_function(self, *arguments, **keywords):
+        torchs = _stands_for.get(self.value) if isinstance(self.value, type) else None
+        return call(self if torchs is None else kind(torchs), *arguments, **keywords)
+
+    call_function._is_opscopes = True
+    kind.call_function = call_function
+
+
+def _let_objects_stand(builder: ModuleType, kind: type, as_range: type) -> None:
+    """A range that was made outside and is entered in a compiled function."""
+    wrap = kind._wrap
+    if getattr(wrap, "_is_opscopes", False):
+        return
+
+    def wrap_ranges(self, value):
+        if _stands_for.get(type(value)) is not _RANGE:
+            return wrap(self, value)
+        self.install_guards(builder.GuardBuilder.ID_MATCH)
+        return as_range(value)
+
+    wrap_ranges._is_opscopes = True
+    kind._wrap = wrap_ranges
+
+
+class _OnImport(importlib.abc.MetaPathFinder):
+    """Sees the import of the compiler's module, once, and adds what is above to the end of it."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != _BUILDER:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            _teach(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
