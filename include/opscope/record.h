@@ -54,6 +54,7 @@ namespace record_flags {
 inline constexpr uint8_t kUnfinished = 1;   // still open when the window closed; duration reaches to its end
 inline constexpr uint8_t kOtherThread = 2;  // ended on another thread; payload holds kFieldStartThread
 inline constexpr uint8_t kStep = 4;         // the range of one training step; name is "ProfilerStep#N" or alike
+inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a scope that began inside it ended after it
 }  // namespace record_flags
 
 struct Record {

@@ -74,10 +74,11 @@ enum class ScopeType : uint8_t {
 
 namespace span_flags {
 inline constexpr uint8_t kUnfinished = 1;   // still open at the end of the recording
-inline constexpr uint8_t kAsync = 2;        // outside the nesting: no parent, no children (FunctionEvent.is_async)
+inline constexpr uint8_t kAsync = 2;        // outside the nesting: no parent, no children
 inline constexpr uint8_t kOtherThread = 4;  // ended on another thread than it began on
 inline constexpr uint8_t kStep = 8;         // the range of one step; also a row of `steps`
 inline constexpr uint8_t kNative = 16;      // a scope of the program itself (OPSCOPE_SCOPE), through no framework
+inline constexpr uint8_t kCrossing = 32;    // kAsync only because a scope that began inside it ended after it
 }  // namespace span_flags
 
 struct SpanColumns {

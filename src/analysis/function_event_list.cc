@@ -93,7 +93,11 @@ uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
 
 uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
   uint8_t flags = 0;
-  if ((span_flags & (span_flags::kAsync | span_flags::kOtherThread)) != 0) flags |= function_event_flags::kAsync;
+  // What only crosses others is torch's tree all the same, which goes by times.
+  const uint8_t outside = span_flags & (span_flags::kAsync | span_flags::kCrossing);
+  if (outside == span_flags::kAsync || (span_flags & span_flags::kOtherThread) != 0) {
+    flags |= function_event_flags::kAsync;
+  }
   if (IsDeviceTrack(kind)) flags |= function_event_flags::kDevice;
   if (role.is_user_annotation) flags |= function_event_flags::kUserAnnotation;
   if (role.is_python) flags |= function_event_flags::kPythonFunction;

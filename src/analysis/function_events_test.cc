@@ -33,7 +33,7 @@ std::list<SlowEvent> SlowList(const Trace& trace) {
     event.thread = trace.tracks().logical_thread[Row(spans.track[i])];
     event.start = static_cast<double>(spans.start[i].ns) / 1000;
     event.end = static_cast<double>(spans.start[i].ns + spans.duration[i].ns) / 1000;
-    event.is_async = (spans.flags[i] & span_flags::kAsync) != 0;
+    event.is_async = (spans.flags[i] & (span_flags::kAsync | span_flags::kCrossing)) == span_flags::kAsync;
     events.push_back(event);
   }
   events.sort(

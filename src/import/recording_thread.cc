@@ -127,6 +127,7 @@ void RecordingTables::AddAsync(const RecordingPart& part, const PartScope& scope
   SpanRow row = RowOf(part, scope, record, *clock_);
   row.track = thread->track;
   row.flags |= span_flags::kAsync;
+  if ((record.flags & record_flags::kCrossing) != 0) row.flags |= span_flags::kCrossing;
   if (IsOtherThread(record)) {
     row.flags |= span_flags::kOtherThread;
     const std::optional<Payload> payload = record.side == 0 ? std::nullopt : part.chunk->payload(record.side);

@@ -2,7 +2,7 @@
 // is closed, or another thread ends what this one began.
 //
 //   own thread, innermost       kScope, after taking the next chunk
-//   own thread, not innermost   kAsync: it crosses the scopes inside it, so it is no part of the nesting
+//   own thread, not innermost   kAsync, kCrossing: it crosses the scopes inside it, so it is no part of the nesting
 //   other thread                kAsync | kOtherThread in the ending thread's stream, with the index of
 //                               the thread that began it; the slot stays in its owner's list, with
 //                               start 0, until the owner takes it out
@@ -121,7 +121,10 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   FillRecord(scope, now, &record);
   record.name = scope->name.load(std::memory_order_relaxed);
   record.side = scope->side.load(std::memory_order_relaxed);
-  if (stream->top.load(std::memory_order_relaxed) != scope) record.kind = RecordKind::kAsync;
+  if (record.kind == RecordKind::kScope && stream->top.load(std::memory_order_relaxed) != scope) {
+    record.kind = RecordKind::kAsync;
+    record.flags |= record_flags::kCrossing;
+  }
   AppendRecord(stream, record);
   MarkEnded(scope);
   if (!Unlink(stream, scope)) {  // cannot be: an open scope is in the list of its stream

@@ -259,7 +259,7 @@ TEST(ScopeRecord, AScopeThatEndsBeforeItsInnerOneLeavesTheNesting) {
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[0].name, "crossing");
   EXPECT_EQ(records[0].record.kind, RecordKind::kAsync);
-  EXPECT_EQ(records[0].record.flags, 0);
+  EXPECT_EQ(records[0].record.flags, record_flags::kCrossing);
   EXPECT_EQ(records[1].record.kind, RecordKind::kScope);
   EXPECT_EQ(records[2].record.kind, RecordKind::kScope);
 }

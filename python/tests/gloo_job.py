@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One process of a Gloo job: the same work under torch.profiler and under opscope, a trace file of each.
+
+Run as ``gloo_job.py RANK WORLD RENDEZVOUS_FILE FOLDER``; writes FOLDER/{torch,opscope}/RANK*.pt.trace.json.
+"""
+
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.profiler
+
+import opscope.torch
+
+
+def work(rank, world):
+    x = torch.ones(4, 3) * rank
+    dist.all_reduce(x)
+    dist.broadcast(x, src=0)
+    dist.all_gather([torch.empty(4, 3) for _ in range(world)], x)
+    dist.barrier()
+    pending = dist.all_reduce(torch.ones(2, dtype=torch.float64), async_op=True)
+    pending.wait()
+    if rank == 0:
+        dist.send(torch.ones(5), dst=1)
+    else:
+        dist.recv(torch.empty(5), src=0)
+    layer = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+    layer(x).sum().backward()
+
+
+def main(rank, world, rendezvous, folder):
+    dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=world)
+    work(rank, world)  # connections are made at the first use
+    for kind, module in (("torch", torch.profiler), ("opscope", opscope.torch)):
+        handler = module.tensorboard_trace_handler(f"{folder}/{kind}", worker_name=f"rank{rank}", use_gzip=rank == 1)
+        with module.profile(
+            activities=[module.ProfilerActivity.CPU], record_shapes=True, on_trace_ready=handler
+        ) as prof:
+            work(rank, world)
+        names = sorted(event.name for event in prof.events())
+        (open(f"{folder}/{kind}.{rank}.names", "w")).write("\n".join(names))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4])
