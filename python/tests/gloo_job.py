@@ -4,6 +4,7 @@
 Run as ``gloo_job.py RANK WORLD RENDEZVOUS_FILE FOLDER``; writes FOLDER/{torch,opscope}/RANK*.pt.trace.json.
 """
 
+import os
 import sys
 
 import torch
@@ -39,8 +40,11 @@ def main(rank, world, rendezvous, folder):
         ) as prof:
             work(rank, world)
         names = sorted(event.name for event in prof.events())
-        (open(f"{folder}/{kind}.{rank}.names", "w")).write("\n".join(names))
-    dist.destroy_process_group()
+        with open(f"{folder}/{kind}.{rank}.names", "w", encoding="utf-8") as file:
+            file.write("\n".join(names))
+    dist.barrier()
+    # Everything is written. Gloo's threads now and then end a process that tears its group down.
+    os._exit(0)
 
 
 if __name__ == "__main__":
