@@ -53,7 +53,8 @@ def _cache_facts() -> tuple[str, str, int, int]:
         return str(folder), f"refused: {error.strerror}", 0, 0
     if why:
         return str(folder), f"refused: {why}", 0, 0
-    found = [entry for place in folder.glob("torch-*") for entry in cache.entries(place) if entry.is_valid()]
+    places = [*folder.glob("torch-*"), *folder.glob("python-*")]
+    found = [entry for place in places for entry in cache.entries(place) if entry.is_valid()]
     state = "private" if os.access(folder, os.W_OK | os.X_OK) else "private, not writable"
     return str(folder), state, len(found), sum(entry.library.stat().st_size for entry in found)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of Python, C functions and modules, as torch.profiler's own with_stack has them."""
 
+import threading
+
 import pytest
 
 pytestmark = pytest.mark.framework("torch")
@@ -15,7 +17,7 @@ def calls_of(trace, *, thread=None):
     depth, found = {0: -1}, []
     for row in rows:
         span = calls.span[row]
-        depth[calls.id[row]] = depth[calls.caller[row]] + 1
+        depth[calls.id[row]] = depth.get(calls.caller[row], -1) + 1
         if thread is None or tracks[span] == thread:
             found.append((depth[calls.id[row]], names[span]))
     return found
@@ -108,3 +110,102 @@ def test_calls_are_those_of_torch(tmp_path):
     expected = without_addresses(below(calls_of(imported(theirs, tmp_path / "t.json")), "): body"))
     assert len(expected) > 50
     assert found == expected
+
+
+def test_the_collector_is_a_call_when_it_is_asked(tmp_path):
+    import gc
+
+    import torch.profiler
+
+    import opscope.torch
+
+    for asked in (False, True):
+        config = torch.profiler._ExperimentalConfig(record_python_gc_info=asked)
+        with opscope.torch.profile(with_stack=True, experimental_config=config) as prof:
+            gc.collect()
+        assert [name for _, name in calls_of(prof.trace)].count("Python GC") == asked
+
+
+def test_modules_alone_are_recorded_without_stacks():
+    import torch
+
+    import opscope.torch
+
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()))
+    with opscope.torch.profile(with_modules=True) as prof:
+        model(torch.ones(1, 2))
+    assert calls_of(prof.trace) == [
+        (0, "nn.Module: Sequential_0"),
+        (1, "nn.Module: Linear_0"),
+        (1, "nn.Module: Sequential_1"),
+        (2, "nn.Module: Linear_1"),
+        (2, "nn.Module: ReLU_0"),
+    ]
+    spans = prof.trace.spans
+    names = spans.text("name")
+    linear = next(row for row in range(len(spans)) if names[row] == "aten::linear")
+    assert names[spans.parent[linear]] == "nn.Module: Linear_0"
+
+
+def test_a_module_that_dies_gives_its_place_free():
+    import gc
+    import weakref
+
+    import torch
+
+    import opscope.torch
+
+    died = []
+    with opscope.torch.profile(with_stack=True) as prof:
+        for _ in range(3):
+            model = torch.nn.ReLU()
+            model(torch.ones(1))
+            died.append(weakref.ref(model))
+            del model
+        gc.collect()
+        assert [ref() for ref in died] == [None] * 3
+    names = [name for _, name in calls_of(prof.trace) if name.startswith("nn.Module: ")]
+    assert names == ["nn.Module: ReLU_0", "nn.Module: ReLU_1", "nn.Module: ReLU_2"]
+
+
+def test_calls_survive_a_file(tmp_path):
+    import opscope
+    import opscope.torch
+
+    with opscope.torch.profile(with_stack=True) as prof:
+        recurse(3)
+    prof.save(str(tmp_path / "calls.opscope"))
+    assert calls_of(opscope.open(str(tmp_path / "calls.opscope"))) == calls_of(prof.trace)
+
+
+def test_threads_that_were_there_are_those_of_torch(tmp_path):
+    entered, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def work():
+        while True:
+            entered.release()
+            go_on.acquire()
+            if done:
+                return
+            recurse(2)
+
+    def drive():
+        go_on.release()
+        entered.acquire()
+        late = threading.Thread(target=leaf, args=("late",))
+        late.start()
+        late.join()
+
+    done = []
+    thread = threading.Thread(target=work)
+    thread.start()
+    entered.acquire()
+    ours, theirs = recorded(drive)
+    done.append(True)
+    go_on.release()
+    thread.join()
+    counts = []
+    for trace in (ours.trace, imported(theirs, tmp_path / "t.json")):
+        names = [name.rpartition(": ")[2] for _, name in calls_of(trace)]
+        counts.append({name: names.count(name) for name in ("work", "recurse", "leaf", "drive")})
+    assert counts[0] == counts[1] == {"work": 1, "recurse": 3, "leaf": 1, "drive": 1}

@@ -38,13 +38,14 @@ void RecordingCalls::Exit(const Record& record, Timestamp time) {
   builder_->AddProblem("stray_end", -1);
 }
 
+// The outermost first: of calls that began and ended together the first one is the caller.
 void RecordingCalls::EndThread(Timestamp last) {
-  for (; !open_.empty(); open_.pop_back()) {
-    const OpenCall& call = open_.back();
+  for (const OpenCall& call : open_) {
     // Python runs in its functions from its beginning to its end: that some are open is no news.
     if (!call.is_python) builder_->AddProblem("unfinished_scope", -1);
     AddSpan(call, last, span_flags::kUnfinished);
   }
+  open_.clear();
 }
 
 }  // namespace opscope

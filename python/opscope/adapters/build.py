@@ -36,37 +36,57 @@ def build_library(
     libraries: Path,
     place: Path,
 ) -> Path:
-    """Compiles and tests the adapter in `place`; CompilationFailed has the first thing that went wrong."""
-    unit = place / "adapter.cc"
-    # One translation unit: parsing torch's headers is most of the work.
-    unit.write_text("".join(f'#include "{path}"\n' for path in sources))
-    library = place / "adapter.so"
+    """Compiles and tests the adapter for torch in `place`; CompilationFailed has the first thing that went wrong."""
     torch_include = build.folder / "include"
-    command = [
-        *compiler.command,
-        *_FLAGS,
-        f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}",
-        f'-DOPSCOPE_TORCH_VERSION="{build.version}"',
-        *(f"-I{folder}" for folder in include),
-        *("-isystem", str(torch_include)),
-        *("-isystem", str(torch_include / "torch/csrc/api/include")),
-        *("-o", str(library), str(unit)),
-        *_LINK_FLAGS,
-        *(str(build.folder / "lib" / name) for name in ("libtorch_cpu.so", "libc10.so")),
-        str(libraries / "libopscope_recorder.so.1"),
-    ]
     what = f"the adapter for torch {build.version}"
-    tell("info", f"compiling {what}, once for this torch, with {compiler.describe()}")
-    tell("debug", " ".join(command))
-    began = time.monotonic()
-    _run(command, place, COMPILE_LIMIT_S, f"compiling {what}, once for this torch")
-    tell("info", f"compiled {what} in {time.monotonic() - began:.1f} s")
-    _self_test(library, place, what)
+    library = compile_library(
+        what,
+        compiler,
+        sources=sources,
+        include=include,
+        system_include=[torch_include, torch_include / "torch/csrc/api/include"],
+        libraries=[
+            *(build.folder / "lib" / name for name in ("libtorch_cpu.so", "libc10.so")),
+            libraries / "libopscope_recorder.so.1",
+        ],
+        flags=(f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}", f'-DOPSCOPE_TORCH_VERSION="{build.version}"'),
+        place=place,
+    )
+    test_library(what, library, place, "opscope.adapters.self_test")
     return library
 
 
-def _self_test(library: Path, place: Path, what: str) -> None:
-    """In a process of its own: what does not fit torch's layouts may crash."""
+def compile_library(
+    what: str,
+    compiler: Compiler,
+    *,
+    sources: Sequence[Path],
+    include: Sequence[Path],
+    system_include: Sequence[Path],
+    libraries: Sequence[Path],
+    flags: Sequence[str] = (),
+    link_flags: Sequence[str] = _LINK_FLAGS,
+    place: Path,
+) -> Path:
+    """Compiles a library in `place`; CompilationFailed has the first thing that went wrong."""
+    unit = place / "adapter.cc"
+    # One translation unit: parsing a framework's headers is most of the work.
+    unit.write_text("".join(f'#include "{path}"\n' for path in sources))
+    library = place / "adapter.so"
+    command = [*compiler.command, *_FLAGS, *flags, *(f"-I{folder}" for folder in include)]
+    for folder in system_include:
+        command += ["-isystem", str(folder)]
+    command += ["-o", str(library), str(unit), *link_flags, *map(str, libraries)]
+    tell("info", f"compiling {what}, once, with {compiler.describe()}")
+    tell("debug", " ".join(command))
+    began = time.monotonic()
+    _run(command, place, COMPILE_LIMIT_S, f"compiling {what}, once")
+    tell("info", f"compiled {what} in {time.monotonic() - began:.1f} s")
+    return library
+
+
+def test_library(what: str, library: Path, place: Path, module: str) -> None:
+    """Runs the module on the library in a process of its own: what does not fit may crash."""
     python = _interpreter()
     if python is None:
         tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")
@@ -74,8 +94,7 @@ def _self_test(library: Path, place: Path, what: str) -> None:
     began = time.monotonic()
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
-    command = [python, "-m", "opscope.adapters.self_test", str(library)]
-    _run(command, place, SELF_TEST_LIMIT_S, f"testing {what}", environment)
+    _run([python, "-m", module, str(library)], place, SELF_TEST_LIMIT_S, f"testing {what}", environment)
     tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
 
 

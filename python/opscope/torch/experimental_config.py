@@ -27,7 +27,6 @@ _WITHOUT_EFFECT_HERE = {
 }
 _NEEDS_FRAMES = {
     "adjust_profiler_step": "steps keep the times at which they began and ended",
-    "record_python_gc_info": "pauses of the garbage collector are not recorded",
 }
 
 

@@ -10,8 +10,10 @@
 namespace opscope {
 
 // After BindThreads. False with a Python exception; then nothing is changed.
-bool ArmEvents(const CallWindow* window);
+bool ArmEvents(CallWindow* window);
 // After UnbindThreads: takes away what no window wants any more. May be called when nothing was armed.
 void DisarmEvents(CallWindow* window);
+// In the child of a fork, after ForgetWindows.
+void DisarmInChild();
 
 }  // namespace opscope

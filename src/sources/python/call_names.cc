@@ -65,10 +65,17 @@ const CallName* CallNames::OfCode(const void* key, PyCodeObject* code, int line)
   return Add(key, std::move(text), reinterpret_cast<PyObject*>(code));
 }
 
-const CallName* CallNames::OfFunction(PyObject* function) {
+const CallName* CallNames::OfFunction(PyObject* function, PyObject* self) {
   const void* key = FunctionKey(function);
   if (const CallName* known = Find(key)) return known;
-  PyObject* repr = PyObject_Repr(function);
+  // A method is shown as what it is on the object, however it was called.
+  PyObject* bound = nullptr;
+  if (self != nullptr && Py_IS_TYPE(function, &PyMethodDescr_Type)) {
+    bound = Py_TYPE(function)->tp_descr_get(function, self, reinterpret_cast<PyObject*>(Py_TYPE(self)));
+    if (bound == nullptr) PyErr_Clear();
+  }
+  PyObject* repr = PyObject_Repr(bound != nullptr ? bound : function);
+  Py_XDECREF(bound);
   if (repr == nullptr) PyErr_Clear();
   std::string text = TextOf(repr);
   Py_XDECREF(repr);

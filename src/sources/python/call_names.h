@@ -38,7 +38,8 @@ class CallNames {
   // Null when memory is short.
   // line: where it stands when it is called, or goes on.
   const CallName* OfCode(const void* key, PyCodeObject* code, int line);
-  const CallName* OfFunction(PyObject* function);  // a C function, or the descriptor of a C method
+  // A C function, or the descriptor of a C method; self: what that is called on, may be null.
+  const CallName* OfFunction(PyObject* function, PyObject* self);
   // forget: is called with the weak reference when the object dies.
   const CallName* OfModule(PyObject* module, PyObject* forget, bool* is_new) {
     return OfObject("nn.Module: ", module, forget, is_new);

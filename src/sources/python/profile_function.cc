@@ -21,14 +21,14 @@ void SetFunction(PyThreadState* thread, Py_tracefunc function) {
   if (thread->tracing == 0) thread->cframe->use_tracing = is_traced ? kTracing : 0;
 }
 
-inline void Record(Binding* binding, PyFrameObject* frame, int what, PyObject* argument) {
+inline void Dispatch(Binding* binding, PyFrameObject* frame, int what, PyObject* argument) {
   switch (what) {
     case PyTrace_CALL:
       return EnterFrame(binding, CodeOf(frame), frame);
     case PyTrace_RETURN:
       return ExitFrame(binding, CodeOf(frame), frame);
     case PyTrace_C_CALL:
-      return EnterFunction(binding, argument, frame);
+      return EnterFunction(binding, argument, nullptr, frame);
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION:
       return ExitFunction(binding, frame);
@@ -41,14 +41,15 @@ int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument
   ThreadCalls* calls = CallsOfThisThread();
   const uint64_t epoch = calls_epoch;
   for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
-    Record(binding, frame, what, argument);
+    Dispatch(binding, frame, what, argument);
   if (__builtin_expect(calls->previous == nullptr, 1)) return 0;
   return calls->previous(object, frame, what, argument);
 }
 
 }  // namespace
 
-bool ArmEvents(const CallWindow*) {
+bool ArmEvents(CallWindow* window) {
+  window->is_armed = true;
   VisitThreads([](PyThreadState* thread) {
     ThreadCalls* calls = FindCalls(thread->id);
     if (calls == nullptr || calls->bindings == nullptr || thread->c_profilefunc == &OnEvent) return;
@@ -59,14 +60,24 @@ bool ArmEvents(const CallWindow*) {
 }
 
 void DisarmEvents(CallWindow* window) {
+  if (!window->is_armed) return;
+  window->is_armed = false;
   VisitThreads([&](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
-    if (calls == nullptr || calls->bindings != nullptr) return;
-    if (thread->c_profilefunc == &OnEvent) {
+    if (calls == nullptr || calls->last_unbound != window->generation) return;
+    if (thread->c_profilefunc != &OnEvent) {
+      ++window->replaced;
+    } else if (calls->bindings == nullptr) {
       SetFunction(thread, calls->previous);
     }
   });
-  (void)window;
+}
+
+void DisarmInChild() {
+  VisitThreads([](PyThreadState* thread) {
+    const ThreadCalls* calls = FindCalls(thread->id);
+    if (calls != nullptr && thread->c_profilefunc == &OnEvent) SetFunction(thread, calls->previous);
+  });
 }
 
 }  // namespace opscope

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "sources/python/call_events.h"
+#include "sources/python/collector.h"
 #include "sources/python/thread_calls.h"
 
 namespace opscope {
@@ -24,6 +25,7 @@ uint64_t StopRecording(Recording* recording) {
   if (window == nullptr || recording->fork != forks) return 0;
   UnbindThreads(window);
   DisarmEvents(window);
+  if (window->watches_collector) UnwatchCollector();
   const uint64_t replaced = window->replaced;
   FreeWindow(window);
   return replaced;
@@ -85,7 +87,8 @@ PyObject* StartWindow(std::unique_ptr<CallWindow> window) {
     Py_DECREF(recording);
     return PyErr_NoMemory();
   }
-  if (!ArmEvents(recording->window)) {
+  if ((recording->window->flags & call_flags::kGarbage) != 0) recording->window->watches_collector = WatchCollector();
+  if (PyErr_Occurred() != nullptr || !ArmEvents(recording->window)) {
     PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
     PyErr_Fetch(&type, &value, &traceback);
     Py_DECREF(recording);
@@ -148,6 +151,30 @@ PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
                                  nullptr,
                                  nullptr};
 
+// Python's own hook of os.fork; pthread_atfork has run before.
+PyObject* AfterFork(PyObject*, PyObject*) {
+  DisarmInChild();
+  Py_RETURN_NONE;
+}
+PyMethodDef after_fork = {"after_fork", &AfterFork, METH_NOARGS, nullptr};
+
+bool WatchForks() {
+  pthread_atfork(nullptr, nullptr, [] {
+    ++forks;
+    ForgetWindows();
+  });
+  PyObject* os = PyImport_ImportModule("os");
+  PyObject* hook = PyCFunction_New(&after_fork, nullptr);
+  PyObject* watch = os != nullptr ? PyObject_GetAttrString(os, "register_at_fork") : nullptr;
+  PyObject* keywords = hook != nullptr ? Py_BuildValue("{s:O}", "after_in_child", hook) : nullptr;
+  PyObject* none = PyTuple_New(0);
+  PyObject* done =
+      watch != nullptr && keywords != nullptr && none != nullptr ? PyObject_Call(watch, none, keywords) : nullptr;
+  for (PyObject* object : {os, hook, watch, keywords, none, done})
+    Py_XDECREF(object);
+  return done != nullptr;
+}
+
 PyObject* NewModule() {
   if (opscope_recorder_abi() != kRecorderAbi) {
     PyErr_SetString(PyExc_ImportError, "the recorder library in this process is of another version");
@@ -155,11 +182,7 @@ PyObject* NewModule() {
   }
   if (recording_type == nullptr) {
     recording_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&recording_spec));
-    if (recording_type == nullptr) return nullptr;
-    pthread_atfork(nullptr, nullptr, [] {
-      ++forks;
-      ForgetWindows();
-    });
+    if (recording_type == nullptr || !WatchForks()) return nullptr;
   }
   return PyModule_Create(&module_definition);
 }

@@ -62,6 +62,7 @@ void Unbind(ThreadCalls* calls, const CallWindow* window) {
       continue;
     }
     *place = binding->next;
+    calls->last_unbound = binding->window->generation;
     std::vector<OpenFrame> open = std::exchange(binding->open, {});
     FreeBinding(binding);
     ReleaseFrames(&open);  // last: it may run Python code
@@ -203,7 +204,7 @@ void OnStream(Binding* binding, const Write& write) {
 void FreeWindow(CallWindow* window) {
   window->is_stopped = true;
   if (window->uses != 0) return;
-  window->uses = 1;  // what is run here may come back
+  window->uses = 1;                        // what is run here may come back
   if (window->forget_object != nullptr) {  // a program may hold the weak references that call it
     PyCapsule_SetName(PyCFunction_GET_SELF(window->forget_object), "of a window that is gone");
   }
@@ -244,10 +245,10 @@ void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
   });
 }
 
-void EnterFunctionSlow(Binding* binding, PyObject* function, uint64_t identity) {
+void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, uint64_t identity) {
   OnStream(binding, [&] {
     const uint64_t epoch = calls_epoch;
-    const CallName* name = binding->window->names.OfFunction(function);
+    const CallName* name = binding->window->names.OfFunction(function, self);
     if (epoch != calls_epoch) return;
     WriteEntered(binding, FunctionKey(function), *name, identity, CallKind::kFunction, 0);
   });

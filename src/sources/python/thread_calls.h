@@ -41,6 +41,8 @@ struct CallWindow {
   CallNames names;
   uint64_t replaced = 0;  // threads whose profile function was another at the end
   uint32_t uses = 0;      // slow ways that are under way
+  bool is_armed = false;
+  bool watches_collector = false;
   bool is_stopped = false;
   bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }
 };
@@ -85,6 +87,7 @@ struct ThreadCalls {
 #if !OPSCOPE_HAS_MONITORING
   Py_tracefunc previous = nullptr;  // profile function that was there; gets every event too
 #endif
+  uint64_t last_unbound = 0;  // generation of the window that has just let go of this thread
 };
 
 // Bits of a record's value that tell which of a frame's own calls it is: the frame is an address.
@@ -131,7 +134,7 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
 // The ways that make names, take chunks and attach threads. They may run Python code, so other threads may start and
 // stop windows meanwhile: compare calls_epoch before a binding is used again.
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame);
-void EnterFunctionSlow(Binding* binding, PyObject* function, uint64_t identity);
+void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, uint64_t identity);
 void EnterModuleSlow(Binding* binding, PyObject* module, PyCodeObject* code, FrameObject* frame);
 void EnterCollector(Binding* binding);
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
@@ -166,12 +169,15 @@ inline void EnterFrame(Binding* binding, PyCodeObject* code, FrameObject* frame)
 }
 
 // Of a C function, a descriptor of a C method, or something else that is none of both.
-inline void EnterFunction(Binding* binding, PyObject* function, const FrameObject* caller) {
+// self: its first argument, of a descriptor what it is called on; may be null.
+inline void EnterFunction(Binding* binding, PyObject* function, PyObject* self, const FrameObject* caller) {
   if (OPSCOPE_UNLIKELY(!binding->window->all_calls())) return;
   const void* key = FunctionKey(function);
   if (OPSCOPE_UNLIKELY(key == nullptr)) return;
   const uint64_t identity = FrameIdentity(caller) | kCallOfFunction;
-  if (!TryEnter(binding, key, identity, CallKind::kFunction)) EnterFunctionSlow(binding, function, identity);
+  if (!TryEnter(binding, key, identity, CallKind::kFunction)) {
+    EnterFunctionSlow(binding, function, self, identity);
+  }
 }
 
 inline void ExitCall(Binding* binding, uint64_t identity, CallKind kind) {

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small program that records its own calls, for any Python: the recorder by ctypes, without the package.
+
+    python calls_program.py RECORDER CALLS_LIBRARY OUT.opscope NAME
+
+Prints what the program NAME has to tell as JSON; the recording lies in OUT.opscope.
+"""
+
+import cProfile
+import ctypes
+import gc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pstats
+import sys
+import threading
+
+ALL_CALLS, GARBAGE = 1, 2
+
+
+class WindowOptions(ctypes.Structure):
+    _fields_ = [
+        ("abi", ctypes.c_uint32),
+        ("at_cap", ctypes.c_uint32),
+        ("native_threads", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("max_bytes", ctypes.c_uint64),
+        ("metadata_json", ctypes.c_char_p),
+        ("thread_number", ctypes.c_void_p),
+        ("record_to", ctypes.c_char_p),
+    ]
+
+
+class Window:
+    """A recording of calls into a file."""
+
+    def __init__(self, path, flags=ALL_CALLS, code=None):
+        self.path, self.flags, self.code = path, flags, code
+
+    def start(self):
+        options = WindowOptions(recorder.opscope_recorder_abi(), 0, 2, 0, 1 << 28, None, None, os.fsencode(self.path))
+        error = ctypes.c_char_p()
+        self.handle = recorder.opscope_window_open(ctypes.byref(options), ctypes.byref(error))
+        slot, generation = recorder.opscope_window_slot(self.handle), recorder.opscope_window_id(self.handle)
+        self.recording = library.start(slot, generation, self.flags, (), self.code)
+        return self
+
+    def stop(self):
+        replaced = self.recording.stop()
+        recorder.opscope_window_close(self.handle)
+        recorder.opscope_window_free(self.handle)
+        return replaced
+
+
+def load(recorder_path, calls_path):
+    global recorder, library
+    recorder = ctypes.CDLL(recorder_path, mode=ctypes.RTLD_GLOBAL)
+    recorder.opscope_window_open.restype = ctypes.c_void_p
+    recorder.opscope_window_id.restype = ctypes.c_uint64
+    for name in ("slot", "id", "close", "free"):
+        getattr(recorder, f"opscope_window_{name}").argtypes = [ctypes.c_void_p]
+    loader = importlib.machinery.ExtensionFileLoader("opscope_calls", calls_path)
+    library = importlib.util.module_from_spec(importlib.util.spec_from_loader("opscope_calls", loader))
+    loader.exec_module(library)
+
+
+# ---- what is recorded
+
+
+def leaf(x):
+    return len(x)
+
+
+def generate(n):
+    for i in range(n):
+        yield leaf([i])
+
+
+def fail(n):
+    if n == 0:
+        raise ValueError("asked")
+    fail(n - 1)
+
+
+def body():
+    list(generate(2))
+    try:
+        fail(2)
+    except ValueError:
+        pass
+    try:
+        len(3)
+    except TypeError:
+        pass
+    generator = generate(1)
+    next(generator)
+    try:
+        generator.throw(KeyError("thrown"))
+    except KeyError:
+        pass
+    leaf("end")
+
+
+class Module:
+    def __call__(self, inner=None):
+        return inner() if inner else None
+
+
+# ---- the programs
+
+
+def calls(path):
+    window = Window(path).start()
+    body()
+    return window.stop()
+
+
+def modules(path):
+    first, second = Module(), Module()
+    window = Window(path, flags=0, code=Module.__call__.__code__).start()
+    first(lambda: second(lambda: leaf("x")))
+    second()
+    try:
+        first(lambda: fail(0))
+    except ValueError:
+        pass
+    first = second = None
+    for _ in range(3):  # one address, three objects
+        Module()()
+    return window.stop()
+
+
+def threads(path):
+    entered, go_on, seen = threading.Event(), threading.Event(), []
+
+    def early():
+        waiting()
+        leaf("early")
+
+    def waiting():
+        entered.set()
+        go_on.wait()
+
+    def late():
+        seen.append(leaf("late"))
+
+    thread = threading.Thread(target=early)
+    thread.start()
+    entered.wait()
+    window = Window(path)
+    starter = threading.Thread(target=window.start)
+    starter.start()
+    starter.join()
+    after = threading.Thread(target=late)
+    after.start()
+    after.join()
+    go_on.set()
+    thread.join()
+    leaf("main")
+    return window.stop()
+
+
+def two_windows(path):
+    outer = Window(path).start()
+    leaf("one")
+    inner = Window(path + ".inner").start()
+    list(generate(1))
+    inner.stop()
+    fail_quietly()
+    return outer.stop()
+
+
+def fail_quietly():
+    try:
+        fail(0)
+    except ValueError:
+        pass
+
+
+def beside_cprofile(path):
+    """cProfile sees the same calls with and without a recording that begins and ends while it is on."""
+
+    def profiled(act):
+        profile = cProfile.Profile()
+        profile.enable()
+        act()
+        profile.disable()
+        stats = pstats.Stats(profile).stats
+        return sorted((name, calls) for (file, _, name), (_, calls, *_) in stats.items() if file == __file__)
+
+    def recorded():
+        window = Window(path).start()
+        body()
+        window.stop()
+        body()
+
+    def plain():
+        body()
+        body()
+
+    alone = profiled(plain)
+    both = [entry for entry in profiled(recorded) if entry[0] not in ("recorded", "start", "stop", "__init__")]
+    return {"alone": [entry for entry in alone if entry[0] != "plain"], "both": both}
+
+
+def beside_setprofile(path):
+    events = []
+
+    def hook(frame, event, argument):
+        if frame.f_code.co_filename == __file__:
+            events.append((frame.f_code.co_name, event))
+
+    def heard():
+        del events[:]
+        sys.setprofile(hook)
+        body()
+        sys.setprofile(None)
+        return list(events)
+
+    alone = heard()
+    window = Window(path)
+    sys.setprofile(hook)
+    window.start()
+    del events[:]
+    body()
+    both = list(events)
+    is_kept = sys.getprofile() is hook
+    window.stop()
+    is_left = sys.getprofile() is hook
+    sys.setprofile(None)
+    return {"alone": alone[: len(both)], "both": both, "is_kept": is_kept, "is_left": is_left}
+
+
+def replaced(path):
+    window = Window(path).start()
+    leaf("before")
+    sys.setprofile(lambda *event: None)
+    leaf("unseen before 3.12")
+    answer = window.stop()
+    is_left = sys.getprofile() is not None
+    sys.setprofile(None)
+    return {"replaced": answer, "is_left": is_left}
+
+
+def fork(path):
+    window = Window(path).start()
+    leaf("parent")
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            body()
+            again = Window(path + ".child").start()
+            leaf("child")
+            again.stop()
+            window.recording.stop()  # the parent's
+            status = 0
+        finally:
+            os._exit(status)
+    status = os.waitpid(child, 0)[1]
+    leaf("after")
+    window.stop()
+    return status
+
+
+def deep(path):
+    def down(n):
+        if n == 0:
+            window = Window(path).start()
+            leaf("deepest")
+            return window.stop()
+        return down(n - 1)
+
+    return down(300)
+
+
+def collector(path):
+    gc.collect()
+    gc.disable()
+    window = Window(path, flags=ALL_CALLS | GARBAGE).start()
+    gc.collect()
+    answer = window.stop()
+    gc.collect()
+    return {"replaced": answer, "left": len(gc.callbacks)}
+
+
+def greenlets(path):
+    try:
+        from greenlet import greenlet
+    except ImportError:
+        return "no greenlet"
+    window = Window(path).start()
+
+    def first():
+        leaf("a")
+        other.switch()
+        leaf("c")
+
+    def second():
+        leaf("b")
+        one.switch()
+
+    one, other = greenlet(first), greenlet(second)
+    one.switch()
+    return window.stop()
+
+
+def dies_while_recording(path):
+    global kept
+    kept = Window(path).start()
+    leaf("x")
+
+    class AtEnd:
+        def __del__(self, leaf=leaf):
+            leaf("at the end")
+
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    global at_end
+    at_end = AtEnd()
+    return 0
+
+
+def dropped(path):
+    window = Window(path).start()
+    leaf("x")
+    del window.recording  # stops by itself
+    leaf("unseen")
+    recorder.opscope_window_close(window.handle)
+    recorder.opscope_window_free(window.handle)
+    return sys.getprofile() is None
+
+
+if __name__ == "__main__":
+    load(*sys.argv[1:3])
+    print(json.dumps(globals()[sys.argv[4]](sys.argv[3])))

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The source of Python's calls alone, on every Python of this machine that it is for."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import opscope
+from opscope.adapters import python_calls
+from opscope.adapters.build import compile_library
+from opscope.adapters.compiler import find_compiler
+from opscope.adapters.torch_adapter import LIBRARIES, SOURCES
+
+PROGRAM = Path(__file__).with_name("calls_program.py")
+OWN = "{}.{}".format(*sys.version_info)
+
+
+def interpreters():
+    """Version -> program: this one, and those of pyenv."""
+    found = {OWN: sys.executable}
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    for version in ("3.10", "3.11", "3.12", "3.13"):
+        for path in sorted(root.glob(f"versions/{version}.*/bin/python")):
+            found.setdefault(version, str(path))
+    return dict(sorted(found.items()))
+
+
+@pytest.fixture(scope="session", params=interpreters().items(), ids=lambda item: item[0])
+def python(request, tmp_path_factory):
+    """(version, program, library of calls); the library is compiled where it is not that of the package."""
+    version, program = request.param
+    if version == OWN:
+        return version, program, str(python_calls.carried() or python_calls.compiled())
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("there is no C++ compiler for the library of another Python")
+    ask = "import sysconfig; print(sysconfig.get_path('include'))"
+    include = subprocess.run([program, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
+    place = tmp_path_factory.mktemp(f"calls-{version}")
+    library = compile_library(
+        f"the library for Python {version}",
+        compiler,
+        sources=python_calls._sources(),
+        include=[SOURCES / "include", SOURCES],
+        system_include=[Path(include)],
+        libraries=[LIBRARIES / "libopscope_recorder.so.1"],
+        flags=("-O1",),
+        link_flags=(),
+        place=place,
+    )
+    return version, program, str(library)
+
+
+@pytest.fixture
+def run(python, tmp_path):
+    """run(name) -> what the program answers, and the rows of its recording."""
+    _, program, library = python
+
+    def act(name):
+        out = tmp_path / f"{name}.opscope"
+        command = [program, str(PROGRAM), str(LIBRARIES / "libopscope_recorder.so.1"), library, str(out), name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout), opscope.open(str(out)) if out.exists() else None
+
+    act.folder = tmp_path
+    return act
+
+
+def called(trace, *, after=None):
+    """(depth, name without file, line and address) of the calls below the first one whose name ends so."""
+    names, spans = list(trace.spans.text("name")), trace.spans
+    rows = [(depth, short(name), track) for name, depth, track in zip(names, spans.depth, spans.track, strict=True)]
+    if after is None:
+        return [(depth, name) for depth, name, _ in rows]
+    at = next(i for i, (_, name, _) in enumerate(rows) if name == after)
+    inside = []
+    for depth, name, track in rows[at + 1 :]:
+        if depth <= rows[at][0] or track != rows[at][2]:
+            break
+        inside.append((depth - rows[at][0], name))
+    return inside
+
+
+def short(name):
+    name = re.sub(r"^.*\.py\(\d+\): ", "", name)
+    return name.partition(" at 0x")[0]
+
+
+def problems(trace):
+    return {trace.problems.text("kind")[row]: trace.problems.count[row] for row in range(len(trace.problems))}
+
+
+BODY = [
+    *[(1, "generate"), (2, "leaf"), (3, "<built-in function len>")] * 2,
+    (1, "generate"),
+    *[(1, "fail"), (2, "fail"), (3, "fail")],
+    (1, "<built-in function len>"),
+    (1, "<built-in function next>"),
+    *[(2, "generate"), (3, "leaf"), (4, "<built-in function len>")],
+    (1, "<built-in method throw of generator object"),
+    (2, "generate"),
+    *[(1, "leaf"), (2, "<built-in function len>")],
+]
+
+
+def test_every_call_is_recorded_where_it_was_made(run):
+    answer, trace = run("calls")
+    assert answer == 0
+    assert called(trace, after="body") == BODY
+    assert problems(trace) == {}
+    lines = [int(name.split("(")[1].split(")")[0]) for name in trace.spans.text("name") if name.endswith(": generate")]
+    source = PROGRAM.read_text().splitlines()
+    definition, pause = source.index("def generate(n):") + 1, source.index("        yield leaf([i])") + 1
+    assert lines == [definition, pause, pause, definition, pause]  # where a generator goes on
+
+
+def test_modules_alone_are_numbered_by_first_call(run):
+    answer, trace = run("modules")
+    assert answer == 0
+    names = [name.removeprefix("nn.Module: Module_") for _, name in called(trace)]
+    assert names == ["0", "1", "1", "0", "2", "3", "4"]
+    assert list(trace.python_calls.module_id) == [0, 1, 1, 0, 2, 3, 4]
+
+
+def test_threads_that_were_there_are_recorded(run):
+    answer, trace = run("threads")
+    assert answer == 0
+    assert called(trace, after="early")[-2:] == [(1, "leaf"), (2, "<built-in function len>")]
+    names = [name for _, name in called(trace)]
+    assert names.count("waiting") == 1 and "late" not in names
+    assert names.count("leaf") == 2  # early's and main's
+    assert "stray_end" not in problems(trace)
+
+
+def test_two_windows_have_each_their_own(run):
+    answer, trace = run("two_windows")
+    inner = opscope.open(str(run.folder / "two_windows.opscope.inner"))
+    assert answer == 0
+    names = [name for _, name in called(trace)]
+    assert names.count("leaf") == 2 and names.count("fail") == 1
+    inner_names = [name for _, name in called(inner)]
+    assert inner_names.count("leaf") == 1 and "fail" not in inner_names
+
+
+def test_cprofile_sees_what_it_sees_alone(run):
+    answer, trace = run("beside_cprofile")
+    assert answer["both"] == answer["alone"] != []
+    assert [call for call in called(trace, after="body") if "_lsprof" not in call[1]] == BODY
+
+
+def test_a_profile_function_gets_every_event(run):
+    answer, trace = run("beside_setprofile")
+    assert len(answer["both"]) > 20
+    assert answer["both"] == answer["alone"]
+    assert answer["is_kept"] and answer["is_left"]
+    assert [call for call in called(trace, after="body") if call[1] != "hook"] == BODY
+
+
+def test_a_profile_function_that_takes_the_place_is_told_and_left(run, python):
+    answer, trace = run("replaced")
+    assert answer["is_left"]
+    names = [name for _, name in called(trace)]
+    if python[0] in ("3.10", "3.11"):
+        assert answer["replaced"] == 1 and names.count("leaf") == 1
+    else:
+        assert answer["replaced"] == 0 and names.count("leaf") == 2
+
+
+def test_a_fork_goes_on_without_the_parents_recording(run):
+    answer, trace = run("fork")
+    assert answer == 0
+    assert [name for _, name in called(trace)].count("leaf") == 2
+    child = opscope.open(str(run.folder / "fork.opscope.child"))
+    assert [name for _, name in called(child)].count("leaf") == 1
+
+
+def test_frames_that_run_at_the_start_are_recorded(run):
+    answer, trace = run("deep")
+    assert answer == 0
+    names = [name for _, name in called(trace)]
+    # Beside Window.start; some are open to the end, and the callers stand around them all the same.
+    assert [depth for depth, name in called(trace) if name == "down"] == list(range(128 - 1))
+    assert names.count("start") == 1 and names.count("leaf") == 1
+    starts = [trace.spans.start[row] for row, name in enumerate(names) if name == "down"]
+    assert len(set(starts)) == 1
+    assert "stray_end" not in problems(trace)
+
+
+def test_the_collector_is_a_call(run):
+    answer, trace = run("collector")
+    assert answer == {"replaced": 0, "left": 0}
+    names = [name for _, name in called(trace)]
+    assert names.count("Python GC") == 1
+    assert "Python GC" in [name for _, name in called(trace, after="<built-in function collect>")]
+
+
+def test_greenlets_keep_their_calls_apart(run):
+    answer, trace = run("greenlets")
+    if answer == "no greenlet":
+        pytest.skip("this Python has no greenlet")
+    names = [name for _, name in called(trace)]
+    assert names.count("leaf") == 3 and names.count("first") == names.count("second") == 1
+    assert "stray_end" not in problems(trace)
+
+
+def test_an_interpreter_ends_while_it_is_recorded(run):
+    answer, trace = run("dies_while_recording")
+    assert answer == 0
+    assert [name for _, name in called(trace)].count("leaf") >= 1
+
+
+def test_a_recording_that_is_dropped_stops(run):
+    answer, trace = run("dropped")
+    assert answer is True
+    assert [name for _, name in called(trace)].count("leaf") == 1

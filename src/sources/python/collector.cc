@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/collector.h"
+
+#include "sources/python/thread_calls.h"
+
+namespace opscope {
+namespace {
+
+// (phase, info): "start" or "stop".
+PyObject* OnCollector(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count < 1 || !PyUnicode_Check(arguments[0])) Py_RETURN_NONE;
+  const bool begins = PyUnicode_CompareWithASCIIString(arguments[0], "start") == 0;
+  ThreadCalls* calls = CallsOfThisThread();
+  const uint64_t epoch = calls_epoch;
+  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next) {
+    if ((binding->window->flags & call_flags::kGarbage) == 0) continue;
+    if (begins) {
+      EnterCollector(binding);
+    } else {
+      ExitCall(binding, kCallOfCollector, CallKind::kCollector);
+    }
+  }
+  Py_RETURN_NONE;
+}
+PyMethodDef on_collector = {"opscope", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OnCollector)),
+                            METH_FASTCALL, nullptr};
+
+PyObject* callback = nullptr;
+unsigned watchers = 0;
+
+PyObject* Callbacks() {
+  PyObject* gc = PyImport_ImportModule("gc");
+  PyObject* callbacks = gc != nullptr ? PyObject_GetAttrString(gc, "callbacks") : nullptr;
+  Py_XDECREF(gc);
+  return callbacks;
+}
+
+}  // namespace
+
+bool WatchCollector() {
+  if (watchers == 0) {
+    PyObject* callbacks = Callbacks();
+    if (callbacks != nullptr && callback == nullptr) callback = PyCFunction_New(&on_collector, nullptr);
+    const bool done = callbacks != nullptr && callback != nullptr && PyList_Append(callbacks, callback) == 0;
+    Py_XDECREF(callbacks);
+    if (!done) return false;
+  }
+  ++watchers;
+  return true;
+}
+
+void UnwatchCollector() {
+  if (--watchers != 0) return;
+  PyObject* callbacks = Callbacks();
+  const Py_ssize_t at = callbacks != nullptr ? PySequence_Index(callbacks, callback) : -1;
+  if (at < 0 || PySequence_DelItem(callbacks, at) != 0) PyErr_Clear();  // the program has taken it out
+  Py_XDECREF(callbacks);
+}
+
+}  // namespace opscope
