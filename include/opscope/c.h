@@ -280,8 +280,9 @@ typedef struct opscope_summary_options {
   const char* group_by;  // "name", "name,shape", ...: name, shape, category, thread, device, stack
   const char* sort_by;   // descending by "total_ns", "self_ns", "count", ...; NULL: as they first appear
   int corrected;         // 1: times without what recording them took; UNSUPPORTED where the input does not say
+  const char* where;     // which spans, "name ~ conv and duration > 10us" (docs/analyses.md); NULL: all
 } opscope_summary_options;
-#define OPSCOPE_SUMMARY_OPTIONS_INIT {sizeof(opscope_summary_options), "name", "total_ns", 0}
+#define OPSCOPE_SUMMARY_OPTIONS_INIT {sizeof(opscope_summary_options), "name", "total_ns", 0, NULL}
 
 // options: may be NULL. The trace must outlive the summary.
 opscope_code opscope_summarize(const opscope_trace* trace, const opscope_summary_options* options,
@@ -305,8 +306,11 @@ typedef struct opscope_summary_row {
   int64_t device_self_ns;
   int64_t self_memory_bytes;
   int64_t flops;
+  int64_t p50_ns;
+  int64_t p99_ns;
+  int64_t stddev_ns;
 } opscope_summary_row;
-#define OPSCOPE_SUMMARY_ROW_INIT {sizeof(opscope_summary_row), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define OPSCOPE_SUMMARY_ROW_INIT {sizeof(opscope_summary_row), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 uint64_t opscope_summary_row_count(const opscope_summary* summary);
 // INVALID_ARGUMENT: index is not below the count.
 opscope_code opscope_summary_get_row(const opscope_summary* summary, uint64_t index, opscope_summary_row* row);

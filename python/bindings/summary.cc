@@ -12,6 +12,7 @@
 
 #include "bindings.h"
 #include "opscope/analysis/op_summary.h"
+#include "opscope/analysis/span_filter.h"
 
 namespace opscope::python {
 namespace {
@@ -47,6 +48,9 @@ nb::dict RowDict(const Trace& trace, const OpSummaryRow& row, const std::vector<
   result["min_ns"] = row.min_ns;
   result["max_ns"] = row.max_ns;
   result["mean_ns"] = row.mean_ns();
+  result["p50_ns"] = row.p50_ns;
+  result["p99_ns"] = row.p99_ns;
+  result["stddev_ns"] = row.stddev_ns;
   result["total_with_recursion_ns"] = row.total_with_recursion_ns;
   result["device_total_ns"] = row.device_total_ns;
   result["device_self_ns"] = row.device_self_ns;
@@ -57,7 +61,7 @@ nb::dict RowDict(const Trace& trace, const OpSummaryRow& row, const std::vector<
 }
 
 nb::list Summary(const SharedTrace& self, const std::vector<std::string>& group_by, const std::string& sort,
-                 std::optional<size_t> limit, bool corrected) {
+                 std::optional<size_t> limit, bool corrected, const std::optional<std::string>& where) {
   OpSummaryOptions options;
   options.group_by.clear();
   for (const std::string& name : group_by)
@@ -69,6 +73,13 @@ nb::list Summary(const SharedTrace& self, const std::vector<std::string>& group_
       own_cost = MeasureOwnCost(*self.trace);
       if (!own_cost.ok()) return Status(own_cost.error());
       options.own_cost = &own_cost.value();
+    }
+    std::vector<uint8_t> selected;
+    if (where) {
+      const Result<SpanFilter> filter = SpanFilter::Parse(*where);
+      if (!filter.ok()) return Status(Error{filter.error().code, "where: " + filter.error().message});
+      selected = filter.value().Select(*self.trace);
+      options.selected = &selected;
     }
     summary = SummarizeOps(*self.trace, options);
     return SortOpSummary(*self.trace, &summary, sort);
@@ -84,7 +95,8 @@ nb::list Summary(const SharedTrace& self, const std::vector<std::string>& group_
 
 void BindSummary(nb::module_& module) {
   module.def("summary", &Summary, nb::arg("trace"), nb::arg("group_by"), nb::arg("sort"), nb::arg("limit").none(),
-             nb::arg("corrected") = false, "Rows of the operator summary as dicts; at most `limit`.");
+             nb::arg("corrected") = false, nb::arg("where").none() = nb::none(),
+             "Rows of the operator summary as dicts; at most `limit`.");
 }
 
 }  // namespace opscope::python

@@ -65,7 +65,12 @@ def columns(trace: Trace | MadeTable, table: str) -> list[tuple[str, str, Litera
 def text_codes(trace: Trace | MadeTable, table: str, name: str) -> tuple[memoryview, list[str]]: ...
 def arrow_stream(trace: Trace | MadeTable, table: str) -> Any: ...
 def summary(
-    trace: Trace, group_by: Sequence[str], sort: str, limit: int | None, corrected: bool = False
+    trace: Trace,
+    group_by: Sequence[str],
+    sort: str,
+    limit: int | None,
+    corrected: bool = False,
+    where: str | None = None,
 ) -> list[dict[str, Any]]: ...
 def run_command_line(arguments: list[bytes], host_facts: Callable[[], dict[str, Any]] | None = None) -> int: ...
 

@@ -166,20 +166,24 @@ class Trace:
         sort: str = "total_ns",
         limit: int | None = None,
         corrected: bool = False,
+        where: str | None = None,
     ) -> list[dict[str, Any]]:
         """The operator summary: one dict per group with counts and times, largest first.
 
         ``group_by``: "name" and any of "shape", "category", "thread", "device", "stack".
         ``sort``: a key of the rows. ``corrected``: times without what recording them took; raises
-        ``opscope.Error`` when the input does not say how much that was.
+        ``opscope.Error`` when the input does not say how much that was. ``where``: a condition that chooses spans,
+        as in ``opscope summary --where``.
 
         >>> [(row["name"], row["category"], row["total_ns"]) for row in trace.summary(group_by=["name", "category"])]
         [('aten::add', 'cpu_op', 7000), ('aten::mm', 'cpu_op', 5000)]
+        >>> trace.summary(where="name ~ add and duration > 5us")[0]["count"]
+        1
         """
         if limit is not None and limit < 0:
             raise ValueError("limit must not be negative")
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        return _core.summary(self._core, keys, sort, limit, corrected)
+        return _core.summary(self._core, keys, sort, limit, corrected, where)
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/duration_spread.h"
 #include "analysis/flops.h"
 #include "analysis/group_keys.h"
 #include "analysis/span_measures.h"
@@ -54,25 +55,32 @@ void AddSpan(const SpanMeasures& measures, size_t span, int64_t duration, int64_
   if (!measures.self_memory_bytes.empty()) row->self_memory_bytes += measures.self_memory_bytes[span];
 }
 
-// Which open spans have the name of the next one. Spans arrive in pre-order, track by track.
+// Which open spans have the name of the next one. Spans arrive in pre-order, track by track; those that are not
+// selected only hold the place of a parent.
 class OpenNames {
  public:
-  explicit OpenNames(const Trace& trace) : spans_(trace.spans()), open_(trace.string_count(), 0) {}
+  OpenNames(const Trace& trace, const std::vector<uint8_t>* selected)
+      : spans_(trace.spans()), selected_(selected), open_(trace.string_count(), 0) {}
 
-  // True when the span lies inside one of its name. Asynchronous spans lie inside nothing.
+  bool IsSelected(size_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
+
+  // True when the span lies inside a selected one of its name. Asynchronous spans lie inside nothing.
   bool Enter(size_t span) {
     if ((spans_.flags[span] & span_flags::kAsync) != 0) return false;
     while (!stack_.empty() && SpanId{stack_.back()} != spans_.parent[span]) {
-      --open_[Row(spans_.name[stack_.back()])];
+      if (IsSelected(stack_.back())) --open_[Row(spans_.name[stack_.back()])];
       stack_.pop_back();
     }
     uint32_t& open = open_[Row(spans_.name[span])];
     stack_.push_back(static_cast<uint32_t>(span));
-    return open++ > 0;
+    const bool is_nested = open > 0;
+    if (IsSelected(span)) ++open;
+    return is_nested;
   }
 
  private:
   const SpanColumns& spans_;
+  const std::vector<uint8_t>* selected_;
   std::vector<uint32_t> open_;   // by name
   std::vector<uint32_t> stack_;  // open spans
 };
@@ -81,13 +89,16 @@ struct SortField {
   std::string_view name;
   int64_t (*value)(const OpSummaryRow&);
 };
-constexpr std::array<SortField, 11> kSortFields = {{
+constexpr std::array<SortField, 14> kSortFields = {{
     {"count", [](const OpSummaryRow& r) { return static_cast<int64_t>(r.count); }},
     {"total_ns", [](const OpSummaryRow& r) { return r.total_ns; }},
     {"self_ns", [](const OpSummaryRow& r) { return r.self_ns; }},
     {"min_ns", [](const OpSummaryRow& r) { return r.min_ns; }},
     {"max_ns", [](const OpSummaryRow& r) { return r.max_ns; }},
     {"mean_ns", [](const OpSummaryRow& r) { return r.mean_ns(); }},
+    {"p50_ns", [](const OpSummaryRow& r) { return r.p50_ns; }},
+    {"p99_ns", [](const OpSummaryRow& r) { return r.p99_ns; }},
+    {"stddev_ns", [](const OpSummaryRow& r) { return r.stddev_ns; }},
     {"total_with_recursion_ns", [](const OpSummaryRow& r) { return r.total_with_recursion_ns; }},
     {"device_total_ns", [](const OpSummaryRow& r) { return r.device_total_ns; }},
     {"device_self_ns", [](const OpSummaryRow& r) { return r.device_self_ns; }},
@@ -102,15 +113,18 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
   const SpanColumns& spans = trace.spans();
   const SpanMeasures measures = MeasureSpans(trace);
   const std::vector<int64_t> flops = FlopsOfSpans(trace);
-  OpenNames open(trace);
+  OpenNames open(trace, options.selected);
   SpanGrouper grouper(trace, options.group_by);
   summary.has_name = grouper.has_name();
   summary.key_names = grouper.TextNames();
   std::vector<RowCost> costs;
   double thread_self_cost = 0;
   uint64_t below_zero = 0;
+  DurationSpreads spreads;
+  spreads.Reserve(spans.size());
   for (size_t span = 0; span < spans.size(); ++span) {
     const bool is_nested = open.Enter(span);
+    if (!open.IsSelected(span)) continue;
     const uint32_t row = grouper.Find(span);
     if (row == summary.rows.size()) {
       OpSummaryRow& added = summary.rows.emplace_back();
@@ -121,7 +135,9 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
     const int64_t duration = spans.duration[span].ns;
     const double subtree = options.own_cost != nullptr ? options.own_cost->subtree_ns[span] : 0;
     const double own = options.own_cost != nullptr ? options.own_cost->own_ns[span] : 0;
-    AddSpan(measures, span, duration, Without(duration, subtree), is_nested, &summary.rows[row]);
+    const int64_t shown = Without(duration, subtree);
+    AddSpan(measures, span, duration, shown, is_nested, &summary.rows[row]);
+    spreads.Add(row, shown);
     costs[row].total_with_recursion_ns += subtree;
     costs[row].self_ns += own;
     if (!is_nested) costs[row].total_ns += subtree;
@@ -131,6 +147,12 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
       summary.thread_self_ns += measures.self_ns[span];
       thread_self_cost += own;
     }
+  }
+  const std::vector<DurationSpread> spread = spreads.Take(summary.rows.size());
+  for (size_t row = 0; row < spread.size(); ++row) {
+    summary.rows[row].p50_ns = spread[row].p50_ns;
+    summary.rows[row].p99_ns = spread[row].p99_ns;
+    summary.rows[row].stddev_ns = spread[row].stddev_ns;
   }
   if (options.own_cost != nullptr) {
     Correct(costs, thread_self_cost, &summary);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/random_trace_for_test.h"
+#include "opscope/analysis/span_filter.h"
 
 namespace opscope {
 namespace {
@@ -146,6 +147,21 @@ TEST(OpSummary, CountsARecursiveCallOnceInTheTotal) {
   EXPECT_EQ(summary.rows[0].self_ns, 20 + 30);
   EXPECT_EQ(summary.rows[0].mean_ns(), 65);
   EXPECT_EQ(summary.rows[1].self_ns, 50);
+}
+
+TEST(OpSummary, OfSelectedSpansAsksNothingOfTheOthersButTheirPlace) {
+  const Trace trace = OneThread({{"f", 0, 100}, {"g", 10, 90}, {"f", 20, 50}, {"f", 60, 70}});
+  const Result<SpanFilter> short_ones = SpanFilter::Parse("duration < 50");
+  const std::vector<uint8_t> selected = short_ones.value().Select(trace);
+  const OpSummary summary = SummarizeOps(trace, {.selected = &selected});
+  ASSERT_EQ(summary.rows.size(), 1u);
+  EXPECT_EQ(summary.rows[0].count, 2u);
+  EXPECT_EQ(summary.rows[0].total_ns, 40) << "the outer f is not there";
+  EXPECT_EQ(summary.rows[0].max_ns, 30);
+  const Result<SpanFilter> named = SpanFilter::Parse("name = f");
+  const std::vector<uint8_t> all_f = named.value().Select(trace);
+  EXPECT_EQ(SummarizeOps(trace, {.selected = &all_f}).rows[0].total_ns, 100) << "g between them changes nothing";
+  EXPECT_EQ(SummarizeOps(trace, {.selected = &all_f}).rows[0].self_ns, 20 + 30 + 10);
 }
 
 TEST(OpSummary, ClipsAChildThatOutlivesItsParent) {

@@ -326,6 +326,16 @@ TEST_F(CApi, GivesTheColumnsTheSummaryAndTheTexts) {
   ASSERT_EQ(row.key_count, 1u);
   EXPECT_NE(std::strlen(row.keys[0]), 0u);
   EXPECT_EQ(opscope_summary_get_row(made, 2, &row), OPSCOPE_INVALID_ARGUMENT);
+  EXPECT_EQ(row.p99_ns, 10000);
+  options.where = "name = inner";
+  opscope_summary* of_some = nullptr;
+  ASSERT_EQ(opscope_summarize(trace.get(), &options, &of_some, &error_), OPSCOPE_OK) << error_.message;
+  EXPECT_EQ(opscope_summary_row_count(of_some), 1u);
+  opscope_summary_free(of_some);
+  options.where = "colour = red";
+  ASSERT_EQ(opscope_summarize(trace.get(), &options, &of_some, &error_), OPSCOPE_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(error_.message).find("summary: where: at character 1: no field 'colour'"), 0u);
+  options.where = nullptr;
   opscope_summary* none = nullptr;
   options.group_by = "name,colour";
   EXPECT_EQ(opscope_summarize(trace.get(), &options, &none, &error_), OPSCOPE_INVALID_ARGUMENT);

@@ -9,6 +9,7 @@
 #include "c_api/handles.h"
 #include "c_api/structs.h"
 #include "opscope/analysis/op_summary.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/report.h"
 
 using opscope::ErrorCode;
@@ -65,6 +66,13 @@ opscope_code Summarize(const opscope_trace* trace, const opscope_summary_options
     own_cost = MeasureOwnCost(trace->trace);
     if (!own_cost.ok()) return Report(Status(own_cost.error()), error);
     wanted.own_cost = &own_cost.value();
+  }
+  std::vector<uint8_t> selected;
+  if (options.where != nullptr) {
+    const Result<SpanFilter> filter = SpanFilter::Parse(options.where);
+    if (!filter.ok()) return Fail(error, filter.error().code, "summary: where: " + filter.error().message);
+    selected = filter.value().Select(trace->trace);
+    wanted.selected = &selected;
   }
   auto made = std::make_unique<opscope_summary>();
   made->trace = &trace->trace;
@@ -133,6 +141,9 @@ opscope_code opscope_summary_get_row(const opscope_summary* summary, uint64_t in
   to.device_self_ns = from.device_self_ns;
   to.self_memory_bytes = from.self_memory_bytes;
   to.flops = from.flops;
+  to.p50_ns = from.p50_ns;
+  to.p99_ns = from.p99_ns;
+  to.stddev_ns = from.stddev_ns;
   return opscope::c_api::WriteStruct(to, row);
 }
 

@@ -151,17 +151,17 @@ TEST_F(Cli, SummaryCsvHasOneLinePerRow) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out,
             "name,category,count,total_ns,self_ns,min_ns,max_ns,mean_ns,total_with_recursion_ns,device_total_ns,"
-            "device_self_ns,self_memory_bytes,flops,flops_per_s\r\n"
-            "outer,cpu_op,1,90000,49500,90000,90000,90000,90000,0,0,0,0,0\r\n"
-            "inner,cpu_op,2,40500,40500,10000,30500,20250,40500,0,0,0,0,0\r\n");
+            "device_self_ns,self_memory_bytes,flops,flops_per_s,p50_ns,p99_ns,stddev_ns\r\n"
+            "outer,cpu_op,1,90000,49500,90000,90000,90000,90000,0,0,0,0,0,90000,90000,0\r\n"
+            "inner,cpu_op,2,40500,40500,10000,30500,20250,40500,0,0,0,0,0,10000,30500,10250\r\n");
 }
 
 TEST_F(Cli, SummaryPrintsAnAlignedTable) {
   const std::string path = Quoted(Put("a.json", kTwoOps));
   const std::string expected =
-      "Name   Count      Total       Self  Self %       Mean        Min        Max\n"
-      "outer      1  90.000 us  49.500 us   55.0%  90.000 us  90.000 us  90.000 us\n"
-      "inner      2  40.500 us  40.500 us   45.0%  20.250 us  10.000 us  30.500 us\n";
+      "Name   Count      Total       Self  Self %       Mean        Min        P50        P99        Max    Std dev\n"
+      "outer      1  90.000 us  49.500 us   55.0%  90.000 us  90.000 us  90.000 us  90.000 us  90.000 us       0 ns\n"
+      "inner      2  40.500 us  40.500 us   45.0%  20.250 us  10.000 us  10.000 us  30.500 us  30.500 us  10.250 us\n";
   EXPECT_EQ(Run("summary " + path).out, expected);
   EXPECT_EQ(Run("top --sort total " + path).out, expected);
   EXPECT_EQ(Run("summary - <" + path).out, expected);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "opscope/analysis/op_summary.h"
@@ -27,6 +28,8 @@ struct SummaryOptions {
   bool flop_rate = false;
   double peak_flops = 0;
   bool corrected = false;
+  SelectionOptions selection;
+  std::optional<SpanFilter> filter;  // read from `selection`
 };
 
 int UsageError(const std::string& message) {
@@ -37,8 +40,8 @@ int UsageError(const std::string& message) {
 // "total" may stand for "total_ns".
 std::string FieldName(const std::string& sort) {
   if (sort.empty()) return "total_ns";
-  for (const char* field :
-       {"total", "self", "min", "max", "mean", "total_with_recursion", "device_total", "device_self"}) {
+  for (const char* field : {"total", "self", "min", "max", "mean", "total_with_recursion", "device_total",
+                            "device_self", "p50", "p99", "stddev"}) {
     if (sort == field) return sort + "_ns";
   }
   return sort == "self_memory" ? "self_memory_bytes" : sort;
@@ -81,7 +84,9 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   }
   const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
   if (options.style == "torch" && !options.common.json && !options.csv) return PrintTorchTable(trace, options, cost);
-  OpSummary summary = SummarizeOps(trace, {options.group_by, cost});
+  std::vector<uint8_t> selected;
+  if (options.filter) selected = options.filter->Select(trace);
+  OpSummary summary = SummarizeOps(trace, {options.group_by, cost, options.filter ? &selected : nullptr});
   if (Status sorted = SortOpSummary(trace, &summary, FieldName(options.sort)); !sorted.ok()) {
     return UsageError("summary: --sort: " + sorted.error().message);
   }
@@ -112,6 +117,11 @@ bool ReadGroupKeys(SummaryOptions* options) {
 
 int RunSummary(SummaryOptions* options) {
   if (!ReadGroupKeys(options)) return kExitUsage;
+  Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
+  if (!filter.ok()) return UsageError("summary: " + filter.error().message);
+  options->filter = std::move(filter).value();
+  if (options->filter && options->style == "torch" && !options->common.json && !options->csv)
+    return UsageError("summary: --style torch shows every event; --where, --steps and --time are of the plain style");
   const bool has_titles = options->common.files.size() > 1 && !options->common.json && !options->csv;
   bool is_first = true;
   return ForEachInput(options->common, [&](const Trace& trace, const std::string& file) {
@@ -147,6 +157,7 @@ Verb AddSummaryVerb(CLI::App* root) {
       ->expected(1)
       ->take_all()
       ->capture_default_str();
+  AddSelectionOptions(app, &options->selection);
   app->add_flag("--flop-rate", options->flop_rate, "a column with the floating-point operations per second");
   app->add_option("--peak-flops", options->peak_flops,
                   "the machine's floating-point operations per second, such as 1.2e12: a column with the share of it")

@@ -35,6 +35,9 @@ std::string SummaryJson(const Trace& trace, const OpSummary& summary, size_t lim
     object.Int("min_ns", row.min_ns);
     object.Int("max_ns", row.max_ns);
     object.Int("mean_ns", row.mean_ns());
+    object.Int("p50_ns", row.p50_ns);
+    object.Int("p99_ns", row.p99_ns);
+    object.Int("stddev_ns", row.stddev_ns);
     object.Int("total_with_recursion_ns", row.total_with_recursion_ns);
     object.Int("device_total_ns", row.device_total_ns);
     object.Int("device_self_ns", row.device_self_ns);

@@ -52,8 +52,8 @@ void AddFlopRates(const OpSummary& summary, size_t count, const SummaryTableOpti
 }
 
 std::vector<ColumnText> NumberColumns(const OpSummary& summary, size_t count, const SummaryTableOptions& options) {
-  std::vector<ColumnText> columns(7);
-  const char* titles[] = {"Count", "Total", "Self", "Self %", "Mean", "Min", "Max"};
+  std::vector<ColumnText> columns(10);
+  const char* titles[] = {"Count", "Total", "Self", "Self %", "Mean", "Min", "P50", "P99", "Max", "Std dev"};
   for (size_t i = 0; i < columns.size(); ++i)
     columns[i].title = titles[i];
   const int64_t self_sum = summary.thread_self_ns;
@@ -77,7 +77,10 @@ std::vector<ColumnText> NumberColumns(const OpSummary& summary, size_t count, co
     columns[3].cells.push_back(Share(row.self_ns, self_sum));
     columns[4].cells.push_back(HumanTime(row.mean_ns()));
     columns[5].cells.push_back(HumanTime(row.min_ns));
-    columns[6].cells.push_back(HumanTime(row.max_ns));
+    columns[6].cells.push_back(HumanTime(row.p50_ns));
+    columns[7].cells.push_back(HumanTime(row.p99_ns));
+    columns[8].cells.push_back(HumanTime(row.max_ns));
+    columns[9].cells.push_back(HumanTime(row.stddev_ns));
     device_total.cells.push_back(HumanTime(row.device_total_ns));
     device_self.cells.push_back(HumanTime(row.device_self_ns));
     memory.cells.push_back(HumanBytes(row.self_memory_bytes));
@@ -171,7 +174,7 @@ std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limi
   out += (out.empty() ? "" : ",");
   out +=
       "count,total_ns,self_ns,min_ns,max_ns,mean_ns,total_with_recursion_ns,device_total_ns,device_self_ns,"
-      "self_memory_bytes,flops,flops_per_s\r\n";
+      "self_memory_bytes,flops,flops_per_s,p50_ns,p99_ns,stddev_ns\r\n";
   for (size_t i = 0; i < RowCount(summary, limit); ++i) {
     const OpSummaryRow& row = summary.rows[i];
     if (summary.has_name) {
@@ -185,7 +188,7 @@ std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limi
     AppendUint(&out, row.count);
     for (int64_t value : {row.total_ns, row.self_ns, row.min_ns, row.max_ns, row.mean_ns(), row.total_with_recursion_ns,
                           row.device_total_ns, row.device_self_ns, row.self_memory_bytes, row.flops,
-                          static_cast<int64_t>(row.flops_per_s())}) {
+                          static_cast<int64_t>(row.flops_per_s()), row.p50_ns, row.p99_ns, row.stddev_ns}) {
       out += ',';
       AppendInt(&out, value);
     }

@@ -22,6 +22,9 @@ enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kSta
 struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
   const OwnCostOfSpans* own_cost = nullptr;  // of this Trace: times are without it
+  // Of this Trace, one entry per span (SpanFilter::Select): only spans with 1 count; the others are as if unseen, but
+  // for self times, which are without all children. nullptr: every span.
+  const std::vector<uint8_t>* selected = nullptr;
 };
 
 struct OpSummaryRow {
@@ -33,6 +36,9 @@ struct OpSummaryRow {
   int64_t self_ns = 0;                  // without direct children
   int64_t min_ns = 0;
   int64_t max_ns = 0;
+  int64_t p50_ns = 0;  // durations that occurred: half, and 99 of 100, are not longer
+  int64_t p99_ns = 0;
+  int64_t stddev_ns = 0;  // of the population
   int64_t device_total_ns = 0;  // host span: device time launched beneath it; device span: its own
   int64_t device_self_ns = 0;
   int64_t self_memory_bytes = 0;

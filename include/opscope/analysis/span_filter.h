@@ -1,0 +1,79 @@
+// Which spans an analysis is about: `name ~ conv and duration > 10us and not category = python_function`.
+//
+//   condition  = and-part { "or" and-part }
+//   and-part   = part { "and" part }
+//   part       = "not" part | "(" condition ")" | field operator value
+//   operator   = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" (contains; * stands for anything) | "!~"
+//   value      = word | 'text' | "text"      a time may have a unit: ns (also without one), us, ms, s
+//
+// Fields of text: name, category, overload, thread, process; `thread` and `process` mean the name or the number.
+// Fields of numbers: duration, start (since the first begin of the trace), depth, sequence, step, rank, device,
+// correlation. `step` is the number of the step within whose time the span begins, of its own rank where steps have
+// ranks; a span outside of steps, ranks or devices has -1.
+//
+// Thread rule: immutable once parsed; Select is a pure function.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/result.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class FilterField : uint8_t {
+  kName,
+  kCategory,
+  kOverload,
+  kThread,
+  kProcess,  // the last one of text
+  kDuration,
+  kStart,
+  kDepth,
+  kSequence,
+  kStep,
+  kRank,
+  kDevice,
+  kCorrelation,
+};
+
+enum class FilterOperator : uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kContains,
+  kContainsNot,
+  kAnd,  // the rest combine
+  kOr,
+  kNot,
+};
+
+class SpanFilter {
+ public:
+  // kInvalidArgument says what is wrong, and where.
+  [[nodiscard]] static Result<SpanFilter> Parse(std::string_view condition);
+
+  // One entry per span: 1 when it is selected. O(spans) per field operator; texts are compared once each.
+  [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace) const;
+
+  // A node of the condition; operands stand before it.
+  struct Node {
+    FilterOperator op = FilterOperator::kEqual;
+    FilterField field = FilterField::kName;
+    std::string text;
+    int64_t number = 0;
+    uint32_t left = 0, right = 0;  // nodes; kNot: left
+  };
+
+ private:
+  std::vector<Node> nodes_;  // the last one is the whole condition
+};
+
+}  // namespace opscope

@@ -1,0 +1,21 @@
+// Text of a condition to its nodes (opscope/analysis/span_filter.h).
+//
+// Thread rule: pure function.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "opscope/analysis/span_filter.h"
+#include "opscope/result.h"
+
+namespace opscope {
+
+[[nodiscard]] Result<std::vector<SpanFilter::Node>> ParseSpanCondition(std::string_view condition);
+
+[[nodiscard]] constexpr bool IsTextField(FilterField field) {
+  return field <= FilterField::kProcess;
+}
+
+}  // namespace opscope

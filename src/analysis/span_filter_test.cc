@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/span_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trace/builder.h"
+
+namespace opscope {
+namespace {
+
+// Two ranks with a thread each, a device, two steps per rank (the second rank's are 100 us later).
+Trace Example() {
+  TraceBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    const ProcessId process = builder.AddProcess({.pid = 10 + rank, .name = builder.Intern("python"), .rank = rank});
+    const TrackId thread = builder.AddTrack({.process = process, .tid = 7, .name = builder.Intern("main")});
+    const TrackId stream =
+        builder.AddTrack({.process = process, .kind = TrackKind::kDeviceStream, .tid = 20, .device = rank});
+    const auto add = [&](const char* name, int64_t start_us, int64_t us, TrackId track, const char* category) {
+      return builder.AddSpan({.start = {(start_us + 100 * rank) * 1000 + 500'000},
+                              .duration = {us * 1000},
+                              .name = builder.Intern(name),
+                              .category = builder.Intern(category),
+                              .track = track});
+    };
+    const AddedSpan first = add("ProfilerStep#3", 0, 100, thread, "user_annotation");
+    add("aten::conv2d", 10, 40, thread, "cpu_op");
+    add("aten::convolution", 12, 30, thread, "cpu_op");
+    const AddedSpan second = add("ProfilerStep#4", 100, 100, thread, "user_annotation");
+    add("aten::add", 110, 5, thread, "cpu_op");
+    add("conv kernel", 150, 80, stream, "kernel");
+    builder.AddStep(3, builder.Intern("ProfilerStep#3"), first);
+    builder.AddStep(4, builder.Intern("ProfilerStep#4"), second);
+  }
+  return builder.Build();
+}
+
+// "rank:name" of each span that is selected.
+std::string Selected(const std::string& condition) {
+  const Trace trace = Example();
+  const Result<SpanFilter> filter = SpanFilter::Parse(condition);
+  if (!filter.ok()) return filter.error().message;
+  const std::vector<uint8_t> selected = filter.value().Select(trace);
+  std::string text;
+  for (size_t span = 0; span < selected.size(); ++span) {
+    if (selected[span] == 0) continue;
+    const uint32_t process = Row(trace.tracks().process[Row(trace.spans().track[span])]);
+    text += std::to_string(trace.processes().rank[process]) + ":";
+    text.append(trace.text(trace.spans().name[span])).append(" ");
+  }
+  return text;
+}
+
+TEST(SpanFilter, ComparesTexts) {
+  EXPECT_EQ(Selected("name = aten::add"), "0:aten::add 1:aten::add ");
+  EXPECT_EQ(Selected("name ~ conv and rank = 0"), "0:aten::conv2d 0:aten::convolution 0:conv kernel ");
+  EXPECT_EQ(Selected("name ~ 'aten*2d' and rank = 0"), "0:aten::conv2d ");
+  EXPECT_EQ(Selected("category != cpu_op and name !~ \"Step\""), "0:conv kernel 1:conv kernel ");
+  EXPECT_EQ(Selected("name ~ aten::conv*ion and rank = 1"), "1:aten::convolution ");
+}
+
+TEST(SpanFilter, ComparesNumbersAndTimes) {
+  EXPECT_EQ(Selected("rank = 0 and duration >= 80us"), "0:ProfilerStep#3 0:ProfilerStep#4 0:conv kernel ");
+  EXPECT_EQ(Selected("duration < 0.006ms and rank != 1"), "0:aten::add ");
+  EXPECT_EQ(Selected("start = 0"), "0:ProfilerStep#3 ");
+  EXPECT_EQ(Selected("start >= 250us and start < 1s"), "1:conv kernel ");
+  EXPECT_EQ(Selected("depth > 1"), "0:aten::convolution 1:aten::convolution ");
+  EXPECT_EQ(Selected("device = 1"), "1:conv kernel ");
+}
+
+TEST(SpanFilter, KnowsTheStepOfEachRank) {
+  EXPECT_EQ(Selected("step = 4"),
+            "0:ProfilerStep#4 0:aten::add 0:conv kernel 1:ProfilerStep#4 1:aten::add 1:conv kernel ");
+  EXPECT_EQ(Selected("step < 0"), "");
+}
+
+TEST(SpanFilter, ThreadsAndProcessesHaveNamesAndNumbers) {
+  EXPECT_EQ(Selected("thread = 20 and process = 11"), "1:conv kernel ");
+  EXPECT_EQ(Selected("thread != main and process ~ pyth and rank = 0"), "0:conv kernel ");
+  EXPECT_EQ(Selected("thread !~ ma and thread != 20"), "");
+}
+
+TEST(SpanFilter, AndBindsMoreThanOr) {
+  EXPECT_EQ(Selected("rank = 1 and name = aten::add or rank = 0 and device = 0"), "0:conv kernel 1:aten::add ");
+  EXPECT_EQ(Selected("rank = 1 and (name = aten::add or device = 1)"), "1:aten::add 1:conv kernel ");
+  EXPECT_EQ(Selected("not (rank = 0 or not device = 1)"), "1:conv kernel ");
+}
+
+TEST(SpanFilter, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(Selected(""), "at character 1: a field is missing");
+  EXPECT_EQ(Selected("price > 3"),
+            "at character 1: no field 'price'; choose from name, category, overload, thread, process, duration, start, "
+            "depth, sequence, step, rank, device, correlation");
+  EXPECT_EQ(Selected("name"), "at character 5: an operator is missing: = != < <= > >= ~ !~");
+  EXPECT_EQ(Selected("name = "), "at character 8: a value is missing");
+  EXPECT_EQ(Selected("name = 'x"), "at character 8: the text is not closed");
+  EXPECT_EQ(Selected("name > x"), "at character 7: name is text: compare with = != ~ !~");
+  EXPECT_EQ(Selected("rank ~ 3"), "at character 7: rank is a number: compare with = != < <= > >=");
+  EXPECT_EQ(Selected("duration > 3kg"), "at character 12: '3kg' is no time");
+  EXPECT_EQ(Selected("rank = 3us"), "at character 8: '3us' is no number");
+  EXPECT_EQ(Selected("rank = 1e300"), "at character 8: '1e300' is no number");
+  EXPECT_EQ(Selected("(rank = 1"), "at character 10: ')' is missing");
+  EXPECT_EQ(Selected("rank = 1 rank = 2"), "at character 10: 'and' or 'or' is missing");
+  EXPECT_EQ(Selected(std::string(1000, '(')), "at character 101: nested too deep");
+}
+
+}  // namespace
+}  // namespace opscope

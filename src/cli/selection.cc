@@ -1,0 +1,74 @@
+// The ranges become conditions, so that there is one way to choose spans.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/selection.h"
+
+#include <string_view>
+#include <utility>
+
+namespace opscope {
+namespace {
+
+// "3..7" -> "field >= 3 and field OP 7"; "3" -> "field = 3" where one value makes sense.
+Result<std::string> RangeCondition(std::string_view option, std::string_view field, std::string_view range,
+                                   std::string_view end_operator) {
+  const size_t dots = range.find("..");
+  const std::string name(field);
+  std::string condition;
+  if (dots == std::string_view::npos) {
+    condition = name + " = '" + std::string(range) + "'";
+  } else {
+    const std::string_view first = range.substr(0, dots), last = range.substr(dots + 2);
+    if (!first.empty()) condition = name + " >= '" + std::string(first) + "'";
+    if (!last.empty()) {
+      condition +=
+          (condition.empty() ? "" : " and ") + name + " " + std::string(end_operator) + " '" + std::string(last) + "'";
+    }
+    if (field == "step" && first.empty()) condition += " and step >= 0";
+  }
+  const bool is_one_moment = dots == std::string_view::npos && field == "start";
+  if (condition.empty() || is_one_moment || range.find('\'') != std::string_view::npos ||
+      !SpanFilter::Parse(condition).ok()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 std::string(option) + ": '" + std::string(range) + "' is no range; " +
+                     (field == "step" ? "3, 3..7, 3.. or ..7" : "10ms..20ms, 1s.. or ..5us")};
+  }
+  return condition;
+}
+
+}  // namespace
+
+void AddSelectionOptions(CLI::App* app, SelectionOptions* options) {
+  app->add_option("--where", options->where,
+                  "only spans for which this holds, such as \"name ~ conv and duration > 10us\"; several must all hold")
+      ->expected(1)
+      ->take_all();
+  app->add_option("--steps", options->steps, "only spans that begin within these steps: 3, 3..7, 3.. or ..7");
+  app->add_option("--time", options->time, "only spans that begin then, after the first begin: 10ms..20ms, 1s..");
+}
+
+Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options) {
+  std::string all;
+  const auto add = [&](const std::string& condition) { all += (all.empty() ? "(" : " and (") + condition + ")"; };
+  for (const std::string& condition : options.where) {
+    // By itself first: the error counts characters as the user did, and no bracket reaches out of it.
+    if (Result<SpanFilter> parsed = SpanFilter::Parse(condition); !parsed.ok())
+      return Error{parsed.error().code, "--where: " + parsed.error().message};
+    add(condition);
+  }
+  if (!options.steps.empty()) {
+    Result<std::string> steps = RangeCondition("--steps", "step", options.steps, "<=");
+    if (!steps.ok()) return steps.error();
+    add(steps.value());
+  }
+  if (!options.time.empty()) {
+    Result<std::string> time = RangeCondition("--time", "start", options.time, "<");
+    if (!time.ok()) return time.error();
+    add(time.value());
+  }
+  if (all.empty()) return std::optional<SpanFilter>();
+  Result<SpanFilter> filter = SpanFilter::Parse(all);
+  if (!filter.ok()) return filter.error();
+  return std::optional<SpanFilter>(std::move(filter).value());
+}
+
+}  // namespace opscope
