@@ -21,6 +21,7 @@ SECTIONS = (
     ("Flight recorder", ("flight_",)),
     ("Added time per operator", ("op_",)),
     ("Added time of a training step", ("step",)),
+    ("Ranges and steps of the program", ("user_",)),
     ("Start and stop", ("stop_", "start")),
     ("From stop to the table", ("after_stop",)),
     ("Export", ("json", "gz")),

@@ -33,6 +33,7 @@ class Flight:
         if no_step_for is not None and not no_step_for > 0:
             raise ValueError(f"the time without a step must be a positive number of seconds, not {no_step_for!r}")
         self.core = _core.FlightRecorder(path, int(signal or 0), bool(on_exception), float(no_step_for or 0))
+        self.is_armed = path is not None  # else nothing happens by itself, and steps need not be told
         self._on_exception = bool(on_exception)
         self._process: int | None = None  # in which it was started
         self._hooks: list[tuple] = []  # (module, name, ours, the one before)

@@ -35,6 +35,15 @@ _CLEARED = (
     "To keep events across cycles, set acc_events=True."
 )
 _told_about_clearing = False
+_this_process = os.getpid()  # known without a system call: every step asks
+
+
+def _note_fork() -> None:
+    global _this_process
+    _this_process = os.getpid()
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def _tell_about_clearing() -> None:
@@ -137,7 +146,7 @@ class _KinetoProfile(Views):
         except BaseException:
             self._flight.stop()
             raise
-        self._started_by = os.getpid()
+        self._started_by = _this_process
 
     def _finish(self, act: Callable[[], Any]) -> None:
         if not self._is_started and self.profiler is not None:
@@ -149,7 +158,7 @@ class _KinetoProfile(Views):
     @property
     def _is_started(self) -> bool:
         # Not in the child of a fork: there the profile of the parent is as one that was stopped.
-        return self._started_by is not None and self._started_by == os.getpid()
+        return self._started_by == _this_process
 
     def prepare_trace(self) -> None:
         """Makes ready for a new recording; the results of the previous one go."""

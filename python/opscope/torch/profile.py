@@ -22,6 +22,7 @@ from .schedule import TRANSITION_PLANS, record_always, transition_table
 from .settings import DEFAULT_MAX_BYTES
 
 PROFILER_STEP_NAME = "ProfilerStep"
+_SAVE, _STOPPED = ProfilerAction.RECORD_AND_SAVE, ProfilerAction.DEVICE_STOPPED
 
 
 class profile(_KinetoProfile):
@@ -90,7 +91,7 @@ class profile(_KinetoProfile):
         self.on_trace_ready = on_trace_ready
         self.step_num = 0
         self.step_rec_fn: record_function | None = None
-        self.current_action = self._action_of(self.step_num)
+        self.current_action = _checked(self.schedule(self.step_num), self.step_num)
         KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
         self._tells_steps = bool(os.environ.get("KINETO_USE_DAEMON", ""))
 
@@ -130,30 +131,27 @@ class profile(_KinetoProfile):
         Outside of start and stop it only counts: the next start begins with the step's action.
         """
         following = self.step_num + 1
-        self._close_step()
-        action = self._action_of(following)  # before any change: a schedule may raise
+        if self.step_rec_fn is not None:
+            self._close_step()
+        action = self.schedule(following)  # before any change: a schedule may raise
+        if type(action) is not ProfilerAction or action is _STOPPED:
+            action = _checked(action, following)
         previous, self.current_action = self.current_action, action
         self.step_num = following
         if self._is_started:
-            self._flight.step()
-            self._transit_action(previous, action)
+            if self._flight.is_armed:
+                self._flight.step()
+            # Equal actions with nothing between them are left out here: most steps of a long job are idle ones.
+            if previous is not action or action is _SAVE or "action_map" in self.__dict__:
+                self._transit_action(previous, action)
             if self._tells_steps:
                 KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
-            self._open_step()
-
-    def _action_of(self, step: int) -> ProfilerAction:
-        action = as_action(self.schedule(step), step)
-        if action == ProfilerAction.DEVICE_STOPPED:
-            raise ValueError(
-                "ProfilerAction.DEVICE_STOPPED is set internally by the "
-                "profiler and must not be returned by a user-provided schedule"
-            )
-        return action
+            if self.record_steps:
+                self.step_rec_fn = record_function(f"ProfilerStep#{following}").__enter__()
 
     def _open_step(self) -> None:
         if self.record_steps:
-            self.step_rec_fn = record_function(f"{PROFILER_STEP_NAME}#{self.step_num}")
-            self.step_rec_fn.__enter__()
+            self.step_rec_fn = record_function(f"{PROFILER_STEP_NAME}#{self.step_num}").__enter__()
 
     def _close_step(self) -> None:
         if self.step_rec_fn is not None:
@@ -179,6 +177,17 @@ class profile(_KinetoProfile):
 
 
 compile_as(profile, _TorchsProfile)
+
+
+def _checked(returned: object, step: int) -> ProfilerAction:
+    """The action that a schedule has returned for a step."""
+    action = as_action(returned, step)
+    if action is _STOPPED:
+        raise ValueError(
+            "ProfilerAction.DEVICE_STOPPED is set internally by the "
+            "profiler and must not be returned by a user-provided schedule"
+        )
+    return action
 
 
 def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:
