@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <system_error>
 
@@ -63,6 +64,27 @@ Status ReadAll(int descriptor, const std::string& path, std::string* out) {
   }
   out->resize(size);
   return {};
+}
+
+// Somebody else's link, in a folder that all may write to, must not choose which file of ours is replaced.
+bool IsOurLink(const std::string& path) {
+  struct stat facts;
+  return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode) && (facts.st_uid == geteuid() || facts.st_uid == 0);
+}
+
+// Where a symbolic link of this user leads, also when nothing is there yet; the path itself when it is none.
+std::string BehindLinks(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  std::string at = path;
+  char text[PATH_MAX];
+  for (int i = 0; i < kMostLinks && IsOurLink(at); ++i) {
+    const ssize_t size = readlink(at.c_str(), text, sizeof(text));
+    if (size <= 0 || size == static_cast<ssize_t>(sizeof(text))) return at;
+    const std::string_view to(text, static_cast<size_t>(size));
+    const size_t folder = to.front() == '/' ? std::string::npos : at.rfind('/');
+    at = (folder == std::string::npos ? std::string() : at.substr(0, folder + 1)).append(to);
+  }
+  return at;
 }
 
 }  // namespace
@@ -125,8 +147,10 @@ void FileBytes::Swap(FileBytes& other) noexcept {
 Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {
   AtomicFile file;
   file.path_ = path;
+  file.target_ = BehindLinks(path);
   struct stat facts;
   const bool exists = stat(path.c_str(), &facts) == 0;
+  if (!exists && errno == ELOOP) return SystemErrorFor(path, ELOOP);
   if (exists && S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
   const bool direct = exists && !S_ISREG(facts.st_mode);
   if (direct) {
@@ -143,7 +167,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {
 void AtomicFile::OpenTemporary(unsigned mode) {
   constexpr int kMostNames = 1000;
   for (int i = 0; i < kMostNames; ++i) {
-    std::string name = TemporaryName(path_);
+    std::string name = TemporaryName(target_);
     descriptor_ = OpenPatiently(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ >= 0) temporary_ = std::move(name);
     if (descriptor_ >= 0 || errno != EEXIST) return;
@@ -151,7 +175,10 @@ void AtomicFile::OpenTemporary(unsigned mode) {
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), descriptor_(other.descriptor_) {
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::move(other.temporary_)),
+      descriptor_(other.descriptor_) {
   other.descriptor_ = -1;
   other.temporary_.clear();
 }
@@ -196,7 +223,7 @@ Status AtomicFile::Commit() {
   descriptor_ = -1;
   if (closed != 0) return SystemError("while closing");
   if (temporary_.empty()) return {};
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("while renaming");
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) return SystemError("while renaming");
   temporary_.clear();
   return {};
 }

@@ -40,7 +40,9 @@ class FileBytes {
 };
 
 // Writes beside the final name and renames at Commit; destroyed before that, nothing stays.
-// A path that exists and is not a regular file (/dev/stdout, a pipe) is written directly.
+// A path that exists and is not a regular file (/dev/stdout, a pipe) is written directly. A symbolic link of this
+// user stays, and the file that it leads to is replaced; one of somebody else is replaced. A process that is killed
+// meanwhile leaves NAME.tmpPID.N beside the name.
 class AtomicFile {
  public:
   // mode: of the new file, less the umask.
@@ -59,7 +61,8 @@ class AtomicFile {
   Error SystemError(const char* what);
   void Abandon();
 
-  std::string path_;
+  std::string path_;       // as it was given
+  std::string target_;     // the same behind its symbolic links
   std::string temporary_;  // empty: written directly
   int descriptor_ = -1;
 };

@@ -75,6 +75,25 @@ TEST_F(Files, NameThePathAndTheReasonInErrors) {
   EXPECT_EQ(WriteFileAtomically(Path("no/such/folder"), "x").error().system_errno, ENOENT);
 }
 
+TEST_F(Files, AreWrittenBehindSymbolicLinksWhichStay) {
+  namespace fs = std::filesystem;
+  fs::create_directory(Path("real"));
+  fs::create_symlink("real/x", Path("link"));  // to nothing yet, relative to the folder of the link
+  fs::create_symlink(Path("link"), Path("link to link"));
+  fs::create_symlink("round", Path("round"));
+  for (const std::string content : {"first", "second"}) {
+    ASSERT_TRUE(WriteFileAtomically(Path("link to link"), content).ok());
+    EXPECT_EQ(Content(Path("real/x")), content);
+    EXPECT_TRUE(fs::is_symlink(Path("link")) && fs::is_symlink(Path("link to link")));
+  }
+  EXPECT_FALSE(fs::is_symlink(Path("real/x")));
+  const Status status = WriteFileAtomically(Path("round"), "nowhere");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().system_errno, ELOOP);
+  EXPECT_NE(status.error().message.find(Path("round")), std::string::npos);
+  EXPECT_EQ(EntryCount(), 4u);
+}
+
 TEST_F(Files, ReportAFullDevice) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   const Status status = WriteFileAtomically("/dev/full", std::string(1 << 20, 'x'));

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 
+from .whole_file import whole_file
+
 
 def _place(event) -> dict:
     return {"name": event.trace_name, "ts": event.time_range.start, "tid": event.thread, "pid": "CPU functions"}
@@ -12,7 +14,7 @@ def _place(event) -> dict:
 
 def write_event_array(events, path, device: str) -> None:
     """Writes complete events and one flow start per launched kernel as a JSON array."""
-    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+    with whole_file(path) as file:
         file.write("[")
         separator = ""
         arrows = 0

@@ -14,7 +14,8 @@ from typing import IO
 def whole_file(path, *, binary: bool = False) -> Iterator[IO]:
     """A file to write text to (bytes if ``binary``), which takes its name when the block ends without an exception.
 
-    What exists and is no plain file (a pipe, ``/dev/stdout``) is written to directly.
+    A symbolic link stays, and the file that it leads to is replaced. What exists and is no plain file (a pipe,
+    ``/dev/stdout``) is written to directly.
     """
     asked = path
     kind = {} if binary else {"encoding": "utf-8", "errors": "surrogateescape"}
@@ -33,7 +34,9 @@ def whole_file(path, *, binary: bool = False) -> Iterator[IO]:
         with file:
             yield file
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = asked  # a write knows no path
         raise
