@@ -5,7 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <string>
 
 #include "opscope/doctor.h"
 
@@ -18,5 +21,24 @@ using AskHost = std::function<HostFacts()>;
 // 2 wrong usage, 3 done in part. Never throws, never exits. Leaves signal handlers as they are: with
 // SIGPIPE ignored, a closed pipe ends the output quietly with 0.
 [[nodiscard]] int RunCli(int argc, const char* const* argv, const AskHost& ask_host = {});
+
+// Says on standard error, if that is a terminal, how far a long piece of work has come: "opscope: WHAT: 42 %", once it
+// has lasted, twice a second; the line is wiped at the end. Silent with OPSCOPE_LOG=off.
+class TerminalProgress {
+ public:
+  explicit TerminalProgress(std::string what, std::chrono::milliseconds quiet_at_first = std::chrono::seconds(2));
+  ~TerminalProgress();
+  TerminalProgress(const TerminalProgress&) = delete;
+  TerminalProgress& operator=(const TerminalProgress&) = delete;
+
+  void Show(size_t done, size_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_;
+  bool is_silent_;
+  bool has_shown_ = false;
+  Clock::time_point next_;
+};
 
 }  // namespace opscope

@@ -5,7 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,8 @@ struct ChromeExportOptions {
   bool compression_from_name = true;
   bool small_gzip = false;  // false: fast deflate (at most twice the bytes); true: close to gzip -6
   std::string trace_name;   // Kineto's "traceName"; empty: the path
+  // Called on the caller's thread as the pieces of the file are written: how many, and how many there are.
+  std::function<void(size_t written, size_t pieces)> on_progress = {};
 };
 
 // Kineto's Chrome trace JSON: its fields, categories, flow pairs, metadata and units.

@@ -76,6 +76,14 @@ struct TorchTableOptions {
 [[nodiscard]] Result<std::string> FormatTorchTable(std::span<const TorchTableRow> rows,
                                                    const TorchTableOptions& options);
 
+// The same rows to be read: whole names at the end of the line, shares that add up to 100.00, and what row_limit leaves
+// out summed in a last row. Ignores the widths, use_device and what keeps torch's layout.
+[[nodiscard]] Result<std::string> FormatPlainTable(std::span<const TorchTableRow> rows,
+                                                   const TorchTableOptions& options);
+
+// One line for below a table: what is missing from the recording, "" when nothing is.
+[[nodiscard]] std::string FormatLoss(const Trace& trace);
+
 // The rows of torch's table for averages. The views point into `events`, `averages` and the Trace.
 [[nodiscard]] std::vector<TorchTableRow> TorchTableRows(const Trace& trace, const FunctionEvents& events,
                                                         std::span<const FunctionEventAverage> averages);

@@ -284,6 +284,9 @@ void BindFunctionEvents(nb::module_& module) {
            })
       .def("total",
            [](EventColumns& columns) { return AverageDict(columns, TotalAverage(columns.trace(), columns.events())); })
+      .def(
+          "loss", [](const EventColumns& columns) { return ToText(FormatLoss(columns.trace())); },
+          "One line about what the recording lacks; '' when nothing is missing.")
       .def("table", EventTable, "The events as a MadeTable.")
       .def("self_cpu_time_total", [](const EventColumns& columns) { return SelfCpuTimeTotalOfAll(columns.events()); })
       .def_prop_ro("trace_start_ns", [](const EventColumns& columns) { return columns.events().trace_start.ns; })

@@ -88,7 +88,8 @@ using Width = std::optional<int64_t>;
 
 nb::object Table(nb::handle events, int64_t row_limit, Width source_width, Width name_width, Width shapes_width,
                  nb::object header, bool top_level_only, nb::object time_unit, bool profile_memory, bool with_flops,
-                 std::optional<std::string> use_device, bool compat_swapped_cells, const std::string& note) {
+                 std::optional<std::string> use_device, bool compat_swapped_cells, const std::string& note,
+                 bool plain) {
   RowReader reader;
   std::vector<TorchTableRow> rows;
   for (nb::handle event : events)
@@ -106,7 +107,8 @@ nb::object Table(nb::handle events, int64_t row_limit, Width source_width, Width
   options.use_device = use_device.value_or("");
   options.compat_swapped_cells = compat_swapped_cells;
   options.note = note;
-  return ToText(Unwrap(WithoutGil([&] { return FormatTorchTable(rows, options); })));
+  const auto format = plain ? &FormatPlainTable : &FormatTorchTable;
+  return ToText(Unwrap(WithoutGil([&] { return format(rows, options); })));
 }
 
 }  // namespace
@@ -116,7 +118,8 @@ void BindTorchTable(nb::module_& module) {
              nb::arg("max_src_column_width").none(), nb::arg("max_name_column_width").none(),
              nb::arg("max_shapes_column_width").none(), nb::arg("header").none(), nb::arg("top_level_events_only"),
              nb::arg("time_unit").none(), nb::arg("profile_memory"), nb::arg("with_flops"),
-             nb::arg("use_device").none(), nb::arg("compat_swapped_cells"), nb::arg("note") = "");
+             nb::arg("use_device").none(), nb::arg("compat_swapped_cells"), nb::arg("note") = "",
+             nb::arg("plain") = false);
   module.def("format_torch_time", [](double time_us) { return ToText(FormatTorchTime(time_us)); });
 }
 

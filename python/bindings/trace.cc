@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "opscope/cli.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/merge.h"
@@ -55,6 +56,8 @@ void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb:
   ChromeExportOptions options;
   options.small_gzip = small_gzip;
   options.trace_name = trace_name.is_none() ? std::string() : FromText(trace_name);
+  TerminalProgress progress(file);
+  options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
   Unwrap(WithoutGil([&] { return ExportChromeTrace(*self.trace, file, options); }), path);
 }
 

@@ -19,7 +19,7 @@ INTERNAL = {  # steps of the original's _build_tree
     "_remove_dup_nodes",
     "_set_backward_stacktraces",
 }
-MORE_KEYWORDS = {"key_averages": {"corrected"}, "table": {"corrected"}}  # keyword-only, with defaults
+MORE_KEYWORDS = {"key_averages": {"corrected"}, "table": {"corrected", "style"}}  # keyword-only, with defaults
 WITHOUT_SIGNATURE = {("Interval", "elapsed_us")}  # a method of C that takes nothing
 
 

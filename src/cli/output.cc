@@ -4,6 +4,7 @@
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "opscope/cli.h"
 #include "opscope/export.h"
 
 namespace opscope {
@@ -28,6 +29,8 @@ int WriteTrace(const Trace& trace, const OutputOptions& options) {
   }
   ChromeExportOptions chrome;
   chrome.small_gzip = options.small;
+  TerminalProgress progress(options.path);
+  chrome.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
   if (!to_standard_output) return ExitFor(ExportChromeTrace(trace, options.path, chrome));
   chrome.compression_from_name = false;
   return WriteText(ChromeTraceText(trace, chrome));

@@ -23,7 +23,9 @@ constexpr size_t kCompressedRows = 4096, kPlainRows = 512;
 
 // Calls take(std::string_view) with the bytes of the file, piece by piece; false stops.
 template <typename Take>
-void WritePieces(const Trace& trace, Compression compression, bool small_gzip, std::string_view trace_name, Take take) {
+void WritePieces(const Trace& trace, Compression compression, const ChromeExportOptions& options,
+                 std::string_view trace_name, Take take) {
+  const bool small_gzip = options.small_gzip;
   const ChromePlan plan(trace, compression == Compression::kNone ? kPlainRows : kCompressedRows);
   const ChromePieces pieces(trace);
   const ChromeRowWriter rows(trace, plan, pieces);
@@ -52,7 +54,12 @@ void WritePieces(const Trace& trace, Compression compression, bool small_gzip, s
     return Worker{BlockCompressor(compression, small_gzip), {}, plan, rows, head.has_events,
                   compression != Compression::kNone};
   };
-  const auto take_block = [&](const ChromeBuffer& block) { return take(block.text()); };
+  size_t written = 0;
+  const auto take_block = [&](const ChromeBuffer& block) {
+    const bool taken = take(block.text());
+    if (options.on_progress) options.on_progress(++written, count);
+    return taken;
+  };
   BlockCompressor ends(compression, small_gzip);
   if (!take(ends.Compress(head.text))) return;
   OrderedBlocks<ChromeBuffer, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
@@ -66,7 +73,7 @@ Status Export(const Trace& trace, const std::string& path, const ChromeExportOpt
   if (!file.ok()) return file.error();
   Status status;
   const std::string& trace_name = options.trace_name.empty() ? path : options.trace_name;
-  WritePieces(trace, compression, options.small_gzip, trace_name, [&](std::string_view piece) {
+  WritePieces(trace, compression, options, trace_name, [&](std::string_view piece) {
     if (status.ok()) status = file.value().Write(piece);
     return status.ok();
   });
@@ -91,7 +98,7 @@ Status ExportChromeTrace(const Trace& trace, const std::string& path, const Chro
 Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options) {
   return OrShortMemory("", [&]() -> Result<std::string> {
     std::string text;
-    WritePieces(trace, options.compression, options.small_gzip, options.trace_name, [&](std::string_view piece) {
+    WritePieces(trace, options.compression, options, options.trace_name, [&](std::string_view piece) {
       text.append(piece);
       return true;
     });

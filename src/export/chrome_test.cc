@@ -191,5 +191,25 @@ TEST_F(ChromeExportFile, InAFolderWithoutPermissionLeavesTheOldFile) {
   EXPECT_EQ(FileCount(), 1u);
 }
 
+TEST(ChromeExport, TellsHowFarItHasCome) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  for (int i = 0; i < 5000; ++i)
+    builder.AddSpan({.start = {i}, .duration = {1}, .name = builder.Intern("op"), .track = track});
+  const Trace trace = builder.Build();
+  std::vector<size_t> written;
+  size_t pieces = 0;
+  ChromeExportOptions options;
+  options.on_progress = [&](size_t done, size_t total) {
+    written.push_back(done);
+    pieces = total;
+  };
+  ASSERT_TRUE(ChromeTraceText(trace, options).ok());
+  ASSERT_GT(pieces, 1u);
+  ASSERT_EQ(written.size(), pieces);
+  for (size_t i = 0; i < pieces; ++i)
+    EXPECT_EQ(written[i], i + 1);
+}
+
 }  // namespace
 }  // namespace opscope

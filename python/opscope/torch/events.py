@@ -43,6 +43,7 @@ class EventList(list):
         self._columns = None  # of the recording whose events these are, as long as they are
         self._made_of = None  # averages: (the events, how they were grouped, the averages as made)
         self._note = ""  # a line below the table
+        self._loss = ""  # another, about what the recording lacks
         super().__init__(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -74,6 +75,7 @@ class EventList(list):
         time_unit=None,
         *,
         corrected=False,
+        style="torch",
     ):
         """The events as a table, in torch's layout.
 
@@ -81,7 +83,11 @@ class EventList(list):
         ``device_``); list order without it. ``row_limit=-1`` prints all rows; totals always cover all.
         ``time_unit``: "s", "ms" or "us" for every time; as large as fits without it.
         ``corrected``: of averages, the table of ``key_averages(corrected=True)``.
+        ``style="plain"``: whole names at the end of the line, shares that add up to 100, and what ``row_limit`` leaves
+        out as a row of its own; the widths have no effect.
         """
+        if style not in ("torch", "plain"):
+            raise ValueError(f"style must be 'torch' or 'plain', not {style!r}")
         rows = self._corrected() if corrected else self
         if len(rows) == 0:
             return ""
@@ -105,7 +111,8 @@ class EventList(list):
             with_flops=self._with_flops,
             use_device=use_device,
             compat_swapped_cells=compat_is_asked(),
-            note=rows._note,
+            note="\n".join(line for line in (rows._note, "" if compat_is_asked() else rows._loss) if line),
+            plain=style == "plain",
         )
 
     def _corrected(self):
@@ -155,6 +162,7 @@ class EventList(list):
         )
         made._made_of = (self, grouping, averages)
         made._note = note
+        made._loss = self._loss
         return made
 
     def total_average(self):
@@ -289,5 +297,6 @@ def unfilled_events(columns, *, use_device=None, profile_memory=False, with_flop
     """The lazy list over the columns of a recording."""
     events = _UnfilledEventList(use_device=use_device, profile_memory=profile_memory, with_flops=with_flops)
     events._columns = columns
+    events._loss = columns.loss()
     events._tree_built = True
     return events

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "opscope/cli.h"
+
+namespace opscope {
+namespace {
+
+// What is written to standard error meanwhile, on the other side of `fd`.
+class StandardError {
+ public:
+  StandardError(int fd, int other_side) : kept_(dup(STDERR_FILENO)), other_side_(other_side) {
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+  }
+  std::string Take() {
+    dup2(kept_, STDERR_FILENO);
+    close(kept_);
+    fcntl(other_side_, F_SETFL, O_NONBLOCK);
+    char buffer[4096];
+    const ssize_t size = read(other_side_, buffer, sizeof(buffer));
+    close(other_side_);
+    return std::string(buffer, size > 0 ? static_cast<size_t>(size) : 0);
+  }
+
+ private:
+  int kept_;
+  int other_side_;
+};
+
+std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first) {
+  StandardError captured(fd, other_side);
+  {
+    TerminalProgress progress(
+        "a\x1b"
+        "b.json",
+        quiet_at_first);
+    progress.Show(1, 4);
+    progress.Show(2, 4);
+    progress.Show(0, 0);
+  }
+  return captured.Take();
+}
+
+std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first) {
+  const int master = posix_openpt(O_RDWR | O_NOCTTY);
+  EXPECT_GE(master, 0);
+  EXPECT_EQ(grantpt(master) + unlockpt(master), 0);
+  return ShownOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first);
+}
+
+TEST(TerminalProgress, TellsATerminalHowFarItIsAndWipesTheLine) {
+  EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0)), "\r\x1b[Kopscope: a?b.json: 25 %\r\x1b[K");
+}
+
+TEST(TerminalProgress, IsSilentWhileTheWorkIsShort) {
+  EXPECT_EQ(ShownOnTerminal(std::chrono::hours(1)), "");
+}
+
+TEST(TerminalProgress, IsSilentWhereNobodyLooks) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(ShownOn(ends[1], ends[0], std::chrono::milliseconds(0)), "");
+}
+
+TEST(TerminalProgress, IsSilentWhenLoggingIsOff) {
+  setenv("OPSCOPE_LOG", "off", 1);
+  const std::string shown = ShownOnTerminal(std::chrono::milliseconds(0));
+  unsetenv("OPSCOPE_LOG");
+  EXPECT_EQ(shown, "");
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include "opscope/report.h"
+
+namespace opscope {
+namespace {
+
+std::string WithSeparators(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3)
+    digits.insert(at - 3, ",");
+  return digits;
+}
+
+}  // namespace
+
+std::string FormatLoss(const Trace& trace) {
+  const TraceInfo& info = trace.info();
+  std::string line;
+  if (info.dropped > 0) {
+    line = WithSeparators(info.dropped) + " of " + WithSeparators(info.recorded + info.dropped) +
+           " events were dropped at the cap of memory (max_bytes)";
+  }
+  const ProblemColumns& problems = trace.problems();
+  for (size_t i = 0; i < problems.size(); ++i) {
+    if (problems.severity[i] < static_cast<uint8_t>(ProblemSeverity::kDataLoss)) continue;
+    if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // said above
+    line.append(line.empty() ? "" : "; ").append(trace.text(problems.kind[i]));
+    line.append(" ").append(WithSeparators(problems.count[i]));
+  }
+  return line.empty() ? line : "Incomplete: " + line;
+}
+
+}  // namespace opscope

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "opscope/report.h"
+
+namespace opscope {
+namespace {
+
+TorchTableRow Op(std::string_view key, double self, double total, int64_t count = 1) {
+  TorchTableRow row;
+  row.key = key;
+  row.self_cpu_time_total = self;
+  row.cpu_time_total = total;
+  row.cpu_time = total / static_cast<double>(count);
+  row.count = count;
+  return row;
+}
+
+std::string Table(const std::vector<TorchTableRow>& rows, const TorchTableOptions& options = {}) {
+  Result<std::string> text = FormatPlainTable(rows, options);
+  return text.ok() ? text.value() : "error: " + text.error().message;
+}
+
+TEST(PlainTable, SaysWhatItLeavesOut) {
+  TorchTableOptions options;
+  options.row_limit = 1;
+  EXPECT_EQ(Table({Op("aten::conv2d", 8, 9), Op("aten::add", 3, 4, 2), Op("aten::mul", 2, 2, 12)}, options),
+            "Self %     Self    Total     Mean  Calls  Name\n"
+            " 61.54  8.000us  9.000us  9.000us      1  aten::conv2d\n"
+            " 38.46  5.000us        -        -     14  (2 more)\n"
+            "Self CPU time total: 13.000us\n");
+}
+
+TEST(PlainTable, NeverCutsANameAndEndsNoLineInBlanks) {
+  const std::string name(300, 'x');
+  const std::string text = Table({Op(name, 1, 1), Op("short", 1, 1)});
+  EXPECT_NE(text.find("  " + name + "\n"), std::string::npos);
+  EXPECT_EQ(text.find(" \n"), std::string::npos);
+}
+
+TEST(PlainTable, HasSharesThatAddUp) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<TorchTableRow> rows;
+    const size_t count = 1 + random() % 30;
+    for (size_t i = 0; i < count; ++i)
+      rows.push_back(Op("op", static_cast<double>(random() % 1000) - 20, 1));
+    TorchTableOptions options;
+    options.row_limit = static_cast<int64_t>(random() % 35) - 1;
+    double sum = 0, self = 0;
+    for (const TorchTableRow& row : rows)
+      self += row.self_cpu_time_total;
+    if (self <= 0) continue;
+    std::istringstream lines(Table(rows, options));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line) && !line.starts_with("Self CPU"))
+      sum += std::stod(line);
+    EXPECT_NEAR(sum, 100, 1e-6) << "round " << round;
+  }
+}
+
+TEST(PlainTable, SortsByTorchsNamesAndRefusesOthersInItsWords) {
+  TorchTableOptions options;
+  options.sort_by = "count";
+  const std::string text = Table({Op("few", 5, 5, 1), Op("many", 1, 1, 9)}, options);
+  EXPECT_LT(text.find("many"), text.find("few"));
+  options.sort_by = "nothing";
+  EXPECT_EQ(Table({Op("a", 1, 1)}, options), "error: 'FunctionEventAvg' object has no attribute 'nothing'");
+}
+
+TEST(PlainTable, IsEmptyWithoutRows) {
+  EXPECT_EQ(Table({}), "");
+}
+
+TEST(PlainTable, HasNoSharesOfNoTime) {
+  EXPECT_NE(Table({Op("a", 0, 0)}).find("  0.00"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opscope
