@@ -196,9 +196,8 @@ class _KinetoProfile(Views):
         return Recording(settings, self._create_trace_id(), self._flight, earlier)
 
     def _create_trace_id(self) -> str:
-        if self.custom_trace_id_callback:
-            return self.custom_trace_id_callback()
-        return uuid.uuid4().hex.upper()
+        make = self.custom_trace_id_callback
+        return make() if make else uuid.uuid4().hex.upper()
 
     def start_trace(self) -> None:
         """Records from here on."""

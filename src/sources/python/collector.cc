@@ -25,7 +25,7 @@ PyObject* OnCollector(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 PyMethodDef on_collector = {"opscope", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OnCollector)),
                             METH_FASTCALL, nullptr};
 
-PyObject* callback = nullptr;
+PyObject* watcher = nullptr;
 unsigned watchers = 0;
 
 PyObject* Callbacks() {
@@ -40,8 +40,8 @@ PyObject* Callbacks() {
 bool WatchCollector() {
   if (watchers == 0) {
     PyObject* callbacks = Callbacks();
-    if (callbacks != nullptr && callback == nullptr) callback = PyCFunction_New(&on_collector, nullptr);
-    const bool done = callbacks != nullptr && callback != nullptr && PyList_Append(callbacks, callback) == 0;
+    if (callbacks != nullptr && watcher == nullptr) watcher = PyCFunction_New(&on_collector, nullptr);
+    const bool done = callbacks != nullptr && watcher != nullptr && PyList_Append(callbacks, watcher) == 0;
     Py_XDECREF(callbacks);
     if (!done) return false;
   }
@@ -52,7 +52,7 @@ bool WatchCollector() {
 void UnwatchCollector() {
   if (--watchers != 0) return;
   PyObject* callbacks = Callbacks();
-  const Py_ssize_t at = callbacks != nullptr ? PySequence_Index(callbacks, callback) : -1;
+  const Py_ssize_t at = callbacks != nullptr ? PySequence_Index(callbacks, watcher) : -1;
   if (at < 0 || PySequence_DelItem(callbacks, at) != 0) PyErr_Clear();  // the program has taken it out
   Py_XDECREF(callbacks);
 }

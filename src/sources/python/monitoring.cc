@@ -27,21 +27,48 @@ inline PyCodeObject* CodeIn(PyObject* const* arguments) {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
 
+// The only binding of the calling thread, when it may go the usual way; null: it may not.
+inline const Binding* Usual() {
+  const Binding* usual = remembered_calls.epoch == calls_epoch ? remembered_calls.calls->usual : nullptr;
+  return usual != nullptr && IsRecording(usual) ? usual : nullptr;
+}
+
 // (code, offset, ...)
 PyObject* OnEnter(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
+    const FrameObject* frame = CurrentFrame();
+    const PyCodeObject* code = CodeIn(arguments);
+    const bool is_module = code == usual->window->module_code;
+    const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
+    if (TryUsualEnter(usual, key, FrameIdentity(frame), is_module ? CallKind::kModule : CallKind::kPython)) {
+      Py_RETURN_NONE;
+    }
+  }
   return ForBindings([=](Binding* binding, FrameObject* frame) { EnterFrame(binding, CodeIn(arguments), frame); });
 }
 PyObject* OnExit(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
+    if (TryUsualExit(usual, FrameIdentity(CurrentFrame()), CallKind::kPython)) Py_RETURN_NONE;
+  }
   return ForBindings([=](Binding* binding, FrameObject* frame) { ExitFrame(binding, CodeIn(arguments), frame); });
 }
 // (code, offset, callable, its first argument)
 PyObject* OnCall(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  if (FunctionKey(arguments[2]) == nullptr) Py_RETURN_NONE;
+  const void* key = FunctionKey(arguments[2]);
+  if (key == nullptr) Py_RETURN_NONE;
+  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
+    const uint64_t identity = FrameIdentity(CurrentFrame()) | kCallOfFunction;
+    if (TryUsualEnter(usual, key, identity, CallKind::kFunction)) Py_RETURN_NONE;
+  }
   return ForBindings(
       [=](Binding* binding, FrameObject* frame) { EnterFunction(binding, arguments[2], arguments[3], frame); });
 }
 PyObject* OnCallEnd(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   if (FunctionKey(arguments[2]) == nullptr) Py_RETURN_NONE;
+  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
+    const uint64_t identity = FrameIdentity(CurrentFrame()) | kCallOfFunction;
+    if (TryUsualExit(usual, identity, CallKind::kFunction)) Py_RETURN_NONE;
+  }
   return ForBindings([](Binding* binding, FrameObject* frame) { ExitFunction(binding, frame); });
 }
 

@@ -37,13 +37,38 @@ inline void Dispatch(Binding* binding, PyFrameObject* frame, int what, PyObject*
   }
 }
 
-int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
+__attribute__((noinline)) int OnUnusualEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
   ThreadCalls* calls = CallsOfThisThread();
   const uint64_t epoch = calls_epoch;
   for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
     Dispatch(binding, frame, what, argument);
-  if (__builtin_expect(calls->previous == nullptr, 1)) return 0;
+  if (calls->previous == nullptr) return 0;
   return calls->previous(object, frame, what, argument);
+}
+
+// One window, no other profile function, a name that is known: then this is all.
+__attribute__((always_inline)) inline bool TryUsual(const Binding* binding, PyFrameObject* frame, int what,
+                                                    PyObject* argument) {
+  const uint64_t identity = FrameIdentity(frame);
+  if (what == PyTrace_CALL) {
+    const PyCodeObject* code = CodeOf(frame);
+    const bool is_module = code == binding->window->module_code;
+    const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
+    return TryUsualEnter(binding, key, identity, is_module ? CallKind::kModule : CallKind::kPython);
+  }
+  if (what == PyTrace_C_CALL) {
+    if (OPSCOPE_UNLIKELY(!PyCFunction_CheckExact(argument))) return false;
+    const void* key = reinterpret_cast<PyCFunctionObject*>(argument)->m_ml;
+    return TryUsualEnter(binding, key, identity | kCallOfFunction, CallKind::kFunction);
+  }
+  if (what == PyTrace_RETURN) return TryUsualExit(binding, identity, CallKind::kPython);
+  return TryUsualExit(binding, identity | kCallOfFunction, CallKind::kFunction);  // nothing else is told
+}
+
+int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
+  const Binding* usual = remembered_calls.epoch == calls_epoch ? remembered_calls.calls->usual : nullptr;
+  if (__builtin_expect(usual != nullptr && IsRecording(usual) && TryUsual(usual, frame, what, argument), 1)) return 0;
+  return OnUnusualEvent(object, frame, what, argument);
 }
 
 }  // namespace
@@ -54,6 +79,7 @@ bool ArmEvents(CallWindow* window) {
     ThreadCalls* calls = FindCalls(thread->id);
     if (calls == nullptr || calls->bindings == nullptr || thread->c_profilefunc == &OnEvent) return;
     calls->previous = thread->c_profilefunc;
+    FindUsual(calls);
     SetFunction(thread, &OnEvent);
   });
   return true;

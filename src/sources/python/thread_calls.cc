@@ -65,6 +65,7 @@ void Unbind(ThreadCalls* calls, const CallWindow* window) {
     calls->last_unbound = binding->window->generation;
     std::vector<OpenFrame> open = std::exchange(binding->open, {});
     FreeBinding(binding);
+    FindUsual(calls);
     ReleaseFrames(&open);  // last: it may run Python code
   }
 }
@@ -223,6 +224,15 @@ ThreadCalls* FindCalls(uint64_t python_thread) {
   return nullptr;
 }
 
+void FindUsual(ThreadCalls* calls) {
+  Binding* first = calls->bindings;
+  const bool is_alone = first != nullptr && first->next == nullptr && first->window->all_calls();
+#if !OPSCOPE_HAS_MONITORING
+  if (calls->previous != nullptr) first = nullptr;
+#endif
+  calls->usual = is_alone ? first : nullptr;
+}
+
 ThreadCalls* LookUpCalls() {
   ThreadCalls* calls = FindCalls(PyThreadState_Get()->id);
   if (calls == nullptr) calls = &nobody;
@@ -277,6 +287,7 @@ void BindThreads(CallWindow* window) {
     binding->window = window;
     binding->next = calls->bindings;
     calls->bindings = binding;
+    FindUsual(calls);
     binding->open = FramesOf(thread, window);
   });
   if (collected != 0) PyGC_Enable();
@@ -301,7 +312,7 @@ void ForgetName(const CallWindow* window, const void* key) {
 void ForgetWindows() {
   ++calls_epoch;
   for (ThreadCalls* calls : AllCalls())
-    calls->bindings = nullptr;
+    calls->bindings = calls->usual = nullptr;
 }
 
 }  // namespace opscope

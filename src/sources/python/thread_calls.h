@@ -61,8 +61,8 @@ struct OpenFrame {
 
 struct CachedName {
   const void* key = nullptr;
-  uint32_t name = 0;            // offset in the chunk
-  uint32_t chunk_sequence = 0;  // of that chunk
+  uint32_t name = 0;              // offset in the chunk
+  uint32_t chunk_sequence = ~0u;  // of that chunk; no chunk has this one
 };
 
 struct Binding {
@@ -76,12 +76,13 @@ struct Binding {
   std::vector<OpenFrame> open;          // outermost first; until the first event
   bool is_lost = false;                 // the thread cannot record
 
-  CachedName* CachedFor(const void* key) {
+  CachedName* CachedFor(const void* key) const {
     return &names[(reinterpret_cast<uintptr_t>(key) * 0x9e3779b97f4a7c15u) >> (64 - kNameBits)];
   }
 };
 
 struct ThreadCalls {
+  Binding* usual = nullptr;  // the only binding, when it wants all calls and no other profile function wants them
   uint64_t python_thread = ~uint64_t{0};  // PyThreadState::id; all ones: free
   Binding* bindings = nullptr;
 #if !OPSCOPE_HAS_MONITORING
@@ -117,6 +118,24 @@ inline bool IsRecording(const Binding* binding) {
       stream != nullptr && stream->generation.load(std::memory_order_relaxed) == binding->generation, 1);
 }
 
+// REQUIRES: room.
+__attribute__((always_inline)) inline void WriteCallInRoom(Stream* stream, RecordKind record_kind, uint32_t name,
+                                                           uint64_t identity, CallKind kind) {
+  Record* record = stream->next;
+  __builtin_prefetch(record + 8, 1);  // calls come with pauses between them: the processor does not see a stream
+  record->value = identity;
+  record->name = name;
+  record->side = 0;
+  record->depth = 0;
+  record->kind = record_kind;
+  record->flags = 0;
+  record->source = RecordSource::kPython;
+  record->scope = static_cast<uint8_t>(kind);
+  record->reserved = 0;
+  record->start = ReadTicks();
+  PublishNext(stream, record);
+}
+
 inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uint64_t identity, CallKind kind) {
   const Writing writing(stream);
   if (OPSCOPE_UNLIKELY(!writing.allowed())) return;
@@ -129,6 +148,35 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
   record.source = RecordSource::kPython;
   record.scope = static_cast<uint8_t>(kind);
   AppendRecord(stream, record);
+}
+
+// The usual begin or end of a call, without a function call: nothing needs more than the caller's registers. False:
+// nothing was done.
+__attribute__((always_inline)) inline bool TryUsualEnter(const Binding* binding, const void* key, uint64_t identity,
+                                                         CallKind kind) {
+  Stream* stream = binding->stream;
+  const CachedName* cached = binding->CachedFor(key);
+  if (OPSCOPE_UNLIKELY(cached->key != key || cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
+    return false;
+  }
+  Thread* thread = opscope_tls;
+  OpenScope* slots = thread->free_slots;
+  if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
+  SetFreeSlots(thread, WritingMark());
+  WriteCallInRoom(stream, RecordKind::kEnter, cached->name, identity, kind);
+  SetFreeSlots(thread, slots);
+  return true;
+}
+__attribute__((always_inline)) inline bool TryUsualExit(const Binding* binding, uint64_t identity, CallKind kind) {
+  Stream* stream = binding->stream;
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) return false;
+  Thread* thread = opscope_tls;
+  OpenScope* slots = thread->free_slots;
+  if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
+  SetFreeSlots(thread, WritingMark());
+  WriteCallInRoom(stream, RecordKind::kExit, 0, identity, kind);
+  SetFreeSlots(thread, slots);
+  return true;
 }
 
 // The ways that make names, take chunks and attach threads. They may run Python code, so other threads may start and
@@ -199,6 +247,8 @@ inline void ExitFunction(Binding* binding, const FrameObject* caller) {
   ExitCall(binding, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction);
 }
 
+// After a change of bindings or of the profile function that was there.
+void FindUsual(ThreadCalls* calls);
 // Every thread of Python that there is, and the frames that it runs, into the window. std::bad_alloc.
 void BindThreads(CallWindow* window);
 // No thread knows the window any more.
