@@ -16,6 +16,7 @@ from ..flight import Flight
 from ..trace import Trace
 from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
+from .clearing import tell_about_clearing
 from .errors import UnsupportedFeature
 from .experimental_config import read_experimental_config
 from .memory_timeline import MemoryTimeline
@@ -29,12 +30,6 @@ from .settings import (
 )
 from .views import Views
 
-_CLEARED = (
-    "Warning: Profiler clears events at the end of each cycle. "
-    "Only events from the current cycle will be reported. "
-    "To keep events across cycles, set acc_events=True."
-)
-_told_about_clearing = False
 _this_process = os.getpid()  # known without a system call: every step asks
 
 
@@ -44,13 +39,6 @@ def _note_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_note_fork)
-
-
-def _tell_about_clearing() -> None:
-    global _told_about_clearing
-    if not _told_about_clearing:
-        _told_about_clearing = True
-        warnings.warn(_CLEARED, stacklevel=3)
 
 
 class _KinetoProfile(Views):
@@ -167,7 +155,7 @@ class _KinetoProfile(Views):
             if self.acc_events:
                 earlier = self.profiler.cycles()
             else:
-                _tell_about_clearing()
+                tell_about_clearing()
         self.profiler = self._new_recording(earlier)
 
     def _new_recording(self, earlier: list | None) -> Recording:

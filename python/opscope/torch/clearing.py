@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The warning that a cycle takes the place of the one before it, once in a process, in torch's words."""
+
+from __future__ import annotations
+
+import warnings
+
+_CLEARED = (
+    "Warning: Profiler clears events at the end of each cycle. "
+    "Only events from the current cycle will be reported. "
+    "To keep events across cycles, set acc_events=True."
+)
+_has_told = False
+
+
+def tell_about_clearing() -> None:
+    """Warns at the place that called the caller."""
+    global _has_told
+    if not _has_told:
+        _has_told = True
+        warnings.warn(_CLEARED, stacklevel=3)
