@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.framework("torch")
 
-ADDED = {"record_to", "max_bytes", "at_cap", "corrected"}
+ADDED = {"record_to", "max_bytes", "at_cap", "corrected", "style"}
 ADDED |= {"dump_to", "dump_on_signal", "dump_on_exception", "dump_if_no_step_for"}
 
 
