@@ -35,6 +35,10 @@ SERVER = """
 import json, os, select, signal, sys, time
 import torch
 torch.set_num_threads(1)
+# A shell that runs the tests in the background lets them ignore these; programs are to start as at a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def wait(child, limit_s):
     poll = select.poll()
     poll.register(os.pidfd_open(child), select.POLLIN)
