@@ -87,7 +87,7 @@ class Maker {
   // Memory that no tensor was seen in.
   void AddUnknown() {
     const AllocationColumns& rows = trace_.allocations();
-    std::set<std::tuple<uint64_t, int32_t, int32_t>> alive;
+    std::set<std::tuple<uint64_t, uint32_t, int32_t, int32_t>> alive;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (keys_.of_allocation[i] != kNoKey) continue;
       MemoryTimelineRow row;
@@ -95,7 +95,10 @@ class Maker {
       row.device_type = rows.device_type[i], row.device = rows.device[i];
       row.address = rows.address[i];
       row.bytes = rows.bytes[i] < 0 ? -rows.bytes[i] : rows.bytes[i];
-      const auto place = std::make_tuple(row.address, row.device_type, row.device);
+      const TrackId track = rows.track[i];
+      const uint32_t process =
+          Row(track) < trace_.tracks().size() ? Row(trace_.tracks().process[Row(track)]) : Row(ProcessId::kNone);
+      const auto place = std::make_tuple(row.address, process, row.device_type, row.device);
       if (rows.bytes[i] > 0) {
         row.action = alive.insert(place).second ? MemoryAction::kCreate : MemoryAction::kIncrementVersion;
         timeline_.rows.push_back(row);

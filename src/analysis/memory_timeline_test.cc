@@ -84,6 +84,12 @@ class Program {
     return *this;
   }
 
+  // What follows is of a thread of another process.
+  Program& InAnotherProcess() {
+    track_ = builder_->AddTrack({.process = builder_->AddProcess({.pid = 2})});
+    return *this;
+  }
+
   // The next tensors are these objects, instead of one per storage.
   Program& As(uint64_t tensor) {
     tensor_ = tensor;
@@ -249,6 +255,19 @@ TEST(MemoryTimeline, AReusedAddressIsAnotherStorage) {
   for (const MemoryTimelineRow& row : timeline.rows)
     ++rows_of_tensor[row.tensor];
   EXPECT_EQ(rows_of_tensor.size(), 2u);
+}
+
+TEST(MemoryTimeline, ABlockThatIsAllocatedTwiceIsTwoStorages) {
+  Program program;
+  for (int i = 0; i < 2; ++i)
+    program.Op("make", {}, {1}).Op("read", {1});
+  EXPECT_EQ(program.Free(1).Rows(), "new 1 Unknown, new 1 Unknown, free 1 Unknown");
+}
+
+TEST(MemoryTimeline, TheSameAddressInTwoProcessesIsTwoStorages) {
+  Program program;
+  program.Hold(HeldAs::kParameter, 1).Op("read", {1}).InAnotherProcess().As(99).Op("write", {1});
+  EXPECT_EQ(program.Rows(), "was 1 PARAMETER, was 1 Unknown, write 1 Unknown>Unknown");
 }
 
 TEST(MemoryTimeline, SizesAreThoseOfTheAllocationElseOfTheLargestTensor) {

@@ -10,19 +10,23 @@
 namespace opscope {
 namespace {
 
+// An address, which means something within one process and device only.
 struct Place {
   uint64_t address = 0;
-  uint64_t device = 0;
+  ProcessId process = ProcessId::kNone;
+  int32_t device_type = 0, device = -1;
   bool operator==(const Place&) const = default;
 };
 struct PlaceHash {
   size_t operator()(const Place& place) const {
-    return static_cast<size_t>((place.address ^ place.device << 48) * 0x9e3779b97f4a7c15u >> 7);
+    const uint64_t home = uint64_t{Row(place.process)} << 40 ^ uint64_t { static_cast<uint32_t>(place.device) } << 20 ^
+                          static_cast<uint32_t>(place.device_type);
+    return static_cast<size_t>((place.address ^ home << 8) * 0x9e3779b97f4a7c15u >> 7);
   }
 };
 
-uint64_t Device(int32_t type, int32_t index) {
-  return uint64_t{static_cast<uint32_t>(type)} << 32 | static_cast<uint32_t>(index);
+ProcessId ProcessOf(const Trace& trace, TrackId track) {
+  return Row(track) < trace.tracks().size() ? trace.tracks().process[Row(track)] : ProcessId::kNone;
 }
 
 // An event that tells something about storage, in order of time; operators before what else has the same time.
@@ -44,13 +48,14 @@ std::vector<StorageEvent> EventsInOrder(const Trace& trace) {
   }
   // What an object holds is looked at once: those rows count that stand together, at its first time.
   const HeldTensorColumns& held = trace.held_tensors();
-  tsl::robin_map<uint64_t, Timestamp> first_time;
+  tsl::robin_map<Place, Timestamp, PlaceHash> first_time;
+  const auto owner = [&](uint32_t row) { return Place{held.owner[row], ProcessOf(trace, held.track[row])}; };
   for (uint32_t row = 0; row < held.size(); ++row) {
-    const auto [known, is_new] = first_time.try_emplace(held.owner[row], held.time[row]);
+    const auto [known, is_new] = first_time.try_emplace(owner(row), held.time[row]);
     if (!is_new && held.time[row] < known->second) known.value() = held.time[row];
   }
   for (uint32_t row = 0; row < held.size(); ++row) {
-    if (first_time.at(held.owner[row]) == held.time[row]) {
+    if (first_time.at(owner(row)) == held.time[row]) {
       events.push_back({held.time[row], StorageEvent::kHeld, row, row + 1});
     }
   }
@@ -80,19 +85,20 @@ class Finder {
  private:
   struct Storage {
     StorageKey key;
-    bool is_tensor = false;  // an operator or an object has used it
+    bool is_tensor = false;     // an operator or an object has used it
+    bool is_allocated = false;  // its allocation was seen
   };
 
   // The storage that lies there now.
-  uint32_t StorageAt(uint64_t address, int32_t type, int32_t index) {
+  uint32_t StorageAt(const Place& place) {
     const auto next = static_cast<uint32_t>(storages_.size());
-    const auto [found, is_new] = alive_.try_emplace(Place{address, Device(type, index)}, next);
-    if (is_new) storages_.push_back({{0, type, index, address}, false});
+    const auto [found, is_new] = alive_.try_emplace(place, next);
+    if (is_new) storages_.push_back({{0, place.device_type, place.device, place.address}});
     return found->second;
   }
 
-  uint32_t Use(uint64_t tensor, uint64_t address, int32_t type, int32_t index) {
-    const uint32_t storage = StorageAt(address, type, index);
+  uint32_t Use(uint64_t tensor, const Place& place) {
+    const uint32_t storage = StorageAt(place);
     storages_[storage].is_tensor = true;
     // A tensor of unknown identity has its storage alone.
     const uint32_t first = tensor == 0 ? storage : first_storage_.try_emplace(tensor, storage).first->second;
@@ -106,17 +112,33 @@ class Finder {
     for (uint32_t row = event.first; row < event.end; ++row) {
       if (event.kind == StorageEvent::kOperator) {
         const TensorColumns& rows = trace_.tensors();
-        found_.of_tensor[row] = Use(rows.tensor[row], rows.storage[row], rows.device_type[row], rows.device[row]);
+        const TrackId track = trace_.spans().track[Row(rows.span[row])];
+        found_.of_tensor[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], track));
       } else if (event.kind == StorageEvent::kHeld) {
         const HeldTensorColumns& rows = trace_.held_tensors();
-        found_.of_held[row] = Use(rows.tensor[row], rows.storage[row], rows.device_type[row], rows.device[row]);
+        found_.of_held[row] = Use(rows.tensor[row], PlaceIn(rows, row, rows.storage[row], rows.track[row]));
       } else {
-        const AllocationColumns& rows = trace_.allocations();
-        found_.of_allocation[row] = StorageAt(rows.address[row], rows.device_type[row], rows.device[row]);
-        if (rows.bytes[row] < 0)
-          alive_.erase(Place{rows.address[row], Device(rows.device_type[row], rows.device[row])});
+        FollowAllocation(row);
       }
     }
+  }
+
+  template <typename Columns>
+  Place PlaceIn(const Columns& rows, uint32_t row, uint64_t address, TrackId track) const {
+    return {address, ProcessOf(trace_, track), rows.device_type[row], rows.device[row]};
+  }
+
+  void FollowAllocation(uint32_t row) {
+    const AllocationColumns& rows = trace_.allocations();
+    const Place place = PlaceIn(rows, row, rows.address[row], rows.track[row]);
+    const auto alive = alive_.find(place);
+    const bool is_free = rows.bytes[row] < 0;
+    // Allocated twice: the free between was not recorded (another thread, or between two recordings).
+    if (!is_free && alive != alive_.end() && storages_[alive->second].is_allocated) alive_.erase(alive);
+    const uint32_t storage = StorageAt(place);
+    found_.of_allocation[row] = storage;
+    if (is_free) alive_.erase(place);
+    if (!is_free) storages_[storage].is_allocated = true;
   }
 
   // As torch groups them: pairs in order, each storage stays with the first tensor that it came to.

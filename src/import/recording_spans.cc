@@ -155,8 +155,10 @@ void RecordingTables::CompleteThread(const Thread& thread) {
     if (each.span.is_negative) builder_->AddProblem("negative_duration", -1);
     Complete(*each.part, *each.span.scope, AddedSpan{first + each.span.place});
   }
-  for (const FilledPart& filled : parts)
+  for (FilledPart& filled : parts) {
     AddTensors(filled.tensors);
+    filled.tensors = {};
+  }
   for (const AsyncSpan& async : thread.async) {
     Complete(*async.part, *async.scope, async.span);
     std::vector<TensorRow> tensors;

@@ -70,6 +70,7 @@ void HoldSome(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
 }  // namespace
 
 void HoldTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+  if (IdentityInstances() == 0) return;  // nor are references taken that nobody would let go
   try {
     for (size_t first = 0; first < count; first += kPerRecord)
       HoldSome(owner, tensors + first, std::min(kPerRecord, count - first));

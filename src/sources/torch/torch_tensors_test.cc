@@ -161,8 +161,11 @@ TEST(TorchTensors, ThatAnObjectHoldsBecomeOneRecord) {
 
 TEST(TorchTensors, AreHeldByNoWindowThatDidNotAsk) {
   const at::Tensor weight = at::ones({4});
+  const c10::weak_intrusive_ptr<c10::TensorImpl> body(weight.getIntrusivePtr());
+  const size_t before = body.weak_use_count();
   const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter};
   EXPECT_THAT(Record([&] { Source().hold(1, &held, 1); }, torch_source_flags::kInputs), testing::IsEmpty());
+  EXPECT_EQ(body.weak_use_count(), before);
 }
 
 TEST(TorchOperators, AreToldWithEveryOverloadOfTheirNames) {
