@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test soak bench asan tsan release fuzz format lint golden clean
+.PHONY: help build demo test soak bench viewers asan tsan release fuzz format lint golden clean
 T ?= chrome_json
 S ?= 60
 
@@ -31,6 +31,9 @@ tsan: ## C++ tests under the thread sanitizer
 
 release: ## C++ tests as users get them, without debug checks
 	@tools/setup packages && tools/run_tests.py --preset release
+
+viewers: ## traces in HTA, TensorBoard, Perfetto and about:tracing, beside torch's own (installs 400 MB)
+	@tools/viewers/run
 
 fuzz: ## libFuzzer on one parser: make fuzz T=chrome_json S=60
 	@tools/setup packages && tools/fuzz $(T) $(S)
