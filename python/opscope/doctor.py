@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, torch_adapter
+from .adapters import cache, python_calls, torch_adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.errors import AdapterMissing
 from .adapters.framework import package_folder, read_torch
@@ -72,7 +72,25 @@ def _torch_facts() -> list[dict]:
     if build is None:
         return []
     adapter, detail, install = _torch_adapter_facts(build)
-    return [{"name": "torch", "version": build.version, "adapter": adapter, "detail": detail, "install": install}]
+    torch = {"name": "torch", "version": build.version, "adapter": adapter, "detail": detail, "install": install}
+    return [torch, _calls_facts()]
+
+
+def _calls_facts() -> dict:
+    """The library that with_stack and with_modules need."""
+    install = ""
+    if (path := python_calls.carried()) is not None:
+        adapter, detail = "prebuilt", str(path)
+    elif (entry := python_calls.cached()) is not None:
+        adapter, detail = "cached", str(entry.library)
+    elif why := python_calls.complaint():
+        adapter, detail = "none", why
+    elif find_compiler() is None:
+        adapter, detail, install = "none", "its library must be compiled, and there is no C++ compiler", install_line()
+    else:
+        adapter, detail = "compile", f"into {_cache_facts()[0]}"
+    version = platform.python_version()
+    return {"name": "calls of Python", "version": version, "adapter": adapter, "detail": detail, "install": install}
 
 
 def _torch_adapter_facts(build) -> tuple[str, str, str]:

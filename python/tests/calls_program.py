@@ -48,7 +48,7 @@ class Window:
         return self
 
     def stop(self):
-        replaced = self.recording.stop()
+        replaced, self.idle = self.recording.stop()
         recorder.opscope_window_close(self.handle)
         recorder.opscope_window_free(self.handle)
         return replaced

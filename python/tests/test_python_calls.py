@@ -219,3 +219,30 @@ def test_a_recording_that_is_dropped_stops(run):
     answer, trace = run("dropped")
     assert answer is True
     assert [name for _, name in called(trace)].count("leaf") == 1
+
+
+def test_for_another_python_the_library_is_compiled_once(tmp_path):
+    if find_compiler() is None or python_calls.complaint():
+        pytest.skip("this Python has no headers, or there is no C++ compiler")
+    script = (
+        "from opscope.adapters import python_calls\n"
+        "python_calls.carried = lambda: None\n"
+        "python_calls.calls_library()\n"
+        "print(python_calls.cached().library)\n"
+    )
+    environment = {**os.environ, "OPSCOPE_CACHE": str(tmp_path / "cache"), "OPSCOPE_LOG": "info"}
+    first, second = (
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout and f"python-{OWN}-" in first.stdout
+    assert "compiled" in first.stderr and "tested" in first.stderr
+    assert "compiled" not in second.stderr
+
+
+def test_a_library_that_records_nothing_is_not_used(tmp_path):
+    from opscope.adapters import python_self_test
+
+    assert python_self_test.record_one_call(Path(python_calls.calls_library().__spec__.loader.path)) == ""
+    command = [sys.executable, "-m", "opscope.adapters.python_self_test", str(tmp_path / "none.so")]
+    assert subprocess.run(command, capture_output=True).returncode != 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of Python, C functions and modules, as torch.profiler's own with_stack has them."""
 
+import sys
 import threading
 
 import pytest
@@ -209,3 +210,25 @@ def test_threads_that_were_there_are_those_of_torch(tmp_path):
         names = [name.rpartition(": ")[2] for _, name in calls_of(trace)]
         counts.append({name: names.count(name) for name in ("work", "recurse", "leaf", "drive")})
     assert counts[0] == counts[1] == {"work": 1, "recurse": 3, "leaf": 1, "drive": 1}
+
+
+def test_what_was_not_seen_is_told():
+    import opscope.torch
+
+    waiting, go_on = threading.Event(), threading.Event()
+
+    def wait():
+        waiting.set()
+        go_on.wait()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    waiting.wait()
+    with opscope.torch.profile(with_stack=True) as prof:
+        leaf("x")
+        sys.setprofile(None)
+    go_on.set()
+    thread.join()
+    problems = prof.trace.problems
+    told = {problems.text("kind")[row]: problems.count[row] for row in range(len(problems))}
+    assert told == {"idle_threads": 1, "calls_unseen": int(sys.version_info < (3, 12))}

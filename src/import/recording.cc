@@ -158,6 +158,13 @@ void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
   if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
 }
 
+// Metadata of the source of Python's calls that are problems.
+std::string_view ProblemOfCalls(std::string_view key) {
+  if (key == "opscope.calls_unseen") return "calls_unseen";
+  if (key == "opscope.idle_threads") return "idle_threads";
+  return {};
+}
+
 void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
   for (const WindowInfo& window : windows) {
     if (window.is_live) {
@@ -171,6 +178,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
       if (key == kFirstEventIdKey || key == kForwardBackwardKey) continue;  // ReadTorchFacts
       if (failures > 0) {
         builder->AddProblem("source_failure", -1, failures);
+      } else if (const std::string_view kind = ProblemOfCalls(key); !kind.empty()) {
+        if (const uint64_t threads = CountOf(json); threads > 0) builder->AddProblem(kind, -1, threads);
       } else if (key == kOperatorsKey) {
         AddOperators(json, builder);
       } else {

@@ -114,7 +114,7 @@ class Recording(InnerProfile):
         """Ends the recording. A second call does nothing."""
         began = time.perf_counter_ns()
         if self._calls is not None:
-            self._calls.stop()
+            self._tell_unseen(*self._calls.stop())
         self._session.stop(links_forward_to_backward())
         if not self._stopped:
             self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
@@ -122,6 +122,11 @@ class Recording(InnerProfile):
         self._stopped = True
         self._uncount()
         self._warn_of_file()
+
+    def _tell_unseen(self, replaced: int, idle: int) -> None:
+        for key, threads in (("opscope.calls_unseen", replaced), ("opscope.idle_threads", idle)):
+            if threads:
+                self.add_metadata(key, str(threads))
 
     def pause(self, paused: bool) -> None:
         """Lets operators and ranges that begin from here on pass unrecorded, or no longer."""

@@ -19,16 +19,19 @@ struct Recording {
 
 uint64_t forks = 0;  // that this process is away from the one that loaded the library
 
-uint64_t StopRecording(Recording* recording) {
+struct Unseen {
+  uint64_t replaced = 0, idle = 0;  // as in CallWindow
+};
+Unseen StopRecording(Recording* recording) {
   CallWindow* window = recording->window;
   recording->window = nullptr;
-  if (window == nullptr || recording->fork != forks) return 0;
+  if (window == nullptr || recording->fork != forks) return {};
   UnbindThreads(window);
   DisarmEvents(window);
   if (window->watches_collector) UnwatchCollector();
-  const uint64_t replaced = window->replaced;
+  const Unseen unseen = {window->replaced, window->idle};
   FreeWindow(window);
-  return replaced;
+  return unseen;
 }
 
 void Deallocate(PyObject* self) {
@@ -42,7 +45,9 @@ void Deallocate(PyObject* self) {
 }
 
 PyObject* Stop(PyObject* self, PyObject*) {
-  return PyLong_FromUnsignedLongLong(StopRecording(reinterpret_cast<Recording*>(self)));
+  const Unseen unseen = StopRecording(reinterpret_cast<Recording*>(self));
+  return Py_BuildValue("(KK)", static_cast<unsigned long long>(unseen.replaced),
+                       static_cast<unsigned long long>(unseen.idle));
 }
 
 // A capsule with the window is its self.
@@ -128,7 +133,8 @@ PyObject* Start(PyObject*, PyObject* arguments, PyObject* keywords) {
 }
 
 PyMethodDef recording_methods[] = {
-    {"stop", &Stop, METH_NOARGS, "Ends it; how many threads another profile function had taken. Any thread."},
+    {"stop", &Stop, METH_NOARGS,
+     "Ends it. (threads that have another profile function now, threads that called nothing)"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot recording_slots[] = {

@@ -294,8 +294,15 @@ void BindThreads(CallWindow* window) {
   ++calls_epoch;
 }
 
-void UnbindThreads(const CallWindow* window) {
+void UnbindThreads(CallWindow* window) {
   ++calls_epoch;
+  VisitThreads([&](PyThreadState* thread) {
+    const ThreadCalls* calls = FindCalls(thread->id);
+    for (const Binding* binding = calls != nullptr ? calls->bindings : nullptr; binding != nullptr;
+         binding = binding->next) {
+      window->idle += binding->window == window && !binding->open.empty() ? 1 : 0;
+    }
+  });
   for (size_t i = 0; i < AllCalls().size(); ++i)
     Unbind(AllCalls()[i], window);
 }

@@ -40,6 +40,7 @@ struct CallWindow {
   HoldTensorsFunction hold = nullptr;      // null: nobody wants to know what objects hold
   CallNames names;
   uint64_t replaced = 0;  // threads whose profile function was another at the end
+  uint64_t idle = 0;      // threads that ran, and called nothing
   uint32_t uses = 0;      // slow ways that are under way
   bool is_armed = false;
   bool watches_collector = false;
@@ -252,7 +253,7 @@ void FindUsual(ThreadCalls* calls);
 // Every thread of Python that there is, and the frames that it runs, into the window. std::bad_alloc.
 void BindThreads(CallWindow* window);
 // No thread knows the window any more.
-void UnbindThreads(const CallWindow* window);
+void UnbindThreads(CallWindow* window);
 // No thread remembers the name of this key any more, which is about to be another object's.
 void ForgetName(const CallWindow* window, const void* key);
 // Null: no window ever wanted this thread.
