@@ -16,7 +16,13 @@ FLAGS = {
     "shapes": {"record_shapes": True},
     "memory": {"profile_memory": True},
     "flops": {"with_flops": True},
-    "all": {"record_shapes": True, "profile_memory": True, "with_flops": True},
+    "all": {
+        "record_shapes": True,
+        "profile_memory": True,
+        "with_flops": True,
+        "with_stack": True,
+        "with_modules": True,
+    },
 }
 
 
