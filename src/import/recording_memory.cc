@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/natural_sort.h"
+
 namespace opscope {
 namespace {
 
@@ -38,38 +40,41 @@ class HostBlocks {
 }  // namespace
 
 void RecordingMemory::AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track) {
-  AllocationRow row;
-  row.time = time;
-  row.track = track;
-  row.address = BlockAddress(record);
-  row.bytes = static_cast<int64_t>(std::min<uint64_t>(record.value, INT64_MAX));
-  events_.push_back({row, pid, false});
+  const auto bytes = static_cast<int64_t>(std::min<uint64_t>(record.value, INT64_MAX));
+  events_.push_back({time, BlockAddress(record), bytes, pid, track, kNoRow});
+}
+
+void RecordingMemory::AddAllocation(const AllocationRow& row) {
+  events_.push_back({row.time, row.address, row.bytes, 0, row.track, static_cast<uint32_t>(whole_.size())});
+  whole_.push_back(row);
 }
 
 void RecordingMemory::Finish() {
   if (events_.empty()) return;
-  // One thread records in order of time, and sorting moves every row some twenty times.
-  const auto by_time = [](const Event& a, const Event& b) { return a.row.time < b.row.time; };
-  if (!std::is_sorted(events_.begin(), events_.end(), by_time)) {
-    std::stable_sort(events_.begin(), events_.end(), by_time);
-  }
+  // One thread records in order of time.
+  NaturalSort(&events_, [](const Event& a, const Event& b) { return a.time < b.time; });
   const StringId name = builder_->Intern("[memory]");
   const StringId category = builder_->Intern("cpu_instant_event");
   std::map<int64_t, HostBlocks> processes;
   uint64_t unknown = 0;
-  for (Event& event : events_) {
-    if (!event.is_whole) {
-      processes[event.pid].Count(&event.row);
-      if (event.row.bytes == 0) {
+  for (const Event& event : events_.view()) {
+    AllocationRow row;
+    if (event.whole != kNoRow) {
+      row = whole_[event.whole];
+    } else {
+      row = {.time = event.time, .track = event.track, .address = event.address, .bytes = event.bytes};
+      processes[event.pid].Count(&row);
+      if (row.bytes == 0) {
         ++unknown;
         continue;
       }
     }
     // Both tables, as the Chrome importer does: the n-th of both belong to each other.
-    builder_->AddInstant({.time = event.row.time, .name = name, .category = category, .track = event.row.track});
-    builder_->AddAllocation(event.row);
+    builder_->AddInstant({.time = row.time, .name = name, .category = category, .track = row.track});
+    builder_->AddAllocation(row);
   }
-  events_.clear();
+  events_ = {};
+  whole_.clear();
   if (unknown > 0) builder_->AddProblem("unknown_block", -1, unknown);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/column.h"
 #include "opscope/record.h"
 #include "trace/builder.h"
 
@@ -19,20 +20,25 @@ class RecordingMemory {
   explicit RecordingMemory(TraceBuilder* builder) : builder_(builder) {}
 
   void AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track);
-  void AddAllocation(const AllocationRow& row) { events_.push_back({row, 0, true}); }
+  void AddAllocation(const AllocationRow& row);
   // Adds the rows to the builder, by time. Frees of blocks that the recording did not see allocated have no
   // size: they are left out and counted. Totals count the blocks of this recording and process.
   void Finish();
 
  private:
   struct Event {
-    AllocationRow row;
-    int64_t pid = 0;
-    bool is_whole = false;
+    Timestamp time;
+    uint64_t address;
+    int64_t bytes;
+    int64_t pid;
+    TrackId track;
+    uint32_t whole;  // row of whole_, kNoRow for a block of the host
   };
+  static constexpr uint32_t kNoRow = 0xffffffff;
 
   TraceBuilder* builder_;
-  std::vector<Event> events_;
+  Column<Event> events_;
+  std::vector<AllocationRow> whole_;
 };
 
 }  // namespace opscope
