@@ -307,6 +307,44 @@ def greenlets(path):
     return window.stop()
 
 
+def under_load(path):
+    """Windows of all kinds come and go on four threads while others call, end, collect and make code."""
+    faults, is_over = [], threading.Event()
+
+    def work(number):
+        while not is_over.is_set():
+            body()
+            exec(f"def made_{number}(x):\n    return len([x])\nmade_{number}(1)", {})
+            other = threading.Thread(target=body)
+            other.start()
+            gc.collect()
+            other.join()
+
+    def record(number):
+        for flags in (ALL_CALLS, 0, ALL_CALLS | GARBAGE) * 4:
+            window = Window(f"{path}.{number}", flags, Module.__call__.__code__).start()
+            body()
+            Module()(lambda: leaf("x"))
+            window.stop()
+
+    def guarded(act, number):
+        try:
+            act(number)
+        except BaseException as error:
+            faults.append(repr(error))
+
+    recorders = [threading.Thread(target=guarded, args=(record, number)) for number in range(4)]
+    workers = [threading.Thread(target=guarded, args=(work, number)) for number in range(4)]
+    for thread in workers + recorders:
+        thread.start()
+    for thread in recorders:
+        thread.join()
+    is_over.set()
+    for thread in workers:
+        thread.join()
+    return {"faults": faults, "profile": repr(sys.getprofile()), "collector": len(gc.callbacks)}
+
+
 def dies_while_recording(path):
     global kept
     kept = Window(path).start()

@@ -209,6 +209,14 @@ def test_greenlets_keep_their_calls_apart(run):
     assert "stray_end" not in problems(trace)
 
 
+def test_windows_come_and_go_under_load(run):
+    answer, _ = run("under_load")
+    assert answer == {"faults": [], "profile": "None", "collector": 0}
+    for number in range(4):
+        trace = opscope.open(str(run.folder / f"under_load.opscope.{number}"))  # the last window of each
+        assert {"body", "nn.Module: Module_0", "leaf"} <= {name for _, name in called(trace)}
+
+
 def test_an_interpreter_ends_while_it_is_recorded(run):
     answer, trace = run("dies_while_recording")
     assert answer == 0
