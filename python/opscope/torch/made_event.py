@@ -28,11 +28,14 @@ class MadeEvent(FunctionEvent):
         self.cpu_children.append(child)
 
     def __reduce__(self):
-        return _blank, (type(self),), self.__dict__
+        return _blank, (None if type(self) is MadeEvent else type(self),), self.__dict__
 
 
-def _blank(kind: type) -> FunctionEvent:
-    return kind.__new__(kind)
+MadeEvent.__name__ = MadeEvent.__qualname__ = FunctionEvent.__name__  # messages name it
+
+
+def _blank(kind: type | None) -> FunctionEvent:
+    return (kind or MadeEvent).__new__(kind or MadeEvent)
 
 
 def _set_values(
