@@ -144,6 +144,7 @@ def test_two_windows_have_each_their_own(run):
     assert answer == 0
     names = [name for _, name in called(trace)]
     assert names.count("leaf") == 2 and names.count("fail") == 1
+    assert problems(trace) == problems(inner) == {}
     inner_names = [name for _, name in called(inner)]
     assert inner_names.count("leaf") == 1 and "fail" not in inner_names
 
@@ -151,6 +152,7 @@ def test_two_windows_have_each_their_own(run):
 def test_cprofile_sees_what_it_sees_alone(run):
     answer, trace = run("beside_cprofile")
     assert answer["both"] == answer["alone"] != []
+    assert problems(trace) == {}
     assert [call for call in called(trace, after="body") if "_lsprof" not in call[1]] == BODY
 
 
@@ -159,6 +161,7 @@ def test_a_profile_function_gets_every_event(run):
     assert len(answer["both"]) > 20
     assert answer["both"] == answer["alone"]
     assert answer["is_kept"] and answer["is_left"]
+    assert problems(trace) == {}
     assert [call for call in called(trace, after="body") if call[1] != "hook"] == BODY
 
 

@@ -275,7 +275,12 @@ void EnterCollector(Binding* binding) {
 }
 
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
-  OnStream(binding, [&] { WriteCall(binding->stream, RecordKind::kExit, 0, identity, kind); });
+  // What a thread tells first may be the end of a C function that it called before the window, start() itself for one:
+  // where another profile function was there, or another window.
+  const bool began_before = binding->stream == nullptr && kind != CallKind::kPython;
+  OnStream(binding, [&] {
+    if (!began_before) WriteCall(binding->stream, RecordKind::kExit, 0, identity, kind);
+  });
 }
 
 void BindThreads(CallWindow* window) {
