@@ -15,6 +15,7 @@
 #include "opscope/analysis/flame.h"
 #include "opscope/analysis/function_events.h"
 #include "opscope/analysis/memory_timeline.h"
+#include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/merge.h"
 #include "opscope/result.h"
@@ -143,6 +144,13 @@ struct FlameSvgOptions {
 };
 // An SVG file that needs nothing else, with zoom and search where scripts run.
 [[nodiscard]] std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options = {});
+
+// ---- modules ------------------------------------------------------------------------------------
+
+// A line per module, indented by its depth, in the order of the program; "" when the input has no modules.
+[[nodiscard]] std::string FormatModuleTable(const ModuleSummary& summary);
+// "opscope.modules/1".
+[[nodiscard]] std::string ModulesJson(const Trace& trace, const ModuleSummary& summary);
 
 // ---- files --------------------------------------------------------------------------------------
 

@@ -170,7 +170,8 @@ class Trace:
     ) -> list[dict[str, Any]]:
         """The operator summary: one dict per group with counts and times, largest first.
 
-        ``group_by``: "name" and any of "shape", "category", "thread", "device", "stack".
+        ``group_by``: "name" and any of "shape", "category", "thread", "device", "stack", "module" (the path of
+        the torch.nn.Module that ran it, or whose backward pass it is).
         ``sort``: a key of the rows. ``corrected``: times without what recording them took; raises
         ``opscope.Error`` when the input does not say how much that was. ``where``: a condition that chooses spans,
         as in ``opscope summary --where``.
@@ -184,6 +185,20 @@ class Trace:
             raise ValueError("limit must not be negative")
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
         return _core.summary(self._core, keys, sort, limit, corrected, where)
+
+    def modules(self) -> list[dict[str, Any]]:
+        """What each ``torch.nn.Module`` took, forward and backward: a dict per place in the hierarchy of calls.
+
+        The first row, whose "module" is "", is the whole; its ``self`` numbers are what ran outside of modules.
+
+        >>> [(row["module"], row["ops"], row["forward_ns"]) for row in trace.modules()]
+        [('', 2, 12000)]
+        """
+        return json.loads(_core.modules_json(self._core))["rows"]
+
+    def module_table(self) -> str:
+        """The same as an indented table; "" when no module was recorded."""
+        return _core.module_table(self._core)
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.

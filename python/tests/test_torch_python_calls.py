@@ -179,3 +179,21 @@ def test_export_stacks_leaves_nothing_of_a_list_that_cannot_be_read(lists, tmp_p
     with pytest.raises(AttributeError):
         broken.export_stacks(str(tmp_path / "x"), "self_cpu_time_total")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_modules_have_their_forward_and_backward_work(both):
+    _, _, trace = both
+    rows = {row["module"]: row for row in trace.modules()}
+    assert list(rows) == ["", "Sequential_0", "Sequential_0.Linear_0", "Sequential_0.ReLU_0", "Sequential_0.Linear_1"]
+    for path in ("Sequential_0.Linear_0", "Sequential_0.ReLU_0", "Sequential_0.Linear_1"):
+        assert rows[path]["calls"] == 1
+        assert rows[path]["forward_ns"] > 0, path
+        assert rows[path]["backward_ns"] > 0, path
+    assert rows["Sequential_0"]["ops"] == sum(row["self_ops"] for path, row in rows.items() if path)
+    titles, *lines = trace.module_table().splitlines()
+    assert titles.split()[:3] == ["Module", "Calls", "Ops"]
+    assert [line.split()[0] for line in lines] == ["(all)", *(path.split(".")[-1] for path in rows if path)]
+    grouped = trace.summary(group_by=["name", "module"])
+    assert {"Sequential_0.Linear_0", "Sequential_0.Linear_1"} <= {
+        row["module"] for row in grouped if row["name"] == "AddmmBackward0"
+    }

@@ -14,6 +14,7 @@ constexpr uint32_t kUnknown = 0xffffffff;
 constexpr std::pair<std::string_view, GroupKey> kNames[] = {
     {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
     {"thread", GroupKey::kThread}, {"device", GroupKey::kDevice}, {"stack", GroupKey::kStack},
+    {"module", GroupKey::kModule},
 };
 
 std::string StackText(const Trace& trace, StackId id) {
@@ -52,6 +53,7 @@ SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys) 
   }
   has_name_ = std::find(keys_.begin(), keys_.end(), GroupKey::kName) != keys_.end();
   shape_of_args_.assign(trace.argument_list_count(), kUnknown);
+  if (std::find(keys_.begin(), keys_.end(), GroupKey::kModule) != keys_.end()) modules_ = FindModules(trace);
 }
 
 size_t SpanGrouper::KeyHash::operator()(const Key& key) const {
@@ -83,6 +85,8 @@ uint32_t SpanGrouper::Value(GroupKey key, size_t span) {
       return static_cast<uint32_t>(trace_.tracks().device[Row(spans.track[span])]);
     case GroupKey::kStack:
       return Row(spans.stack[span]);
+    case GroupKey::kModule:
+      return modules_.node_of[span];
   }
   return 0;
 }
@@ -129,6 +133,9 @@ std::vector<std::string> SpanGrouper::Texts(size_t span) const {
         break;
       case GroupKey::kStack:
         texts.push_back(StackText(trace_, spans.stack[span]));
+        break;
+      case GroupKey::kModule:
+        texts.push_back(modules_.PathOf(modules_.node_of[span]));
         break;
     }
   }

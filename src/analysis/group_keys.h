@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 
 namespace opscope {
@@ -28,7 +29,7 @@ class SpanGrouper {
   std::vector<std::string> Texts(size_t span) const;
 
  private:
-  static constexpr size_t kMaxKeys = 6;
+  static constexpr size_t kMaxKeys = 7;
   using Key = std::array<uint32_t, kMaxKeys>;
   struct KeyHash {
     size_t operator()(const Key& key) const;
@@ -42,6 +43,7 @@ class SpanGrouper {
   bool has_name_ = false;
   std::vector<uint32_t> shape_of_args_;
   std::unordered_map<std::string, uint32_t> shapes_;
+  ModulesOfSpans modules_;  // when kModule is a key
   tsl::robin_map<Key, uint32_t, KeyHash> rows_;
 };
 

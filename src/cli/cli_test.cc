@@ -319,5 +319,22 @@ TEST_F(Cli, RefusesFlameGraphsThatCannotBe) {
   EXPECT_FALSE(fs::exists(Path("x.svg")));
 }
 
+TEST_F(Cli, PrintsModules) {
+  Put("net.json", R"({"traceEvents":[
+{"ph":"X","name":"nn.Module: Net_0","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"nn.Module: Linear_0","cat":"python_function","pid":1,"tid":1,"ts":10,"dur":50},
+{"ph":"X","name":"aten::linear","cat":"cpu_op","pid":1,"tid":1,"ts":20,"dur":30}]})");
+  const Outcome table = Run("modules net.json");
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_NE(table.out.find("\n  Linear_0      1    1   50.000 us"), std::string::npos) << table.out;
+  EXPECT_NE(Run("modules net.json --json").out.find("\"module\":\"Net_0.Linear_0\""), std::string::npos);
+  EXPECT_NE(Run("summary net.json --group-by name,module --csv").out.find("Net_0.Linear_0"), std::string::npos);
+  Put("two.json", kTwoOps);
+  const Outcome none = Run("modules two.json");
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(none.out, "");
+  EXPECT_TRUE(IsOneLine(none.error)) << none.error;
+}
+
 }  // namespace
 }  // namespace opscope

@@ -103,7 +103,8 @@ bool ReadGroupKeys(SummaryOptions* options) {
   for (const std::string& name : options->group_names) {
     const std::optional<GroupKey> key = GroupKeyFromName(name);
     if (!key) {
-      PrintError("summary: --group-by: no '" + name + "'; choose from name, shape, category, thread, device, stack");
+      PrintError("summary: --group-by: no '" + name +
+                 "'; choose from name, shape, category, thread, device, stack, module");
       return false;
     }
     if (options->style == "torch" && *key != GroupKey::kName && *key != GroupKey::kShape && *key != GroupKey::kStack) {
@@ -152,7 +153,7 @@ Verb AddSummaryVerb(CLI::App* root) {
                   "cpu_time_total");
   app->add_option("--limit", options->limit, "print this many rows (default: all)")->check(CLI::PositiveNumber);
   app->add_option("--group-by", options->group_names,
-                  "name, shape, category, thread, device, stack; several with commas")
+                  "name, shape, category, thread, device, stack, module; several with commas")
       ->delimiter(',')
       ->expected(1)
       ->take_all()

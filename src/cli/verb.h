@@ -39,6 +39,7 @@ Verb AddExportVerb(CLI::App* root);
 Verb AddConvertVerb(CLI::App* root);
 Verb AddMergeVerb(CLI::App* root);
 Verb AddFlameVerb(CLI::App* root);
+Verb AddModulesVerb(CLI::App* root);
 Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
 
 // FILE..., --version, -q, -v, --no-color, --max-memory.

@@ -17,7 +17,7 @@
 
 namespace opscope {
 
-enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kStack };
+enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kStack, kModule };
 
 struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
@@ -59,7 +59,7 @@ struct OpSummary {
   int64_t thread_self_ns = 0;            // self time of all spans of threads: what shares are taken of
 };
 
-// "name", "shape", "category", "thread", "device", "stack"; nullopt for anything else.
+// "name", "shape", "category", "thread", "device", "stack", "module"; nullopt for anything else.
 [[nodiscard]] std::optional<GroupKey> GroupKeyFromName(std::string_view name);
 
 [[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});

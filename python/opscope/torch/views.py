@@ -29,3 +29,10 @@ class Views:
         if metric not in FLAME_METRICS:
             raise ValueError(f"metric should be one of: {list(FLAME_METRICS)}")
         self.trace.export_flamegraph(path, metric=FLAME_METRICS[metric], **options)
+
+    def module_table(self) -> str:
+        """What each ``torch.nn.Module`` took, forward and backward, as an indented table.
+
+        Modules are recorded by ``with_modules=True`` and by ``with_stack=True``; "" without.
+        """
+        return self.trace.module_table()

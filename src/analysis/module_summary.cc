@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "analysis/flops.h"
+#include "analysis/span_measures.h"
+#include "opscope/analysis/modules.h"
+
+namespace opscope {
+namespace {
+
+// The numbers without the modules below become those with them: children stand behind their parents.
+void AddUpwards(ModuleSummary* summary) {
+  for (ModuleRow& row : summary->rows) {
+    row.ops = row.self_ops;
+    row.forward_ns = row.forward_self_ns;
+    row.backward_ns = row.backward_self_ns;
+    row.device_ns = row.device_self_ns;
+    row.memory_bytes = row.self_memory_bytes;
+    row.flops = row.self_flops;
+  }
+  for (size_t i = summary->rows.size(); i-- > 1;) {
+    const ModuleRow& row = summary->rows[i];
+    ModuleRow& parent = summary->rows[summary->nodes[i].parent];
+    parent.ops += row.ops;
+    parent.forward_ns += row.forward_ns;
+    parent.backward_ns += row.backward_ns;
+    parent.device_ns += row.device_ns;
+    parent.memory_bytes += row.memory_bytes;
+    parent.flops += row.flops;
+  }
+}
+
+}  // namespace
+
+ModuleSummary SummarizeModules(const Trace& trace) {
+  ModulesOfSpans modules = FindModules(trace);
+  const SpanMeasures measures = MeasureSpans(trace);
+  const std::vector<int64_t> flops = FlopsOfSpans(trace);
+  const SpanColumns& spans = trace.spans();
+  const auto op = trace.FindString("cpu_op");
+  ModuleSummary summary;
+  summary.rows.resize(modules.nodes.size());
+  for (size_t span = 0; span < spans.size(); ++span) {
+    if (trace.tracks().kind[Row(spans.track[span])] != TrackKind::kThread) continue;
+    if ((spans.flags[span] & span_flags::kAsync) != 0 || trace.text(spans.category[span]) == "Trace") continue;
+    ModuleRow& row = summary.rows[modules.node_of[span]];
+    (modules.is_backward[span] != 0 ? row.backward_self_ns : row.forward_self_ns) += measures.self_ns[span];
+    row.self_ops += op && spans.category[span] == *op ? 1 : 0;
+    row.calls += trace.text(spans.name[span]).starts_with("nn.Module: ") ? 1 : 0;
+    if (!measures.device_self_ns.empty()) row.device_self_ns += measures.device_self_ns[span];
+    if (!measures.self_memory_bytes.empty()) row.self_memory_bytes += measures.self_memory_bytes[span];
+    if (!flops.empty()) row.self_flops += flops[span];
+  }
+  summary.nodes = std::move(modules.nodes);
+  AddUpwards(&summary);
+  return summary;
+}
+
+}  // namespace opscope

@@ -1,0 +1,161 @@
+// Two passes. The first goes over all spans outside of backward functions, parents before children, so the module
+// around a span is its parent's or, for a module call, a node below that; it notes the module of every sequence number.
+// The second goes over what runs under backward functions. A forward pass that a backward function runs again
+// (checkpointing) calls modules there: they stand below the module that was checkpointed.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/modules.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/module_hierarchy_text.h"
+#include "base/hash.h"
+
+namespace opscope {
+namespace {
+
+constexpr std::string_view kModuleCall = "nn.Module: ";
+constexpr std::string_view kEngineFrame = "autograd::engine::evaluate_function: ";
+
+enum class NameRole : uint8_t { kUnknown, kOther, kModule, kEngine };
+
+struct ForwardOp {
+  uint32_t node = 0;
+  Timestamp start;
+};
+
+class ModuleFinder {
+ public:
+  explicit ModuleFinder(const Trace& trace)
+      : trace_(trace), spans_(trace.spans()), role_of_name_(trace.string_count(), NameRole::kUnknown), texts_(trace) {
+    for (const uint64_t thread : trace.tracks().logical_thread)
+      threads_known_ |= thread != 0;
+    found_.nodes.push_back({});
+    found_.node_of.assign(spans_.size(), 0);
+    found_.is_backward.assign(spans_.size(), 0);
+  }
+
+  ModulesOfSpans Run() {
+    for (uint32_t row = 0; row < spans_.size(); ++row) {
+      const SpanId parent = spans_.parent[row];
+      if ((parent != SpanId::kNone && found_.is_backward[Row(parent)] != 0) || IsBackward(row)) {
+        found_.is_backward[row] = 1;
+        backward_.push_back(row);
+        continue;
+      }
+      found_.node_of[row] = Enter(row, parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)]);
+      NoteForward(row);
+    }
+    for (const uint32_t row : backward_) {
+      const SpanId parent = spans_.parent[row];
+      uint32_t around = parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)];
+      if (IsBackward(row)) around = ForwardNode(row);
+      found_.node_of[row] = Enter(row, around);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  NameRole RoleOf(StringId name) {
+    NameRole& role = role_of_name_[Row(name)];
+    if (role != NameRole::kUnknown) return role;
+    const std::string_view text = trace_.text(name);
+    role = text.starts_with(kModuleCall)    ? NameRole::kModule
+           : text.starts_with(kEngineFrame) ? NameRole::kEngine
+                                            : NameRole::kOther;
+    return role;
+  }
+
+  // A backward function or the engine's frame around one. A Kineto file tells no scopes, but forward threads.
+  bool IsBackward(uint32_t row) {
+    return spans_.scope[row] == ScopeType::kBackwardFunction || spans_.forward_thread[row] != 0 ||
+           RoleOf(spans_.name[row]) == NameRole::kEngine;
+  }
+
+  uint32_t Child(uint32_t parent, std::string_view name) {
+    const auto [found, is_new] =
+        children_.try_emplace({parent, std::string(name)}, static_cast<uint32_t>(found_.nodes.size()));
+    if (is_new) {
+      found_.nodes.push_back({.name = std::string(name), .parent = parent, .depth = found_.nodes[parent].depth + 1});
+    }
+    return found->second;
+  }
+
+  // The module that the span is in, when what is around it is in `around`.
+  uint32_t Enter(uint32_t row, uint32_t around) {
+    if (RoleOf(spans_.name[row]) == NameRole::kModule) return EnterCall(spans_.name[row], around);
+    if (!texts_.any()) return around;
+    // TorchScript: each operator says the whole way down from where its interpreter began.
+    const std::vector<std::string>& path = texts_.PathOf(spans_.extra[row]);
+    if (path.empty()) return around;
+    uint32_t node = around;
+    while (found_.nodes[node].name.ends_with(')'))
+      node = found_.nodes[node].parent;                       // another operator of the same interpreter
+    for (size_t i = node != 0 ? 1 : 0; i < path.size(); ++i)  // the outermost is the module that was called
+      node = Child(node, path[i]);
+    return node;
+  }
+
+  uint32_t EnterCall(StringId name, uint32_t around) {
+    const uint64_t key = uint64_t{around} << 32 | Row(name);
+    const auto found = calls_.find(key);
+    if (found != calls_.end()) return found->second;
+    const uint32_t node = Child(around, trace_.text(name).substr(kModuleCall.size()));
+    calls_.emplace(key, node);
+    return node;
+  }
+
+  static uint64_t Key(int64_t sequence, uint64_t thread) { return static_cast<uint64_t>(sequence) ^ thread << 48; }
+
+  void NoteForward(uint32_t row) {
+    if (spans_.sequence[row] < 0) return;
+    const uint64_t thread = threads_known_ ? trace_.tracks().logical_thread[Row(spans_.track[row])] : 0;
+    const auto [found, is_new] =
+        forward_.try_emplace(Key(spans_.sequence[row], thread), ForwardOp{found_.node_of[row], spans_.start[row]});
+    if (!is_new && spans_.start[row] < found->second.start) found->second = {found_.node_of[row], spans_.start[row]};
+  }
+
+  uint32_t ForwardNode(uint32_t row) const {
+    if (spans_.sequence[row] < 0) return Inherited(row);
+    const auto found = forward_.find(Key(spans_.sequence[row], threads_known_ ? spans_.forward_thread[row] : 0));
+    return found == forward_.end() ? Inherited(row) : found->second.node;
+  }
+  // Of the engine's frame, or of a backward function around this one (AccumulateGrad has no number).
+  uint32_t Inherited(uint32_t row) const {
+    const SpanId parent = spans_.parent[row];
+    return parent != SpanId::kNone && found_.is_backward[Row(parent)] != 0 ? found_.node_of[Row(parent)] : 0;
+  }
+
+  struct ChildHash {
+    size_t operator()(const std::pair<uint32_t, std::string>& key) const {
+      return std::hash<std::string>()(key.second) * 31 + key.first;
+    }
+  };
+
+  const Trace& trace_;
+  const SpanColumns& spans_;
+  ModulesOfSpans found_;
+  std::vector<NameRole> role_of_name_;
+  ModuleHierarchyTexts texts_;
+  std::vector<uint32_t> backward_;  // spans under backward functions, in order
+  std::unordered_map<std::pair<uint32_t, std::string>, uint32_t, ChildHash> children_;
+  std::unordered_map<uint64_t, uint32_t, MixedHash> calls_;  // node by the one around it and the name of the call
+  std::unordered_map<uint64_t, ForwardOp, MixedHash> forward_;
+  bool threads_known_ = false;
+};
+
+}  // namespace
+
+std::string ModulesOfSpans::PathOf(uint32_t node) const {
+  std::string path;
+  for (; node != 0; node = nodes[node].parent)
+    path = path.empty() ? nodes[node].name : nodes[node].name + "." + path;
+  return path;
+}
+
+ModulesOfSpans FindModules(const Trace& trace) {
+  return ModuleFinder(trace).Run();
+}
+
+}  // namespace opscope
