@@ -96,13 +96,17 @@ struct PayloadHeader {
   uint16_t arg_count = 0;  // encoded arguments at the end
 };
 
+// JSON members may be preceded by the stack of a TorchScript interpreter: this character, a line for each frame from the
+// innermost on, each with its end, this character.
+inline constexpr char kFramesMark = '\x01';
+
 namespace payload_fields {
 inline constexpr uint16_t kSequence = 1;       // int64 sequence number, uint64 forward thread (logical id)
 inline constexpr uint16_t kOverload = 2;       // uint32 name offset of the overload name, uint32 0
 inline constexpr uint16_t kStartThread = 4;    // uint32 thread index, uint32 0: where the scope began
 inline constexpr uint16_t kAddress = 8;        // uint64 address, uint32 device type, int32 device index
 inline constexpr uint16_t kDevice = 16;        // int32 device, int32 stream, uint64 correlation
-inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members, uint32 0
+inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members (kFramesMark), uint32 0
 inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function id
 inline constexpr uint16_t kTotals = 128;       // int64 bytes allocated, int64 bytes reserved, after this allocation
 inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then so many TensorIdentity

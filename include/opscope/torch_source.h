@@ -19,6 +19,8 @@ inline constexpr uint32_t kTorchSourceAbi = 2;
 // Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
 // source_failure.
 inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
+// Likewise, a 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
+inline constexpr std::string_view kCallStacksKey = "opscope.call_stacks";
 // Likewise a text, what TorchSource::operators said. Import makes it rows of Trace::operators.
 inline constexpr std::string_view kOperatorsKey = "opscope.operators";
 // Likewise a number: torch's spans are numbered from it, so that no two recordings of a process share a number.
@@ -40,6 +42,8 @@ inline constexpr uint32_t kMemory = 8;  // allocations and frees of tensors (pro
 // With kInputs: which tensor each argument is (the memory timeline). Torch keeps the bodies of some thousand dead
 // tensors meanwhile, some megabytes, never their data.
 inline constexpr uint32_t kTensors = 16;
+inline constexpr uint32_t kStacks = 32;   // where TorchScript stands (with_stack); Python's calls have their own source
+inline constexpr uint32_t kModules = 64;  // the modules that TorchScript is in (with_modules)
 }  // namespace torch_source_flags
 
 struct TorchSource {

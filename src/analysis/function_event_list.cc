@@ -31,11 +31,15 @@ bool IsDeviceTrack(TrackKind kind) {
 
 std::vector<CategoryRole> RolesOfCategories(const Trace& trace) {
   std::vector<CategoryRole> roles(trace.string_count());
+  // Calls of modules that were recorded for themselves are no events: torch then has none.
+  const bool are_calls_listed = IsSetInMetadata(trace, "with_stack") || !IsSetInMetadata(trace, "with_modules");
   StringId last = StringId::kNone;
   for (StringId category : trace.spans().category) {
     if (category == last) continue;
     last = category;
-    roles[Row(category)] = RoleOfCategory(trace.text(category));
+    CategoryRole& role = roles[Row(category)];
+    role = RoleOfCategory(trace.text(category));
+    role.is_listed &= !role.is_python || are_calls_listed;
   }
   return roles;
 }

@@ -37,6 +37,14 @@ CategoryRole RoleOfCategory(std::string_view category) {
   return role;
 }
 
+bool IsSetInMetadata(const Trace& trace, std::string_view key) {
+  const MetadataColumns& metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]) == "1";
+  }
+  return false;
+}
+
 NameRewriter::NameRewriter(const Trace& trace) : trace_(trace), known_(trace.string_count(), kUnknown) {
 }
 

@@ -31,6 +31,9 @@ struct CategoryRole {
 };
 CategoryRole RoleOfCategory(std::string_view category);
 
+// Whether the recording was asked for this: "with_flops" and the like.
+bool IsSetInMetadata(const Trace& trace, std::string_view key);
+
 // c10's numbers of device types.
 inline bool IsHostMemory(int32_t device_type) {
   return device_type == 0 || device_type == 2 || device_type == 5;

@@ -8,6 +8,7 @@
 
 #include "analysis/flops.h"
 #include "analysis/function_event_list.h"
+#include "analysis/function_event_rules.h"
 
 namespace opscope {
 namespace {
@@ -22,14 +23,6 @@ std::string DeviceOf(const Trace& trace, const FunctionEventOptions& options) {
   const bool has_device = std::any_of(tracks.kind.begin(), tracks.kind.end(),
                                       [](TrackKind kind) { return kind == TrackKind::kDeviceStream; });
   return has_device ? "cuda" : "";
-}
-
-bool IsSetInMetadata(const Trace& trace, std::string_view key) {
-  const MetadataColumns& metadata = trace.metadata();
-  for (size_t i = 0; i < metadata.size(); ++i) {
-    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]) == "1";
-  }
-  return false;
 }
 
 // Python's sum() of floats: from 3.12 on with Neumaier's compensation (A. Neumaier, "Rundungsfehleranalyse einiger

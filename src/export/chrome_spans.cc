@@ -63,8 +63,8 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
     at.Put(member);
     any = true;
   };
-  const bool generated = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown;
-  const bool is_op = generated && !frame->is_python;
+  const bool is_op = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown && !frame->is_python;
+  const bool is_numbered = is_op || (plan_.recorded() && frame->is_python);
   if (const uint32_t id = spans.external_id[span]; id != 0 || is_op) {
     next("\"External id\": ");
     at.PutUint(id != 0 ? id : place + 1);
@@ -101,10 +101,11 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   if (!values.empty()) next(values);
   if (!stack.empty()) next(stack);
   if (!dims.empty()) next(dims);
-  if ((spans.flags[span] & span_flags::kUnfinished) != 0) next("\"finished\": false");
+  // That functions of Python run on is no news.
+  if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\": false");
   if (is_op && !HasMember(extra, "\"Record function id\"")) next("\"Record function id\": 0");
   if (!extra.empty()) next(extra);
-  if (generated && !HasMember(extra, "\"Ev Idx\"")) {
+  if (is_numbered && !HasMember(extra, "\"Ev Idx\"")) {
     next("\"Ev Idx\": ");
     at.PutUint(place);
   }

@@ -180,6 +180,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
         builder->AddProblem("source_failure", -1, failures);
       } else if (const std::string_view kind = ProblemOfCalls(key); !kind.empty()) {
         if (const uint64_t threads = CountOf(json); threads > 0) builder->AddProblem(kind, -1, threads);
+      } else if (key == kCallStacksKey) {
+        if (CountOf(json) == 1) builder->FillStacksFromCalls();
       } else if (key == kOperatorsKey) {
         AddOperators(json, builder);
       } else {

@@ -23,7 +23,7 @@ class Calls {
   // Its spans, Python calls and problems, as DumpTrace writes them.
   std::string Read() {
     RecordingBytes recording;
-    recording.Add(block_types::kWindowInfo, WindowInfoText());
+    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{\"opscope.call_stacks\":1}"));
     recording.Add(block_types::kRawChunk, chunk_.bytes());
     const Result<Trace> trace = ImportRecording(recording.blocks);
     if (!trace.ok()) return trace.error().message;
@@ -64,17 +64,30 @@ TEST(RecordingCalls, LeaveARangeThatCrossesThemBesideThem) {
   calls.Enter("__enter__", 10, 2).Enter("late", 22, 3).Exit(24, 3).Exit(30, 2);  // the range begins at 20
   calls.Scope("aten::add", 32, 5, 1);
   calls.Enter("__exit__", 40, 2).Scope("range", 20, 25, 0).Exit(50, 2).Exit(60, 1);
+  EXPECT_EQ(
+      calls.Read(),
+      "span 0 5+55 \"main\" category=\"python_function\"\n"
+      "span 0 10+20   \"__enter__\" category=\"python_function\" parent=0 stack=\"main\"\n"
+      "span 0 20+25   \"range\" category=\"cpu_op\" parent=0 scope=0 external_id=1 stack=\"__enter__\" < \"main\"\n"
+      "span 0 22+2     \"late\" category=\"python_function\" parent=2 stack=\"__enter__\" < \"main\"\n"
+      "span 0 32+5     \"aten::add\" category=\"cpu_op\" parent=2 scope=0 external_id=2 stack=\"main\"\n"
+      "span 0 40+10   \"__exit__\" category=\"python_function\" parent=0 stack=\"main\"\n"
+      "python_call span=0 id=1 thread=0\n"
+      "python_call span=1 id=2 caller=1 thread=0\n"
+      "python_call span=3 id=3 caller=2 thread=0\n"
+      "python_call span=5 id=4 caller=1 thread=0\n");
+}
+
+TEST(RecordingCalls, StandInOneAnotherWhenTheyWereOpenAllTheTime) {
+  Calls calls;
+  calls.Enter("main", 0, 1).Enter("train", 0, 2).Enter("len", 12, 3).Exit(14, 3);
   EXPECT_EQ(calls.Read(),
-            "span 0 5+55 \"main\" category=\"python_function\"\n"
-            "span 0 10+20   \"__enter__\" category=\"python_function\" parent=0 stack=\"main\"\n"
-            "span 0 20+25   \"range\" category=\"cpu_op\" parent=0 scope=0 external_id=1 stack=\"main\"\n"
-            "span 0 22+2     \"late\" category=\"python_function\" parent=2 stack=\"main\"\n"
-            "span 0 32+5     \"aten::add\" category=\"cpu_op\" parent=2 scope=0 external_id=2 stack=\"main\"\n"
-            "span 0 40+10   \"__exit__\" category=\"python_function\" parent=0 stack=\"main\"\n"
+            "span 0 0+1000000000 \"main\" category=\"python_function\" flags=1\n"
+            "span 0 0+1000000000   \"train\" category=\"python_function\" parent=0 flags=1 stack=\"main\"\n"
+            "span 0 12+2     \"len\" category=\"python_function\" parent=1 stack=\"train\" < \"main\"\n"
             "python_call span=0 id=1 thread=0\n"
             "python_call span=1 id=2 caller=1 thread=0\n"
-            "python_call span=3 id=3 caller=2 thread=0\n"
-            "python_call span=5 id=4 caller=1 thread=0\n");
+            "python_call span=2 id=3 caller=2 thread=0\n");
 }
 
 TEST(RecordingCalls, EndByIdentityInWhateverOrder) {

@@ -88,6 +88,25 @@ bool RecordingTables::IsLate(const RecordingPart& part, const PartScope& scope, 
   return (part.chunk->payload_extent(record.side)->fields & kExtra) != 0;
 }
 
+// Gives the span the frames before its JSON members (kFramesMark), and returns the members.
+std::string_view RecordingTables::TakeFrames(std::string_view text, AddedSpan span) {
+  if (text.empty() || text.front() != kFramesMark) return text;
+  const size_t end = text.find(kFramesMark, 1);
+  if (end == std::string_view::npos) return {};
+  const std::string_view frames = text.substr(1, end - 1);
+  const auto [found, is_new] = stacks_of_scripts_.try_emplace(std::string(frames), StackId::kNone);
+  for (size_t last = is_new ? frames.size() : 0; last > 0;) {
+    const size_t line_end = last - 1;  // of its '\n'
+    const size_t before = line_end == 0 ? std::string_view::npos : frames.rfind('\n', line_end - 1);
+    const size_t first = before == std::string_view::npos ? 0 : before + 1;
+    const StringId frame = builder_->Intern(frames.substr(first, line_end - first));
+    found->second = builder_->AddStack(builder_->AddFrame(frame), found->second);
+    last = first;
+  }
+  builder_->SetStack(span, found->second);
+  return text.substr(end + 1);
+}
+
 void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span) {
   const Record record = part.record(scope);
   if ((record.flags & record_flags::kUnfinished) != 0) {
@@ -97,7 +116,7 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
     const Payload payload = *part.chunk->payload(record.side);
     std::string extra;
     // A name at a damaged offset is left out: the span itself is sound.
-    if (payload.keywords != 0) extra = part.chunk->name(payload.keywords).value_or("");
+    if (payload.keywords != 0) extra = TakeFrames(part.chunk->name(payload.keywords).value_or(""), span);
     if (payload.record_handle != 0) {
       extra += extra.empty() ? "\"Record function id\":" : ",\"Record function id\":";
       AppendUint(&extra, payload.record_handle);
@@ -193,7 +212,7 @@ void RecordingTables::Finish() {
   if (unnumbered_tensors_ > 0) builder_->AddProblem("unnumbered_tensor", -1, unnumbered_tensors_);
   links_.Finish();
   JoinFlows();
-  if (calls_.seen_python()) builder_->SetPythonCalls(/*fill_stacks=*/true);
+  if (calls_.seen_python()) builder_->SetPythonCalls();
   memory_.Finish();
   for (size_t track = 0; track < track_orders_.size(); ++track) {
     if (track_orders_[track] == TrackOrder::kOneWindow) builder_->SetNested(static_cast<TrackId>(track));

@@ -12,7 +12,9 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,7 @@ class RecordingTables {
   void AddTensors(std::span<const TensorRow> backward);
   static bool IsLate(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
   void Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span);
+  std::string_view TakeFrames(std::string_view text, AddedSpan span);
   void CompleteThread(const Thread& thread);
   void LinkThread(const Thread& thread);
   void JoinFlows();
@@ -121,6 +124,7 @@ class RecordingTables {
   std::vector<FlowEnd> flow_ends_;
   RecordingMemory memory_;
   uint64_t unnumbered_tensors_ = 0;
+  std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json_object.h"
 #include "opscope/report.h"
 #include "report/code_points.h"
 #include "report/human_units.h"
-#include "report/json_object.h"
 
 namespace opscope {
 namespace {

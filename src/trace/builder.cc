@@ -188,6 +188,9 @@ void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forwar
 void TraceBuilder::SetExtra(AddedSpan span, StringId extra) {
   storage_->spans.extra[static_cast<size_t>(span)] = extra;
 }
+void TraceBuilder::SetStack(AddedSpan span, StackId stack) {
+  storage_->spans.stack[static_cast<size_t>(span)] = stack;
+}
 void TraceBuilder::SetStep(AddedSpan span) {
   storage_->spans.flags[static_cast<size_t>(span)] |= span_flags::kStep;
 }
@@ -228,9 +231,11 @@ void TraceBuilder::AddStep(int64_t number, StringId name, AddedSpan span) {
 void TraceBuilder::AddPythonCall(const PythonCallRow& row) {
   storage_->python_calls.Add(row);
 }
-void TraceBuilder::SetPythonCalls(bool fill_stacks) {
+void TraceBuilder::SetPythonCalls() {
   pending_->has_python_calls = true;
-  pending_->fill_stacks = fill_stacks;
+}
+void TraceBuilder::FillStacksFromCalls() {
+  pending_->fill_stacks = true;
 }
 
 FrameId TraceBuilder::AddFrame(StringId text) {

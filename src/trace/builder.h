@@ -178,6 +178,7 @@ class TraceBuilder {
   std::span<uint32_t> external_ids();  // by order of addition; valid until the next AddSpan
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
   void SetExtra(AddedSpan span, StringId extra);
+  void SetStack(AddedSpan span, StackId stack);
   void SetStep(AddedSpan span);  // marks it; AddStep adds the row
 
   void AddAsyncSpan(const AsyncSpanRow& row);
@@ -191,9 +192,10 @@ class TraceBuilder {
   void AddStep(int64_t number, StringId name, AddedSpan span);
   void AddPythonCall(const PythonCallRow& row);  // at most one per span
   // Says that the spans of category python_function are a whole record of the calls: Build() numbers them by start and
-  // finds callers by nesting. fill_stacks: it also gives every span that has no stack the calls around it as its stack.
-  // REQUIRES: AddPythonCall is not used.
-  void SetPythonCalls(bool fill_stacks);
+  // finds callers by nesting. REQUIRES: AddPythonCall is not used.
+  void SetPythonCalls();
+  // Then every span that has no stack gets the calls around it as its stack, and calls get the number of their thread.
+  void FillStacksFromCalls();
   FrameId AddFrame(StringId text);                  // unique
   StackId AddStack(FrameId frame, StackId caller);  // unique
   // Unique: equal lists give the same id. An empty list gives kNone.

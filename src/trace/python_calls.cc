@@ -42,7 +42,7 @@ class CallNumbering {
  public:
   CallNumbering(TraceStorage* storage, StringId category) : storage_(*storage), category_(category) {}
 
-  void Run() {
+  void Run(bool fill_stacks) {
     ListCalls();
     std::vector<uint32_t> order(rows_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -64,8 +64,9 @@ class CallNumbering {
                                  .id = id[call],
                                  .caller = caller_[call] == kNone ? 0 : id[caller_[call]],
                                  .module_id = ModuleId(storage_.strings.text(storage_.spans.name[rows_[call]])),
-                                 .thread = thread});
+                                 .thread = fill_stacks ? thread : -1});
     }
+    if (fill_stacks) FillStacks();
   }
 
  private:
@@ -79,12 +80,71 @@ class CallNumbering {
       if (spans.track[row] != track) open_.clear();
       track = spans.track[row];
       const int64_t end = EndOf(spans.start[row], spans.duration[row]);
-      while (!open_.empty() && (open_.back().end <= spans.start[row].ns || open_.back().end < end))
-        open_.pop_back();
+      PopBefore(spans.start[row].ns, end);
       caller_.push_back(open_.empty() ? kNone : open_.back().call);
       open_.push_back({static_cast<uint32_t>(rows_.size()), end});
       rows_.push_back(row);
     }
+  }
+
+  // A span has the calls around its beginning, wherever it ends: a range that a `with` block opens began in __enter__.
+  void FillStacks() {
+    StackTable& stacks = storage_.stacks;
+    SpanTable& spans = storage_.spans;
+    inside_.resize(rows_.size());
+    for (size_t call = 0; call < rows_.size(); ++call) {
+      const StackId around = caller_[call] == kNone ? StackId::kNone : inside_[caller_[call]];
+      inside_[call] = stacks.AddStack(stacks.AddFrame(spans.name[rows_[call]]), around);
+      SetStack(rows_[call], around);
+    }
+    for (size_t row = 0, call = 0; row < spans.size();) {
+      size_t end = row;
+      while (end < spans.size() && spans.track[end] == spans.track[row])
+        ++end;
+      size_t async = row;  // these stand behind the nested ones, and begin anew
+      while (async < end && (spans.flags[async] & span_flags::kAsync) == 0)
+        ++async;
+      const size_t first_call = call;
+      FillRun(row, async, first_call, end);
+      call = FillRun(async, end, first_call, end);
+      row = end;
+    }
+  }
+
+  // Spans that begin one after the other, on the track whose calls begin with first_call and end before row last.
+  // Returns where those of the next track begin.
+  size_t FillRun(size_t row, size_t end, size_t first_call, size_t last) {
+    const SpanTable& spans = storage_.spans;
+    open_.clear();
+    size_t call = first_call;
+    for (; row < end; ++row) {
+      const int64_t start = spans.start[row].ns;
+      for (; call < rows_.size() && rows_[call] < last && IsAround(call, row); ++call) {
+        PopBefore(spans.start[rows_[call]].ns, EndOf(spans.start[rows_[call]], spans.duration[rows_[call]]));
+        open_.push_back({static_cast<uint32_t>(call), EndOf(spans.start[rows_[call]], spans.duration[rows_[call]])});
+      }
+      if (spans.category[row] == category_) continue;
+      PopBefore(start, INT64_MIN);
+      if (!open_.empty()) SetStack(static_cast<uint32_t>(row), inside_[open_.back().call]);
+    }
+    while (call < rows_.size() && rows_[call] < last)
+      ++call;
+    return call;
+  }
+
+  // Whether the call begins before the span does.
+  bool IsAround(size_t call, size_t row) const {
+    const Timestamp begin = storage_.spans.start[rows_[call]], start = storage_.spans.start[row];
+    return begin < start || (begin == start && rows_[call] < row);
+  }
+
+  void PopBefore(int64_t start, int64_t end) {
+    while (!open_.empty() && (open_.back().end <= start || open_.back().end < end))
+      open_.pop_back();
+  }
+
+  void SetStack(uint32_t row, StackId stack) {
+    if (storage_.spans.stack[row] == StackId::kNone) storage_.spans.stack[row] = stack;
   }
 
   struct OpenCall {
@@ -95,28 +155,16 @@ class CallNumbering {
   StringId category_;
   std::vector<uint32_t> rows_;    // of each call
   std::vector<uint32_t> caller_;  // of each call: a call, or kNone
-  std::vector<OpenCall> open_;    // those around the one that is looked at
+  std::vector<StackId> inside_;   // of each call: the stack of what it calls
+  std::vector<OpenCall> open_;    // those around what is looked at
 };
-
-void FillStacks(TraceStorage* storage, StringId category) {
-  SpanTable& spans = storage->spans;
-  StackTable& stacks = storage->stacks;
-  std::vector<StackId> inside(spans.size(), StackId::kNone);  // the stack of what a span calls
-  for (size_t row = 0; row < spans.size(); ++row) {
-    const SpanId parent = spans.parent[row];
-    const StackId around = parent == SpanId::kNone ? StackId::kNone : inside[Row(parent)];
-    if (spans.stack[row] == StackId::kNone) spans.stack[row] = around;
-    inside[row] = spans.category[row] == category ? stacks.AddStack(stacks.AddFrame(spans.name[row]), around) : around;
-  }
-}
 
 }  // namespace
 
 void NumberPythonCalls(TraceStorage* storage, bool fill_stacks) {
   const auto category = storage->strings.Find("python_function");
   if (!category) return;
-  CallNumbering(storage, *category).Run();
-  if (fill_stacks) FillStacks(storage, *category);
+  CallNumbering(storage, *category).Run(fill_stacks);
 }
 
 void SortPythonCalls(std::span<const uint32_t> final_row, PythonCallTable* calls) {

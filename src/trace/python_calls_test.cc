@@ -25,7 +25,8 @@ class PythonProgram {
   }
 
   Trace Build(bool fill_stacks) {
-    builder_.SetPythonCalls(fill_stacks);
+    builder_.SetPythonCalls();
+    if (fill_stacks) builder_.FillStacksFromCalls();
     return builder_.Build();
   }
   TraceBuilder& builder() { return builder_; }
@@ -67,7 +68,7 @@ TEST(PythonCalls, AreNumberedByStartAndKnowTheirCallers) {
   EXPECT_EQ(rows(calls.id), (std::vector<uint32_t>{1, 3, 4, 2}));
   EXPECT_EQ(rows(calls.caller), (std::vector<uint32_t>{0, 1, 3, 0}));
   EXPECT_EQ(rows(calls.module_id), (std::vector<int32_t>{-1, 3, -1, -1}));
-  EXPECT_EQ(rows(calls.thread), (std::vector<int32_t>{0, 0, 0, 1}));
+  EXPECT_EQ(rows(calls.thread), (std::vector<int32_t>{-1, -1, -1, -1}));
   for (size_t span = 0; span < trace.spans().size(); ++span)
     EXPECT_EQ(trace.spans().stack[span], StackId::kNone);
 }
@@ -81,6 +82,8 @@ TEST(PythonCalls, AreTheStackOfWhatTheyHold) {
   EXPECT_EQ(StackOf(trace, 4), "train.py(1): main;");
   EXPECT_EQ(StackOf(trace, 5), "");
   EXPECT_EQ(trace.stacks().size(), 4u);  // one per distinct stack
+  EXPECT_EQ(trace.python_calls().thread[0], 0);
+  EXPECT_EQ(trace.python_calls().thread[3], 1);
 }
 
 TEST(PythonCalls, LeaveAStackThatIsThere) {
@@ -94,6 +97,18 @@ TEST(PythonCalls, LeaveAStackThatIsThere) {
                    .stack = scripted});
   const Trace trace = program.Build(true);
   EXPECT_EQ(StackOf(trace, 5), "script.py(4): forward;");
+}
+
+TEST(PythonCalls, AreTheStackOfAsynchronousSpansToo) {
+  PythonProgram program;
+  program.builder().AddSpan({.start = {12},
+                             .duration = {500},
+                             .name = program.builder().Intern("future"),
+                             .track = program.main(),
+                             .flags = span_flags::kAsync});
+  const Trace trace = program.Build(true);
+  EXPECT_EQ(trace.text(trace.spans().name[5]), "future");
+  EXPECT_EQ(StackOf(trace, 5), "nn.Module: Linear_3;train.py(1): main;");
 }
 
 TEST(PythonCalls, GivenOnesFollowTheirSpans) {

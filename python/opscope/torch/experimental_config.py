@@ -18,6 +18,7 @@ _FIELDS = {
     "expose_kineto_event_metadata": True,
     "adjust_profiler_step": True,
     "record_python_gc_info": True,
+    "verbose": True,
     "custom_profiler_config": "a configuration",
 }
 

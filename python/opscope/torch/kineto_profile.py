@@ -168,6 +168,7 @@ class _KinetoProfile(Views):
             with_flops=self.with_flops,
             with_stack=self.with_stack,
             with_modules=self.with_modules,
+            call_stacks=bool(self.with_stack and self._experimental.get("verbose")),
             python_gc=bool(self._experimental.get("record_python_gc_info")),
             all_threads=bool(self._experimental.get("profile_all_threads")),
             overload_names=bool(self._experimental.get("capture_overload_names")),
@@ -217,7 +218,7 @@ class _KinetoProfile(Views):
             raise
 
     def _own_metadata(self) -> dict[str, str]:
-        members = {name: "1" for name in ("record_shapes", "with_flops") if getattr(self, name)}
+        members = {name: "1" for name in metadata.FLAGS if getattr(self, name)}
         distributed = metadata.distributed_info_json()
         if distributed is not None:
             members["distributedInfo"] = distributed
@@ -325,10 +326,7 @@ class _KinetoProfile(Views):
         self.profiler.export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
-        """Writes a line per event, its stack and its metric: the input of flamegraph.pl. Needs with_stack=True.
-
-        Stacks of Python are there with ``_ExperimentalConfig(verbose=True)`` only, as in torch.
-        """
+        """Writes a line per event, its stack and its metric, for flamegraph.pl: needs with_stack=True and verbose."""
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before exporting stacks")
         return self.profiler.export_stacks(path, metric)

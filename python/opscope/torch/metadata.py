@@ -12,6 +12,9 @@ import torch
 
 _is_forked = False
 
+# What torch names in its trace of what was asked for.
+FLAGS = ("with_stack", "profile_memory", "record_shapes", "with_modules", "with_flops")
+
 
 def _note_fork() -> None:
     global _is_forked

@@ -96,6 +96,8 @@ class Recording(InnerProfile):
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
         self._session.start()
+        if self._settings.call_stacks:
+            self._session.add_metadata("opscope.call_stacks", "1")  # kCallStacksKey of include/opscope/torch_source.h
         if self._settings.call_flags is not None:
             try:
                 hold = source.adapter().hold if self._settings.tensor_identities else 0

@@ -13,7 +13,7 @@ from .errors import UnsupportedFeature
 from .python_calls import ALL_CALLS, GARBAGE
 
 # torch_source_flags of include/opscope/torch_source.h.
-_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY, _TENSORS = 1, 2, 4, 8, 16
+_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY, _TENSORS, _STACKS, _MODULES = 1, 2, 4, 8, 16, 32, 64
 
 DEFAULT_MAX_BYTES = 1 << 30
 
@@ -27,6 +27,7 @@ class RecordingSettings:
     with_flops: bool = False
     with_stack: bool = False
     with_modules: bool = False
+    call_stacks: bool = False
     python_gc: bool = False
     all_threads: bool = False
     overload_names: bool = False
@@ -49,6 +50,8 @@ class RecordingSettings:
             | _OVERLOAD_NAMES * self.overload_names
             | _MEMORY * bool(self.profile_memory)
             | _TENSORS * self.tensor_identities
+            | _STACKS * bool(self.with_stack)
+            | _MODULES * bool(self.with_modules)
         )
 
     @property

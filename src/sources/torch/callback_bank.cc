@@ -159,7 +159,8 @@ uint32_t OptionSetOf(uint32_t flags) {
   const bool inputs = (flags & torch_source_flags::kInputs) != 0;
   return (inputs ? option_bits::kInputs : 0u) |
          (inputs && (flags & torch_source_flags::kTensors) != 0 ? option_bits::kTensors : 0u) |
-         ((flags & torch_source_flags::kOverloadNames) != 0 ? option_bits::kOverloads : 0u);
+         ((flags & torch_source_flags::kOverloadNames) != 0 ? option_bits::kOverloads : 0u) |
+         ((flags & (torch_source_flags::kStacks | torch_source_flags::kModules)) != 0 ? option_bits::kScripts : 0u);
 }
 
 bool SeesThisThread(uint32_t instance) {
@@ -181,6 +182,7 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   instance->owner.store(global ? kOwnerGone : owner);
   // Slot before generation: a late caller that mixes an old and a new value finds no window with both.
   callback_bindings[index].slot.store(window_slot);
+  callback_bindings[index].flags.store(flags);
   callback_bindings[index].window.store(window_generation);
   callback_bindings[index].generation.store(window_generation);
 

@@ -36,6 +36,7 @@ inline constexpr uint64_t kPaused = kDisarmed - 1;  // its callback stays; no wi
 struct alignas(64) CallbackBinding {
   std::atomic<uint64_t> generation{kDisarmed};
   std::atomic<uint32_t> slot{0};
+  std::atomic<uint32_t> flags{0};           // of torch_source_flags; read with option_bits::kScripts alone
   std::atomic<uint64_t> window{kDisarmed};  // the generation, while paused too
 };
 
@@ -47,8 +48,9 @@ namespace option_bits {
 inline constexpr uint32_t kInputs = 1;
 inline constexpr uint32_t kOverloads = 2;
 inline constexpr uint32_t kTensors = 4;
+inline constexpr uint32_t kScripts = 8;
 }  // namespace option_bits
-inline constexpr uint32_t kOptionSets = 8;
+inline constexpr uint32_t kOptionSets = 16;
 uint32_t OptionSetOf(uint32_t flags);  // of torch_source_flags
 struct StartFunctions {
   at::RecordFunctionCallback::StartCallback of[kOptionSets][kCallbackInstances + 1];

@@ -24,6 +24,7 @@
 #include "sources/torch/failures.h"
 #include "sources/torch/keyword_json.h"
 #include "sources/torch/operator_kinds.h"
+#include "sources/torch/script_place.h"
 #include "sources/torch/stream_of.h"
 #include "sources/torch/tensor_identity.h"
 
@@ -35,6 +36,7 @@ using Context = std::unique_ptr<at::ObserverContext>;
 constexpr uint32_t kWithInputs = option_bits::kInputs;
 constexpr uint32_t kWithOverloads = option_bits::kOverloads;
 constexpr uint32_t kWithTensors = option_bits::kTensors;
+constexpr uint32_t kWithScripts = option_bits::kScripts;
 
 // Lives in OpenScope::context. Torch deletes it when it destroys its RecordFunction, which may be
 // after the end of the range, on another thread, or after the window closed. The slot goes back in
@@ -115,6 +117,17 @@ __attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, Enc
   }
 }
 
+// Of forward ranges: what runs backward is not where the interpreter stands.
+__attribute__((noinline)) void NoteScriptPlace(const at::RecordFunction& range, const CallbackBinding& binding,
+                                               EncodedInputs* inputs) {
+  if (range.scope() == at::RecordScope::BACKWARD_FUNCTION) return;
+  try {
+    AddScriptPlace(binding.flags.load(std::memory_order_relaxed), &inputs->keywords);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
 __attribute__((noinline)) void IdentifyInputs(const at::RecordFunction& range, EncodedTensors* inputs) {
   try {
     if (const Schema* schema = std::get_if<Schema>(&(range.*Reach(NameOrSchema())))) NoteOperator(&schema->get());
@@ -166,11 +179,13 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
       bytes += 8;
     }
   }
-  if constexpr ((Options & kWithInputs) != 0) {
+  if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
     if (OPSCOPE_UNLIKELY(!inputs->keywords.empty())) {
       fields |= payload_fields::kKeywords;
       bytes += 8;
     }
+  }
+  if constexpr ((Options & kWithInputs) != 0) {
     bytes += (inputs->arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
   }
   if constexpr ((Options & kWithTensors) != 0) {
@@ -191,7 +206,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     if ((fields & payload_fields::kOverload) != 0) {
       overload_offset = InternText(stream, overload->data(), overload->size());
     }
-    if constexpr ((Options & kWithInputs) != 0) {
+    if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
       if ((fields & payload_fields::kKeywords) != 0) {
         keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
       }
@@ -260,9 +275,14 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
   Stream* stream = StreamOf(binding, thread);
   if (stream == nullptr) return nullptr;
   OpenScope* scope = nullptr;
-  if constexpr ((Options & kWithInputs) != 0) {
+  if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
     InputsOf<Options> inputs;
-    EncodeInputs(range, &inputs);
+    if constexpr ((Options & kWithInputs) != 0) {
+      EncodeInputs(range, &inputs);
+    } else {
+      inputs.arguments = {};
+    }
+    if constexpr ((Options & kWithScripts) != 0) NoteScriptPlace(range, binding, &inputs);
     if constexpr ((Options & kWithTensors) != 0) IdentifyInputs(range, &inputs);
     stream = StreamOf(binding, thread);  // again: what ran meanwhile may have ended the window
     if (stream == nullptr) return nullptr;
@@ -295,6 +315,12 @@ constexpr StartFunctions AllStartFunctions() {
   Fill<kWithInputs | kWithOverloads>(&functions, All());
   Fill<kWithInputs | kWithTensors>(&functions, All());
   Fill<kWithInputs | kWithOverloads | kWithTensors>(&functions, All());
+  Fill<kWithScripts>(&functions, All());
+  Fill<kWithScripts | kWithInputs>(&functions, All());
+  Fill<kWithScripts | kWithOverloads>(&functions, All());
+  Fill<kWithScripts | kWithInputs | kWithOverloads>(&functions, All());
+  Fill<kWithScripts | kWithInputs | kWithTensors>(&functions, All());
+  Fill<kWithScripts | kWithInputs | kWithOverloads | kWithTensors>(&functions, All());
   return functions;
 }
 

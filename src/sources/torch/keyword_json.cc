@@ -10,25 +10,6 @@
 namespace opscope {
 namespace {
 
-void AppendString(std::string_view text, std::string* json) {
-  constexpr char kHex[] = "0123456789abcdef";
-  json->push_back('"');
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      json->push_back('\\');
-      json->push_back(c);
-    } else if (byte < 0x20) {
-      json->append("\\u00");
-      json->push_back(kHex[byte >> 4]);
-      json->push_back(kHex[byte & 15]);
-    } else {
-      json->push_back(c);
-    }
-  }
-  json->push_back('"');
-}
-
 template <typename Number>
 void AppendNumber(Number number, std::string* json) {
   char text[32];
@@ -56,7 +37,7 @@ void AppendValue(const c10::IValue& value, std::string* json) {
     json->append(value.toBool() ? "true" : "false");
   } else if (value.isString()) {
     const auto text = value.toStringView();  // c10's own type in older torch
-    AppendString({text.data(), text.size()}, json);
+    AppendJsonString({text.data(), text.size()}, json);
   } else if (value.isList()) {
     json->push_back('[');
     bool first = true;
@@ -73,11 +54,30 @@ void AppendValue(const c10::IValue& value, std::string* json) {
 
 }  // namespace
 
+void AppendJsonString(std::string_view text, std::string* json) {
+  constexpr char kHex[] = "0123456789abcdef";
+  json->push_back('"');
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      json->push_back('\\');
+      json->push_back(c);
+    } else if (byte < 0x20) {
+      json->append("\\u00");
+      json->push_back(kHex[byte >> 4]);
+      json->push_back(kHex[byte & 15]);
+    } else {
+      json->push_back(c);
+    }
+  }
+  json->push_back('"');
+}
+
 std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords) {
   std::string json;
   for (const auto& [key, value] : keywords) {
     if (!json.empty()) json.append(", ");
-    AppendString(key, &json);
+    AppendJsonString(key, &json);
     json.append(": ");
     AppendValue(value, &json);
   }

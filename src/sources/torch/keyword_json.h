@@ -8,10 +8,14 @@
 #include <ATen/core/ivalue.h>
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace opscope {
 
 std::string KeywordsAsJsonMembers(const std::unordered_map<std::string, c10::IValue>& keywords);
+
+// `text` between quotes; what JSON cannot hold is escaped.
+void AppendJsonString(std::string_view text, std::string* json);
 
 }  // namespace opscope

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks and modules of recordings: those that torch.profiler has of the same program."""
+
+import json
+import re
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+
+def profile_with(module, program, *, verbose=False, **arguments):
+    from torch.profiler import ProfilerActivity, _ExperimentalConfig
+
+    config = _ExperimentalConfig(verbose=verbose)
+    with module.profile(activities=[ProfilerActivity.CPU], experimental_config=config, **arguments) as prof:
+        program()
+    return prof
+
+
+def both(program, **arguments):
+    """(torch's profile, ours)."""
+    import torch.profiler
+
+    import opscope.torch
+
+    program()
+    return [profile_with(module, program, **arguments) for module in (torch.profiler, opscope.torch)]
+
+
+def without_address(text):
+    return re.sub(r" at 0x\w+", "", text)
+
+
+def below(events, name):
+    """The event of this name and all that lies in it, in the order of the list."""
+    events = list(events)
+    outer = next(event for event in events if event.name.endswith(name))
+    inside = {id(outer)}
+    for event in events:
+        if event.cpu_parent is not None and id(event.cpu_parent) in inside:
+            inside.add(id(event))
+    return [event for event in events if id(event) in inside]
+
+
+def rows(prof, name):
+    return [
+        (without_address(event.name), event.is_python_function, [without_address(frame) for frame in event.stack])
+        for event in below(prof.events(), name)
+    ]
+
+
+@pytest.fixture(scope="module")
+def training():
+    import torch
+    from torch.profiler import record_function
+
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+
+    def train_step():
+        with record_function("a range"):
+            loss = net(torch.ones(3, 4)).sum()
+        loss.backward()
+
+    return train_step
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_stacks_of_events_are_torchs(training, verbose):
+    theirs, ours = (rows(prof, "): train_step") for prof in both(training, with_stack=True, verbose=verbose))
+    assert len(theirs) > 100
+    assert any(stack for _, _, stack in theirs) == verbose
+    assert ours == theirs
+
+
+def test_exported_stacks_are_torchs(training, tmp_path):
+    paths = []
+    for number, prof in enumerate(both(training, with_stack=True, verbose=True)):
+        prof.export_stacks(str(tmp_path / str(number)))
+        paths.append(
+            {
+                without_address(line.rsplit(" ", 1)[0].replace("_at_0x", " at 0x"))
+                for line in (tmp_path / str(number)).read_text().splitlines()
+                if "train_step" in line
+            }
+        )
+    # A line takes a microsecond, which depends on the run.
+    assert len(paths[0] & paths[1]) > 20
+    frames = [{frame for path in side for frame in path.split(";")} for side in paths]
+    assert len(frames[0] & frames[1]) > 20
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_members_of_the_trace_are_torchs(training, tmp_path, verbose):
+    found = []
+    for number, prof in enumerate(both(training, with_stack=True, verbose=verbose)):
+        prof.export_chrome_trace(str(tmp_path / f"{number}.json"))
+        trace = json.loads((tmp_path / f"{number}.json").read_text())
+        assert trace["with_stack"] == 1
+        events = [event for event in trace["traceEvents"] if event.get("cat") in ("cpu_op", "python_function")]
+        found.append(
+            {
+                without_address(event["name"]): set(event["args"])
+                for event in events
+                if event["cat"] == "cpu_op" or "nn/modules" in event["name"] or "nn.Module" in event["name"]
+            }
+        )
+        numbers = {event["args"]["Python id"]: event for event in events if event["cat"] == "python_function"}
+        for event in numbers.values():
+            caller = event["args"]["Python parent id"]
+            assert caller is None or numbers[caller]["ts"] <= event["ts"]
+    assert len(found[0]) > 20
+    assert found[1] == found[0]
+
+
+def scripted(x):
+    y = x * 2
+    return y.add(1)
+
+
+def script_program():
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            return torch.relu(self.fc(x))
+
+    function, net = torch.jit.script(scripted), torch.jit.script(Net())
+
+    def run_scripts():
+        function(torch.ones(2, 4))
+        net(torch.ones(2, 4))
+
+    with torch.no_grad():
+        for _ in range(4):  # the interpreter makes its plans
+            run_scripts()
+    return run_scripts
+
+
+def test_stacks_and_modules_of_torchscript_are_torchs(tmp_path):
+    import torch
+
+    program = script_program()
+    found = []
+    with torch.no_grad():
+        profiles = both(program, with_stack=True, with_modules=True)
+    for number, prof in enumerate(profiles):
+        prof.export_chrome_trace(str(tmp_path / f"{number}.json"))
+        events = json.loads((tmp_path / f"{number}.json").read_text())["traceEvents"]
+        ops = [event for event in events if event.get("cat") == "cpu_op"]
+        found.append([(op["name"], op["args"].get("Call stack"), op["args"].get("Module Hierarchy")) for op in ops])
+        stacks = [(event.name, event.stack) for event in prof.events() if not event.is_python_function]
+        found[-1].append(stacks)
+    assert any("scripted" in (stack or "") for _, stack, _ in found[0][:-1])
+    assert any("fc(Linear)::forward" in (modules or "") for _, _, modules in found[0][:-1])
+    assert found[1] == found[0]
+
+
+def test_stacks_of_torchscript_stay_with_their_operators_when_there_is_a_backward_pass(training):
+    """torch.profiler 2.13 shifts them to other operators."""
+    import opscope.torch
+
+    program = script_program()
+
+    def run():
+        training()
+        program()
+
+    prof = profile_with(opscope.torch, run, with_stack=True)
+    of_scripts = [event for event in prof.events() if event.stack]
+    assert {event.name for event in of_scripts} >= {"aten::mul", "aten::add", "aten::linear", "aten::relu"}
+    assert all("Backward" not in event.name and "Accumulate" not in event.name for event in of_scripts)
+
+
+def test_modules_alone_are_no_events_but_are_known(training):
+    import opscope.torch
+
+    prof = profile_with(opscope.torch, training, with_modules=True)
+    assert not any(event.is_python_function for event in prof.events())
+    assert not any("nn.Module" in row.key for row in prof.key_averages())
+    lines = prof.module_table().splitlines()
+    assert [line.split()[0] for line in lines] == ["Module", "(all)", "Sequential_0", "Linear_0", "ReLU_0", "Linear_1"]
+    rows = {row["module"]: row for row in prof.trace.modules()}
+    for name in ("Linear_0", "ReLU_0", "Linear_1"):
+        assert rows[f"Sequential_0.{name}"]["backward_ns"] > 0
+    assert rows["Sequential_0"]["calls"] == 1
+
+
+def test_a_flame_graph_goes_through_python(training, tmp_path):
+    import opscope.torch
+
+    prof = profile_with(opscope.torch, training, with_stack=True)
+    prof.export_flamegraph(tmp_path / "x.folded", metric="count")
+    paths = (tmp_path / "x.folded").read_text()
+    assert re.search(r"train_step;.*nn\.Module: Linear_0;.*aten::linear;aten::addmm", paths)
