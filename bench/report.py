@@ -25,7 +25,7 @@ SECTIONS = (
     ("Start and stop", ("stop_", "start")),
     ("From stop to the table", ("after_stop", "all_flags")),
     ("Lists of events, and cycles", ("event_list", "acc_events")),
-    ("Export", ("json", "gz")),
+    ("Export", ("json", "gz", "export_")),
     ("Size of a recording", ("size_",)),
     ("Memory", ("ram_",)),
     ("Losses", ("lost_",)),
