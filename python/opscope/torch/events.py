@@ -91,6 +91,8 @@ class EventList(list):
         rows = self._corrected() if corrected else self
         if len(rows) == 0:
             return ""
+        if header is not None and not isinstance(header, str):
+            raise TypeError(f"sequence item 2: expected str instance, {type(header).__name__} found as the header")
         events = rows
         if sort_by is not None:
             attribute = _device_neutral(sort_by)

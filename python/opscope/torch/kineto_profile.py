@@ -323,6 +323,8 @@ class _KinetoProfile(Views):
         """
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before exporting chrome trace")
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise AttributeError(f"'{type(path).__name__}' object has no attribute 'endswith': it is no path")
         self.profiler.export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
