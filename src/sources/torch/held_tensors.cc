@@ -35,11 +35,11 @@ struct HeldPayload {
   HeldTensor tensors[kPerRecord];
 };
 
-void AppendHeld(Stream* stream, uint64_t owner, const HeldPayload& payload) {
+void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldPayload& payload) {
   const Writing writing(stream);
   if (!writing.allowed()) return;
   Record record;
-  record.start = ReadTicks();
+  record.start = time;
   record.value = owner;
   record.kind = RecordKind::kHeld;
   record.source = RecordSource::kTorch;
@@ -50,7 +50,7 @@ void AppendHeld(Stream* stream, uint64_t owner, const HeldPayload& payload) {
   AppendRecord(stream, record);  // without room it is counted
 }
 
-void HoldSome(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
+void HoldSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
   HeldPayload payload;
   payload.header.fields = payload_fields::kHeld;
   for (size_t i = 0; i < count; ++i) {
@@ -63,7 +63,7 @@ void HoldSome(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
     const auto instance = static_cast<uint32_t>(std::countr_zero(left));
     if (!SeesThisThread(instance)) continue;
     Stream* stream = StreamOf(callback_bindings[instance], &at::RecordFunction::currentThreadId);
-    if (stream != nullptr) AppendHeld(stream, owner, payload);
+    if (stream != nullptr) AppendHeld(stream, time, owner, payload);
   }
 }
 
@@ -71,9 +71,10 @@ void HoldSome(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
 
 void HoldTensors(uint64_t owner, const HeldTensorImpl* tensors, size_t count) {
   if (IdentityInstances() == 0) return;  // nor are references taken that nobody would let go
+  const uint64_t time = ReadTicks();     // one, by which a reader knows that its records belong together
   try {
     for (size_t first = 0; first < count; first += kPerRecord)
-      HoldSome(owner, tensors + first, std::min(kPerRecord, count - first));
+      HoldSome(time, owner, tensors + first, std::min(kPerRecord, count - first));
   } catch (...) {
     CountFailure();
   }

@@ -159,6 +159,19 @@ TEST(TorchTensors, ThatAnObjectHoldsBecomeOneRecord) {
   EXPECT_EQ(ranges[0].held[1].bytes, 128);
 }
 
+TEST(TorchTensors, ThatAreTooManyForOneRecordHaveSeveralOfOneTime) {
+  const at::Tensor weight = at::ones({4});
+  const std::vector<HeldTensorImpl> held(600, {weight.unsafeGetTensorImpl(), TensorRole::kParameter});
+  const auto ranges = Record([&] { Source().hold(0xabc, held.data(), held.size()); });
+  size_t tensors = 0;
+  for (const RecordedRange& range : ranges) {
+    EXPECT_EQ(range.record.start, ranges[0].record.start);
+    tensors += range.held.size();
+  }
+  EXPECT_GT(ranges.size(), 1u);
+  EXPECT_EQ(tensors, held.size());
+}
+
 TEST(TorchTensors, AreHeldByNoWindowThatDidNotAsk) {
   const at::Tensor weight = at::ones({4});
   const c10::weak_intrusive_ptr<c10::TensorImpl> body(weight.getIntrusivePtr());
