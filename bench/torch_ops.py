@@ -6,8 +6,14 @@ from added_time import added, contenders
 import measure
 from workloads import FLAGS, TinyOps
 
-GOALS = {"none": 0.35, "shapes": 0.45, "memory": 0.35, "flops": 0.20}
-WORDS = {"none": "no flags", "shapes": "record_shapes", "memory": "profile_memory", "flops": "with_flops"}
+GOALS = {"none": 0.35, "shapes": 0.45, "memory": 0.35, "flops": 0.20, "all": 0.25}
+WORDS = {
+    "none": "no flags",
+    "shapes": "record_shapes",
+    "memory": "profile_memory",
+    "flops": "with_flops",
+    "all": "all flags",
+}
 
 
 def main():

@@ -10,13 +10,18 @@ from workloads import FLAGS, MlpTraining
 def main():
     options = measure.parse_options(__doc__, ops=20, quick_ops=3, rounds=200)  # ops: steps
     rounds = 1 if options.quick else max(options.rounds, 5)
-    times = added(MlpTraining().run, options.ops, 3, contenders({"none": FLAGS["none"]}), rounds)
+    flags = {name: FLAGS[name] for name in ("none", "all")}
+    times = added(MlpTraining().run, options.ops, 3, contenders(flags), rounds)
     for row in times.values():
         row.update({key: value / 1000 for key, value in row.items()})
     off, ours, theirs = times["off"], times["opscope", "none"], times["torch", "none"]
     measure.print_row("step_off", "MLP training step, no profiler", "us/step", off, repetitions=rounds)
     cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
     measure.print_row("step", "added per MLP training step", "us/step", ours, theirs, 0.60, cpu=cpu, repetitions=rounds)
+    every, every_theirs = times["opscope", "all"], times["torch", "all"]
+    cpu = {"ours": every["cpu"], "theirs": every_theirs["cpu"]}
+    title = "added per MLP training step, all flags"
+    measure.print_row("step_all", title, "us/step", every, every_theirs, 0.40, cpu=cpu, repetitions=rounds)
     empty = times.get(("empty", "none"))
     if empty is None:
         return

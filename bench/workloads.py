@@ -73,3 +73,20 @@ class ResNetTraining:
             self._optimizer.zero_grad()
             nn.functional.cross_entropy(self._model(self._inputs), self._labels).backward()
             self._optimizer.step()
+
+
+class TransformerTraining:
+    """One training step of a small TransformerEncoder; about 1,000 events."""
+
+    def __init__(self):
+        torch.manual_seed(0)
+        layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+        self._model = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
+        self._optimizer = torch.optim.Adam(self._model.parameters())
+        self._inputs = torch.randn(4, 32, 64)
+
+    def run(self, steps):
+        for _ in range(steps):
+            self._optimizer.zero_grad()
+            self._model(self._inputs).square().mean().backward()
+            self._optimizer.step()

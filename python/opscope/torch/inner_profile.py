@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from .event_results import EventResults
 from .kineto_results import KinetoResults
 
 _UNFINISHED = "<unfinished torch.autograd.profile>"
@@ -24,7 +25,7 @@ class ProfilerStats:
     function_events_build_tree_call_duration_us: int = 0
 
 
-class InnerProfile:
+class InnerProfile(EventResults):
     """The results of a recording under torch's names. ``Recording`` records; this only asks it."""
 
     enabled = True
@@ -49,40 +50,6 @@ class InnerProfile:
         if self._results is None and self.is_finished:
             self._results = KinetoResults(self)
         return self._results
-
-    @property
-    def self_cpu_time_total(self):
-        """The sum of all self times on the CPU, microseconds."""
-        return self.function_events.self_cpu_time_total
-
-    def total_average(self):
-        """One FunctionEventAvg with the key "Total" that sums all events."""
-        return self.function_events.total_average()
-
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """The events summed by name, and by shapes, stack and overload where asked."""
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
-
-    def table(
-        self,
-        sort_by=None,
-        row_limit=100,
-        max_src_column_width=75,
-        max_name_column_width=55,
-        max_shapes_column_width=80,
-        header=None,
-        top_level_events_only=False,
-    ):
-        """``EventList.table`` of the events."""
-        return self.function_events.table(
-            sort_by=sort_by,
-            row_limit=row_limit,
-            max_src_column_width=max_src_column_width,
-            max_name_column_width=max_name_column_width,
-            max_shapes_column_width=max_shapes_column_width,
-            header=header,
-            top_level_events_only=top_level_events_only,
-        )
 
     def export_chrome_trace(self, path, metadata=None, use_python_export=False):
         """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""

@@ -13,6 +13,7 @@ from torch.autograd.profiler import profile as _TorchsProfile
 
 from .actions import device_is_available
 from .compile_support import compile_as
+from .event_results import EventResults
 from .inner_profile import ProfilerStats
 from .kineto_profile import _KinetoProfile
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
@@ -21,7 +22,7 @@ _DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
 
-class profile:
+class profile(EventResults):
     """Records a block of code::
 
         with opscope.torch.autograd_profiler.profile() as prof:
@@ -174,40 +175,6 @@ class profile:
     def _finished_or_new(self):
         # Asked before the block began torch has an empty list, and so does a recording that was not started.
         return self._profile.profiler or self._profile._new_recording(None)
-
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """The events summed by name, and by shapes, stack and overload where asked."""
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
-
-    def total_average(self):
-        """One FunctionEventAvg with the key "Total" that sums all events."""
-        return self.function_events.total_average()
-
-    @property
-    def self_cpu_time_total(self):
-        """The sum of all self times on the CPU, microseconds."""
-        return self.function_events.self_cpu_time_total
-
-    def table(
-        self,
-        sort_by=None,
-        row_limit=100,
-        max_src_column_width=75,
-        max_name_column_width=55,
-        max_shapes_column_width=80,
-        header=None,
-        top_level_events_only=False,
-    ):
-        """``EventList.table`` of the events."""
-        return self.function_events.table(
-            sort_by=sort_by,
-            row_limit=row_limit,
-            max_src_column_width=max_src_column_width,
-            max_name_column_width=max_name_column_width,
-            max_shapes_column_width=max_shapes_column_width,
-            header=header,
-            top_level_events_only=top_level_events_only,
-        )
 
     def export_chrome_trace(self, path, metadata=None, use_python_export=False):
         """Writes the recording as Chrome trace JSON."""

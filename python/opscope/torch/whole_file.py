@@ -27,7 +27,7 @@ def whole_file(path, *, binary: bool = False) -> Iterator[IO]:
     path = os.path.realpath(path)
     beside = f"{path}.{secrets.token_hex(4)}.tmp"
     try:
-        file = open(beside, "xb" if binary else "x", **kind)  # noqa: SIM115: renamed below
+        file = open(beside, "xb" if binary else "x", **kind)  # noqa: SIM115  renamed below
     except OSError as error:
         raise type(error)(error.errno, os.strerror(error.errno), asked) from None
     try:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``torch.autograd.profiler.profile`` answers from its events, for every class that has ``function_events``."""
+
+from __future__ import annotations
+
+
+class EventResults:
+    """Totals, averages and the table of ``self.function_events``, with torch's names and signatures."""
+
+    @property
+    def self_cpu_time_total(self):
+        """The sum of all self times on the CPU, microseconds."""
+        return self.function_events.self_cpu_time_total
+
+    def total_average(self):
+        """One FunctionEventAvg with the key "Total" that sums all events."""
+        return self.function_events.total_average()
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        """The events summed by name, and by shapes, stack and overload where asked."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+    ):
+        """``EventList.table`` of the events."""
+        return self.function_events.table(
+            sort_by=sort_by,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+        )
