@@ -9,6 +9,7 @@ import os
 import sys
 
 import torch
+from torch._C._profiler import _ExperimentalConfig
 
 from opscope.torch import ProfilerActivity, profile, record_function, schedule
 from resnet18 import ResNet18
@@ -55,9 +56,9 @@ with profile(activities=activities) as prof:
 prof.export_chrome_trace(path("trace.json"))
 print(f"{len(prof.events())} events in trace.json")
 
-# 6. From where in the source operators are called.
+# 6. From where in the source operators are called: events have stacks when they are asked to be verbose.
 heading("6. stacks")
-with profile(activities=activities, with_stack=True) as prof:
+with profile(activities=activities, with_stack=True, experimental_config=_ExperimentalConfig(verbose=True)) as prof:
     model(inputs)
 metric = "self_cuda_time_total" if on_device else "self_cpu_time_total"
 print(prof.key_averages(group_by_stack_n=5).table(sort_by=metric, row_limit=2))

@@ -73,6 +73,15 @@ def test_stacks_of_events_are_torchs(training, verbose):
     assert ours == theirs
 
 
+def test_an_empty_file_of_stacks_is_explained(training, tmp_path):
+    from opscope.torch import profile
+
+    with profile(with_stack=True) as prof:
+        training()
+    with pytest.warns(UserWarning, match=r"stacks\.txt is empty: .*verbose=True"):
+        prof.export_stacks(str(tmp_path / "stacks.txt"))
+
+
 def test_exported_stacks_are_torchs(training, tmp_path):
     paths = []
     for number, prof in enumerate(both(training, with_stack=True, verbose=True)):

@@ -152,11 +152,11 @@ def test_the_tutorials_traces_have_the_originals_operators(tutorial):
 
 
 def test_the_tutorials_stacks_reach_the_convolutions(tutorial):
-    stacks = tutorial["ours"][1]["profiler_stacks.txt"].splitlines()
-    assert all(re.fullmatch(r"\S+ [1-9]\d*", line) for line in stacks)
-    assert any("resnet18.py" in line and "conv2d" in line for line in stacks)
-    # The original writes none unless its experimental_config has verbose=True.
-    assert "Source Location" in tutorial["ours"][0]["6. stacks"]
+    for side in ("ours", "theirs"):
+        stacks = tutorial[side][1]["profiler_stacks.txt"].splitlines()
+        assert all(re.fullmatch(r"\S+ [1-9]\d*", line) for line in stacks)
+        assert any("resnet18.py" in line and "conv2d" in line for line in stacks), side
+        assert "Source Location" in tutorial[side][0]["6. stacks"]
 
 
 def test_the_interval_schedule_records_some_steps(tmp_path):

@@ -77,7 +77,10 @@ def test_shapes_and_stacks_have_columns_in_the_plain_layout(prof):
     table = prof.key_averages(group_by_input_shape=True).table(style="plain")
     assert table.splitlines()[0].endswith("Name" + " " * (len(LONG) - 2) + "Input shapes")
     assert "[[8, 8], [8, 8]]" in table
-    stacked = recorded(ops=2, with_stack=True).key_averages(group_by_stack_n=2)
+    from opscope.torch import _ExperimentalConfig
+
+    verbose = _ExperimentalConfig(verbose=True)
+    stacked = recorded(ops=2, with_stack=True, experimental_config=verbose).key_averages(group_by_stack_n=2)
     titles = stacked.table(style="plain").splitlines()[0]
     assert titles.endswith("Called from")
 

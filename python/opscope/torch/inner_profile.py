@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 
 from .event_results import EventResults
@@ -59,7 +60,13 @@ class InnerProfile(EventResults):
         """``EventList.export_stacks`` of the events."""
         if not self.with_stack:
             raise AssertionError("export_stacks() requires with_stack=True")
-        return self.function_events.export_stacks(path, metric)
+        self.function_events.export_stacks(path, metric)
+        if not self._settings.call_stacks and os.path.getsize(path) == 0:
+            warnings.warn(
+                f"{os.fsdecode(path)} is empty: events carry Python stacks only with "
+                "experimental_config=_ExperimentalConfig(verbose=True), as in torch.profiler",
+                stacklevel=3,
+            )
 
     def __repr__(self) -> str:
         return repr(self.function_events) if self.is_finished else _UNFINISHED
