@@ -32,7 +32,8 @@ std::vector<int64_t> SelfTimes(const SpanColumns& spans, const std::vector<int64
     if (spans.parent[row] == SpanId::kNone) continue;
     const uint32_t parent = Row(spans.parent[row]);
     const int64_t start = std::max(spans.start[row].ns, spans.start[parent].ns);
-    self[parent] -= std::max<int64_t>(0, (Timestamp{ends[row]} - Timestamp{start}).ns);
+    const int64_t inside = std::max<int64_t>(0, (Timestamp{ends[row]} - Timestamp{start}).ns);
+    self[parent] = (Timestamp{self[parent]} - Timestamp{inside}).ns;  // hostile children may add up to any number
   }
   // Only damaged input gets here: siblings that overlap on a track whose nesting was recorded by depth.
   for (int64_t& ns : self)

@@ -173,7 +173,8 @@ std::vector<int64_t> SelfTimes(const SpanColumns& spans) {
     if (spans.parent[row] == SpanId::kNone) continue;
     const size_t parent = Row(spans.parent[row]);
     const int64_t end = std::min(EndOf(spans, row), EndOf(spans, parent));
-    self[parent] -= std::max<int64_t>(0, (Timestamp{end} - spans.start[row]).ns);
+    const int64_t inside = std::max<int64_t>(0, (Timestamp{end} - spans.start[row]).ns);
+    self[parent] = (Timestamp{self[parent]} - Timestamp{inside}).ns;  // hostile children may add up to any number
   }
   return self;
 }
