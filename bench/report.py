@@ -19,6 +19,7 @@ SECTIONS = (
     ("Instructions", ("instructions_",)),
     ("Corrected times", ("corrected_",)),
     ("Flight recorder", ("flight_",)),
+    ("Recording into a file", ("mapped",)),
     ("Added time per operator", ("op_",)),
     ("Added time of a training step", ("step",)),
     ("Calls of Python", ("call_",)),
