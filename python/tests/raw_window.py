@@ -12,25 +12,13 @@ import pathlib
 import struct
 
 import torch
+from window_options import WindowOptions
 
 INPUTS, ALL_THREADS, OVERLOAD_NAMES = 1, 2, 4  # torch_source_flags
 NATIVE_ALL, NATIVE_ATTACHED, NATIVE_NONE = 0, 1, 2
 KIND_SCOPE, KIND_ASYNC, KIND_INSTANT = 1, 4, 7
 RAW_CHUNK, WINDOW_INFO = 2, 1
 UNFINISHED, OTHER_THREAD, STEP = 1, 2, 4
-
-
-class WindowOptions(ctypes.Structure):
-    _fields_ = [
-        ("abi", ctypes.c_uint32),
-        ("at_cap", ctypes.c_uint32),
-        ("native_threads", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
-        ("max_bytes", ctypes.c_uint64),
-        ("metadata_json", ctypes.c_char_p),
-        ("thread_number", ctypes.c_void_p),
-        ("record_to", ctypes.c_char_p),
-    ]
 
 
 class WindowCounts(ctypes.Structure):
