@@ -107,6 +107,7 @@ constexpr uint64_t kSmallCap = uint64_t{6} << 20;
 
 struct Figures {
   uint64_t noted = 0, found = 0, open = 0, bytes = 0, kills_before_the_file = 0;
+  uint64_t at_work = 0, empty = 0;  // threads that had noted something; of these, those that show none of it
 };
 
 struct ThreadSeen {
@@ -169,6 +170,9 @@ void Compare(const Trace& trace, AtCap at_cap, const Notes* notes, Figures* figu
     found[t] = true;
     const ThreadSeen seen = LookAt(trace, track);
     CompareThread(seen, at_cap, notes[t]);
+    const bool has_noted = notes[t].serial.load() > 0;
+    figures->at_work += has_noted;
+    figures->empty += has_noted && seen.serial == 0;
     if (at_cap == AtCap::kStop) {
       figures->noted += notes[t].ended.load();
       figures->found += seen.ended;
@@ -235,6 +239,7 @@ TEST(RecordToKill, EverythingPublishedIsReadBackAndWhatWasOpenIsShown) {
   }
   EXPECT_GE(figures.found, figures.noted);
   EXPECT_GT(figures.noted, 0u);
+  EXPECT_LE(figures.empty, 1 + figures.at_work / 100) << "of " << figures.at_work << ": an instant, not a habit";
   std::printf(
       "OPSCOPE_TEST_SEED=%lu: %d kills (%lu before the file was there), %lu of %lu noted records read back, "
       "%lu open scopes shown, %lu MB of files\n",
