@@ -50,6 +50,9 @@ enum class RecordKind : uint8_t {
 // Who made the record; selects how `scope` is read.
 enum class RecordSource : uint8_t { kAnnotation = 0, kTorch = 1, kPaddle = 2, kMegEngine = 3, kPython = 4, kCuda = 5 };
 
+// What a kEnter or kExit of kPython is of: Record::scope.
+enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };
+
 namespace record_flags {
 inline constexpr uint8_t kUnfinished = 1;   // still open when the window closed; duration reaches to its end
 inline constexpr uint8_t kOtherThread = 2;  // ended on another thread; payload holds kFieldStartThread
@@ -66,7 +69,7 @@ struct Record {
   RecordKind kind = RecordKind::kNone;
   uint8_t flags = 0;
   RecordSource source = RecordSource::kAnnotation;
-  uint8_t scope = 0;  // torch: at::RecordScope
+  uint8_t scope = 0;  // kTorch: at::RecordScope; kPython: CallKind
   uint16_t reserved = 0;
 };
 static_assert(sizeof(Record) == 32);
@@ -96,8 +99,8 @@ struct PayloadHeader {
   uint16_t arg_count = 0;  // encoded arguments at the end
 };
 
-// JSON members may be preceded by the stack of a TorchScript interpreter: this character, a line for each frame from the
-// innermost on, each with its end, this character.
+// JSON members may be preceded by the stack of a TorchScript interpreter: this character, a line for each frame from
+// the innermost on, each with its end, this character.
 inline constexpr char kFramesMark = '\x01';
 
 namespace payload_fields {

@@ -21,6 +21,8 @@ inline constexpr uint32_t kTorchSourceAbi = 2;
 inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
 // Likewise, a 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
 inline constexpr std::string_view kCallStacksKey = "opscope.call_stacks";
+// Likewise: steps begin in the call of Python that ends them (torch's `adjust_profiler_step`).
+inline constexpr std::string_view kAdjustStepsKey = "opscope.adjust_steps";
 // Likewise a text, what TorchSource::operators said. Import makes it rows of Trace::operators.
 inline constexpr std::string_view kOperatorsKey = "opscope.operators";
 // Likewise a number: torch's spans are numbered from it, so that no two recordings of a process share a number.

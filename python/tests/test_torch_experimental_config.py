@@ -69,13 +69,6 @@ def test_what_nothing_collects_is_refused_by_name(name):
         ours.profile(experimental_config=ours._ExperimentalConfig(**{name: REFUSED[name]}))
 
 
-def test_what_only_frames_show_is_refused_by_name_with_frames():
-    import opscope.torch as ours
-
-    with pytest.raises(ours.UnsupportedFeature):
-        ours.profile(experimental_config=ours._ExperimentalConfig(adjust_profiler_step=True), with_stack=True)
-
-
 @pytest.mark.parametrize("name", [*OF_DEVICES, *OF_STACKS])
 def test_what_only_devices_and_frames_show_leaves_operators_as_they_are(name):
     import torch.profiler as theirs
@@ -143,3 +136,42 @@ def test_trace_only_may_be_set_after_the_recording():
     for ask in (prof.events, prof.key_averages):
         with pytest.raises(RuntimeError, match="not available when trace_only=True"):
             ask()
+
+
+def frames_around_steps(module, folder, **fields):
+    """For each step the frames that cross it, and the last function among those that it lies in."""
+    import torch
+
+    config = module._ExperimentalConfig(**fields)
+    plan = module.schedule(wait=0, warmup=0, active=3, repeat=1)
+    arguments = {"activities": [module.ProfilerActivity.CPU], "schedule": plan, "with_stack": True}
+    with module.profile(experimental_config=config, **arguments) as prof:
+        for _ in range(3):
+            torch.ones(2).add(1.0)
+            prof.step()
+    prof.export_chrome_trace(str(folder / "x.json"))
+    events = json.loads((folder / "x.json").read_text())["traceEvents"]
+    steps = [e for e in events if e["name"].startswith("ProfilerStep#") and e["cat"] == "user_annotation"]
+    calls = [e for e in events if e.get("cat") == "python_function"]
+    found = []
+    for step in sorted(steps, key=lambda event: event["ts"]):
+        begin, end = step["ts"], step["ts"] + step["dur"]
+        around = [e for e in calls if e["ts"] < begin and e["ts"] + e["dur"] >= end]
+        crossing = [e for e in calls if begin < e["ts"] < end < e["ts"] + e["dur"]]
+        innermost = max(around, key=lambda event: event["ts"])
+        found.append((innermost["name"].rpartition(" ")[2], len(crossing) > 0, round((begin - innermost["ts"]) * 1000)))
+    parents = [e.cpu_parent.name.rpartition(" ")[2] for e in prof.events() if e.name == "ProfilerStep*"]
+    return found, parents
+
+
+def test_adjusted_steps_begin_in_the_call_that_ends_them(tmp_path):
+    import torch.profiler as theirs
+
+    import opscope.torch as ours
+
+    expected = frames_around_steps(theirs, tmp_path, adjust_profiler_step=True)
+    found = frames_around_steps(ours, tmp_path, adjust_profiler_step=True)
+    assert expected == ([("step", True, 1)] * 3, ["step"] * 3)
+    assert found == expected
+    plain, parents = frames_around_steps(ours, tmp_path)
+    assert not {"step"} & {name for name, _, _ in plain} and "step" not in parents

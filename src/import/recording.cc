@@ -158,6 +158,13 @@ void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
   if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
 }
 
+bool AsksToAdjustSteps(const std::vector<WindowInfo>& windows) {
+  return std::any_of(windows.begin(), windows.end(), [](const WindowInfo& window) {
+    return std::any_of(window.metadata.begin(), window.metadata.end(),
+                       [](const auto& row) { return row.first == kAdjustStepsKey && CountOf(row.second) == 1; });
+  });
+}
+
 // Metadata of the source of Python's calls that are problems.
 std::string_view ProblemOfCalls(std::string_view key) {
   if (key == "opscope.calls_unseen") return "calls_unseen";
@@ -175,7 +182,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
     for (const auto& [key, json] : window.metadata) {
       const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
-      if (key == kFirstEventIdKey || key == kForwardBackwardKey) continue;  // ReadTorchFacts
+      if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
       if (failures > 0) {
         builder->AddProblem("source_failure", -1, failures);
       } else if (const std::string_view kind = ProblemOfCalls(key); !kind.empty()) {
@@ -304,6 +311,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
 
   RecordingTables tables(builder_, &clock);
   ReadTorchFacts(windows_, tables.links());
+  if (AsksToAdjustSteps(windows_)) tables.AdjustSteps();
   for (const WindowInfo& window : windows_)
     tables.NameProcess(window.process, window.process_name);
   uint64_t recorded = 0;

@@ -12,6 +12,7 @@ void RecordingCalls::BeginThread(TrackId track) {
 }
 
 void RecordingCalls::AddSpan(const OpenCall& call, Timestamp end, uint8_t flags) {
+  if (starts_ != nullptr && call.is_python) starts_->AddCall(call.start, std::max(end, call.start), call.is_c_function);
   builder_->AddSpan({.start = call.start,
                      .duration = std::max(end, call.start) - call.start,
                      .name = call.name,
@@ -24,7 +25,8 @@ void RecordingCalls::Enter(const Record& record, Timestamp time, StringId name, 
   const bool is_python = record.source == RecordSource::kPython;
   seen_ = true;
   seen_python_ |= is_python;
-  open_.push_back({time, record.value, name, category, is_python});
+  const bool is_c_function = is_python && record.scope == static_cast<uint8_t>(CallKind::kFunction);
+  open_.push_back({time, record.value, name, category, is_python, is_c_function});
 }
 
 void RecordingCalls::Exit(const Record& record, Timestamp time) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "import/step_starts.h"
 #include "opscope/record.h"
 #include "trace/builder.h"
 
@@ -18,6 +19,8 @@ class RecordingCalls {
  public:
   explicit RecordingCalls(TraceBuilder* builder) : builder_(builder) {}
 
+  // From here on every call of Python is told to `starts`.
+  void TellCalls(StepStarts* starts) { starts_ = starts; }
   void BeginThread(TrackId track);
   void Enter(const Record& record, Timestamp time, StringId name, StringId category);
   void Exit(const Record& record, Timestamp time);
@@ -35,11 +38,13 @@ class RecordingCalls {
     StringId name = StringId::kEmpty;
     StringId category = StringId::kEmpty;
     bool is_python = false;
+    bool is_c_function = false;
   };
 
   void AddSpan(const OpenCall& call, Timestamp end, uint8_t flags);
 
   TraceBuilder* builder_;
+  StepStarts* starts_ = nullptr;
   TrackId track_ = TrackId::kNone;
   std::vector<OpenCall> open_;
   bool seen_ = false, seen_python_ = false;

@@ -20,10 +20,18 @@ class Calls {
     chunk_.Scope(name, 1000 + start, ticks, depth);
     return *this;
   }
+  Calls& Step(const std::string& name, uint64_t start, uint64_t ticks) {
+    Record record;
+    record.kind = RecordKind::kScope, record.name = chunk_.Name(name), record.start = 1000 + start,
+    record.value = ticks;
+    record.source = RecordSource::kTorch, record.scope = static_cast<uint8_t>(ScopeType::kUserScope);
+    chunk_.Add(record);
+    return *this;
+  }
   // Its spans, Python calls and problems, as DumpTrace writes them.
-  std::string Read() {
+  std::string Read(const std::string& metadata = "\"opscope.call_stacks\":1") {
     RecordingBytes recording;
-    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{\"opscope.call_stacks\":1}"));
+    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{" + metadata + "}"));
     recording.Add(block_types::kRawChunk, chunk_.bytes());
     const Result<Trace> trace = ImportRecording(recording.blocks);
     if (!trace.ok()) return trace.error().message;
@@ -119,6 +127,32 @@ TEST(RecordingCalls, LastToTheEndOfTheWindowWhenTheyDoNotEnd) {
             "span 0 20+10   \"a\" category=\"python_function\" parent=0 stack=\"a\"\n"
             "python_call span=0 id=1 thread=0\n"
             "python_call span=1 id=2 caller=1 thread=0\n");
+}
+
+// The first step ends in a call that began in it; the second in one that began before it; in the third one begins that
+// ends before the step does.
+Calls ThreeSteps() {
+  Calls calls;
+  calls.Enter("step", 40, 1).Step("ProfilerStep#0", 10, 40).Enter("open", 52, 3).Exit(54, 3);
+  calls.Step("ProfilerStep#1", 60, 5).Exit(70, 1).Enter("train", 90, 1).Exit(95, 1).Step("ProfilerStep#2", 80, 20);
+  return calls;
+}
+
+TEST(RecordingCalls, TakeTheStepThatEndsInThemWhenThatIsAsked) {
+  EXPECT_EQ(ThreeSteps().Read("\"opscope.adjust_steps\":1"),
+            "span 0 40+30 \"step\" category=\"python_function\"\n"
+            "span 0 41+9   \"ProfilerStep#0\" category=\"user_annotation\" parent=0 flags=8 scope=7 external_id=1\n"
+            "span 0 52+2   \"open\" category=\"python_function\" parent=0\n"
+            "span 0 60+5   \"ProfilerStep#1\" category=\"user_annotation\" parent=0 flags=8 scope=7 external_id=2\n"
+            "span 0 80+20 \"ProfilerStep#2\" category=\"user_annotation\" flags=8 scope=7 external_id=3\n"
+            "span 0 90+5   \"train\" category=\"python_function\" parent=4\n"
+            "python_call span=0 id=1\n"
+            "python_call span=2 id=2 caller=1\n"
+            "python_call span=5 id=3\n");
+}
+
+TEST(RecordingCalls, LeaveStepsWhereTheyAreWhenNobodyAsks) {
+  EXPECT_NE(ThreeSteps().Read("").find("span 0 10+40 \"ProfilerStep#0\""), std::string::npos);
 }
 
 }  // namespace

@@ -126,6 +126,7 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
   if (IsStep(part, scope, record)) {
     builder_->SetStep(span);
     builder_->AddStep(StepNumber(part.names[scope.name]), part.name_ids[scope.name], span);
+    if (step_starts_) step_starts_->AddStep(span);
   }
 }
 
@@ -218,6 +219,7 @@ void RecordingTables::Finish() {
     if (track_orders_[track] == TrackOrder::kOneWindow) builder_->SetNested(static_cast<TrackId>(track));
     if (track_orders_[track] == TrackOrder::kCrossing) builder_->SetCrossing(static_cast<TrackId>(track));
   }
+  if (step_starts_) step_starts_->Move(builder_);
 }
 
 }  // namespace opscope

@@ -42,6 +42,8 @@ class RecordingTables {
                      uint64_t window_end);
   void Fill(ThreadTeam* team);
   TorchLinks* links() { return &links_; }
+  // Before AddThread: steps shall begin where step_starts.h says.
+  void AdjustSteps() { calls_.TellCalls(&step_starts_.emplace()); }
   void Finish();
 
  private:
@@ -127,6 +129,7 @@ class RecordingTables {
   std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added
+  std::optional<StepStarts> step_starts_;
 
   StringId cpu_op_, user_annotation_, python_function_, runtime_, kernel_, instant_;
 };

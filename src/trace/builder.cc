@@ -195,6 +195,14 @@ void TraceBuilder::SetStep(AddedSpan span) {
   storage_->spans.flags[static_cast<size_t>(span)] |= span_flags::kStep;
 }
 
+void TraceBuilder::MoveStart(AddedSpan span, Timestamp start) {
+  SpanTable& spans = storage_->spans;
+  const auto row = static_cast<size_t>(span);
+  spans.duration[row] = spans.start[row] + spans.duration[row] - start;
+  spans.start[row] = start;
+  SetCrossing(spans.track[row]);
+}
+
 void TraceBuilder::AddAsyncSpan(const AsyncSpanRow& row) {
   storage_->async_spans.Add(row);
 }

@@ -180,6 +180,8 @@ class TraceBuilder {
   void SetExtra(AddedSpan span, StringId extra);
   void SetStack(AddedSpan span, StackId stack);
   void SetStep(AddedSpan span);  // marks it; AddStep adds the row
+  // Lets it begin later; its end stays. Its track becomes one of SetCrossing. REQUIRES: start is not behind the end.
+  void MoveStart(AddedSpan span, Timestamp start);
 
   void AddAsyncSpan(const AsyncSpanRow& row);
   void AddInstant(const InstantRow& row);

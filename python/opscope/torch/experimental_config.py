@@ -26,19 +26,15 @@ _WITHOUT_EFFECT_HERE = {
     "profiler_metrics": "device counters are not read",
     "performance_events": "CPU counters are not read",
 }
-_NEEDS_FRAMES = {
-    "adjust_profiler_step": "steps keep the times at which they began and ended",
-}
 
 
-def read_experimental_config(config, *, with_stack: bool = False) -> dict:
+def read_experimental_config(config) -> dict:
     """The fields of an _ExperimentalConfig that a recording is asked by; refuses what it cannot do."""
     if config is None:
         return {}
     state = config.__getstate__()
     fields = {name: state[at] for name, at in _positions(type(config)).items()}
-    refused = dict(_WITHOUT_EFFECT_HERE, **(_NEEDS_FRAMES if with_stack else {}))
-    for name, reason in refused.items():
+    for name, reason in _WITHOUT_EFFECT_HERE.items():
         if fields.get(name):
             raise _unsupported(f"experimental_config with {name}", reason)
     custom = fields.get("custom_profiler_config", "")

@@ -112,7 +112,7 @@ class _KinetoProfile(Views):
         self.preset_metadata: dict[str, str] = {}
         self._trace_metadata: dict[str, str] = {}
         self._metadata_for_next: dict[str, str] = {}
-        self._experimental = read_experimental_config(experimental_config, with_stack=bool(with_stack))
+        self._experimental = read_experimental_config(experimental_config)
         self._started_by: int | None = None  # the process
 
     # ---- recording --------------------------------------------------------------------------
@@ -169,6 +169,7 @@ class _KinetoProfile(Views):
             with_stack=self.with_stack,
             with_modules=self.with_modules,
             call_stacks=bool(self.with_stack and self._experimental.get("verbose")),
+            adjust_steps=bool(self.with_stack and self._experimental.get("adjust_profiler_step")),
             python_gc=bool(self._experimental.get("record_python_gc_info")),
             all_threads=bool(self._experimental.get("profile_all_threads")),
             overload_names=bool(self._experimental.get("capture_overload_names")),

@@ -96,8 +96,11 @@ class Recording(InnerProfile):
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
         self._session.start()
+        # kCallStacksKey and kAdjustStepsKey of include/opscope/torch_source.h.
         if self._settings.call_stacks:
-            self._session.add_metadata("opscope.call_stacks", "1")  # kCallStacksKey of include/opscope/torch_source.h
+            self._session.add_metadata("opscope.call_stacks", "1")
+        if self._settings.adjust_steps:
+            self._session.add_metadata("opscope.adjust_steps", "1")
         if self._settings.call_flags is not None:
             try:
                 hold = source.adapter().hold if self._settings.tensor_identities else 0

@@ -28,6 +28,7 @@ class RecordingSettings:
     with_stack: bool = False
     with_modules: bool = False
     call_stacks: bool = False
+    adjust_steps: bool = False
     python_gc: bool = False
     all_threads: bool = False
     overload_names: bool = False

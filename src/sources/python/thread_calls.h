@@ -96,8 +96,6 @@ struct ThreadCalls {
 inline constexpr uint64_t kCallOfFunction = 1;
 inline constexpr uint64_t kCallOfCollector = 2;
 
-enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };
-
 // Changes with every start and stop; what a thread remembers of an earlier epoch is looked up again.
 extern uint64_t calls_epoch;
 struct RememberedCalls {

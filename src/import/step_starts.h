@@ -1,0 +1,35 @@
+// Where steps begin when `adjust_profiler_step` is asked: a `with` block or `prof.step()` opens the range of a step in
+// one call of Python and closes it in another, so that the range crosses the call that closes it. It is cut to begin in
+// that call, a nanosecond after it, and then lies in it:
+//
+//   step range   [0 ........ 100)          becomes  [91 .. 100)
+//   call                 [90 ... 110)
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "trace/builder.h"
+
+namespace opscope {
+
+class StepStarts {
+ public:
+  void AddCall(Timestamp start, Timestamp end, bool is_c_function) { calls_.push_back({start, end, is_c_function}); }
+  void AddStep(AddedSpan span) { steps_.push_back(span); }
+  // Steps and calls are gone through together, each once, as torch does it: the functions and modules of Python of all
+  // threads by start, then the C functions; and the steps in the order in which they were added.
+  void Move(TraceBuilder* builder);
+
+ private:
+  struct Call {
+    Timestamp start, end;
+    bool is_c_function;
+  };
+  std::vector<Call> calls_;
+  std::vector<AddedSpan> steps_;
+};
+
+}  // namespace opscope
