@@ -22,6 +22,9 @@ struct ImportOptions {
   // Threads that read at once, the caller among them; the others end before the call does. 0: as many as the size of
   // the input deserves and the caller's processors allow, at most 8. The Trace is the same in any case.
   uint32_t max_threads = 0;
+  // Called now and then on the caller's thread: bytes of the file that were read (compressed ones where it is
+  // compressed), and all of them.
+  std::function<void(uint64_t bytes_read, uint64_t total_bytes)> on_progress = nullptr;
 };
 
 // kNotFound, kIo: the system's refusal. kMalformed: damaged before any whole event. kUnsupported: a

@@ -28,6 +28,7 @@ class FileBytes {
   ~FileBytes();
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  bool is_mapped() const { return mapped_; }  // pages that are dropped can be read again
 
  private:
   FileBytes() = default;

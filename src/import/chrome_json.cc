@@ -164,9 +164,15 @@ bool LooksLikeJson(std::span<const std::byte> text) {
   return start != std::string_view::npos && (rest[start] == '{' || rest[start] == '[');
 }
 
-Status ImportChromeJson(std::span<const std::byte> text, std::string_view name, const ImportOptions& options,
+Status ImportChromeJson(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                         TraceBuilder* builder) {
-  const std::string_view json{reinterpret_cast<const char*>(text.data()), text.size()};
+  PlainText text(bytes, false);
+  return ImportChromeText(&text, name, options, builder);
+}
+
+Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+  text->Extend(SIZE_MAX);
+  const std::string_view json = text->text();
   ChromeDocument document(json, options, builder);
   const bool whole = document.Read();
   const JsonScanner& scanner = document.scanner();

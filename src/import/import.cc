@@ -4,11 +4,15 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/short_memory.h"
+#include "import/compressed_text.h"
 #include "import/decompress.h"
 #include "import/importer.h"
 #include "import/ranks.h"
+#include "import/text_source.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -17,58 +21,107 @@ namespace {
 // simdjson looks at the processor when it is first used, and cannot bear to be refused memory meanwhile.
 [[maybe_unused]] const bool simdjson_has_chosen = !simdjson::get_active_implementation()->name().empty();
 
+// What detection looks at: the first bytes of the content, or all of it where there is less.
+constexpr size_t kHeadBytes = size_t{64} << 10;
+
+// `import` gets the whole content in memory, `import_text` reads it as a stream; each format has one of them.
 struct Format {
-  bool (*detect)(std::span<const std::byte> bytes);
+  bool (*detect)(std::span<const std::byte> head);
   Status (*import)(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder);
+  Status (*import_text)(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder);
 };
 
 // One row per format, tried in order.
 constexpr Format kFormats[] = {
-    {LooksLikeOpscope, ImportOpscope},
-    {LooksLikeJson, ImportChromeJson},
+    {LooksLikeOpscope, ImportOpscope, nullptr},
+    {LooksLikeJson, nullptr, ImportChromeText},
 };
 
-Status ImportPlain(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
-                   TraceBuilder* builder) {
-  for (const Format& format : kFormats) {
-    if (format.detect(bytes)) return format.import(bytes, name, options, builder);
-  }
-  const char* what =
-      bytes.empty() ? ": the file is empty" : ": not a trace: neither .opscope nor JSON (also in gzip or zstd)";
-  return Error{bytes.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
+std::span<const std::byte> HeadOf(std::string_view text) {
+  return std::as_bytes(std::span(text.substr(0, kHeadBytes)));
 }
 
-Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat format, std::string_view name,
-                        const ImportOptions& options, TraceBuilder* builder) {
-  Result<Decompressed> plain = Decompress(bytes, format, name, options.max_memory);
+Result<const Format*> FindFormat(std::span<const std::byte> head, std::string_view name) {
+  for (const Format& format : kFormats) {
+    if (format.detect(head)) return &format;
+  }
+  const char* what =
+      head.empty() ? ": the file is empty" : ": not a trace: neither .opscope nor JSON (also in gzip or zstd)";
+  return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
+}
+
+Status ImportPlain(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
+                   const ImportOptions& options, TraceBuilder* builder) {
+  const Result<const Format*> format = FindFormat(bytes.first(std::min(bytes.size(), kHeadBytes)), name);
+  if (!format.ok()) return format.error();
+  if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, builder);
+  PlainText text(bytes, is_file_mapping);
+  return format.value()->import_text(&text, name, options, builder);
+}
+
+Error NothingDecompressed(const TextEnd& end, std::string_view name) {
+  const char* what =
+      end.cut ? ": the compressed data ends before its first byte of content" : ": the compressed data is damaged";
+  return {ErrorCode::kMalformed, std::string(name) + ": at byte " + std::to_string(end.damaged_at) + what, 0};
+}
+
+// Where the text ends although the compressed data does not. The importer has usually seen the end of the text for
+// itself; this is for a cut in the trailer.
+void NoteDamage(const TextEnd& end, int64_t offset, TraceBuilder* builder) {
+  if (end.damaged_at < 0 || builder->HasProblem("truncated") || builder->HasProblem("syntax_error")) return;
+  builder->AddProblem("truncated", offset, 1, "the compressed data is damaged");
+}
+
+Status ImportWholeContent(const Format& format, std::span<const std::byte> bytes, CompressedFormat compression,
+                          std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+  const Result<Decompressed> plain = Decompress(bytes, compression, name, options.max_memory);
   if (!plain.ok()) return plain.error();
   const Decompressed& content = plain.value();
-  OPSCOPE_TRY(ImportPlain(content.bytes(), name, options, builder));
-  builder->info().compressed = format == CompressedFormat::kGzip ? "gzip" : "zstd";
+  OPSCOPE_TRY(format.import(content.bytes(), name, options, builder));
   const auto end = static_cast<int64_t>(content.size);
   if (content.over_limit) {
     builder->AddProblem("over_memory_limit", end);
-  } else if (content.damaged_at >= 0 && !builder->HasProblem("truncated") && !builder->HasProblem("syntax_error")) {
-    // The importer has usually seen the end of the text for itself; this is for a cut in the trailer.
-    builder->AddProblem("truncated", end, 1, "the compressed data is damaged");
+  } else {
+    NoteDamage({content.damaged_at, content.cut}, end, builder);
   }
   return {};
+}
+
+Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compression, std::string_view name,
+                        const ImportOptions& options, TraceBuilder* builder) {
+  CompressedText text(bytes, compression);
+  text.Extend(kHeadBytes);
+  if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
+  const Result<const Format*> format = FindFormat(HeadOf(text.text()), name);
+  if (!format.ok()) return format.error();
+  if (format.value()->import != nullptr) {
+    OPSCOPE_TRY(ImportWholeContent(*format.value(), bytes, compression, name, options, builder));
+  } else {
+    OPSCOPE_TRY(format.value()->import_text(&text, name, options, builder));
+    NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
+  }
+  builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";
+  return {};
+}
+
+Result<Trace> Import(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
+                     const ImportOptions& options) {
+  TraceBuilder builder;
+  const CompressedFormat compression = DetectCompression(bytes);
+  const Status imported = compression == CompressedFormat::kNone
+                              ? ImportPlain(bytes, is_file_mapping, name, options, &builder)
+                              : ImportCompressed(bytes, compression, name, options, &builder);
+  if (!imported.ok()) return imported.error();
+  ReadRanks(&builder);
+  if (options.on_progress) options.on_progress(bytes.size(), bytes.size());
+  return builder.Build();
 }
 
 }  // namespace
 
 Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options) {
-  return OrShortMemory(name, [&]() -> Result<Trace> {
-    TraceBuilder builder;
-    const CompressedFormat compression = DetectCompression(bytes);
-    Status imported = compression == CompressedFormat::kNone
-                          ? ImportPlain(bytes, name, options, &builder)
-                          : ImportCompressed(bytes, compression, name, options, &builder);
-    if (!imported.ok()) return imported.error();
-    ReadRanks(&builder);
-    return builder.Build();
-  });
+  return OrShortMemory(name, [&] { return Import(bytes, false, name, options); });
 }
 
 Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) {
@@ -76,7 +129,7 @@ Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) 
     Result<FileBytes> file = FileBytes::Open(path);
     if (file.ok() && MayChange(file.value().bytes())) file = FileBytes::Read(path);
     if (!file.ok()) return file.error();
-    return ImportBytes(file.value().bytes(), path, options);
+    return Import(file.value().bytes(), file.value().is_mapped(), path, options);
   });
 }
 

@@ -1,11 +1,11 @@
-// The importers and how one is found. Each reads one format into a TraceBuilder; import.cc detects
-// the format by content and calls it. A new format is one declaration here, one row in import.cc and
-// one source file.
+// The importers and how one is found. Each reads one format into a TraceBuilder; import.cc detects the format by the
+// first 64 KiB of the (decompressed) content and calls it. A new format is one declaration here, one row in import.cc
+// and one source file. Formats that can grow large are read as a stream (TextSource); small ones get the whole content.
 //
 // Contract of every importer: what is whole is added to `builder`; damage after the first whole event
 // is a problem row and success; damage before it is kMalformed with "NAME: at byte N: what is wrong".
 // It sets builder->info().format, format_version, epoch_ns and options_json. With
-// options.max_memory != 0 it stops, with an `over_memory_limit` problem, when text.size() plus
+// options.max_memory != 0 it stops, with an `over_memory_limit` problem, when the text that it holds plus
 // builder->memory_bytes() passes the limit.
 //
 // Thread rule: any thread, one builder per call.
@@ -16,13 +16,16 @@
 #include <span>
 #include <string_view>
 
+#include "import/text_source.h"
 #include "opscope/import.h"
 #include "opscope/result.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
-// Chrome JSON and Kineto's dialect of it (chrome_json.cc). `text` has no padding after its end.
+// Chrome JSON and Kineto's dialect of it (chrome_json.cc), as a stream or lying in memory without padding.
+[[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
+                                      TraceBuilder* builder);
 [[nodiscard]] Status ImportChromeJson(std::span<const std::byte> text, std::string_view name,
                                       const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
