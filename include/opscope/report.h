@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/devices.h"
 #include "opscope/analysis/flame.h"
 #include "opscope/analysis/function_events.h"
 #include "opscope/analysis/memory_timeline.h"
@@ -104,6 +105,13 @@ struct TorchTableOptions {
 
 // ---- tables for people, JSON, CSV ---------------------------------------------------------------
 
+// Of every result that has rows.
+struct RowOptions {
+  size_t limit = 0;  // rows; 0: all
+  size_t width = 0;  // of the terminal: long texts are cut to fit; 0: never cut
+  std::string sort;  // a key of the rows, largest first ("total" may stand for "total_ns"); "": as they come
+};
+
 struct SummaryTableOptions {
   size_t limit = 0;        // rows; 0: all
   size_t width = 0;        // of the terminal: long names are cut to fit; 0: never cut
@@ -119,10 +127,13 @@ struct SummaryTableOptions {
 // "opscope.info/1".
 [[nodiscard]] std::string InfoJson(const Trace& trace);
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
+// One line per input, below the names of the columns.
+[[nodiscard]] std::string InfoCsv(const Trace& trace, std::string_view file, bool has_header = true);
 
 // "opscope.merge/1", and a row per input for people.
 [[nodiscard]] std::string MergeJson(const Merged& merged);
 [[nodiscard]] std::string FormatMerge(const Merged& merged);
+[[nodiscard]] std::string MergeCsv(const Merged& merged);
 
 // One line about corrected times: what was taken off, and how many spans came out below 0.
 [[nodiscard]] std::string FormatCorrection(const Correction& correction);
@@ -147,10 +158,24 @@ struct FlameSvgOptions {
 
 // ---- modules ------------------------------------------------------------------------------------
 
-// A line per module, indented by its depth, in the order of the program; "" when the input has no modules.
-[[nodiscard]] std::string FormatModuleTable(const ModuleSummary& summary);
+// A line per module, indented by its depth, in the order of the program, or sorted and by path; "" when the input has
+// no modules. kInvalidArgument: options.sort is no key.
+[[nodiscard]] Result<std::string> FormatModuleTable(const ModuleSummary& summary, const RowOptions& options = {});
+[[nodiscard]] Result<std::string> ModulesCsv(const ModuleSummary& summary, const RowOptions& options = {});
 // "opscope.modules/1".
-[[nodiscard]] std::string ModulesJson(const Trace& trace, const ModuleSummary& summary);
+[[nodiscard]] Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary,
+                                              const RowOptions& options = {});
+
+// ---- devices ------------------------------------------------------------------------------------
+
+// A line per device and stream; "" when the input has no work of devices. kInvalidArgument: options.sort is no key.
+[[nodiscard]] Result<std::string> FormatDeviceTable(const Trace& trace, const std::vector<DeviceRow>& devices,
+                                                    const RowOptions& options = {});
+[[nodiscard]] Result<std::string> DevicesCsv(const Trace& trace, const std::vector<DeviceRow>& devices,
+                                             const RowOptions& options = {});
+// "opscope.devices/1".
+[[nodiscard]] Result<std::string> DevicesJson(const Trace& trace, const std::vector<DeviceRow>& devices,
+                                              const RowOptions& options = {});
 
 // ---- files --------------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ void BindTables(nb::module_& module);
 void BindMemoryTimeline(nb::module_& module);
 void BindSummary(nb::module_& module);
 void BindFlame(nb::module_& module);
-void BindModules(nb::module_& module);
+void BindResults(nb::module_& module);
 void BindSession(nb::module_& module);
 void BindFlight(nb::module_& module);
 void BindTorchSource(nb::module_& module);

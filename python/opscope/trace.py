@@ -184,21 +184,39 @@ class Trace:
         if limit is not None and limit < 0:
             raise ValueError("limit must not be negative")
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        return _core.summary(self._core, keys, sort, limit, corrected, where)
+        return json.loads(_core.summary_json(self._core, keys, sort, limit, corrected, where))["rows"]
 
-    def modules(self) -> list[dict[str, Any]]:
+    def modules(self, *, where: str | None = None) -> list[dict[str, Any]]:
         """What each ``torch.nn.Module`` took, forward and backward: a dict per place in the hierarchy of calls.
 
         The first row, whose "module" is "", is the whole; its ``self`` numbers are what ran outside of modules.
+        ``where`` chooses spans, as in `summary`.
 
         >>> [(row["module"], row["ops"], row["forward_ns"]) for row in trace.modules()]
         [('', 2, 12000)]
         """
-        return json.loads(_core.modules_json(self._core))["rows"]
+        return json.loads(_core.modules_json(self._core, where))["rows"]
 
-    def module_table(self) -> str:
+    def module_table(self, *, where: str | None = None) -> str:
         """The same as an indented table; "" when no module was recorded."""
-        return _core.module_table(self._core)
+        return _core.module_table(self._core, where)
+
+    def devices(self, *, where: str | None = None) -> list[dict[str, Any]]:
+        """How busy each device was: a dict per device ("stream" is "all"), followed by one per stream.
+
+        Busy is the time in which a kernel, a copy or a set ran, overlaps counted once; idle is the rest of the time
+        from the device's first begin to its last end. ``where`` chooses spans, as in `summary`.
+
+        >>> kernel = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "gemm", "cat": "kernel"}
+        >>> gpu = opscope.read(json.dumps([kernel, kernel | {"ts": 9, "dur": 4}]).encode())
+        >>> [(row["stream"], row["busy_ns"], row["idle_ns"]) for row in gpu.devices()]
+        [('all', 6000, 4000), ('7', 6000, 4000)]
+        """
+        return json.loads(_core.devices_json(self._core, where))["rows"]
+
+    def device_table(self, *, where: str | None = None) -> str:
+        """The same as a table; "" when no device did anything."""
+        return _core.device_table(self._core, where)
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.

@@ -53,8 +53,8 @@ std::string_view NameOfTrack(const Trace& trace, uint32_t track) {
 
 class SpanFolder {
  public:
-  SpanFolder(const Trace& trace, FlameMetric metric)
-      : trace_(trace), values_(SelfValues(trace, metric)), shows_frames_(NeedsFrames(trace)) {
+  SpanFolder(const Trace& trace, FlameMetric metric, const std::vector<uint8_t>* selected)
+      : trace_(trace), values_(SelfValues(trace, metric)), selected_(selected), shows_frames_(NeedsFrames(trace)) {
     tree_.metric = metric;
     tree_.nodes.push_back({.name = "all", .kind = FlameKind::kRoot});
   }
@@ -81,6 +81,8 @@ class SpanFolder {
 
  private:
   static bool NeedsFrames(const Trace& trace) { return trace.stacks().size() > 0 && trace.python_calls().size() == 0; }
+
+  bool IsSelected(uint32_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
 
   uint32_t AddNode(uint32_t parent, std::string_view name, FlameKind kind) {
     tree_.nodes.push_back({.name = name, .parent = parent, .kind = kind});
@@ -119,7 +121,7 @@ class SpanFolder {
       if (category != "Trace") {  // Kineto's own span of the whole recording
         if (shows_frames_) node = AddFrames(row, node);
         node = Child(node, spans.name[row], category);
-        if (!values_.empty()) tree_.nodes[node].self += std::max<int64_t>(values_[row], 0);
+        if (!values_.empty() && IsSelected(row)) tree_.nodes[node].self += std::max<int64_t>(values_[row], 0);
       }
       node_of_[row] = node;
     }
@@ -145,6 +147,7 @@ class SpanFolder {
 
   const Trace& trace_;
   const std::vector<int64_t> values_;  // by span; empty: the Trace has none
+  const std::vector<uint8_t>* const selected_;  // by span; null: all
   const bool shows_frames_;
   FlameTree tree_;
   std::vector<uint32_t> node_of_;  // by span
@@ -163,8 +166,8 @@ std::optional<FlameMetric> FlameMetricFromName(std::string_view name) {
   return std::nullopt;
 }
 
-FlameTree FoldSpans(const Trace& trace, FlameMetric metric) {
-  return SpanFolder(trace, metric).Run();
+FlameTree FoldSpans(const Trace& trace, FlameMetric metric, const std::vector<uint8_t>* selected) {
+  return SpanFolder(trace, metric, selected).Run();
 }
 
 }  // namespace opscope

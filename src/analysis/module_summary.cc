@@ -32,7 +32,7 @@ void AddUpwards(ModuleSummary* summary) {
 
 }  // namespace
 
-ModuleSummary SummarizeModules(const Trace& trace) {
+ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* selected) {
   ModulesOfSpans modules = FindModules(trace);
   const SpanMeasures measures = MeasureSpans(trace);
   const std::vector<int64_t> flops = FlopsOfSpans(trace);
@@ -41,6 +41,7 @@ ModuleSummary SummarizeModules(const Trace& trace) {
   ModuleSummary summary;
   summary.rows.resize(modules.nodes.size());
   for (size_t span = 0; span < spans.size(); ++span) {
+    if (selected != nullptr && (*selected)[span] == 0) continue;
     if (trace.tracks().kind[Row(spans.track[span])] != TrackKind::kThread) continue;
     if ((spans.flags[span] & span_flags::kAsync) != 0 || trace.text(spans.category[span]) == "Trace") continue;
     ModuleRow& row = summary.rows[modules.node_of[span]];

@@ -24,7 +24,7 @@ Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host) {
   CLI::App* app = root->add_subcommand("doctor", "what on this machine can be profiled, and what is missing");
   app->set_version_flag("--version", kVersionText);
   app->footer("Exit codes: 0 all that is installed can be profiled, 3 something that is installed cannot.");
-  AddJsonOption(app, options.get());
+  app->add_flag("--json", options->json, "JSON on standard output");
   return {app, [options, ask_host] { return RunDoctor(options->json, ask_host); }};
 }
 

@@ -3,8 +3,11 @@
 #include "opscope/analysis/flame.h"
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "opscope/report.h"
@@ -19,6 +22,8 @@ struct FlameOptions {
   std::string title;
   double width = FlameSvgOptions().width;
   bool inverted = false;
+  SelectionOptions selection;
+  std::optional<SpanFilter> filter;  // read from `selection`
 };
 
 std::string NameWithoutFolder(const std::string& path) {
@@ -26,7 +31,8 @@ std::string NameWithoutFolder(const std::string& path) {
 }
 
 int Flame(const Trace& trace, const std::string& file, const FlameOptions& options) {
-  const FlameTree tree = FoldSpans(trace, *FlameMetricFromName(options.metric));
+  const FlameTree tree =
+      FoldSpans(trace, *FlameMetricFromName(options.metric), SelectedSpans(options.filter, trace).get());
   if (!options.output.ends_with(".svg")) {
     const std::string text = FoldedStacks(tree);
     return ExitFor(options.output == "-" ? WriteStandardOutput(text) : WriteReport(options.output, text));
@@ -36,6 +42,14 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   svg.width = options.width;
   svg.inverted = options.inverted;
   return ExitFor(WriteReport(options.output, FlameGraphSvg(tree, svg)));
+}
+
+int RunFlame(FlameOptions* options) {
+  Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
+  if (!filter.ok()) return UsageError("flame: " + filter.error().message);
+  options->filter = std::move(filter).value();
+  return ForEachInput(options->common,
+                      [&](const Trace& trace, const std::string& file) { return Flame(trace, file, *options); });
 }
 
 }  // namespace
@@ -58,11 +72,8 @@ Verb AddFlameVerb(CLI::App* root) {
       ->check(CLI::Range(200.0, 20000.0))
       ->capture_default_str();
   app->add_flag("--inverted", options->inverted, "the root above, as an icicle");
-  return {app, [options] {
-            return ForEachInput(options->common, [&](const Trace& trace, const std::string& file) {
-              return Flame(trace, file, *options);
-            });
-          }};
+  AddSelectionOptions(app, &options->selection);
+  return {app, [options] { return RunFlame(options.get()); }};
 }
 
 }  // namespace opscope

@@ -12,12 +12,16 @@ namespace {
 
 int RunInfo(const CommonOptions& options) {
   bool is_first = true;
-  return ForEachInput(options, [&](const Trace& trace, const std::string& file) {
-    std::string text = options.json ? InfoJson(trace) : FormatInfo(trace);
-    if (!options.json && options.files.size() > 1) text = (is_first ? "" : "\n") + file + "\n" + text;
-    is_first = false;
-    return ExitFor(WriteStandardOutput(text));
-  });
+  return ForEachInput(
+      options,
+      [&](const Trace& trace, const std::string& file) {
+        const std::string text = options.json  ? InfoJson(trace)
+                                 : options.csv ? InfoCsv(trace, file, is_first)
+                                               : FormatInfo(trace);
+        is_first = false;
+        return ExitFor(WriteStandardOutput(text));
+      },
+      options.is_for_people());
 }
 
 }  // namespace
@@ -26,7 +30,7 @@ Verb AddInfoVerb(CLI::App* root) {
   auto options = std::make_shared<CommonOptions>();
   CLI::App* app = root->add_subcommand("info", "format, counts, recording options and problems of a file");
   AddCommonOptions(app, options.get());
-  AddJsonOption(app, options.get());
+  AddFormOptions(app, options.get());
   return {app, [options] { return RunInfo(*options); }};
 }
 

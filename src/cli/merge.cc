@@ -35,7 +35,9 @@ int RunMerge(const MergeVerbOptions& options) {
   if (const int written = WriteTrace(merged.value().trace, options.output); written != kExitDone) return written;
   const bool is_taken = options.output.path == "-";  // standard output holds the trace
   if (!is_taken) {
-    const std::string text = options.common.json ? MergeJson(merged.value()) : FormatMerge(merged.value());
+    const std::string text = options.common.json  ? MergeJson(merged.value())
+                             : options.common.csv ? MergeCsv(merged.value())
+                                                  : FormatMerge(merged.value());
     if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
   }
   if (!options.common.quiet) ListProblems(merged.value().trace, options.output.path, true);
@@ -48,7 +50,7 @@ Verb AddMergeVerb(CLI::App* root) {
   auto options = std::make_shared<MergeVerbOptions>();
   CLI::App* app = root->add_subcommand("merge", "several files as one: the ranks of a job, the processes of a machine");
   AddCommonOptions(app, &options->common);
-  AddJsonOption(app, &options->common);
+  AddFormOptions(app, &options->common);
   AddOutputOptions(app, &options->output);
   app->add_option("--to", options->output.format, "opscope (the default) or chrome")
       ->check(CLI::IsMember({"chrome", "opscope"}));

@@ -2,38 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/modules.h"
 
-#include <memory>
-
-#include "cli/exit_code.h"
+#include "cli/row_verb.h"
 #include "cli/terminal.h"
-#include "cli/verb.h"
-#include "opscope/report.h"
 
 namespace opscope {
 namespace {
 
-int PrintModules(const Trace& trace, const CommonOptions& options) {
-  const ModuleSummary summary = SummarizeModules(trace);
-  if (options.json) return ExitFor(WriteStandardOutput(ModulesJson(trace, summary)));
-  const std::string table = FormatModuleTable(summary);
-  if (table.empty() && !options.quiet) {
+int PrintModules(const Trace& trace, const RowVerb& verb) {
+  const SelectedSpans selected(verb.filter, trace);
+  const ModuleSummary summary = SummarizeModules(trace, selected.get());
+  if (summary.nodes.size() < 2 && !verb.common.quiet) {
     PrintError("there are no modules; they are recorded by with_modules=True and with_stack=True");
   }
-  return ExitFor(WriteStandardOutput(table));
+  const auto table = [&](const RowOptions& rows) { return FormatModuleTable(summary, rows); };
+  const auto csv = [&](const RowOptions& rows) { return ModulesCsv(summary, rows); };
+  const auto json = [&](const RowOptions& rows) { return ModulesJson(trace, summary, rows); };
+  return PrintRows("modules", verb.common, verb.rows, {table, csv, json});
 }
 
 }  // namespace
 
 Verb AddModulesVerb(CLI::App* root) {
-  auto options = std::make_shared<CommonOptions>();
-  CLI::App* app = root->add_subcommand("modules", "what each torch.nn.Module took, forward and backward");
-  AddCommonOptions(app, options.get());
-  app->get_option("FILE")->expected(1);
-  AddJsonOption(app, options.get());
-  return {app, [options] {
-            return ForEachInput(*options,
-                                [&](const Trace& trace, const std::string&) { return PrintModules(trace, *options); });
-          }};
+  return AddRowVerb(root, {.name = "modules",
+                           .description = "what each torch.nn.Module took, forward and backward",
+                           .sort_help = "a JSON field such as forward_self_ns (default: as the program calls them)",
+                           .print = PrintModules});
 }
 
 }  // namespace opscope

@@ -25,4 +25,16 @@ void AddSelectionOptions(CLI::App* app, SelectionOptions* options);
 // nullopt: everything. The error names the option.
 [[nodiscard]] Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options);
 
+// The spans of a trace that `filter` chooses, for the analyses that take them; null when there is no filter.
+class SelectedSpans {
+ public:
+  SelectedSpans(const std::optional<SpanFilter>& filter, const Trace& trace) {
+    if (filter) spans_ = filter->Select(trace);
+  }
+  const std::vector<uint8_t>* get() const { return spans_ ? &*spans_ : nullptr; }
+
+ private:
+  std::optional<std::vector<uint8_t>> spans_;
+};
+
 }  // namespace opscope

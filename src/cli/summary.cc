@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/rows.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -20,22 +21,15 @@ constexpr int kStackFrames = 5;
 struct SummaryOptions {
   CommonOptions common;
   std::string style = "plain";
-  std::string sort;
+  RowVerbOptions rows;
   std::vector<std::string> group_names = {"name"};
   std::vector<GroupKey> group_by;
-  int64_t limit = 0;
-  bool csv = false;
   bool flop_rate = false;
   double peak_flops = 0;
   bool corrected = false;
   SelectionOptions selection;
   std::optional<SpanFilter> filter;  // read from `selection`
 };
-
-int UsageError(const std::string& message) {
-  PrintError(message);
-  return kExitUsage;
-}
 
 // "total" may stand for "total_ns".
 std::string FieldName(const std::string& sort) {
@@ -58,8 +52,8 @@ int PrintTorchTable(const Trace& trace, const SummaryOptions& options, const Own
   TorchTableOptions table;
   if (own_cost != nullptr) table.note = FormatCorrection(CorrectFunctionEvents(*own_cost, &events));
   const std::vector<FunctionEventAverage> averages = AverageFunctionEvents(trace, events, average);
-  table.sort_by = options.sort;
-  table.row_limit = options.limit > 0 ? options.limit : -1;
+  table.sort_by = options.rows.sort;
+  table.row_limit = options.rows.limit > 0 ? options.rows.limit : -1;
   table.profile_memory = events.profile_memory;
   table.with_flops = events.with_flops;
   table.use_device = events.use_device;
@@ -67,12 +61,6 @@ int PrintTorchTable(const Trace& trace, const SummaryOptions& options, const Own
   Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);
   if (!text.ok()) return UsageError("summary: --sort: " + text.error().message);
   return ExitFor(WriteStandardOutput(text.value()));
-}
-
-// The first line of a table, bold on a terminal.
-std::string WithBoldTitle(std::string table) {
-  const size_t end = table.find('\n');
-  return "\x1b[1m" + table.substr(0, end) + "\x1b[0m" + table.substr(end);
 }
 
 int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options) {
@@ -83,20 +71,18 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
     own_cost = std::move(measured).value();
   }
   const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
-  if (options.style == "torch" && !options.common.json && !options.csv) return PrintTorchTable(trace, options, cost);
-  std::vector<uint8_t> selected;
-  if (options.filter) selected = options.filter->Select(trace);
-  OpSummary summary = SummarizeOps(trace, {options.group_by, cost, options.filter ? &selected : nullptr});
-  if (Status sorted = SortOpSummary(trace, &summary, FieldName(options.sort)); !sorted.ok()) {
+  if (options.style == "torch" && options.common.is_for_people()) return PrintTorchTable(trace, options, cost);
+  const SelectedSpans selected(options.filter, trace);
+  OpSummary summary = SummarizeOps(trace, {options.group_by, cost, selected.get()});
+  if (Status sorted = SortOpSummary(trace, &summary, FieldName(options.rows.sort)); !sorted.ok()) {
     return UsageError("summary: --sort: " + sorted.error().message);
   }
-  const auto limit = static_cast<size_t>(options.limit);
-  if (options.common.json) return ExitFor(WriteStandardOutput(SummaryJson(trace, summary, limit)));
-  if (options.csv) return ExitFor(WriteStandardOutput(SummaryCsv(trace, summary, limit)));
-  const Terminal terminal = DetectTerminal(options.common.no_color);
-  std::string table =
-      FormatSummaryTable(trace, summary, {limit, terminal.width, options.flop_rate, options.peak_flops});
-  return ExitFor(WriteStandardOutput(terminal.color ? WithBoldTitle(std::move(table)) : table));
+  const auto table = [&](const RowOptions& rows) {
+    return FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops});
+  };
+  const auto csv = [&](const RowOptions& rows) { return SummaryCsv(trace, summary, rows.limit); };
+  const auto json = [&](const RowOptions& rows) { return SummaryJson(trace, summary, rows.limit); };
+  return PrintRows("summary", options.common, options.rows, {table, csv, json});
 }
 
 bool ReadGroupKeys(SummaryOptions* options) {
@@ -121,18 +107,12 @@ int RunSummary(SummaryOptions* options) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
-  if (options->filter && options->style == "torch" && !options->common.json && !options->csv)
+  const bool is_for_people = options->common.is_for_people();
+  if (options->filter && options->style == "torch" && is_for_people)
     return UsageError("summary: --style torch shows every event; --where, --steps and --time are of the plain style");
-  const bool has_titles = options->common.files.size() > 1 && !options->common.json && !options->csv;
-  bool is_first = true;
-  return ForEachInput(options->common, [&](const Trace& trace, const std::string& file) {
-    if (has_titles) {
-      const std::string title = (is_first ? "" : "\n") + file + "\n";
-      if (const int exit_code = ExitFor(WriteStandardOutput(title)); exit_code != kExitDone) return exit_code;
-      is_first = false;
-    }
-    return PrintSummary(trace, file, *options);
-  });
+  return ForEachInput(
+      options->common, [&](const Trace& trace, const std::string& file) { return PrintSummary(trace, file, *options); },
+      is_for_people);
 }
 
 }  // namespace
@@ -141,17 +121,14 @@ Verb AddSummaryVerb(CLI::App* root) {
   auto options = std::make_shared<SummaryOptions>();
   CLI::App* app = root->add_subcommand("summary", "the operator table")->alias("top");
   AddCommonOptions(app, &options->common);
-  CLI::Option* json = AddJsonOption(app, &options->common);
-  app->add_flag("--csv", options->csv, "CSV on standard output")->excludes(json);
+  AddRowOptions(app, &options->common, &options->rows,
+                "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
+                "cpu_time_total");
   app->add_option("--style", options->style, "plain, or torch: the table of torch.profiler")
       ->check(CLI::IsMember({"plain", "torch"}))
       ->capture_default_str();
   app->add_flag("--corrected", options->corrected,
                 "times without what recording took; only recordings of opscope say how much that is");
-  app->add_option("--sort", options->sort,
-                  "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
-                  "cpu_time_total");
-  app->add_option("--limit", options->limit, "print this many rows (default: all)")->check(CLI::PositiveNumber);
   app->add_option("--group-by", options->group_names,
                   "name, shape, category, thread, device, stack, module; several with commas")
       ->delimiter(',')

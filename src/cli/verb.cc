@@ -40,12 +40,15 @@ void AddCommonOptions(CLI::App* app, CommonOptions* options) {
       ->transform(CLI::AsSizeValue(false));
 }
 
-CLI::Option* AddJsonOption(CLI::App* app, CommonOptions* options) {
-  return app->add_flag("--json", options->json, "JSON on standard output");
+void AddFormOptions(CLI::App* app, CommonOptions* options) {
+  CLI::Option* json = app->add_flag("--json", options->json, "JSON on standard output");
+  app->add_flag("--csv", options->csv, "CSV on standard output")->excludes(json);
 }
 
-int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
+int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use,
+                 bool is_titled) {
   int exit_code = kExitDone;
+  bool is_first = true;
   for (const std::string& file : options.files) {
     Result<Trace> trace = OpenInput(file, options);
     if (!trace.ok()) {
@@ -54,6 +57,10 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
       continue;
     }
     try {
+      if (is_titled && options.files.size() > 1) {
+        exit_code = WorseExit(exit_code, ExitFor(WriteStandardOutput((is_first ? "" : "\n") + file + "\n")));
+        is_first = false;
+      }
       exit_code = WorseExit(exit_code, use(trace.value(), file));
       if (!options.quiet) ListProblems(trace.value(), file, options.verbose);
     } catch (const std::bad_alloc&) {
@@ -69,6 +76,11 @@ int ExitFor(const Status& status) {
   if (status.ok()) return kExitDone;
   PrintError(status.error().message);
   return kExitFailed;
+}
+
+int UsageError(const std::string& message) {
+  PrintError(message);
+  return kExitUsage;
 }
 
 }  // namespace opscope

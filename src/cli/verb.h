@@ -21,10 +21,13 @@ inline constexpr const char* kVersionText = "opscope " OPSCOPE_VERSION;
 struct CommonOptions {
   std::vector<std::string> files;
   bool json = false;
+  bool csv = false;
   bool quiet = false;
   bool verbose = false;
   bool no_color = false;
   uint64_t max_memory = 0;
+
+  bool is_for_people() const { return !json && !csv; }
 };
 
 // A verb of the command line. `run` is called once, after the arguments were read.
@@ -40,25 +43,30 @@ Verb AddConvertVerb(CLI::App* root);
 Verb AddMergeVerb(CLI::App* root);
 Verb AddFlameVerb(CLI::App* root);
 Verb AddModulesVerb(CLI::App* root);
+Verb AddDevicesVerb(CLI::App* root);
 Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
 
 // FILE..., --version, -q, -v, --no-color, --max-memory.
 void AddCommonOptions(CLI::App* app, CommonOptions* options);
-// --json
-CLI::Option* AddJsonOption(CLI::App* app, CommonOptions* options);
+// --json, --csv
+void AddFormOptions(CLI::App* app, CommonOptions* options);
 
 // "-" is standard input.
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
 
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
 // Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the
-// worst code.
-int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use);
+// worst code. `is_titled`: each file's name goes to standard output before it, where there are several.
+int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use,
+                 bool is_titled = false);
 
 // The problems of a trace on standard error: losses, or with `all` harmless ones too.
 void ListProblems(const Trace& trace, const std::string& file, bool all);
 
 // Prints the error of a failed Status and gives the exit code for it.
 int ExitFor(const Status& status);
+
+// Prints the message; gives the exit code of wrong usage.
+int UsageError(const std::string& message);
 
 }  // namespace opscope

@@ -10,6 +10,7 @@
 #include "report/code_points.h"
 #include "report/human_units.h"
 #include "report/own_cost.h"
+#include "report/row_table.h"
 
 namespace opscope {
 namespace {
@@ -141,6 +142,38 @@ std::string InfoJson(const Trace& trace) {
   out += ProblemsJson(trace);
   object.Close();
   return out + "\n";
+}
+
+std::string InfoCsv(const Trace& trace, std::string_view file, bool has_header) {
+  const TraceInfo& info = trace.info();
+  const SpanCounts spans = CountSpans(trace);
+  const auto [tracks, processes] = CountTracksAndProcesses(trace);
+  const auto number = [](uint64_t value) { return std::vector<int64_t>{static_cast<int64_t>(value)}; };
+  RowTable row;
+  row.AddTexts("file", "", {std::string(file)});
+  row.AddTexts("format", "", {info.format});
+  row.AddTexts("format_version", "", {info.format_version});
+  row.AddTexts("compressed", "", {info.compressed});
+  const std::pair<const char*, uint64_t> counts[] = {{"processes", processes},
+                                                     {"tracks", tracks},
+                                                     {"spans", spans.events},
+                                                     {"async_spans", trace.async_spans().size()},
+                                                     {"instants", trace.instants().size()},
+                                                     {"counters", trace.counters().size()},
+                                                     {"flows", trace.flows().size()},
+                                                     {"allocations", trace.allocations().size()},
+                                                     {"steps", trace.steps().size()},
+                                                     {"strings", trace.string_count()},
+                                                     {"recorded", info.recorded},
+                                                     {"dropped", info.dropped}};
+  for (const auto& [key, count] : counts)
+    row.AddNumbers(key, "", RowUnit::kNumber, number(count));
+  for (const auto& [key, ns] : {std::pair("epoch_ns", info.epoch_ns), std::pair("start_ns", spans.first.ns),
+                                std::pair("end_ns", spans.last.ns)})
+    row.AddNumbers(key, "", RowUnit::kNumber, {ns});
+  row.AddNumbers("problems", "", RowUnit::kNumber, number(trace.problems().size()));
+  const std::string text = row.Csv(0);
+  return has_header ? text : text.substr(text.find("\r\n") + 2);
 }
 
 std::string FormatInfo(const Trace& trace) {

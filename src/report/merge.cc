@@ -1,4 +1,4 @@
-// What became of each input of a merge: for people, and "opscope.merge/1".
+// What became of each input of a merge: for people, as CSV, and "opscope.merge/1".
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 
@@ -11,6 +11,7 @@
 #include "opscope/report.h"
 #include "report/code_points.h"
 #include "report/human_units.h"
+#include "report/row_table.h"
 
 namespace opscope {
 namespace {
@@ -77,6 +78,31 @@ std::string MergeJson(const Merged& merged) {
   out += ProblemsJson(merged.trace);
   object.Close();
   return out + "\n";
+}
+
+std::string MergeCsv(const Merged& merged) {
+  RowTable rows;
+  const auto texts = [&](const char* key, auto text) {
+    std::vector<std::string>& column = rows.Add(key, "", RowUnit::kText).texts;
+    for (const MergedInput& input : merged.inputs)
+      column.emplace_back(text(input));
+  };
+  const auto numbers = [&](const char* key, auto number) {
+    std::vector<int64_t>& column = rows.Add(key, "", RowUnit::kNumber).numbers;
+    for (const MergedInput& input : merged.inputs)
+      column.push_back(static_cast<int64_t>(number(input)));
+  };
+  texts("file", [](const MergedInput& input) { return input.name; });
+  numbers("rank", [](const MergedInput& input) { return input.rank; });
+  texts("left_out", [](const MergedInput& input) { return input.left_out; });
+  numbers("spans", [](const MergedInput& input) { return input.spans; });
+  texts("clock", [](const MergedInput& input) { return ClockSourceName(input.clock); });
+  numbers("offset_ns", [](const MergedInput& input) { return input.offset_ns; });
+  numbers("drift_ppb", [](const MergedInput& input) { return std::llround(input.drift * 1e9); });
+  numbers("sync_points", [](const MergedInput& input) { return input.sync_points; });
+  numbers("residual_p50_ns", [](const MergedInput& input) { return input.residual_p50_ns; });
+  numbers("residual_p99_ns", [](const MergedInput& input) { return input.residual_p99_ns; });
+  return rows.Csv(0);
 }
 
 }  // namespace opscope

@@ -1,49 +1,41 @@
-// The modules of a program as an indented table, and as JSON.
+// The modules of a program as an indented table, as CSV, and as "opscope.modules/1".
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/json_object.h"
 #include "opscope/report.h"
-#include "report/code_points.h"
-#include "report/human_units.h"
+#include "report/row_table.h"
 
 namespace opscope {
 namespace {
 
-struct Column {
-  std::string title;
-  std::string (*text)(const ModuleRow& row, const ModuleRow& all);
-  bool (*has_any)(const ModuleRow& all);  // null: always shown
+struct Field {
+  std::string_view key;
+  std::string_view title;
+  RowUnit unit;
+  int64_t (*value)(const ModuleRow& row);
 };
 
-std::string Share(int64_t part, int64_t whole) {
-  return whole <= 0 ? "-" : FixedText(100.0 * static_cast<double>(part) / static_cast<double>(whole), 1) + "%";
-}
-
-constexpr auto kTime = [](int64_t ns) { return HumanTime(ns); };
-
-const Column kColumns[] = {
-    {"Calls", [](const ModuleRow& r, const ModuleRow&) { return std::to_string(r.calls); }, nullptr},
-    {"Ops", [](const ModuleRow& r, const ModuleRow&) { return std::to_string(r.ops); }, nullptr},
-    {"Forward", [](const ModuleRow& r, const ModuleRow&) { return kTime(r.forward_ns); }, nullptr},
-    {"Forward self", [](const ModuleRow& r, const ModuleRow&) { return kTime(r.forward_self_ns); }, nullptr},
-    {"Backward", [](const ModuleRow& r, const ModuleRow&) { return kTime(r.backward_ns); },
-     [](const ModuleRow& all) { return all.backward_ns != 0; }},
-    {"Backward self", [](const ModuleRow& r, const ModuleRow&) { return kTime(r.backward_self_ns); },
-     [](const ModuleRow& all) { return all.backward_ns != 0; }},
-    {"Share",
-     [](const ModuleRow& r, const ModuleRow& all) {
-       return Share(r.forward_ns + r.backward_ns, all.forward_ns + all.backward_ns);
-     },
-     nullptr},
-    {"Device", [](const ModuleRow& r, const ModuleRow&) { return kTime(r.device_ns); },
-     [](const ModuleRow& all) { return all.device_ns != 0; }},
-    {"Memory", [](const ModuleRow& r, const ModuleRow&) { return HumanBytes(r.memory_bytes); },
-     [](const ModuleRow& all) { return all.memory_bytes != 0; }},
-    {"FLOPs", [](const ModuleRow& r, const ModuleRow&) { return HumanCount(r.flops); },
-     [](const ModuleRow& all) { return all.flops != 0; }},
+constexpr Field kFields[] = {
+    {"calls", "Calls", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.calls); }},
+    {"ops", "Ops", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.ops); }},
+    {"self_ops", "", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.self_ops); }},
+    {"forward_ns", "Forward", RowUnit::kTime, [](const ModuleRow& r) { return r.forward_ns; }},
+    {"forward_self_ns", "Forward self", RowUnit::kTime, [](const ModuleRow& r) { return r.forward_self_ns; }},
+};
+constexpr Field kBackward[] = {
+    {"backward_ns", "Backward", RowUnit::kTime, [](const ModuleRow& r) { return r.backward_ns; }},
+    {"backward_self_ns", "Backward self", RowUnit::kTime, [](const ModuleRow& r) { return r.backward_self_ns; }},
+};
+constexpr Field kResources[] = {
+    {"device_ns", "Device", RowUnit::kTime, [](const ModuleRow& r) { return r.device_ns; }},
+    {"device_self_ns", "", RowUnit::kTime, [](const ModuleRow& r) { return r.device_self_ns; }},
+    {"memory_bytes", "Memory", RowUnit::kBytes, [](const ModuleRow& r) { return r.memory_bytes; }},
+    {"self_memory_bytes", "", RowUnit::kBytes, [](const ModuleRow& r) { return r.self_memory_bytes; }},
+    {"flops", "FLOPs", RowUnit::kAmount, [](const ModuleRow& r) { return r.flops; }},
+    {"self_flops", "", RowUnit::kAmount, [](const ModuleRow& r) { return r.self_flops; }},
 };
 
 // Nodes so that each is followed by those below it, siblings in order of first appearance.
@@ -67,86 +59,67 @@ std::vector<uint32_t> InOrder(const std::vector<ModuleNode>& nodes) {
 }
 
 std::string Label(const ModuleNode& node) {
-  if (node.depth == 0) return "(all)";
-  std::string label(2 * (node.depth - 1), ' ');
-  for (const char c : node.name)
-    label += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-  return label;
+  return node.depth == 0 ? "(all)" : std::string(2 * (node.depth - 1), ' ') + node.name;
 }
 
-}  // namespace
-
-std::string FormatModuleTable(const ModuleSummary& summary) {
-  if (summary.nodes.size() < 2) return {};
-  const std::vector<uint32_t> order = InOrder(summary.nodes);
-  const ModuleRow& all = summary.rows[0];
-  std::vector<std::vector<std::string>> cells = {{"Module"}};  // by column: title, then rows
-  std::vector<size_t> width = {CountCodePoints("Module")};
-  for (const uint32_t node : order)
-    cells[0].push_back(Label(summary.nodes[node]));
-  for (const Column& column : kColumns) {
-    if (column.has_any != nullptr && !column.has_any(all)) continue;
-    cells.push_back({column.title});
+void AddFields(const ModuleSummary& summary, const std::vector<uint32_t>& order, std::span<const Field> fields,
+               bool is_shown, RowTable* rows) {
+  for (const Field& field : fields) {
+    std::vector<int64_t>& numbers = rows->Add(field.key, is_shown ? field.title : "", field.unit).numbers;
     for (const uint32_t node : order)
-      cells.back().push_back(column.text(summary.rows[node], all));
+      numbers.push_back(field.value(summary.rows[node]));
   }
-  std::string table;
-  for (size_t line = 0; line <= order.size(); ++line) {
-    for (size_t c = 0; c < cells.size(); ++c) {
-      if (line == 0) {
-        size_t widest = 0;
-        for (const std::string& cell : cells[c])
-          widest = std::max(widest, CountCodePoints(cell));
-        width.resize(cells.size());
-        width[c] = widest;
-      }
-      if (c > 0) table += "  ";
-      AppendPadded(cells[c][line], width[c], c == 0, &table);
-    }
-    table += '\n';
-  }
-  return table;
 }
 
-std::string ModulesJson(const Trace& trace, const ModuleSummary& summary) {
-  std::string out;
-  JsonObject object(&out);
-  object.Text("schema", "opscope.modules/1");
-  object.Key("rows");
-  out += '[';
-  bool is_first = true;
+// In the order of the program and indented, or sorted, and then by path.
+Result<RowTable> RowsOf(const ModuleSummary& summary, const RowOptions& options) {
+  const std::vector<uint32_t> order = InOrder(summary.nodes);
   std::vector<std::string> paths(summary.nodes.size());
   for (size_t node = 1; node < summary.nodes.size(); ++node) {
     const uint32_t parent = summary.nodes[node].parent;
     paths[node] = parent == 0 ? summary.nodes[node].name : paths[parent] + "." + summary.nodes[node].name;
   }
-  for (const uint32_t node : InOrder(summary.nodes)) {
-    const ModuleRow& row = summary.rows[node];
-    if (!is_first) out += ',';
-    is_first = false;
-    JsonObject member(&out);
-    member.Text("module", paths[node]);
-    member.Uint("depth", summary.nodes[node].depth);
-    member.Uint("calls", row.calls);
-    member.Uint("ops", row.ops);
-    member.Uint("self_ops", row.self_ops);
-    member.Int("forward_ns", row.forward_ns);
-    member.Int("forward_self_ns", row.forward_self_ns);
-    member.Int("backward_ns", row.backward_ns);
-    member.Int("backward_self_ns", row.backward_self_ns);
-    member.Int("device_ns", row.device_ns);
-    member.Int("device_self_ns", row.device_self_ns);
-    member.Int("memory_bytes", row.memory_bytes);
-    member.Int("self_memory_bytes", row.self_memory_bytes);
-    member.Int("flops", row.flops);
-    member.Int("self_flops", row.self_flops);
-    member.Close();
+  RowTable rows;
+  const bool is_tree = options.sort.empty();
+  std::vector<std::string> keys, labels;
+  std::vector<int64_t> depths, both;
+  for (const uint32_t node : order) {
+    keys.push_back(paths[node]);
+    labels.push_back(is_tree || node == 0 ? Label(summary.nodes[node]) : paths[node]);
+    depths.push_back(summary.nodes[node].depth);
+    both.push_back(summary.rows[node].forward_ns + summary.rows[node].backward_ns);
   }
-  out += ']';
-  object.Key("problems");
-  out += ProblemsJson(trace);
-  object.Close();
-  return out + "\n";
+  rows.AddTexts("module", "", std::move(keys));
+  rows.AddTexts("", "Module", std::move(labels));
+  rows.AddNumbers("depth", "", RowUnit::kNumber, std::move(depths));
+  AddFields(summary, order, kFields, true, &rows);
+  AddFields(summary, order, kBackward, summary.rows[0].backward_ns != 0, &rows);
+  rows.AddShares("share", "Share", both, summary.rows[0].forward_ns + summary.rows[0].backward_ns);
+  AddFields(summary, order, kResources, true, &rows);
+  for (const char* key : {"device_ns", "memory_bytes", "flops"})
+    rows.HideIfZero(key);
+  if (!is_tree) OPSCOPE_TRY(rows.Sort(options.sort));
+  return rows;
+}
+
+}  // namespace
+
+Result<std::string> FormatModuleTable(const ModuleSummary& summary, const RowOptions& options) {
+  Result<RowTable> rows = RowsOf(summary, options);
+  if (!rows.ok()) return rows.error();
+  return summary.nodes.size() < 2 ? std::string() : rows.value().ForPeople(options.limit, options.width);
+}
+
+Result<std::string> ModulesCsv(const ModuleSummary& summary, const RowOptions& options) {
+  Result<RowTable> rows = RowsOf(summary, options);
+  if (!rows.ok()) return rows.error();
+  return rows.value().Csv(options.limit);
+}
+
+Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary, const RowOptions& options) {
+  Result<RowTable> rows = RowsOf(summary, options);
+  if (!rows.ok()) return rows.error();
+  return RowsJson("opscope.modules/1", trace, rows.value(), options);
 }
 
 }  // namespace opscope

@@ -21,7 +21,7 @@ ModuleSummary SmallSummary() {
 }
 
 TEST(ModuleTable, IsIndentedByDepthInTheOrderOfTheProgram) {
-  EXPECT_EQ(FormatModuleTable(SmallSummary()),
+  EXPECT_EQ(FormatModuleTable(SmallSummary()).value(),
             "Module      Calls  Ops   Forward  Forward self   Share\n"
             "(all)           0    3  1.000 us         10 ns  100.0%\n"
             "Net_0           2    2    700 ns        200 ns   70.0%\n"
@@ -33,7 +33,7 @@ TEST(ModuleTable, ShowsColumnsThatHaveNumbers) {
   ModuleSummary summary = SmallSummary();
   summary.rows[0].backward_ns = 1;
   summary.rows[0].flops = 5;
-  const std::string table = FormatModuleTable(summary);
+  const std::string table = FormatModuleTable(summary).value();
   const std::string title = table.substr(0, table.find('\n'));
   EXPECT_NE(title.find("Backward self"), std::string::npos);
   EXPECT_NE(title.find("FLOPs"), std::string::npos);
@@ -44,12 +44,12 @@ TEST(ModuleTable, OfNoModulesIsEmpty) {
   ModuleSummary summary;
   summary.nodes.resize(1);
   summary.rows.resize(1);
-  EXPECT_EQ(FormatModuleTable(summary), "");
+  EXPECT_EQ(FormatModuleTable(summary).value(), "");
 }
 
 TEST(ModulesJson, HasEveryNumberByPath) {
   simdjson::dom::parser parser;
-  const simdjson::padded_string text(ModulesJson(Trace(), SmallSummary()));
+  const simdjson::padded_string text(ModulesJson(Trace(), SmallSummary()).value());
   const simdjson::dom::element root = parser.parse(text);
   EXPECT_EQ(std::string_view(root["schema"]), "opscope.modules/1");
   const simdjson::dom::array rows = root["rows"];

@@ -43,7 +43,9 @@ struct FlameTree {
   uint64_t async_spans = 0;  // left out: they are not on the path of anything
 };
 
-// O(n) in spans.
-[[nodiscard]] FlameTree FoldSpans(const Trace& trace, FlameMetric metric = FlameMetric::kTime);
+// `selected`: of this Trace, one entry per span (SpanFilter::Select); only the values of spans with 1 count, under the
+// same paths. nullptr: all. O(n) in spans.
+[[nodiscard]] FlameTree FoldSpans(const Trace& trace, FlameMetric metric = FlameMetric::kTime,
+                                  const std::vector<uint8_t>* selected = nullptr);
 
 }  // namespace opscope

@@ -49,6 +49,7 @@ struct ModuleSummary {
   std::vector<ModuleRow> rows;  // of each node; rows[0]: all
 };
 
-[[nodiscard]] ModuleSummary SummarizeModules(const Trace& trace);
+// `selected`: of this Trace, one entry per span (SpanFilter::Select); only what spans with 1 took counts. nullptr: all.
+[[nodiscard]] ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* selected = nullptr);
 
 }  // namespace opscope

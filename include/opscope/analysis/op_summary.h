@@ -38,7 +38,7 @@ struct OpSummaryRow {
   int64_t max_ns = 0;
   int64_t p50_ns = 0;  // durations that occurred: half, and 99 of 100, are not longer
   int64_t p99_ns = 0;
-  int64_t stddev_ns = 0;  // of the population
+  int64_t stddev_ns = 0;        // of the population
   int64_t device_total_ns = 0;  // host span: device time launched beneath it; device span: its own
   int64_t device_self_ns = 0;
   int64_t self_memory_bytes = 0;
@@ -57,6 +57,12 @@ struct OpSummary {
   std::vector<OpSummaryRow> rows;        // in order of first appearance
   std::optional<Correction> correction;  // times are without what recording took; no field is below 0
   int64_t thread_self_ns = 0;            // self time of all spans of threads: what shares are taken of
+
+  // Self time as a part of that of all threads; nullopt where that is 0.
+  std::optional<double> ShareOf(const OpSummaryRow& row) const {
+    if (thread_self_ns <= 0) return std::nullopt;
+    return static_cast<double>(row.self_ns) / static_cast<double>(thread_self_ns);
+  }
 };
 
 // "name", "shape", "category", "thread", "device", "stack", "module"; nullopt for anything else.

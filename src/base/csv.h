@@ -1,0 +1,15 @@
+// One field of a CSV file (RFC 4180).
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace opscope {
+
+// Between quotes where it holds a comma, a quote or a line end. Bytes stay as they are.
+void AppendCsvField(std::string* out, std::string_view text);
+
+}  // namespace opscope

@@ -1,0 +1,31 @@
+// A verb that analyses the chosen spans of each input and prints rows.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/rows.h"
+#include "cli/selection.h"
+#include "cli/verb.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct RowVerb {
+  std::string name;
+  std::string description;
+  std::string sort_help;
+  std::function<int(const Trace& trace, const RowVerb& verb)> print;  // gives the exit code
+  // As the command line has it, when `print` is called.
+  CommonOptions common = {};
+  RowVerbOptions rows = {};
+  std::optional<SpanFilter> filter = {};
+};
+
+Verb AddRowVerb(CLI::App* root, RowVerb verb);
+
+}  // namespace opscope

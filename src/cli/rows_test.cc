@@ -1,0 +1,117 @@
+// The verbs that print rows: the same answer in three forms, sorted, limited, and of chosen spans.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <string>
+
+#include "cli/program_for_test.h"
+
+namespace opscope {
+namespace {
+
+constexpr const char kTwoStreams[] = R"([
+{"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"ProfilerStep#2","cat":"user_annotation","pid":1,"tid":1,"ts":100,"dur":100},
+{"ph":"X","name":"gemm","cat":"kernel","pid":0,"tid":7,"ts":10,"dur":40,"args":{"device":0,"stream":7}},
+{"ph":"X","name":"gemm","cat":"kernel","pid":0,"tid":20,"ts":30,"dur":40,"args":{"device":0,"stream":20}},
+{"ph":"X","name":"Memcpy HtoD","cat":"gpu_memcpy","pid":0,"tid":20,"ts":150,"dur":10,"args":{"device":0,"stream":20}}])";
+
+constexpr const char kModules[] = R"([
+{"ph":"X","name":"nn.Module: Net_0","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"nn.Module: Linear_0","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":20},
+{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":10},
+{"ph":"X","name":"nn.Module: Linear_1","cat":"python_function","pid":1,"tid":1,"ts":50,"dur":50},
+{"ph":"X","name":"aten::add","cat":"cpu_op","pid":1,"tid":1,"ts":60,"dur":30}])";
+
+TEST_F(Cli, DevicesTellsTheBusyTimeOfEachStream) {
+  Put("gpu.json", kTwoStreams);
+  EXPECT_EQ(Run("devices gpu.json").out,
+            "Device  Stream  Spans       Busy  Busy %        Idle  Longest idle    Kernels     Copies  Sets\n"
+            "     0  all         3  70.000 us   46.7%   80.000 us     80.000 us  60.000 us  10.000 us  0 ns\n"
+            "     0  7           1  40.000 us   26.7%  110.000 us    110.000 us  40.000 us       0 ns  0 ns\n"
+            "     0  20          2  50.000 us   33.3%  100.000 us     80.000 us  40.000 us  10.000 us  0 ns\n");
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(Run("devices --json --limit 1 gpu.json").out);
+  const simdjson::dom::element devices = parser.parse(json);
+  EXPECT_EQ(std::string_view(devices["schema"]), "opscope.devices/1");
+  const simdjson::dom::array rows = devices["rows"];
+  ASSERT_EQ(rows.size(), 1u);
+  for (const auto& [key, ns] : {std::pair("busy_ns", 70000), std::pair("idle_ns", 80000), std::pair("copy_ns", 10000)})
+    EXPECT_EQ(int64_t(rows.at(0)[key]), ns) << key;
+  EXPECT_EQ(devices["problems"].get_array().error(), simdjson::SUCCESS);
+}
+
+TEST_F(Cli, DevicesWithoutWorkSaysSo) {
+  Put("none.json", "[]");
+  const Outcome outcome = Run("devices none.json");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.error, "opscope: there are no kernels, copies or sets of a device\n");
+}
+
+TEST_F(Cli, EveryVerbWithRowsChoosesSpansByCondition) {
+  Put("gpu.json", kTwoStreams);
+  Put("net.json", kModules);
+  EXPECT_EQ(Run("devices gpu.json --csv --where 'name = gemm and duration > 1us' --time 0us..25us").out,
+            "rank,device,stream,spans,busy_ns,busy_share,idle_ns,longest_idle_ns,kernel_ns,copy_ns,set_ns,window_ns\r\n"
+            "-1,0,all,1,40000,1,0,0,40000,0,0,40000\r\n"
+            "-1,0,7,1,40000,1,0,0,40000,0,0,40000\r\n");
+  EXPECT_EQ(Run("flame net.json --where 'category = cpu_op'").out,
+            "nn.Module: Net_0;nn.Module: Linear_0;aten::mm 10000\n"
+            "nn.Module: Net_0;nn.Module: Linear_1;aten::add 30000\n");
+  const std::string modules = Run("modules net.json --csv --where 'name = aten::add' --sort forward_self").out;
+  EXPECT_NE(modules.find("\r\nNet_0.Linear_1,2,0,1,1,30000,30000,"), std::string::npos) << modules;
+  EXPECT_NE(modules.find("\r\nNet_0.Linear_0,2,0,0,0,0,0,"), std::string::npos) << modules;
+  for (const char* verb : {"devices", "modules", "flame", "summary"}) {
+    const Outcome outcome = Run(std::string(verb) + " net.json --where 'name ='");
+    EXPECT_EQ(outcome.exit_code, 2) << verb;
+    EXPECT_TRUE(outcome.error.starts_with("opscope: " + std::string(verb) + ": --where: ")) << outcome.error;
+  }
+}
+
+TEST_F(Cli, ModulesAreIndentedInTheOrderOfTheProgramAndByPathWhenSorted) {
+  Put("net.json", kModules);
+  const std::string tree = Run("modules net.json").out;
+  EXPECT_LT(tree.find("\n  Linear_0 "), tree.find("\n  Linear_1 ")) << tree;
+  const std::string sorted = Run("modules net.json --sort forward").out;
+  EXPECT_LT(sorted.find("\nNet_0.Linear_1 "), sorted.find("\nNet_0.Linear_0 ")) << sorted;
+  const Outcome wrong = Run("modules net.json --sort price");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(IsOneLine(wrong.error)) << wrong.error;
+  EXPECT_NE(wrong.error.find("modules: --sort: cannot sort by 'price'"), std::string::npos) << wrong.error;
+}
+
+TEST_F(Cli, ModulesTellsWhatEachTookAndWhenThereAreNone) {
+  Put("net.json", kModules);
+  EXPECT_NE(Run("modules net.json --json").out.find("\"module\":\"Net_0.Linear_0\""), std::string::npos);
+  EXPECT_NE(Run("summary net.json --group-by name,module --csv").out.find("Net_0.Linear_0"), std::string::npos);
+  Put("none.json", R"([{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":5,"dur":10}])");
+  const Outcome none = Run("modules none.json");
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_EQ(none.out, "");
+  EXPECT_TRUE(IsOneLine(none.error)) << none.error;
+}
+
+TEST_F(Cli, InfoAsCsvHasALinePerFile) {
+  Put("gpu.json", kTwoStreams);
+  Put("net.json", kModules);
+  const std::string text = Run("info --csv gpu.json net.json").out;
+  EXPECT_TRUE(text.starts_with("file,format,format_version,compressed,processes,tracks,spans,")) << text;
+  EXPECT_NE(text.find("\r\ngpu.json,chrome-json,,none,2,3,5,0,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\r\nnet.json,chrome-json,,none,1,1,5,0,"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+}
+
+TEST_F(Cli, SeveralFilesHaveTheirNamesAsTitlesForPeopleOnly) {
+  Put("net.json", kModules);
+  for (const char* verb : {"info", "summary", "modules"}) {
+    const std::string text = Run(std::string(verb) + " net.json net.json").out;
+    EXPECT_TRUE(text.starts_with("net.json\n")) << text;
+    EXPECT_NE(text.find("\n\nnet.json\n"), std::string::npos) << text;
+    EXPECT_TRUE(Run(std::string(verb) + " --json net.json net.json").out.starts_with("{")) << verb;
+  }
+}
+
+}  // namespace
+}  // namespace opscope

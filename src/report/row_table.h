@@ -1,0 +1,60 @@
+// The rows of a result, said once and printed three ways: a table for people, CSV, and the "rows" of JSON.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/report.h"
+#include "opscope/result.h"
+
+namespace opscope {
+
+enum class RowUnit : uint8_t { kText, kNumber, kTime, kBytes, kAmount, kShare };
+
+struct RowColumn {
+  std::string key;    // in JSON and CSV; "": only for people
+  std::string title;  // for people; "": only in JSON and CSV
+  RowUnit unit = RowUnit::kNumber;
+  std::vector<std::string> texts;  // kText
+  std::vector<int64_t> numbers;    // kNumber, kTime (ns), kBytes, kAmount
+  std::vector<double> shares;      // kShare: of 1; NaN: of nothing
+};
+
+class RowTable {
+ public:
+  // Columns stand in the order in which they are added; all must be equally long in the end. The reference is valid
+  // until the next column.
+  RowColumn& Add(std::string_view key, std::string_view title, RowUnit unit);
+  void AddTexts(std::string_view key, std::string_view title, std::vector<std::string> texts);
+  void AddNumbers(std::string_view key, std::string_view title, RowUnit unit, std::vector<int64_t> numbers);
+  // Parts of a whole; a whole of 0 has no shares.
+  void AddShares(std::string_view key, std::string_view title, const std::vector<int64_t>& parts, int64_t whole);
+  // For people: hides a column in which all numbers are 0.
+  void HideIfZero(std::string_view key);
+
+  // Largest number first, or texts in their order; equal rows stay as they are. "total" may stand for "total_ns" or
+  // "total_bytes". kInvalidArgument names the keys.
+  [[nodiscard]] Status Sort(std::string_view key);
+
+  // limit 0: all rows; width 0: texts are never cut.
+  [[nodiscard]] std::string ForPeople(size_t limit, size_t width) const;
+  [[nodiscard]] std::string Csv(size_t limit) const;
+  void AppendJson(size_t limit, std::string* out) const;  // [{...}, ...]
+
+ private:
+  size_t RowCount(size_t limit) const;
+  std::vector<const RowColumn*> Shown(bool for_people) const;
+
+  std::vector<RowColumn> columns_;
+};
+
+// {"schema": ..., "rows": [...], "problems": [...]}
+[[nodiscard]] std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows,
+                                   const RowOptions& options);
+
+}  // namespace opscope
