@@ -35,6 +35,7 @@ struct Format {
 // One row per format, tried in order.
 constexpr Format kFormats[] = {
     {LooksLikeOpscope, ImportOpscope, nullptr},
+    {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
     {LooksLikeJson, nullptr, ImportChromeText},
 };
 
@@ -47,7 +48,7 @@ Result<const Format*> FindFormat(std::span<const std::byte> head, std::string_vi
     if (format.detect(head)) return &format;
   }
   const char* what =
-      head.empty() ? ": the file is empty" : ": not a trace: neither .opscope nor JSON (also in gzip or zstd)";
+      head.empty() ? ": the file is empty" : ": not a trace in a format that opscope reads (also in gzip or zstd)";
   return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
 }
 

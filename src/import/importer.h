@@ -34,4 +34,9 @@ namespace opscope {
 [[nodiscard]] Status ImportOpscope(std::span<const std::byte> bytes, std::string_view name,
                                    const ImportOptions& options, TraceBuilder* builder);
 
+// Paddle's protobuf dump (paddle_protobuf.cc).
+[[nodiscard]] Status ImportPaddleProtobuf(std::span<const std::byte> bytes, std::string_view name,
+                                          const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikePaddleProtobuf(std::span<const std::byte> bytes);
+
 }  // namespace opscope

@@ -1,0 +1,43 @@
+// What a fuzz target of an importer checks: any bytes give an error that names the place, or a Trace that leaves as
+// `.opscope` and as Chrome JSON and comes back without loss.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "import/importer.h"
+#include "opscope/export.h"
+#include "opscope/import.h"
+#include "opscope/result.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+using Importer = Status (*)(std::span<const std::byte>, std::string_view, const ImportOptions&, TraceBuilder*);
+
+inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
+  TraceBuilder builder;
+  const Status status = importer(std::as_bytes(input), "input", {.max_memory = uint64_t{256} << 20}, &builder);
+  if (!status.ok()) {
+    OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
+    OPSCOPE_CHECK(status.error().message.starts_with("input: at byte "));
+    return;
+  }
+  const Trace trace = builder.Build();
+  const std::string stored = OpscopeBytes(trace).value();
+  const Result<Trace> again = ImportBytes(std::as_bytes(std::span(stored)), "stored");
+  OPSCOPE_CHECK(again.ok());
+  OPSCOPE_CHECK(again.value().spans().size() == trace.spans().size());
+  const std::string text = ChromeTraceText(trace).value();
+  const Result<Trace> chrome = ImportBytes(std::as_bytes(std::span(text)), "export");
+  OPSCOPE_CHECK(chrome.ok() && !chrome.value().is_partial());
+  OPSCOPE_CHECK(chrome.value().spans().size() == trace.spans().size());
+}
+
+}  // namespace opscope
