@@ -5,12 +5,7 @@
 namespace opscope::python {
 namespace {
 
-struct Event {
-  PyObject ob_base;
-  EventColumns* columns;
-  uint32_t row;
-};
-static_assert(sizeof(Event) == 32);
+using Event = EventObject;
 
 Event* Self(PyObject* object) {
   return reinterpret_cast<Event*>(object);
@@ -40,14 +35,7 @@ PyObject* GetAttribute(PyObject* object, void* closure) {
     if (value != nullptr || PyErr_Occurred() != nullptr) return value;
   }
   if (self->columns == nullptr) return NoColumns(object, property->name);
-  try {
-    return property->read(*self->columns, self->row);
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  }
-  return nullptr;
+  return ReadProperty(*property, *self->columns, self->row);
 }
 
 PyObject* GetTimeRange(PyObject* object, void*) {
@@ -109,24 +97,8 @@ PyObject* EventNew(PyTypeObject* type, PyObject*, PyObject*) {
   return PyType_GenericAlloc(type, 0);
 }
 
-void EventDealloc(PyObject* object) {
-  Event* self = Self(object);
-  EventColumns* columns = self->columns;
-  PyTypeObject* type = Py_TYPE(object);
-  if (columns != nullptr) columns->Forget(self->row);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-  if (columns != nullptr) columns->Release();
-  Py_DECREF(type);
-}
-
-// (columns, row): what pickling keeps of an element.
-PyObject* EventPlace(PyObject* object, PyObject*) {
-  if (Self(object)->columns == nullptr) return NoColumns(object, "_place");
-  return Py_BuildValue("(OI)", Self(object)->columns->handle(), Self(object)->row);
-}
-
 PyMethodDef event_methods[] = {
-    {"_place", EventPlace, METH_NOARGS, nullptr},
+    {"_place", PlaceOfEvent, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -134,7 +106,7 @@ PyType_Slot event_slots[] = {
     {Py_tp_getset, nullptr},  // first: filled in by BindFunctionEvent
     {Py_tp_doc, const_cast<char*>("One operator, user range or kernel of a recording; comes from profile.events().")},
     {Py_tp_new, reinterpret_cast<void*>(EventNew)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(EventDealloc)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(DeallocateEvent)},
     {Py_tp_getattro, reinterpret_cast<void*>(EventGetAttribute)},
     {Py_tp_setattro, reinterpret_cast<void*>(EventSetAttribute)},
     {Py_tp_methods, event_methods},
@@ -150,8 +122,35 @@ PyType_Spec event_spec = {
 
 }  // namespace
 
+PyObject* ReadProperty(const EventProperty& property, EventColumns& columns, uint32_t row) {
+  try {
+    return property.read(columns, row);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  return nullptr;
+}
+
+void DeallocateEvent(PyObject* object) {
+  Event* self = Self(object);
+  EventColumns* columns = self->columns;
+  PyTypeObject* type = Py_TYPE(object);
+  if (columns != nullptr) columns->Forget(self->row);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+  if (columns != nullptr) columns->Release();
+  Py_DECREF(type);
+}
+
+PyObject* PlaceOfEvent(PyObject* object, PyObject*) {
+  if (Self(object)->columns == nullptr) return NoColumns(object, "_place");
+  return Py_BuildValue("(OI)", Self(object)->columns->handle(), Self(object)->row);
+}
+
 PyObject* MakeEvent(EventColumns* columns, uint32_t row) {
-  PyObject* made = PyType_GenericAlloc(event_type, 0);
+  PyTypeObject* type = columns->events().as_collected ? kineto_event_type : event_type;
+  PyObject* made = PyType_GenericAlloc(type, 0);
   if (made == nullptr) return nullptr;
   Self(made)->columns = columns;
   Self(made)->row = row;

@@ -1,4 +1,4 @@
-// Python's FunctionEvent objects: 32 bytes each, a reference to the columns of their recording and a
+// Python's FunctionEvent and KinetoEvent objects: 32 bytes each, a reference to the columns of their recording and a
 // row. Attributes are read from the columns; what a program sets is kept aside.
 //
 // Thread rule: with the GIL.
@@ -77,8 +77,21 @@ class EventColumns {
   std::vector<uint32_t> event_numbers_;                      // by span, made at first use
 };
 
-// A new element. REQUIRES: event_classes are set; columns->handle() was called.
+// What the objects of both types are.
+struct EventObject {
+  PyObject ob_base;
+  EventColumns* columns;
+  uint32_t row;
+};
+static_assert(sizeof(EventObject) == 32);
+void DeallocateEvent(PyObject* object);
+// (columns, row): what pickling keeps of an element.
+PyObject* PlaceOfEvent(PyObject* object, PyObject*);
+
+// A new element: a KinetoEvent where the columns are as_collected, else a FunctionEvent. REQUIRES: event_classes are
+// set; columns->handle() was called.
 PyObject* MakeEvent(EventColumns* columns, uint32_t row);
+extern PyTypeObject* kineto_event_type;
 // The row of an element of these columns; nullopt for anything else.
 std::optional<uint32_t> RowOf(PyObject* object, const EventColumns* columns);
 
@@ -91,11 +104,15 @@ struct EventProperty {
 extern const EventProperty kEventProperties[];
 extern const size_t kEventPropertyCount;
 
+// Reads an attribute; the exceptions of C++ are Python's afterwards.
+PyObject* ReadProperty(const EventProperty& property, EventColumns& columns, uint32_t row);
+
 // FunctionEvent.time_range of an event.
 PyObject* MakeInterval(PyObject* event, double start, double end);
 
-// Adds the types `FunctionEvent`, `Interval` and `FunctionEvents` to the module.
+// Adds the types `FunctionEvent`, `KinetoEvent`, `Interval` and `FunctionEvents` to the module.
 void BindFunctionEvent(nb::module_& module);
+void BindKinetoEvent(nb::module_& module);
 void BindInterval(nb::module_& module);
 void BindFunctionEvents(nb::module_& module);
 void BindTorchTable(nb::module_& module);

@@ -7,6 +7,7 @@ The original runs the same program beside ours in most tests.
 import collections
 import importlib
 import json
+import pickle
 
 import pytest
 
@@ -163,6 +164,64 @@ def test_allocations_are_raw_events_where_they_happened():
     assert any(e.nbytes() > 0 for e in ours)
     starts = [e.start_ns() for e in ours]
     assert starts == sorted(starts)
+
+
+def folding_program(module, **options):
+    """Ranges within ranges of their own name, which events() shows as one."""
+    import torch
+
+    def nested(depth):
+        with module.record_function("again"):
+            nested(depth - 1) if depth else torch.ones(3).sum()
+
+    with module.profile(activities=[module.ProfilerActivity.CPU], **options) as prof:
+        nested(3)
+    return prof
+
+
+def test_calls_that_events_fold_are_raw_events():
+    ours, theirs = (folding_program(profiler(side)) for side in SIDES)
+    names = [[event.name() for event in prof.profiler.kineto_results.events()] for prof in (ours, theirs)]
+    assert names[0] == names[1]
+    assert names[0].count("again") == 4
+    assert [event.name for event in ours.events()].count("again") == 1
+
+
+def raw_events(**options):
+    return small_program(profiler("opscope.torch"), **options).profiler.kineto_results.events()
+
+
+def test_raw_events_are_a_list_that_fills_itself():
+    events = raw_events()
+    assert isinstance(events, list) and type(events) is not list
+    assert list.__len__(events) == 0 and len(events) > 2 and events
+    assert list.__len__(events) == 0  # asking for the length made nothing
+    assert events[0] is events[0] and list.__len__(events) == len(events)
+    for use in (
+        lambda some: [1] + some,
+        lambda some: some + [1],
+        lambda some: some == [],
+        lambda some: sorted(some, key=lambda event: event.start_ns()),
+        lambda some: some.append(1),
+        lambda some: list(some),
+        lambda some: pickle.dumps(some),
+        lambda some: repr(some),
+    ):
+        fresh = raw_events()
+        use(fresh)
+        assert list.__len__(fresh) == len(fresh) > 2
+
+
+def test_raw_events_survive_pickling_and_their_list():
+    events = raw_events(profile_memory=True, record_shapes=True)
+    before = [(event.name(), event.start_ns(), event.nbytes(), event.shapes()) for event in events]
+    last = events[-1]
+    del events
+    assert last.name() == before[-1][0]
+    copies = pickle.loads(pickle.dumps(raw_events(profile_memory=True, record_shapes=True)))
+    assert [(event.name(), event.shapes()) for event in copies] == [(row[0], row[3]) for row in before]
+    with pytest.raises(TypeError):
+        type(last)()
 
 
 def test_raw_times_are_those_of_the_events():

@@ -222,6 +222,19 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
   SortAgain(n, work);
 }
 
+void ListAllocations(const Trace& trace, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  const size_t n = events.size();
+  if (trace.allocations().size() == 0) return;
+  events.allocation.assign(n, 0xffffffff);
+  events.cpu_memory_usage.assign(n, 0);
+  events.device_memory_usage.assign(n, 0);
+  for (uint32_t row = 0; row < trace.allocations().size(); ++row)
+    AppendMemoryEvent(trace, row, work);
+  events.rewritten_names.emplace_back("[memory]");
+  SortAgain(n, work);
+}
+
 void SumDeviceTimes(EventListWork* work) {
   FunctionEvents& events = work->events;
   const size_t n = events.size();

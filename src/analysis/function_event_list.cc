@@ -66,6 +66,7 @@ void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
   }
 }
 
+// names: null keeps every name, and with it every event.
 std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names) {
   const SpanColumns& spans = trace.spans();
   const TrackColumns& tracks = trace.tracks();
@@ -76,7 +77,7 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     const uint32_t first = tracks.first_span[track];
     for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
       if (!roles[Row(spans.category[row])].is_listed) continue;
-      const StringId name = names->Rewrite(spans.name[row]);
+      const StringId name = names == nullptr ? spans.name[row] : names->Rewrite(spans.name[row]);
       if (name == StringId::kNone) continue;
       const int64_t start = spans.start[row].ns;
       keys.push_back({start, (spans.start[row] + spans.duration[row]).ns, row, Row(name)});
@@ -130,8 +131,8 @@ void ListEvents(const Trace& trace, EventListWork* work) {
   const TrackColumns& tracks = trace.tracks();
   const std::vector<CategoryRole> roles = RolesOfCategories(trace);
   NameRewriter names(trace);
-  const std::vector<ListKey> keys = SortedKeys(trace, roles, &names);
   FunctionEvents& events = work->events;
+  const std::vector<ListKey> keys = SortedKeys(trace, roles, events.as_collected ? nullptr : &names);
   const size_t n = keys.size();
   events.rewritten_names = names.TakeRewritten();
   events.first_rewritten_name = static_cast<uint32_t>(trace.string_count());

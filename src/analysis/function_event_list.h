@@ -1,5 +1,7 @@
 // Steps of BuildFunctionEvents, one function each; every one runs once, in this order:
 //   ListEvents -> LinkDeviceEvents -> AttributeMemory -> BuildCallTree -> FoldRepeatedCalls -> SumDeviceTimes
+// and with as_collected:
+//   ListEvents -> LinkDeviceEvents -> ListAllocations -> BuildCollectedTree
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -40,5 +42,7 @@ void AttributeMemory(const Trace& trace, EventListWork* work);
 void BuildCallTree(EventListWork* work);
 void FoldRepeatedCalls(EventListWork* work);
 void SumDeviceTimes(EventListWork* work);
+void ListAllocations(const Trace& trace, EventListWork* work);
+void BuildCollectedTree(const Trace& trace, EventListWork* work);
 
 }  // namespace opscope

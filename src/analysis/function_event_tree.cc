@@ -2,9 +2,16 @@
 // its thread whose half-open interval holds it. Events that overlap in part have no relation, and the
 // earlier one leaves the stack for good. Then chains of equal names with a single child become one event.
 //
+// The tree of what was collected (BuildCollectedTree) is another one: an event is the child of the innermost event that
+// is open on its thread when it begins, wherever it ends itself, also when that one ends at the same time. A thread
+// that has nothing open is below what is open on the thread of the forward operator, from its first such event on.
+//
 // Times are compared as the doubles that torch compares. The list is in order, so one pass with one stack
 // per thread gives what torch gets by sorting each thread.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/function_event_list.h"
@@ -73,15 +80,68 @@ void RemoveEvents(const std::vector<uint32_t>& new_row, EventListWork* work) {
   Renumber(new_row, &work->kernels);
 }
 
+// The open events of each thread while the collected ones are gone through by start.
+class OpenEvents {
+ public:
+  explicit OpenEvents(const FunctionEvents& events) : events_(events) {}
+
+  // What is open there, kNoRow: nothing.
+  uint32_t InnermostAt(uint32_t thread, double start) {
+    const auto found = threads_.find(thread);
+    if (found == threads_.end()) return kNoRow;
+    std::vector<Open>& open = found->second.open;
+    // What ends takes along what began in it.
+    while (!open.empty() && open.back().first_end < start)
+      open.pop_back();
+    return open.empty() ? found->second.below : open.back().row;
+  }
+  void Begin(uint32_t thread, uint32_t row) {
+    std::vector<Open>& open = threads_[thread].open;
+    const double end = events_.end_us[row];
+    open.push_back({row, open.empty() ? end : std::min(end, open.back().first_end)});
+  }
+  // What events of the thread are children of when nothing is open there.
+  void SetBelow(uint32_t thread, uint32_t row) { threads_[thread].below = row; }
+
+ private:
+  struct Open {
+    uint32_t row;
+    double first_end;  // of it and those around it
+  };
+  struct Thread {
+    std::vector<Open> open;
+    uint32_t below = kNoRow;
+  };
+  const FunctionEvents& events_;
+  std::unordered_map<uint32_t, Thread> threads_;
+};
+
+// Children are added one after the other.
+class ChildList {
+ public:
+  explicit ChildList(FunctionEvents* events) : events_(*events), last_child_(events->size(), kNoRow) {
+    events_.parent.assign(events_.size(), EventIndex::kNone);
+    events_.first_child.assign(events_.size(), EventIndex::kNone);
+    events_.next_sibling.assign(events_.size(), EventIndex::kNone);
+  }
+  void Add(uint32_t parent, uint32_t child) {
+    events_.parent[child] = EventIndex{parent};
+    uint32_t& last = last_child_[parent];
+    (last == kNoRow ? events_.first_child[parent] : events_.next_sibling[last]) = EventIndex{child};
+    last = child;
+  }
+
+ private:
+  FunctionEvents& events_;
+  std::vector<uint32_t> last_child_;
+};
+
 }  // namespace
 
 void BuildCallTree(EventListWork* work) {
   FunctionEvents& events = work->events;
   const size_t n = events.size();
-  events.parent.assign(n, EventIndex::kNone);
-  events.first_child.assign(n, EventIndex::kNone);
-  events.next_sibling.assign(n, EventIndex::kNone);
-  std::vector<uint32_t> last_child(n, kNoRow);
+  ChildList children(&events);
   std::vector<std::vector<uint32_t>> open(work->lane_count);
   for (size_t i = 0; i < n; ++i) {
     if (!NestsOnThread(events.flags[i])) continue;
@@ -91,17 +151,34 @@ void BuildCallTree(EventListWork* work) {
       stack.pop_back();
     }
     const auto row = static_cast<uint32_t>(i);
-    if (!stack.empty()) {
-      const uint32_t parent = stack.back();
-      events.parent[i] = EventIndex{parent};
-      if (last_child[parent] == kNoRow) {
-        events.first_child[parent] = EventIndex{row};
-      } else {
-        events.next_sibling[last_child[parent]] = EventIndex{row};
-      }
-      last_child[parent] = row;
-    }
+    if (!stack.empty()) children.Add(stack.back(), row);
     stack.push_back(row);
+  }
+}
+
+void BuildCollectedTree(const Trace& trace, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  ChildList children(&events);
+  OpenEvents open(events);
+  for (uint32_t row = 0; row < events.size(); ++row) {
+    if ((events.flags[row] & function_event_flags::kDevice) != 0) continue;
+    const uint32_t thread = events.thread[row];
+    uint32_t parent = open.InnermostAt(thread, events.start_us[row]);
+    const SpanId span = events.span[row];
+    const uint64_t forward = span == SpanId::kNone ? 0 : trace.spans().forward_thread[Row(span)];
+    if (parent == kNoRow && forward != 0 && forward != thread) {
+      parent = open.InnermostAt(static_cast<uint32_t>(forward), events.start_us[row]);
+      if (parent != kNoRow) open.SetBelow(thread, parent);
+    }
+    if (parent != kNoRow) children.Add(parent, row);
+    if (events.end_us[row] > events.start_us[row]) open.Begin(thread, row);
+  }
+  for (uint32_t row = 0; row < work->kernel_of.size(); ++row) {
+    const KernelRange range = work->kernel_of[row];
+    for (uint32_t k = range.first; k < range.first + range.count; ++k) {
+      const uint32_t kernel = Row(work->kernels[k]);
+      if (events.parent[kernel] == EventIndex::kNone) children.Add(row, kernel);
+    }
   }
 }
 

@@ -71,12 +71,18 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   work.events.compensated_sums = options.compensated_sums;
   work.events.with_flops = IsSetInMetadata(trace, "with_flops");
   work.events.profile_memory = IsSetInMetadata(trace, "profile_memory");
+  work.events.as_collected = options.as_collected;
   ListEvents(trace, &work);
   LinkDeviceEvents(trace, &work);
-  AttributeMemory(trace, &work);
-  BuildCallTree(&work);
-  FoldRepeatedCalls(&work);
-  SumDeviceTimes(&work);
+  if (options.as_collected) {
+    ListAllocations(trace, &work);
+    BuildCollectedTree(trace, &work);
+  } else {
+    AttributeMemory(trace, &work);
+    BuildCallTree(&work);
+    FoldRepeatedCalls(&work);
+    SumDeviceTimes(&work);
+  }
   const FlopRuleSet flop_rules = options.only_torch_flops ? FlopRuleSet::kOnlyTorch : FlopRuleSet::kAll;
   if (work.events.with_flops) work.events.flops = FlopsOfEvents(trace, work.events, flop_rules);
   return std::move(work.events);

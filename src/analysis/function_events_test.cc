@@ -274,5 +274,58 @@ TEST(FunctionEvents, AreEmptyForAnEmptyTrace) {
   EXPECT_TRUE(AverageFunctionEvents(trace, events).empty());
 }
 
+// Two spans of one name, the outer one crossed by a third; allocations in and outside of them; a span of another thread
+// whose forward operator is on the first.
+Trace CollectedTrace() {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  const TrackId main = builder.AddTrack({.process = process, .tid = 10, .logical_thread = 1});
+  const TrackId other = builder.AddTrack({.process = process, .tid = 11, .logical_thread = 2});
+  const StringId op = builder.Intern("cpu_op");
+  const auto add = [&](TrackId track, int64_t start, int64_t duration, const char* name, uint64_t forward_thread) {
+    builder.AddSpan({.start = Timestamp{start},
+                     .duration = Duration{duration},
+                     .name = builder.Intern(name),
+                     .category = op,
+                     .track = track,
+                     .forward_thread = forward_thread});
+  };
+  builder.SetCrossing(main);
+  add(main, 0, 100, "same", 0);
+  add(main, 10, 50, "same", 0);
+  add(main, 20, 60, "crossing", 0);
+  add(main, 80, 5, "aten::is_leaf", 0);
+  add(other, 30, 10, "backward", 1);
+  add(other, 50, 10, "late", 0);
+  for (const int64_t time : {15, 150}) {
+    builder.AddAllocation({.time = Timestamp{time}, .track = main, .address = 1, .bytes = 64});
+  }
+  return builder.Build();
+}
+
+TEST(FunctionEvents, AreWhatWasCollectedWhenThatIsAsked) {
+  const Trace trace = CollectedTrace();
+  FunctionEventOptions options;
+  options.as_collected = true;
+  const FunctionEvents events = BuildFunctionEvents(trace, options);
+  std::string text;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const EventIndex parent = events.parent[i];
+    text += std::string(NameText(trace, events, i)) + " < " +
+            (parent == EventIndex::kNone ? "-" : std::string(NameText(trace, events, Row(parent)))) + "\n";
+  }
+  // The inner "same" ended at 60, and took "crossing" along.
+  EXPECT_EQ(text,
+            "same < -\n"
+            "same < same\n"
+            "[memory] < same\n"
+            "crossing < same\n"
+            "backward < crossing\n"
+            "late < crossing\n"
+            "aten::is_leaf < same\n"
+            "[memory] < -\n");
+  EXPECT_EQ(BuildFunctionEvents(trace).size(), 6u);  // without is_leaf and the first allocation
+}
+
 }  // namespace
 }  // namespace opscope

@@ -27,7 +27,8 @@ namespace function_event_flags {
 inline constexpr uint8_t kAsync = 1;           // is_async: outside the tree
 inline constexpr uint8_t kDevice = 2;          // runs on a device stream: device_type is not CPU
 inline constexpr uint8_t kUserAnnotation = 4;  // is_user_annotation
-inline constexpr uint8_t kMemory = 8;          // a "[memory]" row: an allocation outside every op; no span
+inline constexpr uint8_t kMemory =
+    8;  // a "[memory]" row: an allocation (outside every op unless as_collected); no span
 inline constexpr uint8_t kPythonFunction = 16;
 }  // namespace function_event_flags
 
@@ -39,6 +40,10 @@ struct FunctionEventOptions {
   std::optional<std::string> use_device;
   // FLOPs of the ops that torch.profiler has a formula for, and of no other.
   bool only_torch_flops = false;
+  // Not torch's list of events() but the one that it is made of, kineto_results.events(): every event, names as they
+  // were recorded, each allocation a kMemory row, calls within calls of the same name as they are. `parent` and the
+  // children are those of torch's experimental_event_tree(): what was open on the event's thread when it began.
+  bool as_collected = false;
   // Self times and totals add up as Python's sum() does from 3.12 on, which keeps the digits that rounding cuts off.
   bool compensated_sums = false;
 };
@@ -74,6 +79,7 @@ struct FunctionEvents {
   bool with_flops = false;
   bool only_torch_flops = false;
   bool compensated_sums = false;
+  bool as_collected = false;
 
   size_t size() const { return span.size(); }
   bool empty() const { return span.empty(); }

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """EventList: the list behind ``events()`` and ``key_averages()``.
 
-The list of a recording is filled at first use: ``len``, truth, ``key_averages`` and the totals are
-answered from the columns. Until then its class is ``_UnfilledEventList``, whose methods fill it and
-turn it into a plain ``EventList``, so that everything after runs at the speed of a list.
+The list of a recording is filled at first use (lazy_list.py): ``len``, truth, ``key_averages`` and the totals are
+answered from the columns.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from . import event_frame
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
 from .function_event import _require
+from .lazy_list import unfilled_kind
 from .made_event import build_tree
 from .whole_file import whole_file
 
@@ -244,55 +244,11 @@ def _sum_by_key(events, by_shapes, stack_n, by_overload) -> list[FunctionEventAv
     return list(sums.values())
 
 
-class _UnfilledEventList(EventList):
-    """An EventList whose elements do not exist yet. The class changes, the object stays."""
-
-    def _fill(self) -> EventList:
-        # The class first: filling twice is impossible even if an element's creation runs Python code.
-        self.__class__ = EventList
-        self._columns.fill(self)
-        return self
+class _UnfilledEventList(unfilled_kind(EventList)):
+    """What the columns answer without an element."""
 
     def _columns_that_speak(self):
         return self._columns
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __bool__(self) -> bool:
-        return len(self._columns) > 0
-
-
-def _filling(name: str):
-    method = getattr(list, name, None) or getattr(EventList, name)
-
-    def fill_first(self, *args, **kwargs):
-        self._fill()
-        return method(self, *args, **kwargs)
-
-    fill_first.__name__ = name
-    fill_first.__qualname__ = f"EventList.{name}"
-    fill_first.__doc__ = method.__doc__
-    return fill_first
-
-
-def _reflected_add(self, other):
-    # list has no __radd__; this one wins over list.__add__ because our class is a subclass of list.
-    if not isinstance(other, list):
-        return NotImplemented
-    return other + self._fill()
-
-
-# Everything that reads or writes elements. Comparisons are here too: `[] == events` asks the subclass first.
-_READS_ELEMENTS = (
-    "__add__ __iadd__ __mul__ __imul__ __rmul__ __contains__ __iter__ __reversed__ __getitem__ __setitem__"
-    " __delitem__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ __sizeof__ __reduce__ __reduce_ex__"
-    " append clear copy count extend index insert pop remove reverse sort"
-).split()
-for _name in _READS_ELEMENTS:
-    setattr(_UnfilledEventList, _name, _filling(_name))
-_UnfilledEventList.__radd__ = _reflected_add
-_UnfilledEventList.__hash__ = None
 
 
 def unfilled_events(columns, *, use_device=None, profile_memory=False, with_flops=False) -> EventList:

@@ -23,7 +23,7 @@ _DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, Devic
 
 
 # Members that Kineto itself writes beside the keyword arguments of a call.
-_KINETO_ARGS = {
+KINETO_ARGS = {
     "Call stack",
     "Ev Idx",
     "Module Hierarchy",
@@ -96,7 +96,7 @@ class _Rest(FormattedTimesMixin):
         members = self._extra_json
         if not members:
             return {}
-        return {name: value for name, value in json.loads("{" + members + "}").items() if name not in _KINETO_ARGS}
+        return {name: value for name, value in json.loads("{" + members + "}").items() if name not in KINETO_ARGS}
 
     def append_kernel(self, name, device, duration) -> None:
         """Adds a kernel to those that this event has launched."""

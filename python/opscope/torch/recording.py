@@ -228,10 +228,11 @@ class Recording(InnerProfile):
             with_flops=self._settings.with_flops,
         )
 
-    def last_cycle(self):
-        """(trace, its events, their columns) of this cycle, for KinetoResults."""
-        events = self._events_of(self.last_cycle_trace())
-        return Trace(self.last_cycle_trace()), events, events._columns
+    def collected(self) -> _core.FunctionEvents:
+        """What this cycle alone has collected, for KinetoResults."""
+        columns = _core.FunctionEvents(self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True)
+        columns.exposes_metadata = self._settings.expose_metadata
+        return columns
 
 
 def _microseconds_since(began: int) -> int:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists whose elements do not exist until they are looked at.
+
+They are ``list`` instances, because that is what programs ask for. Until the first use of an element the object is of
+a class whose methods fill it; then it becomes one of the plain class, and everything after runs at the speed of a list.
+"""
+
+from __future__ import annotations
+
+# Everything that reads or writes elements. Comparisons are here too: `[] == events` asks the subclass first.
+_READS_ELEMENTS = (
+    "__add__ __iadd__ __mul__ __imul__ __rmul__ __contains__ __iter__ __reversed__ __getitem__ __setitem__"
+    " __delitem__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__ __sizeof__ __reduce__ __reduce_ex__"
+    " append clear copy count extend index insert pop remove reverse sort"
+).split()
+
+
+def unfilled_kind(filled: type[list]) -> type[list]:
+    """The class of lists of this class before they are filled. ``_columns`` of an object has ``len`` and ``fill``."""
+
+    class Unfilled(filled):
+        """The class changes, the object stays."""
+
+        def _fill(self):
+            # The class first: filling twice is impossible even if an element's creation runs Python code.
+            self.__class__ = filled
+            self._columns.fill(self)
+            return self
+
+        def __len__(self) -> int:
+            return len(self._columns)
+
+        def __bool__(self) -> bool:
+            return len(self._columns) > 0
+
+        def __radd__(self, other):
+            # list has no __radd__; this one wins over list.__add__ because our class is a subclass of list.
+            if not isinstance(other, list):
+                return NotImplemented
+            return other + self._fill()
+
+        __hash__ = None
+
+    for name in _READS_ELEMENTS:
+        setattr(Unfilled, name, _filling(filled, name))
+    Unfilled.__name__ = f"_Unfilled{filled.__name__}"
+    Unfilled.__qualname__ = Unfilled.__name__
+    return Unfilled
+
+
+def _filling(filled: type[list], name: str):
+    method = getattr(list, name, None) or getattr(filled, name)
+
+    def fill_first(self, *args, **kwargs):
+        self._fill()
+        return method(self, *args, **kwargs)
+
+    fill_first.__name__ = name
+    fill_first.__qualname__ = f"{filled.__name__}.{name}"
+    fill_first.__doc__ = method.__doc__
+    return fill_first
