@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct ChromeExportOptions {
   bool compression_from_name = true;
   bool small_gzip = false;  // false: fast deflate (at most twice the bytes); true: close to gzip -6
   std::string trace_name;   // Kineto's "traceName"; empty: the path
+  // Spans, with their arrows, and instants of these categories ("cpu_op") and no others. They have the numbers that
+  // they have among all.
+  std::optional<std::vector<std::string>> only_categories = {};
   // Called on the caller's thread as the pieces of the file are written: how many, and how many there are.
   std::function<void(size_t written, size_t pieces)> on_progress = {};
 };

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/trace.h"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -51,11 +55,13 @@ void SaveOpscope(const SharedTrace& self, nb::object path) {
   Unwrap(WithoutGil([&] { return ExportOpscope(*self.trace, file); }), path);
 }
 
-void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb::object trace_name) {
+void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb::object trace_name,
+                  std::optional<std::vector<std::string>> only_categories) {
   const std::string file = FromPath(path);
   ChromeExportOptions options;
   options.small_gzip = small_gzip;
   options.trace_name = trace_name.is_none() ? std::string() : FromText(trace_name);
+  options.only_categories = std::move(only_categories);
   TerminalProgress progress(file);
   options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
   Unwrap(WithoutGil([&] { return ExportChromeTrace(*self.trace, file, options); }), path);
@@ -119,7 +125,8 @@ void BindTrace(nb::module_& module) {
   nb::class_<SharedTrace>(module, "Trace", "Immutable columns; opscope.Trace is the way to them.")
       .def("save", &SaveOpscope, nb::arg("path"), "Writes .opscope.")
       .def("export_chrome", &ExportChrome, nb::arg("path"), nb::arg("small_gzip") = false,
-           nb::arg("trace_name").none() = nb::none(), "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
+           nb::arg("trace_name").none() = nb::none(), nb::arg("only_categories").none() = nb::none(),
+           "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
       .def("info", &Info)
       .def_prop_ro("is_partial", [](const SharedTrace& self) { return self.trace->is_partial(); })
       .def_prop_ro("memory_bytes", [](const SharedTrace& self) { return self.trace->memory_bytes(); })

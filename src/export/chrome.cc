@@ -28,7 +28,7 @@ void WritePieces(const Trace& trace, Compression compression, const ChromeExport
   const bool small_gzip = options.small_gzip;
   const ChromePlan plan(trace, compression == Compression::kNone ? kPlainRows : kCompressedRows);
   const ChromePieces pieces(trace);
-  const ChromeRowWriter rows(trace, plan, pieces);
+  const ChromeRowWriter rows(trace, plan, pieces, options.only_categories);
   const ChromeHead head = MakeChromeHead(trace, plan, pieces);
   const std::string tail = MakeChromeTail(trace, trace_name);
   const size_t count = plan.blocks().size();

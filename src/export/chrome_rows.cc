@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -54,6 +55,19 @@ void PutCategory(std::string_view escaped, ChromeBuffer* out) {
 
 }  // namespace
 
+ChromeRowWriter::ChromeRowWriter(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
+                                 const std::optional<std::vector<std::string>>& only_categories)
+    : trace_(trace), plan_(plan), pieces_(pieces), writes_all_(!only_categories) {
+  if (writes_all_) return;
+  for (const std::string& category : *only_categories) {
+    if (const std::optional<StringId> id = trace.FindString(category)) written_.push_back(*id);
+  }
+}
+
+bool ChromeRowWriter::IsWritten(StringId category) const {
+  return writes_all_ || std::find(written_.begin(), written_.end(), category) != written_.end();
+}
+
 void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const {
   const size_t start = out->size();
   switch (block.section) {
@@ -70,12 +84,14 @@ void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeB
       WriteCounters(out);
       break;
     case ChromeSection::kAllocations:
+      if (!IsWritten(trace_.FindString("cpu_instant_event").value_or(StringId::kNone))) break;
       for (size_t i = block.begin; i < block.end; ++i)
         WriteAllocation(i, out);
       break;
     case ChromeSection::kInstants:
-      for (size_t i = block.begin; i < block.end; ++i)
-        WriteInstant(plan_.instants()[i], out);
+      for (size_t i = block.begin; i < block.end; ++i) {
+        if (IsWritten(trace_.instants().category[plan_.instants()[i]])) WriteInstant(plan_.instants()[i], out);
+      }
       break;
     case ChromeSection::kAsyncSpans:
       for (size_t i = block.begin; i < block.end; ++i)

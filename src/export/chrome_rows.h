@@ -4,8 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "export/chrome_buffer.h"
 #include "export/chrome_pieces.h"
@@ -25,8 +27,9 @@ inline bool HasMember(std::string_view members, std::string_view quoted_key) {
 
 class ChromeRowWriter {
  public:
-  ChromeRowWriter(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces)
-      : trace_(trace), plan_(plan), pieces_(pieces) {}
+  // only_categories: as in ChromeExportOptions.
+  ChromeRowWriter(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
+                  const std::optional<std::vector<std::string>>& only_categories = {});
 
   // `follows`: an event stands before, so the first one starts with a comma.
   void WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const;
@@ -44,6 +47,7 @@ class ChromeRowWriter {
     std::string call_stack;  // the member for `stack`
   };
 
+  bool IsWritten(StringId category) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
   void SetFrame(StringId category, TrackId track, SpanFrame* frame) const;
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
@@ -62,6 +66,8 @@ class ChromeRowWriter {
   const Trace& trace_;
   const ChromePlan& plan_;
   const ChromePieces& pieces_;
+  bool writes_all_ = true;
+  std::vector<StringId> written_;  // the categories, otherwise
 };
 
 }  // namespace opscope

@@ -13,9 +13,11 @@ void ChromeRowWriter::WriteSpans(const ChromeBlock& block, ChromeBuffer* out) co
                                [](const ChromeFlowEnd& end, size_t place) { return end.span < place; });
   SpanFrame frame;
   for (size_t place = block.begin; place < block.end; ++place) {
-    WriteSpan(place, &frame, out);
-    for (; flow != ends.end() && flow->span == place; ++flow)
-      WriteFlowEnd(*flow, out);
+    const bool is_written = IsWritten(trace_.spans().category[plan_.spans()[place]]);
+    if (is_written) WriteSpan(place, &frame, out);
+    for (; flow != ends.end() && flow->span == place; ++flow) {
+      if (is_written) WriteFlowEnd(*flow, out);
+    }
   }
 }
 

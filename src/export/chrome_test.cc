@@ -105,6 +105,18 @@ TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
   EXPECT_EQ(text, kExpected);
 }
 
+TEST(ChromeExport, LeavesOutOtherCategoriesButKeepsTheNumbers) {
+  ChromeExportOptions options;
+  options.only_categories.emplace();
+  const Trace trace = MakeRecording(2);
+  EXPECT_EQ(ChromeTraceText(trace, options).value().find("aten::add"), std::string::npos);
+  const Trace left = Import(ChromeTraceText(trace, options).value());
+  EXPECT_EQ(left.spans().size(), 1u);  // Kineto's own
+  options.only_categories->push_back("user_annotation");
+  options.only_categories->push_back("cpu_op");
+  EXPECT_EQ(ChromeTraceText(trace, options).value(), ChromeTraceText(trace).value());
+}
+
 TEST(ChromeExport, OfARecordingIsStableThroughAnImport) {
   // More rows than a block holds, so that several threads take part.
   const std::string first = ChromeTraceText(MakeRecording(20'000)).value();

@@ -54,7 +54,9 @@ class InnerProfile(EventResults):
 
     def export_chrome_trace(self, path, metadata=None, use_python_export=False):
         """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""
-        self.last_cycle_trace().export_chrome(path, trace_name=os.fsdecode(path))
+        self.last_cycle_trace().export_chrome(
+            path, trace_name=os.fsdecode(path), only_categories=self._settings.only_categories
+        )
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
         """``EventList.export_stacks`` of the events."""

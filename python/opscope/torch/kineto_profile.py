@@ -26,6 +26,7 @@ from .settings import (
     RecordingSettings,
     checked_timeout,
     refuse_activities,
+    selected_categories,
     usable_device,
 )
 from .views import Views
@@ -83,7 +84,7 @@ class _KinetoProfile(Views):
             self.activities, self.activity_filters = supported_activities(), {}
         else:
             self.activities, self.activity_filters = parse_activities(activities)
-        refuse_activities(self.activities, self.activity_filters, by_default=activities is None)
+        refuse_activities(self.activities, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
             raise ValueError(f"at_cap must be 'stop' or 'keep_newest', not {at_cap!r}")
         if not 0 < max_bytes < 1 << 63:
@@ -182,6 +183,7 @@ class _KinetoProfile(Views):
             record_to=_core.recording_path(self.record_to or "", self._recordings + 1),
             post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
             acc_events=bool(self.acc_events),
+            only_categories=selected_categories(self.activity_filters),
         )
         return Recording(settings, self._create_trace_id(), self._flight, earlier)
 

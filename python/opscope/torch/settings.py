@@ -41,6 +41,7 @@ class RecordingSettings:
     record_to: str = ""
     post_processing_timeout_s: float | None = None
     acc_events: bool = False
+    only_categories: list[str] | None = None  # of an exported trace; None: all
 
     @property
     def source_flags(self) -> int:
@@ -70,13 +71,8 @@ def checked_timeout(seconds: float | None) -> float | None:
     return seconds
 
 
-def refuse_activities(groups, selections, *, by_default: bool) -> None:
+def refuse_activities(groups, *, by_default: bool) -> None:
     """Activities that exist here but are not recorded yet; with ``by_default`` the user has asked for none by name."""
-    for group, names in selections.items():
-        if group == ProfilerActivity.CPU or names:
-            raise UnsupportedFeature(
-                "activities={...}", "single activity types cannot be selected", "the ProfilerActivity itself"
-            )
     device = device_of(groups)
     if device is None or not device_is_available(device):
         return
@@ -88,6 +84,26 @@ def refuse_activities(groups, selections, *, by_default: bool) -> None:
         )
         return
     raise UnsupportedFeature(f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded")
+
+
+# Kineto's activity types of the CPU group.
+_CPU_TYPES = frozenset(
+    "CPU_OP USER_ANNOTATION EXTERNAL_CORRELATION CUDA_RUNTIME CUDA_DRIVER CPU_INSTANT_EVENT PYTHON_FUNCTION XPU_RUNTIME"
+    " XPU_DRIVER PRIVATEUSE1_RUNTIME PRIVATEUSE1_DRIVER".split()
+)
+
+
+def selected_categories(selections) -> list[str] | None:
+    """The categories of a trace file that ``activities=[{ProfilerActivity.CPU: [...]}]`` leaves; None: all."""
+    names = selections.get(ProfilerActivity.CPU)
+    if names is None:
+        return None
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"names of activity types are texts, not {name!r}")
+        if name not in _CPU_TYPES:
+            raise RuntimeError(f"Unknown or non-member activity type name: '{name}'")
+    return sorted(name.lower() for name in names)
 
 
 def usable_device(device: str | None) -> str | None:
