@@ -29,6 +29,22 @@ install(TARGETS opscope_recorder EXPORT opscope-recorder
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(TARGETS opscope-native RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 
+# The program writes its own manual and completion, so they cannot differ from its options.
+set(manual ${PROJECT_BINARY_DIR}/manual)
+add_custom_command(
+  OUTPUT ${manual}/opscope.1 ${manual}/opscope ${manual}/_opscope ${manual}/opscope.fish
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${manual}
+  COMMAND opscope-native man > ${manual}/opscope.1
+  COMMAND opscope-native completion bash > ${manual}/opscope
+  COMMAND opscope-native completion zsh > ${manual}/_opscope
+  COMMAND opscope-native completion fish > ${manual}/opscope.fish
+  VERBATIM)
+add_custom_target(opscope-manual ALL DEPENDS ${manual}/opscope.1)
+install(FILES ${manual}/opscope.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES ${manual}/opscope DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(FILES ${manual}/_opscope DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+install(FILES ${manual}/opscope.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
+
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/opscope)
 # Apart, so that what links the recorder alone needs nobody's libraries.
 foreach(part IN ITEMS library recorder)

@@ -40,9 +40,10 @@ int RunArguments(int argc, const char* const* argv, const AskHost& ask_host) {
   root.set_version_flag("--version", kVersionText);
   root.require_subcommand(1);
   root.footer("Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).");
-  const std::vector<Verb> verbs = {AddSummaryVerb(&root), AddInfoVerb(&root),    AddExportVerb(&root),
-                                   AddConvertVerb(&root), AddMergeVerb(&root),   AddFlameVerb(&root),
-                                   AddModulesVerb(&root), AddDevicesVerb(&root), AddDoctorVerb(&root, ask_host)};
+  const std::vector<Verb> verbs = {AddSummaryVerb(&root),    AddInfoVerb(&root),    AddExportVerb(&root),
+                                   AddConvertVerb(&root),    AddMergeVerb(&root),   AddFlameVerb(&root),
+                                   AddModulesVerb(&root),    AddDevicesVerb(&root), AddDoctorVerb(&root, ask_host),
+                                   AddCompletionVerb(&root), AddManVerb(&root)};
   if (argc > 1 && argv[1][0] != '-' && !IsVerb(verbs, argv[1])) {
     PrintError("there is no '" + std::string(argv[1]) + "'; see 'opscope --help'");
     return kExitUsage;

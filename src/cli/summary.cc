@@ -87,12 +87,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
 
 bool ReadGroupKeys(SummaryOptions* options) {
   for (const std::string& name : options->group_names) {
-    const std::optional<GroupKey> key = GroupKeyFromName(name);
-    if (!key) {
-      PrintError("summary: --group-by: no '" + name +
-                 "'; choose from name, shape, category, thread, device, stack, module");
-      return false;
-    }
+    const std::optional<GroupKey> key = GroupKeyFromName(name);  // the command line let no other name pass
     if (options->style == "torch" && *key != GroupKey::kName && *key != GroupKey::kShape && *key != GroupKey::kStack) {
       PrintError("summary: --group-by: the torch style groups by name, shape and stack only");
       return false;
@@ -129,9 +124,9 @@ Verb AddSummaryVerb(CLI::App* root) {
       ->capture_default_str();
   app->add_flag("--corrected", options->corrected,
                 "times without what recording took; only recordings of opscope say how much that is");
-  app->add_option("--group-by", options->group_names,
-                  "name, shape, category, thread, device, stack, module; several with commas")
+  app->add_option("--group-by", options->group_names, "a row for each of these; several with commas")
       ->delimiter(',')
+      ->check(CLI::IsMember({"name", "shape", "category", "thread", "device", "stack", "module"}))
       ->expected(1)
       ->take_all()
       ->capture_default_str();

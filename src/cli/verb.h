@@ -44,6 +44,8 @@ Verb AddMergeVerb(CLI::App* root);
 Verb AddFlameVerb(CLI::App* root);
 Verb AddModulesVerb(CLI::App* root);
 Verb AddDevicesVerb(CLI::App* root);
+Verb AddCompletionVerb(CLI::App* root);
+Verb AddManVerb(CLI::App* root);
 Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
 
 // FILE..., --version, -q, -v, --no-color, --max-memory.

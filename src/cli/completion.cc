@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/surface.h"
+
+namespace opscope {
+namespace {
+
+std::string Joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+std::string AllNames(const std::vector<OptionFacts>& options) {
+  std::string text;
+  for (const OptionFacts& option : options)
+    text += (text.empty() ? "" : " ") + Joined(option.names, " ");
+  return text;
+}
+
+std::string AllVerbs(const SurfaceFacts& surface) {
+  std::string text;
+  for (const VerbFacts& verb : surface.verbs)
+    text += (text.empty() ? "" : " ") + Joined(verb.names, " ");
+  return text;
+}
+
+// Between apostrophes, for every shell: an apostrophe ends the text, stands escaped, and begins it again.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// An empty answer makes bash complete file names (complete -o default).
+std::string BashScript(const SurfaceFacts& surface) {
+  std::string cases, words;
+  for (const VerbFacts& verb : surface.verbs) {
+    const std::string names = Joined(verb.names, "|");
+    for (const OptionFacts& option : verb.options) {
+      if (option.value.empty()) continue;
+      for (const std::string& verb_name : verb.names) {
+        for (const std::string& name : option.names)
+          cases += (cases.ends_with('\n') || cases.empty() ? "    " : "|") + verb_name + ":" + name;
+      }
+      cases += ") choices=" + Quoted(Joined(option.choices, " ")) + "; is_value=1 ;;\n";
+    }
+    words += "    " + names + ") options=" + Quoted(AllNames(verb.options)) +
+             "; operands=" + Quoted(Joined(verb.operand_choices, " ")) + " ;;\n";
+  }
+  return "# bash completion for opscope; made by: opscope completion bash\n"
+         "_opscope() {\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  local verb='' word choices='' is_value='' options='' operands=''\n"
+         "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+         "    case $word in -*) ;; *) verb=$word; break ;; esac\n"
+         "  done\n"
+         "  COMPREPLY=()\n"
+         "  if [[ -z $verb ]]; then\n"
+         "    COMPREPLY=($(compgen -W " +
+         Quoted(AllVerbs(surface) + " " + AllNames(surface.options)) +
+         " -- \"$current\"))\n"
+         "    return\n"
+         "  fi\n"
+         "  case $verb:$previous in\n" +
+         cases +
+         "  esac\n"
+         "  case $verb in\n" +
+         words +
+         "  esac\n"
+         "  if [[ -n $is_value ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$choices\" -- \"$current\"))\n"
+         "  elif [[ $current == -* ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
+         "  elif [[ -n $operands ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$operands\" -- \"$current\"))\n"
+         "  fi\n"
+         "}\n"
+         "complete -o default -F _opscope opscope opscope-native\n";
+}
+
+// zsh's _arguments gives brackets and colons a meaning.
+std::string ZshText(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string ZshOption(const OptionFacts& option) {
+  std::string text;
+  const std::string action = option.choices.empty() ? "_files" : "(" + Joined(option.choices, " ") + ")";
+  for (const std::string& name : option.names) {
+    std::string spec = "*" + name + "[" + ZshText(option.description) + "]";
+    if (!option.value.empty()) spec += ":" + ZshText(option.value) + ":" + action;
+    text += " \\\n        " + Quoted(spec);
+  }
+  return text;
+}
+
+std::string ZshScript(const SurfaceFacts& surface) {
+  std::string verbs, cases, options;
+  for (const VerbFacts& verb : surface.verbs) {
+    for (const std::string& name : verb.names)
+      verbs += "    " + Quoted(name + ":" + ZshText(verb.description)) + "\n";
+    cases += "    " + Joined(verb.names, "|") + ")\n      _arguments -s";
+    for (const OptionFacts& option : verb.options)
+      cases += ZshOption(option);
+    if (!verb.operand_choices.empty()) {
+      cases += " \\\n        " + Quoted("*: :(" + Joined(verb.operand_choices, " ") + ")");
+    } else if (!verb.operands.empty()) {
+      cases += " \\\n        '*:file:_files'";
+    }
+    cases += " ;;\n";
+  }
+  for (const OptionFacts& option : surface.options)
+    options += ZshOption(option);
+  return "#compdef opscope opscope-native\n"
+         "# zsh completion for opscope; made by: opscope completion zsh\n"
+         "_opscope() {\n"
+         "  local -a verbs\n"
+         "  verbs=(\n" +
+         verbs +
+         "  )\n"
+         "  if (( CURRENT == 2 )); then\n"
+         "    _describe verb verbs\n"
+         "    _arguments -s" +
+         options +
+         "\n"
+         "    return\n"
+         "  fi\n"
+         "  local verb=$words[2]\n"
+         "  shift words\n"
+         "  (( CURRENT-- ))\n"
+         "  case $verb in\n" +
+         cases +
+         "  esac\n"
+         "}\n"
+         "if [[ $funcstack[1] = _opscope ]]; then _opscope \"$@\"; else compdef _opscope opscope opscope-native; fi\n";
+}
+
+std::string FishOption(const std::string& condition, const OptionFacts& option) {
+  std::string line = "complete -c opscope -n " + Quoted(condition);
+  for (const std::string& name : option.names)
+    line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  if (!option.choices.empty()) {
+    line += " -x -a " + Quoted(Joined(option.choices, " "));
+  } else if (!option.value.empty()) {
+    line += " -r";
+  }
+  return line + " -d " + Quoted(option.description) + "\n";
+}
+
+std::string FishScript(const SurfaceFacts& surface) {
+  std::string script = "# fish completion for opscope; made by: opscope completion fish\n";
+  for (const OptionFacts& option : surface.options)
+    script += FishOption("__fish_use_subcommand", option);
+  for (const VerbFacts& verb : surface.verbs) {
+    for (const std::string& name : verb.names)
+      script += "complete -c opscope -f -n __fish_use_subcommand -a " + name + " -d " + Quoted(verb.description) + "\n";
+    const std::string seen = "__fish_seen_subcommand_from " + Joined(verb.names, " ");
+    for (const OptionFacts& option : verb.options)
+      script += FishOption(seen, option);
+    if (!verb.operand_choices.empty()) {
+      script += "complete -c opscope -f -n " + Quoted(seen) + " -a " + Quoted(Joined(verb.operand_choices, " ")) + "\n";
+    }
+  }
+  return script;
+}
+
+}  // namespace
+
+std::string CompletionScript(const SurfaceFacts& surface, const std::string& shell) {
+  if (shell == "bash") return BashScript(surface);
+  return shell == "zsh" ? ZshScript(surface) : FishScript(surface);
+}
+
+}  // namespace opscope

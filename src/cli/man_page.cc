@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/surface.h"
+
+namespace opscope {
+namespace {
+
+constexpr std::pair<const char*, const char*> kEnvironment[] = {
+    {"NO_COLOR", "Set to anything: no colour, as with --no-color."},
+    {"COLUMNS", "The width of the tables, where the terminal does not tell it."},
+    {"OPSCOPE_LOG", "off: no progress on long work."},
+};
+
+constexpr std::pair<const char*, const char*> kExamples[] = {
+    {"opscope summary trace.json.gz --limit 20", "The twenty operators that took longest."},
+    {"opscope summary run.opscope --where 'name ~ conv and duration > 10us' --steps 3..7",
+     "Of steps 3 to 7, the convolutions that took longer than ten microseconds."},
+    {"opscope merge rank*.json.gz -o all.opscope", "The ranks of a job as one trace."},
+    {"opscope export all.opscope --to chrome -o - | gzip > all.json.gz", "Kineto's JSON, for any viewer."},
+    {"eval \"$(opscope completion bash)\"", "Completion in this shell."},
+};
+
+// roff reads a leading dot or apostrophe as a request, a backslash as an escape, and '-' as a hyphen.
+std::string Roff(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (escaped.empty() && (c == '.' || c == '\'')) escaped += "\\&";
+    if (c == '\\') {
+      escaped += "\\e";
+    } else if (c == '-') {
+      escaped += "\\-";
+    } else if (c == '\'') {
+      escaped += "\\(aq";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string Sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text + (text.ends_with('.') ? "" : ".");
+}
+
+std::string ValueOf(const OptionFacts& option) {
+  if (option.choices.empty()) return option.value;
+  std::string text;
+  for (const std::string& choice : option.choices)
+    text += (text.empty() ? "" : "|") + choice;
+  return text;
+}
+
+std::string Entry(const OptionFacts& option) {
+  std::string text = ".TP\n";
+  bool is_first = true;
+  for (const std::string& name : option.names) {
+    text += (is_first ? "\\fB" : ", \\fB") + Roff(name) + "\\fR";
+    is_first = false;
+  }
+  if (!option.value.empty()) text += " \\fI" + Roff(ValueOf(option)) + "\\fR";
+  return text + "\n" + Roff(Sentence(option.description)) + "\n";
+}
+
+bool IsIn(const OptionFacts& option, const VerbFacts& verb) {
+  return std::any_of(verb.options.begin(), verb.options.end(), [&](const OptionFacts& other) {
+    return other.names == option.names && other.description == option.description;
+  });
+}
+
+// Options that most verbs have are told once.
+std::vector<OptionFacts> CommonOptionsOf(const SurfaceFacts& surface) {
+  std::vector<OptionFacts> common;
+  for (const OptionFacts& option : surface.verbs.front().options) {
+    const auto verbs = std::count_if(surface.verbs.begin(), surface.verbs.end(),
+                                     [&](const VerbFacts& verb) { return IsIn(option, verb); });
+    if (static_cast<size_t>(verbs) * 2 > surface.verbs.size()) common.push_back(option);
+  }
+  return common;
+}
+
+std::string VerbSection(const VerbFacts& verb, const std::vector<OptionFacts>& common) {
+  std::string text = ".SS \"" + Roff(verb.names[0]);
+  for (size_t i = 1; i < verb.names.size(); ++i)
+    text += ", " + Roff(verb.names[i]);
+  text += (verb.operands.empty() ? "" : " " + Roff(verb.operands)) + "\"\n" + Roff(Sentence(verb.description)) + "\n";
+  for (const OptionFacts& option : verb.options) {
+    const bool is_common = std::any_of(common.begin(), common.end(), [&](const OptionFacts& other) {
+      return other.names == option.names && other.description == option.description;
+    });
+    if (!is_common) text += Entry(option);
+  }
+  return text + (verb.footer.empty() ? "" : ".PP\n" + Roff(verb.footer) + "\n");
+}
+
+}  // namespace
+
+std::string ManPage(const SurfaceFacts& surface, const std::string& version) {
+  const std::vector<OptionFacts> common = CommonOptionsOf(surface);
+  std::string page =
+      ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.SH NAME\nopscope \\- " +
+      Roff(surface.description) +
+      "\n.SH SYNOPSIS\n\\fBopscope\\fR \\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
+      ".SH DESCRIPTION\nReads traces, whoever wrote them, and answers questions about them. The format of "
+      "a file is found by its content; gzip and zstd are transparent; \\fB\\-\\fR is standard input. "
+      "Tables are for people; with \\fB\\-\\-json\\fR or \\fB\\-\\-csv\\fR times are integer "
+      "nanoseconds and sizes bytes.\n.SH VERBS\n";
+  for (const VerbFacts& verb : surface.verbs)
+    page += VerbSection(verb, common);
+  page += ".SH \"COMMON OPTIONS\"\n";
+  for (const OptionFacts& option : common)
+    page += Entry(option);
+  page += ".SH \"EXIT STATUS\"\n" + Roff(surface.footer) + "\n.SH ENVIRONMENT\n";
+  for (const auto& [name, meaning] : kEnvironment)
+    page += std::string(".TP\n\\fB") + Roff(name) + "\\fR\n" + Roff(meaning) + "\n";
+  page += ".SH EXAMPLES\n";
+  for (const auto& [command, meaning] : kExamples)
+    page += std::string(".TP\n\\fB") + Roff(command) + "\\fR\n" + Roff(meaning) + "\n";
+  return page;
+}
+
+}  // namespace opscope
