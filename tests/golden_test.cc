@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The formats that are imported; other folders of golden/ belong to other tests.
-constexpr const char* kFormats[] = {"chrome_json", "opscope", "paddle_protobuf"};
+constexpr const char* kFormats[] = {"chrome_json", "opscope", "paddle_protobuf", "xplane"};
 
 std::vector<fs::path> FindCases() {
   std::vector<fs::path> cases;

@@ -36,6 +36,7 @@ struct Format {
 constexpr Format kFormats[] = {
     {LooksLikeOpscope, ImportOpscope, nullptr},
     {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
+    {LooksLikeXPlane, ImportXPlane, nullptr},
     {LooksLikeJson, nullptr, ImportChromeText},
 };
 

@@ -37,6 +37,11 @@ namespace opscope {
 // Paddle's protobuf dump (paddle_protobuf.cc).
 [[nodiscard]] Status ImportPaddleProtobuf(std::span<const std::byte> bytes, std::string_view name,
                                           const ImportOptions& options, TraceBuilder* builder);
-[[nodiscard]] bool LooksLikePaddleProtobuf(std::span<const std::byte> bytes);
+[[nodiscard]] bool LooksLikePaddleProtobuf(std::span<const std::byte> head);
+
+// XLA's profiles, of JAX and others (xplane.cc).
+[[nodiscard]] Status ImportXPlane(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
+                                  TraceBuilder* builder);
+[[nodiscard]] bool LooksLikeXPlane(std::span<const std::byte> head);
 
 }  // namespace opscope
