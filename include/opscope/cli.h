@@ -22,11 +22,12 @@ using AskHost = std::function<HostFacts()>;
 // SIGPIPE ignored, a closed pipe ends the output quietly with 0.
 [[nodiscard]] int RunCli(int argc, const char* const* argv, const AskHost& ask_host = {});
 
-// Says on standard error, if that is a terminal, how far a long piece of work has come: "opscope: WHAT: 42 %", once it
-// has lasted, twice a second; the line is wiped at the end. Silent with OPSCOPE_LOG=off.
+// Draws on standard error, if that is a terminal, how far a long piece of work has come, with a bar and the time that
+// it will still take: "opscope: WHAT [########............]  42 %, 3 s left", once it has lasted a second, four times a
+// second; the line is wiped at the end. Silent with OPSCOPE_LOG=off.
 class TerminalProgress {
  public:
-  explicit TerminalProgress(std::string what, std::chrono::milliseconds quiet_at_first = std::chrono::seconds(2));
+  explicit TerminalProgress(std::string what, std::chrono::milliseconds quiet_at_first = std::chrono::seconds(1));
   ~TerminalProgress();
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;
@@ -38,6 +39,7 @@ class TerminalProgress {
   std::string what_;
   bool is_silent_;
   bool has_shown_ = false;
+  Clock::time_point begin_;
   Clock::time_point next_;
 };
 

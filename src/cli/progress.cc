@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,7 +14,8 @@
 namespace opscope {
 namespace {
 
-constexpr std::chrono::milliseconds kBetween(500);
+constexpr std::chrono::milliseconds kBetween(250);
+constexpr size_t kCells = 20;
 
 void Write(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -29,10 +34,41 @@ std::string Printable(std::string text) {
   return text;
 }
 
+size_t WidthOfStandardError() {
+  winsize size = {};
+  constexpr size_t kUsualWidth = 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
+}
+
+// " [########............]  42 %"
+std::string Bar(size_t done, size_t total) {
+  const double part = std::min(static_cast<double>(done) / static_cast<double>(total), 1.0);
+  const auto full = static_cast<size_t>(part * kCells);
+  const std::string percent = std::to_string(static_cast<int>(part * 100));
+  return " [" + std::string(full, '#') + std::string(kCells - full, '.') + "] " +
+         std::string(percent.size() < 3 ? 3 - percent.size() : 0, ' ') + percent + " %";
+}
+
+// Nothing while too little is done to tell.
+std::string TimeLeft(size_t done, size_t total, std::chrono::duration<double> elapsed) {
+  if (done * 50 < total || done >= total) return {};
+  const double seconds = elapsed.count() * static_cast<double>(total - done) / static_cast<double>(done);
+  if (!(seconds >= 0.5)) return {};
+  return seconds < 100 ? ", " + std::to_string(std::lround(seconds)) + " s left"
+                       : ", " + std::to_string(std::lround(seconds / 60)) + " min left";
+}
+
+// A line that fits, or the terminal could not wipe it: the name gives way at its front.
+std::string Line(const std::string& what, const std::string& rest) {
+  const size_t room = std::max<size_t>(WidthOfStandardError(), rest.size() + 20) - rest.size() - 10;
+  const std::string name = what.size() <= room ? what : "..." + what.substr(what.size() - room + 3);
+  return "\r\x1b[Kopscope: " + name + rest;
+}
+
 }  // namespace
 
 TerminalProgress::TerminalProgress(std::string what, std::chrono::milliseconds quiet_at_first)
-    : what_(Printable(std::move(what))), is_silent_(IsSilent()), next_(Clock::now() + quiet_at_first) {
+    : what_(Printable(std::move(what))), is_silent_(IsSilent()), begin_(Clock::now()), next_(begin_ + quiet_at_first) {
 }
 
 TerminalProgress::~TerminalProgress() {
@@ -45,7 +81,7 @@ void TerminalProgress::Show(size_t done, size_t total) {
   if (now < next_) return;
   next_ = now + kBetween;
   has_shown_ = true;
-  Write("\r\x1b[Kopscope: " + what_ + ": " + std::to_string(done * 100 / total) + " %");
+  Write(Line(what_, Bar(done, total) + TimeLeft(done, total, now - begin_)));
 }
 
 }  // namespace opscope

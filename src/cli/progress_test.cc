@@ -33,13 +33,14 @@ class StandardError {
   int other_side_;
 };
 
-std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first) {
+constexpr const char kName[] =
+    "a\x1b"
+    "b.json";
+
+std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first, const std::string& name) {
   StandardError captured(fd, other_side);
   {
-    TerminalProgress progress(
-        "a\x1b"
-        "b.json",
-        quiet_at_first);
+    TerminalProgress progress(name, quiet_at_first);
     progress.Show(1, 4);
     progress.Show(2, 4);
     progress.Show(0, 0);
@@ -47,15 +48,25 @@ std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_f
   return captured.Take();
 }
 
-std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first) {
+std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first, const std::string& name = kName) {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(master, 0);
   EXPECT_EQ(grantpt(master) + unlockpt(master), 0);
-  return ShownOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first);
+  return ShownOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first, name);
 }
 
 TEST(TerminalProgress, TellsATerminalHowFarItIsAndWipesTheLine) {
-  EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0)), "\r\x1b[Kopscope: a?b.json: 25 %\r\x1b[K");
+  EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0)),
+            "\r\x1b[Kopscope: a?b.json [#####...............]  25 %\r\x1b[K");
+}
+
+TEST(TerminalProgress, CutsANameThatDoesNotFitAtItsFront) {
+  const std::string shown =
+      ShownOnTerminal(std::chrono::milliseconds(0), std::string(200, 'x') + "/the_end_of_the_name.json");
+  const std::string line = shown.substr(4, shown.rfind('\r') - 4);
+  EXPECT_LT(line.size(), 80u) << line;
+  EXPECT_TRUE(line.starts_with("opscope: ...x")) << line;
+  EXPECT_NE(line.find("/the_end_of_the_name.json [#####."), std::string::npos) << line;
 }
 
 TEST(TerminalProgress, IsSilentWhileTheWorkIsShort) {
@@ -65,7 +76,7 @@ TEST(TerminalProgress, IsSilentWhileTheWorkIsShort) {
 TEST(TerminalProgress, IsSilentWhereNobodyLooks) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  EXPECT_EQ(ShownOn(ends[1], ends[0], std::chrono::milliseconds(0)), "");
+  EXPECT_EQ(ShownOn(ends[1], ends[0], std::chrono::milliseconds(0), kName), "");
 }
 
 TEST(TerminalProgress, IsSilentWhenLoggingIsOff) {

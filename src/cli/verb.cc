@@ -5,12 +5,15 @@
 #include "base/short_memory.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
+#include "opscope/cli.h"
 #include "opscope/import.h"
 
 namespace opscope {
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   ImportOptions options;
   options.max_memory = common.max_memory;
+  TerminalProgress progress(file == "-" ? "standard input" : file);
+  if (!common.quiet) options.on_progress = [&](uint64_t read, uint64_t total) { progress.Show(read, total); };
   if (file != "-") return ImportFile(file, options);
   Result<FileBytes> input = FileBytes::Open("/dev/stdin");
   if (!input.ok()) return input.error();
