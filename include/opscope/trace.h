@@ -157,6 +157,7 @@ struct AllocationColumns {
   std::span<const int64_t> total_reserved;   // -1 unknown
   std::span<const int32_t> device_type;      // torch's DeviceType number
   std::span<const int32_t> device;           // index, -1
+  std::span<const StackId> stack;            // where the program asked for it, kNone
   size_t size() const { return time.size(); }
 };
 

@@ -83,11 +83,13 @@ void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeB
     case ChromeSection::kCounters:
       WriteCounters(out);
       break;
-    case ChromeSection::kAllocations:
+    case ChromeSection::kAllocations: {
       if (!IsWritten(trace_.FindString("cpu_instant_event").value_or(StringId::kNone))) break;
+      SpanFrame frame;
       for (size_t i = block.begin; i < block.end; ++i)
-        WriteAllocation(i, out);
+        WriteAllocation(i, &frame, out);
       break;
+    }
     case ChromeSection::kInstants:
       for (size_t i = block.begin; i < block.end; ++i) {
         if (IsWritten(trace_.instants().category[plan_.instants()[i]])) WriteInstant(plan_.instants()[i], out);
@@ -125,7 +127,7 @@ void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) 
   out->Put(end.arrives ? "\", \"bp\": \"e\"}" : "\"}");
 }
 
-void ChromeRowWriter::WriteAllocation(size_t row, ChromeBuffer* out) const {
+void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const {
   const AllocationColumns& allocations = trace_.allocations();
   const uint32_t instant = plan_.memory_instant(row);
   const std::string_view track = pieces_.track(allocations.track[row]);
@@ -144,6 +146,8 @@ void ChromeRowWriter::WriteAllocation(size_t row, ChromeBuffer* out) const {
     members.Signed("\"Device Id\": ", allocations.device[row]);
     members.Signed("\"Device Type\": ", allocations.device_type[row]);
     members.Unsigned("\"Addr\": ", allocations.address[row]);
+    const std::string_view stack = CallStack(allocations.stack[row], frame);
+    if (!stack.empty()) members.Text(stack);
     const std::string_view extra =
         instant == UINT32_MAX ? std::string_view() : trace_.text(trace_.instants().extra[instant]);
     if (!extra.empty()) members.Text(extra);

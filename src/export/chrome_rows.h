@@ -56,7 +56,7 @@ class ChromeRowWriter {
   // The row of python_calls for a span of the frame's category, or their number.
   size_t PythonCallOf(uint32_t span, SpanFrame* frame) const;
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
-  void WriteAllocation(size_t row, ChromeBuffer* out) const;
+  void WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const;
   void WriteInstant(uint32_t row, ChromeBuffer* out) const;
   void WriteCounters(ChromeBuffer* out) const;
   void WriteAsyncSpan(size_t row, ChromeBuffer* out) const;

@@ -256,6 +256,7 @@ void OpscopeWriter::WriteEvents() {
         Transform::kSparseDelta);
     Put(block, 0, wire::allocation::kDeviceType, allocations.device_type, first, count, Transform::kSigned);
     Put(block, wire::kMinusOne, wire::allocation::kDevice, allocations.device, first, count, Transform::kSigned);
+    Put(block, wire::kNoId, wire::allocation::kStack, allocations.stack, first, count);
   });
   const HeldTensorColumns& held = trace_.held_tensors();
   WriteRows(wire::kHeldTensors, held.size(), [&](size_t first, size_t count, TableBlockWriter* block) {

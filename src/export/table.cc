@@ -180,6 +180,7 @@ TableView Allocations(const Trace& trace) {
       .Add("total_reserved", t.total_reserved)
       .Add("device_type", t.device_type)
       .Add("device", t.device)
+      .Add("stack", t.stack)
       .Take();
 }
 

@@ -230,6 +230,8 @@ ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& membe
       known = read_int(value, INT32_MIN, INT32_MAX, &allocation.row.device_type);
     } else if (key == "Device Id") {
       known = read_int(value, INT32_MIN, INT32_MAX, &allocation.row.device);
+    } else if (key == "Call stack") {
+      known = value.is_string() && ReadCallStack(value, &allocation.row.stack);
     }
     if (!known) Keep(member);
   }

@@ -290,6 +290,7 @@ bool ColumnTables::AddAllocations(const TableBlock& block) {
   const Values reserved = reader.Read(wire::allocation::kTotalReserved, wire::kMinusOne);
   const Values device_type = reader.Read(wire::allocation::kDeviceType, 0);
   const Values device = reader.Read(wire::allocation::kDevice, wire::kMinusOne);
+  const Values stack = reader.Read(wire::allocation::kStack, wire::kNoId);
   if (!reader.ok()) return false;
   for (size_t i = 0; i < reader.rows(); ++i) {
     builder_->AddAllocation({.time = {Signed(time[i])},
@@ -299,7 +300,8 @@ bool ColumnTables::AddAllocations(const TableBlock& block) {
                              .total_allocated = Signed(allocated[i]),
                              .total_reserved = Signed(reserved[i]),
                              .device_type = static_cast<int32_t>(device_type[i]),
-                             .device = static_cast<int32_t>(device[i])});
+                             .device = static_cast<int32_t>(device[i]),
+                             .stack = stack[i] - 1 < stacks_.size() ? stacks_[stack[i] - 1] : StackId::kNone});
   }
   return true;
 }

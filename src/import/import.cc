@@ -37,6 +37,7 @@ constexpr Format kFormats[] = {
     {LooksLikeOpscope, ImportOpscope, nullptr},
     {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
     {LooksLikeXPlane, ImportXPlane, nullptr},
+    {LooksLikeMemorySnapshotJson, ImportMemorySnapshotJson, nullptr},
     {LooksLikeJson, nullptr, ImportChromeText},
 };
 

@@ -30,6 +30,11 @@ namespace opscope {
                                       const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
 
+// Snapshots of torch's caching allocator, dumped as JSON (memory_snapshot_json.cc).
+[[nodiscard]] Status ImportMemorySnapshotJson(std::span<const std::byte> text, std::string_view name,
+                                              const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head);
+
 // `.opscope` files: raw chunks, column blocks, any mix (opscope_file.cc).
 [[nodiscard]] Status ImportOpscope(std::span<const std::byte> bytes, std::string_view name,
                                    const ImportOptions& options, TraceBuilder* builder);

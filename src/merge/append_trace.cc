@@ -117,7 +117,7 @@ class TraceAppender::Copy {
                         .correlation = Moved(rows.correlation[i], bases_.correlation),
                         .external_id = Moved(rows.external_id[i], bases_.external),
                         .args = rows.args[i] == ArgsId::kNone ? ArgsId::kNone : arguments_[Row(rows.args[i])],
-                        .stack = rows.stack[i] == StackId::kNone ? StackId::kNone : stacks_[Row(rows.stack[i])],
+                        .stack = Stack(rows.stack[i]),
                         .extra = Text(rows.extra[i])});
     }
   }
@@ -156,7 +156,7 @@ class TraceAppender::Copy {
     for (size_t i = 0; i < blocks.size(); ++i) {
       builder_.AddAllocation({shift_(blocks.time[i]), Track(blocks.track[i]), blocks.address[i], blocks.bytes[i],
                               blocks.total_allocated[i], blocks.total_reserved[i], blocks.device_type[i],
-                              blocks.device[i]});
+                              blocks.device[i], Stack(blocks.stack[i])});
     }
   }
 
@@ -193,6 +193,8 @@ class TraceAppender::Copy {
   AddedSpan Span(SpanId span) const {
     return span == SpanId::kNone ? AddedSpan::kNone : static_cast<AddedSpan>(Row(span) + first_span_);
   }
+
+  StackId Stack(StackId id) const { return id == StackId::kNone ? id : stacks_[Row(id)]; }
 
   const Trace& trace_;
   const TimeShift& shift_;

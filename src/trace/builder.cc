@@ -252,6 +252,13 @@ FrameId TraceBuilder::AddFrame(StringId text) {
 StackId TraceBuilder::AddStack(FrameId frame, StackId caller) {
   return storage_->stacks.AddStack(frame, caller);
 }
+std::string TraceBuilder::CallStackText(StackId stack) const {
+  std::string text;
+  const StackColumns stacks = storage_->stacks.stacks();
+  for (; stack != StackId::kNone; stack = stacks.caller[Row(stack)])
+    text.append(this->text(storage_->stacks.frames().text[Row(stacks.frame[Row(stack)])])).append(";");
+  return text;
+}
 ArgsId TraceBuilder::AddArguments(std::span<const ArgumentRow> arguments) {
   return storage_->arguments.Add(arguments);
 }

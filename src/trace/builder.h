@@ -97,6 +97,7 @@ struct AllocationRow {
   uint64_t address = 0;
   int64_t bytes = 0, total_allocated = -1, total_reserved = -1;
   int32_t device_type = 0, device = -1;
+  StackId stack = StackId::kNone;
 };
 
 struct PythonCallRow {
@@ -200,6 +201,7 @@ class TraceBuilder {
   void FillStacksFromCalls();
   FrameId AddFrame(StringId text);                  // unique
   StackId AddStack(FrameId frame, StackId caller);  // unique
+  std::string CallStackText(StackId stack) const;   // innermost first, each frame closed by ';', as Kineto prints it
   // Unique: equal lists give the same id. An empty list gives kNone.
   ArgsId AddArguments(std::span<const ArgumentRow> arguments);
   void AddMetadata(std::string_view key, std::string_view json);  // a key that is there is replaced

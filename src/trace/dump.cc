@@ -250,6 +250,7 @@ class Dumper {
       Number("total_reserved", rows.total_reserved[i], -1);
       Number("device_type", rows.device_type[i], 0);
       Number("device", rows.device[i], -1);
+      DumpStack(rows.stack[i]);
       End();
     }
   }

@@ -120,7 +120,8 @@ class RandomTrace {
       builder_.AddInstant({Time(), Text(), Text(), Track(), static_cast<uint8_t>("tpg"[Below(3)]), MaybeText()});
       builder_.AddCounter({Time(), Text(), Text(), Track(), static_cast<double>(AnySigned()) / 7});
       builder_.AddAllocation({Time(), Track(), Any(), AnySigned(), AnySigned(), AnySigned(),
-                              static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32())});
+                              static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()),
+                              stacks_[Below(stacks_.size())]});
       builder_.AddFlow({Any(), Text(), Text(), Time(), Track(), MaybeSpan(), Time(), Track(), MaybeSpan()});
       builder_.AddHeldTensor({Time(), Track(), Any(), static_cast<HeldAs>(Below(3)), Any(), Any(),
                               static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()), AnySigned()});

@@ -148,20 +148,21 @@ struct AllocationTable {
   Column<uint64_t> address;
   Column<int64_t> bytes, total_allocated, total_reserved;
   Column<int32_t> device_type, device;
+  Column<StackId> stack;
 
   void Add(const AllocationRow& row) {
     time.push_back(row.time), track.push_back(row.track), address.push_back(row.address), bytes.push_back(row.bytes);
     total_allocated.push_back(row.total_allocated), total_reserved.push_back(row.total_reserved);
-    device_type.push_back(row.device_type), device.push_back(row.device);
+    device_type.push_back(row.device_type), device.push_back(row.device), stack.push_back(row.stack);
   }
   AllocationColumns view() const {
     return {time.view(),           track.view(),       address.view(), bytes.view(), total_allocated.view(),
-            total_reserved.view(), device_type.view(), device.view()};
+            total_reserved.view(), device_type.view(), device.view(),  stack.view()};
   }
   template <typename Visit>
   void ForEach(Visit visit) {
     visit(time), visit(track), visit(address), visit(bytes), visit(total_allocated), visit(total_reserved),
-        visit(device_type), visit(device);
+        visit(device_type), visit(device), visit(stack);
   }
 };
 

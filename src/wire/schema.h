@@ -120,7 +120,8 @@ enum : uint32_t {
   kTotalAllocated = 5,
   kTotalReserved = 6,
   kDeviceType = 7,
-  kDevice = 8
+  kDevice = 8,
+  kStack = 9
 };
 }
 

@@ -1,0 +1,89 @@
+// What the importers of JSON documents other than Chrome traces have in common: the scanner, the limit of memory, and
+// what to say of wrong values.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "import/chrome_json_number.h"
+#include "import/importer.h"
+#include "import/json_walk.h"
+
+namespace opscope {
+
+class JsonImport {
+ public:
+  JsonImport(std::span<const std::byte> bytes, const ImportOptions& options, TraceBuilder* builder)
+      : scanner_(TextOf(bytes)),
+        begin_(TextOf(bytes).data()),
+        size_(bytes.size()),
+        limit_(options.max_memory),
+        builder_(builder) {
+    scanner_.SkipByteOrderMark();
+  }
+
+  JsonScanner& scanner() { return scanner_; }
+  uint64_t rows() const { return rows_; }
+
+  // One more row was read whole. False: over the limit of memory, which stops the walk. `waiting`: bytes that the
+  // importer holds itself.
+  bool CountRow(uint64_t waiting = 0) {
+    if (++rows_ % 1024 != 0 || limit_ == 0 || size_ + builder_->memory_bytes() + waiting <= limit_) return true;
+    return Stop();
+  }
+  bool is_due() const { return limit_ != 0 && rows_ % 1024 == 1023; }  // the next CountRow looks at the memory
+
+  void BadValue(const JsonValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
+  int64_t OffsetOf(const JsonValue& value) const { return value.text.data() - begin_; }
+
+  // A whole number; of anything else `otherwise`, and a problem is counted.
+  int64_t Integer(const JsonValue& value, int64_t otherwise) {
+    const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
+    if (!number) BadValue(value);
+    return number.value_or(otherwise);
+  }
+  uint64_t Unsigned(const JsonValue& value, uint64_t otherwise) {
+    const auto number = value.is_number() ? ParseUnsigned(value.text) : std::nullopt;
+    if (!number) BadValue(value);
+    return number.value_or(otherwise);
+  }
+
+  // Reads past the value at the cursor.
+  bool Skip() { return SkipValue(&scanner_); }
+  // Likewise, and keeps it as metadata.
+  bool KeepAsMetadata(const JsonValue& key) {
+    JsonValue value;
+    if (!scanner_.ReadValue(&value)) return false;
+    std::string json;
+    AppendCleanJson(&json, value);
+    builder_->AddMetadata(DecodedText(key), json);
+    return true;
+  }
+
+  // The answer of the importer, when `whole` is what the walk of the document answered.
+  Status End(bool whole, std::string_view name) {
+    if (stopped_) return {};
+    return EndOfDocument(&scanner_, whole, rows_ != 0, name, builder_);
+  }
+
+ private:
+  bool Stop() {
+    builder_->AddProblem("over_memory_limit", static_cast<int64_t>(scanner_.offset()));
+    stopped_ = true;
+    return false;
+  }
+
+  JsonScanner scanner_;
+  const char* begin_;
+  uint64_t size_, limit_;
+  TraceBuilder* builder_;
+  uint64_t rows_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace opscope

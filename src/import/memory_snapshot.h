@@ -1,0 +1,138 @@
+// Fills a Trace from a snapshot of torch's caching allocator (torch.cuda.memory._snapshot()), whatever file it came in:
+// the JSON importer and the pickle importer read the same lists and call this row by row, in the order of the file.
+//
+//   torch                                       Trace
+//   device_traces: alloc, free_completed        allocations, each with its "[memory]" instant
+//   device_traces: everything else              instants named after the action, category "memory_action"
+//   segments, blocks (the state at the end)     instants "segment" and "block", category "memory_state", at the last
+//   time external_annotations                        spans of category "user_annotation" frames stacks, of allocations;
+//   of other rows as text in `extra`
+//
+// The history is a ring, so its beginning is mostly gone. Blocks that live at the end or are freed without having been
+// allocated in it become allocations at the first time of their device, so that the rows sum up to what lives at the
+// end; totals are reckoned backwards from the end, so they are right however much is gone. A free_requested that the
+// free_completed of the same block follows at once says nothing more and has no row of its own.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct SnapshotFrame {
+  std::string_view file = {}, function = {};
+  int64_t line = 0;
+};
+
+// `extra` everywhere: further members as JSON text ("\"pool_id\": [0, 1]"), or "".
+struct SnapshotSegment {
+  int64_t device = 0;
+  uint64_t address = 0;
+  int64_t total_size = 0;
+  StackId stack = StackId::kNone;
+  std::string_view extra = {};
+};
+
+struct SnapshotBlock {
+  int64_t device = 0;  // of its segment
+  uint64_t address = 0;
+  int64_t size = 0;
+  int64_t requested_size = -1;  // -1: the file does not tell; the size then
+  std::string_view state = {};  // "active_allocated", "active_awaiting_free" (or "active_pending_free"), "inactive"
+  StackId stack = StackId::kNone;
+  std::string_view extra = {};
+};
+
+struct SnapshotAction {
+  int64_t device = 0;
+  std::string_view action = {};
+  uint64_t address = 0;
+  int64_t size = 0;
+  int64_t time_us = -1;  // since 1970; -1: none, older files
+  StackId stack = StackId::kNone;
+  std::string_view extra = {};
+};
+
+struct SnapshotAnnotation {
+  int64_t device = 0;
+  bool begins = false;
+  std::string_view name = {};
+  int64_t time_us = -1;
+};
+
+class MemorySnapshotTables {
+ public:
+  explicit MemorySnapshotTables(TraceBuilder* builder);
+
+  // Innermost first, as torch lists them. kNone for an empty list.
+  StackId AddStack(std::span<const SnapshotFrame> frames);
+
+  void AddSegment(const SnapshotSegment& row);
+  void AddBlock(const SnapshotBlock& row);
+  void AddAction(const SnapshotAction& row);  // those of one device in their order
+  void AddAnnotation(const SnapshotAnnotation& row);
+  // Bytes that wait for Finish beside what the builder holds, for a memory limit.
+  uint64_t memory_bytes() const;
+  // Adds all rows. Call once, after the last row; sets info().epoch_ns and info().recorded.
+  void Finish();
+
+ private:
+  struct Action {
+    StringId action = StringId::kEmpty, extra = StringId::kNone;
+    uint64_t address = 0;
+    int64_t size = 0, time_us = -1;
+    StackId stack = StackId::kNone;
+  };
+  struct Piece {  // a segment or a block
+    bool is_block = false, lives = false;
+    StringId extra = StringId::kNone;
+    uint64_t address = 0;
+    int64_t size = 0, requested = 0;
+    StackId stack = StackId::kNone;
+  };
+  struct Annotation {
+    bool begins = false;
+    StringId name = StringId::kEmpty;
+    int64_t time_us = -1;
+  };
+  struct Device {
+    std::vector<Action> actions;
+    std::vector<Piece> pieces;
+    std::vector<Annotation> annotations;
+    int64_t allocated = 0, reserved = 0;  // at the end
+    TrackId track = TrackId::kNone;
+  };
+  struct Totals {
+    int64_t allocated = 0, reserved = 0;
+  };
+
+  void FindEpoch();
+  Timestamp TimeOf(int64_t time_us, size_t ordinal) const;
+  std::vector<Totals> ReckonTotals(const Device& device) const;
+  void AddHistory(int64_t number, Device* device);
+  void AddOlderBlocks(int64_t number, const Device& device, Timestamp time);
+  void AddAllocation(int64_t number, const Device& device, AllocationRow row, StringId extra);
+  void AddInstant(const Device& device, Timestamp time, StringId name, StringId category, const Action& action);
+  void AddState(const Device& device);
+  void AddAnnotations(const Device& device);
+
+  TraceBuilder* builder_;
+  std::map<int64_t, Device> devices_;
+  StringId memory_, instant_category_, action_category_, state_category_;
+  StringId alloc_, free_requested_, free_completed_, segment_alloc_, segment_free_, segment_map_, segment_unmap_;
+  int64_t epoch_us_ = 0, last_us_ = 0;
+  bool has_times_ = false, lacks_times_ = false;
+  size_t ordinals_ = 0;
+  uint64_t rows_ = 0;
+};
+
+}  // namespace opscope
