@@ -2,8 +2,8 @@
 #include "import/chrome_json_args.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "import/chrome_json_argument_lists.h"
 #include "import/chrome_json_number.h"
 
 namespace opscope {
@@ -61,34 +61,51 @@ ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   return call.present && is_known && has_caller ? call : ChromePythonCall{};
 }
 
+JsonMember ListMember(int list, const JsonValue& value) {
+  JsonMember member;
+  member.key.kind = JsonValue::Kind::kString;
+  member.key.text = kListNames[list];
+  member.value = value;
+  return member;
+}
+
+// False: the member says nothing that JSON can say.
+bool AppendMember(std::string* extra, const JsonMember& member) {
+  if (member.value.kind == JsonValue::Kind::kNotFinite) return false;
+  if (!extra->empty()) *extra += ", ";
+  AppendCleanJson(extra, member.key);
+  *extra += ": ";
+  AppendCleanJson(extra, member.value);
+  return true;
+}
+
+// "inner;outer;": innermost first, every frame closed by ';'. Other spellings cannot be printed again.
+bool IsPrintableStack(std::string_view text) {
+  return text.size() >= 2 && text.back() == ';' && text.front() != ';' && text.find(";;") == std::string_view::npos;
+}
+
 }  // namespace
 
 StringId ChromeArgs::Text(const JsonValue& value) {
-  if (value.plain) return builder_->Intern(value.text);
+  if (value.plain) return part_->InternView(value.text);
   decoded_.clear();
   AppendDecoded(&decoded_, value.text);
-  return builder_->Intern(decoded_);
+  return part_->Intern(decoded_);
 }
 
 void ChromeArgs::Keep(const JsonMember& member) {
-  if (member.value.kind == JsonValue::Kind::kNotFinite) {
-    ++dropped_values_;
-    return;
-  }
-  if (!extra_.empty()) extra_ += ", ";
-  AppendCleanJson(&extra_, member.key);
-  extra_ += ": ";
-  AppendCleanJson(&extra_, member.value);
+  if (!AppendMember(&extra_, member)) ++dropped_values_;
 }
 
 StringId ChromeArgs::TakeExtra() {
   if (extra_.empty()) return StringId::kNone;
-  const StringId id = builder_->Intern(extra_);
+  const StringId id = part_->Intern(extra_);
   extra_.clear();
   return id;
 }
 
-StringId ChromeArgs::ReadExtra(const std::vector<JsonMember>& members) {
+StringId ChromeArgs::ReadExtra(const std::vector<JsonMember>& members, std::string_view first) {
+  extra_.assign(first);
   for (const JsonMember& member : members)
     Keep(member);
   return TakeExtra();
@@ -130,7 +147,7 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
 void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call) {
   JsonValue lists[4];
   bool any_list = false;
-  const bool is_python = call != nullptr && builder_->text(row->category) == "python_function";
+  const bool is_python = call != nullptr && part_->text(row->category) == "python_function";
   if (is_python) *call = ReadPythonCall(members);
   const JsonMember* forward_thread = nullptr;
   for (const JsonMember& member : members) {
@@ -150,56 +167,35 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
   if (forward_thread != nullptr && (row->sequence < 0 || !ReadKnown(*forward_thread, row))) Keep(*forward_thread);
   if (any_list && !ReadLists(lists, &row->args)) {
     for (int i = 0; i < 4; ++i) {
-      if (!lists[i].present()) continue;
-      JsonMember member;
-      member.key.kind = JsonValue::Kind::kString;
-      member.key.text = kListNames[i];
-      member.value = lists[i];
-      Keep(member);
+      if (lists[i].present()) Keep(ListMember(i, lists[i]));
     }
   }
   row->extra = TakeExtra();
 }
 
+// False: not even arrays.
 bool ChromeArgs::ReadLists(const JsonValue (&lists)[4], ArgsId* args) {
+  std::string_view texts[4];
+  for (int i = 0; i < 4; ++i) {
+    if (lists[i].present() && lists[i].kind != JsonValue::Kind::kArray) return false;
+    texts[i] = lists[i].text;
+  }
   key_.clear();
-  for (const JsonValue& list : lists) {
-    if (list.present() && list.kind != JsonValue::Kind::kArray) return false;
-    key_.append(list.text).append("\n");
-  }
-  const auto found = args_of_text_.find(std::string_view(key_));
-  if (found != args_of_text_.end()) {
-    *args = found->second;
-    return *args != ArgsId::kNone;
-  }
-  ArgumentListTexts texts{lists[0].text, lists[1].text, lists[2].text, lists[3].text};
-  *args = AddChromeArguments(texts, builder_);
-  args_of_text_.emplace(key_, *args);
-  return *args != ArgsId::kNone;
+  AppendListTexts(texts, &key_);
+  *args = static_cast<ArgsId>(part_->lists.Add(key_));
+  return true;
 }
 
-// "inner;outer;": innermost first, every frame closed by ';'. Other spellings cannot be printed again.
 bool ChromeArgs::ReadCallStack(const JsonValue& value, StackId* stack) {
-  const auto found = stack_of_text_.find(value.text);
-  if (found != stack_of_text_.end()) {
-    *stack = found->second;
-    return *stack != StackId::kNone;
+  std::string_view text = value.text;
+  if (!value.plain) {
+    decoded_.clear();
+    AppendDecoded(&decoded_, text);
+    text = decoded_;
   }
-  decoded_.clear();
-  AppendDecoded(&decoded_, value.text);
-  std::string_view rest = decoded_;
-  StackId caller = StackId::kNone;
-  const bool printable =
-      rest.size() >= 2 && rest.back() == ';' && rest.front() != ';' && rest.find(";;") == std::string_view::npos;
-  while (printable && !rest.empty()) {
-    rest.remove_suffix(1);
-    const size_t start = rest.rfind(';') == std::string_view::npos ? 0 : rest.rfind(';') + 1;
-    caller = builder_->AddStack(builder_->AddFrame(builder_->Intern(rest.substr(start))), caller);
-    rest = rest.substr(0, start);
-  }
-  stack_of_text_.emplace(value.text, caller);
-  *stack = caller;
-  return caller != StackId::kNone;
+  if (!IsPrintableStack(text)) return false;
+  *stack = static_cast<StackId>(part_->stacks.AddView(value.text));
+  return true;
 }
 
 ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& members, StringId* extra) {
@@ -245,14 +241,64 @@ ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& membe
   return allocation;
 }
 
-StringId ChromeArgs::Merge(StringId earlier, StringId later) {
+void AppendListTexts(const std::string_view (&texts)[4], std::string* key) {
+  for (const std::string_view text : texts) {
+    const uint64_t size = text.size();
+    key->append(reinterpret_cast<const char*>(&size), sizeof(size));
+  }
+  for (const std::string_view text : texts)
+    key->append(text);
+}
+
+void ReadListTexts(std::string_view key, std::string_view (&texts)[4]) {
+  uint64_t sizes[4];
+  std::memcpy(sizes, key.data(), sizeof(sizes));
+  key.remove_prefix(sizeof(sizes));
+  for (int i = 0; i < 4; ++i) {
+    texts[i] = key.substr(0, static_cast<size_t>(sizes[i]));
+    key.remove_prefix(texts[i].size());
+  }
+}
+
+StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* builder) {
+  std::string_view texts[4];
+  ReadListTexts(key, texts);
+  std::string members(builder->text(extra));
+  for (int i = 0; i < 4; ++i) {
+    if (texts[i].empty()) continue;
+    JsonValue value;
+    JsonScanner scanner(texts[i]);
+    scanner.ReadValue(&value);  // it was read before: this is for `plain`
+    AppendMember(&members, ListMember(i, value));
+  }
+  return builder->Intern(members);
+}
+
+StackId AddCallStack(std::string_view json_text, TraceBuilder* builder) {
+  std::string decoded;
+  AppendDecoded(&decoded, json_text);
+  std::string_view rest = decoded;
+  StackId caller = StackId::kNone;
+  while (!rest.empty()) {
+    rest.remove_suffix(1);
+    const size_t start = rest.rfind(';') == std::string_view::npos ? 0 : rest.rfind(';') + 1;
+    caller = builder->AddStack(builder->AddFrame(builder->Intern(rest.substr(start))), caller);
+    rest = rest.substr(0, start);
+  }
+  return caller;
+}
+
+StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder) {
   if (earlier == StringId::kNone || later == StringId::kNone) return earlier == StringId::kNone ? later : earlier;
   std::string both = "{";
-  both.append(builder_->text(earlier)).append(", ").append(builder_->text(later)).append("}");
+  both.append(builder->text(earlier)).append(", ").append(builder->text(later)).append("}");
   JsonScanner scanner(both);
   std::vector<JsonMember> members;
   if (!scanner.ReadMembers(&members)) return earlier;
-  return ReadExtra(members);
+  std::string extra;
+  for (const JsonMember& member : members)
+    AppendMember(&extra, member);
+  return builder->Intern(extra);
 }
 
 }  // namespace opscope

@@ -5,8 +5,8 @@
 //   "Input type": ["float", "TensorList", "Scalar"], "Concrete Inputs": ["", "", "1.5"]
 //
 // which become one argument list when the exporter can print exactly these texts from it; lists of
-// other forms stay in `extra`. Operators repeat their lists, so the texts are looked up before they are
-// parsed.
+// other forms stay in `extra`. Operators repeat their lists, so their texts are numbered here and parsed once for the
+// whole file (chrome_json_join.h).
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "import/chrome_json_event.h"
+#include "import/chrome_json_part.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -34,43 +34,43 @@ struct ChromeAllocation {
   AllocationRow row;
 };
 
+// Reads into one part after the other.
 class ChromeArgs {
  public:
-  explicit ChromeArgs(TraceBuilder* builder) : builder_(builder) {}
+  void Begin(ChromePart* part) { part_ = part; }
 
   // Fills the columns that the members stand for, and `extra`. Without `call` the numbers of one stay in `extra`.
   void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call = nullptr);
-  // Everything as it is; kNone when there is nothing.
-  StringId ReadExtra(const std::vector<JsonMember>& members);
+  // Everything as it is, behind `first` (members of JSON, or ""); kNone when there is nothing.
+  StringId ReadExtra(const std::vector<JsonMember>& members, std::string_view first = {});
   // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`.
   ChromeAllocation ReadAllocation(const std::vector<JsonMember>& members, StringId* extra);
-
-  // The members of both, those of `later` winning; either may be kNone.
-  StringId Merge(StringId earlier, StringId later);
 
   StringId Text(const JsonValue& value);
   uint64_t dropped_values() const { return dropped_values_; }  // members that were NaN or infinite
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-  template <typename Id>
-  using IdOfText = std::unordered_map<std::string, Id, TextHash, std::equal_to<>>;
-
   bool ReadKnown(const JsonMember& member, SpanRow* row);
   bool ReadLists(const JsonValue (&lists)[4], ArgsId* args);
-  bool ParseLists(const JsonValue (&lists)[4], ArgsId* args);
   bool ReadCallStack(const JsonValue& value, StackId* stack);
   void Keep(const JsonMember& member);
   StringId TakeExtra();
 
-  TraceBuilder* builder_;
-  IdOfText<ArgsId> args_of_text_;  // kNone: these texts stay in extra
-  IdOfText<StackId> stack_of_text_;
+  ChromePart* part_ = nullptr;
   std::string extra_, key_, decoded_;
   uint64_t dropped_values_ = 0;
 };
+
+// What ChromePart::lists holds, and back again. A list that the file does not have is "".
+void AppendListTexts(const std::string_view (&texts)[4], std::string* key);
+void ReadListTexts(std::string_view key, std::string_view (&texts)[4]);
+// The lists as members of `extra`, behind those that are there.
+StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* builder);
+
+// Adds the frames of a call stack, as it stands in the file.
+StackId AddCallStack(std::string_view json_text, TraceBuilder* builder);
+
+// The members of both, those of `later` winning; either may be kNone.
+StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder);
 
 }  // namespace opscope

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "import/chrome_json_scan.h"
@@ -15,8 +15,8 @@ namespace opscope {
 struct ChromeEvent {
   JsonValue phase, name, category, pid, tid, time, duration, id, scope;
   std::vector<JsonMember> args;
-  bool empty = true;  // "{}"
-  size_t offset = 0;  // of its '{'
+  bool empty = true;    // "{}"
+  uint64_t offset = 0;  // of its '{'
 
   char phase_letter() const { return phase.is_string() && phase.text.size() == 1 ? phase.text[0] : '\0'; }
 };

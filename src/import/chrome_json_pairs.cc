@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "import/chrome_json_args.h"
+
 namespace opscope {
 namespace {
 
@@ -31,20 +33,6 @@ void ForEachGroup(const Rows& rows, const std::vector<uint32_t>& order, Key key,
 
 }  // namespace
 
-void ChromePairs::NoteTime(TrackId track, int64_t ns) {
-  if (Row(track) >= last_ns_.size()) last_ns_.resize(Row(track) + 1, INT64_MIN);
-  last_ns_[Row(track)] = std::max(last_ns_[Row(track)], ns);
-}
-
-void ChromePairs::AddHalf(const SpanRow& row, int64_t offset, bool begin) {
-  NoteTime(row.track, row.start.ns);
-  halves_.push_back({.row = row, .offset = offset, .begin = begin, .drop = !begin});
-}
-
-void ChromePairs::AddAsyncHalf(const AsyncSpanRow& row, int64_t offset, bool begin) {
-  async_halves_.push_back({.row = row, .offset = offset, .begin = begin});
-}
-
 uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last) {
   uint64_t lost = 0;
   std::vector<uint32_t> open;
@@ -65,12 +53,12 @@ uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size
       builder_->AddProblem("mismatched_end", half.offset);
     }
     begin.row.duration = half.row.start - begin.row.start;
-    begin.row.extra = args_->Merge(begin.row.extra, half.row.extra);
+    begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
   }
   for (const uint32_t i : open) {
     Half& begin = halves_[i];
     builder_->AddProblem("unclosed_begin", begin.offset);
-    begin.row.duration = Timestamp{last_ns_[Row(begin.row.track)]} - begin.row.start;
+    begin.row.duration = Timestamp{tracks_->last_ns(begin.row.track)} - begin.row.start;
   }
   return lost;
 }
@@ -83,7 +71,7 @@ uint64_t ChromePairs::JoinHalves() {
       [&](size_t first, size_t last) { lost += JoinHalvesOfTrack(order, first, last); });
   // In the order of the file: of equal intervals the first is the parent.
   for (const Half& half : halves_) {
-    if (!half.drop) builder_->AddSpan(half.row);
+    if (half.begin) builder_->AddSpan(half.row);
   }
   return lost;
 }
@@ -114,7 +102,7 @@ uint64_t ChromePairs::JoinAsyncHalves() {
       whole.push_back(*match);
       open.erase(std::next(match).base());
       begin.row.duration = half.row.start - begin.row.start;
-      begin.row.extra = args_->Merge(begin.row.extra, half.row.extra);
+      begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
     }
     for (const uint32_t i : open)
       builder_->AddProblem("unpaired_async", async_halves_[i].offset);
@@ -184,6 +172,11 @@ uint64_t ChromePairs::JoinFlows() {
 
 uint64_t ChromePairs::Finish() {
   return JoinHalves() + JoinAsyncHalves() + JoinFlows();
+}
+
+uint64_t ChromePairs::memory_bytes() const {
+  return halves_.capacity() * sizeof(Half) + async_halves_.capacity() * sizeof(AsyncHalf) +
+         flow_points_.capacity() * sizeof(FlowPoint);
 }
 
 }  // namespace opscope

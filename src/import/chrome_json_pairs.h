@@ -12,20 +12,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "import/chrome_json_args.h"
+#include "import/chrome_json_tracks.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
 class ChromePairs {
  public:
-  ChromePairs(TraceBuilder* builder, ChromeArgs* args) : builder_(builder), args_(args) {}
-
   // `row` of an E carries its time as start, its name and its extra members.
-  void AddBegin(const SpanRow& row, int64_t offset) { AddHalf(row, offset, true); }
-  void AddEnd(const SpanRow& row, int64_t offset) { AddHalf(row, offset, false); }
-  // Likewise; `begin` tells a b from an e.
-  void AddAsyncHalf(const AsyncSpanRow& row, int64_t offset, bool begin);
+  struct Half {
+    SpanRow row;
+    int64_t offset = 0;
+    bool begin = false;
+  };
+  struct AsyncHalf {
+    AsyncSpanRow row;
+    int64_t offset = 0;
+    bool begin = false;  // b, not e
+  };
   struct FlowPoint {
     uint64_t id = 0;
     StringId category = StringId::kEmpty, name = StringId::kEmpty;
@@ -35,39 +39,30 @@ class ChromePairs {
     bool start = false;
     int64_t offset = 0;
   };
-  void AddFlowPoint(const FlowPoint& point) { flow_points_.push_back(point); }
 
-  // For the ends of ranges that nothing closes.
-  void NoteTime(TrackId track, int64_t ns);
+  // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
+  ChromePairs(TraceBuilder* builder, const ChromeTracks* tracks) : builder_(builder), tracks_(tracks) {}
+
+  void Add(const Half& half) { halves_.push_back(half); }
+  void Add(const AsyncHalf& half) { async_halves_.push_back(half); }
+  void Add(const FlowPoint& point) { flow_points_.push_back(point); }
+  std::vector<Half>& halves() { return halves_; }  // to complete them before Finish
 
   // Adds the rows. Returns how many events found no partner.
   uint64_t Finish();
+  uint64_t memory_bytes() const;
 
  private:
-  struct Half {
-    SpanRow row;
-    int64_t offset = 0;
-    bool begin = false;
-    bool drop = false;
-  };
-  struct AsyncHalf {
-    AsyncSpanRow row;
-    int64_t offset = 0;
-    bool begin = false;
-  };
-
-  void AddHalf(const SpanRow& row, int64_t offset, bool begin);
   uint64_t JoinHalves();
   uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
   uint64_t JoinAsyncHalves();
   uint64_t JoinFlows();
 
   TraceBuilder* builder_;
-  ChromeArgs* args_;
+  const ChromeTracks* tracks_;
   std::vector<Half> halves_;
   std::vector<AsyncHalf> async_halves_;
   std::vector<FlowPoint> flow_points_;
-  std::vector<int64_t> last_ns_;  // by track
 };
 
 }  // namespace opscope

@@ -2,7 +2,6 @@
 #include "import/chrome_json_rows.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 #include "import/chrome_json_number.h"
@@ -28,6 +27,7 @@ std::string_view WithoutDurationSuffix(std::string_view name) {
 // N of "ProfilerStep#N" (torch) or "ProfileStep#N" (Paddle), or -1.
 int64_t StepNumber(std::string_view name, std::string_view category) {
   std::string_view digits;
+  if (!name.starts_with("Profile")) return -1;
   if (name.starts_with("ProfilerStep#") && category == "user_annotation") {
     digits = name.substr(13);
   } else if (name.starts_with("ProfileStep#") && category == "ProfileStep") {
@@ -39,8 +39,8 @@ int64_t StepNumber(std::string_view name, std::string_view category) {
   return number && *number >= 0 ? *number : -1;
 }
 
-ChromeTracks::Role RoleOfCategory(std::string_view category) {
-  using Role = ChromeTracks::Role;
+ChromePartTracks::Role RoleOfCategory(std::string_view category) {
+  using Role = ChromePartTracks::Role;
   if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
     return Role::kDevice;
   }
@@ -79,13 +79,18 @@ uint64_t FlowNumber(const JsonValue& id) {
     }
     if (hex) return value;
   }
-  return std::hash<std::string_view>()(id.text) >> 11;  // readers of JSON keep 53 bits
+  return UniqueTexts::HashOf(id.text) >> 11;  // readers of JSON keep 53 bits
 }
 
 }  // namespace
 
-void ChromeRows::Problem(std::string_view kind, const ChromeEvent& event) {
-  builder_->AddProblem(kind, static_cast<int64_t>(event.offset));
+void ChromeRows::Begin(ChromePart* part, bool keeps_categories) {
+  part->Clear();
+  part_ = part;
+  args_.Begin(part);
+  keeps_categories_ = keeps_categories;
+  categories_.clear();
+  last_category_ = nullptr;
 }
 
 Timestamp ChromeRows::ReadTime(const ChromeEvent& event) {
@@ -110,25 +115,24 @@ StringId ChromeRows::ReadName(const ChromeEvent& event) {
   return StringId::kEmpty;
 }
 
-StringId ChromeRows::ReadCategory(const ChromeEvent& event) {
+const ChromeRows::Category& ChromeRows::ReadCategory(const ChromeEvent& event) {
+  std::string_view text = event.category.text;
   if (!event.category.is_string()) {
     if (event.category.present()) Problem("bad_value", event);
-    return StringId::kEmpty;
+    text = {};
   }
-  if (event.category.text != last_category_text_) {
-    last_category_ = args_.Text(event.category);
-    last_category_text_ = event.category.text;
-    const std::string_view today = keeps_categories_ ? std::string_view() : CategoryOfToday(last_category_text_);
-    if (!today.empty()) last_category_ = builder_->Intern(today);
+  if (last_category_ != nullptr && text == last_category_text_) return *last_category_;
+  const StringId id = event.category.is_string() ? args_.Text(event.category) : StringId::kEmpty;
+  if (Row(id) >= categories_.size()) categories_.resize(Row(id) + 1);
+  Category& category = categories_[Row(id)];
+  if (category.today == StringId::kNone) {
+    const std::string_view today = keeps_categories_ ? std::string_view() : CategoryOfToday(part_->text(id));
+    category.today = today.empty() ? id : part_->InternView(today);
+    category.role = RoleOfCategory(part_->text(category.today));
   }
-  return last_category_;
-}
-
-ChromeTracks::Role ChromeRows::RoleOf(StringId category, std::string_view text) {
-  if (Row(category) >= role_of_category_.size()) role_of_category_.resize(Row(category) + 1, -1);
-  int8_t& role = role_of_category_[Row(category)];
-  if (role < 0) role = static_cast<int8_t>(RoleOfCategory(text));
-  return static_cast<ChromeTracks::Role>(role);
+  last_category_text_ = text;
+  last_category_ = &category;
+  return category;
 }
 
 StringId ChromeRows::ReadId(const ChromeEvent& event) {
@@ -140,15 +144,16 @@ SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
   SpanRow row;
   row.start = ReadTime(event);
   if (event.name.plain && event.name.is_string()) {
-    row.name = builder_->Intern(WithoutDurationSuffix(event.name.text));
+    row.name = part_->InternView(WithoutDurationSuffix(event.name.text));
   } else {
     row.name = ReadName(event);
-    const std::string name(builder_->text(row.name));
+    const std::string_view name = part_->text(row.name);
     const std::string_view bare = WithoutDurationSuffix(name);
-    if (bare.size() != name.size()) row.name = builder_->Intern(bare);
+    if (bare.size() != name.size()) row.name = part_->InternView(bare);
   }
-  row.category = ReadCategory(event);
-  row.track = tracks_.TrackOf(event, RoleOf(row.category, builder_->text(row.category)));
+  const Category& category = ReadCategory(event);
+  row.category = category.today;
+  row.track = part_->tracks.TrackOf(event, category.role);
   args_.ReadSpan(event.args, &row, call);
   return row;
 }
@@ -157,56 +162,72 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
   ChromePythonCall call;
   SpanRow row = ReadSpan(event, &call);
   row.duration = ReadDuration(event);
-  const int64_t step = StepNumber(builder_->text(row.name), builder_->text(row.category));
+  const int64_t step = StepNumber(part_->text(row.name), part_->text(row.category));
   if (step >= 0) row.flags |= span_flags::kStep;
-  pairs_.NoteTime(row.track, (row.start + row.duration).ns);
-  last_span_ = builder_->AddSpan(row);
+  part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
+  if (part_->spans.empty()) part_->flows_before_spans = part_->flow_points.size();
+  const auto span = static_cast<AddedSpan>(part_->spans.size());
+  part_->spans.push_back(row);
   last_span_track_ = row.track;
   last_span_start_ = row.start;
-  if (step >= 0) builder_->AddStep(step, row.name, last_span_);
+  if (step >= 0) part_->steps.push_back({step, row.name, span});
   if (call.present) {
-    call.row.span = last_span_;
-    builder_->AddPythonCall(call.row);
+    call.row.span = span;
+    part_->python_calls.push_back(call.row);
   }
 }
 
 void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {
   const SpanRow row = ReadSpan(event);
-  const auto offset = static_cast<int64_t>(event.offset);
-  if (begin) {
-    pairs_.AddBegin(row, offset);
-  } else {
-    pairs_.AddEnd(row, offset);
-  }
+  part_->tracks.NoteTime(row.track, row.start.ns);
+  part_->halves.push_back({row, static_cast<int64_t>(event.offset), begin});
 }
 
 void ChromeRows::AddInstant(const ChromeEvent& event) {
   InstantRow row;
   row.time = ReadTime(event);
   row.name = ReadName(event);
-  row.category = ReadCategory(event);
+  row.category = ReadCategory(event).today;
   const bool process_wide = event.scope.text == "p" || event.scope.text == "g";
   if (process_wide) row.scope = static_cast<uint8_t>(event.scope.text[0]);
-  row.track = tracks_.TrackOf(event, process_wide ? ChromeTracks::Role::kNothing : ChromeTracks::Role::kHost);
-  pairs_.NoteTime(row.track, row.time.ns);
-  if (event.name.text == "[memory]" && builder_->text(row.category) == "cpu_instant_event") {
+  row.track = part_->tracks.TrackOf(event, process_wide ? Role::kNothing : Role::kHost);
+  part_->tracks.NoteTime(row.track, row.time.ns);
+  if (event.name.text == "[memory]" && part_->text(row.category) == "cpu_instant_event") {
     ChromeAllocation allocation = args_.ReadAllocation(event.args, &row.extra);
     if (allocation.whole) {
       allocation.row.time = row.time;
       allocation.row.track = row.track;
-      builder_->AddAllocation(allocation.row);
+      part_->allocations.push_back(allocation.row);
     }
   } else {
     row.extra = args_.ReadExtra(event.args);
   }
-  builder_->AddInstant(row);
+  part_->instants.push_back(row);
+}
+
+// Objects that are made, shown and destroyed: instants that keep what they say.
+void ChromeRows::AddObject(const ChromeEvent& event) {
+  InstantRow row;
+  row.time = ReadTime(event);
+  row.name = ReadName(event);
+  row.category = ReadCategory(event).today;
+  row.track = part_->tracks.TrackOf(event, Role::kHost);
+  part_->tracks.NoteTime(row.track, row.time.ns);
+  std::string first = "\"ph\": \"";
+  first.append(event.phase.text).append("\"");
+  if (event.id.present()) {
+    first += ", \"id\": ";
+    AppendCleanJson(&first, event.id);
+  }
+  row.extra = args_.ReadExtra(event.args, first);
+  part_->instants.push_back(row);
 }
 
 void ChromeRows::AddCounter(const ChromeEvent& event) {
   CounterRow row;
   row.time = ReadTime(event);
   row.name = ReadName(event);
-  row.track = tracks_.TrackOf(event, ChromeTracks::Role::kNothing);
+  row.track = part_->tracks.TrackOf(event, Role::kNothing);
   for (const JsonMember& member : event.args) {
     const auto value = ParseDouble(member.value);
     if (!value) {
@@ -215,7 +236,7 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
     }
     row.series = args_.Text(member.key);
     row.value = *value;
-    builder_->AddCounter(row);
+    part_->counters.push_back(row);
   }
 }
 
@@ -226,14 +247,16 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   }
   ChromePairs::FlowPoint point;
   point.id = FlowNumber(event.id);
-  point.category = ReadCategory(event);
+  point.category = ReadCategory(event).today;
   point.name = ReadName(event);
   point.time = ReadTime(event);
-  point.track = tracks_.TrackOf(event, ChromeTracks::Role::kNothing);
+  point.track = part_->tracks.TrackOf(event, Role::kNothing);
   point.start = start;
   point.offset = static_cast<int64_t>(event.offset);
-  if (last_span_track_ == point.track && last_span_start_ == point.time) point.span = last_span_;
-  pairs_.AddFlowPoint(point);
+  if (!part_->spans.empty() && last_span_track_ == point.track && last_span_start_ == point.time) {
+    point.span = static_cast<AddedSpan>(part_->spans.size() - 1);
+  }
+  part_->flow_points.push_back(point);
   return true;
 }
 
@@ -241,11 +264,11 @@ void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
   AsyncSpanRow row;
   row.start = ReadTime(event);
   row.name = ReadName(event);
-  row.category = ReadCategory(event);
-  row.track = tracks_.TrackOf(event, ChromeTracks::Role::kHost);
+  row.category = ReadCategory(event).today;
+  row.track = part_->tracks.TrackOf(event, Role::kHost);
   row.id = ReadId(event);
   row.extra = args_.ReadExtra(event.args);
-  pairs_.AddAsyncHalf(row, static_cast<int64_t>(event.offset), begin);
+  part_->async_halves.push_back({row, static_cast<int64_t>(event.offset), begin});
 }
 
 void ChromeRows::Add(const ChromeEvent& event) {
@@ -268,6 +291,11 @@ void ChromeRows::Add(const ChromeEvent& event) {
     case 'n':
       AddInstant(event);
       break;
+    case 'N':
+    case 'O':
+    case 'D':
+      AddObject(event);
+      break;
     case 'C':
       AddCounter(event);
       break;
@@ -285,7 +313,7 @@ void ChromeRows::Add(const ChromeEvent& event) {
       AddAsync(event, false);
       break;
     case 'M':
-      known = tracks_.AddMetadata(event);
+      known = part_->tracks.AddMetadata(event);
       kept = false;
       break;
     default:
@@ -293,14 +321,8 @@ void ChromeRows::Add(const ChromeEvent& event) {
       break;
   }
   if (!known) Problem("unknown_event", event);
-  if (kept) ++builder_->info().recorded;
+  if (kept) ++part_->recorded;
   if (args_.dropped_values() != dropped_before) Problem("bad_value", event);
-}
-
-void ChromeRows::Finish() {
-  const uint64_t lost = pairs_.Finish();
-  builder_->info().recorded -= std::min(lost, builder_->info().recorded);
-  tracks_.Finish();
 }
 
 }  // namespace opscope

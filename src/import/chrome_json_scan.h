@@ -43,10 +43,11 @@ class JsonScanner {
  public:
   static constexpr int kMaxDepth = 512;
 
-  explicit JsonScanner(std::string_view text)
-      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
+  // first_offset: of the first byte of `text` in the whole text; offsets count from there.
+  explicit JsonScanner(std::string_view text, uint64_t first_offset = 0)
+      : first_offset_(first_offset), begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
 
-  size_t offset() const { return static_cast<size_t>(at_ - begin_); }
+  uint64_t offset() const { return first_offset_ + static_cast<uint64_t>(at_ - begin_); }
   bool at_end() const { return at_ == end_; }
 
   // The next byte that is not blank, or 0 at the end of the input.
@@ -71,8 +72,8 @@ class JsonScanner {
   bool ReadMembers(std::vector<JsonMember>* out);
 
   bool Fail(const char* complaint);
-  bool truncated() const { return truncated_; }     // the failure is the end of the input
-  size_t failed_offset() const { return failed_; }  // its byte
+  bool truncated() const { return truncated_; }       // the failure is the end of the input
+  uint64_t failed_offset() const { return failed_; }  // its byte
   const char* complaint() const { return complaint_; }
 
  private:
@@ -83,11 +84,12 @@ class JsonScanner {
   bool ReadWord(JsonValue* out);
   bool ReadNested(JsonValue* out);
 
+  uint64_t first_offset_;
   const char* begin_;
   const char* at_;
   const char* end_;
   bool truncated_ = false;
-  size_t failed_ = 0;
+  uint64_t failed_ = 0;
   const char* complaint_ = "";
 };
 

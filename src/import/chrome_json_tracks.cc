@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome_json_tracks.h"
 
-#include <optional>
+#include <algorithm>
+#include <string>
 
 #include "import/chrome_json_number.h"
 
 namespace opscope {
 namespace {
-
-// "pid" or "tid": a number (also when it is spelt as text), or a text of its own.
-struct Identity {
-  int64_t number = 0;
-  std::optional<std::string> text;
-
-  std::string Key() const { return text ? "t" + *text : "n" + std::to_string(number); }
-};
-
-Identity ReadIdentity(const JsonValue& value) {
-  if (!value.is_number() && !value.is_string()) return {};
-  if (const auto number = ParseInteger(value.text)) return {.number = *number, .text = {}};
-  std::string text;
-  AppendDecoded(&text, value.text);
-  return {.number = 0, .text = std::move(text)};
-}
 
 const JsonMember* FindArg(const ChromeEvent& event, std::string_view key) {
   for (const JsonMember& member : event.args) {
@@ -31,93 +16,185 @@ const JsonMember* FindArg(const ChromeEvent& event, std::string_view key) {
   return nullptr;
 }
 
-}  // namespace
-
-StringId ChromeTracks::Text(const JsonValue& value) {
-  if (value.plain) return builder_->Intern(value.text);
+StringId TextIn(UniqueTexts* texts, const JsonValue& value) {
+  if (value.plain) return static_cast<StringId>(texts->AddView(value.text));
   std::string text;
   AppendDecoded(&text, value.text);
-  return builder_->Intern(text);
+  return static_cast<StringId>(texts->Add(text));
 }
 
-uint32_t ChromeTracks::FindProcess(const JsonValue& pid) {
-  const Identity identity = ReadIdentity(pid);
-  const auto [found, added] = process_of_key_.try_emplace(identity.Key(), static_cast<uint32_t>(processes_.size()));
-  if (added) {
-    Process process;
-    process.pid = identity.number;
-    if (identity.text) process.pid_text = builder_->Intern(*identity.text);
-    processes_.push_back(process);
+bool IsSpeltAlike(const JsonValue& a, const JsonValue& b) {
+  return a.kind == b.kind && a.text == b.text;
+}
+
+ChromeIdentity InTrace(const ChromeIdentity& of_part, const std::vector<StringId>& string_of) {
+  if (of_part.text == StringId::kNone) return of_part;
+  return {.number = 0, .text = string_of[Row(of_part.text)]};
+}
+
+}  // namespace
+
+ChromeIdentity ChromePartTracks::ReadIdentity(const JsonValue& value) {
+  if (!value.is_number() && !value.is_string()) return {};
+  if (const auto number = ParseInteger(value.text)) return {.number = *number};
+  return {.number = 0, .text = TextIn(texts_, value)};
+}
+
+uint32_t ChromePartTracks::AddTrack(const JsonValue& pid, const JsonValue& tid) {
+  Track track{.pid_value = pid, .tid_value = tid, .pid = ReadIdentity(pid), .tid = {}};
+  track.tid = ReadIdentity(tid);
+  tracks_.push_back(track);
+  return static_cast<uint32_t>(tracks_.size() - 1);
+}
+
+uint32_t ChromePartTracks::FindTrack(const JsonValue& pid, const JsonValue& tid) {
+  if (tracks_.size() * 2 >= slots_.size()) GrowSlots();
+  const size_t mask = slots_.size() - 1;
+  size_t at = (UniqueTexts::HashOf(pid.text) * 31 + UniqueTexts::HashOf(tid.text)) & mask;
+  for (; slots_[at] != 0; at = (at + 1) & mask) {
+    const Track& track = tracks_[slots_[at] - 1];
+    if (IsSpeltAlike(track.tid_value, tid) && IsSpeltAlike(track.pid_value, pid)) return slots_[at] - 1;
   }
+  const uint32_t added = AddTrack(pid, tid);
+  slots_[at] = added + 1;
+  return added;
+}
+
+void ChromePartTracks::GrowSlots() {
+  const size_t count = std::max<size_t>(32, slots_.size() * 2);
+  slots_.clear();
+  slots_.resize(count, 0);
+  for (uint32_t i = 0; i < tracks_.size(); ++i) {
+    const Track& track = tracks_[i];
+    size_t at = (UniqueTexts::HashOf(track.pid_value.text) * 31 + UniqueTexts::HashOf(track.tid_value.text));
+    for (at &= count - 1; slots_[at] != 0; at = (at + 1) & (count - 1)) {
+    }
+    slots_[at] = i + 1;
+  }
+}
+
+TrackId ChromePartTracks::TrackOf(const ChromeEvent& event, Role role) {
+  const uint32_t number = FindTrack(event.pid, event.tid);
+  Track& track = tracks_[number];
+  const bool is_annotation = role == Role::kAnnotation;
+  uint32_t& use = is_annotation ? track.annotation_use : track.use;
+  if (use == UINT32_MAX) {
+    use = static_cast<uint32_t>(uses_.size());
+    uses_.push_back({.track = number, .is_annotation = is_annotation});
+  }
+  uses_[use].is_host |= role == Role::kHost;
+  uses_[use].is_device |= role == Role::kDevice;
+  return static_cast<TrackId>(use);
+}
+
+void ChromePartTracks::NoteTime(TrackId track, int64_t ns) {
+  int64_t& last = uses_[Row(track)].last_ns;
+  last = std::max(last, ns);
+}
+
+bool ChromePartTracks::AddMetadata(const ChromeEvent& event) {
+  if (!event.name.is_string()) return false;
+  const std::string_view what = event.name.text;
+  Metadata metadata;
+  metadata.of_process = what.starts_with("process_");
+  if (!metadata.of_process && !what.starts_with("thread_")) return false;
+  const std::string_view field = what.substr(what.find('_') + 1);
+  if (field != "name" && field != "sort_index" && (field != "labels" || !metadata.of_process)) return false;
+  metadata.pid = ReadIdentity(event.pid);
+  if (!metadata.of_process) metadata.tid = ReadIdentity(event.tid);
+  if (const JsonMember* value = FindArg(event, field)) {
+    if (field == "sort_index") {
+      const auto number = ParseInteger(value->value.text);
+      if (number) metadata.field = Field::kSortIndex;
+      metadata.number = number.value_or(0);
+    } else if (value->value.is_string() || value->value.is_number()) {
+      metadata.field = field == "name" ? Field::kName : Field::kLabels;
+      metadata.text = TextIn(texts_, value->value);
+    }
+  }
+  if (metadata.field != Field::kNothing) metadata_.push_back(metadata);
+  return true;
+}
+
+void ChromePartTracks::Clear() {
+  tracks_.clear();
+  uses_.clear();
+  metadata_.clear();
+  std::fill_n(slots_.data(), slots_.size(), 0u);
+}
+
+uint32_t ChromeTracks::FindProcess(const ChromeIdentity& pid) {
+  const bool is_text = pid.text != StringId::kNone;
+  const Key key{0, is_text, is_text ? int64_t{Row(pid.text)} : pid.number};
+  const auto [found, added] = process_of_key_.try_emplace(key, static_cast<uint32_t>(processes_.size()));
+  if (added) processes_.push_back({.pid = pid, .names = {}});
   return found->second;
 }
 
-uint32_t ChromeTracks::FindTrack(const JsonValue& pid, const JsonValue& tid) {
-  if (last_track_ != UINT32_MAX && pid.kind == last_pid_kind_ && tid.kind == last_tid_kind_ && pid.text == last_pid_ &&
-      tid.text == last_tid_) {
-    return last_track_;
-  }
+uint32_t ChromeTracks::FindTrack(const ChromeIdentity& pid, const ChromeIdentity& tid) {
   const uint32_t process = FindProcess(pid);
-  const Identity identity = ReadIdentity(tid);
-  const auto [found, added] =
-      track_of_key_.try_emplace(std::to_string(process) + " " + identity.Key(), static_cast<uint32_t>(tracks_.size()));
-  if (added) {
-    Track track;
-    track.process = process;
-    track.tid = identity.number;
-    if (identity.text) track.tid_text = builder_->Intern(*identity.text);
-    tracks_.push_back(track);
-  }
-  last_pid_ = pid.text;
-  last_tid_ = tid.text;
-  last_pid_kind_ = pid.kind;
-  last_tid_kind_ = tid.kind;
-  last_track_ = found->second;
-  return last_track_;
+  const bool is_text = tid.text != StringId::kNone;
+  const Key key{process, is_text, is_text ? int64_t{Row(tid.text)} : tid.number};
+  const auto [found, added] = track_of_key_.try_emplace(key, static_cast<uint32_t>(tracks_.size()));
+  if (added) tracks_.push_back({.process = process, .tid = tid, .names = {}});
+  return found->second;
 }
 
 TrackId ChromeTracks::AddRow(Track* track, TrackKind kind) {
   Process& process = processes_[track->process];
   if (process.row == ProcessId::kNone) {
-    process.row = builder_->AddProcess({.pid = process.pid, .pid_text = process.pid_text});
+    process.row = builder_->AddProcess({.pid = process.pid.number, .pid_text = process.pid.text});
   }
-  return builder_->AddTrack({.process = process.row, .kind = kind, .tid = track->tid, .tid_text = track->tid_text});
+  last_ns_.push_back(INT64_MIN);
+  return builder_->AddTrack(
+      {.process = process.row, .kind = kind, .tid = track->tid.number, .tid_text = track->tid.text});
 }
 
-TrackId ChromeTracks::TrackOf(const ChromeEvent& event, Role role) {
-  Track& track = tracks_[FindTrack(event.pid, event.tid)];
-  if (role == Role::kAnnotation) {
-    if (track.annotation_row == TrackId::kNone) {
-      track.annotation_row = AddRow(&track, TrackKind::kDeviceAnnotation);
-    }
-    return track.annotation_row;
+TrackId ChromeTracks::RowOf(Track* track, const ChromePartTracks::Use& use) {
+  if (use.is_annotation) {
+    if (track->annotation_row == TrackId::kNone) track->annotation_row = AddRow(track, TrackKind::kDeviceAnnotation);
+    return track->annotation_row;
   }
-  if (track.row == TrackId::kNone) track.row = AddRow(&track, TrackKind::kOther);
-  if (role == Role::kDevice) {
-    track.kind = TrackKind::kDeviceStream;
-  } else if (role == Role::kHost && track.kind == TrackKind::kOther &&
-             processes_[track.process].pid_text == StringId::kNone) {
-    track.kind = TrackKind::kThread;
+  if (track->row == TrackId::kNone) track->row = AddRow(track, TrackKind::kOther);
+  if (use.is_device) {
+    track->kind = TrackKind::kDeviceStream;
+  } else if (use.is_host && track->kind == TrackKind::kOther &&
+             processes_[track->process].pid.text == StringId::kNone) {
+    track->kind = TrackKind::kThread;
   }
-  return track.row;
+  return track->row;
 }
 
-bool ChromeTracks::AddMetadata(const ChromeEvent& event) {
-  if (!event.name.is_string()) return false;
-  const std::string_view what = event.name.text;
-  const bool of_process = what.starts_with("process_");
-  if (!of_process && !what.starts_with("thread_")) return false;
-  const std::string_view field = what.substr(what.find('_') + 1);
-  if (field != "name" && field != "sort_index" && (field != "labels" || !of_process)) return false;
-  Names& names = of_process ? processes_[FindProcess(event.pid)].names : tracks_[FindTrack(event.pid, event.tid)].names;
-  const JsonMember* value = FindArg(event, field);
-  if (value == nullptr) return true;
-  if (field == "sort_index") {
-    if (const auto number = ParseInteger(value->value.text)) names.sort_index = *number;
-  } else if (value->value.is_string() || value->value.is_number()) {
-    (field == "name" ? names.name : names.labels) = Text(value->value);
+void ChromeTracks::Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of) {
+  const ChromeIdentity pid = InTrace(metadata.pid, string_of);
+  Names& names = metadata.of_process ? processes_[FindProcess(pid)].names
+                                     : tracks_[FindTrack(pid, InTrace(metadata.tid, string_of))].names;
+  switch (metadata.field) {
+    case ChromePartTracks::Field::kNothing:
+      break;
+    case ChromePartTracks::Field::kName:
+      names.name = string_of[Row(metadata.text)];
+      break;
+    case ChromePartTracks::Field::kLabels:
+      names.labels = string_of[Row(metadata.text)];
+      break;
+    case ChromePartTracks::Field::kSortIndex:
+      names.sort_index = metadata.number;
+      break;
   }
-  return true;
+}
+
+void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId>& string_of,
+                        std::vector<TrackId>* track_of) {
+  for (const ChromePartTracks::Use& use : part.uses_) {
+    const ChromePartTracks::Track& track = part.tracks_[use.track];
+    const uint32_t number = FindTrack(InTrace(track.pid, string_of), InTrace(track.tid, string_of));
+    const TrackId row = RowOf(&tracks_[number], use);
+    last_ns_[Row(row)] = std::max(last_ns_[Row(row)], use.last_ns);
+    track_of->push_back(row);
+  }
+  for (const ChromePartTracks::Metadata& metadata : part.metadata_)
+    Apply(metadata, string_of);
 }
 
 void ChromeTracks::Finish() {
@@ -136,7 +213,7 @@ void ChromeTracks::Finish() {
       row.sort_index = track.names.sort_index;
       if (id == track.row) row.kind = track.kind;
       const bool on_device = row.kind == TrackKind::kDeviceStream || row.kind == TrackKind::kDeviceAnnotation;
-      const int64_t pid = processes_[track.process].pid;
+      const int64_t pid = processes_[track.process].pid.number;
       if (on_device && row.device < 0 && pid >= 0 && pid < 4096) row.device = static_cast<int32_t>(pid);
       if (!on_device) row.device = -1;
     }

@@ -105,6 +105,21 @@ TextBlock CompressedText::Take(size_t size) {
   return block;
 }
 
+void CompressedText::GiveBack(const TextBlock& rest) {
+  offset_ = rest.offset;
+  if (rest.keeps == buffer_ && rest.text.data() + rest.text.size() == text_.data()) {
+    text_ = {rest.text.data(), rest.text.size() + text_.size()};
+    return;
+  }
+  if (rest.text.empty()) return;
+  auto joined = std::make_shared<Buffer>(rest.text.size() + text_.size());
+  std::memcpy(joined->data.get(), rest.text.data(), rest.text.size());
+  if (!text_.empty()) std::memcpy(joined->data.get() + rest.text.size(), text_.data(), text_.size());
+  joined->used = rest.text.size() + text_.size();
+  text_ = {reinterpret_cast<const char*>(joined->data.get()), joined->used};
+  buffer_ = std::move(joined);
+}
+
 uint64_t CompressedText::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   return ahead_bytes_ + text_.size();

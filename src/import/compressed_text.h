@@ -25,6 +25,7 @@ class CompressedText : public TextSource {
 
   void Extend(size_t size) override;
   TextBlock Take(size_t size) override;
+  void GiveBack(const TextBlock& rest) override;
   bool WorkAhead() override;
   uint64_t memory_bytes() const override;
   uint64_t bytes_read() const override { return pieces_->consumed(); }

@@ -25,6 +25,11 @@ TextBlock PlainText::Take(size_t size) {
   return block;
 }
 
+void PlainText::GiveBack(const TextBlock& rest) {
+  offset_ = rest.offset;
+  text_ = {rest.text.data(), rest.text.size() + text_.size()};
+}
+
 void PlainText::Release(uint64_t before) {
   constexpr uint64_t kStep = uint64_t{4} << 20;
   before &= ~(kStep - 1);

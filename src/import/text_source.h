@@ -38,6 +38,9 @@ class TextSource {
   virtual void Extend(size_t size) = 0;
   virtual TextBlock Take(size_t size) = 0;  // REQUIRES: size <= text().size()
 
+  // The end of the last block that was taken and is not back already stands before text() again.
+  virtual void GiveBack(const TextBlock& rest) = 0;
+
   // Blocks that begin before this offset are not looked at again.
   virtual void Release(uint64_t) {}
   // Does a piece of work that Extend would have to wait for. False: there is none now.
@@ -62,6 +65,7 @@ class PlainText : public TextSource {
   PlainText(std::span<const std::byte> bytes, bool is_file_mapping);
   void Extend(size_t size) override;
   TextBlock Take(size_t size) override;
+  void GiveBack(const TextBlock& rest) override;
   void Release(uint64_t before) override;
   uint64_t total_bytes() const override { return bytes_.size(); }
 

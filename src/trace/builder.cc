@@ -180,6 +180,9 @@ SpanColumns TraceBuilder::added_spans() const {
 std::span<uint32_t> TraceBuilder::external_ids() {
   return {storage_->spans.external_id.data(), storage_->spans.size()};
 }
+std::span<ArgsId> TraceBuilder::added_args() {
+  return {storage_->spans.args.data(), storage_->spans.size()};
+}
 void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread) {
   storage_->spans.sequence[static_cast<size_t>(span)] = sequence;
   storage_->spans.forward_thread[static_cast<size_t>(span)] = forward_thread;

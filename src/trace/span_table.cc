@@ -113,7 +113,9 @@ void SpanTable::Grow() {
 void SpanTable::Append(size_t rows) {
   const size_t count = size() + rows;
   if (count > start.capacity()) {
-    ForEach([count](auto& column) { column.grow(count); });
+    // Many small additions must not copy each time; room that is not used is never touched.
+    const size_t capacity = std::max(count, start.capacity() + start.capacity() / 2);
+    ForEach([capacity](auto& column) { column.grow(capacity); });
   }
   ForEach([count](auto& column) { column.resize_unset(count); });
 }

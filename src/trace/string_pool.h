@@ -4,13 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <optional>
 #include <string_view>
 
-#include "base/arena.h"
-#include "base/column.h"
+#include "base/unique_texts.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -19,32 +16,23 @@ class StringPool {
  public:
   StringPool() { Intern({}); }
 
-  StringId Intern(std::string_view text) {
-    if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
-    const std::string_view kept = arena_.Copy(text);
-    const auto id = static_cast<StringId>(texts_.size());
-    texts_.push_back(kept);
-    ids_.emplace(kept, id);
-    return id;
-  }
+  StringId Intern(std::string_view text) { return static_cast<StringId>(texts_.Add(text)); }
 
   std::optional<StringId> Find(std::string_view text) const {
-    const auto found = ids_.find(text);
-    if (found == ids_.end()) return std::nullopt;
-    return found->second;
+    const uint32_t found = texts_.Find(text);
+    if (found == UniqueTexts::kNone) return std::nullopt;
+    return static_cast<StringId>(found);
   }
 
   // kNone, and an id that is not of this pool, give "".
-  std::string_view text(StringId id) const { return Row(id) < texts_.size() ? texts_[Row(id)] : std::string_view(); }
-  size_t size() const { return texts_.size(); }
-  size_t memory_bytes() const {
-    return arena_.memory_bytes() + texts_.memory_bytes() + ids_.bucket_count() * (sizeof(*ids_.begin()) + 8);
+  std::string_view text(StringId id) const {
+    return Row(id) < texts_.size() ? texts_.text(Row(id)) : std::string_view();
   }
+  size_t size() const { return texts_.size(); }
+  size_t memory_bytes() const { return texts_.memory_bytes(); }
 
  private:
-  Arena arena_;
-  Column<std::string_view> texts_;
-  tsl::robin_map<std::string_view, StringId> ids_;
+  UniqueTexts texts_;
 };
 
 }  // namespace opscope

@@ -1,0 +1,180 @@
+// Writes a Kineto-like trace as JSON to standard output: `kineto_json SLICES [FORM]`. Written as Kineto writes it
+// (several lines per event, arguments on lines of their own), with the mix of a training run with stacks, shapes and a
+// GPU: calls of Python, operators with their arguments, runtime calls, kernels, flows from launch to kernel and from
+// forward to backward, and memory instants. FORM `plain` leaves out what is different in every event ("Ev Idx"), so
+// that the kept arguments repeat. The same numbers give the same bytes. SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace {
+
+constexpr const char* kOperators[] = {"aten::linear",     "aten::addmm",      "aten::copy_",       "aten::relu",
+                                      "aten::empty",      "aten::mul",        "aten::add_",        "aten::as_strided",
+                                      "aten::transpose",  "aten::mm",         "aten::sum",         "aten::convolution",
+                                      "aten::batch_norm", "aten::max_pool2d", "aten::log_softmax", "aten::nll_loss"};
+constexpr const char* kKernels[] = {
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> "
+    ">(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)",
+    "ampere_sgemm_32x128_tn",
+    "void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(cudnnTensorStruct, float const*)",
+    "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"};
+
+struct Writer {
+  bool plain = false;
+  uint64_t random = 88172645463325252u;
+  uint64_t slices = 0;
+  uint64_t index = 0, correlation = 0, python_id = 0, flow = 0;
+  int64_t now_ns = 1'711'964'646'000'000;
+
+  unsigned Pick(unsigned count) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    return static_cast<unsigned>((random >> 20) % count);
+  }
+
+  void Begin(const char* phase, const char* category, const char* name, uint64_t tid, int64_t ns) {
+    std::printf(
+        "  {\n    \"ph\": \"%s\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %d, \"tid\": %lu,\n    \"ts\": %ld.%03ld",
+        phase, category, name, 4017, static_cast<unsigned long>(tid), static_cast<long>(ns / 1000),
+        static_cast<long>(ns % 1000));
+  }
+  void Duration(int64_t ns) {
+    std::printf(", \"dur\": %ld.%03ld,\n    \"args\": {\n      ", static_cast<long>(ns / 1000),
+                static_cast<long>(ns % 1000));
+    ++slices;
+  }
+  void End() {
+    if (!plain) std::printf(",\"Ev Idx\": %lu", static_cast<unsigned long>(index));
+    ++index;
+    std::printf("\n    }\n  },\n");
+  }
+
+  void PythonCall(int64_t ns, uint64_t caller) {
+    char name[64];
+    std::snprintf(name, sizeof(name), "model/layers.py(%u): forward_%u", Pick(400), Pick(40));
+    Begin("X", "python_function", name, 4017, now_ns);
+    Duration(ns);
+    std::printf("\"Python parent id\": %lu, \"Python id\": %lu", static_cast<unsigned long>(caller),
+                static_cast<unsigned long>(++python_id));
+    End();
+  }
+
+  void Operator(int64_t ns, bool backward) {
+    const unsigned rows = 1u << Pick(6), columns = 64u << Pick(4);
+    Begin("X", "cpu_op", kOperators[Pick(16)], backward ? 4099 : 4017, now_ns);
+    Duration(ns);
+    std::printf("\"External id\": %lu,\"Record function id\": 0, \"Sequence number\": %lu, \"Fwd thread id\": %d, ",
+                static_cast<unsigned long>(index + 1), static_cast<unsigned long>(index / 7), backward ? 1 : 0);
+    std::printf(
+        "\"Concrete Inputs\": [\"\", \"\", \"1.\"], \"Input type\": [\"float\", \"float\", \"Scalar\"], \"Input "
+        "Strides\": "
+        "[[%u, 1], [%u, 1], []], \"Input Dims\": [[%u, %u], [%u, %u], []]",
+        columns, columns, rows, columns, rows, columns);
+    End();
+  }
+
+  void Launch(int64_t ns) {
+    ++correlation;
+    Begin("X", "cuda_runtime", "cudaLaunchKernel", 4017, now_ns);
+    Duration(ns);
+    std::printf("\"External id\": %lu, \"cbid\": 211, \"correlation\": %lu", static_cast<unsigned long>(index),
+                static_cast<unsigned long>(correlation));
+    End();
+    Flow("s", "ac2g", correlation, 4017, now_ns);
+  }
+
+  void Kernel(int64_t ns) {
+    const unsigned grid = 1u << Pick(8);
+    const int64_t start = now_ns + 4000;
+    std::printf(
+        "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": 7,\n    \"ts\": %ld.%03ld",
+        kKernels[Pick(4)], static_cast<long>(start / 1000), static_cast<long>(start % 1000));
+    Duration(ns);
+    std::printf(
+        "\"External id\": %lu,\n      \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": "
+        "%lu,\n"
+        "      \"registers per thread\": 32, \"shared memory\": 0, \"blocks per SM\": %.6f, \"warps per SM\": %.6f,\n"
+        "      \"grid\": [%u, 1, 1], \"block\": [128, 1, 1], \"est. achieved occupancy %%\": %u",
+        static_cast<unsigned long>(index), static_cast<unsigned long>(correlation), grid / 108.0, grid / 27.0, grid,
+        Pick(100));
+    ++index;
+    std::printf("\n    }\n  },\n");
+    std::printf(
+        "  {\n    \"ph\": \"f\", \"id\": %lu, \"pid\": 0, \"tid\": 7, \"ts\": %ld.%03ld,\n    \"cat\": \"ac2g\", "
+        "\"name\": \"ac2g\", "
+        "\"bp\": \"e\"\n  },\n",
+        static_cast<unsigned long>(correlation), static_cast<long>(start / 1000), static_cast<long>(start % 1000));
+  }
+
+  void Flow(const char* phase, const char* category, uint64_t id, uint64_t tid, int64_t ns) {
+    std::printf(
+        "  {\n    \"ph\": \"%s\", \"id\": %lu, \"pid\": 4017, \"tid\": %lu, \"ts\": %ld.%03ld,\n    \"cat\": \"%s\", "
+        "\"name\": "
+        "\"%s\"%s\n  },\n",
+        phase, static_cast<unsigned long>(id), static_cast<unsigned long>(tid), static_cast<long>(ns / 1000),
+        static_cast<long>(ns % 1000), category, category, *phase == 'f' ? ", \"bp\": \"e\"" : "");
+  }
+
+  void Memory() {
+    std::printf(
+        "  {\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\",\n    \"pid\": "
+        "4017, \"tid\": 4017,\n"
+        "    \"ts\": %ld.%03ld,\n    \"args\": {\n      \"Total Reserved\": 0, \"Total Allocated\": %u, \"Bytes\": "
+        "4096, \"Device Id\": "
+        "-1, \"Device Type\": 0, \"Addr\": %lu",
+        static_cast<long>(now_ns / 1000), static_cast<long>(now_ns % 1000), Pick(1 << 20) * 64,
+        static_cast<unsigned long>(94'000'000'000'000u + Pick(4096) * 4096));
+    End();
+  }
+
+  // One step of a module: two calls of Python, three operators inside, a launch and its kernel.
+  void Module() {
+    const uint64_t caller = python_id;
+    PythonCall(60'000, caller);
+    now_ns += 2'000;
+    PythonCall(50'000, python_id);
+    now_ns += 3'000;
+    Operator(30'000, false);
+    if (Pick(4) == 0) Flow("s", "fwdbwd", ++flow, 4017, now_ns);
+    now_ns += 2'000;
+    Operator(20'000, false);
+    now_ns += 1'000;
+    if (Pick(3) == 0) Memory();
+    Operator(4'000, false);
+    now_ns += 6'000;
+    Launch(5'000);
+    Kernel(10'000 + Pick(20'000));
+    now_ns += 50'000;
+    Operator(25'000, true);
+    now_ns += 30'000;
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: kineto_json SLICES [plain] > FILE\n");
+    return 2;
+  }
+  static char buffer[1 << 20];
+  std::setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+  const uint64_t slices = std::strtoull(argv[1], nullptr, 10);
+  Writer writer;
+  writer.plain = argc > 2 && std::string_view(argv[2]) == "plain";
+  std::printf(
+      "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"NVIDIA A100\"\n    "
+      "}\n  ],\n");
+  std::printf("  \"displayTimeUnit\": \"ms\",\n  \"traceEvents\": [\n");
+  while (writer.slices < slices)
+    writer.Module();
+  std::printf(
+      "  {\n    \"name\": \"process_name\", \"ph\": \"M\", \"ts\": 0.000, \"pid\": 4017, \"tid\": 0,\n    \"args\": "
+      "{\n      "
+      "\"name\": \"python\"\n    }\n  }\n  ],\n  \"traceName\": \"generated.json\"\n}\n");
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
