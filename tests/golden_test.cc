@@ -89,6 +89,7 @@ constexpr Format kFormats[] = {
     {"chrome_json", FromBracket, AtBlanksOrInArray, true},
     {"opscope", FromOpscopeMagic, AtBlanks, true},
     {"paddle_protobuf", FromFields, BetweenFields, true},
+    {"torch_execution_trace", FromBracket, AtBlanks, true},
     {"torch_memory_snapshot", FromBracket, AtBlanksOrBracket, true},
     {"xplane", FromFields, BetweenFields, true},
 };

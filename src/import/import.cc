@@ -37,6 +37,7 @@ constexpr Format kFormats[] = {
     {LooksLikeOpscope, ImportOpscope, nullptr},
     {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
     {LooksLikeXPlane, ImportXPlane, nullptr},
+    {LooksLikeExecutionTrace, ImportExecutionTrace, nullptr},
     {LooksLikeMemorySnapshotJson, ImportMemorySnapshotJson, nullptr},
     {LooksLikeJson, nullptr, ImportChromeText},
 };

@@ -37,6 +37,11 @@ struct ChromeBlockSizes {
                                       const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
 
+// PyTorch execution traces (execution_trace.cc).
+[[nodiscard]] Status ImportExecutionTrace(std::span<const std::byte> text, std::string_view name,
+                                          const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikeExecutionTrace(std::span<const std::byte> head);
+
 // Snapshots of torch's caching allocator, dumped as JSON (memory_snapshot_json.cc).
 [[nodiscard]] Status ImportMemorySnapshotJson(std::span<const std::byte> text, std::string_view name,
                                               const ImportOptions& options, TraceBuilder* builder);
