@@ -91,8 +91,17 @@ void ChromeJoin::AddPoints(const ChromePart& part) {
   }
   for (AllocationRow row : part.allocations) {
     row.track = track_of_[Row(row.track)];
+    if (row.stack != StackId::kNone) row.stack = StackOfAllocation(stack_of_[Row(row.stack)]);
     builder_->AddAllocation(row);
   }
+}
+
+// At once, unlike the stacks of spans: rows of allocations cannot be changed any more.
+StackId ChromeJoin::StackOfAllocation(uint32_t number) {
+  if (number >= stack_of_allocations_.size()) stack_of_allocations_.resize(stacks_.size(), StackId::kNone);
+  StackId& stack = stack_of_allocations_[number];
+  if (stack == StackId::kNone) stack = AddCallStack(stacks_.text(number), builder_);
+  return stack;
 }
 
 void ChromeJoin::AddHalves(const ChromePart& part) {
