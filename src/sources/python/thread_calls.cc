@@ -111,12 +111,12 @@ std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window)
   return frames;
 }
 
-void WriteEntered(Binding* binding, const void* key, const CallName& name, uint64_t identity, CallKind kind,
+void WriteEntered(const Binding* binding, const void* key, const CallName& name, uint64_t identity, CallKind kind,
                   uint64_t start) {
   Stream* stream = binding->stream;
   const Writing writing(stream);
   if (!writing.allowed()) return;
-  opscope_make_room(stream, 0);
+  if (!HasRoom(stream, 0)) opscope_make_room(stream, 0);
   Record record;
   record.name = InternText(stream, name.text.data(), name.text.size());
   record.start = start != 0 ? start : ReadTicks();
@@ -124,7 +124,7 @@ void WriteEntered(Binding* binding, const void* key, const CallName& name, uint6
   record.kind = RecordKind::kEnter;
   record.source = RecordSource::kPython;
   record.scope = static_cast<uint8_t>(kind);
-  if (record.name != 0) *binding->CachedFor(key) = {key, record.name, stream->chunk_sequence};
+  if (record.name != 0) *binding->CachedFor(key) = {key, record.name, stream->chunk_sequence, &name};
   AppendRecord(stream, record);
 }
 
@@ -238,6 +238,10 @@ ThreadCalls* LookUpCalls() {
   if (calls == nullptr) calls = &nobody;
   remembered_calls = {calls, calls_epoch};
   return calls;
+}
+
+void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind) {
+  WriteEntered(binding, cached->key, *cached->call, identity, kind, 0);
 }
 
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {

@@ -60,10 +60,11 @@ struct OpenFrame {
   uint64_t identity = 0;
 };
 
-struct CachedName {
+struct alignas(32) CachedName {  // none lies in two lines of the processor's cache
   const void* key = nullptr;
-  uint32_t name = 0;              // offset in the chunk
-  uint32_t chunk_sequence = ~0u;  // of that chunk; no chunk has this one
+  uint32_t name = 0;               // offset in the chunk
+  uint32_t chunk_sequence = ~0u;   // of that chunk; no chunk has this one
+  const CallName* call = nullptr;  // lives as long as the key is here
 };
 
 struct Binding {
@@ -178,6 +179,9 @@ __attribute__((always_inline)) inline bool TryUsualExit(const Binding* binding, 
   return true;
 }
 
+// The name is known, but not in this chunk. REQUIRES: IsRecording.
+void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind);
+
 // The ways that make names, take chunks and attach threads. They may run Python code, so other threads may start and
 // stop windows meanwhile: compare calls_epoch before a binding is used again.
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame);
@@ -190,11 +194,13 @@ void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
 inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallKind kind) {
   if (!IsRecording(binding)) return false;
   Stream* stream = binding->stream;
-  const CachedName* cached = binding->CachedFor(key);
-  if (OPSCOPE_UNLIKELY(cached->key != key || cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
-    return false;
+  CachedName* cached = binding->CachedFor(key);
+  if (OPSCOPE_UNLIKELY(cached->key != key)) return false;
+  if (OPSCOPE_UNLIKELY(cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
+    EnterInNewChunk(binding, cached, identity, kind);
+  } else {
+    WriteCall(stream, RecordKind::kEnter, cached->name, identity, kind);
   }
-  WriteCall(stream, RecordKind::kEnter, cached->name, identity, kind);
   return true;
 }
 
