@@ -71,12 +71,20 @@ inline Record NewRecord(RecordKind kind, uint64_t value) {
 // bytes: 0 for a free.
 inline void NoteHostBlock(const void* block, uint64_t bytes) {
   ForEachStream([&](Stream* stream) {
-    if (!HasRoom(stream, 0)) opscope_make_room(stream, 0);
-    Record record = NewRecord(RecordKind::kHostBlock, bytes);
+    if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
     const auto address = reinterpret_cast<uint64_t>(block);
-    record.name = static_cast<uint32_t>(address);
-    record.side = static_cast<uint32_t>(address >> 32);
-    AppendRecord(stream, record);
+    Record* record = stream->next;  // written where it will be, not moved there
+    record->start = ReadTicks();
+    record->value = bytes;
+    record->name = static_cast<uint32_t>(address);
+    record->side = static_cast<uint32_t>(address >> 32);
+    record->depth = 0;
+    record->kind = RecordKind::kHostBlock;
+    record->flags = 0;
+    record->source = RecordSource::kTorch;
+    record->scope = 0;
+    record->reserved = 0;
+    PublishNext(stream, record);
   });
 }
 
