@@ -185,6 +185,35 @@ def test_stacks_of_torchscript_stay_with_their_operators_when_there_is_a_backwar
     assert all("Backward" not in event.name and "Accumulate" not in event.name for event in of_scripts)
 
 
+WINDOW_INSIDE_OF_A_SCRIPT = """
+import torch
+import opscope.torch
+prof = opscope.torch.profile(activities=[opscope.torch.ProfilerActivity.CPU], with_stack=True)
+@torch.jit.ignore
+def begin() -> None:
+    prof.start()
+@torch.jit.script
+def scripted(x: torch.Tensor):
+    begin()
+    y = x * 2
+    return y.relu()
+scripted(torch.ones(4))
+prof.stop()
+print([(e.name, *e.stack) for e in prof.events() if e.name in ("aten::mul", "aten::relu")])
+"""
+
+
+def test_a_window_that_begins_inside_of_the_first_script_of_a_process_knows_where_it_stands(programs):
+    outcome = programs.run(WINDOW_INSIDE_OF_A_SCRIPT)
+    assert outcome.status == 0, outcome.stderr
+    found = eval(outcome.stdout)
+    assert [name for name, *_ in found] == ["aten::mul", "aten::relu"]
+    assert [re.sub(r"^.*/", "", place) for _, place in found] == [
+        "program.py(11): scripted",
+        "program.py(12): scripted",
+    ]
+
+
 def test_modules_alone_are_no_events_but_are_known(training):
     import opscope.torch
 

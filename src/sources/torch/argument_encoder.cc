@@ -36,7 +36,8 @@ bool StridesFollowFromSizes(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
 
 class Encoder {
  public:
-  Encoder(uint32_t* out, uint32_t capacity) : out_(out), capacity_(capacity) {}
+  Encoder(uint32_t* out, uint32_t capacity, TensorIdentities* tensors)
+      : out_(out), capacity_(capacity), tensors_(tensors) {}
 
   uint32_t words() const { return words_; }
 
@@ -67,7 +68,7 @@ class Encoder {
   }
 
   void PutTensor(const at::Tensor& tensor) {
-    const c10::TensorImpl* body = tensor.unsafeGetTensorImpl();
+    c10::TensorImpl* body = tensor.unsafeGetTensorImpl();
     if (!tensor.defined() || body->is_nested() || body->has_symbolic_sizes_strides()) {
       Put(Tag(ArgKind::kUndefined));
       return;
@@ -78,6 +79,7 @@ class Encoder {
     } else if (!PutSmallTensor(body->sizes(), body->strides(), element)) {
       PutLargeTensor(body->sizes(), body->strides(), element);
     }
+    if (tensors_ != nullptr) tensors_->Add(body);
   }
 
   void PutScalar(const c10::IValue& value) {
@@ -111,10 +113,12 @@ class Encoder {
 
   void PutList(const c10::IValue& list) {
     const c10::ArrayRef<c10::IValue> values = list.toListRef();
-    if (values.empty() && !list.isTensorList()) {
-      Put(Tag(ArgKind::kIntList));  // torch: an empty list of anything but tensors is a list of scalars
-    } else if (list.isTensorList()) {
-      PutTensorList(values);
+    if (values.empty() || values[0].isTensor()) {  // only then: isTensorList() compares types, elsewhere
+      if (list.isTensorList()) {
+        PutTensorList(values);
+      } else {  // torch: an empty list of anything but tensors is a list of scalars
+        Put(Tag(values.empty() ? ArgKind::kIntList : ArgKind::kOther));
+      }
     } else if (values[0].isScalar() && values.size() <= kMaxScalarListLength) {
       PutScalarList(values);
     } else {
@@ -210,13 +214,15 @@ class Encoder {
 
   uint32_t* out_;
   uint32_t capacity_;
+  TensorIdentities* tensors_;
   uint32_t words_ = 0;
 };
 
 }  // namespace
 
-EncodedArguments EncodeArguments(c10::ArrayRef<const c10::IValue> inputs, uint32_t* out, uint32_t capacity) {
-  Encoder encoder(out, capacity);
+EncodedArguments EncodeArguments(c10::ArrayRef<const c10::IValue> inputs, uint32_t* out, uint32_t capacity,
+                                 TensorIdentities* tensors) {
+  Encoder encoder(out, capacity, tensors);
   const size_t count = inputs.size() < 0xffff ? inputs.size() : 0xffff;
   for (size_t i = 0; i < count; ++i)
     encoder.PutArgument(inputs[i]);

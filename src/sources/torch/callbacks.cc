@@ -72,6 +72,11 @@ struct AsyncMark {
 };
 template struct PrivateMember<AsyncMark, &at::RecordFunction::is_async_>;
 
+// Null: the range was begun by its name.
+inline const Schema* SchemaOf(const at::RecordFunction& range) {
+  return std::get_if<Schema>(&(range.*Reach(NameOrSchema())));
+}
+
 // Valid during the start callback.
 inline const std::string& NameOf(const at::RecordFunction& range) {
   const auto& named = range.*Reach(NameOrSchema());
@@ -81,7 +86,7 @@ inline const std::string& NameOf(const at::RecordFunction& range) {
 
 const std::string& OverloadNameOf(const at::RecordFunction& range) {
   static const std::string& none = *new std::string;  // never destroyed: callbacks come at any time
-  const Schema* schema = std::get_if<Schema>(&(range.*Reach(NameOrSchema())));
+  const Schema* schema = SchemaOf(range);
   return schema != nullptr ? schema->get().overload_name() : none;
 }
 
@@ -100,40 +105,35 @@ struct EncodedTensors : EncodedInputs {
 template <uint32_t Options>
 using InputsOf = std::conditional_t<(Options & kWithTensors) != 0, EncodedTensors, EncodedInputs>;
 
-__attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs) {
+// tensors: where the identities go, or null.
+__attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs,
+                                            TensorIdentities* tensors) {
   inputs->arguments = {};
   try {
     inputs->values = range.inputs();
-    // A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
-    const size_t own = range.num_inputs();
-    if (inputs->values.size() > own) inputs->values = inputs->values.slice(inputs->values.size() - own, own);
-    inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity);
+    if (const Schema* schema = SchemaOf(range)) {
+      // A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
+      const size_t own = schema->get().arguments().size(), all = inputs->values.size();
+      if (OPSCOPE_UNLIKELY(all > own)) {
+        inputs->values = c10::ArrayRef<const c10::IValue>(inputs->values.data() + (all - own), own);
+      }
+      if (tensors != nullptr) NoteOperator(&schema->get());
+    }
+    inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
     const auto& keywords = range.*Reach(KeywordInputs());
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
   } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
     inputs->arguments = {};
     inputs->values = {};
+    if (tensors != nullptr) tensors->Clear();
     CountFailure();
   }
 }
 
-// Of forward ranges: what runs backward is not where the interpreter stands.
-__attribute__((noinline)) void NoteScriptPlace(const at::RecordFunction& range, const CallbackBinding& binding,
-                                               EncodedInputs* inputs) {
-  if (range.scope() == at::RecordScope::BACKWARD_FUNCTION) return;
+__attribute__((noinline)) void NoteScriptPlace(uint64_t window, const CallbackBinding& binding, EncodedInputs* inputs) {
   try {
-    AddScriptPlace(binding.flags.load(std::memory_order_relaxed), &inputs->keywords);
+    AddScriptPlace(binding.flags.load(std::memory_order_relaxed), window, &inputs->keywords);
   } catch (...) {
-    CountFailure();
-  }
-}
-
-__attribute__((noinline)) void IdentifyInputs(const at::RecordFunction& range, EncodedTensors* inputs) {
-  try {
-    if (const Schema* schema = std::get_if<Schema>(&(range.*Reach(NameOrSchema())))) NoteOperator(&schema->get());
-    inputs->tensors.Collect(inputs->values);
-  } catch (...) {
-    inputs->tensors = {};
     CountFailure();
   }
 }
@@ -147,7 +147,7 @@ void StoreArguments(const EncodedInputs& inputs, char* place) {
   }
   std::memset(place, 0, words * sizeof(uint32_t));  // reads as kOther should anything below fail
   try {
-    EncodeArguments(inputs.values, reinterpret_cast<uint32_t*>(place), words);
+    EncodeArguments(inputs.values, reinterpret_cast<uint32_t*>(place), words, nullptr);
   } catch (...) {
     CountFailure();
   }
@@ -272,18 +272,21 @@ inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, con
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   const auto thread = [&range] { return range.threadId(); };
+  if constexpr ((Options & kWithScripts) != 0) NoteIfScript(range.scope());
   Stream* stream = StreamOf(binding, thread);
   if (stream == nullptr) return nullptr;
   OpenScope* scope = nullptr;
   if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
     InputsOf<Options> inputs;
-    if constexpr ((Options & kWithInputs) != 0) {
-      EncodeInputs(range, &inputs);
-    } else {
-      inputs.arguments = {};
+    if constexpr ((Options & kWithTensors) != 0) {
+      EncodeInputs(range, &inputs, &inputs.tensors);
+    } else if constexpr ((Options & kWithInputs) != 0) {
+      EncodeInputs(range, &inputs, nullptr);
     }
-    if constexpr ((Options & kWithScripts) != 0) NoteScriptPlace(range, binding, &inputs);
-    if constexpr ((Options & kWithTensors) != 0) IdentifyInputs(range, &inputs);
+    if constexpr ((Options & kWithScripts) != 0) {
+      const uint64_t window = stream->generation.load(std::memory_order_relaxed);
+      if (OPSCOPE_UNLIKELY(MayBeInScript(range.scope(), window))) NoteScriptPlace(window, binding, &inputs);
+    }
     stream = StreamOf(binding, thread);  // again: what ran meanwhile may have ended the window
     if (stream == nullptr) return nullptr;
     scope = OPSCOPE_UNLIKELY(inputs.arguments.words > EncodedInputs::kCapacity)

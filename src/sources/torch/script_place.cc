@@ -12,6 +12,10 @@
 #include "sources/torch/keyword_json.h"
 
 namespace opscope {
+
+constinit std::atomic<bool> scripts_have_run{false};
+__thread uint64_t window_of_last_question = 0;
+
 namespace {
 
 // "file(line): function", innermost first, a line each; frames without a source are left out, as torch does.
@@ -35,7 +39,12 @@ std::string Modules() {
 
 }  // namespace
 
-void AddScriptPlace(uint32_t flags, std::string* members) {
+void AddScriptPlace(uint32_t flags, uint64_t window, std::string* members) {
+  if (window_of_last_question != window) {
+    window_of_last_question = window;
+    if (torch::jit::currentCallstack().empty()) return;
+    scripts_have_run.store(true, std::memory_order_relaxed);
+  }
   if ((flags & torch_source_flags::kModules) != 0) {
     const std::string modules = Modules();
     if (!modules.empty()) {

@@ -32,15 +32,6 @@ void LetGo(c10::TensorImpl* tensor) {
   c10::raw::weak_intrusive_ptr::decref(tensor);
 }
 
-// REQUIRES: the place is the caller's (Busy), and `tensor` lives.
-uint64_t Settle(TensorPlace* place, c10::TensorImpl* tensor) {
-  c10::raw::weak_intrusive_ptr::incref(tensor);
-  const uint64_t number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
-  place->number.store(number, std::memory_order_relaxed);
-  place->tensor.store(tensor, std::memory_order_release);
-  return number;
-}
-
 // Takes the place of a dead tensor. A body may be looked at only by the thread that has taken its place: any other
 // could be about to free it.
 bool TakeFromDead(TensorPlace* place) {
@@ -55,22 +46,75 @@ bool TakeFromDead(TensorPlace* place) {
   return true;
 }
 
-uint64_t NumberOf(c10::TensorImpl* tensor) {
-  const uint64_t hash = (reinterpret_cast<uintptr_t>(tensor) >> 4) * 0x9e3779b97f4a7c15u;
-  const size_t first = hash >> 49;
+// Places that were taken lately, by the number that each was taken for: a thread that loses a place to another here
+// leaves a dead body where it is, for the next tensor that meets it.
+constinit std::atomic<uint16_t> young_places[64];
+constinit std::atomic<uint16_t> older_places[1024];  // of those that outlived the first look
+static_assert(kTensorPlaces - 1 <= UINT16_MAX);
+
+// False: it lives.
+bool FreeIfDead(uint16_t index) {
+  TensorPlace* place = &tensor_places[index];
+  if (place->tensor.load(std::memory_order_relaxed) == nullptr) return true;
+  if (!TakeFromDead(place)) return false;
+  place->tensor.store(nullptr, std::memory_order_release);
+  return true;
+}
+
+template <size_t Size>
+uint16_t Exchange(std::atomic<uint16_t> (&places)[Size], uint64_t number, uint16_t index) {
+  std::atomic<uint16_t>& slot = places[number % Size];
+  const uint16_t before = slot.load(std::memory_order_relaxed);
+  slot.store(index, std::memory_order_relaxed);
+  return before;
+}
+
+void FreeSomeDead(uint64_t number, uint16_t taken) {
+  const uint16_t young = Exchange(young_places, number, taken);
+  if (!FreeIfDead(young)) FreeIfDead(Exchange(older_places, number, young));
+}
+
+// REQUIRES: the place is the caller's (Busy), and `tensor` lives.
+uint64_t Settle(TensorPlace* place, c10::TensorImpl* tensor) {
+  c10::raw::weak_intrusive_ptr::incref(tensor);
+  const uint64_t number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  place->number.store(number, std::memory_order_relaxed);
+  place->tensor.store(tensor, std::memory_order_release);
+  FreeSomeDead(number, static_cast<uint16_t>(place - tensor_places));
+  return number;
+}
+
+// Bodies that lie together have places that lie together, so that the table needs few pages; 2 MiB each fill it, and
+// begin somewhere else.
+inline size_t FirstPlaceOf(const c10::TensorImpl* tensor) {
+  const auto bits = reinterpret_cast<uintptr_t>(tensor);
   static_assert(kTensorPlaces == size_t{1} << (64 - 49));
-  const auto at = [first](size_t probe) { return &tensor_places[(first + probe) % kTensorPlaces]; };
-  size_t probe = 0;
-  for (; probe < kProbes; ++probe) {
-    const c10::TensorImpl* held = at(probe)->tensor.load(std::memory_order_acquire);
-    if (held == tensor) return at(probe)->number.load(std::memory_order_relaxed);
-    if (held == nullptr) break;
+  return (bits >> 6) + (((bits >> 21) * 0x9e3779b97f4a7c15u) >> 49);
+}
+
+inline TensorPlace* PlaceOf(size_t first, size_t probe) {
+  return &tensor_places[(first + probe) % kTensorPlaces];
+}
+
+__attribute__((noinline)) uint64_t NumberOfNew(c10::TensorImpl* tensor, size_t first) {
+  for (size_t probe = 0; probe < kProbes; ++probe) {
+    TensorPlace* place = PlaceOf(first, probe);
+    const bool is_free = place->tensor.load(std::memory_order_relaxed) == nullptr;
+    if (is_free && TakeFromDead(place)) return Settle(place, tensor);
   }
-  if (probe < kProbes && TakeFromDead(at(probe))) return Settle(at(probe), tensor);
-  for (probe = 0; probe < kProbes; ++probe) {
-    if (TakeFromDead(at(probe))) return Settle(at(probe), tensor);
+  for (size_t probe = 0; probe < kProbes; ++probe) {
+    if (TakeFromDead(PlaceOf(first, probe))) return Settle(PlaceOf(first, probe), tensor);
   }
   return 0;
+}
+
+inline uint64_t NumberOf(c10::TensorImpl* tensor) {
+  const size_t first = FirstPlaceOf(tensor);
+  for (size_t probe = 0; probe < kProbes; ++probe) {  // all of them: places before a tensor's own may have become free
+    const TensorPlace* place = PlaceOf(first, probe);
+    if (place->tensor.load(std::memory_order_acquire) == tensor) return place->number.load(std::memory_order_relaxed);
+  }
+  return NumberOfNew(tensor, first);
 }
 
 void ForgetAll() {
@@ -114,30 +158,13 @@ TensorIdentity IdentityOf(c10::TensorImpl* tensor) {
   return identity;
 }
 
-void TensorIdentities::Add(const at::Tensor& tensor) {
-  c10::TensorImpl* body = tensor.unsafeGetTensorImpl();
-  if (!tensor.defined() || body->is_nested() || body->has_symbolic_sizes_strides()) return;
-  const TensorIdentity identity = IdentityOf(body);
-  if (many_.empty() && count_ < few_.size()) {
-    few_[count_++] = identity;
-    return;
+void TensorIdentities::AddToMany(const TensorIdentity& identity) {
+  if (many_.empty()) {
+    many_.resize(kFew);
+    std::memcpy(many_.data(), few_, sizeof(few_));
   }
-  if (many_.empty()) many_.assign(few_.begin(), few_.end());
   many_.push_back(identity);
   ++count_;
-}
-
-void TensorIdentities::Collect(c10::ArrayRef<const c10::IValue> inputs) {
-  for (const c10::IValue& value : inputs.slice(0, std::min<size_t>(inputs.size(), 0xffff))) {
-    if (value.isTensor()) {
-      Add(value.toTensor());
-    } else if (value.isTensorList()) {
-      const c10::ArrayRef<c10::IValue> list = value.toListRef();
-      if (list.size() > 0xffff) continue;
-      for (const c10::IValue& each : list)
-        Add(each.toTensor());
-    }
-  }
 }
 
 }  // namespace opscope

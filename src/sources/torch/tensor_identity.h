@@ -3,7 +3,9 @@
 //
 // To know that it has died, a weak reference is held: the body's memory stays, its data does not. Torch's own profiler
 // holds one per argument until the end of the window. Here they lie in one table of fixed size, and a new tensor takes
-// the place of a dead one, so a recording of any length keeps at most kTensorPlaces bodies (some 200 bytes each).
+// the place of a dead one, so a recording of any length keeps at most kTensorPlaces bodies (some 200 bytes each). Most
+// tensors die young: with each new one some earlier ones are looked at, and the bodies of the dead go back to torch
+// while they are still in the processor's caches.
 //
 // Two threads that see a tensor for the first time in the same moment may give it two numbers. A number matters
 // only where a tensor changes its storage; all else is known by the storage.
@@ -12,12 +14,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <ATen/core/ivalue.h>
+#include <c10/core/TensorImpl.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "opscope/record.h"
@@ -38,17 +39,30 @@ TensorIdentity IdentityOf(c10::TensorImpl* tensor);
 // Identities of the arguments of one call.
 class TensorIdentities {
  public:
-  // As many as the encoder (argument_encoder.h) writes kTensor. May throw what torch's accessors throw.
-  void Collect(c10::ArrayRef<const c10::IValue> inputs);
-  const TensorIdentity* data() const { return many_.empty() ? few_.data() : many_.data(); }
+  // REQUIRES: as IdentityOf. May throw what torch's accessors throw.
+  void Add(c10::TensorImpl* tensor) {
+    const TensorIdentity identity = IdentityOf(tensor);
+    if (__builtin_expect(count_ < kFew, 1)) {
+      std::memcpy(few_ + count_++ * sizeof(identity), &identity, sizeof(identity));
+    } else {
+      AddToMany(identity);
+    }
+  }
+  void Clear() {
+    count_ = 0;
+    many_.clear();
+  }
+  const void* data() const { return many_.empty() ? few_ : static_cast<const void*>(many_.data()); }
   uint32_t size() const { return count_; }
   uint32_t bytes() const { return count_ * uint32_t{sizeof(TensorIdentity)}; }
 
  private:
-  void Add(const at::Tensor& tensor);
+  static constexpr uint32_t kFew = 16;
+
+  void AddToMany(const TensorIdentity& identity);
 
   uint32_t count_ = 0;
-  std::array<TensorIdentity, 16> few_;
+  alignas(TensorIdentity) std::byte few_[kFew * sizeof(TensorIdentity)];  // bytes: nothing is set before it is used
   std::vector<TensorIdentity> many_;  // instead, for the long lists of foreach operators
 };
 

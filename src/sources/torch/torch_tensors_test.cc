@@ -109,6 +109,29 @@ TEST(TorchTensors, AreLetGoWhenTheLastWindowStops) {
   EXPECT_EQ(body.weak_use_count(), before);
 }
 
+TEST(TorchTensors, ThatAreDeadAreLetGoBeforeTheWindowStops) {
+  constexpr int kYoung = 100, kOlder = 3000;  // more new tensors than a dead one waits for
+  for (const bool dies_at_once : {true, false}) {
+    c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> body(at::ones({1}).getIntrusivePtr());
+    size_t references = 0;
+    (void)Record([&] {
+      at::Tensor tensor = at::ones({1});
+      body = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(tensor.getIntrusivePtr());
+      (void)at::relu(tensor);
+      std::vector<at::Tensor> others;
+      const auto see_others = [&](int count) {
+        for (int i = 0; i < count; ++i)
+          (void)at::relu(others.emplace_back(at::empty({1})));
+      };
+      if (!dies_at_once) see_others(kYoung);
+      tensor.reset();
+      see_others(dies_at_once ? kYoung : kOlder);
+      references = body.weak_use_count();
+    });
+    EXPECT_EQ(references, 1u) << "this test's own; dies at once: " << dies_at_once;
+  }
+}
+
 TEST(TorchTensors, OfListsLongerThanTheRoomOnTheStackAreAllKept) {
   std::vector<at::Tensor> many;
   for (int i = 0; i < 100; ++i)
