@@ -271,13 +271,15 @@ struct EventCost {
 
 // Of every kind that the recording may hold. docs/analyses.md says what is in each number.
 struct OwnCosts {
-  EventCost scope;           // OPSCOPE_SCOPE and the like
-  double async_end_ns = 0;   // end of a scope that crosses others, in place of scope.end_ns
-  EventCost point;           // counter, instant, either end of a flow
-  bool has_torch = false;    // the following were measured
-  EventCost torch_op;        // an operator, without its arguments
-  EventCost torch_argument;  // each argument more, when arguments are recorded
-  EventCost torch_range;     // record_function of opscope.torch
+  EventCost scope;                             // OPSCOPE_SCOPE and the like
+  double async_end_ns = 0;                     // end of a scope that crosses others, in place of scope.end_ns
+  EventCost point;                             // counter, instant, either end of a flow
+  bool has_torch = false;                      // the following were measured
+  EventCost torch_op;                          // an operator, without its arguments
+  EventCost torch_argument;                    // each argument more, when arguments are recorded
+  EventCost torch_range;                       // record_function of opscope.torch
+  bool has_calls = false;                      // the following were measured
+  EventCost python_call, c_call, module_call;  // calls of Python functions, of C functions from Python, of nn.Modules
 };
 
 // Facts about the input as a whole (`opscope info`).

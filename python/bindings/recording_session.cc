@@ -193,6 +193,14 @@ bool RecordingSession::AddMetadata(std::string_view key, std::string_view json) 
   return true;
 }
 
+bool RecordingSession::AddOwnCost(const std::string& members_json) {
+  if (is_in_child()) return false;
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::kRunning) return false;
+  opscope_window_add_own_cost(window_, members_json.c_str());
+  return true;
+}
+
 Result<std::shared_ptr<const Trace>> RecordingSession::ReadTrace() {
   if (is_in_child() && is_imported_.load(std::memory_order_acquire)) return *trace_;
   if (is_in_child()) return Error{ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};

@@ -61,6 +61,8 @@ class RecordingSession {
   // One member of the recording's metadata; `json` is its value. Kept until the recording is
   // imported; false after that.
   bool AddMetadata(std::string_view key, std::string_view json);
+  // What more kinds of events cost (opscope_window_add_own_cost). False: it does not run.
+  bool AddOwnCost(const std::string& members_json);
 
   // REQUIRES nothing: kInvalidArgument when it was not started or still runs.
   Result<std::shared_ptr<const Trace>> ReadTrace();

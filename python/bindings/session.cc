@@ -140,6 +140,13 @@ void BindSession(nb::module_& module) {
             return WithoutGil([&] { return session.AddMetadata(key_bytes, json_bytes); });
           },
           nb::arg("key"), nb::arg("json"), "False when the recording was already imported.")
+      .def(
+          "add_own_cost",
+          [](RecordingSession& session, nb::str members_json) {
+            const std::string members = FromText(members_json);
+            return WithoutGil([&] { return session.AddOwnCost(members); });
+          },
+          nb::arg("members_json"), "What more kinds of events cost here, while it runs; else False.")
       .def_prop_ro(
           "slot", [](const RecordingSession& session) { return WithoutGil([&] { return session.slot(); }); },
           "Slot of the recorder's window while it runs.")

@@ -20,7 +20,11 @@ constexpr OwnCosts kCosts = {.scope = {.begin_ns = 48, .end_ns = 16, .inside_ns 
                              .has_torch = true,
                              .torch_op = {.begin_ns = 256, .end_ns = 512, .inside_ns = 512},  // 256 outside
                              .torch_argument = {.begin_ns = 3072, .inside_ns = 1024},         // 2048 outside
-                             .torch_range = {.begin_ns = 4096, .end_ns = 8192, .inside_ns = 4096}};
+                             .torch_range = {.begin_ns = 4096, .end_ns = 8192, .inside_ns = 4096},
+                             .has_calls = true,
+                             .python_call = {.begin_ns = 16384, .inside_ns = 8192},  // 8192 outside
+                             .c_call = {.begin_ns = 65536, .inside_ns = 32768},      // 32768 outside
+                             .module_call = {.begin_ns = 262144, .inside_ns = 131072}};
 
 class OwnCost : public testing::Test {
  protected:
@@ -82,6 +86,46 @@ TEST_F(OwnCost, TellsNativeScopesOperatorsAndRangesApart) {
   EXPECT_EQ(At(trace, cost.own_ns, "call of Python"), 0);
   EXPECT_EQ(At(trace, cost.own_ns, "range"), 4096 + 256 + (256 + 2 * 2048));
   EXPECT_EQ(cost.events, 3u);
+}
+
+class OwnCostOfCalls : public OwnCost {
+ protected:
+  void AddCall(const char* name, int64_t start, int64_t end) {
+    builder_.AddSpan({.start = {start},
+                      .duration = {end - start},
+                      .name = builder_.Intern(name),
+                      .category = builder_.Intern("python_function"),
+                      .track = track_});
+  }
+};
+
+TEST_F(OwnCostOfCalls, TellsFunctionsOfPythonAndOfCAndModulesApart) {
+  AddCall("train.py(3): main", 0, 900'000);
+  AddCall("<string>(1): <lambda>", 100, 200);
+  AddCall("<built-in function len>", 300, 400);
+  AddCall("<method 'x' of 'a (3): b' objects>", 500, 600);
+  AddCall("nn.Module: Linear_0", 700, 800);
+  AddCall("Python GC", 850, 860);
+  builder_.SetPythonCalls();
+  const Trace trace = builder_.Build();
+  const OwnCostOfSpans cost = MeasureOwnCost(trace).value();
+  EXPECT_EQ(At(trace, cost.own_ns, "<string>(1): <lambda>"), 8192);
+  EXPECT_EQ(At(trace, cost.own_ns, "<built-in function len>"), 32768);
+  EXPECT_EQ(At(trace, cost.own_ns, "nn.Module: Linear_0"), 131072);
+  EXPECT_EQ(At(trace, cost.own_ns, "Python GC"), 0);
+  EXPECT_EQ(At(trace, cost.own_ns, "train.py(3): main"), 8192 + 8192 + 2 * 32768 + 131072);
+  EXPECT_EQ(cost.events, 5u);
+}
+
+TEST_F(OwnCostOfCalls, ThatCouldNotBeMeasuredIsAnError) {
+  builder_.info().own_costs->has_calls = false;
+  AddCall("train.py(3): main", 0, 900);
+  builder_.SetPythonCalls();
+  const Trace trace = builder_.Build();
+  const Result<OwnCostOfSpans> cost = MeasureOwnCost(trace);
+  ASSERT_FALSE(cost.ok());
+  EXPECT_EQ(cost.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(cost.error().message.find("a call of Python"), std::string::npos);
 }
 
 TEST_F(OwnCost, ChargesPointsAndEndsOfAsynchronousSpansToWhatWasInnermost) {

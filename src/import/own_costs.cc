@@ -40,6 +40,12 @@ std::optional<OwnCosts> ParseOwnCosts(std::string_view options_json) {
   }
   if (own_cost["torch_argument"].get(kind) == simdjson::SUCCESS) costs.torch_argument = CostAt(kind);
   if (own_cost["torch_range"].get(kind) == simdjson::SUCCESS) costs.torch_range = CostAt(kind);
+  if (own_cost["python_call"].get(kind) == simdjson::SUCCESS) {
+    costs.has_calls = true;
+    costs.python_call = CostAt(kind);
+  }
+  if (own_cost["c_call"].get(kind) == simdjson::SUCCESS) costs.c_call = CostAt(kind);
+  if (own_cost["module_call"].get(kind) == simdjson::SUCCESS) costs.module_call = CostAt(kind);
   return costs;
 }
 

@@ -13,7 +13,8 @@ namespace {
 constexpr const char kOptions[] =
     R"({"abi":2,"own_cost":{"scope":{"inside_ns":12.5,"begin_ns":16,"end_ns":13.25,"async_end_ns":23},)"
     R"("point":{"begin_ns":20},"torch_op":{"inside_ns":25,"begin_ns":45,"end_ns":23,"floor_ns":31},)"
-    R"("torch_argument":{"begin_ns":19,"inside_ns":7},"later_kind":{"begin_ns":1}}})";
+    R"("torch_argument":{"begin_ns":19,"inside_ns":7},"python_call":{"begin_ns":60,"end_ns":40,"inside_ns":34},)"
+    R"("c_call":{"begin_ns":66},"later_kind":{"begin_ns":1}}})";
 
 void ExpectTheCosts(const std::optional<OwnCosts>& costs) {
   ASSERT_TRUE(costs.has_value());
@@ -25,6 +26,10 @@ void ExpectTheCosts(const std::optional<OwnCosts>& costs) {
   EXPECT_EQ(costs->torch_op.floor_ns, 31);
   EXPECT_EQ(costs->torch_argument.inside_ns, 7);
   EXPECT_EQ(costs->torch_range.whole_ns(), 0) << "was not measured";
+  EXPECT_TRUE(costs->has_calls);
+  EXPECT_EQ(costs->python_call.outside_ns(), 66);
+  EXPECT_EQ(costs->c_call.whole_ns(), 66);
+  EXPECT_EQ(costs->module_call.whole_ns(), 0) << "was not measured";
 }
 
 TEST(OwnCosts, AreReadFromTheOptions) {

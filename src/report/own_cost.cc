@@ -19,10 +19,16 @@ Kinds KindsOf(const OwnCosts& costs) {
   EventCost async = costs.scope;
   async.end_ns = costs.async_end_ns;
   Kinds kinds = {{"scope", costs.scope}, {"async_scope", async}, {"point", costs.point}};
-  if (!costs.has_torch) return kinds;
-  kinds.emplace_back("torch_op", costs.torch_op);
-  if (costs.torch_argument.whole_ns() > 0) kinds.emplace_back("torch_argument", costs.torch_argument);
-  kinds.emplace_back("torch_range", costs.torch_range);
+  if (costs.has_torch) {
+    kinds.emplace_back("torch_op", costs.torch_op);
+    if (costs.torch_argument.whole_ns() > 0) kinds.emplace_back("torch_argument", costs.torch_argument);
+    kinds.emplace_back("torch_range", costs.torch_range);
+  }
+  if (costs.has_calls) {
+    kinds.emplace_back("python_call", costs.python_call);
+    kinds.emplace_back("c_call", costs.c_call);
+    kinds.emplace_back("module_call", costs.module_call);
+  }
   return kinds;
 }
 

@@ -10,9 +10,10 @@ import sys
 import torch
 
 from ..adapters.python_calls import calls_library
+from .call_costs import measured_call_costs
 
 # call_flags of src/sources/python/thread_calls.h.
-ALL_CALLS, GARBAGE = 1, 2
+ALL_CALLS, GARBAGE, _ONE_THREAD = 1, 2, 4
 
 
 def start_calls(session, flags: int, *, hold: int = 0):
@@ -30,6 +31,16 @@ def start_calls(session, flags: int, *, hold: int = 0):
         (torch.Tensor, torch.nn.Parameter),
         hold,
     )
+
+
+def call_costs() -> str:
+    """What one call costs, for ``session.add_own_cost``. REQUIRES: no recording of calls runs."""
+    return measured_call_costs(_start_on_this_thread)
+
+
+def _start_on_this_thread(session, module_code):
+    flags = ALL_CALLS | _ONE_THREAD
+    return calls_library().start(session.slot, session.generation, flags, (), module_code, None, (), 0)
 
 
 def _path_prefixes() -> tuple[str, ...]:

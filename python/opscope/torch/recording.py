@@ -14,7 +14,7 @@ from . import source
 from .compat import compat_is_asked
 from .events import EventList, unfilled_events
 from .inner_profile import InnerProfile
-from .python_calls import start_calls
+from .python_calls import call_costs, start_calls
 from .told_flag import tell_torch
 from .torch_switches import links_forward_to_backward
 
@@ -95,7 +95,11 @@ class Recording(InnerProfile):
     def start(self) -> None:
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
+        # Measured at the first use, with a window of its own: before this one opens.
+        costs = call_costs() if self._settings.call_flags is not None else ""
         self._session.start()
+        if costs:
+            self._session.add_own_cost(costs)
         # kCallStacksKey and kAdjustStepsKey of include/opscope/torch_source.h.
         if self._settings.call_stacks:
             self._session.add_metadata("opscope.call_stacks", "1")

@@ -290,7 +290,10 @@ void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
 void BindThreads(CallWindow* window) {
   DropEndedThreads();
   const int collected = PyGC_Disable();  // what it runs could end a thread meanwhile
+  const PyThreadState* self = PyThreadState_Get();
+  const bool is_for_one = (window->flags & call_flags::kOneThread) != 0;
   VisitThreads([&](PyThreadState* thread) {
+    if (is_for_one && thread != self) return;
     ThreadCalls* calls = CallsOf(thread->id);
     Binding* binding = NewBinding();
     binding->window = window;

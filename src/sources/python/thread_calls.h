@@ -22,8 +22,9 @@
 namespace opscope {
 
 namespace call_flags {
-inline constexpr uint32_t kAllCalls = 1;  // with_stack; else nn.Module calls alone
-inline constexpr uint32_t kGarbage = 2;   // runs of the garbage collector
+inline constexpr uint32_t kAllCalls = 1;   // with_stack; else nn.Module calls alone
+inline constexpr uint32_t kGarbage = 2;    // runs of the garbage collector
+inline constexpr uint32_t kOneThread = 4;  // of the calling thread alone
 }  // namespace call_flags
 
 using HoldTensorsFunction = decltype(TorchSource::hold);

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recording one call costs: of a Python function, of a C function, of a module (docs/analyses.md, "Own cost").
+
+Measured once per process, before the first recording with ``with_stack`` or ``with_modules`` begins: empty calls by the
+hundred, without and with the source of Python's calls, which then records this thread into a window of its own. What
+is longer is the cost; what the recorded calls show as their own length, though they do nothing, is the part inside.
+Some milliseconds. Another profiler or debugger would see these calls: where one is active then, nothing is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import threading
+import time
+from itertools import repeat
+
+from .. import _core
+from ..trace import Trace
+
+_RUNS = 9
+_CALLS = 96  # per run
+_DEPTH = 24  # open at once
+_BYTES = 1 << 20
+
+_lock = threading.Lock()
+_known: str | None = None  # members of "own_cost"
+_process: int | None = None  # that has measured
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)  # another thread of the parent may have held it
+
+
+def _call() -> None:
+    pass
+
+
+def _call_module(module) -> None:
+    pass
+
+
+def _call_deeply(depth: int, clock) -> int:
+    return _call_deeply(depth - 1, clock) if depth else clock()
+
+
+def _loop_python(target, count: int) -> None:
+    for _ in repeat(None, count):
+        target()
+
+
+def _loop_argument(target, argument, count: int) -> None:
+    for _ in repeat(None, count):
+        target(argument)
+
+
+class _Probe:
+    """Stands for a module: what ``_call_module`` is called on."""
+
+
+_probe = _Probe()
+_RUN_OF = {
+    "python_call": lambda: _loop_python(_call, _CALLS),
+    "c_call": lambda: _loop_argument(abs, 1, _CALLS),
+    "module_call": lambda: _loop_argument(_call_module, _probe, _CALLS),
+}
+_NAME_OF = {
+    "python_call": lambda name: name.endswith(": _call"),
+    "c_call": lambda name: name == "<built-in function abs>",
+    "module_call": lambda name: name == "nn.Module: _Probe_0",
+}
+
+
+def measured_call_costs(start) -> str:
+    """Members of the recording's ``own_cost``; "" when they could not be measured.
+
+    ``start(session, module_code)`` records this thread's calls into a session, ``module_code`` being those of modules.
+    """
+    global _known, _process
+    with _lock:
+        if _known is None and _process != os.getpid():
+            _process = os.getpid()  # once: at a later time another recording may see the calls
+            try:
+                _known = "" if _others_watch() else _measure(start)
+            except (RuntimeError, MemoryError, _core.Error):  # no window, or no tool id, is free
+                _known = None
+    return _known or ""
+
+
+def _others_watch() -> bool:
+    if sys.getprofile() is not None or sys.gettrace() is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and any(monitoring.get_tool(tool) is not None for tool in range(6))
+
+
+def _measure(start) -> str:
+    session = _core.Session(max_bytes=_BYTES, at_cap="keep_newest", native_threads="attached")
+    plain = _runs()
+    session.start()
+    try:
+        calls = start(session, _call_module.__code__)
+        try:
+            recorded = _runs()
+        finally:
+            calls.stop()
+    finally:
+        session.stop()
+    for kind, times in _runs().items():
+        plain[kind] += times
+    return _members(plain, recorded, _lengths(Trace(session.trace())))
+
+
+def _runs() -> dict[str, list[float]]:
+    """Nanoseconds per call of each kind, and of the begins and ends of calls that lie in each other."""
+    clock = time.perf_counter_ns
+    times: dict[str, list[float]] = {kind: [] for kind in (*_RUN_OF, "begin", "end")}
+    for run_number in range(_RUNS + 1):
+        for kind, run in _RUN_OF.items():
+            began = clock()
+            run()
+            times[kind].append((clock() - began) / _CALLS)
+        began = clock()
+        deepest = _call_deeply(_DEPTH, clock)
+        ended = clock()
+        times["begin"].append((deepest - began) / _DEPTH)
+        times["end"].append((ended - deepest) / _DEPTH)
+        if run_number == 0:  # names were made, code was warmed up
+            for values in times.values():
+                values.clear()
+    return times
+
+
+def _lengths(trace: Trace) -> dict[str, float]:
+    """How long the calls of each kind look in the recording, nanoseconds."""
+    rows = trace.summary()
+    return {kind: next(row["p50_ns"] for row in rows if matches(row["name"])) for kind, matches in _NAME_OF.items()}
+
+
+def _members(plain, recorded, inside) -> str:
+    cost = {kind: max(0.0, statistics.median(recorded[kind]) - statistics.median(plain[kind])) for kind in plain}
+    share = cost["begin"] / (cost["begin"] + cost["end"] or 1)
+    members = {}
+    for kind in _RUN_OF:
+        members[kind] = {
+            "inside_ns": round(min(inside[kind], cost[kind]), 2),
+            "begin_ns": round(cost[kind] * share, 2),
+            "end_ns": round(cost[kind] * (1 - share), 2),
+        }
+    return json.dumps(members)[1:-1]
