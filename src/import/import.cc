@@ -38,8 +38,10 @@ constexpr Format kFormats[] = {
     {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
     {LooksLikeXPlane, ImportXPlane, nullptr},
     {LooksLikeExecutionTrace, ImportExecutionTrace, nullptr},
+    {LooksLikePickle, ImportMemorySnapshotPickle, nullptr},
     {LooksLikeMemorySnapshotJson, ImportMemorySnapshotJson, nullptr},
     {LooksLikeJson, nullptr, ImportChromeText},
+    {LooksLikeCollapsedStacks, ImportCollapsedStacks, nullptr},  // any other text may begin like a stack
 };
 
 std::span<const std::byte> HeadOf(std::string_view text) {

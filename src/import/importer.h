@@ -47,6 +47,16 @@ struct ChromeBlockSizes {
                                               const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head);
 
+// The same as a pickle, torch.cuda.memory._dump_snapshot() (memory_snapshot_pickle.cc).
+[[nodiscard]] Status ImportMemorySnapshotPickle(std::span<const std::byte> bytes, std::string_view name,
+                                                const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikePickle(std::span<const std::byte> head);
+
+// Collapsed stacks, as flamegraph.pl takes them (collapsed_stacks.cc).
+[[nodiscard]] Status ImportCollapsedStacks(std::span<const std::byte> bytes, std::string_view name,
+                                           const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikeCollapsedStacks(std::span<const std::byte> head);
+
 // `.opscope` files: raw chunks, column blocks, any mix (opscope_file.cc).
 [[nodiscard]] Status ImportOpscope(std::span<const std::byte> bytes, std::string_view name,
                                    const ImportOptions& options, TraceBuilder* builder);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "import/chrome_json_number.h"
 #include "import/importer.h"
 #include "import/malformed.h"
 #include "import/paddle_protobuf_messages.h"
@@ -274,7 +275,7 @@ class PaddleDump {
   }
 
   int64_t TimeOf(uint64_t ns, size_t offset) {
-    if (ns <= INT64_MAX) return static_cast<int64_t>(ns);
+    if (ns <= static_cast<uint64_t>(kLatestNs)) return static_cast<int64_t>(ns);
     builder_->AddProblem("missing_time", static_cast<int64_t>(offset));
     return 0;
   }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "import/chrome_json_number.h"
 #include "import/importer.h"
 #include "import/malformed.h"
 #include "import/proto_reader.h"
@@ -279,8 +280,13 @@ class XSpaceFile {
   }
 
   void AddSpan(SpanRow row, const XEventFacts& facts, size_t offset) {
-    if (row.duration.ns < 0) {
-      builder_->AddProblem("negative_duration", static_cast<int64_t>(offset));
+    const auto at = static_cast<int64_t>(offset);
+    if (row.start.ns > kLatestNs || row.start.ns < -kLatestNs) {
+      builder_->AddProblem("missing_time", at);
+      row.start.ns = 0;
+    }
+    if (row.duration.ns < 0 || row.duration.ns > kLatestNs) {
+      builder_->AddProblem(row.duration.ns < 0 ? "negative_duration" : "missing_duration", at);
       row.duration.ns = 0;
     }
     const bool is_device = kind_ != TrackKind::kThread;

@@ -1,0 +1,99 @@
+// Reads a pickle of plain values without Python: None, bool, int, float, str, bytes, tuple, list and dict, of protocols
+// 2 to 5. An opcode that could call, import or look up anything is refused by its name and offset; nothing of the file
+// is ever executed. What was read before a cut or a damage is kept, lists and dicts that were not closed are marked.
+//
+// Values are flat: nesting is by number, so no depth needs a stack of calls. Pickles share values and may even hold
+// themselves; who walks them sets a limit (memory is bounded by the size of the file, about 60 bytes for each).
+//
+// Thread rule: one thread at a time; texts live as long as the file's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace opscope {
+
+struct PickleValue {
+  enum class Kind : uint8_t {
+    kNone,
+    kFalse,
+    kTrue,
+    kInteger,
+    kUnsigned,
+    kLarge,
+    kFloat,
+    kText,
+    kBytes,
+    kTuple,
+    kList,
+    kDict
+  };
+  Kind kind = Kind::kNone;
+  uint64_t bits = 0;           // of numbers; of containers their number; of texts their length
+  const char* data = nullptr;  // of texts
+
+  bool is_container() const { return kind >= Kind::kTuple; }
+  bool is_list() const { return kind == Kind::kList || kind == Kind::kTuple; }
+  std::string_view text() const { return {data, static_cast<size_t>(bits)}; }
+};
+
+class PickleReader {
+ public:
+  explicit PickleReader(std::string_view file) : file_(file) {}
+
+  enum class End : uint8_t { kWhole, kCut, kDamaged, kRefused, kOverLimit };
+  // max_bytes: of the values, 0: no limit.
+  End Read(uint64_t max_bytes);
+  uint64_t memory_bytes() const { return bytes_; }
+  const std::string& complaint() const { return complaint_; }
+  size_t offset() const { return offset_; }  // of the end, or of what is wrong
+
+  const PickleValue& root() const { return root_; }
+  // Elements of a list or tuple; keys and values of a dict in turn. REQUIRES: is_container()
+  const std::vector<PickleValue>& items(const PickleValue& value) const { return containers_[value.bits].items; }
+  bool is_closed(const PickleValue& value) const { return !containers_[value.bits].open; }
+
+ private:
+  struct Container {
+    std::vector<PickleValue> items;
+    bool open = false;
+  };
+  using Kind = PickleValue::Kind;
+
+  bool Step(uint8_t opcode);
+  bool StepNumber(uint8_t opcode);
+  bool StepText(uint8_t opcode);
+  bool StepContainer(uint8_t opcode);
+  bool StepMemo(uint8_t opcode);
+  bool Fail(End end, std::string complaint);
+  bool Take(size_t size, std::string_view* bytes);
+  bool TakeNumber(size_t size, uint64_t* number);
+  bool PushText(Kind kind, size_t size_of_length);
+  bool PushLong(size_t size_of_length);
+  bool Push(const PickleValue& value);
+  bool PushContainer(Kind kind, std::vector<PickleValue> items);
+  bool PopMark(size_t* first);
+  bool PushSlice(Kind kind, size_t first);
+  bool Extend(Kind kind, size_t first);
+  bool Remember(uint64_t index);
+  void FoldOpen();
+
+  std::string_view file_;
+  size_t at_ = 0, offset_ = 0;
+  uint64_t bytes_ = 0, max_bytes_ = 0;
+  End end_ = End::kWhole;
+  std::string complaint_;
+  bool stopped_ = false;
+  std::vector<PickleValue> stack_;
+  std::vector<size_t> marks_;  // heights of the stack
+  std::vector<Container> containers_;
+  std::unordered_map<uint64_t, PickleValue> memo_;
+  PickleValue root_;
+};
+
+}  // namespace opscope
