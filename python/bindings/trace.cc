@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "bindings.h"
+#include "opscope/analysis/span_filter.h"
 #include "opscope/cli.h"
+#include "opscope/cut.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/merge.h"
@@ -48,6 +50,15 @@ SharedTrace MergeFiles(nb::list paths, nb::list sync_names, double max_clock_dif
     options.sync_names.push_back(FromText(nb::borrow(name)));
   options.max_clock_difference_ns = static_cast<int64_t>(max_clock_difference_s * 1e9);
   return Share(Unwrap(WithoutGil([&] { return MergeTraces(std::move(inputs), options); })).trace);
+}
+
+SharedTrace CutByCondition(const SharedTrace& self, nb::object where) {
+  const std::string condition = FromText(where);
+  return Share(Unwrap(WithoutGil([&]() -> Result<Trace> {
+    const Result<SpanFilter> filter = SpanFilter::Parse(condition);
+    if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
+    return CutTrace(*self.trace, filter.value().Select(*self.trace), condition);
+  })));
 }
 
 void SaveOpscope(const SharedTrace& self, nb::object path) {
@@ -136,6 +147,7 @@ void BindTrace(nb::module_& module) {
       .def_prop_ro("argument_list_count", [](const SharedTrace& self) { return self.trace->argument_list_count(); })
       .def("arguments", &ArgumentsAt, nb::arg("id"), "The arguments of one call, as dicts.");
   module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0);
+  module.def("cut_trace", &CutByCondition, nb::arg("trace"), nb::arg("where"));
   module.def("merge_traces", &MergeFiles, nb::arg("paths"), nb::arg("sync_names"), nb::arg("max_clock_difference_s"));
   module.def("read_trace", &ReadTrace, nb::arg("data"), nb::arg("name"), nb::arg("max_memory") = 0);
 }

@@ -246,6 +246,17 @@ class Trace:
         name = f"Flame graph: {metric}" if title is None else title
         _core.write_flame_graph(self._core, path, _known_metric(metric), name, width, inverted)
 
+    def cut(self, where: str) -> Trace:
+        """The spans for which ``where`` holds, and what happened while they ran, as a trace of its own.
+
+        A condition as in `summary`; ``"step >= 3 and step <= 5"`` keeps three steps. Spans stand below the innermost
+        kept span that was around them; times stay.
+
+        >>> trace.cut("name ~ add").spans
+        <opscope.Table spans: 1 rows>
+        """
+        return Trace(_core.cut_trace(self._core, where))
+
     def save(self, path: str | bytes | os.PathLike) -> None:
         """Writes the trace as ``.opscope``."""
         self._core.save(path)

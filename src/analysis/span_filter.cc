@@ -182,6 +182,7 @@ Result<SpanFilter> SpanFilter::Parse(std::string_view condition) {
   Result<std::vector<Node>> nodes = ParseSpanCondition(condition);
   if (!nodes.ok()) return nodes.error();
   SpanFilter filter;
+  filter.text_ = condition;
   filter.nodes_ = std::move(nodes).value();
   return filter;
 }

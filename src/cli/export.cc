@@ -1,8 +1,11 @@
 // `opscope export` and `opscope convert`: one input in another format.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cli/output.h"
+#include "cli/selection.h"
 #include "cli/verb.h"
 
 namespace opscope {
@@ -11,11 +14,14 @@ namespace {
 struct ExportOptions {
   CommonOptions common;
   OutputOptions output;
+  SelectionOptions selection;
 };
 
-int RunExport(const ExportOptions& options) {
-  return ForEachInput(options.common,
-                      [&](const Trace& trace, const std::string&) { return WriteTrace(trace, options.output); });
+int RunExport(const std::string& verb, const ExportOptions& options) {
+  const Result<std::optional<SpanFilter>> filter = ReadSelection(options.selection);
+  if (!filter.ok()) return UsageError(verb + ": " + filter.error().message);
+  return ForEachSelected(options.common, filter.value(),
+                         [&](const Trace& trace, const std::string&) { return WriteTrace(trace, options.output); });
 }
 
 std::shared_ptr<ExportOptions> AddExportOptions(CLI::App* app) {
@@ -23,6 +29,7 @@ std::shared_ptr<ExportOptions> AddExportOptions(CLI::App* app) {
   AddCommonOptions(app, &options->common);
   app->get_option("FILE")->expected(1);
   AddOutputOptions(app, &options->output);
+  AddSelectionOptions(app, &options->selection);
   return options;
 }
 
@@ -36,13 +43,13 @@ Verb AddExportVerb(CLI::App* root) {
       ->check(CLI::IsMember({"chrome", "opscope"}))
       ->required();
   app->add_flag("--small", options->output.small, "chrome as .gz: smaller, slower");
-  return {app, [options] { return RunExport(*options); }};
+  return {app, [options] { return RunExport("export", *options); }};
 }
 
 Verb AddConvertVerb(CLI::App* root) {
   CLI::App* app = root->add_subcommand("convert", "any input as .opscope");
   auto options = AddExportOptions(app);
-  return {app, [options] { return RunExport(*options); }};
+  return {app, [options] { return RunExport("convert", *options); }};
 }
 
 }  // namespace opscope

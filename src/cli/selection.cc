@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "opscope/cut.h"
+
 namespace opscope {
 namespace {
 
@@ -69,6 +71,16 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
   Result<SpanFilter> filter = SpanFilter::Parse(all);
   if (!filter.ok()) return filter.error();
   return std::optional<SpanFilter>(std::move(filter).value());
+}
+
+int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
+                    const std::function<int(const Trace&, const std::string& file)>& use, bool is_titled) {
+  const auto cut_first = [&](const Trace& trace, const std::string& file) {
+    if (!filter) return use(trace, file);
+    const Result<Trace> cut = CutTrace(trace, filter->Select(trace), filter->text());
+    return cut.ok() ? use(cut.value(), file) : ExitFor(Error{cut.error().code, file + ": " + cut.error().message});
+  };
+  return ForEachInput(common, cut_first, is_titled);
 }
 
 }  // namespace opscope

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/verb.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/result.h"
 
@@ -36,5 +38,9 @@ class SelectedSpans {
  private:
   std::optional<std::vector<uint8_t>> spans_;
 };
+
+// ForEachInput, of what `filter` leaves of each trace (CutTrace).
+int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
+                    const std::function<int(const Trace&, const std::string& file)>& use, bool is_titled = false);
 
 }  // namespace opscope

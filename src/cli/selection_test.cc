@@ -41,6 +41,25 @@ TEST_F(Selection, ChoosesSpansByConditionStepAndTime) {
   EXPECT_EQ(total_of_mm("--time 0.11ms.."), 120'000);
 }
 
+TEST_F(Selection, ExportsAndCountsThePartThatWasChosen) {
+  const std::string file = Quoted(Put("a.json", kThreeSteps));
+  EXPECT_EQ(Run("convert --steps 1 -o b.opscope " + file).exit_code, 0);
+  EXPECT_EQ(Run("export --steps 1 --to chrome -o b.json " + file).exit_code, 0);
+  const std::string table = Run("summary b.opscope --csv").out;
+  EXPECT_NE(table.find("aten::mm,1,40000,"), std::string::npos) << table;
+  EXPECT_NE(table.find("ProfilerStep#1,1,100000,55000,"), std::string::npos) << table;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 4);
+  EXPECT_EQ(Run("summary b.json --csv").out, table);
+  EXPECT_NE(ReadText(Path("b.json")).find("\"opscope_cut\": {\"spans\":3,\"spans_before\":7,"), std::string::npos);
+  const Outcome info = Run("info --json --where 'name = aten::mm' " + file);
+  EXPECT_NE(info.out.find("\"spans\":3,"), std::string::npos) << info.out;
+  for (const char* verb : {"info", "convert -o x", "export --to chrome -o x"}) {
+    const Outcome wrong = Run(std::string(verb) + " --steps two " + file);
+    EXPECT_EQ(wrong.exit_code, 2) << verb;
+    EXPECT_TRUE(IsOneLine(wrong.error)) << wrong.error;
+  }
+}
+
 TEST_F(Selection, SaysWhatItCannotRead) {
   const std::string file = Quoted(Put("a.json", kThreeSteps));
   for (const auto& [options, error] :

@@ -12,21 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "merge/clock_fit.h"
+#include "merge/copy_trace.h"
 #include "opscope/merge.h"
 #include "opscope/trace.h"
 #include "trace/builder.h"
 
 namespace opscope {
-
-// Where a trace's times go: unix or file time = its Timestamp + own_epoch_ns; through `map`; minus epoch_ns.
-struct TimeShift {
-  int64_t own_epoch_ns = 0;
-  ClockMap map;
-  int64_t epoch_ns = 0;
-
-  Timestamp operator()(Timestamp time) const;
-};
 
 class TraceAppender {
  public:
@@ -39,13 +30,6 @@ class TraceAppender {
   uint64_t shared_ids() const { return shared_ids_; }
 
  private:
-  // Numbers that only mean something within one input; each input gets a range of its own.
-  struct IdBases {
-    uint32_t correlation = 0, external = 0, python_call = 0;
-    uint64_t logical_thread = 0, flow = 0, tensor = 0;
-  };
-  class Copy;
-
   IdBases TakeIds(const Trace& trace);
   void AppendOperators(const Trace& trace);
   ProcessRow ProcessOf(const Trace& trace, size_t row, int32_t rank);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <opscope/analysis/op_summary.h>
 #include <opscope/c.h>
+#include <opscope/cut.h>
 #include <opscope/import.h>
 #include <opscope/profiler.h>
 #include <opscope/report.h>
@@ -20,5 +21,7 @@ int main(int argc, char** argv) {
   const opscope::Result<opscope::Trace> trace = opscope::ImportFile(path);
   if (!trace.ok()) return 1;
   std::printf("%s", opscope::FormatSummaryTable(trace.value(), opscope::SummarizeOps(trace.value())).c_str());
+  const opscope::Result<opscope::Trace> nothing = opscope::CutTrace(trace.value(), {0});
+  if (!nothing.ok() || nothing.value().spans().size() != 0) return 1;
   return trace.value().spans().size() == 1 && trace.value().instants().size() == 1 ? 0 : 1;
 }

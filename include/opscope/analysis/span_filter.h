@@ -63,6 +63,8 @@ class SpanFilter {
   // One entry per span: 1 when it is selected. O(spans) per field operator; texts are compared once each.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace) const;
 
+  const std::string& text() const { return text_; }  // as it was parsed
+
   // A node of the condition; operands stand before it.
   struct Node {
     FilterOperator op = FilterOperator::kEqual;
@@ -73,6 +75,7 @@ class SpanFilter {
   };
 
  private:
+  std::string text_;
   std::vector<Node> nodes_;  // the last one is the whole condition
 };
 

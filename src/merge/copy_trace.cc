@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "merge/copy_trace.h"
+
+#include <algorithm>
+#include <span>
+
+namespace opscope {
+namespace {
+
+template <typename T>
+T Moved(T id, T base) {
+  return id == 0 ? id : static_cast<T>(id + base);
+}
+
+}  // namespace
+
+Timestamp TimeShift::operator()(Timestamp time) const {
+  const auto unix = static_cast<int64_t>(static_cast<uint64_t>(time.ns) + static_cast<uint64_t>(own_epoch_ns));
+  return {static_cast<int64_t>(static_cast<uint64_t>(map.ToReference(unix)) - static_cast<uint64_t>(epoch_ns))};
+}
+
+KeptRows::KeptRows(const Trace& trace, const std::vector<uint8_t>& spans)
+    : spans_(&spans), tracks_(trace.tracks().size(), 0) {
+  const SpanColumns& rows = trace.spans();
+  bool is_first = true;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (spans[i] == 0) continue;
+    const Timestamp end = rows.start[i] + rows.duration[i];
+    first_ = is_first ? rows.start[i] : std::min(first_, rows.start[i]);
+    last_ = is_first ? end : std::max(last_, end);
+    is_first = false;
+    tracks_[Row(rows.track[i])] = 1;
+  }
+  const auto use = [&](TrackId track) {
+    if (track != TrackId::kNone) tracks_[Row(track)] = 1;
+  };
+  for (size_t i = 0; i < trace.async_spans().size(); ++i) {
+    if (HasRange(trace.async_spans().start[i], trace.async_spans().duration[i])) use(trace.async_spans().track[i]);
+  }
+  const auto use_moments = [&](const auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (HasMoment(table.time[i])) use(table.track[i]);
+    }
+  };
+  use_moments(trace.instants());
+  use_moments(trace.counters());
+  use_moments(trace.allocations());
+  for (const TrackId track : trace.held_tensors().track)
+    use(track);
+  for (size_t i = 0; i < trace.flows().size(); ++i) {
+    if (HasFlow(trace.flows(), i)) use(trace.flows().start_track[i]), use(trace.flows().end_track[i]);
+  }
+}
+
+bool KeptRows::HasFlow(const FlowColumns& flows, size_t row) const {
+  const auto has_end = [&](SpanId span, Timestamp time) {
+    return span == SpanId::kNone ? HasMoment(time) : HasSpan(span);
+  };
+  return has_end(flows.start_span[row], flows.start_time[row]) && has_end(flows.end_span[row], flows.end_time[row]);
+}
+
+size_t KeptRows::CountSpans(size_t all) const {
+  return spans_ == nullptr ? all : static_cast<size_t>(std::count(spans_->begin(), spans_->end(), 1));
+}
+
+std::vector<uint16_t> KeptRows::DepthsOf(const Trace& trace) const {
+  if (spans_ == nullptr) return {};
+  const SpanColumns& rows = trace.spans();
+  std::vector<uint16_t> depths(rows.size(), 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows.parent[i] == SpanId::kNone) continue;
+    const uint32_t parent = Row(rows.parent[i]);  // stands before its children
+    depths[i] = static_cast<uint16_t>(depths[parent] + (HasSpan(parent) ? 1 : 0));
+  }
+  return depths;
+}
+
+TraceCopy::TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const KeptRows& kept,
+                     TraceBuilder* builder)
+    : trace_(trace),
+      shift_(shift),
+      bases_(bases),
+      kept_(kept),
+      builder_(*builder),
+      strings_(trace.string_count(), StringId::kNone) {
+}
+
+void TraceCopy::CopyTables(const std::vector<ProcessId>& processes) {
+  Tracks(processes);
+  Stacks();
+  Arguments();
+  Spans();
+  Ranges();
+  Moments();
+  Calls();
+}
+
+StringId TraceCopy::Text(StringId id) {
+  if (id == StringId::kNone) return id;
+  StringId& copy = strings_[Row(id)];
+  if (copy == StringId::kNone) copy = builder_.Intern(trace_.text(id));
+  return copy;
+}
+
+void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
+  const TrackColumns& rows = trace_.tracks();
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    if (!kept_.HasTrack(i)) {
+      tracks_.push_back(TrackId::kNone);
+      continue;
+    }
+    tracks_.push_back(builder_.AddTrack({.process = processes[Row(rows.process[i])],
+                                         .kind = rows.kind[i],
+                                         .tid = rows.tid[i],
+                                         .tid_text = Text(rows.tid_text[i]),
+                                         .name = Text(rows.name[i]),
+                                         .sort_index = rows.sort_index[i],
+                                         .logical_thread = Moved(rows.logical_thread[i], bases_.logical_thread),
+                                         .device = rows.device[i]}));
+    builder_.SetPreOrdered(tracks_.back());
+  }
+}
+
+// Callers stand before what they call, so one pass from the end finds all that is used.
+std::vector<uint8_t> TraceCopy::UsedStacks() const {
+  const StackColumns& stacks = trace_.stacks();
+  const SpanColumns& spans = trace_.spans();
+  std::vector<uint8_t> used(stacks.size(), 0);
+  for (size_t span = 0; span < spans.size(); ++span) {
+    if (spans.stack[span] != StackId::kNone && kept_.HasSpan(span)) used[Row(spans.stack[span])] = 1;
+  }
+  const AllocationColumns& blocks = trace_.allocations();
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks.stack[i] != StackId::kNone && kept_.HasMoment(blocks.time[i])) used[Row(blocks.stack[i])] = 1;
+  }
+  for (size_t i = stacks.size(); i-- > 0;) {
+    if (used[i] != 0 && stacks.caller[i] != StackId::kNone) used[Row(stacks.caller[i])] = 1;
+  }
+  return used;
+}
+
+void TraceCopy::Stacks() {
+  const StackColumns& rows = trace_.stacks();
+  const std::vector<uint8_t> used = UsedStacks();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (used[i] == 0) {
+      stacks_.push_back(StackId::kNone);
+      continue;
+    }
+    const StringId text = Text(trace_.frames().text[Row(rows.frame[i])]);
+    const StackId caller = rows.caller[i] == StackId::kNone ? StackId::kNone : stacks_[Row(rows.caller[i])];
+    stacks_.push_back(builder_.AddStack(builder_.AddFrame(text), caller));
+  }
+}
+
+void TraceCopy::Arguments() {
+  std::vector<ArgumentRow> rows;
+  std::vector<std::vector<ArgumentRow>> tensors;
+  const SpanColumns& spans = trace_.spans();
+  std::vector<uint8_t> used(trace_.argument_list_count(), 0);
+  for (size_t span = 0; span < spans.size(); ++span) {
+    if (spans.args[span] != ArgsId::kNone && kept_.HasSpan(span)) used[Row(spans.args[span])] = 1;
+  }
+  for (size_t id = 0; id < used.size(); ++id) {
+    if (used[id] == 0) {
+      arguments_.push_back(ArgsId::kNone);
+      continue;
+    }
+    const std::span<const Argument> list = trace_.arguments(static_cast<ArgsId>(id));
+    rows.clear();
+    tensors.assign(list.size(), {});
+    for (size_t i = 0; i < list.size(); ++i) {
+      for (const Argument& tensor : list[i].tensors)
+        tensors[i].push_back(CopyOf(tensor));
+      rows.push_back(CopyOf(list[i]));
+      rows.back().tensors = tensors[i];
+    }
+    arguments_.push_back(builder_.AddArguments(rows));
+  }
+}
+
+void TraceCopy::Spans() {
+  const SpanColumns& rows = trace_.spans();
+  const std::vector<uint16_t> depths = kept_.DepthsOf(trace_);
+  spans_.assign(rows.size(), AddedSpan::kNone);
+  builder_.ReserveSpans(kept_.CountSpans(rows.size()));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!kept_.HasSpan(i)) continue;
+    const Timestamp start = shift_(rows.start[i]);
+    spans_[i] =
+        builder_.AddSpan({.start = start,
+                          .duration = shift_(rows.start[i] + rows.duration[i]) - start,
+                          .name = Text(rows.name[i]),
+                          .overload = Text(rows.overload[i]),
+                          .category = Text(rows.category[i]),
+                          .track = tracks_[Row(rows.track[i])],
+                          .depth = depths.empty() ? rows.depth[i] : depths[i],
+                          .flags = rows.flags[i],
+                          .scope = rows.scope[i],
+                          .sequence = rows.sequence[i],
+                          .forward_thread = Moved(rows.forward_thread[i], bases_.logical_thread),
+                          .correlation = Moved(rows.correlation[i], bases_.correlation),
+                          .external_id = Moved(rows.external_id[i], bases_.external),
+                          .args = rows.args[i] == ArgsId::kNone ? ArgsId::kNone : arguments_[Row(rows.args[i])],
+                          .stack = Stack(rows.stack[i]),
+                          .extra = Text(rows.extra[i])});
+  }
+}
+
+void TraceCopy::Ranges() {
+  const AsyncSpanColumns& ranges = trace_.async_spans();
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (!kept_.HasRange(ranges.start[i], ranges.duration[i])) continue;
+    const Timestamp start = shift_(ranges.start[i]);
+    builder_.AddAsyncSpan({start, shift_(ranges.start[i] + ranges.duration[i]) - start, Text(ranges.name[i]),
+                           Text(ranges.category[i]), Track(ranges.track[i]), Text(ranges.id[i]),
+                           Text(ranges.extra[i])});
+  }
+  const FlowColumns& flows = trace_.flows();
+  for (size_t i = 0; i < flows.size(); ++i) {
+    if (!kept_.HasFlow(flows, i)) continue;
+    builder_.AddFlow({flows.id[i] + bases_.flow, Text(flows.category[i]), Text(flows.name[i]),
+                      shift_(flows.start_time[i]), Track(flows.start_track[i]), Span(flows.start_span[i]),
+                      shift_(flows.end_time[i]), Track(flows.end_track[i]), Span(flows.end_span[i])});
+  }
+  const StepColumns& steps = trace_.steps();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps.span[i] == SpanId::kNone || kept_.HasSpan(steps.span[i]))
+      builder_.AddStep(steps.number[i], Text(steps.name[i]), Span(steps.span[i]));
+  }
+}
+
+void TraceCopy::Moments() {
+  const InstantColumns& instants = trace_.instants();
+  for (size_t i = 0; i < instants.size(); ++i) {
+    if (!kept_.HasMoment(instants.time[i])) continue;
+    builder_.AddInstant({shift_(instants.time[i]), Text(instants.name[i]), Text(instants.category[i]),
+                         Track(instants.track[i]), instants.scope[i], Text(instants.extra[i])});
+  }
+  const CounterColumns& counters = trace_.counters();
+  for (size_t i = 0; i < counters.size(); ++i) {
+    if (!kept_.HasMoment(counters.time[i])) continue;
+    builder_.AddCounter({shift_(counters.time[i]), Text(counters.name[i]), Text(counters.series[i]),
+                         Track(counters.track[i]), counters.value[i]});
+  }
+  const AllocationColumns& blocks = trace_.allocations();
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (!kept_.HasMoment(blocks.time[i])) continue;
+    builder_.AddAllocation({shift_(blocks.time[i]), Track(blocks.track[i]), blocks.address[i], blocks.bytes[i],
+                            blocks.total_allocated[i], blocks.total_reserved[i], blocks.device_type[i],
+                            blocks.device[i], Stack(blocks.stack[i])});
+  }
+}
+
+// What a framework's sources say beside the spans.
+void TraceCopy::Calls() {
+  const PythonCallColumns& calls = trace_.python_calls();
+  std::vector<uint32_t> lost;  // ids of calls that are not kept
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!kept_.HasSpan(calls.span[i])) lost.push_back(calls.id[i]);
+  }
+  std::sort(lost.begin(), lost.end());
+  const auto caller_of = [&](size_t i) {
+    return std::binary_search(lost.begin(), lost.end(), calls.caller[i]) ? 0 : calls.caller[i];
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!kept_.HasSpan(calls.span[i])) continue;
+    builder_.AddPythonCall({Span(calls.span[i]), Moved(calls.id[i], bases_.python_call),
+                            Moved(caller_of(i), bases_.python_call), calls.module_id[i], calls.thread[i]});
+  }
+  const TensorColumns& tensors = trace_.tensors();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!kept_.HasSpan(tensors.span[i])) continue;
+    builder_.AddTensor({Span(tensors.span[i]), Moved(tensors.tensor[i], bases_.tensor), tensors.storage[i],
+                        tensors.device_type[i], tensors.device[i]});
+  }
+  const HeldTensorColumns& held = trace_.held_tensors();
+  for (size_t i = 0; i < held.size(); ++i) {
+    builder_.AddHeldTensor({shift_(held.time[i]), Track(held.track[i]), held.owner[i], held.held_as[i],
+                            Moved(held.tensor[i], bases_.tensor), held.storage[i], held.device_type[i], held.device[i],
+                            held.bytes[i]});
+  }
+}
+
+ArgumentRow TraceCopy::CopyOf(const Argument& argument) {
+  return {.kind = argument.kind,
+          .dtype = Text(argument.dtype),
+          .value = Text(argument.value),
+          .has_strides = argument.has_strides,
+          .sizes = argument.sizes,
+          .strides = argument.strides};
+}
+
+}  // namespace opscope
