@@ -21,11 +21,13 @@ class StandardError {
   std::string Take() {
     dup2(kept_, STDERR_FILENO);
     close(kept_);
-    fcntl(other_side_, F_SETFL, O_NONBLOCK);
+    // The writing side is closed: this ends after the last byte, with 0 from a pipe and EIO from a terminal.
+    std::string written;
     char buffer[4096];
-    const ssize_t size = read(other_side_, buffer, sizeof(buffer));
+    for (ssize_t size; (size = read(other_side_, buffer, sizeof(buffer))) > 0;)
+      written.append(buffer, static_cast<size_t>(size));
     close(other_side_);
-    return std::string(buffer, size > 0 ? static_cast<size_t>(size) : 0);
+    return written;
   }
 
  private:
