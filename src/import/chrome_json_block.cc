@@ -72,7 +72,7 @@ bool ChromeBlockReader::ReadElement(JsonScanner* scanner, ChromePart* part, Chro
 ChromeBlockEnd ChromeBlockReader::Read(const TextBlock& block, bool comma_due, bool keeps_categories,
                                        ChromePart* part) {
   rows_.Begin(part, keeps_categories);
-  JsonScanner scanner(block.text, block.offset);
+  JsonScanner scanner(block.text, block.offset, &memo_);
   ChromeBlockEnd end;
   end.comma_due = comma_due;
   while (true) {

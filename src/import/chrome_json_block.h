@@ -41,6 +41,7 @@ class ChromeBlockReader {
 
   ChromeRows rows_;
   ChromeEvent event_;
+  JsonArrayMemo memo_;
 };
 
 // Where `text` can be divided, most likely: at the '{' of an event, behind `from`. 0: nowhere.

@@ -101,7 +101,7 @@ class Writer {
         "{\"Call stack\": \"inner;outer;\", \"External id\": 7}",
         "{\"Python id\": 2, \"Python parent id\": null, \"Python module id\": 0}",
         "{\"correlation\": 5, \"stream\": 7, \"}, {\": 1}",
-        "{\"Addr\": 64, \"Bytes\": -64, \"Device Id\": -1, \"Device Type\": 0}",
+        "{\"Addr\": 64, \"Bytes\": -64, \"Device Id\": -1, \"Device Type\": 0, \"Call stack\": \"a;b;\"}",
         "{\"name\": \"thread of \\\"mine\\\"\", \"sort_index\": 3, \"labels\": \"l\"}",
         "{\"finished\": false, \"Sequence number\": 9, \"Fwd thread id\": 1}"};
     return kArgs[Pick(10)];

@@ -91,17 +91,9 @@ void ChromeJoin::AddPoints(const ChromePart& part) {
   }
   for (AllocationRow row : part.allocations) {
     row.track = track_of_[Row(row.track)];
-    if (row.stack != StackId::kNone) row.stack = StackOfAllocation(stack_of_[Row(row.stack)]);
+    if (row.stack != StackId::kNone) row.stack = static_cast<StackId>(stack_of_[Row(row.stack)]);
     builder_->AddAllocation(row);
   }
-}
-
-// At once, unlike the stacks of spans: rows of allocations cannot be changed any more.
-StackId ChromeJoin::StackOfAllocation(uint32_t number) {
-  if (number >= stack_of_allocations_.size()) stack_of_allocations_.resize(stacks_.size(), StackId::kNone);
-  StackId& stack = stack_of_allocations_[number];
-  if (stack == StackId::kNone) stack = AddCallStack(stacks_.text(number), builder_);
-  return stack;
 }
 
 void ChromeJoin::AddHalves(const ChromePart& part) {
@@ -180,6 +172,9 @@ void ChromeJoin::ReadStacksOfSpans() {
   const std::span<const StackId> stacks = builder_->added_spans().stack;
   for (size_t row = 0; row < stacks.size(); ++row) {
     if (stacks[row] != StackId::kNone) builder_->SetStack(static_cast<AddedSpan>(row), stack_of[Row(stacks[row])]);
+  }
+  for (StackId& stack : builder_->allocation_stacks()) {
+    if (stack != StackId::kNone) stack = stack_of[Row(stack)];
   }
   for (ChromePairs::Half& half : pairs_.halves()) {
     if (half.row.stack != StackId::kNone) half.row.stack = stack_of[Row(half.row.stack)];

@@ -39,7 +39,6 @@ class ChromeJoin {
   void AddFlows(const ChromePart& part);
   void ReadListsOfSpans();
   void ReadStacksOfSpans();
-  StackId StackOfAllocation(uint32_t number);
   StringId Text(StringId of_part) const { return of_part == StringId::kNone ? of_part : string_of_[Row(of_part)]; }
   SpanRow RowOf(const SpanRow& of_part) const;
 
@@ -47,7 +46,6 @@ class ChromeJoin {
   ChromeTracks tracks_;
   ChromePairs pairs_;
   UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
-  std::vector<StackId> stack_of_allocations_;  // by number in stacks_, kNone: not read yet
   std::vector<ChromeProblem> problems_;
   // By the ids of the part that is being added.
   std::vector<StringId> string_of_;

@@ -21,7 +21,9 @@ std::optional<int64_t> ParseThousandfold(std::string_view text) {
   size_t at = 0;
   const bool negative = text.starts_with('-');
   if (negative) ++at;
-  const size_t mark = std::min(text.find_first_of("eE"), text.size());
+  size_t mark = 0;
+  while (mark < text.size() && (text[mark] | 0x20) != 'e')
+    ++mark;
   int64_t exponent = 0;
   if (mark != text.size()) {
     std::string_view digits = text.substr(mark + 1);
@@ -67,7 +69,32 @@ std::optional<int64_t> ParseThousandfold(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+// "1661938466265032.417": what nearly every time looks like. False: something else.
+bool ParsePlainTime(std::string_view text, int64_t* ns) {
+  constexpr size_t kMostDigits = 16;  // a thousand times that still fits into 64 bits
+  uint64_t value = 0;
+  size_t at = 0;
+  for (; at < text.size() && static_cast<unsigned char>(text[at] - '0') < 10; ++at)
+    value = value * 10 + static_cast<uint64_t>(text[at] - '0');
+  if (at == 0 || at > kMostDigits) return false;
+  size_t decimals = 0;
+  if (at < text.size() && text[at] == '.') {
+    for (++at; decimals < 3 && at < text.size() && static_cast<unsigned char>(text[at] - '0') < 10; ++at, ++decimals)
+      value = value * 10 + static_cast<uint64_t>(text[at] - '0');
+  }
+  static constexpr uint64_t kScale[] = {1000, 100, 10, 1};
+  value *= kScale[decimals];
+  *ns = static_cast<int64_t>(value);
+  return at == text.size() && value <= static_cast<uint64_t>(kLatestNs) && (decimals != 0 || text.back() != '.');
+}
+
+}  // namespace
+
 std::optional<int64_t> ParseMicroseconds(const JsonValue& value) {
+  int64_t ns = 0;
+  if ((value.is_number() || value.is_string()) && ParsePlainTime(value.text, &ns)) return ns;
   if (!value.is_number() && !value.is_string()) return std::nullopt;
   return ParseThousandfold(value.text);
 }

@@ -61,23 +61,42 @@ bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
+const char* SkipDigits(const char* at, const char* end) {
+  if constexpr (std::endian::native == std::endian::little) {
+    // Eight at a time: a byte that is no digit gets its highest bit set; carries only reach bytes behind it.
+    while (end - at >= 8) {
+      uint64_t bytes = 0;
+      std::memcpy(&bytes, at, 8);
+      bytes ^= 0x3030303030303030u;
+      const uint64_t others = ((bytes + 0x7676767676767676u) | bytes) & 0x8080808080808080u;
+      if (others != 0) return at + std::countr_zero(others) / 8;
+      at += 8;
+    }
+  }
+  while (at != end && IsDigit(*at))
+    ++at;
+  return at;
+}
+
 }  // namespace
 
-void JsonScanner::SkipBlankRun() {
-  ++at_;
+void JsonScanner::SkipBlanks() {
+  const char* at = at_ + 1;
+  const char* const end = end_;
+  while (at != end && IsBlank(*at)) {
+    ++at;
 #if defined(__SSE2__)
-  // Indentation of pretty-printed files.
-  const __m128i space = _mm_set1_epi8(' ');
-  while (end_ - at_ >= 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_));
-    const auto blanks = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, space)));
-    if (blanks != 0xffff) {
-      at_ += std::countr_one(blanks);
-      return;
+    // Indentation of pretty-printed files.
+    const __m128i space = _mm_set1_epi8(' ');
+    while (end - at >= 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+      const auto blanks = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, space)));
+      at += std::countr_one(blanks);
+      if (blanks != 0xffff) break;
     }
-    at_ += 16;
-  }
 #endif
+  }
+  at_ = at;
 }
 
 bool JsonScanner::Fail(const char* complaint) {
@@ -107,35 +126,42 @@ bool JsonScanner::ReadString(JsonValue* out) {
   return true;
 }
 
+// at_ is written once: every store through it could change the bytes that are read, as far as the compiler knows.
 bool JsonScanner::ReadNumber(JsonValue* out) {
-  const char* start = at_;
-  if (*at_ == '-') ++at_;
-  if (at_ != end_ && (*at_ == 'I' || *at_ == 'i' || *at_ == 'n' || *at_ == 'N')) {
+  const char* const start = at_;
+  const char* const end = end_;
+  const char* at = start;
+  const auto skip_digits = [&] { at = SkipDigits(at, end); };
+  const auto fail = [&](const char* complaint) {
+    at_ = at;
+    return Fail(complaint);
+  };
+  if (*at == '-') ++at;
+  if (at != end && (*at == 'I' || *at == 'i' || *at == 'n' || *at == 'N')) {
+    at_ = at;
     if (!ReadWord(out)) return false;
     out->text = {start, static_cast<size_t>(at_ - start)};
     return out->kind == JsonValue::Kind::kNotFinite || Fail("no JSON value");
   }
-  const char* digits = at_;
-  while (at_ != end_ && IsDigit(*at_))
-    ++at_;
-  if (at_ == digits || (*digits == '0' && at_ - digits > 1)) return Fail("no JSON number");
-  if (at_ != end_ && *at_ == '.') {
-    const char* fraction = ++at_;
-    while (at_ != end_ && IsDigit(*at_))
-      ++at_;
-    if (at_ == fraction) return Fail("no digit after the decimal point");
+  const char* const digits = at;
+  skip_digits();
+  if (at == digits || (*digits == '0' && at - digits > 1)) return fail("no JSON number");
+  if (at != end && *at == '.') {
+    const char* const fraction = ++at;
+    skip_digits();
+    if (at == fraction) return fail("no digit after the decimal point");
   }
-  if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
-    ++at_;
-    if (at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
-    const char* exponent = at_;
-    while (at_ != end_ && IsDigit(*at_))
-      ++at_;
-    if (at_ == exponent) return Fail("no digit in the exponent");
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    if (at != end && (*at == '+' || *at == '-')) ++at;
+    const char* const exponent = at;
+    skip_digits();
+    if (at == exponent) return fail("no digit in the exponent");
   }
   out->kind = JsonValue::Kind::kNumber;
   out->plain = true;
-  out->text = {start, static_cast<size_t>(at_ - start)};
+  out->text = {start, static_cast<size_t>(at - start)};
+  at_ = at;
   return true;
 }
 
@@ -188,8 +214,44 @@ bool JsonScanner::ReadScalar(JsonValue* out) {
 bool JsonScanner::ReadValue(JsonValue* out) {
   const char next = Peek();
   if (at_ == end_) return Fail("a value is missing");
-  if (next == '{' || next == '[') return ReadNested(out);
-  return ReadScalar(out);
+  if (next == '{') return ReadNested(out);
+  if (next != '[') return ReadScalar(out);
+  if (memo_ == nullptr) return ReadNested(out);
+  const std::string_view from_here = rest();
+  if (const size_t size = memo_->Find(from_here, &out->plain)) {
+    out->kind = JsonValue::Kind::kArray;
+    out->text = from_here.substr(0, size);
+    at_ += size;
+    return true;
+  }
+  if (!ReadNested(out)) return false;
+  memo_->Keep(from_here, out->text.size(), out->plain);
+  return true;
+}
+
+size_t JsonArrayMemo::SlotOf(std::string_view rest) {
+  uint64_t words[2];
+  static_assert(sizeof(words) == kKey);
+  std::memcpy(words, rest.data(), kKey);
+  const uint64_t mixed = (words[0] ^ (words[1] * 0x9e3779b97f4a7c15u)) * 0xc2b2ae3d27d4eb4fu;
+  return static_cast<size_t>(mixed >> 56);
+}
+
+size_t JsonArrayMemo::Find(std::string_view rest, bool* plain) const {
+  static_assert(kEntries == 256);
+  if (rest.size() < kKey) return 0;
+  const Entry& entry = entries_[SlotOf(rest)];
+  if (entry.size == 0 || rest.size() < entry.size || std::memcmp(rest.data(), entry.text, entry.size) != 0) return 0;
+  *plain = entry.plain;
+  return entry.size;
+}
+
+void JsonArrayMemo::Keep(std::string_view rest, size_t size, bool plain) {
+  if (rest.size() < kKey || size > kMost) return;
+  Entry& entry = entries_[SlotOf(rest)];
+  entry.size = static_cast<uint16_t>(size);
+  entry.plain = plain;
+  std::memcpy(entry.text, rest.data(), size);
 }
 
 // Walks an object or array without recursion: a bit per level says which of the two is open.
@@ -248,6 +310,27 @@ bool JsonScanner::ReadNested(JsonValue* out) {
   }
 }
 
+namespace {
+
+uint64_t BitOfKey(std::string_view key) {
+  if (key.empty()) return 1;
+  const auto first = static_cast<unsigned char>(key.front()), last = static_cast<unsigned char>(key.back());
+  return uint64_t{1} << ((key.size() * 7 + first + last * 3u) % 64);
+}
+
+// The last member replaces the one of its name that stands before it, if there is one.
+void TakeForEarlier(std::vector<JsonMember>* members) {
+  const std::string_view key = members->back().key.text;
+  for (size_t i = 0; i + 1 < members->size(); ++i) {
+    if ((*members)[i].key.text != key) continue;
+    (*members)[i] = members->back();
+    members->pop_back();
+    return;
+  }
+}
+
+}  // namespace
+
 bool JsonScanner::ReadMembers(std::vector<JsonMember>* out) {
   out->clear();
   ++at_;
@@ -255,23 +338,15 @@ bool JsonScanner::ReadMembers(std::vector<JsonMember>* out) {
     ++at_;
     return true;
   }
-  JsonMember member;
+  uint64_t seen = 0;  // a bit for each key, of few kinds of them: without it nothing is compared
   while (true) {
     if (Peek() != '"') return Fail("the name of a member is missing");
+    JsonMember& member = out->emplace_back();
     if (!ReadString(&member.key) || !Expect(':', "':' is missing") || !ReadValue(&member.value)) return false;
-    JsonMember* earlier = nullptr;
-    for (JsonMember& other : *out) {
-      if (other.key.text == member.key.text) {
-        earlier = &other;
-        break;
-      }
-    }
-    if (earlier != nullptr) {
-      *earlier = member;
-    } else {
-      if (out->size() == 4096) return Fail("too many members in one object");
-      out->push_back(member);
-    }
+    const uint64_t bit = BitOfKey(member.key.text);
+    if ((seen & bit) != 0) TakeForEarlier(out);
+    seen |= bit;
+    if (out->size() > 4096) return Fail("too many members in one object");
     const char next = Peek();
     if (next == '}') {
       ++at_;

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,27 +40,54 @@ struct JsonMember {
   JsonValue value;
 };
 
+// Short arrays that were read before. They repeat: the sizes of arguments, their types.
+class JsonArrayMemo {
+ public:
+  // Bytes at the front of `rest` that are an array; 0: not known.
+  size_t Find(std::string_view rest, bool* plain) const;
+  void Keep(std::string_view rest, size_t size, bool plain);
+
+ private:
+  static constexpr size_t kMost = 188, kKey = 16, kEntries = 256;
+  struct Entry {
+    uint16_t size = 0;
+    bool plain = true;
+    char text[kMost];
+  };
+  static size_t SlotOf(std::string_view rest);
+  std::unique_ptr<Entry[]> entries_ = std::make_unique<Entry[]>(kEntries);
+};
+
 class JsonScanner {
  public:
   static constexpr int kMaxDepth = 512;
 
   // first_offset: of the first byte of `text` in the whole text; offsets count from there.
-  explicit JsonScanner(std::string_view text, uint64_t first_offset = 0)
-      : first_offset_(first_offset), begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
+  explicit JsonScanner(std::string_view text, uint64_t first_offset = 0, JsonArrayMemo* memo = nullptr)
+      : memo_(memo),
+        first_offset_(first_offset),
+        begin_(text.data()),
+        at_(text.data()),
+        end_(text.data() + text.size()) {}
 
   uint64_t offset() const { return first_offset_ + static_cast<uint64_t>(at_ - begin_); }
   bool at_end() const { return at_ == end_; }
 
   // The next byte that is not blank, or 0 at the end of the input.
   char Peek() {
-    while (at_ != end_ && IsBlank(*at_))
-      SkipBlankRun();
+    if (at_ != end_ && IsBlank(*at_)) {
+      ++at_;  // mostly it is one
+      if (at_ != end_ && IsBlank(*at_)) SkipBlanks();
+    }
     return at_ == end_ ? '\0' : *at_;
   }
   void Skip(size_t bytes) { at_ += bytes; }
   void SkipByteOrderMark() {
     if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xef\xbb\xbf")) at_ += 3;
   }
+
+  // The bytes from the cursor on, to look ahead.
+  std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
 
   // True and past it when the next byte that is not blank is `wanted`; else Fail(complaint).
   bool Expect(char wanted, const char* complaint);
@@ -78,12 +106,13 @@ class JsonScanner {
 
  private:
   static bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-  void SkipBlankRun();
+  void SkipBlanks();
   bool ReadScalar(JsonValue* out);
   bool ReadNumber(JsonValue* out);
   bool ReadWord(JsonValue* out);
   bool ReadNested(JsonValue* out);
 
+  JsonArrayMemo* memo_;
   uint64_t first_offset_;
   const char* begin_;
   const char* at_;

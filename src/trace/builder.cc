@@ -183,6 +183,9 @@ std::span<uint32_t> TraceBuilder::external_ids() {
 std::span<ArgsId> TraceBuilder::added_args() {
   return {storage_->spans.args.data(), storage_->spans.size()};
 }
+std::span<StackId> TraceBuilder::allocation_stacks() {
+  return {storage_->allocations.stack.data(), storage_->allocations.stack.size()};
+}
 void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread) {
   storage_->spans.sequence[static_cast<size_t>(span)] = sequence;
   storage_->spans.forward_thread[static_cast<size_t>(span)] = forward_thread;

@@ -176,8 +176,9 @@ class TraceBuilder {
   // the next AddSpan.
   SpanColumns added_spans() const;
   // Late knowledge about a span.
-  std::span<uint32_t> external_ids();  // by order of addition; valid until the next AddSpan
-  std::span<ArgsId> added_args();      // likewise
+  std::span<uint32_t> external_ids();      // by order of addition; valid until the next AddSpan
+  std::span<ArgsId> added_args();          // likewise
+  std::span<StackId> allocation_stacks();  // of allocations, by order of addition; valid until the next AddAllocation
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
   void SetExtra(AddedSpan span, StringId extra);
   void SetStack(AddedSpan span, StackId stack);
