@@ -60,6 +60,15 @@ TEST_F(Selection, ExportsAndCountsThePartThatWasChosen) {
   }
 }
 
+TEST_F(Selection, TheTableInTorchsStyleIsOfTheChosenSpansAlone) {
+  const std::string file = Quoted(Put("a.json", kThreeSteps));
+  const std::string table = Run("summary --style torch --steps 2 " + file).out;
+  EXPECT_NE(table.find(" aten::mm        80.00%      80.000us "), std::string::npos) << table;
+  EXPECT_EQ(table.find("aten::add"), std::string::npos) << table;
+  Run("convert --steps 2 -o one.opscope " + file);
+  EXPECT_EQ(Run("summary --style torch one.opscope").out, table);
+}
+
 TEST_F(Selection, SaysWhatItCannotRead) {
   const std::string file = Quoted(Put("a.json", kThreeSteps));
   for (const auto& [options, error] :
@@ -71,10 +80,7 @@ TEST_F(Selection, SaysWhatItCannotRead) {
                   "opscope: summary: --where: at character 9: 'and' or 'or' is missing\n"),
         std::pair("--steps two", "opscope: summary: --steps: 'two' is no range; 3, 3..7, 3.. or ..7\n"),
         std::pair("--steps ..", "opscope: summary: --steps: '..' is no range; 3, 3..7, 3.. or ..7\n"),
-        std::pair("--time 5us", "opscope: summary: --time: '5us' is no range; 10ms..20ms, 1s.. or ..5us\n"),
-        std::pair("--style torch --steps 1",
-                  "opscope: summary: --style torch shows every event; --where, --steps and "
-                  "--time are of the plain style\n")}) {
+        std::pair("--time 5us", "opscope: summary: --time: '5us' is no range; 10ms..20ms, 1s.. or ..5us\n")}) {
     const Outcome outcome = Run("summary " + std::string(options) + " " + file);
     EXPECT_EQ(outcome.exit_code, 2) << options;
     EXPECT_EQ(outcome.out, "") << options;

@@ -102,12 +102,11 @@ int RunSummary(SummaryOptions* options) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
+  const auto print = [&](const Trace& trace, const std::string& file) { return PrintSummary(trace, file, *options); };
   const bool is_for_people = options->common.is_for_people();
-  if (options->filter && options->style == "torch" && is_for_people)
-    return UsageError("summary: --style torch shows every event; --where, --steps and --time are of the plain style");
-  return ForEachInput(
-      options->common, [&](const Trace& trace, const std::string& file) { return PrintSummary(trace, file, *options); },
-      is_for_people);
+  if (options->style != "torch" || !is_for_people) return ForEachInput(options->common, print, is_for_people);
+  // torch's rules know no chosen events: its table is of a trace that has no others.
+  return ForEachSelected(options->common, options->filter, print, is_for_people);
 }
 
 }  // namespace
