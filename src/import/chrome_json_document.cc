@@ -40,12 +40,19 @@ bool ChromeDocument::IsOverLimit(uint64_t more_bytes) {
   return true;
 }
 
+// What is read of an element takes up to three times its text, so one may have a quarter of the limit.
+bool ChromeDocument::IsTooLong(size_t window) {
+  if (options_.max_memory == 0) return false;
+  if (window > std::max<uint64_t>(options_.max_memory / 4, 2 * sizes_.first)) return IsOverLimit(options_.max_memory);
+  return IsOverLimit(0);
+}
+
 // False: the text has ended, or the memory.
 bool ChromeDocument::GrowWindow() {
   if (source_->ended()) return false;
   const size_t size = source_->text().size();
   const size_t wanted = std::max(sizes_.first, 2 * size);
-  if (source_->memory_bytes() != 0 && IsOverLimit(wanted - size)) return false;  // not of a file: it is not held
+  if (IsTooLong(wanted)) return false;
   source_->Extend(wanted);
   return true;
 }
@@ -210,9 +217,9 @@ void ChromeDocument::ReadEventsByBlocks(bool* comma_due) {
   if (!pipeline_) {
     // Under a limit what is on its way must stay a small part of it.
     const size_t threads = WantedThreads();
-    const uint64_t limit = options_.max_memory == 0 ? UINT64_MAX : options_.max_memory;
+    const uint64_t limit = options_.max_memory == 0 ? UINT64_MAX : options_.max_memory / 4;
     const auto block = static_cast<size_t>(
-        std::min<uint64_t>(sizes_.block, std::max<uint64_t>(limit / (64 * threads), uint64_t{16} << 10)));
+        std::min<uint64_t>(sizes_.block, std::max<uint64_t>(limit / (16 * threads), uint64_t{16} << 10)));
     pipeline_ = std::make_unique<ChromePipeline>(source_, threads, block, limit);
   }
   pipeline_->Run(

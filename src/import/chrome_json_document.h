@@ -53,6 +53,7 @@ class ChromeDocument {
   void ReadEventsByBlocks(bool* comma_due);
   void Join(const ChromePart& part, const ChromeBlockEnd& end);
   bool IsOverLimit(uint64_t more_bytes);
+  bool IsTooLong(size_t window);
   size_t WantedThreads() const;
 
   TextSource* source_;

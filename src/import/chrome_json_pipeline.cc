@@ -6,15 +6,23 @@
 
 namespace opscope {
 
-ChromePipeline::ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_block_bytes)
+namespace {
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+ChromePipeline::ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_bytes)
     : source_(source),
       block_bytes_(block_bytes),
-      most_block_bytes_(most_block_bytes),
       team_(members),
-      readers_(team_.size()) {
-  const size_t slots = team_.size() == 1 ? 1 : 2 * team_.size() + 1;
-  for (size_t i = 0; i < slots; ++i)
-    slots_.push_back(std::make_unique<Slot>());
+      readers_(team_.size()),
+      slots_(team_.size() == 1 ? 1 : 2 * team_.size() + 1),
+      most_block_bytes_(most_bytes / slots_.size()) {
+  for (std::unique_ptr<Slot>& slot : slots_)
+    slot = std::make_unique<Slot>();
 }
 
 ChromePipeline::~ChromePipeline() = default;
@@ -39,6 +47,7 @@ bool ChromePipeline::CutBlock() {
       break;
     }
     cut = FindEventStart(source_->text(), searched);
+    if (cut == 0 && IsBlank(source_->text().substr(searched))) cut = source_->text().size();
     searched = source_->text().size() - std::min<size_t>(source_->text().size(), 4096);
   }
   if (cut == 0) return false;

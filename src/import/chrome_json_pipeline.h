@@ -23,9 +23,9 @@ namespace opscope {
 
 class ChromePipeline {
  public:
-  // members: threads that read, the caller among them. A block is longer than block_bytes where an event is, up to
-  // most_block_bytes.
-  ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_block_bytes);
+  // members: threads that read, the caller among them. A block is longer than block_bytes where an event is, as long
+  // as all that are on their way can be within most_bytes.
+  ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_bytes);
   ~ChromePipeline();
 
   // Reads from source->offset(), where an element is due, and calls `join` for one block after the other with what was
@@ -56,10 +56,10 @@ class ChromePipeline {
 
   TextSource* source_;
   const size_t block_bytes_;
-  const uint64_t most_block_bytes_;
   ThreadTeam team_;
   std::vector<ChromeBlockReader> readers_;  // by member
   std::vector<std::unique_ptr<Slot>> slots_;
+  const uint64_t most_block_bytes_;
   bool keeps_categories_ = false;
   mutable std::mutex mutex_;
   std::condition_variable work_, done_;
