@@ -115,6 +115,7 @@ constexpr Format kFormats[] = {
     {"opscope", FromOpscopeMagic, AtBlanks, true},
     {"paddle_protobuf", FromFields, BetweenFields, true},
     {"torch_execution_trace", FromBracket, AtBlanks, true},
+    {"megengine_graph", FromBracket, AtBlanks, true},
     {"torch_memory_timeline", FromBracket, AtBlanksOrBracket, true},
     {"torch_memory_snapshot", FromBracket, AtBlanksOrBracket, true},
     {"torch_memory_snapshot_pickle", FromProtocol, Nowhere, true},

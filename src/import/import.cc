@@ -37,6 +37,7 @@ constexpr Format kFormats[] = {
     {LooksLikeOpscope, ImportOpscope, nullptr},
     {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
     {LooksLikeXPlane, ImportXPlane, nullptr},
+    {LooksLikeMegEngineGraph, ImportMegEngineGraph, nullptr},
     {LooksLikeMemoryTimeline, ImportMemoryTimeline, nullptr},
     {LooksLikeExecutionTrace, ImportExecutionTrace, nullptr},
     {LooksLikePickle, ImportMemorySnapshotPickle, nullptr},

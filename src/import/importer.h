@@ -37,6 +37,11 @@ struct ChromeBlockSizes {
                                       const ImportOptions& options, TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
 
+// What MegEngine's get_profile() gives of a static graph (megengine_graph.cc).
+[[nodiscard]] Status ImportMegEngineGraph(std::span<const std::byte> text, std::string_view name,
+                                          const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikeMegEngineGraph(std::span<const std::byte> head);
+
 // What export_memory_timeline writes, raw or as sums (memory_timeline.cc).
 [[nodiscard]] Status ImportMemoryTimeline(std::span<const std::byte> text, std::string_view name,
                                           const ImportOptions& options, TraceBuilder* builder);
