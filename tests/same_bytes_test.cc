@@ -1,0 +1,111 @@
+// The same bytes in give the same bytes out: reports and exports of the command line do not depend on the language, the
+// time zone, the number of processors, or on the C++ locale of the program around the library.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <locale>
+#include <string>
+#include <vector>
+
+#include "opscope/analysis/op_summary.h"
+#include "opscope/export.h"
+#include "opscope/import.h"
+#include "trace/dump.h"
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Inputs that give a trace, of every format, at least twenty.
+std::vector<std::string> FindInputs() {
+  std::vector<std::string> inputs;
+  for (const auto& format : fs::directory_iterator(OPSCOPE_GOLDEN_DIR)) {
+    std::vector<std::string> of_format;
+    for (const auto& folder : fs::directory_iterator(format.path())) {
+      if (!fs::exists(folder.path() / "expected.txt")) continue;
+      for (const auto& file : fs::directory_iterator(folder.path()))
+        if (file.path().stem() == "input") of_format.push_back(file.path().string());
+    }
+    std::sort(of_format.begin(), of_format.end());
+    of_format.resize(std::min<size_t>(of_format.size(), 5));
+    inputs.insert(inputs.end(), of_format.begin(), of_format.end());
+  }
+  return inputs;
+}
+
+std::string OutputOf(const std::string& command) {
+  std::string output;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 65536> buffer;
+  for (size_t size = 0; (size = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    output.append(buffer.data(), size);
+  return output + "status " + std::to_string(WEXITSTATUS(pclose(pipe)));
+}
+
+TEST(SameBytes, DoNotDependOnTheEnvironment) {
+  const std::vector<std::string> inputs = FindInputs();
+  ASSERT_GE(inputs.size(), 20u);
+  const std::string environments[] = {"LANG=C TZ=UTC", "LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu",
+                                      "LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 TZ=America/St_Johns COLUMNS=300"};
+  for (const std::string& input : inputs) {
+    for (const std::string verb : {"summary", "summary --json", "info --json", "export --to chrome -o -"}) {
+      const std::string command = std::string(OPSCOPE_PROGRAM) + " " + verb + " " + input;
+      const std::string expected = OutputOf("env " + environments[0] + " " + command);
+      EXPECT_GT(expected.size(), 20u) << command;
+      for (const std::string& environment : environments)
+        EXPECT_EQ(OutputOf("env " + environment + " " + command), expected) << environment << " " << command;
+    }
+  }
+}
+
+TEST(SameBytes, DoNotDependOnTheNumberOfProcessors) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  for (const std::string& input : FindInputs()) {
+    const std::string command = std::string(OPSCOPE_PROGRAM) + " summary --json " + input;
+    const std::string expected = OutputOf(command);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const std::string alone = OutputOf(command);
+    ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+    EXPECT_EQ(alone, expected) << command;
+  }
+}
+
+// A program may set the locale of its streams: numbers with dots for thousands and a comma.
+class German : public std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+std::string EverythingOf(const std::string& input) {
+  const Result<Trace> trace = ImportFile(input);
+  if (!trace.ok()) return trace.error().message;
+  std::string text =
+      DumpTrace(trace.value()) + ChromeTraceText(trace.value()).value() + OpscopeBytes(trace.value()).value();
+  for (const OpSummaryRow& row : SummarizeOps(trace.value()).rows)
+    text += std::string(trace.value().text(row.name)) + " " + std::to_string(row.self_ns) + "\n";
+  return text;
+}
+
+TEST(SameBytes, DoNotDependOnTheLocaleOfTheProgram) {
+  for (const std::string& input : FindInputs()) {
+    const std::string expected = EverythingOf(input);
+    const std::locale before = std::locale::global(std::locale(std::locale(), new German));
+    const std::string german = EverythingOf(input);
+    std::locale::global(before);
+    EXPECT_EQ(german, expected) << input;
+  }
+}
+
+}  // namespace
+}  // namespace opscope
