@@ -349,6 +349,21 @@ opscope_code opscope_export_chrome(const opscope_trace* trace, const char* path,
                                    opscope_error* error);
 opscope_code opscope_export_opscope(const opscope_trace* trace, const char* path, opscope_error* error);
 
+typedef struct opscope_export_options {
+  size_t size;
+  int32_t compression;    // OPSCOPE_COMPRESSION_*
+  int32_t small_gzip;     // 0: fast deflate; else close to gzip -6
+  const char* table;      // csv: which table; NULL: "spans"
+  int32_t merge_threads;  // collapsed, pprof: what several threads did alike is one path
+} opscope_export_options;
+#define OPSCOPE_EXPORT_OPTIONS_INIT {sizeof(opscope_export_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL, 0}
+
+// format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv" or "opscope" (docs/exports.md). options: may
+// be NULL. *told, if told is not NULL: what the format has no place for, in words, "" for nothing; the caller passes it
+// to opscope_text_free.
+opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
+                            const opscope_export_options* options, char** told, opscope_error* error);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

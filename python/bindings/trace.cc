@@ -78,6 +78,27 @@ void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb:
   Unwrap(WithoutGil([&] { return ExportChromeTrace(*self.trace, file, options); }), path);
 }
 
+nb::object ExportAs(const SharedTrace& self, nb::object path, const std::string& to, nb::object table,
+                    bool merge_threads) {
+  const std::string file = FromPath(path);
+  const std::optional<ExportFormat> format = ExportFormatFromName(to);
+  if (!format) throw nb::value_error("no such format");
+  ExportOptions options;
+  options.table = FromText(table);
+  options.merge_threads = merge_threads;
+  TerminalProgress progress(file);
+  options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
+  const Exported exported = Unwrap(WithoutGil([&] { return ExportTrace(*self.trace, *format, file, options); }), path);
+  return ToText(ExportedText(*format, exported));
+}
+
+nb::list ExportFormats() {
+  nb::list names;
+  for (const std::string_view name : ExportFormatNames())
+    names.append(ToText(name));
+  return names;
+}
+
 nb::dict Info(const SharedTrace& self) {
   const TraceInfo& info = self.trace->info();
   nb::dict result;
@@ -138,6 +159,8 @@ void BindTrace(nb::module_& module) {
       .def("export_chrome", &ExportChrome, nb::arg("path"), nb::arg("small_gzip") = false,
            nb::arg("trace_name").none() = nb::none(), nb::arg("only_categories").none() = nb::none(),
            "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
+      .def("export_as", &ExportAs, nb::arg("path"), nb::arg("to"), nb::arg("table") = "spans",
+           nb::arg("merge_threads") = false, "Writes the format; returns what had to be left out, in words.")
       .def("info", &Info)
       .def_prop_ro("is_partial", [](const SharedTrace& self) { return self.trace->is_partial(); })
       .def_prop_ro("memory_bytes", [](const SharedTrace& self) { return self.trace->memory_bytes(); })
@@ -146,6 +169,7 @@ void BindTrace(nb::module_& module) {
       .def("find_text", &FindText, nb::arg("text"), "The id of a text, or None.")
       .def_prop_ro("argument_list_count", [](const SharedTrace& self) { return self.trace->argument_list_count(); })
       .def("arguments", &ArgumentsAt, nb::arg("id"), "The arguments of one call, as dicts.");
+  module.attr("EXPORT_FORMATS") = nb::tuple(ExportFormats());
   module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0);
   module.def("cut_trace", &CutByCondition, nb::arg("trace"), nb::arg("where"));
   module.def("merge_traces", &MergeFiles, nb::arg("paths"), nb::arg("sync_names"), nb::arg("max_clock_difference_s"));

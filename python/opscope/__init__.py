@@ -8,6 +8,6 @@
 from opscope._core import Error
 from opscope._version import __version__
 from opscope.table import Strings, Table, TextColumn
-from opscope.trace import Trace, merge, open, read
+from opscope.trace import ExportWarning, Trace, merge, open, read
 
-__all__ = ["Error", "Strings", "Table", "TextColumn", "Trace", "__version__", "merge", "open", "read"]
+__all__ = ["Error", "ExportWarning", "Strings", "Table", "TextColumn", "Trace", "__version__", "merge", "open", "read"]

@@ -9,6 +9,7 @@ _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 __version__: str
 TABLES: tuple[str, ...]
+EXPORT_FORMATS: tuple[str, ...]
 
 class Error(ValueError):
     code: Literal["invalid_argument", "malformed", "unsupported"]
@@ -24,6 +25,7 @@ class Trace:
     """Immutable columns; opscope.Trace is the way to them."""
 
     def save(self, path: _Path) -> None: ...
+    def export_as(self, path: _Path, to: str, table: str = "spans", merge_threads: bool = False) -> str: ...
     def export_chrome(
         self,
         path: _Path,

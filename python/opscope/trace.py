@@ -19,16 +19,19 @@ The examples read this trace::
 from __future__ import annotations
 
 import json
+import os
+import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opscope import _core
 from opscope.table import Strings, Table, html_table
 
-if TYPE_CHECKING:
-    import os
+__all__ = ["ExportWarning", "Trace", "merge", "open", "read"]
 
-__all__ = ["Trace", "merge", "open", "read"]
+
+class ExportWarning(UserWarning):
+    """What `Trace.export` had to leave out, as the format has no place for it."""
 
 
 def open(path: str | bytes | os.PathLike, *, max_memory: int | None = None) -> Trace:
@@ -261,17 +264,27 @@ class Trace:
         """Writes the trace as ``.opscope``."""
         self._core.save(path)
 
-    def export(self, path: str | bytes | os.PathLike, *, to: str = "chrome") -> None:
-        """Writes the trace in another format: ``to`` is "chrome" (Kineto's JSON) or "opscope".
+    def export(
+        self,
+        path: str | bytes | os.PathLike,
+        *,
+        to: str = "chrome",
+        table: str = "spans",
+        merge_threads: bool = False,
+    ) -> None:
+        """Writes the trace in another format.
 
+        ``to``: "chrome" (Kineto's JSON), "perfetto" (protobuf), "speedscope", "collapsed" (stacks), "pprof", "csv" (one
+        ``table``) or "opscope". ``merge_threads``, for collapsed and pprof: what several threads did alike is one path.
         A path that ends in ``.gz`` or ``.zst`` is compressed. Nothing half-written stays at a fault.
+
+        What the format has no place for is counted in an ``opscope.ExportWarning``.
         """
-        if to == "chrome":
-            self._core.export_chrome(path)
-        elif to == "opscope":
-            self._core.save(path)
-        else:
-            raise ValueError(f"cannot export to '{to}'; known: chrome, opscope")
+        if to not in _core.EXPORT_FORMATS:
+            raise ValueError(f"cannot export to '{to}'; known: {', '.join(_core.EXPORT_FORMATS)}")
+        told = self._core.export_as(path, to, table, merge_threads)
+        if told:
+            warnings.warn(f"{os.fsdecode(path)}: {told}", ExportWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         return (

@@ -21,6 +21,9 @@ constexpr std::pair<std::string_view, FlameMetric> kMetrics[] = {
     {"count", FlameMetric::kCount},
 };
 
+// The category of Kineto's own span of the whole recording.
+constexpr std::string_view kWholeRecording = "Trace";
+
 std::vector<int64_t> SelfValues(const Trace& trace, FlameMetric metric) {
   switch (metric) {
     case FlameMetric::kTime:
@@ -53,8 +56,8 @@ std::string_view NameOfTrack(const Trace& trace, uint32_t track) {
 
 class SpanFolder {
  public:
-  SpanFolder(const Trace& trace, FlameMetric metric, const std::vector<uint8_t>* selected)
-      : trace_(trace), values_(SelfValues(trace, metric)), selected_(selected), shows_frames_(NeedsFrames(trace)) {
+  SpanFolder(const Trace& trace, FlameMetric metric, const FoldOptions& options)
+      : trace_(trace), values_(SelfValues(trace, metric)), shows_frames_(NeedsFrames(trace)), options_(options) {
     tree_.metric = metric;
     tree_.nodes.push_back({.name = "all", .kind = FlameKind::kRoot});
   }
@@ -63,14 +66,20 @@ class SpanFolder {
     const TrackColumns& tracks = trace_.tracks();
     node_of_.assign(trace_.spans().size(), 0);
     if (shows_frames_) stack_of_.assign(trace_.spans().size(), StackId::kNone);
-    const auto is_folded = [&](size_t track) {
-      return tracks.kind[track] == TrackKind::kThread && tracks.span_count[track] > 0;
-    };
     size_t threads = 0;
     for (size_t track = 0; track < tracks.size(); ++track)
-      threads += is_folded(track) ? 1 : 0;
+      threads += tracks.kind[track] == TrackKind::kThread && tracks.span_count[track] > 0 ? 1 : 0;
+    const bool parts_threads =
+        options_.threads == ThreadNodes::kAlways || (threads > 1 && options_.threads == ThreadNodes::kWhenSeveral);
     for (uint32_t track = 0; track < tracks.size(); ++track) {
-      if (is_folded(track)) FoldTrack(track, threads > 1 ? AddThread(track) : 0);
+      if (tracks.span_count[track] == 0) continue;
+      if (tracks.kind[track] == TrackKind::kThread) {
+        FoldTrack(track, parts_threads ? AddThread(track, FlameKind::kThread) : 0);
+      } else if (tracks.kind[track] == TrackKind::kDeviceStream && options_.devices) {
+        FoldTrack(track, AddThread(track, FlameKind::kDevice));
+      } else {
+        LeaveOut(track);
+      }
     }
     for (size_t i = tree_.nodes.size(); i-- > 1;) {
       tree_.nodes[i].total += tree_.nodes[i].self;
@@ -82,19 +91,28 @@ class SpanFolder {
  private:
   static bool NeedsFrames(const Trace& trace) { return trace.stacks().size() > 0 && trace.python_calls().size() == 0; }
 
-  bool IsSelected(uint32_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
+  bool IsSelected(uint32_t span) const { return options_.selected == nullptr || (*options_.selected)[span] != 0; }
 
   uint32_t AddNode(uint32_t parent, std::string_view name, FlameKind kind) {
     tree_.nodes.push_back({.name = name, .parent = parent, .kind = kind});
     return static_cast<uint32_t>(tree_.nodes.size() - 1);
   }
 
-  // Threads of one name are one node.
-  uint32_t AddThread(uint32_t track) {
+  // Threads of one name are one node, and so are streams.
+  uint32_t AddThread(uint32_t track, FlameKind kind) {
     const std::string_view name = NameOfTrack(trace_, track);
-    const auto [found, is_new] = threads_.try_emplace(name, 0u);
-    if (is_new) found.value() = AddNode(0, name, FlameKind::kThread);
+    auto& places = kind == FlameKind::kThread ? threads_ : streams_;
+    const auto [found, is_new] = places.try_emplace(name, 0u);
+    if (is_new) found.value() = AddNode(0, name, kind);
     return found->second;
+  }
+
+  void LeaveOut(uint32_t track) {
+    const SpanColumns& spans = trace_.spans();
+    const uint32_t first = trace_.tracks().first_span[track];
+    uint64_t& count = trace_.tracks().kind[track] == TrackKind::kDeviceStream ? tree_.device_spans : tree_.other_spans;
+    for (uint32_t row = first; row < first + trace_.tracks().span_count[track]; ++row)
+      count += trace_.text(spans.category[row]) != kWholeRecording ? 1 : 0;
   }
 
   uint32_t Child(uint32_t parent, StringId name, std::string_view category) {
@@ -118,10 +136,12 @@ class SpanFolder {
       const SpanId parent = spans.parent[row];
       uint32_t node = parent == SpanId::kNone ? root : node_of_[Row(parent)];
       const std::string_view category = trace_.text(spans.category[row]);
-      if (category != "Trace") {  // Kineto's own span of the whole recording
+      if (category != kWholeRecording) {
         if (shows_frames_) node = AddFrames(row, node);
         node = Child(node, spans.name[row], category);
-        if (!values_.empty() && IsSelected(row)) tree_.nodes[node].self += std::max<int64_t>(values_[row], 0);
+        FlameNode& folded = tree_.nodes[node];
+        if (IsSelected(row) && ++folded.spans == 1) folded.category = spans.category[row];
+        if (!values_.empty() && IsSelected(row)) folded.self += std::max<int64_t>(values_[row], 0);
       }
       node_of_[row] = node;
     }
@@ -147,14 +167,14 @@ class SpanFolder {
 
   const Trace& trace_;
   const std::vector<int64_t> values_;  // by span; empty: the Trace has none
-  const std::vector<uint8_t>* const selected_;  // by span; null: all
   const bool shows_frames_;
+  const FoldOptions options_;
   FlameTree tree_;
   std::vector<uint32_t> node_of_;  // by span
   std::vector<StackId> stack_of_;  // by span
   std::vector<StringId> frames_;
   tsl::robin_map<uint64_t, uint32_t, MixedHash> nodes_;  // by parent and name
-  tsl::robin_map<std::string_view, uint32_t> threads_;
+  tsl::robin_map<std::string_view, uint32_t> threads_, streams_;
 };
 
 }  // namespace
@@ -166,8 +186,8 @@ std::optional<FlameMetric> FlameMetricFromName(std::string_view name) {
   return std::nullopt;
 }
 
-FlameTree FoldSpans(const Trace& trace, FlameMetric metric, const std::vector<uint8_t>* selected) {
-  return SpanFolder(trace, metric, selected).Run();
+FlameTree FoldSpans(const Trace& trace, FlameMetric metric, const FoldOptions& options) {
+  return SpanFolder(trace, metric, options).Run();
 }
 
 }  // namespace opscope

@@ -139,6 +139,44 @@ TEST(Flame, LeavesOutAsynchronousSpansAndTellsHowMany) {
   EXPECT_EQ(tree.nodes[0].total, 10);
 }
 
+TEST(Flame, PartsThreadsAndStreamsAsAsked) {
+  Program program;
+  program.Add("op", 0, 10);
+  program.Add("op", 20, 21, "other");
+  const TrackId other = program.builder.AddTrack({.process = program.process, .tid = 2});
+  const TrackId stream =
+      program.builder.AddTrack({.process = program.process, .kind = TrackKind::kDeviceStream, .tid = 7});
+  const TrackId notes =
+      program.builder.AddTrack({.process = program.process, .kind = TrackKind::kDeviceAnnotation, .tid = 7});
+  for (const TrackId track : {other, stream, notes}) {
+    SpanRow row = program.Row("op", 0, 5);
+    row.track = track;
+    program.builder.AddSpan(row);
+  }
+  const Trace trace = program.builder.Build();
+  const FlameTree apart = FoldSpans(trace);
+  EXPECT_EQ(Selfs(apart),
+            (std::map<std::string, int64_t>{{"main", 0}, {"main;op", 11}, {"thread", 0}, {"thread;op", 5}}));
+  EXPECT_EQ(apart.device_spans, 1u);
+  EXPECT_EQ(apart.other_spans, 1u);
+  EXPECT_EQ(Selfs(FoldSpans(trace, FlameMetric::kTime, {.threads = ThreadNodes::kNever})),
+            (std::map<std::string, int64_t>{{"op", 16}}));
+  const FlameTree with_devices = FoldSpans(trace, FlameMetric::kTime, {.devices = true});
+  EXPECT_EQ(with_devices.device_spans, 0u);
+  ASSERT_EQ(with_devices.nodes.back().name, "op");
+  EXPECT_EQ(with_devices.nodes[with_devices.nodes.back().parent].kind, FlameKind::kDevice);
+  EXPECT_EQ(with_devices.nodes[2].spans, 2u);
+  EXPECT_EQ(trace.text(with_devices.nodes[2].category), "cpu_op") << "that of the first";
+}
+
+TEST(Flame, NamesASingleThreadWhenAsked) {
+  Program program;
+  program.Add("op", 0, 10);
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace, FlameMetric::kTime, {.threads = ThreadNodes::kAlways})),
+            (std::map<std::string, int64_t>{{"main", 0}, {"main;op", 10}}));
+}
+
 TEST(Flame, HoldsAllTheTimeOfRandomTraces) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// Finds one member in the members of a JSON object that was kept as text (`"a": 1, "b": [2]`): what SpanColumns::extra
+// Walks over the members of a JSON object that was kept as text (`"a": 1, "b": [2]`): what SpanColumns::extra
 // holds. The text was valid JSON when it was kept; of anything else the answer is "not there".
 //
 // Thread rule: pure function.
@@ -32,8 +32,10 @@ inline size_t EndOfJsonValue(std::string_view text, size_t at) {
   return text.size();
 }
 
-// The value of `key` as it is spelt, without white space around it: "12", "\"text\"", "[0, 1]". Empty: not there.
-inline std::string_view JsonMember(std::string_view members, std::string_view key) {
+// Calls member(key, value) for each, as they are spelt: the key between its quotes, the value without white space
+// around it ("12", "\"text\"", "[0, 1]"); false ends the walk.
+template <typename Member>
+void ForEachJsonMember(std::string_view members, const Member& member) {
   constexpr std::string_view kSpace = " \t\r\n";
   size_t at = 0;
   while ((at = members.find_first_not_of(" \t\r\n,", at)) < members.size() && members[at] == '"') {
@@ -41,17 +43,25 @@ inline std::string_view JsonMember(std::string_view members, std::string_view ke
     while (colon < members.size() && members[colon] != '"')
       colon += members[colon] == '\\' ? 2 : 1;
     if (colon >= members.size()) break;
-    const std::string_view name = members.substr(at + 1, colon - at - 1);
+    const std::string_view key = members.substr(at + 1, colon - at - 1);
     const size_t value = members.find_first_not_of(" \t\r\n:", colon + 1);
     if (value == std::string_view::npos) break;
     const size_t end = EndOfJsonValue(members, value);
-    if (name == key) {
-      const std::string_view found = members.substr(value, end - value);
-      return found.substr(0, found.find_last_not_of(kSpace) + 1);
-    }
+    const std::string_view text = members.substr(value, end - value);
+    if (!member(key, text.substr(0, text.find_last_not_of(kSpace) + 1))) return;
     at = end;
   }
-  return {};
+}
+
+// The value of `key` as it is spelt. Empty: not there.
+inline std::string_view JsonMember(std::string_view members, std::string_view key) {
+  std::string_view found;
+  ForEachJsonMember(members, [&](std::string_view name, std::string_view value) {
+    if (name != key) return true;
+    found = value;
+    return false;
+  });
+  return found;
 }
 
 }  // namespace opscope

@@ -198,3 +198,28 @@ opscope_code opscope_export_opscope(const opscope_trace* trace, const char* path
   if (trace == nullptr || path == nullptr) return NullArgument(error);
   return Guard(error, [&] { return opscope::c_api::Report(opscope::ExportOpscope(trace->trace, path), error); });
 }
+
+opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
+                            const opscope_export_options* options, char** told, opscope_error* error) {
+  if (told != nullptr) *told = nullptr;
+  if (trace == nullptr || format == nullptr || path == nullptr) return NullArgument(error);
+  opscope_export_options given = OPSCOPE_EXPORT_OPTIONS_INIT;
+  if (!opscope::c_api::ReadStruct(options, &given)) return opscope::c_api::UnknownMembers(error);
+  if (given.compression < OPSCOPE_COMPRESSION_FROM_NAME || given.compression > OPSCOPE_COMPRESSION_ZSTD) {
+    return Fail(error, ErrorCode::kInvalidArgument, "options: compression is no OPSCOPE_COMPRESSION_*");
+  }
+  const auto known = opscope::ExportFormatFromName(format);
+  if (!known) return Fail(error, ErrorCode::kInvalidArgument, "there is no such format");
+  return Guard(error, [&] {
+    opscope::ExportOptions how;
+    how.compression_from_name = given.compression == OPSCOPE_COMPRESSION_FROM_NAME;
+    if (!how.compression_from_name) how.compression = static_cast<opscope::Compression>(given.compression);
+    how.small_gzip = given.small_gzip != 0;
+    if (given.table != nullptr) how.table = given.table;
+    how.merge_threads = given.merge_threads != 0;
+    const opscope::Result<opscope::Exported> exported = opscope::ExportTrace(trace->trace, *known, path, how);
+    if (!exported.ok()) return opscope::c_api::Report(exported.error(), error);
+    if (told == nullptr) return OPSCOPE_OK;
+    return opscope::c_api::GiveText(opscope::ExportedText(*known, exported.value()), told, error);
+  });
+}

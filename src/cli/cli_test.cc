@@ -229,6 +229,22 @@ TEST_F(Cli, KeepsTheTableThroughEveryFormatItWrites) {
   EXPECT_EQ(ReadText(Path("stdout")), table);
 }
 
+TEST_F(Cli, TellsWhatAnExportLeavesOut) {
+  const std::string path = Quoted(Put("a.json", R"([{"ph":"X","name":"x;y","ts":0,"dur":2,"pid":1,"tid":1},
+      {"ph":"i","name":"mark","ts":0,"pid":1,"tid":1,"s":"t"}])"));
+  const Outcome outcome = Run("export " + path + " --to speedscope -o a.speedscope");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.error, "opscope: a.speedscope: left out, as speedscope has no place for them: 1 instants\n");
+  EXPECT_EQ(Run("export -q " + path + " --to speedscope -o b.speedscope").error, "");
+  EXPECT_EQ(Run("export -q " + path + " --to collapsed -o -").out, "x:y 2000\n");
+  EXPECT_EQ(Run("flame " + path).out, "x:y 2000\n") << "the same stacks";
+  EXPECT_EQ(Run("export " + path + " --to csv --table instants -o -").out,
+            "time,name,category,track,scope,extra\r\n0,mark,\"\",0,116,\r\n");
+  const Outcome wrong = Run("export " + path + " --to csv --table rows -o -");
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(wrong.error.starts_with("opscope: there is no table \"rows\"")) << wrong.error;
+}
+
 TEST_F(Cli, LeavesNothingWhereItCannotWrite) {
   const std::string path = Quoted(Put("a.json", kTwoOps));
   const Outcome outcome = Run("convert " + path + " -o nowhere/a.opscope");

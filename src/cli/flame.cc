@@ -22,6 +22,7 @@ struct FlameOptions {
   std::string title;
   double width = FlameSvgOptions().width;
   bool inverted = false;
+  bool merge_threads = false;
   SelectionOptions selection;
   std::optional<SpanFilter> filter;  // read from `selection`
 };
@@ -31,8 +32,11 @@ std::string NameWithoutFolder(const std::string& path) {
 }
 
 int Flame(const Trace& trace, const std::string& file, const FlameOptions& options) {
-  const FlameTree tree =
-      FoldSpans(trace, *FlameMetricFromName(options.metric), SelectedSpans(options.filter, trace).get());
+  const SelectedSpans selected(options.filter, trace);
+  FoldOptions fold;
+  if (options.merge_threads) fold.threads = ThreadNodes::kNever;
+  fold.selected = selected.get();
+  const FlameTree tree = FoldSpans(trace, *FlameMetricFromName(options.metric), fold);
   if (!options.output.ends_with(".svg")) {
     const std::string text = FoldedStacks(tree);
     return ExitFor(options.output == "-" ? WriteStandardOutput(text) : WriteReport(options.output, text));
@@ -71,6 +75,7 @@ Verb AddFlameVerb(CLI::App* root) {
   app->add_option("--width", options->width, "of the graph, in pixels")
       ->check(CLI::Range(200.0, 20000.0))
       ->capture_default_str();
+  app->add_flag("--merge-threads", options->merge_threads, "what several threads did alike is one path");
   app->add_flag("--inverted", options->inverted, "the root above, as an icicle");
   AddSelectionOptions(app, &options->selection);
   return {app, [options] { return RunFlame(options.get()); }};

@@ -8,32 +8,29 @@
 #include "opscope/export.h"
 
 namespace opscope {
-namespace {
-
-int WriteText(const Result<std::string>& text) {
-  if (text.ok()) return ExitFor(WriteStandardOutput(text.value()));
-  PrintError(text.error().message);
-  return kExitFailed;
-}
-
-}  // namespace
-
 void AddOutputOptions(CLI::App* app, OutputOptions* options) {
   app->add_option("-o,--output", options->path, "the file to write; - is standard output")->required();
 }
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {
   const bool to_standard_output = options.path == "-";
-  if (options.format == "opscope") {
-    return to_standard_output ? WriteText(OpscopeBytes(trace)) : ExitFor(ExportOpscope(trace, options.path));
-  }
-  ChromeExportOptions chrome;
-  chrome.small_gzip = options.small;
+  const ExportFormat format = *ExportFormatFromName(options.format);
+  ExportOptions how;
+  how.small_gzip = options.small;
+  how.table = options.table;
+  how.merge_threads = options.merge_threads;
+  how.compression_from_name = !to_standard_output;
   TerminalProgress progress(options.path);
-  chrome.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
-  if (!to_standard_output) return ExitFor(ExportChromeTrace(trace, options.path, chrome));
-  chrome.compression_from_name = false;
-  return WriteText(ChromeTraceText(trace, chrome));
+  how.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
+  const Result<Exported> exported =
+      to_standard_output ? ExportToBytes(trace, format, how) : ExportTrace(trace, format, options.path, how);
+  if (!exported.ok()) return ExitFor(exported.error());
+  if (to_standard_output) {
+    if (const int exit = ExitFor(WriteStandardOutput(exported.value().bytes)); exit != kExitDone) return exit;
+  }
+  const std::string told = ExportedText(format, exported.value());
+  if (!told.empty() && !options.quiet) PrintError(options.path + ": " + told);
+  return kExitDone;
 }
 
 }  // namespace opscope

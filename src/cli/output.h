@@ -12,9 +12,12 @@
 namespace opscope {
 
 struct OutputOptions {
-  std::string format = "opscope";  // or "chrome"
+  std::string format = "opscope";  // one of ExportFormatNames()
   std::string path;                // "-": standard output
-  bool small = false;              // chrome as .gz: smaller, slower
+  bool small = false;              // .gz: smaller, slower
+  std::string table = "spans";     // csv
+  bool merge_threads = false;      // collapsed, pprof
+  bool quiet = false;              // do not tell what was left out
 };
 
 // -o

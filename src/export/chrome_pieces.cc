@@ -4,45 +4,6 @@
 #include "base/text.h"
 
 namespace opscope {
-namespace {
-
-void AppendSizes(std::string* out, std::span<const int64_t> sizes) {
-  *out += '[';
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (i != 0) *out += ", ";
-    AppendInt(out, sizes[i]);
-  }
-  *out += ']';
-}
-
-// `"Name": [item, item]`
-template <typename AppendItem>
-void AppendList(std::string* out, std::string_view name, std::span<const Argument> arguments, AppendItem append_item) {
-  out->append("\"").append(name).append("\": [");
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (i != 0) *out += ", ";
-    append_item(arguments[i]);
-  }
-  *out += ']';
-}
-
-// "[2, 4]", of a tensor list "[[3], [3]]"; `of` picks sizes or strides.
-template <typename Of>
-void AppendShape(std::string* out, const Argument& argument, Of of) {
-  if (argument.kind != ArgumentKind::kTensorList || argument.tensors.empty()) {
-    AppendSizes(out, argument.kind == ArgumentKind::kTensor ? of(argument) : std::span<const int64_t>());
-    return;
-  }
-  *out += '[';
-  for (size_t i = 0; i < argument.tensors.size(); ++i) {
-    if (i != 0) *out += ", ";
-    AppendSizes(out, of(argument.tensors[i]));
-  }
-  *out += ']';
-}
-
-}  // namespace
-
 std::string ChromeIdentity(const Trace& trace, int64_t number, StringId text) {
   std::string out;
   if (text == StringId::kNone) {
@@ -53,7 +14,7 @@ std::string ChromeIdentity(const Trace& trace, int64_t number, StringId text) {
   return out;
 }
 
-ChromePieces::ChromePieces(const Trace& trace) : slot_(trace.string_count(), 0) {
+ChromePieces::ChromePieces(const Trace& trace) : slot_(trace.string_count(), 0), arguments_(trace) {
   // Marks first, one store per row; place 0 is for kNone.
   std::vector<uint8_t> used(trace.string_count() + 1, 0);
   for (const std::span<const StringId> ids :
@@ -68,7 +29,6 @@ ChromePieces::ChromePieces(const Trace& trace) : slot_(trace.string_count(), 0) 
     if (used[id + 1] != 0) AddName(trace, StringId{id});
   }
   AddTracks(trace);
-  AddArguments(trace);
 }
 
 void ChromePieces::AddName(const Trace& trace, StringId id) {
@@ -87,25 +47,6 @@ void ChromePieces::AddTracks(const Trace& trace) {
     const uint32_t process = Row(tracks.process[i]);
     tracks_[i] = "\"pid\": " + ChromeIdentity(trace, processes.pid[process], processes.pid_text[process]) +
                  ", \"tid\": " + ChromeIdentity(trace, tracks.tid[i], tracks.tid_text[i]);
-  }
-}
-
-void ChromePieces::AddArguments(const Trace& trace) {
-  before_stack_.resize(trace.argument_list_count());
-  dims_.resize(trace.argument_list_count());
-  for (size_t i = 0; i < before_stack_.size(); ++i) {
-    const std::span<const Argument> arguments = trace.arguments(static_cast<ArgsId>(i));
-    std::string* out = &before_stack_[i];
-    AppendList(out, "Concrete Inputs", arguments,
-               [&](const Argument& a) { AppendJsonString(out, trace.text(a.value)); });
-    out->append(", ");
-    AppendList(out, "Input type", arguments, [&](const Argument& a) { AppendJsonString(out, trace.text(a.dtype)); });
-    out->append(", ");
-    AppendList(out, "Input Strides", arguments, [&](const Argument& a) {
-      AppendShape(out, a, [](const Argument& t) { return t.has_strides ? t.strides : std::span<const int64_t>(); });
-    });
-    AppendList(&dims_[i], "Input Dims", arguments,
-               [&](const Argument& a) { AppendShape(&dims_[i], a, [](const Argument& t) { return t.sizes; }); });
   }
 }
 

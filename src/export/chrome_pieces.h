@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "export/argument_text.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -28,19 +29,19 @@ class ChromePieces {
     return Row(id) < tracks_.size() ? std::string_view(tracks_[Row(id)]) : std::string_view("\"pid\": 0, \"tid\": 0");
   }
   // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]
-  std::string_view values_types_strides(ArgsId id) const { return before_stack_[Row(id)]; }
+  std::string_view values_types_strides(ArgsId id) const { return arguments_.values_types_strides(id); }
   // "Input Dims": [...]; torch writes the call stack between the two
-  std::string_view dims(ArgsId id) const { return dims_[Row(id)]; }
+  std::string_view dims(ArgsId id) const { return arguments_.dims(id); }
 
  private:
   void AddName(const Trace& trace, StringId id);
   void AddTracks(const Trace& trace);
-  void AddArguments(const Trace& trace);
 
   std::vector<uint32_t> slot_;  // by StringId: row of escaped_
   std::vector<std::string_view> escaped_;
   std::deque<std::string> owned_;  // those that needed escapes
-  std::vector<std::string> tracks_, before_stack_, dims_;
+  std::vector<std::string> tracks_;
+  ArgumentTexts arguments_;
 };
 
 // The JSON of an id: the number, or the text as a string.

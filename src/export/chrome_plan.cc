@@ -48,12 +48,11 @@ bool ChromePlan::SameRow(const Trace& trace, TrackId a, TrackId b) {
   return CompareTracks(trace, a, b) == 0;
 }
 
-ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) {
+ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : instants_(trace) {
   FindRecorded(trace);
   FindTimes(trace);
   OrderTracks(trace);
   OrderSpans(trace);
-  SplitInstants(trace);
   OrderFlows(trace);
   CutBlocks(trace, rows_per_block);
 }
@@ -125,26 +124,6 @@ void ChromePlan::OrderSpans(const Trace& trace) {
   }
 }
 
-void ChromePlan::SplitInstants(const Trace& trace) {
-  const InstantColumns& instants = trace.instants();
-  const AllocationColumns& allocations = trace.allocations();
-  const auto name = trace.FindString("[memory]");
-  const auto category = trace.FindString("cpu_instant_event");
-  const auto belongs = [&](size_t i) {
-    // An allocation and its instant are added together: the n-th of both belong to each other.
-    const size_t n = memory_instants_.size();
-    if (!name || !category || instants.name[i] != *name || instants.category[i] != *category) return false;
-    if (n >= allocations.size() || allocations.time[n] != instants.time[i]) return false;
-    // An instant that keeps these members itself was no whole allocation.
-    const std::string_view extra = trace.text(instants.extra[i]);
-    return allocations.track[n] == instants.track[i] && extra.find("\"Bytes\"") == std::string_view::npos &&
-           extra.find("\"Addr\"") == std::string_view::npos;
-  };
-  for (size_t i = 0; i < instants.size(); ++i) {
-    (belongs(i) ? memory_instants_ : instants_).push_back(static_cast<uint32_t>(i));
-  }
-}
-
 void ChromePlan::OrderFlows(const Trace& trace) {
   const FlowColumns& flows = trace.flows();
   std::vector<uint32_t> order(flows.size());
@@ -184,7 +163,7 @@ void ChromePlan::CutBlocks(const Trace& trace, size_t rows_per_block) {
   cut(ChromeSection::kSpans, 0, spans_.size());
   if (writes_window_) cut(ChromeSection::kTraceSpan, 0, 1);
   cut(ChromeSection::kAllocations, 0, trace.allocations().size());
-  cut(ChromeSection::kInstants, 0, instants_.size());
+  cut(ChromeSection::kInstants, 0, instants().size());
   if (writes_window_) cut(ChromeSection::kWindowInstants, 0, 1);
   // Blocks must not part the series of one sample.
   cut(ChromeSection::kCounters, 0, trace.counters().size() == 0 ? 0 : 1);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "export/memory_instants.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -52,15 +53,13 @@ class ChromePlan {
   Timestamp first_time() const { return first_; }
   Timestamp last_time() const { return last_; }
   const std::vector<ChromeBlock>& blocks() const { return blocks_; }
-  const std::vector<TrackId>& tracks() const { return tracks_; }              // in order, those with rows
-  const std::vector<uint32_t>& spans() const { return spans_; }               // rows in order
-  const std::vector<uint32_t>& instants() const { return instants_; }         // rows, without memory
-  const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
+  const std::vector<TrackId>& tracks() const { return tracks_; }                // in order, those with rows
+  const std::vector<uint32_t>& spans() const { return spans_; }                 // rows in order
+  const std::vector<uint32_t>& instants() const { return instants_.others(); }  // rows, without memory
+  const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }    // by place of their span
   size_t first_free_flow_end() const { return free_flow_ends_; }
   // The instant that stands for allocation `row`, which may hold extra members; or UINT32_MAX.
-  uint32_t memory_instant(size_t row) const {
-    return row < memory_instants_.size() ? memory_instants_[row] : UINT32_MAX;
-  }
+  uint32_t memory_instant(size_t row) const { return instants_.OfAllocation(row); }
   // Same process and thread id: one row of a viewer, whatever the tracks are.
   static bool SameRow(const Trace& trace, TrackId a, TrackId b);
 
@@ -69,7 +68,6 @@ class ChromePlan {
   void FindTimes(const Trace& trace);
   void OrderTracks(const Trace& trace);
   void OrderSpans(const Trace& trace);
-  void SplitInstants(const Trace& trace);
   void OrderFlows(const Trace& trace);
   void CutBlocks(const Trace& trace, size_t rows_per_block);
 
@@ -78,7 +76,8 @@ class ChromePlan {
   Timestamp first_, last_;
   std::vector<ChromeBlock> blocks_;
   std::vector<TrackId> tracks_;
-  std::vector<uint32_t> spans_, instants_, memory_instants_;
+  std::vector<uint32_t> spans_;
+  MemoryInstants instants_;
   std::vector<ChromeFlowEnd> flow_ends_;
   size_t free_flow_ends_ = 0;
 };

@@ -60,6 +60,7 @@ std::string ColorOf(const FlameNode& node) {
   switch (node.kind) {
     case FlameKind::kRoot:
     case FlameKind::kThread:
+    case FlameKind::kDevice:
       return "rgb(200,200,200)";
     case FlameKind::kPythonCall:
       std::snprintf(text, sizeof(text), "rgb(%u,%u,%u)", shade(70, 50, 3), shade(150, 50, 9), shade(200, 50, 15));

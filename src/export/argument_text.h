@@ -1,0 +1,27 @@
+// The argument lists of operators as Kineto spells them, made once for each.
+//
+// Thread rule: immutable after construction, any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+class ArgumentTexts {
+ public:
+  explicit ArgumentTexts(const Trace& trace);
+
+  // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]
+  const std::string& values_types_strides(ArgsId id) const { return before_stack_[Row(id)]; }
+  // "Input Dims": [...]; torch writes the call stack between the two
+  const std::string& dims(ArgsId id) const { return dims_[Row(id)]; }
+
+ private:
+  std::vector<std::string> before_stack_, dims_;
+};
+
+}  // namespace opscope

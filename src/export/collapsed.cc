@@ -1,0 +1,21 @@
+// Collapsed stacks: what `opscope flame` puts on standard output, in nanoseconds.
+// SPDX-License-Identifier: Apache-2.0
+#include "export/writers.h"
+#include "opscope/analysis/flame.h"
+#include "opscope/report.h"
+
+namespace opscope {
+
+void WriteCollapsed(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
+  const FlameTree tree = FoldSpans(
+      trace, FlameMetric::kTime, {.threads = options.merge_threads ? ThreadNodes::kNever : ThreadNodes::kWhenSeveral});
+  out->Write(FoldedStacks(tree));
+  out->LeaveOut("spans of devices", tree.device_spans);
+  out->LeaveOut("spans of tracks that are no threads", tree.other_spans);
+  out->LeaveOut("asynchronous spans", tree.async_spans + trace.async_spans().size());
+  out->LeaveOut("instants", trace.instants().size());
+  out->LeaveOut("counter samples", trace.counters().size());
+  out->LeaveOut("flows", trace.flows().size());
+}
+
+}  // namespace opscope

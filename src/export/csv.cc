@@ -1,0 +1,132 @@
+// One table as RFC 4180: CRLF, a header, quotes where they are needed. Columns of ids have their texts, the arguments
+// of spans their JSON, handles of other tables the number of the row. A text that a spreadsheet would run as a formula,
+// or that begins with an apostrophe, gets an apostrophe before it, so that taking one off gives the text back.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "export/argument_text.h"
+#include "export/plain_text.h"
+#include "export/writers.h"
+#include "opscope/table.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kRows = 4096;
+constexpr size_t kNumberRoom = 40;
+constexpr std::string_view kLineEnd = "\r\n";
+
+bool IsFormula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r'").find(text[0]) != std::string_view::npos;
+}
+
+// As one field; "" for the empty text, which an absent one is not.
+std::string Field(std::string_view text) {
+  if (text.empty()) return "\"\"";
+  std::string plain = IsFormula(text) ? "'" : "";
+  AppendPlainText(&plain, text);
+  if (plain.find_first_of(",\"\r\n") == std::string::npos) return plain;
+  std::string quoted = "\"";
+  for (const char c : plain)
+    quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+class CsvTable {
+ public:
+  CsvTable(const Trace& trace, const TableView& table) : table_(table) {
+    std::vector<bool> used(trace.string_count(), false);
+    for (const TableColumn& column : table.columns) {
+      if (column.meaning != ColumnMeaning::kText) continue;
+      const auto* ids = static_cast<const StringId*>(column.data);
+      for (size_t row = 0; row < table.rows; ++row) {
+        if (ids[row] != StringId::kNone) used[Row(ids[row])] = true;
+      }
+    }
+    texts_.resize(trace.string_count());
+    for (size_t i = 0; i < texts_.size(); ++i) {
+      if (used[i]) texts_[i] = Field(trace.text(static_cast<StringId>(i)));
+    }
+    if (table.name == "spans") {
+      const ArgumentTexts arguments(trace);
+      arguments_.resize(trace.argument_list_count());
+      for (size_t i = 0; i < arguments_.size(); ++i) {
+        const auto id = static_cast<ArgsId>(i);
+        arguments_[i] = Field("{" + arguments.values_types_strides(id) + ", " + arguments.dims(id) + "}");
+      }
+    }
+  }
+
+  std::string Header() const {
+    std::string header;
+    for (const TableColumn& column : table_.columns)
+      header.append(header.empty() ? "" : ",").append(column.name);
+    return header.append(kLineEnd);
+  }
+
+  void WriteRows(size_t begin, size_t end, ChromeBuffer* out) const {
+    for (size_t row = begin; row < end; ++row) {
+      bool first = true;
+      for (const TableColumn& column : table_.columns) {
+        if (!first) out->Append(",");
+        first = false;
+        WriteValue(column, row, out);
+      }
+      out->Append(kLineEnd);
+    }
+  }
+
+ private:
+  template <typename T>
+  static T At(const TableColumn& column, size_t row) {
+    return static_cast<const T*>(column.data)[row];
+  }
+
+  void WriteValue(const TableColumn& column, size_t row, ChromeBuffer* out) const {
+    if (column.meaning != ColumnMeaning::kValue) {
+      const auto id = At<uint32_t>(column, row);
+      if (id == UINT32_MAX) return;
+      if (column.meaning == ColumnMeaning::kText) return out->Append(texts_[id]);
+      if (!arguments_.empty() && column.name == "args") return out->Append(arguments_[id]);
+    }
+    out->Reserve(kNumberRoom);
+    switch (column.type) {
+      case ColumnType::kUint8:
+        return out->PutUint(At<uint8_t>(column, row));
+      case ColumnType::kUint16:
+        return out->PutUint(At<uint16_t>(column, row));
+      case ColumnType::kUint32:
+        return out->PutUint(At<uint32_t>(column, row));
+      case ColumnType::kUint64:
+        return out->PutUint(At<uint64_t>(column, row));
+      case ColumnType::kInt32:
+        return out->PutInt(At<int32_t>(column, row));
+      case ColumnType::kInt64:
+        return out->PutInt(At<int64_t>(column, row));
+      case ColumnType::kFloat64: {
+        std::array<char, kNumberRoom> digits;
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), At<double>(column, row)).ptr;
+        return out->Put({digits.data(), static_cast<size_t>(end - digits.data())});
+      }
+    }
+  }
+
+  const TableView& table_;
+  std::vector<std::string> texts_;      // by StringId, as fields
+  std::vector<std::string> arguments_;  // by ArgsId, as fields; of `spans`
+};
+
+}  // namespace
+
+void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
+  const TableView table = *FindTable(trace, options.table);
+  const CsvTable csv(trace, table);
+  out->Write(csv.Header());
+  out->WriteBlocks<ChromeBuffer>((table.rows + kRows - 1) / kRows, [&](size_t block, ChromeBuffer* text) {
+    csv.WriteRows(block * kRows, std::min(table.rows, (block + 1) * kRows), text);
+  });
+}
+
+}  // namespace opscope

@@ -1,0 +1,112 @@
+// Where a format's writer puts its pieces: they are compressed, by several threads where they come as blocks, and
+// handed on in order. Also counts the rows that the format has no place for.
+//
+// Thread rule: one thread at a time; the makers of blocks run on several.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/thread_team.h"
+#include "export/chrome_buffer.h"
+#include "export/compress.h"
+#include "export/ordered_blocks.h"
+#include "opscope/export.h"
+
+namespace opscope {
+
+inline std::string_view TextOf(const std::string& block) {
+  return block;
+}
+inline std::string_view TextOf(const ChromeBuffer& block) {
+  return block.text();
+}
+inline void SetText(std::string_view text, std::string* block) {
+  block->assign(text);
+}
+inline void SetText(std::string_view text, ChromeBuffer* block) {
+  block->clear();
+  block->Append(text);
+}
+
+class ExportOutput {
+ public:
+  using Take = std::function<bool(std::string_view)>;  // false: no more is wanted
+  using Progress = std::function<void(size_t written, size_t pieces)>;
+
+  ExportOutput(Compression compression, bool small_gzip, Take take, Progress progress)
+      : compression_(compression),
+        small_gzip_(small_gzip),
+        ends_(compression, small_gzip),
+        take_(std::move(take)),
+        progress_(std::move(progress)) {}
+
+  // A piece of any size, compressed here and now.
+  void Write(std::string_view text) {
+    constexpr size_t kPiece = size_t{1} << 20;
+    for (size_t at = 0; at < text.size() && !stopped_; at += kPiece)
+      stopped_ = !take_(ends_.Compress(text.substr(at, kPiece)));
+  }
+
+  // make(size_t block, Block* text) writes each block, on several threads, into text that is empty. Block: std::string
+  // or ChromeBuffer.
+  template <typename Block, typename Make>
+  void WriteBlocks(size_t count, const Make& make) {
+    if (stopped_) return;
+    struct Worker {
+      BlockCompressor compressor;
+      Block text;
+      const Make& make;
+      bool compresses;
+
+      Block operator()(size_t i, Block spare) {
+        spare.clear();
+        if (!compresses) {
+          make(i, &spare);
+          return spare;
+        }
+        text.clear();
+        make(i, &text);
+        if (!TextOf(text).empty()) SetText(compressor.Compress(TextOf(text)), &spare);
+        return spare;
+      }
+    };
+    const auto make_worker = [&] {
+      return Worker{BlockCompressor(compression_, small_gzip_), {}, make, compression_ != Compression::kNone};
+    };
+    size_t written = 0;
+    const auto take_block = [&](const Block& block) {
+      stopped_ = !take_(TextOf(block));
+      if (progress_) progress_(++written, count);
+      return !stopped_;
+    };
+    OrderedBlocks<Block, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
+        .Run(UsefulThreads());
+  }
+
+  void LeaveOut(std::string_view what, uint64_t rows) {
+    if (rows != 0) left_out_.push_back({what, rows});
+  }
+  void SetCrossing(uint64_t spans) { crossing_spans_ = spans; }
+  void MoveCountsTo(Exported* exported) {
+    exported->left_out = std::move(left_out_);
+    exported->crossing_spans = crossing_spans_;
+  }
+
+ private:
+  Compression compression_;
+  bool small_gzip_;
+  BlockCompressor ends_;
+  Take take_;
+  Progress progress_;
+  bool stopped_ = false;
+  std::vector<LeftOut> left_out_;
+  uint64_t crossing_spans_ = 0;
+};
+
+}  // namespace opscope

@@ -1,0 +1,163 @@
+// The formats by name, and what is the same for all of them: the file, the compression, what was left out.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <iterator>
+#include <string>
+
+#include "base/file.h"
+#include "base/short_memory.h"
+#include "base/text.h"
+#include "export/writers.h"
+#include "opscope/export.h"
+#include "opscope/table.h"
+
+namespace opscope {
+namespace {
+
+struct Format {
+  std::string_view name;
+  void (*write)(const Trace&, const ExportOptions&, ExportOutput*);  // null: a function of its own
+};
+constexpr Format kFormats[] = {
+    {"chrome", nullptr},           {"perfetto", WritePerfetto}, {"speedscope", WriteSpeedscope},
+    {"collapsed", WriteCollapsed}, {"pprof", WritePprof},       {"csv", WriteCsv},
+    {"opscope", nullptr},
+};
+
+constexpr auto kFormatNames = [] {
+  std::array<std::string_view, std::size(kFormats)> names;
+  for (size_t i = 0; i < names.size(); ++i)
+    names[i] = kFormats[i].name;
+  return names;
+}();
+
+// The tables that the memory timeline is made of have no counterpart in Kineto's JSON.
+std::vector<LeftOut> LeftOutOfChrome(const Trace& trace) {
+  std::vector<LeftOut> left_out;
+  const auto add = [&](std::string_view what, size_t rows) {
+    if (rows != 0) left_out.push_back({what, rows});
+  };
+  add("tensors of arguments", trace.tensors().size());
+  add("held tensors", trace.held_tensors().size());
+  add("operator schemas", trace.operators().size());
+  return left_out;
+}
+
+Compression CompressionFor(ExportFormat format, std::string_view path, const ExportOptions& options) {
+  if (!options.compression_from_name) return options.compression;
+  const Compression by_name = CompressionOfName(path);
+  return format == ExportFormat::kPprof && by_name == Compression::kNone ? Compression::kGzip : by_name;
+}
+
+Status CheckOptions(const Trace& trace, ExportFormat format, const ExportOptions& options) {
+  if (format != ExportFormat::kCsv || FindTable(trace, options.table)) return {};
+  std::string message = "there is no table \"" + options.table + "\"; tables:";
+  for (const std::string_view name : TableNames())
+    message.append(" ").append(name);
+  return Error{ErrorCode::kInvalidArgument, std::move(message)};
+}
+
+ChromeExportOptions ForChrome(const ExportOptions& options) {
+  ChromeExportOptions chrome;
+  chrome.compression = options.compression;
+  chrome.compression_from_name = options.compression_from_name;
+  chrome.small_gzip = options.small_gzip;
+  chrome.trace_name = options.trace_name;
+  chrome.on_progress = options.on_progress;
+  return chrome;
+}
+
+Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::string& path, ExportOptions options) {
+  OPSCOPE_TRY(CheckOptions(trace, format, options));
+  if (format == ExportFormat::kChrome) {
+    OPSCOPE_TRY(ExportChromeTrace(trace, path, ForChrome(options)));
+    return Exported{{}, LeftOutOfChrome(trace), 0};
+  }
+  if (format == ExportFormat::kOpscope) {
+    OPSCOPE_TRY(ExportOpscope(trace, path));
+    return Exported{};
+  }
+  if (options.trace_name.empty()) options.trace_name = path;
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.error();
+  Status status;
+  ExportOutput output(
+      CompressionFor(format, path, options), options.small_gzip,
+      [&](std::string_view piece) {
+        if (status.ok()) status = file.value().Write(piece);
+        return status.ok();
+      },
+      options.on_progress);
+  kFormats[static_cast<size_t>(format)].write(trace, options, &output);
+  OPSCOPE_TRY(status);
+  OPSCOPE_TRY(file.value().Commit());
+  Exported exported;
+  output.MoveCountsTo(&exported);
+  return exported;
+}
+
+Result<Exported> ToBytes(const Trace& trace, ExportFormat format, const ExportOptions& options) {
+  OPSCOPE_TRY(CheckOptions(trace, format, options));
+  Exported exported;
+  if (format == ExportFormat::kChrome || format == ExportFormat::kOpscope) {
+    const bool is_chrome = format == ExportFormat::kChrome;
+    Result<std::string> bytes = is_chrome ? ChromeTraceText(trace, ForChrome(options)) : OpscopeBytes(trace);
+    if (!bytes.ok()) return bytes.error();
+    exported.bytes = std::move(bytes).value();
+    if (is_chrome) exported.left_out = LeftOutOfChrome(trace);
+    return exported;
+  }
+  ExportOutput output(
+      options.compression, options.small_gzip,
+      [&](std::string_view piece) {
+        exported.bytes.append(piece);
+        return true;
+      },
+      options.on_progress);
+  kFormats[static_cast<size_t>(format)].write(trace, options, &output);
+  output.MoveCountsTo(&exported);
+  return exported;
+}
+
+}  // namespace
+
+std::span<const std::string_view> ExportFormatNames() {
+  return kFormatNames;
+}
+
+std::optional<ExportFormat> ExportFormatFromName(std::string_view name) {
+  for (size_t i = 0; i < kFormatNames.size(); ++i) {
+    if (kFormatNames[i] == name) return static_cast<ExportFormat>(i);
+  }
+  return std::nullopt;
+}
+
+Result<Exported> ExportTrace(const Trace& trace, ExportFormat format, const std::string& path,
+                             const ExportOptions& options) {
+  return OrShortMemory(path, [&] { return ToFile(trace, format, path, options); });
+}
+
+Result<Exported> ExportToBytes(const Trace& trace, ExportFormat format, const ExportOptions& options) {
+  return OrShortMemory("", [&] { return ToBytes(trace, format, options); });
+}
+
+std::string ExportedText(ExportFormat format, const Exported& exported) {
+  std::string text;
+  for (const LeftOut& each : exported.left_out) {
+    if (text.empty()) {
+      text.append("left out, as ").append(kFormatNames[static_cast<size_t>(format)]).append(" has no place for them: ");
+    } else {
+      text.append(", ");
+    }
+    AppendUint(&text, each.rows);
+    text.append(" ").append(each.what);
+  }
+  if (exported.crossing_spans != 0) {
+    if (!text.empty()) text.append("; ");
+    AppendUint(&text, exported.crossing_spans);
+    text.append(" spans cross others and are on rows of their own");
+  }
+  return text;
+}
+
+}  // namespace opscope

@@ -1,0 +1,98 @@
+// Perfetto's protobuf trace: TrackEvents on tracks of processes, threads, streams and counters.
+//
+// Spans of a track are written as begins and ends one inside the other, since readers pair them by their order; what
+// does not nest is on rows of its own (span_lanes.h).
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+
+#include "export/perfetto_events.h"
+#include "export/perfetto_head.h"
+#include "export/writers.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kRows = 4096;  // of one block
+
+enum class Section : uint8_t { kSpans, kAsyncLanes, kAllocations, kInstants, kCounters };
+struct Block {
+  Section section;
+  size_t lane, begin, end;
+};
+
+std::vector<Block> CutBlocks(const Trace& trace, const PerfettoPlan& plan) {
+  std::vector<Block> blocks;
+  const auto cut = [&](Section section, size_t lane, size_t begin, size_t end) {
+    for (; begin < end; begin += kRows)
+      blocks.push_back({section, lane, begin, std::min(begin + kRows, end)});
+  };
+  const std::vector<Lane>& lanes = plan.lanes().lanes();
+  for (size_t i = 0; i < lanes.size(); ++i)
+    cut(Section::kSpans, i, lanes[i].begin, lanes[i].end);
+  cut(Section::kAsyncLanes, 0, 0, plan.async_lanes().size());
+  cut(Section::kAllocations, 0, 0, trace.allocations().size());
+  cut(Section::kInstants, 0, 0, plan.instants().others().size());
+  cut(Section::kCounters, 0, 0, trace.counters().size());
+  return blocks;
+}
+
+void WriteBlock(const PerfettoPlan& plan, const PerfettoEvents& events, const Block& block, std::string* out) {
+  if (block.section == Section::kSpans) return events.WriteSpans(block.lane, block.begin, block.end, out);
+  for (size_t i = block.begin; i < block.end; ++i) {
+    switch (block.section) {
+      case Section::kSpans:
+        break;
+      case Section::kAsyncLanes:
+        events.WriteAsyncLane(i, out);
+        break;
+      case Section::kAllocations:
+        events.WriteAllocation(i, out);
+        break;
+      case Section::kInstants:
+        events.WriteInstant(plan.instants().others()[i], out);
+        break;
+      case Section::kCounters:
+        events.WriteCounter(i, out);
+        break;
+    }
+  }
+}
+
+uint64_t CountFar(std::span<const Timestamp> times, const ExportTimes& held) {
+  return static_cast<uint64_t>(
+      std::count_if(times.begin(), times.end(), [&](Timestamp time) { return !held.Holds(time); }));
+}
+
+void CountLeftOut(const Trace& trace, const PerfettoPlan& plan, ExportOutput* out) {
+  uint64_t async = 0;
+  for (const AsyncLane& lane : plan.async_lanes())
+    async += lane.rows.size();
+  uint64_t far_instants = CountFar(trace.allocations().time, plan.times());
+  for (const uint32_t row : plan.instants().others())
+    far_instants += plan.times().Holds(trace.instants().time[row]) ? 0 : 1;
+  out->SetCrossing(plan.lanes().crossing_spans());
+  out->LeaveOut("spans, too far away in time", plan.lanes().far_spans() + trace.async_spans().size() - async);
+  out->LeaveOut("instants, too far away in time", far_instants);
+  out->LeaveOut("counter samples, too far away in time", CountFar(trace.counters().time, plan.times()));
+  out->LeaveOut("flows without a span at either end", plan.flows_without_span());
+  out->LeaveOut("flows back in time", plan.flows_back_in_time());
+  out->LeaveOut("entries of metadata", trace.metadata().size());
+  out->LeaveOut("tensors of arguments", trace.tensors().size());
+  out->LeaveOut("held tensors", trace.held_tensors().size());
+  out->LeaveOut("operator schemas", trace.operators().size());
+}
+
+}  // namespace
+
+void WritePerfetto(const Trace& trace, const ExportOptions&, ExportOutput* out) {
+  const PerfettoPlan plan(trace);
+  const PerfettoEvents events(trace, plan);
+  const std::vector<Block> blocks = CutBlocks(trace, plan);
+  WritePerfettoHead(trace, plan, out);
+  out->WriteBlocks<std::string>(blocks.size(),
+                                [&](size_t i, std::string* text) { WriteBlock(plan, events, blocks[i], text); });
+  CountLeftOut(trace, plan, out);
+}
+
+}  // namespace opscope

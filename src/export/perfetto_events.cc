@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/perfetto_events.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/json_members.h"
+#include "export/perfetto_fields.h"
+#include "export/perfetto_head.h"
+#include "export/plain_text.h"
+
+namespace opscope {
+namespace {
+
+using namespace perfetto;  // NOLINT: names of fields alone
+using protozero::pbf_writer;
+
+// Calls fill(pbf_writer* event) for the event of one packet.
+template <typename Fill>
+void AddEvent(uint64_t time, int32_t type, uint64_t track, std::string* out, const Fill& fill) {
+  pbf_writer file(*out);
+  pbf_writer packet(file, TraceFile::kPacket);
+  packet.add_uint64(TracePacket::kTimestamp, time);
+  packet.add_uint32(TracePacket::kSequenceId, kPerfettoSequence);
+  packet.add_uint32(TracePacket::kSequenceFlags, TracePacket::kNeedsState);
+  pbf_writer event(packet, TracePacket::kTrackEvent);
+  event.add_enum(TrackEvent::kType, type);
+  event.add_uint64(TrackEvent::kTrackUuid, track);
+  fill(&event);
+}
+
+void AddEnd(uint64_t time, uint64_t track, std::string* out) {
+  AddEvent(time, TrackEvent::kSliceEnd, track, out, [](pbf_writer*) {});
+}
+
+template <typename Fill>
+void Annotate(KnownAnnotation known, pbf_writer* event, const Fill& fill) {
+  pbf_writer annotation(*event, TrackEvent::kAnnotations);
+  annotation.add_uint64(DebugAnnotation::kNameIid, PerfettoPlan::Annotation(known));
+  fill(&annotation);
+}
+void AddUint(KnownAnnotation known, uint64_t value, pbf_writer* event) {
+  Annotate(known, event, [&](pbf_writer* to) { to->add_uint64(DebugAnnotation::kUint, value); });
+}
+void AddInt(KnownAnnotation known, int64_t value, pbf_writer* event) {
+  Annotate(known, event, [&](pbf_writer* to) { to->add_int64(DebugAnnotation::kInt, value); });
+}
+void AddInterned(KnownAnnotation known, uint64_t iid, pbf_writer* event) {
+  Annotate(known, event, [&](pbf_writer* to) { to->add_uint64(DebugAnnotation::kStringIid, iid); });
+}
+
+// The whole of `text` as a number of type T.
+template <typename T>
+bool ParseWhole(std::string_view text, T* value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+void PerfettoEvents::WriteSpans(size_t lane, size_t first, size_t last, std::string* out) const {
+  const uint64_t track = plan_.OfLane(lane);
+  size_t next_call = 0;
+  plan_.lanes().ForEachEdge(
+      plan_.lanes().lanes()[lane], first, last, [&](uint32_t span) { WriteBegin(span, track, &next_call, out); },
+      [&](uint32_t span) { AddEnd(plan_.times().At(EndOf(trace_.spans(), span)), track, out); });
+}
+
+void PerfettoEvents::WriteBegin(uint32_t span, uint64_t track, size_t* next_call, std::string* out) const {
+  const SpanColumns& spans = trace_.spans();
+  AddEvent(plan_.times().At(spans.start[span]), TrackEvent::kSliceBegin, track, out, [&](pbf_writer* event) {
+    event->add_uint64(TrackEvent::kNameIid, plan_.NameOf(span));
+    if (!trace_.text(spans.category[span]).empty()) {
+      event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(spans.category[span]));
+    }
+    const auto [flow, last_flow] = plan_.FlowEndsOf(span);
+    for (size_t i = flow; i < last_flow; ++i) {
+      const PerfettoFlowEnd& end = plan_.flow_ends()[i];
+      event->add_fixed64(end.arrives ? TrackEvent::kTerminatingFlowIds : TrackEvent::kFlowIds, end.id);
+    }
+    if (spans.external_id[span] != 0) AddUint(KnownAnnotation::kExternalId, spans.external_id[span], event);
+    if (spans.sequence[span] >= 0) {
+      AddInt(KnownAnnotation::kSequence, spans.sequence[span], event);
+      AddUint(KnownAnnotation::kForwardThread, spans.forward_thread[span], event);
+    }
+    if (spans.correlation[span] != 0) AddUint(KnownAnnotation::kCorrelation, spans.correlation[span], event);
+    if (trace_.python_calls().size() != 0) AddPythonCall(span, next_call, event);
+    if (const ArgsId args = spans.args[span]; args != ArgsId::kNone) {
+      for (const KnownAnnotation which : {KnownAnnotation::kConcreteInputs, KnownAnnotation::kInputTypes,
+                                          KnownAnnotation::kInputStrides, KnownAnnotation::kInputDims}) {
+        AddInterned(which, plan_.ArgumentText(args, which), event);
+      }
+    }
+    if (const StackId stack = spans.stack[span]; stack != StackId::kNone) {
+      AddInterned(KnownAnnotation::kCallStack, plan_.StackText(stack), event);
+    }
+    if ((spans.flags[span] & span_flags::kUnfinished) != 0) {
+      Annotate(KnownAnnotation::kFinished, event, [](pbf_writer* to) { to->add_bool(DebugAnnotation::kBool, false); });
+    }
+    AddExtra(spans.extra[span], event);
+  });
+}
+
+void PerfettoEvents::AddPythonCall(uint32_t span, size_t* next_call, pbf_writer* event) const {
+  const PythonCallColumns& calls = trace_.python_calls();
+  const SpanId id{span};
+  if (*next_call >= calls.size() || calls.span[*next_call] != id) {
+    const auto found = std::lower_bound(calls.span.begin(), calls.span.end(), id);
+    *next_call = static_cast<size_t>(found - calls.span.begin());
+    if (found == calls.span.end() || *found != id) return;
+  }
+  const size_t call = (*next_call)++;
+  if (calls.thread[call] >= 0) AddInt(KnownAnnotation::kPythonThread, calls.thread[call], event);
+  if (calls.caller[call] != 0) AddUint(KnownAnnotation::kPythonCaller, calls.caller[call], event);
+  AddUint(KnownAnnotation::kPythonId, calls.id[call], event);
+  if (calls.module_id[call] >= 0) AddInt(KnownAnnotation::kPythonModule, calls.module_id[call], event);
+}
+
+void PerfettoEvents::AddExtra(StringId extra, pbf_writer* event) const {
+  if (extra == StringId::kNone) return;
+  ForEachJsonMember(trace_.text(extra), [&](std::string_view key, std::string_view value) {
+    AddMember(key, value, event);
+    return true;
+  });
+}
+
+// Numbers, booleans and texts without escapes as what they are, everything else as JSON, which readers take apart.
+void PerfettoEvents::AddMember(std::string_view key, std::string_view value, pbf_writer* event) const {
+  pbf_writer annotation(*event, TrackEvent::kAnnotations);
+  annotation.add_uint64(DebugAnnotation::kNameIid, plan_.MemberName(key));
+  int64_t number = 0;
+  uint64_t unsigned_number = 0;
+  double real = 0;
+  if (value == "true" || value == "false") {
+    annotation.add_bool(DebugAnnotation::kBool, value == "true");
+  } else if (value.size() >= 2 && value.front() == '"' && value.find('\\') == std::string_view::npos) {
+    annotation.add_string(DebugAnnotation::kString, PlainText(value.substr(1, value.size() - 2)));
+  } else if (ParseWhole(value, &number)) {
+    annotation.add_int64(DebugAnnotation::kInt, number);
+  } else if (ParseWhole(value, &unsigned_number)) {
+    annotation.add_uint64(DebugAnnotation::kUint, unsigned_number);
+  } else if (ParseWhole(value, &real)) {
+    annotation.add_double(DebugAnnotation::kDouble, real);
+  } else if (value == "null" || value.empty()) {
+    annotation.add_string(DebugAnnotation::kString, PlainText(value));
+  } else {
+    annotation.add_string(DebugAnnotation::kJson, PlainText(value));
+  }
+}
+
+void PerfettoEvents::WriteAsyncLane(size_t lane, std::string* out) const {
+  const AsyncSpanColumns& spans = trace_.async_spans();
+  const uint64_t track = plan_.OfAsyncLane(lane);
+  for (const uint32_t row : plan_.async_lanes()[lane].rows) {
+    AddEvent(plan_.times().At(spans.start[row]), TrackEvent::kSliceBegin, track, out, [&](pbf_writer* event) {
+      event->add_uint64(TrackEvent::kNameIid, plan_.Name(spans.name[row]));
+      if (!trace_.text(spans.category[row]).empty()) {
+        event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(spans.category[row]));
+      }
+      const std::string_view id = trace_.text(spans.id[row]);
+      Annotate(KnownAnnotation::kAsyncId, event,
+               [&](pbf_writer* to) { to->add_string(DebugAnnotation::kString, PlainText(id)); });
+      AddExtra(spans.extra[row], event);
+    });
+    AddEnd(plan_.times().At(spans.start[row] + spans.duration[row]), track, out);
+  }
+}
+
+void PerfettoEvents::WriteAllocation(size_t row, std::string* out) const {
+  const AllocationColumns& allocations = trace_.allocations();
+  if (!plan_.times().Holds(allocations.time[row])) return;
+  AddEvent(plan_.times().At(allocations.time[row]), TrackEvent::kInstant, plan_.OfTrack(allocations.track[row]), out,
+           [&](pbf_writer* event) {
+             event->add_uint64(TrackEvent::kNameIid, plan_.MemoryName());
+             AddInt(KnownAnnotation::kBytes, allocations.bytes[row], event);
+             AddUint(KnownAnnotation::kAddress, allocations.address[row], event);
+             AddInt(KnownAnnotation::kDeviceType, allocations.device_type[row], event);
+             AddInt(KnownAnnotation::kDeviceId, allocations.device[row], event);
+             if (allocations.total_allocated[row] >= 0) {
+               AddInt(KnownAnnotation::kTotalAllocated, allocations.total_allocated[row], event);
+             }
+             if (allocations.total_reserved[row] >= 0) {
+               AddInt(KnownAnnotation::kTotalReserved, allocations.total_reserved[row], event);
+             }
+             const uint32_t instant = plan_.instants().OfAllocation(row);
+             if (instant != UINT32_MAX) AddExtra(trace_.instants().extra[instant], event);
+           });
+}
+
+void PerfettoEvents::WriteInstant(uint32_t row, std::string* out) const {
+  const InstantColumns& instants = trace_.instants();
+  if (!plan_.times().Holds(instants.time[row])) return;
+  const TrackId track = instants.track[row];
+  uint64_t where = plan_.OfEverything();
+  if (track != TrackId::kNone && instants.scope[row] != 'g') {
+    where = instants.scope[row] == 'p' ? plan_.OfProcess(trace_.tracks().process[Row(track)]) : plan_.OfTrack(track);
+  }
+  AddEvent(plan_.times().At(instants.time[row]), TrackEvent::kInstant, where, out, [&](pbf_writer* event) {
+    event->add_uint64(TrackEvent::kNameIid, plan_.Name(instants.name[row]));
+    if (!trace_.text(instants.category[row]).empty()) {
+      event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(instants.category[row]));
+    }
+    AddExtra(instants.extra[row], event);
+  });
+}
+
+void PerfettoEvents::WriteCounter(size_t row, std::string* out) const {
+  const CounterColumns& counters = trace_.counters();
+  if (!plan_.times().Holds(counters.time[row])) return;
+  AddEvent(plan_.times().At(counters.time[row]), TrackEvent::kCounter, plan_.OfCounterRow(row), out,
+           [&](pbf_writer* event) { event->add_double(TrackEvent::kDoubleCounterValue, counters.value[row]); });
+}
+
+}  // namespace opscope

@@ -1,0 +1,115 @@
+// Spans as the formats want them that know only begins and ends in one row: every two of a lane lie one inside the
+// other, or apart. A track is one lane, and more where its spans do not nest: a span that crosses the end of its parent
+// goes to another lane with all that is below it, and so does each asynchronous span.
+//
+//   track     |--a-----------|          lane "nested"    a( b( b) a)
+//               |--b--|  |--c----|      lane "crossing"  c( d( d) c)
+//                           |-d-|
+//
+// Times become unsigned, from a base on: that of the Trace if no time is negative, else the first time. Spans that lie
+// further away than the format can say are left out, and all that is below them; the last ones are kept.
+//
+// Thread rule: immutable after construction, any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+// Which times a format can say, as nanoseconds from `base` on.
+struct ExportTimes {
+  Timestamp base;
+  uint64_t most = 0;
+
+  bool Holds(Timestamp time) const { return time >= base && At(time) <= most; }
+  // REQUIRES: time >= base
+  uint64_t At(Timestamp time) const { return static_cast<uint64_t>(time.ns) - static_cast<uint64_t>(base.ns); }
+};
+// Of everything that has a time; the end of a span counts. O(rows).
+[[nodiscard]] ExportTimes FitTimes(const Trace& trace, uint64_t most);
+
+// Where the span ends; at the end of time when that is too far.
+[[nodiscard]] Timestamp EndOf(const SpanColumns& spans, uint32_t row);
+
+// Intervals, in order of their starts, in as few rows as it takes for no two to overlap: numbers of intervals for each
+// row, in order. O(n log n).
+struct Interval {
+  Timestamp start, end;
+};
+[[nodiscard]] std::vector<std::vector<uint32_t>> PartIntervals(const std::vector<Interval>& intervals);
+
+enum class LaneKind : uint8_t { kNested, kCrossing, kAsync };
+
+struct Lane {
+  TrackId track;
+  LaneKind kind;
+  size_t begin, end;  // of rows()
+};
+
+class SpanLanes {
+ public:
+  SpanLanes(const Trace& trace, const ExportTimes& times);
+
+  const std::vector<Lane>& lanes() const { return lanes_; }    // by track, none is empty
+  const std::vector<uint32_t>& rows() const { return rows_; }  // of spans, by lane, parents before children
+  uint64_t crossing_spans() const { return crossing_; }        // those that had to leave their track's lane
+  uint64_t far_spans() const { return far_; }                  // left out
+  // The span around it on its lane; kNone at the top.
+  SpanId Parent(uint32_t row) const { return is_top_[row] ? SpanId::kNone : spans_.parent[row]; }
+
+  // Calls begin(row) and end(row) in order of time for the rows [first, last) of a lane. What is open before `first` is
+  // known; what is still open at the end is ended when the lane ends there.
+  template <typename Begin, typename End>
+  void ForEachEdge(const Lane& lane, size_t first, size_t last, const Begin& begin, const End& end) const {
+    std::vector<uint32_t> open = OpenBefore(lane, first);
+    const auto close_until = [&](SpanId keep) {
+      while (!open.empty() && (keep == SpanId::kNone || open.back() != Row(keep))) {
+        end(open.back());
+        open.pop_back();
+      }
+    };
+    for (size_t i = first; i < last; ++i) {
+      close_until(Parent(rows_[i]));
+      begin(rows_[i]);
+      open.push_back(rows_[i]);
+    }
+    if (last == lane.end) close_until(SpanId::kNone);
+  }
+
+ private:
+  struct Unit {  // what moves to another lane together
+    uint32_t first, last;
+    size_t begin = 0, end = 0;  // of unit_rows_
+  };
+
+  void AddTrack(TrackId track, const ExportTimes& times);
+  // Puts the rows [first, last) that fit one lane into `rows`, and the others into crossing_units_ and async_units_.
+  void Lay(uint32_t first, uint32_t last, const ExportTimes& times, std::vector<uint32_t>* rows);
+  void AddLanes(TrackId track, LaneKind kind, std::vector<Unit>* units);
+  uint32_t SubtreeEnd(uint32_t row, uint32_t last);
+  std::vector<uint32_t> OpenBefore(const Lane& lane, size_t first) const;
+
+  const SpanColumns& spans_;
+  std::vector<Lane> lanes_;
+  std::vector<uint32_t> rows_;
+  std::vector<bool> is_top_;
+  uint64_t crossing_ = 0, far_ = 0;
+
+  // Of the track that is laid out.
+  uint32_t track_first_ = 0, track_last_ = 0;
+  std::vector<uint32_t> subtree_end_;  // made when it is first needed
+  std::vector<Unit> crossing_units_, async_units_;
+  std::vector<uint32_t> unit_rows_;
+  std::vector<uint32_t> open_;
+};
+
+// "thread 12", "python 34: thread 12 (main)": for people. The process is named when there are several.
+[[nodiscard]] std::string TrackTitle(const Trace& trace, TrackId track, bool with_process);
+[[nodiscard]] std::string ProcessTitle(const Trace& trace, ProcessId process);
+
+}  // namespace opscope

@@ -1,0 +1,20 @@
+// One function per format that ExportTrace knows beside Chrome's JSON and `.opscope`; each has a file of its name.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "export/export_output.h"
+#include "opscope/export.h"
+
+namespace opscope {
+
+void WriteCollapsed(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+// REQUIRES: there is a table of this name.
+void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+
+void WritePerfetto(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+void WritePprof(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+void WriteSpeedscope(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+
+}  // namespace opscope
