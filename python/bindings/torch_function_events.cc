@@ -306,6 +306,7 @@ void BindTorch(nb::module_& module) {
   BindKinetoEvent(module);
   BindInterval(module);
   BindFunctionEvents(module);
+  BindEventTree(module);
   BindTorchTable(module);
   BindTorchSchedule(module);
 }

@@ -115,6 +115,7 @@ void BindFunctionEvent(nb::module_& module);
 void BindKinetoEvent(nb::module_& module);
 void BindInterval(nb::module_& module);
 void BindFunctionEvents(nb::module_& module);
+void BindEventTree(nb::module_& module);
 void BindTorchTable(nb::module_& module);
 void BindTorchSchedule(nb::module_& module);
 

@@ -261,14 +261,6 @@ def test_the_statistics_are_filled_when_the_events_are():
         assert all(value > 0 for value in vars(stats).values())
 
 
-def test_the_tree_of_torchs_own_objects_is_refused():
-    import opscope.torch as module
-
-    prof = small_program(module)
-    with pytest.raises(module.UnsupportedFeature, match="cpu_parent"):
-        prof.profiler.kineto_results.experimental_event_tree()
-
-
 def test_numbers_of_events_are_not_used_twice_in_a_process(tmp_path):
     seen = collections.Counter()
     for cycle in range(4):

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/tensor_keys.h"
+#include "opscope/analysis/tensor_keys.h"
 #include "opscope/trace.h"
 
 namespace opscope {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/data_flow.h"
-#include "analysis/tensor_keys.h"
 #include "opscope/analysis/memory_timeline.h"
+#include "opscope/analysis/tensor_keys.h"
 #include "opscope/trace.h"
 
 namespace opscope {

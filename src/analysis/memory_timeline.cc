@@ -8,7 +8,7 @@
 #include "analysis/data_flow.h"
 #include "analysis/element_size.h"
 #include "analysis/memory_categories.h"
-#include "analysis/tensor_keys.h"
+#include "opscope/analysis/tensor_keys.h"
 
 namespace opscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/tensor_keys.h"
+#include "opscope/analysis/tensor_keys.h"
 
 #include <tsl/robin_map.h>
 #include <tsl/robin_set.h>

@@ -353,9 +353,16 @@ class _KinetoProfile(Views):
         self.mem_tl.export(path, device or memory_timeline.default_device(self.use_device))
 
     def _memory_profile(self):
-        """Torch's graph of Python objects is not built."""
+        """Torch's own ``MemoryProfile`` of the last recording: timeline, categories and data flow as Python objects.
+
+        ``export_memory_timeline`` and ``prof.trace`` have the same without an object per event.
+        """
+        from torch.profiler._memory_profiler import MemoryProfile
+
         memory_timeline.refuse_missing_flags(self)
-        raise UnsupportedFeature("_memory_profile()", "its graph is not built of objects", "export_memory_timeline()")
+        if self.profiler is None or self.profiler.kineto_results is None:
+            raise AssertionError("Profiler and kineto_results must be initialized for memory profiling")
+        return MemoryProfile(self.profiler.kineto_results)
 
     # ---- what the original has not ----------------------------------------------------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from .. import _core
-from .errors import UnsupportedFeature
+from .event_tree import EventTree, ProfilerEvent
 from .function_event import KINETO_ARGS, _element
 from .lazy_list import unfilled_kind
 
@@ -51,6 +51,7 @@ class KinetoResults:
         self._recording = recording
         self._columns: _core.FunctionEvents | None = None
         self._events: KinetoEvents | None = None
+        self._tree: EventTree | None = None
 
     def _collected(self) -> _core.FunctionEvents:
         if self._columns is None:
@@ -72,10 +73,8 @@ class KinetoResults:
         """Writes the recording as Chrome trace JSON."""
         self._recording.export_chrome_trace(path)
 
-    def experimental_event_tree(self):
-        """The tree of torch's own objects needs torch's own collection."""
-        raise UnsupportedFeature(
-            "kineto_results.experimental_event_tree()",
-            "its nodes are objects of torch's collection",
-            "events() with cpu_parent and cpu_children, or prof.trace.spans with its column parent",
-        )
+    def experimental_event_tree(self) -> list[ProfilerEvent]:
+        """The nodes that have no parent, by start: operators, ranges, calls of Python and allocations."""
+        if self._tree is None:
+            self._tree = EventTree(self._collected())
+        return self._tree.roots()

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kineto_results.experimental_event_tree()``: who called whom, with the typed fields of torch's own nodes.
+
+A node is a row of the recording's columns; its object is made when somebody comes to it. The fields are instances of
+torch's classes, because torch's own readers of the tree (pattern matchers, the memory profiler) ask for that.
+"""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from torch._C import _profiler
+from torch._C._profiler import RecordScope
+
+from .. import _core
+from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, Tensor
+
+_Kind = _profiler._EventType
+_PYTHON_NAME = re.compile(r"(?s)(.*)\((\d+)\): (.*)")
+_MODULE_NAME = re.compile(r"nn\.Module: (.*)_\d+")
+_PARAMETER, _GRADIENT, _STATE = range(3)  # HeldAs of include/opscope/trace.h
+
+
+class ProfilerEvent:
+    """A node; of one tree there is one object per node."""
+
+    __slots__ = ("_fields", "_row", "_tree")
+
+    def __init__(self, tree: EventTree, row: int) -> None:
+        self._tree = tree
+        self._row = row
+        self._fields = None
+
+    @property
+    def _raw(self):
+        return self._tree.columns.event(self._row)
+
+    @property
+    def name(self) -> str:
+        """As in the trace."""
+        return self._raw.name()
+
+    @property
+    def overload_name(self) -> str:
+        """Of an operator, where it was asked for."""
+        return self._raw.overload_name()
+
+    @property
+    def id(self) -> int:
+        """Unique in the tree."""
+        return self._row
+
+    @property
+    def start_tid(self) -> int:
+        """Torch's number of the thread."""
+        return self._raw.start_thread_id()
+
+    @property
+    def start_time_ns(self) -> int:
+        """Unix time."""
+        return self._raw.start_ns()
+
+    @property
+    def end_time_ns(self) -> int:
+        """Unix time; that of the start for an allocation."""
+        return self._raw.end_ns()
+
+    @property
+    def duration_time_ns(self) -> int:
+        """Nanoseconds between them."""
+        return self._raw.duration_ns()
+
+    @property
+    def correlation_id(self) -> int:
+        """Of an operator; 0 for calls and allocations."""
+        return self._raw.correlation_id()
+
+    @property
+    def parent(self) -> ProfilerEvent | None:
+        """What was open around its beginning."""
+        row = self._tree.core.parent(self._row)
+        return None if row is None else self._tree.node(row)
+
+    @property
+    def children(self) -> list[ProfilerEvent]:
+        """By start."""
+        return [self._tree.node(row) for row in self._tree.core.children(self._row)]
+
+    @property
+    def tag(self) -> _profiler._EventType:
+        """Which of torch's kinds of nodes it is."""
+        return self.typed[0]
+
+    @property
+    def extra_fields(self):
+        """What only this kind has."""
+        return self.typed[1]
+
+    @property
+    def typed(self) -> tuple:
+        """``(tag, extra_fields)``."""
+        if self._fields is None:
+            self._fields = self._tree.fields_of(self._row)
+        return self._fields
+
+    def __repr__(self) -> str:
+        return f"<ProfilerEvent {self.name} {self.tag.name} start_time_ns={self.start_time_ns}>"
+
+
+class EventTree:
+    """The nodes of one recording."""
+
+    def __init__(self, columns: _core.FunctionEvents) -> None:
+        self.columns = columns
+        self.core = _core.EventTree(columns)
+        self._nodes: dict[int, ProfilerEvent] = {}
+        self._holders: dict | None = None
+
+    def roots(self) -> list[ProfilerEvent]:
+        """By start."""
+        return [self.node(row) for row in self.core.roots()]
+
+    def node(self, row: int) -> ProfilerEvent:
+        """The one of this row."""
+        found = self._nodes.get(row)
+        if found is None:
+            found = self._nodes[row] = ProfilerEvent(self, row)
+        return found
+
+    def fields_of(self, row: int) -> tuple:
+        """(tag, extra_fields) of a row."""
+        allocation = self.core.allocation(row)
+        if allocation is not None:
+            return _Kind.Allocation, Allocation.made(*allocation)
+        event = self.columns.event(row)
+        if event.is_python_function():
+            return self._fields_of_call(row, event)
+        if event.activity_type() in ("cpu_op", "user_annotation"):
+            return _Kind.TorchOp, self._operator(row, event)
+        return _Kind.Kineto, None
+
+    def _operator(self, row: int, event) -> Operator:
+        inputs = [_as_input(value) for value in self.core.inputs(row)]
+        scope = RecordScope(event.scope()) if event.scope() < len(RecordScope.__members__) else RecordScope.FUNCTION
+        return Operator.made(event.name(), scope, event.sequence_nr(), inputs)
+
+    def _fields_of_call(self, row: int, event) -> tuple:
+        caller = self._frame_of(self._caller_of(row))
+        name = event.name()
+        module = _MODULE_NAME.fullmatch(name)
+        if module is not None:
+            return _Kind.PyCall, Call.made(_frame_of_modules(), caller, self._module(name, module[1]), None)
+        frame = _frame_named(name)
+        if frame is None:
+            return _Kind.PyCCall, CCall.made(caller)
+        return _Kind.PyCall, Call.made(frame, caller, None, self._optimizer(row, name))
+
+    def _caller_of(self, row: int) -> int | None:
+        row = self.core.parent(row)
+        while row is not None and not self.columns.event(row).is_python_function():
+            row = self.core.parent(row)
+        return row
+
+    def _frame_of(self, row: int | None) -> FrameState:
+        if row is None:
+            return FrameState("", 0, "")
+        name = self.columns.event(row).name()
+        if _MODULE_NAME.fullmatch(name):
+            return _frame_of_modules()
+        return _frame_named(name) or self._frame_of(self._caller_of(row))
+
+    # ---- what objects hold ------------------------------------------------------------------
+
+    def _held(self) -> dict[str, list]:
+        """[(address, row of the first call, [(role, tensor)])] by the name of the calls."""
+        if self._holders is None:
+            self._holders = {}
+            for address, (row, tensors) in self.core.holders().items():
+                if row is not None:
+                    held = [(role, _held_tensor(tensor)) for role, tensor in tensors]
+                    self._holders.setdefault(self.columns.event(row).name(), []).append((address, row, held))
+        return self._holders
+
+    def _module(self, name: str, class_name: str) -> Module:
+        found = self._held().get(name)
+        if not found:
+            return Module.made(class_name, 0, [])
+        address, _, held = found[0]
+        return Module.made(class_name, address, _with_gradients(held))
+
+    def _optimizer(self, row: int, name: str) -> Optimizer | None:
+        """Torch's is that of the object; here calls of several optimizers have one name, so later ones are not told."""
+        found = self._held().get(name)
+        if not found:
+            return None
+        match = found if len(found) == 1 else [one for one in found if one[1] == row]
+        if not match:
+            return None
+        address, _, held = match[0]
+        parameters = _with_gradients([one for one in held if one[0] != _STATE])
+        states = [("", tensor) for role, tensor in held if role == _STATE]
+        rows = [(parameter, gradient, []) for _, parameter, gradient in parameters]
+        # They stand parameter by parameter; how many each has is not recorded, mostly all have as many.
+        each = len(states) // len(rows) if rows and len(states) % len(rows) == 0 else 0
+        for at, (_, _, own) in enumerate(rows):
+            own.extend(states[at * each : (at + 1) * each] if each else states if at == len(rows) - 1 else [])
+        return Optimizer.made(address, rows)
+
+
+def _with_gradients(held: list) -> list[tuple]:
+    """[(name, parameter, gradient or None)]; a gradient stands behind its parameter. Names are not recorded."""
+    rows: list[list] = []
+    for role, tensor in held:
+        if role == _PARAMETER:
+            rows.append(["", tensor, None])
+        elif role == _GRADIENT and rows:
+            rows[-1][2] = tensor
+    return [tuple(row) for row in rows]
+
+
+def _frame_named(name: str) -> FrameState | None:
+    """Of "file(12): function"; None for what a C function prints itself as."""
+    match = _PYTHON_NAME.fullmatch(name)
+    if match is None or (name.startswith("<") and not match[1].endswith(">")):
+        return None
+    return FrameState(match[1], int(match[2]), match[3])
+
+
+def _frame_of_modules() -> FrameState:
+    code = torch.nn.Module.__call__.__code__
+    return FrameState("torch/nn/modules/module.py", code.co_firstlineno, code.co_name)
+
+
+def _as_input(value):
+    if isinstance(value, tuple):
+        return Tensor.made(*value)
+    if isinstance(value, list):
+        return [Tensor.made(*each) for each in value]
+    return value
+
+
+def _held_tensor(value: tuple) -> Tensor:
+    shape, *place, size = value
+    if shape is None:  # no operator took it: only how much it is
+        shape = ([max(size, 0)], [1], "unsigned char") if size >= 0 else ([], None, "")
+    return Tensor.made(shape, *place)
