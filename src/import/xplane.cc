@@ -123,7 +123,9 @@ class XSpaceFile {
       ProtoReader entry = plane.message();
       const bool whole = plane.field() == 4 ? names.AddEventName(&entry) : names.AddStatName(&entry);
       if (!whole && note_damage) NoteDamaged(entry, plane);
+      if (names.memory_bytes() % (100 * 1024) == 0 && StopOverLimit(names.memory_bytes(), plane.offset())) break;
     }
+    names_bytes_ = names.memory_bytes();
     return names;
   }
 
@@ -296,10 +298,15 @@ class XSpaceFile {
     if (is_step) builder_->AddStep(*facts.step, row.name, span);
     if (is_device && builder_->text(row.category) == "Steps") links_.AddDeviceStep(row, facts.step, span);
     links_.Add(row, facts, span, is_device, static_cast<int64_t>(offset));
-    if (++builder_->info().recorded % 1024 != 0 || options_.max_memory == 0) return;
-    if (file_.size() + builder_->memory_bytes() <= options_.max_memory) return;
+    if (++builder_->info().recorded % 1024 == 0) StopOverLimit(names_bytes_, offset);
+  }
+
+  bool StopOverLimit(uint64_t names_bytes, size_t offset) {
+    if (stopped_ || options_.max_memory == 0) return stopped_;
+    const uint64_t held = file_.size() + builder_->memory_bytes() + links_.memory_bytes() + names_bytes;
+    if (held <= options_.max_memory) return false;
     builder_->AddProblem("over_memory_limit", static_cast<int64_t>(offset));
-    stopped_ = true;
+    return stopped_ = true;
   }
 
   void BadValue(size_t offset) { builder_->AddProblem("bad_value", static_cast<int64_t>(offset)); }
@@ -311,6 +318,7 @@ class XSpaceFile {
   TrackId track_ = TrackId::kNone;  // of the line that is read, once it has an event
   TrackKind kind_ = TrackKind::kThread;
   std::unordered_set<int64_t> pids_;
+  uint64_t names_bytes_ = 0;  // of the plane that is read
   bool calls_seen_ = false;
   bool stopped_ = false;
   const char* damage_ = nullptr;  // the first

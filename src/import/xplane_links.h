@@ -24,6 +24,9 @@ class XPlaneLinks {
 
   void Add(const SpanRow& row, const XEventFacts& facts, AddedSpan span, bool is_device, int64_t offset);
   void AddDeviceStep(const SpanRow& row, std::optional<int64_t> number, AddedSpan span);
+  uint64_t memory_bytes() const {  // about
+    return (calls_.size() + producers_.size()) * 80 + (device_events_.capacity() + consumers_.capacity()) * 48;
+  }
   // Call once. `has_python_calls`: spans of category python_function are a whole record of the calls.
   void Finish(bool has_python_calls);
 

@@ -44,6 +44,7 @@ class XPlaneNames {
   bool AddEventName(ProtoReader* entry);
   bool AddStatName(ProtoReader* entry);
 
+  uint64_t memory_bytes() const { return (events_.size() + stats_.size()) * 100; }  // about
   const XEventName* FindEvent(int64_t id) const;
   std::string_view StatName(int64_t id) const;  // "" when it is not there
 
