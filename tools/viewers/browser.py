@@ -40,6 +40,26 @@ QUERIES = """(async () => {
   return JSON.stringify(await Promise.all(%s.map(ask)));
 })()"""
 
+# All slices by name; the time in which a device worked, in nanoseconds; how many slices were dropped.
+SUMS = """(async () => {
+  const engine = app.trace.engine, names = {};
+  let result = await engine.query(
+      "select ifnull(name, '') as name, count(*) as times, sum(max(dur, 0)) as total from slice group by 1");
+  for (const row = result.iter({}); row.valid(); row.next())
+    names[row.get("name")] = [Number(row.get("times")), Number(row.get("total"))];
+  result = await engine.query(
+      "select ts, dur from slice " +
+      "where category in ('kernel', 'gpu_memcpy', 'gpu_memset', 'Kernel', 'Memcpy', 'Memset') " +
+      "order by ts");
+  let busy = 0n, end = -(1n << 62n);
+  for (const row = result.iter({}); row.valid(); row.next()) {
+    const start = BigInt(row.get("ts")), stop = start + BigInt(row.get("dur"));
+    if (stop > end) busy += stop - (start > end ? start : end), end = stop;
+  }
+  result = await engine.query("select sum(value) as n from stats where name = 'slice_drop_overlapping_complete_event'");
+  return {names: names, busy_ns: Number(busy), dropped: Number(result.firstRow({}).n || 0)};
+})()"""
+
 CATAPULT = """(async () => {
   const model = new tr.Model(), options = new tr.importer.ImportOptions();
   options.showImportWarnings = false;
@@ -155,12 +175,12 @@ def viewers(folder):
     (pages / "tracing.html").write_text(f"{head}{hide}{viewer}</head><body></body>", encoding="utf-8")
     origin = _serve(pages)
 
-    def in_perfetto(path):
+    def in_perfetto(path, question=PERFETTO):
         shutil.copy(path, pages / "trace.json")
         page = Page(browser, f"{origin}/index.html#!/?url={origin}/trace.json")
         try:
             page.wait_for("!!(window.app && app.trace && app.trace.engine)")
-            return page.run(PERFETTO)
+            return page.run(question)
         finally:
             page.close()
 
