@@ -112,6 +112,11 @@ bool AfterNumber(const std::string& text, size_t size) {
 constexpr Format kFormats[] = {
     {"chrome_json", FromBracket, AtBlanksOrInArray, true},
     {"collapsed_stacks", FromFirstLine, AfterNumber, true},
+    {"megengine_json", FromBracket, AtBlanks, true},
+    {"onnxruntime_json", FromBracket, AtBlanksOrInArray, true},
+    {"paddle_json", FromBracket, AtBlanks, true},
+    {"viztracer_json", FromBracket, AtBlanks, true},
+    {"xla_json", FromBracket, AtBlanks, true},
     {"opscope", FromOpscopeMagic, AtBlanks, true},
     {"paddle_protobuf", FromFields, BetweenFields, true},
     {"torch_execution_trace", FromBracket, AtBlanks, true},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
 
 namespace opscope {
@@ -132,6 +133,8 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
       if (number) row->forward_thread = *number;
       return number.has_value();
     }
+    case 14:
+      return key == "correlation id" && ReadPositive(value, &row->correlation);  // Paddle
     case 15: {
       if (key != "Sequence number" || !value.is_number()) return false;
       const auto number = ParseInteger(value.text);
@@ -150,6 +153,8 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
   const bool is_python = call != nullptr && part_->text(row->category) == "python_function";
   if (is_python) *call = ReadPythonCall(members);
   const JsonMember* forward_thread = nullptr;
+  const JsonMember* only_list = nullptr;
+  bool has_dialect_list = false;
   for (const JsonMember& member : members) {
     const int list = ListNumber(member.key.text);
     if (list >= 0) {
@@ -159,9 +164,20 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
       forward_thread = &member;
     } else if (is_python && call->present && IsPythonMember(member.key.text)) {
       continue;
+    } else if (IsOnlyDialectList(member)) {
+      only_list = &member;
     } else if (!ReadKnown(member, row)) {
+      has_dialect_list |= member.key.text == "input_shapes";
       Keep(member);
     }
+  }
+  DialectLists dialect;
+  if ((only_list != nullptr || has_dialect_list) && !any_list && ReadDialectLists(members, &dialect)) {
+    lists[0] = {JsonValue::Kind::kArray, true, dialect.dims};
+    lists[2] = {JsonValue::Kind::kArray, true, dialect.types};
+    any_list = true;
+  } else if (only_list != nullptr) {
+    Keep(*only_list);
   }
   // Printed only beside a sequence number.
   if (forward_thread != nullptr && (row->sequence < 0 || !ReadKnown(*forward_thread, row))) Keep(*forward_thread);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
 
 namespace opscope {
@@ -160,6 +161,7 @@ void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, u
     builder_->info().format_version = std::string(value.text);
     if (value.is_string()) keeps_categories_ = true;  // Paddle; Kineto writes a number
   }
+  if (const auto epoch = ReadBaseTime(key.text, value)) builder_->info().epoch_ns = *epoch;
   std::string name;
   AppendDecoded(&name, key.text);
   std::string json;
@@ -251,7 +253,7 @@ void ChromeDocument::AddProblems() {
 void ChromeDocument::Finish() {
   pipeline_.reset();
   join_.Finish();
-  builder_->info().format = "chrome-json";
+  builder_->info().format = DetectChromeFormat(builder_);
 }
 
 }  // namespace opscope

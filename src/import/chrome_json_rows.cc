@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
 
 namespace opscope {
@@ -44,6 +45,8 @@ ChromePartTracks::Role RoleOfCategory(std::string_view category) {
   if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
     return Role::kDevice;
   }
+  // Paddle's, which keep their names; those of older torch versions were renamed before.
+  if (category == "Kernel" || category == "Memcpy" || category == "Memset") return Role::kDevice;
   if (category == "gpu_user_annotation") return Role::kAnnotation;
   // On a row beside the streams, neither busy time nor a thread of the program.
   if (category == "cuda_sync" || category == "cuda_event" || category == "cuda_profiler_range" ||
@@ -162,7 +165,8 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
   ChromePythonCall call;
   SpanRow row = ReadSpan(event, &call);
   row.duration = ReadDuration(event);
-  const int64_t step = StepNumber(part_->text(row.name), part_->text(row.category));
+  int64_t step = StepNumber(part_->text(row.name), part_->text(row.category));
+  if (row.category == StringId::kEmpty && !event.args.empty()) step = ReadStepNumber(event.args).value_or(step);
   if (step >= 0) row.flags |= span_flags::kStep;
   part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
   if (part_->spans.empty()) part_->flows_before_spans = part_->flow_points.size();

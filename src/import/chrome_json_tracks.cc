@@ -197,7 +197,31 @@ void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId
     Apply(metadata, string_of);
 }
 
+// XLA's devices are processes and say nothing by categories: of the lines of one only its streams are busy time, where
+// it has some, else its operators (as in xplane.cc).
+void ChromeTracks::FindXlaDevices() {
+  const auto text = [&](StringId id) { return id == StringId::kNone ? std::string_view() : builder_->text(id); };
+  std::vector<bool> has_streams(processes_.size(), false);
+  for (const Track& track : tracks_) {
+    if (text(track.names.name).starts_with("Stream #")) has_streams[track.process] = true;
+  }
+  for (Track& track : tracks_) {
+    if (track.kind != TrackKind::kThread || !text(processes_[track.process].names.name).starts_with("/device:"))
+      continue;
+    const std::string_view name = text(track.names.name);
+    const bool is_work = has_streams[track.process] ? name.starts_with("Stream #") : name == "XLA Ops";
+    track.kind = is_work ? TrackKind::kDeviceStream : TrackKind::kDeviceAnnotation;
+    // "/device:TPU:0 (...)"
+    std::string_view device = text(processes_[track.process].names.name).substr(8);
+    device = device.substr(0, device.find(' '));
+    const auto number = ParseInteger(device.substr(device.find(':') + 1));
+    if (number && *number >= 0 && *number < 4096 && track.row != TrackId::kNone)
+      builder_->track(track.row).device = static_cast<int32_t>(*number);
+  }
+}
+
 void ChromeTracks::Finish() {
+  FindXlaDevices();
   for (const Process& process : processes_) {
     if (process.row == ProcessId::kNone) continue;
     ProcessRow& row = builder_->process(process.row);

@@ -105,6 +105,7 @@ class ChromeTracks {
   };
   using Key = std::tuple<uint32_t, bool, int64_t>;
 
+  void FindXlaDevices();
   uint32_t FindProcess(const ChromeIdentity& pid);
   uint32_t FindTrack(const ChromeIdentity& pid, const ChromeIdentity& tid);
   TrackId AddRow(Track* track, TrackKind kind);

@@ -39,8 +39,8 @@ TEST(MegEngineGraph, HasTheTotalsOfTheAnalyzer) {
   std::stringstream printed;
   printed << file.rdbuf();
   // It prints six digits; on one device and one thread its maximum over them is the sum.
-  EXPECT_NEAR(Seconds(trace.value(), "kernel"), NumberBehind(printed.str(), "total device time"), 5e-7);
-  EXPECT_NEAR(Seconds(trace.value(), "cpu_op"), NumberBehind(printed.str(), "total host time"), 5e-7);
+  EXPECT_NEAR(Seconds(trace.value(), "kernel"), NumberBehind(printed.str(), "\ntotal device time  "), 5e-7);
+  EXPECT_NEAR(Seconds(trace.value(), "cpu_op"), NumberBehind(printed.str(), "\ntotal host time  "), 5e-7);
   EXPECT_EQ(trace.value().tracks().size(), 2u);
 }
 
