@@ -59,39 +59,7 @@ void RecordingPart::DropScopes(std::span<const uint8_t> bad_arguments) {
   Link(kept);
 }
 
-void PartDecoder::Decode(RecordingPart* part) {
-  part_ = part;
-  scopes_ = 0;
-  const RecordingChunk& chunk = *part->chunk;
-  name_at_.resize(std::max(name_at_.size(), chunk.byte_size() / 8 + 1), kUnknown);
-  part->names.assign(1, {});
-  part->damaged = chunk.claimed_record_count() - chunk.record_count();
-  part->first_damaged = chunk.record_count();
-  for (uint32_t row = 0; row < chunk.record_count(); ++row) {
-    if (!DecodeRecord(row)) part->CountDamage(row);
-  }
-  part->Link(scopes_);
-  for (const uint32_t place : seen_)
-    name_at_[place] = kUnknown;
-  seen_.clear();
-  numbers_.clear();
-}
-
-bool PartDecoder::DecodeRecord(uint32_t row) {
-  const Record record = part_->chunk->record(row);
-  if (!NamesEntries(record)) {
-    part_->events.push_back({row, 0});
-    return true;
-  }
-  const uint32_t name = NameAt(record.name);
-  if (name == kUnknown) return false;
-  if (IsScope(record)) return DecodeScope(row, record, name);
-  part_->events.push_back({row, name});
-  if (record.kind == RecordKind::kEnter || record.kind == RecordKind::kDeviceSpan) ++part_->event_spans;
-  return true;
-}
-
-bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_t name) {
+inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_t name) {
   PartScope scope;
   scope.row = row & 0x7fffffffu;
   scope.name = name;
@@ -121,11 +89,42 @@ bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_t name)
   return true;
 }
 
-uint32_t PartDecoder::NameAt(uint32_t offset) {
+inline bool PartDecoder::DecodeRecord(uint32_t row) {
+  const Record record = part_->chunk->record(row);
+  if (!NamesEntries(record)) {
+    part_->events.push_back({row, 0});
+    return true;
+  }
+  const uint32_t name = NameAt(record.name);
+  if (name == kUnknown) return false;
+  if (IsScope(record)) return DecodeScope(row, record, name);
+  part_->events.push_back({row, name});
+  if (record.kind == RecordKind::kEnter || record.kind == RecordKind::kDeviceSpan) ++part_->event_spans;
+  return true;
+}
+
+void PartDecoder::Decode(RecordingPart* part) {
+  part_ = part;
+  scopes_ = 0;
+  const RecordingChunk& chunk = *part->chunk;
+  name_at_.resize(std::max(name_at_.size(), chunk.byte_size() / 8 + 1), kUnknown);
+  part->names.assign(1, {});
+  part->damaged = chunk.claimed_record_count() - chunk.record_count();
+  part->first_damaged = chunk.record_count();
+  for (uint32_t row = 0; row < chunk.record_count(); ++row) {
+    if (!DecodeRecord(row)) part->CountDamage(row);
+  }
+  part->Link(scopes_);
+  for (const uint32_t place : seen_)
+    name_at_[place] = kUnknown;
+  seen_.clear();
+  numbers_.clear();
+}
+
+uint32_t PartDecoder::NewNameAt(uint32_t offset) {
   if (offset == 0) return 0;
   const uint32_t place = offset / 8;
   if (offset % 8 != 0 || place >= name_at_.size()) return kUnknown;
-  if (name_at_[place] != kUnknown) return name_at_[place];
   const std::optional<std::string_view> text = part_->chunk->name(offset);
   if (!text) return kUnknown;
   seen_.push_back(place);

@@ -97,7 +97,14 @@ class PartDecoder {
 
   bool DecodeRecord(uint32_t row);
   bool DecodeScope(uint32_t row, const Record& record, uint32_t name);
-  uint32_t NameAt(uint32_t offset);  // kUnknown: damaged
+  uint32_t NameAt(uint32_t offset) {  // kUnknown: damaged
+    const uint32_t place = offset / 8;
+    if (offset != 0 && offset % 8 == 0 && place < name_at_.size() && name_at_[place] != kUnknown) {
+      return name_at_[place];
+    }
+    return NewNameAt(offset);
+  }
+  uint32_t NewNameAt(uint32_t offset);
   uint32_t NumberOf(const EncodedArguments& arguments);
 
   RecordingPart* part_ = nullptr;
