@@ -1,5 +1,5 @@
-// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome JSON. The format is
-// found by content, never by the name of the file; gzip and zstd are transparent.
+// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome JSON, and what docs/formats.md lists. The
+// format is found by content, never by the name of the file; gzip and zstd are transparent.
 //
 // Thread rule: any thread; each call is independent.
 // SPDX-License-Identifier: Apache-2.0

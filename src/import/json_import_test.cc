@@ -1,0 +1,97 @@
+// What every JSON format other than Chrome traces owes: limits of memory hold, depth ends it early, and the format is
+// found in the head.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/json_import.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "import/json_head.h"
+#include "opscope/import.h"
+
+namespace opscope {
+namespace {
+
+struct Format {
+  const char* name;
+  std::string begin, row, end;
+};
+
+void PrintTo(const Format& format, std::ostream* out) {
+  *out << format.name;
+}
+
+const Format kFormats[] = {
+    {"torch-memory-snapshot", R"({"device_traces": [[)",
+     R"({"action": "alloc", "addr": 4096, "size": 8, "time_us": 7})", "]]}"},
+    {"torch-memory-timeline", "[", "[1000, 2, 64, 3]", "]"},
+    {"torch-execution-trace", R"({"schema": "1.0.1", "nodes": [)",
+     R"({"name": "aten::add", "id": 2, "parent": 1, "tid": 1, "inputs": [], "input_shapes": [], "input_types": []})",
+     "]}"},
+    {"megengine-graph-profile", R"({"profiler": {"device": {"6": {)", R"("gpu0": {"start": 1, "kern": 2, "end": 3})",
+     "}}}}"},
+};
+
+class JsonFormat : public testing::TestWithParam<Format> {};
+
+std::string Document(const Format& format, size_t rows) {
+  std::string text = format.begin;
+  for (size_t i = 0; i < rows; ++i)
+    text.append(i == 0 ? "" : ", ").append(format.row);
+  return text + format.end;
+}
+
+TEST_P(JsonFormat, IsFoundByItsHead) {
+  const std::string text = Document(GetParam(), 3);
+  const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "text");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace.value().info().format, GetParam().name);
+}
+
+TEST_P(JsonFormat, StopsAtTheMemoryLimit) {
+  const std::string text = Document(GetParam(), 100'000);
+  const Result<Trace> trace =
+      ImportBytes(std::as_bytes(std::span(text)), "text", {.max_memory = text.size() + 2'000'000});
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_TRUE(trace.value().is_partial());
+  EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit");
+  EXPECT_GT(trace.value().info().recorded, 1000u);
+  EXPECT_LT(trace.value().info().recorded, 100'000u);
+}
+
+TEST_P(JsonFormat, RefusesBracketsThatNeverClose) {
+  const std::string text = GetParam().begin + std::string(5'000'000, '[');
+  const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "text");
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.error().code, ErrorCode::kMalformed);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JsonFormat, testing::ValuesIn(kFormats), [](const auto& of) {
+  std::string name = of.param.name;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST(JsonHead, KnowsWhatIsThereOfACutDocument) {
+  const std::string text = "\xef\xbb\xbf {\"a\": 1, \"b\": [{\"c\": 2}], \"d\": {\"e\": [3, ";
+  for (size_t size = 0; size <= text.size(); ++size) {
+    const JsonHead head = ReadJsonHead(std::as_bytes(std::span(text).first(size)));
+    EXPECT_EQ(head.first, size > 4 ? '{' : '\0') << size;
+    EXPECT_EQ(head.Find("a") != nullptr, size > text.find(":")) << size;
+  }
+  const JsonHead head = ReadJsonHead(std::as_bytes(std::span(text)));
+  ASSERT_EQ(head.members.size(), 3u);
+  EXPECT_EQ(head.members[0].value, "1");
+  EXPECT_EQ(head.members[1].inner_key, "c");
+  EXPECT_EQ(head.members[2].inner_key, "e");
+  EXPECT_EQ(head.members[2].first, '{');
+}
+
+TEST(JsonHead, DoesNotLookBehindTheEvents) {
+  const std::string text = R"({"schema": "1.0", "traceEvents": [], "segments": []})";
+  EXPECT_EQ(ReadJsonHead(std::as_bytes(std::span(text))).Find("segments"), nullptr);
+}
+
+}  // namespace
+}  // namespace opscope
