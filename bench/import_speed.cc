@@ -2,6 +2,8 @@
 //   import_speed FILE [REPETITIONS] [THREADS]     prints a JSON object of seconds, minima and medians
 //   import_speed --only FILE [THREADS]            one import: seconds, bytes of peak memory per slice
 //   import_speed --summary FILE [THREADS]         one import and the summary of operators
+//   import_speed --where FILE [THREADS]           the same of the spans that a condition chooses
+//   import_speed --out FILE FOLDER                one import, then the export as Chrome JSON and as .opscope
 // The DOM takes plain JSON up to 4 GB; of other files only the import is measured.
 // SPDX-License-Identifier: Apache-2.0
 #include <simdjson.h>
@@ -17,6 +19,8 @@
 #include <vector>
 
 #include "opscope/analysis/op_summary.h"
+#include "opscope/analysis/span_filter.h"
+#include "opscope/export.h"
 #include "opscope/import.h"
 
 namespace {
@@ -80,13 +84,26 @@ opscope::Trace Import(const std::string& path, uint32_t threads) {
   return std::move(trace).value();
 }
 
-int Once(const std::string& path, uint32_t threads, bool with_summary) {
+size_t CountNames(const opscope::Trace& trace, std::string_view mode) {
+  opscope::OpSummaryOptions options;
+  std::vector<uint8_t> selected;
+  if (mode == "--only") return 0;
+  if (mode == "--where") {
+    const auto filter = opscope::SpanFilter::Parse("category = cpu_op and duration > 1us");
+    if (!filter.ok()) return 0;
+    selected = filter.value().Select(trace);
+    options.selected = &selected;
+  }
+  return opscope::SummarizeOps(trace, options).rows.size();
+}
+
+int Once(std::string_view mode, const std::string& path, uint32_t threads) {
   const long before = StatusField("VmHWM");
   size_t slices = 0, names = 0;
   const Seconds time = Measure([&] {
     const opscope::Trace trace = Import(path, threads);
     slices = trace.spans().size();
-    if (with_summary) names = opscope::SummarizeOps(trace).rows.size();
+    names = CountNames(trace, mode);
   });
   const long peak = StatusField("VmHWM");
   std::printf(
@@ -95,6 +112,20 @@ int Once(const std::string& path, uint32_t threads, bool with_summary) {
       slices, names, time.wall, time.cpu, peak * 1024,
       static_cast<double>(peak - before) * 1024 / static_cast<double>(std::max<size_t>(slices, 1)));
   return 0;
+}
+
+int Out(const std::string& path, const std::string& folder) {
+  std::vector<Seconds> in, chrome, own;
+  opscope::Trace trace;
+  in.push_back(Measure([&] { trace = Import(path, 1); }));
+  bool ok = true;
+  chrome.push_back(Measure([&] { ok &= opscope::ExportChromeTrace(trace, folder + "/out.json").ok(); }));
+  own.push_back(Measure([&] { ok &= opscope::ExportOpscope(trace, folder + "/out.opscope").ok(); }));
+  std::printf("{\"slices\": %zu, ", trace.spans().size());
+  Print("import", in, false);
+  Print("chrome", chrome, false);
+  Print("opscope", own, true);
+  return ok ? 0 : 1;
 }
 
 }  // namespace
@@ -110,8 +141,8 @@ int main(int argc, char** argv) {
   const auto number = [&](size_t at, int otherwise) {
     return arguments.size() > at ? std::atoi(arguments[at].c_str()) : otherwise;
   };
-  if (arguments[0].starts_with("--"))
-    return Once(arguments.at(1), static_cast<uint32_t>(number(2, 1)), arguments[0] == "--summary");
+  if (arguments[0] == "--out") return Out(arguments.at(1), arguments.at(2));
+  if (arguments[0].starts_with("--")) return Once(arguments[0], arguments.at(1), static_cast<uint32_t>(number(2, 1)));
   const int repetitions = number(1, 3);
   const auto threads = static_cast<uint32_t>(number(2, 1));
   std::vector<Seconds> imports, doms;

@@ -27,6 +27,7 @@ SECTIONS = (
     ("Start and stop", ("stop_", "start")),
     ("From stop to the table", ("after_stop", "all_flags")),
     ("Lists of events, and cycles", ("event_list", "acc_events")),
+    ("Import of other tools' files", ("import_",)),
     ("Export", ("json", "gz", "export_", "memory_timeline")),
     ("Size of a recording", ("size_",)),
     ("Memory", ("ram_",)),
