@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "import/chrome_json_argument_lists.h"
 #include "import/chrome_json_number.h"
 #include "import/importer.h"
 #include "import/malformed.h"
@@ -84,43 +85,38 @@ class PaddleDump {
   }
 
   void ReadHostNode(ProtoReader node) {
-    AddedSpan span = AddedSpan::kNone;
-    std::string extra;
+    SpanRow row;  // what is known of an operator stands behind its call
+    for (ProtoReader ahead = node; ahead.Next();) {
+      if (ahead.field() == 6 && ahead.is_bytes()) ReadOperatorNode(ahead.message(), &row);
+    }
     bool is_root = false;
     while (!stopped_ && node.Next()) {
       if (node.field() == 2 && node.is_number()) is_root = node.signed_number() < 0;
       if (!node.is_bytes()) continue;
       if (node.field() == 3 && !is_root) {
-        span = AddHostCall(node.message());
+        AddHostCall(node.message(), row);
       } else if (node.field() == 4) {
         ReadRuntimeNode(node.message());
       } else if (node.field() == 5) {
         ReadMemoryNode(node.message());
-      } else if (node.field() == 6) {
-        extra.clear();  // the last one wins
-        ReadOperatorNode(node.message(), &extra);
       }
     }
     NoteDamage(node);
-    if (span != AddedSpan::kNone && !extra.empty()) builder_->SetExtra(span, builder_->Intern(extra));
   }
 
-  AddedSpan AddHostCall(ProtoReader message) {
+  void AddHostCall(ProtoReader message, const SpanRow& known) {
     const size_t offset = message.offset();
     PaddleCall call;
-    if (!ReadPaddleHostCall(&message, &call)) {
-      NoteDamage(message);
-      return AddedSpan::kNone;
-    }
+    if (!ReadPaddleHostCall(&message, &call)) return NoteDamage(message);
     if (!HasFields(call.seen, 1, 6)) BadValue(offset);
     SpanRow row = RowOf(call, offset);
+    row.extra = known.extra, row.args = known.args;
     row.track = tracks_.TrackOf(call.process, call.thread, IsPaddlePythonType(call.type));
     row.category = CategoryOf(call.type, offset);
     const int64_t step = call.type == kProfileStep ? StepNumber(call.name) : -1;
     if (step >= 0) row.flags |= span_flags::kStep;
     const AddedSpan span = Add(row, offset);
     if (step >= 0) builder_->AddStep(step, row.name, span);
-    return span;
   }
 
   void ReadRuntimeNode(ProtoReader node) {
@@ -236,15 +232,21 @@ class PaddleDump {
     return members;
   }
 
-  void ReadOperatorNode(ProtoReader node, std::string* extra) {
+  void ReadOperatorNode(ProtoReader node, SpanRow* row) {
     while (!stopped_ && node.Next()) {
       if (node.field() != 1 || !node.is_bytes()) continue;
       ProtoReader message = node.message();
       const size_t offset = message.offset();
-      if (ReadPaddleOperator(&message, extra)) continue;
-      extra->clear();
-      if (message.failed()) NoteDamage(message);
-      if (!message.failed()) builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
+      PaddleOperator op;
+      if (ReadPaddleOperator(&message, &op)) {  // the last one wins
+        row->extra = builder_->Intern(op.members);
+        row->args = ArgsId::kNone;
+        if (op.dims.size() > 2) row->args = AddChromeArguments({op.dims, {}, op.types, {}}, builder_);
+      } else if (message.failed()) {
+        NoteDamage(message);
+      } else {
+        builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
+      }
     }
     NoteDamage(node);
   }

@@ -95,8 +95,10 @@ bool ReadCopyOrSet(ProtoReader message, uint64_t type, const PaddleDeviceEvent& 
   return true;
 }
 
-// One of the lists of an operator: texts under field 1, and messages of `Value` under field 2, side by side.
-bool ReadNamedLists(ProtoReader message, std::string* out, bool (*append_value)(ProtoReader, std::string*)) {
+// One of the lists of an operator: texts under field 1, and messages of values under field 2, side by side. `joined`
+// gets the values of all.
+bool ReadNamedLists(ProtoReader message, bool (*append_value)(ProtoReader, std::string*), std::string* out,
+                    std::string* joined) {
   std::vector<std::string_view> keys;
   std::vector<ProtoReader> values;
   while (message.NextWhole()) {
@@ -110,7 +112,9 @@ bool ReadNamedLists(ProtoReader message, std::string* out, bool (*append_value)(
     if (i > 0) *out += ", ";
     AppendJsonString(out, keys[i]);
     *out += ": [";
+    const size_t begin = out->size();
     if (i < values.size() && !append_value(values[i], out)) return false;
+    if (out->size() != begin) joined->append(joined->size() > 1 ? ", " : "").append(*out, begin);
     *out += ']';
   }
   *out += '}';
@@ -252,29 +256,29 @@ bool ReadPaddleMemoryEvent(ProtoReader* message, PaddleMemoryEvent* event) {
   return !message->failed();
 }
 
-bool ReadPaddleOperator(ProtoReader* message, std::string* members) {
+bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
   std::string shapes = "{}", types = "{}", stack = "\"\"";
   while (message->NextWhole()) {
     if (!message->is_bytes()) continue;
     if (message->field() == 5) {
-      shapes.clear();
-      if (!ReadNamedLists(message->message(), &shapes, AppendShapes)) return false;
+      shapes.clear(), op->dims = "[";
+      if (!ReadNamedLists(message->message(), AppendShapes, &shapes, &op->dims)) return false;
     } else if (message->field() == 6) {
-      types.clear();
-      if (!ReadNamedLists(message->message(), &types, AppendTypes)) return false;
+      types.clear(), op->types = "[";
+      if (!ReadNamedLists(message->message(), AppendTypes, &types, &op->types)) return false;
     } else if (message->field() == 7) {
       stack.clear();
       AppendJsonString(&stack, message->bytes());
     }
   }
-  if (message->failed()) return false;
-  Key(members, "input_shapes");
-  members->append(shapes);
-  Key(members, "input_dtypes");
-  members->append(types);
-  Key(members, "callstack");
-  members->append(stack);
-  return true;
+  op->dims += "]", op->types += "]";
+  Key(&op->members, "input_shapes");
+  op->members.append(shapes);
+  Key(&op->members, "input_dtypes");
+  op->members.append(types);
+  Key(&op->members, "callstack");
+  op->members.append(stack);
+  return !message->failed();
 }
 
 std::string_view PaddleTypeName(uint64_t type) {

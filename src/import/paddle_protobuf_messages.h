@@ -57,8 +57,12 @@ constexpr bool HasFields(uint32_t seen, uint32_t first, uint32_t last) {
 [[nodiscard]] bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call);
 [[nodiscard]] bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event);
 [[nodiscard]] bool ReadPaddleMemoryEvent(ProtoReader* message, PaddleMemoryEvent* event);
-// Appends the shapes, types and stack of an operator as members of a JSON object.
-[[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, std::string* members);
+// The shapes, types and stack of an operator: as members of a JSON object, by slot, and as lists of all inputs.
+struct PaddleOperator {
+  std::string members;
+  std::string dims = "[", types = "[";  // "[[2, 3], [4]]" and "[\"FP32\", \"FP32\"]"
+};
+[[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op);
 
 // "Operator", "Kernel", ...; "" for a type of a newer version.
 [[nodiscard]] std::string_view PaddleTypeName(uint64_t type);

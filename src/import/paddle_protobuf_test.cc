@@ -217,6 +217,35 @@ TEST(PaddleProtobuf, HoldsWhatTheJsonOfTheSampleHolds) {
   ExpectSameRun(samples / "mlp.pb", samples / "mlp.json.gz");
 }
 
+TEST(PaddleProtobuf, GivesOperatorsTheirArguments) {
+  std::string types, shapes;
+  pbf_writer type_writer(types), shape_writer(shapes);
+  for (const char* slot : {"X", "Y"}) {
+    type_writer.add_string(1, slot);
+    shape_writer.add_string(1, slot);
+  }
+  for (const uint64_t size : {uint64_t{3}, UINT64_MAX}) {
+    type_writer.add_message(2, Message([](pbf_writer& list) { list.add_string(1, "FP32"); }));
+    const std::string shape = Message([&](pbf_writer& sizes) {
+      sizes.add_uint64(1, 2);
+      sizes.add_uint64(1, size);
+    });
+    shape_writer.add_message(2, Message([&](pbf_writer& list) { list.add_message(1, shape); }));
+  }
+  const std::string node = Message([&](pbf_writer& writer) {
+    writer.add_message(1, Message([&](pbf_writer& event) {
+                         event.add_message(5, shapes);
+                         event.add_message(6, types);
+                         event.add_string(7, "a \"quoted\" stack");
+                       }));
+  });
+  const Result<Trace> trace = Import(Dump({HostNode(1, HostCall("matmul dygraph", 0, 10, 20), {{6, node}})}));
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const std::string dump = DumpTrace(trace.value(), {.info = false});
+  EXPECT_THAT(dump, testing::HasSubstr(R"(args=(tensor "FP32"[2,3]; tensor "FP32"[2,-1]))"));
+  EXPECT_THAT(dump, testing::HasSubstr(R"(\"input_shapes\": {\"X\": [[2, 3]], \"Y\": [[2, -1]]})"));
+}
+
 TEST(PaddleProtobuf, LeavesOutADamagedEventAndReadsOn) {
   // The name of the first call claims to be longer than the call.
   std::string bad = HostCall("damaged", 0, 1000, 2000);
