@@ -1,12 +1,12 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test soak bench viewers asan tsan release fuzz format lint golden clean
+.PHONY: help build demo test test-pythons soak bench viewers asan tsan release fuzz format lint golden clean
 T ?= chrome_json
 S ?= 60
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1 /p' Makefile | while read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 build: ## the C++ library, the program opscope-native and their tests
 	@tools/setup packages && cmake --preset dev && cmake --build --preset dev
@@ -16,6 +16,9 @@ demo: ## profile a real ResNet-18, beside the original profiler
 
 test: ## everything: C++ and Python tests, the map, the examples
 	@tools/setup packages && tools/run_tests.py
+
+test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (installs torch for each)
+	@tools/setup tests && tools/test_pythons
 
 soak: ## the reliability tests in full size (about an hour), with their figures
 	@tools/setup packages && tools/run_tests.py --soak

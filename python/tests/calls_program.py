@@ -106,6 +106,15 @@ def calls(path):
     return window.stop()
 
 
+def twins(path):
+    """Two functions that pause, of equal instructions: Python 3.10 keeps these once."""
+    window = Window(path).start()
+    sum(0 for _ in range(2))
+    sum(0 for _ in range(2))
+    window.stop()
+    return None
+
+
 def modules(path):
     first, second = Module(), Module()
     window = Window(path, flags=0, code=Module.__call__.__code__).start()

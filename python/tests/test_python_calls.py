@@ -138,6 +138,14 @@ def test_threads_that_were_there_are_recorded(run):
     assert "stray_end" not in problems(trace)
 
 
+def test_functions_with_equal_instructions_keep_their_names(run):
+    _, trace = run("twins")
+    names = [name for name in trace.spans.text("name") if name.endswith(": <genexpr>")]
+    lines = [int(re.search(r"\((\d+)\): ", name)[1]) for name in names]
+    assert len(lines) == 6 and len(set(lines)) == 2, names
+    assert lines == sorted(lines)
+
+
 def test_two_windows_have_each_their_own(run):
     answer, trace = run("two_windows")
     inner = opscope.open(str(run.folder / "two_windows.opscope.inner"))

@@ -92,3 +92,32 @@ def test_itt_is_torchs():
 
     assert opscope.torch.itt is torch.profiler.itt
     assert opscope.torch.itt.is_available() in (True, False)
+
+
+def test_the_inner_profile_has_every_public_name():
+    """prof.profiler and the profile of autograd, of the same recording flags."""
+    import torch.autograd.profiler
+    import torch.profiler
+
+    import opscope.torch
+
+    def recorded(module):
+        with module.profile(activities=[module.ProfilerActivity.CPU], record_shapes=True) as prof:
+            torch.ones(2)
+        return prof.profiler
+
+    theirs, ours = recorded(torch.profiler), recorded(opscope.torch)
+    public = {name for name in [*dir(theirs), *vars(theirs)] if not name.startswith("_")}
+    assert {name for name in public if not hasattr(ours, name)} == set()
+    same = (
+        "use_cuda",
+        "entered",
+        "profiler_kind",
+        "kineto_activities",
+        "activity_filters",
+        "post_processing_timeout_s",
+    )
+    assert {name: getattr(ours, name) for name in same} == {name: getattr(theirs, name) for name in same}
+    assert type(ours.config()) is type(theirs.config())
+    assert len(ours.create_trace_id()) == len(theirs.create_trace_id()) == 32
+    assert 0 < ours.profiling_start_time_ns < ours.profiling_end_time_ns

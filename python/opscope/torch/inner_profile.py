@@ -7,8 +7,13 @@ import os
 import warnings
 from dataclasses import dataclass
 
+from torch._C._profiler import _ExperimentalConfig
+from torch.autograd import ProfilerActivity
+
+from .actions import groups_to_toggle
 from .event_results import EventResults
 from .kineto_results import KinetoResults
+from .profiler_config import DescribedConfig
 
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
@@ -26,11 +31,13 @@ class ProfilerStats:
     function_events_build_tree_call_duration_us: int = 0
 
 
-class InnerProfile(EventResults):
+class InnerProfile(DescribedConfig, EventResults):
     """The results of a recording under torch's names. ``Recording`` records; this only asks it."""
 
     enabled = True
     use_cpu = True
+    use_cuda = False
+    entered = True
 
     def __init__(self) -> None:
         self._stats = ProfilerStats()
@@ -44,6 +51,27 @@ class InnerProfile(EventResults):
     with_stack = property(lambda self: bool(getattr(self._settings, "with_stack", False)))
     with_modules = property(lambda self: bool(getattr(self._settings, "with_modules", False)))
     acc_events = property(lambda self: self._settings.acc_events)
+    activity_filters = property(lambda self: self._settings.activity_filters)
+    experimental_config = property(lambda self: self._settings.experimental_config or _ExperimentalConfig())
+    custom_trace_id_callback = property(lambda self: self._settings.custom_trace_id_callback)
+    post_processing_timeout_s = property(lambda self: self._settings.post_processing_timeout_s)
+    kineto_activities = property(lambda self: {ProfilerActivity.CPU}, doc="What is recorded.")
+    profiling_start_time_ns = property(lambda self: self._started_ns, doc="Of ``time.perf_counter_ns()``.")
+
+    @property
+    def profiling_end_time_ns(self) -> int:
+        """The same of its end; 0 before."""
+        lasted = round(self._stats.profiling_window_duration_sec * 1e9)
+        return self._started_ns + lasted if self.is_finished else 0
+
+    def create_trace_id(self) -> str:
+        """What ``custom_trace_id_callback`` says, or a random id."""
+        return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
+
+    def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
+        """Pauses the recording of operators and ranges, or lets it go on."""
+        if ProfilerActivity.CPU in groups_to_toggle(enabled, activities):
+            self.pause(not enabled)
 
     @property
     def kineto_results(self) -> KinetoResults | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +19,7 @@ from .clearing import tell_about_clearing
 from .errors import UnsupportedFeature
 from .experimental_config import read_experimental_config
 from .memory_timeline import MemoryTimeline
+from .profiler_config import new_trace_id
 from .recording import Recording
 from .settings import (
     DEFAULT_MAX_BYTES,
@@ -184,12 +184,15 @@ class _KinetoProfile(Views):
             post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
             acc_events=bool(self.acc_events),
             only_categories=selected_categories(self.activity_filters),
+            activity_filters=self.activity_filters,
+            experimental_config=self.experimental_config,
+            custom_trace_id_callback=self.custom_trace_id_callback,
         )
         return Recording(settings, self._create_trace_id(), self._flight, earlier)
 
     def _create_trace_id(self) -> str:
         make = self.custom_trace_id_callback
-        return make() if make else uuid.uuid4().hex.upper()
+        return make() if make else new_trace_id()
 
     def start_trace(self) -> None:
         """Records from here on."""
@@ -353,16 +356,8 @@ class _KinetoProfile(Views):
         self.mem_tl.export(path, device or memory_timeline.default_device(self.use_device))
 
     def _memory_profile(self):
-        """Torch's own ``MemoryProfile`` of the last recording: timeline, categories and data flow as Python objects.
-
-        ``export_memory_timeline`` and ``prof.trace`` have the same without an object per event.
-        """
-        from torch.profiler._memory_profiler import MemoryProfile
-
-        memory_timeline.refuse_missing_flags(self)
-        if self.profiler is None or self.profiler.kineto_results is None:
-            raise AssertionError("Profiler and kineto_results must be initialized for memory profiling")
-        return MemoryProfile(self.profiler.kineto_results)
+        """Torch's own ``MemoryProfile`` of the last recording: timeline, categories and data flow as Python objects."""
+        return memory_timeline.torchs_memory_profile(self)
 
     # ---- what the original has not ----------------------------------------------------------
 

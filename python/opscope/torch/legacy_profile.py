@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import os
-import uuid
 import warnings
 
 import torch
-from torch.autograd import ProfilerActivity, ProfilerConfig, ProfilerState
+from torch.autograd import ProfilerActivity
 from torch.autograd.profiler import profile as _TorchsProfile
 
 from .actions import device_is_available
@@ -16,13 +15,14 @@ from .compile_support import compile_as
 from .event_results import EventResults
 from .inner_profile import ProfilerStats
 from .kineto_profile import _KinetoProfile
+from .profiler_config import DescribedConfig
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
 
 _DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
 
-class profile(EventResults):
+class profile(DescribedConfig, EventResults):
     """Records a block of code::
 
         with opscope.torch.autograd_profiler.profile() as prof:
@@ -67,7 +67,6 @@ class profile(EventResults):
                 stacklevel=2,
             )
             use_device = "cuda"
-        self.profiler_kind = ProfilerState.KINETO
         self.entered = False
         self.use_cpu = use_cpu
         self.activity_filters = activity_filters or {}
@@ -138,10 +137,6 @@ class profile(EventResults):
 
     # ---- identity ---------------------------------------------------------------------------
 
-    def default_trace_id(self) -> str:
-        """A new random id."""
-        return uuid.uuid4().hex.upper()
-
     def create_trace_id(self) -> str:
         """The id for a new recording: what ``custom_trace_id_callback`` says, or a random one."""
         return self._profile._create_trace_id()
@@ -150,19 +145,6 @@ class profile(EventResults):
     def trace_id(self) -> str:
         """The id of the recording; "" before it was prepared."""
         return self._profile.get_trace_id() or ""
-
-    def config(self, create_trace_id=False) -> ProfilerConfig:
-        """torch's own description of what is recorded."""
-        return ProfilerConfig(
-            self.profiler_kind,
-            self.record_shapes,
-            bool(self.profile_memory),
-            bool(self.with_stack),
-            bool(self.with_flops),
-            bool(self.with_modules),
-            self.experimental_config or torch._C._profiler._ExperimentalConfig(),
-            self.create_trace_id() if create_trace_id else self.trace_id,
-        )
 
     # ---- results ----------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import os
 
 import torch
 from torch.profiler import DeviceType
+from torch.profiler._memory_profiler import MemoryProfile
 
 from .. import _core
 from .whole_file import whole_file
@@ -23,6 +24,14 @@ def refuse_missing_flags(prof) -> None:
     """Raises torch's ValueError when the profile cannot have a timeline."""
     if missing := missing_flags(prof):
         raise ValueError(f"{missing} required for memory profiling.")
+
+
+def torchs_memory_profile(prof) -> MemoryProfile:
+    """Of the last recording; ``export_memory_timeline`` has the same without an object per event."""
+    refuse_missing_flags(prof)
+    if prof.profiler is None or prof.profiler.kineto_results is None:
+        raise AssertionError("Profiler and kineto_results must be initialized for memory profiling")
+    return MemoryProfile(prof.profiler.kineto_results)
 
 
 def default_device(profiled: str | None) -> str:

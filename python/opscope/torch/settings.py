@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from torch.autograd import ProfilerActivity
 
@@ -42,6 +44,10 @@ class RecordingSettings:
     post_processing_timeout_s: float | None = None
     acc_events: bool = False
     only_categories: list[str] | None = None  # of an exported trace; None: all
+    # As they were given, for programs that ask.
+    activity_filters: dict = field(default_factory=dict)
+    experimental_config: Any = None
+    custom_trace_id_callback: Callable[[], str] | None = None
 
     @property
     def source_flags(self) -> int:

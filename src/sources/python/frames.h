@@ -64,7 +64,8 @@ inline PyObject* FirstArgument(const FrameObject* frame) {
   return value != nullptr && PyCell_Check(value) ? PyCell_GET(value) : value;
 }
 
-// Where the frame stands: an address in its code, or in the bytes that this holds.
+// Where the frame stands: an address in its code, or a number that no address is (in 3.10 code objects share the bytes
+// of equal instructions).
 inline const void* InstructionOf(const FrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030d0000
   return frame->instr_ptr;
@@ -73,7 +74,9 @@ inline const void* InstructionOf(const FrameObject* frame) {
 #elif PY_VERSION_HEX >= 0x030b0000
   return frame->f_frame->prev_instr;
 #else
-  return PyBytes_AS_STRING(frame->f_code->co_code) + frame->f_lasti;
+  constexpr int kAddressBits = 48;
+  const auto instruction = static_cast<uintptr_t>(frame->f_lasti + 2);  // from 1 on: -1 is before the first
+  return reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(frame->f_code) ^ instruction << kAddressBits);
 #endif
 }
 
