@@ -1,0 +1,2 @@
+
+£	/host:CPU2½pythonè
