@@ -211,7 +211,7 @@ class TestFiles:
         assert list(tmp_path.iterdir()) == []
 
     def test_unknown_formats_are_refused(self, trace, tmp_path):
-        with pytest.raises(ValueError, match="known: chrome, opscope"):
+        with pytest.raises(ValueError, match="known: chrome, perfetto"):
             trace.export(tmp_path / "t", to="parquet")
 
 

@@ -32,7 +32,9 @@ int RunMerge(const MergeVerbOptions& options) {
   merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
   Result<Merged> merged = MergeTraces(std::move(inputs), merge);
   if (!merged.ok()) return ExitFor(merged.error());
-  if (const int written = WriteTrace(merged.value().trace, options.output); written != kExitDone) return written;
+  OutputOptions output = options.output;
+  output.quiet = options.common.quiet;
+  if (const int written = WriteTrace(merged.value().trace, output); written != kExitDone) return written;
   const bool is_taken = options.output.path == "-";  // standard output holds the trace
   if (!is_taken) {
     const std::string text = options.common.json  ? MergeJson(merged.value())
@@ -52,8 +54,7 @@ Verb AddMergeVerb(CLI::App* root) {
   AddCommonOptions(app, &options->common);
   AddFormOptions(app, &options->common);
   AddOutputOptions(app, &options->output);
-  app->add_option("--to", options->output.format, "opscope (the default) or chrome")
-      ->check(CLI::IsMember({"chrome", "opscope"}));
+  AddFormatOptions(app, &options->output)->capture_default_str();
   app->add_option("--sync", options->merge.sync_names, "spans that end at the same moment on all ranks, by name")
       ->expected(1, -1)
       ->allow_extra_args(false)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <string>
+#include <vector>
+
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -10,6 +13,20 @@
 namespace opscope {
 void AddOutputOptions(CLI::App* app, OutputOptions* options) {
   app->add_option("-o,--output", options->path, "the file to write; - is standard output")->required();
+}
+
+CLI::Option* AddFormatOptions(CLI::App* app, OutputOptions* options) {
+  const std::vector<std::string> formats(ExportFormatNames().begin(), ExportFormatNames().end());
+  app->add_option("--table", options->table, "csv: which table of the trace")->capture_default_str();
+  app->add_flag("--merge-threads", options->merge_threads,
+                "collapsed, pprof: what several threads did alike is one path");
+  app->add_flag("--small", options->small, "as .gz: smaller, slower");
+  return app
+      ->add_option(
+          "--to", options->format,
+          "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv (one table) "
+          "or opscope; .gz and .zst by the name of the output")
+      ->check(CLI::IsMember(formats));
 }
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {

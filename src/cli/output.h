@@ -22,6 +22,8 @@ struct OutputOptions {
 
 // -o
 void AddOutputOptions(CLI::App* app, OutputOptions* options);
+// --to, and what single formats can be told.
+CLI::Option* AddFormatOptions(CLI::App* app, OutputOptions* options);
 
 // Prints the error of a failure and gives the exit code.
 int WriteTrace(const Trace& trace, const OutputOptions& options);

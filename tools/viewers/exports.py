@@ -44,7 +44,10 @@ class Exports:
 
     def _export(self, program, trace, name, *options):
         command = [program, "export", str(trace), "-o", str(self.folder / name), *options]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stderr
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode not in (0, 3):  # 3: the input was damaged, or ranks are missing
+            raise SystemExit(done.stderr)
+        return done.stderr
 
     def table(self, name):
         with open(self.folder / name, newline="", encoding="utf-8") as file:
