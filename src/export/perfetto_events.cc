@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <protozero/varint.hpp>
 
 #include "base/json_members.h"
 #include "export/perfetto_fields.h"
@@ -15,22 +16,53 @@ namespace {
 using namespace perfetto;  // NOLINT: names of fields alone
 using protozero::pbf_writer;
 
-// Calls fill(pbf_writer* event) for the event of one packet.
-template <typename Fill>
-void AddEvent(uint64_t time, int32_t type, uint64_t track, std::string* out, const Fill& fill) {
-  pbf_writer file(*out);
-  pbf_writer packet(file, TraceFile::kPacket);
-  packet.add_uint64(TracePacket::kTimestamp, time);
+// A field number with its wire type.
+constexpr uint32_t Tag(uint32_t field, protozero::pbf_wire_type type) {
+  return field << 3 | static_cast<uint32_t>(type);
+}
+// The fields of every packet but the time and the event, and the tag of the event.
+std::string MakeMiddle() {
+  std::string middle;
+  pbf_writer packet(middle);
   packet.add_uint32(TracePacket::kSequenceId, kPerfettoSequence);
   packet.add_uint32(TracePacket::kSequenceFlags, TracePacket::kNeedsState);
-  pbf_writer event(packet, TracePacket::kTrackEvent);
+  protozero::add_varint_to_buffer(&middle, Tag(TracePacket::kTrackEvent, protozero::pbf_wire_type::length_delimited));
+  return middle;
+}
+
+// One packet. All lengths are known, so nothing is moved: there are two of these for every span.
+void AddPacket(uint64_t time, std::string_view event, std::string* out) {
+  static const std::string middle = MakeMiddle();
+  const auto event_length = static_cast<size_t>(protozero::length_of_varint(event.size()));
+  const size_t length =
+      1 + static_cast<size_t>(protozero::length_of_varint(time)) + middle.size() + event_length + event.size();
+  static_assert(Tag(TracePacket::kTimestamp, protozero::pbf_wire_type::varint) < 128, "one byte");
+  protozero::add_varint_to_buffer(out, Tag(TraceFile::kPacket, protozero::pbf_wire_type::length_delimited));
+  protozero::add_varint_to_buffer(out, length);
+  protozero::add_varint_to_buffer(out, Tag(TracePacket::kTimestamp, protozero::pbf_wire_type::varint));
+  protozero::add_varint_to_buffer(out, time);
+  out->append(middle);
+  protozero::add_varint_to_buffer(out, event.size());
+  out->append(event);
+}
+
+// Calls fill(pbf_writer* event) for the event of one packet. `scratch` is memory to use again.
+template <typename Fill>
+void AddEvent(uint64_t time, int32_t type, uint64_t track, std::string* scratch, std::string* out, const Fill& fill) {
+  scratch->clear();
+  pbf_writer event(*scratch);
   event.add_enum(TrackEvent::kType, type);
   event.add_uint64(TrackEvent::kTrackUuid, track);
   fill(&event);
+  AddPacket(time, *scratch, out);
 }
 
-void AddEnd(uint64_t time, uint64_t track, std::string* out) {
-  AddEvent(time, TrackEvent::kSliceEnd, track, out, [](pbf_writer*) {});
+std::string EndEvent(uint64_t track) {
+  std::string bytes;
+  pbf_writer event(bytes);
+  event.add_enum(TrackEvent::kType, TrackEvent::kSliceEnd);
+  event.add_uint64(TrackEvent::kTrackUuid, track);
+  return bytes;
 }
 
 template <typename Fill>
@@ -58,47 +90,57 @@ bool ParseWhole(std::string_view text, T* value) {
 
 }  // namespace
 
-void PerfettoEvents::WriteSpans(size_t lane, size_t first, size_t last, std::string* out) const {
-  const uint64_t track = plan_.OfLane(lane);
-  size_t next_call = 0;
-  plan_.lanes().ForEachEdge(
-      plan_.lanes().lanes()[lane], first, last, [&](uint32_t span) { WriteBegin(span, track, &next_call, out); },
-      [&](uint32_t span) { AddEnd(plan_.times().At(EndOf(trace_.spans(), span)), track, out); });
+PerfettoEvents::PerfettoEvents(const Trace& trace, const PerfettoPlan& plan) : trace_(trace), plan_(plan) {
+  for (const uint32_t id : plan.arguments().ids()) {
+    pbf_writer event(arguments_.emplace_back());
+    for (const KnownAnnotation which : {KnownAnnotation::kConcreteInputs, KnownAnnotation::kInputTypes,
+                                        KnownAnnotation::kInputStrides, KnownAnnotation::kInputDims}) {
+      AddInterned(which, plan.ArgumentText(ArgsId{id}, which), &event);
+    }
+  }
 }
 
-void PerfettoEvents::WriteBegin(uint32_t span, uint64_t track, size_t* next_call, std::string* out) const {
+void PerfettoEvents::WriteSpans(size_t lane, size_t first, size_t last, std::string* out) const {
+  const uint64_t track = plan_.OfLane(lane);
+  const std::string end = EndEvent(track);
+  SpanScratch scratch;
+  plan_.lanes().ForEachEdge(
+      plan_.lanes().lanes()[lane], first, last, [&](uint32_t span) { WriteBegin(span, track, &scratch, out); },
+      [&](uint32_t span) { AddPacket(plan_.times().At(EndOf(trace_.spans(), span)), end, out); });
+}
+
+void PerfettoEvents::WriteBegin(uint32_t span, uint64_t track, SpanScratch* scratch, std::string* out) const {
   const SpanColumns& spans = trace_.spans();
-  AddEvent(plan_.times().At(spans.start[span]), TrackEvent::kSliceBegin, track, out, [&](pbf_writer* event) {
-    event->add_uint64(TrackEvent::kNameIid, plan_.NameOf(span));
-    if (!trace_.text(spans.category[span]).empty()) {
-      event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(spans.category[span]));
-    }
-    const auto [flow, last_flow] = plan_.FlowEndsOf(span);
-    for (size_t i = flow; i < last_flow; ++i) {
-      const PerfettoFlowEnd& end = plan_.flow_ends()[i];
-      event->add_fixed64(end.arrives ? TrackEvent::kTerminatingFlowIds : TrackEvent::kFlowIds, end.id);
-    }
-    if (spans.external_id[span] != 0) AddUint(KnownAnnotation::kExternalId, spans.external_id[span], event);
-    if (spans.sequence[span] >= 0) {
-      AddInt(KnownAnnotation::kSequence, spans.sequence[span], event);
-      AddUint(KnownAnnotation::kForwardThread, spans.forward_thread[span], event);
-    }
-    if (spans.correlation[span] != 0) AddUint(KnownAnnotation::kCorrelation, spans.correlation[span], event);
-    if (trace_.python_calls().size() != 0) AddPythonCall(span, next_call, event);
-    if (const ArgsId args = spans.args[span]; args != ArgsId::kNone) {
-      for (const KnownAnnotation which : {KnownAnnotation::kConcreteInputs, KnownAnnotation::kInputTypes,
-                                          KnownAnnotation::kInputStrides, KnownAnnotation::kInputDims}) {
-        AddInterned(which, plan_.ArgumentText(args, which), event);
-      }
-    }
-    if (const StackId stack = spans.stack[span]; stack != StackId::kNone) {
-      AddInterned(KnownAnnotation::kCallStack, plan_.StackText(stack), event);
-    }
-    if ((spans.flags[span] & span_flags::kUnfinished) != 0) {
-      Annotate(KnownAnnotation::kFinished, event, [](pbf_writer* to) { to->add_bool(DebugAnnotation::kBool, false); });
-    }
-    AddExtra(spans.extra[span], event);
-  });
+  AddEvent(plan_.times().At(spans.start[span]), TrackEvent::kSliceBegin, track, &scratch->event, out,
+           [&](pbf_writer* event) {
+             event->add_uint64(TrackEvent::kNameIid, plan_.NameOf(span));
+             if (!trace_.text(spans.category[span]).empty()) {
+               event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(spans.category[span]));
+             }
+             const auto [flow, last_flow] = plan_.FlowEndsOf(span);
+             for (size_t i = flow; i < last_flow; ++i) {
+               const PerfettoFlowEnd& end = plan_.flow_ends()[i];
+               event->add_fixed64(end.arrives ? TrackEvent::kTerminatingFlowIds : TrackEvent::kFlowIds, end.id);
+             }
+             if (spans.external_id[span] != 0) AddUint(KnownAnnotation::kExternalId, spans.external_id[span], event);
+             if (spans.sequence[span] >= 0) {
+               AddInt(KnownAnnotation::kSequence, spans.sequence[span], event);
+               AddUint(KnownAnnotation::kForwardThread, spans.forward_thread[span], event);
+             }
+             if (spans.correlation[span] != 0) AddUint(KnownAnnotation::kCorrelation, spans.correlation[span], event);
+             if (trace_.python_calls().size() != 0) AddPythonCall(span, &scratch->next_call, event);
+             // The same four for every call with these arguments; the writer appends to the same bytes.
+             if (spans.args[span] != ArgsId::kNone)
+               scratch->event.append(arguments_[plan_.arguments().Of(Row(spans.args[span])) - 1]);
+             if (const StackId stack = spans.stack[span]; stack != StackId::kNone) {
+               AddInterned(KnownAnnotation::kCallStack, plan_.StackText(stack), event);
+             }
+             if ((spans.flags[span] & span_flags::kUnfinished) != 0) {
+               Annotate(KnownAnnotation::kFinished, event,
+                        [](pbf_writer* to) { to->add_bool(DebugAnnotation::kBool, false); });
+             }
+             AddExtra(spans.extra[span], event);
+           });
 }
 
 void PerfettoEvents::AddPythonCall(uint32_t span, size_t* next_call, pbf_writer* event) const {
@@ -151,8 +193,10 @@ void PerfettoEvents::AddMember(std::string_view key, std::string_view value, pbf
 void PerfettoEvents::WriteAsyncLane(size_t lane, std::string* out) const {
   const AsyncSpanColumns& spans = trace_.async_spans();
   const uint64_t track = plan_.OfAsyncLane(lane);
+  const std::string end = EndEvent(track);
+  std::string scratch;
   for (const uint32_t row : plan_.async_lanes()[lane].rows) {
-    AddEvent(plan_.times().At(spans.start[row]), TrackEvent::kSliceBegin, track, out, [&](pbf_writer* event) {
+    AddEvent(plan_.times().At(spans.start[row]), TrackEvent::kSliceBegin, track, &scratch, out, [&](pbf_writer* event) {
       event->add_uint64(TrackEvent::kNameIid, plan_.Name(spans.name[row]));
       if (!trace_.text(spans.category[row]).empty()) {
         event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(spans.category[row]));
@@ -162,15 +206,16 @@ void PerfettoEvents::WriteAsyncLane(size_t lane, std::string* out) const {
                [&](pbf_writer* to) { to->add_string(DebugAnnotation::kString, PlainText(id)); });
       AddExtra(spans.extra[row], event);
     });
-    AddEnd(plan_.times().At(spans.start[row] + spans.duration[row]), track, out);
+    AddPacket(plan_.times().At(spans.start[row] + spans.duration[row]), end, out);
   }
 }
 
 void PerfettoEvents::WriteAllocation(size_t row, std::string* out) const {
   const AllocationColumns& allocations = trace_.allocations();
   if (!plan_.times().Holds(allocations.time[row])) return;
-  AddEvent(plan_.times().At(allocations.time[row]), TrackEvent::kInstant, plan_.OfTrack(allocations.track[row]), out,
-           [&](pbf_writer* event) {
+  std::string scratch;
+  AddEvent(plan_.times().At(allocations.time[row]), TrackEvent::kInstant, plan_.OfTrack(allocations.track[row]),
+           &scratch, out, [&](pbf_writer* event) {
              event->add_uint64(TrackEvent::kNameIid, plan_.MemoryName());
              AddInt(KnownAnnotation::kBytes, allocations.bytes[row], event);
              AddUint(KnownAnnotation::kAddress, allocations.address[row], event);
@@ -190,12 +235,13 @@ void PerfettoEvents::WriteAllocation(size_t row, std::string* out) const {
 void PerfettoEvents::WriteInstant(uint32_t row, std::string* out) const {
   const InstantColumns& instants = trace_.instants();
   if (!plan_.times().Holds(instants.time[row])) return;
+  std::string scratch;
   const TrackId track = instants.track[row];
   uint64_t where = plan_.OfEverything();
   if (track != TrackId::kNone && instants.scope[row] != 'g') {
     where = instants.scope[row] == 'p' ? plan_.OfProcess(trace_.tracks().process[Row(track)]) : plan_.OfTrack(track);
   }
-  AddEvent(plan_.times().At(instants.time[row]), TrackEvent::kInstant, where, out, [&](pbf_writer* event) {
+  AddEvent(plan_.times().At(instants.time[row]), TrackEvent::kInstant, where, &scratch, out, [&](pbf_writer* event) {
     event->add_uint64(TrackEvent::kNameIid, plan_.Name(instants.name[row]));
     if (!trace_.text(instants.category[row]).empty()) {
       event->add_uint64(TrackEvent::kCategoryIids, plan_.Category(instants.category[row]));
@@ -207,7 +253,8 @@ void PerfettoEvents::WriteInstant(uint32_t row, std::string* out) const {
 void PerfettoEvents::WriteCounter(size_t row, std::string* out) const {
   const CounterColumns& counters = trace_.counters();
   if (!plan_.times().Holds(counters.time[row])) return;
-  AddEvent(plan_.times().At(counters.time[row]), TrackEvent::kCounter, plan_.OfCounterRow(row), out,
+  std::string scratch;
+  AddEvent(plan_.times().At(counters.time[row]), TrackEvent::kCounter, plan_.OfCounterRow(row), &scratch, out,
            [&](pbf_writer* event) { event->add_double(TrackEvent::kDoubleCounterValue, counters.value[row]); });
 }
 

@@ -6,6 +6,7 @@
 
 #include <protozero/pbf_writer.hpp>
 #include <string>
+#include <vector>
 
 #include "export/perfetto_plan.h"
 #include "opscope/trace.h"
@@ -14,7 +15,7 @@ namespace opscope {
 
 class PerfettoEvents {
  public:
-  PerfettoEvents(const Trace& trace, const PerfettoPlan& plan) : trace_(trace), plan_(plan) {}
+  PerfettoEvents(const Trace& trace, const PerfettoPlan& plan);
 
   // The rows [first, last) of a lane.
   void WriteSpans(size_t lane, size_t first, size_t last, std::string* out) const;
@@ -24,13 +25,19 @@ class PerfettoEvents {
   void WriteCounter(size_t row, std::string* out) const;
 
  private:
-  void WriteBegin(uint32_t span, uint64_t track, size_t* next_call, std::string* out) const;
+  // What one span leaves for the next.
+  struct SpanScratch {
+    std::string event;
+    size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
+  };
+  void WriteBegin(uint32_t span, uint64_t track, SpanScratch* scratch, std::string* out) const;
   void AddPythonCall(uint32_t span, size_t* next_call, protozero::pbf_writer* event) const;
   void AddExtra(StringId extra, protozero::pbf_writer* event) const;
   void AddMember(std::string_view key, std::string_view value, protozero::pbf_writer* event) const;
 
   const Trace& trace_;
   const PerfettoPlan& plan_;
+  std::vector<std::string> arguments_;  // by number of use: the annotations of a call with these
 };
 
 }  // namespace opscope
