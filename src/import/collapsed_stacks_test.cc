@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "import/importer.h"
+#include "opscope/export.h"
 #include "opscope/import.h"
+#include "trace/builder.h"
 
 namespace opscope {
 namespace {
@@ -70,6 +72,39 @@ TEST(CollapsedStacks, GiveEveryNameItsCounts) {
       EXPECT_EQ(spans_self[name], self[name]) << name << "\n" << text;
     }
   }
+}
+
+std::map<std::string, int64_t> SelfTimes(const Trace& trace) {
+  const SpanColumns& spans = trace.spans();
+  std::map<std::string, int64_t> self;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    self[std::string(trace.text(spans.name[i]))] += spans.duration[i].ns;
+    if (spans.parent[i] != SpanId::kNone)
+      self[std::string(trace.text(spans.name[Row(spans.parent[i])]))] -= spans.duration[i].ns;
+  }
+  std::erase_if(self, [](const auto& entry) { return entry.second == 0; });
+  return self;
+}
+
+TEST(CollapsedStacks, OfOurOwnExportKeepTheSelfTimes) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const auto add = [&](const char* name, int64_t start, int64_t duration) {
+    builder.AddSpan({.start = {start}, .duration = {duration}, .name = builder.Intern(name), .track = track});
+  };
+  for (int64_t at = 0; at < 5000; at += 1000) {
+    add("step", at, 900);
+    add("matmul", at + 10, 300);
+    add("gemm kernel", at + 20, 200 + at / 100);
+    add("relu", at + 400, 77);
+    add("step", at + 500, 100);  // in itself
+  }
+  const Trace trace = builder.Build();
+  const Result<Exported> exported = ExportToBytes(trace, ExportFormat::kCollapsed, {.merge_threads = true});
+  ASSERT_TRUE(exported.ok());
+  const Result<Trace> again = Import(exported.value().bytes);
+  ASSERT_TRUE(again.ok()) << exported.value().bytes;
+  EXPECT_EQ(SelfTimes(again.value()), SelfTimes(trace)) << exported.value().bytes;
 }
 
 TEST(CollapsedStacks, AreReadAMillionFramesDeep) {
