@@ -61,7 +61,7 @@ class SnapshotPickle {
       if (items[i].kind == Kind::kText) {
         visit(items[i].text(), items[i + 1]);
       } else {
-        BadValue();
+        BadValue(items[i]);
       }
     }
   }
@@ -75,7 +75,7 @@ class SnapshotPickle {
       if (element.kind == Kind::kDict) {
         visit(element);
       } else {
-        builder_->AddProblem("unknown_event", -1);
+        builder_->AddProblem("unknown_event", OffsetOf(element));
       }
     }
   }
@@ -179,7 +179,7 @@ class SnapshotPickle {
       if (trace.is_list()) {
         ForEachDict(trace, [&](const PickleValue& action) { ReadAction(action, device); });
       } else {
-        BadValue();
+        BadValue(trace);
       }
       ++device;
     }
@@ -225,7 +225,7 @@ class SnapshotPickle {
   // Rows share their frames, so each list is looked at once.
   StackId ReadFrames(const PickleValue& list) {
     if (!list.is_list()) {
-      BadValue();
+      BadValue(list);
       return StackId::kNone;
     }
     const auto [found, added] = stack_of_list_.try_emplace(list.bits, StackId::kNone);
@@ -246,18 +246,18 @@ class SnapshotPickle {
 
   int64_t Integer(const PickleValue& value, int64_t otherwise) {
     if (value.kind == Kind::kInteger) return static_cast<int64_t>(value.bits);
-    BadValue();
+    BadValue(value);
     return otherwise;
   }
   std::string_view Text(const PickleValue& value) {
     if (value.kind == Kind::kText) return value.text();
-    BadValue();
+    BadValue(value);
     return {};
   }
   uint64_t Unsigned(const PickleValue& value) {
     if (value.kind == Kind::kUnsigned || (value.kind == Kind::kInteger && static_cast<int64_t>(value.bits) >= 0))
       return value.bits;
-    BadValue();
+    BadValue(value);
     return 0;
   }
 
@@ -272,7 +272,7 @@ class SnapshotPickle {
   void AppendJson(const PickleValue& value, size_t longest, int depth, std::string* out) {
     if (value.is_container()) {
       if (depth == kDeepest || out->size() >= longest) {
-        BadValue();
+        BadValue(value);
         out->append("null");
         return;
       }
@@ -294,7 +294,7 @@ class SnapshotPickle {
       case Kind::kText:
       case Kind::kBytes:
         AppendJsonString(out, value.text().substr(0, longest));
-        if (value.text().size() > longest) BadValue();
+        if (value.text().size() > longest) BadValue(value);
         break;
       case Kind::kFloat:
         if (std::isfinite(std::bit_cast<double>(value.bits))) {
@@ -306,7 +306,7 @@ class SnapshotPickle {
         }
         [[fallthrough]];
       default:  // None, and numbers that nothing holds
-        if (value.kind != Kind::kNone) BadValue();
+        if (value.kind != Kind::kNone) BadValue(value);
         out->append("null");
         break;
     }
@@ -318,7 +318,7 @@ class SnapshotPickle {
     *out += is_dict ? '{' : '[';
     for (size_t i = 0; i + (is_dict ? 1 : 0) < items.size(); ++i) {
       if (out->size() >= longest) {
-        BadValue();
+        BadValue(value);
         break;
       }
       if (i > 0) *out += ", ";
@@ -356,7 +356,10 @@ class SnapshotPickle {
         file_.size() + builder_->memory_bytes() + tables_.memory_bytes() + reader_.memory_bytes() > options_.max_memory;
   }
 
-  void BadValue() { builder_->AddProblem("bad_value", -1); }
+  void BadValue(const PickleValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
+  static int64_t OffsetOf(const PickleValue& value) {
+    return value.offset == UINT32_MAX ? -1 : static_cast<int64_t>(value.offset);
+  }
 
   std::string_view file_;
   const ImportOptions& options_;

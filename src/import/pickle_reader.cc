@@ -46,8 +46,9 @@ bool PickleReader::TakeNumber(size_t size, uint64_t* number) {
   return true;
 }
 
-bool PickleReader::Push(const PickleValue& value) {
+bool PickleReader::Push(PickleValue value) {
   bytes_ += sizeof value;
+  value.offset = static_cast<uint32_t>(std::min<size_t>(opcode_at_, UINT32_MAX));
   stack_.push_back(value);
   return true;
 }
@@ -281,7 +282,7 @@ void PickleReader::FoldOpen() {
 PickleReader::End PickleReader::Read(uint64_t max_bytes) {
   max_bytes_ = max_bytes;
   while (!stopped_) {
-    offset_ = at_;
+    offset_ = opcode_at_ = at_;
     if (at_ == file_.size()) {
       Fail(End::kCut, "the pickle does not end");
       break;

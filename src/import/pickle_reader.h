@@ -34,6 +34,7 @@ struct PickleValue {
     kDict
   };
   Kind kind = Kind::kNone;
+  uint32_t offset = 0;         // of its opcode, UINT32_MAX: there or further behind
   uint64_t bits = 0;           // of numbers; of containers their number; of texts their length
   const char* data = nullptr;  // of texts
 
@@ -75,7 +76,7 @@ class PickleReader {
   bool TakeNumber(size_t size, uint64_t* number);
   bool PushText(Kind kind, size_t size_of_length);
   bool PushLong(size_t size_of_length);
-  bool Push(const PickleValue& value);
+  bool Push(PickleValue value);
   bool PushContainer(Kind kind, std::vector<PickleValue> items);
   bool PopMark(size_t* first);
   bool PushSlice(Kind kind, size_t first);
@@ -84,7 +85,7 @@ class PickleReader {
   void FoldOpen();
 
   std::string_view file_;
-  size_t at_ = 0, offset_ = 0;
+  size_t at_ = 0, opcode_at_ = 0, offset_ = 0;
   uint64_t bytes_ = 0, max_bytes_ = 0;
   End end_ = End::kWhole;
   std::string complaint_;
