@@ -257,6 +257,35 @@ ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& membe
   return allocation;
 }
 
+ChromeAllocation ChromeArgs::ReadPaddleAllocation(const std::vector<JsonMember>& members, std::string_view type,
+                                                  StringId* extra) {
+  ChromeAllocation allocation;
+  bool has_address = false, has_bytes = false;
+  extra_.assign("\"type\": \"").append(type).append("\"");
+  for (const JsonMember& member : members) {
+    const std::string_view key = member.key.text;
+    const auto number = ParseInteger(member.value.text);
+    if (key == "addr") {
+      const auto address = ParseUnsigned(member.value.text);
+      has_address = address.has_value();
+      allocation.row.address = address.value_or(0);
+    } else if (key == "increase_bytes" && number) {
+      has_bytes = true;
+      allocation.row.bytes = *number;
+    } else if (key == "current_allocated" && number && *number >= 0) {
+      allocation.row.total_allocated = *number;
+    } else if (key == "current_reserved" && number && *number >= 0) {
+      allocation.row.total_reserved = *number;
+    } else {
+      if (key == "place") ReadPaddlePlace(member.value.text, &allocation.row);
+      Keep(member);
+    }
+  }
+  allocation.whole = has_address && has_bytes;
+  *extra = allocation.whole ? TakeExtra() : ReadExtra(members);
+  return allocation;
+}
+
 void AppendListTexts(const std::string_view (&texts)[4], std::string* key) {
   for (const std::string_view text : texts) {
     const uint64_t size = text.size();

@@ -46,6 +46,9 @@ class ChromeArgs {
   // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`.
   ChromeAllocation ReadAllocation(const std::vector<JsonMember>& members, StringId* extra);
 
+  // Likewise, in Paddle's words; `type` is its category.
+  ChromeAllocation ReadPaddleAllocation(const std::vector<JsonMember>& members, std::string_view type, StringId* extra);
+
   StringId Text(const JsonValue& value);
   uint64_t dropped_values() const { return dropped_values_; }  // members that were NaN or infinite
 

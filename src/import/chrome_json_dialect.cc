@@ -83,6 +83,14 @@ bool IsOnlyDialectList(const JsonMember& member) {
   return member.key.text == kOnnxList;
 }
 
+void ReadPaddlePlace(std::string_view place, AllocationRow* row) {
+  if (!place.starts_with("Place(gpu:")) return;
+  const size_t end = place.find_first_not_of("0123456789", 10);
+  const auto index = ParseInteger(place.substr(10, end == std::string_view::npos ? end : end - 10));
+  row->device_type = 1;  // CUDA
+  if (index && *index <= INT32_MAX) row->device = static_cast<int32_t>(*index);
+}
+
 std::optional<int64_t> ReadStepNumber(const std::vector<JsonMember>& members) {
   const JsonMember* step = Find(members, "step_num");
   const auto number = step == nullptr ? std::nullopt : ParseInteger(step->value.text);

@@ -32,6 +32,9 @@ bool ReadDialectLists(const std::vector<JsonMember>& members, DialectLists* list
 // True for a member that ReadDialectLists turns into a list and that says nothing else.
 bool IsOnlyDialectList(const JsonMember& member);
 
+// "Place(gpu:0)" as torch's DeviceType and index.
+void ReadPaddlePlace(std::string_view place, AllocationRow* row);
+
 std::optional<int64_t> ReadStepNumber(const std::vector<JsonMember>& members);
 std::optional<int64_t> ReadBaseTime(std::string_view key, const JsonValue& metadata);
 

@@ -196,9 +196,14 @@ void ChromeRows::AddInstant(const ChromeEvent& event) {
   if (process_wide) row.scope = static_cast<uint8_t>(event.scope.text[0]);
   row.track = part_->tracks.TrackOf(event, process_wide ? Role::kNothing : Role::kHost);
   part_->tracks.NoteTime(row.track, row.time.ns);
-  if (event.name.text == "[memory]" && part_->text(row.category) == "cpu_instant_event") {
-    ChromeAllocation allocation = args_.ReadAllocation(event.args, &row.extra);
+  const bool is_memory = event.name.text == "[memory]";
+  const std::string_view category = is_memory ? part_->text(row.category) : std::string_view();
+  const bool is_paddles = keeps_categories_ && (category == "Allocate" || category == "Free");
+  if (is_memory && (is_paddles || category == "cpu_instant_event")) {
+    ChromeAllocation allocation = is_paddles ? args_.ReadPaddleAllocation(event.args, category, &row.extra)
+                                             : args_.ReadAllocation(event.args, &row.extra);
     if (allocation.whole) {
+      if (is_paddles) row.category = part_->InternView("cpu_instant_event");
       allocation.row.time = row.time;
       allocation.row.track = row.track;
       part_->allocations.push_back(allocation.row);

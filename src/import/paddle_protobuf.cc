@@ -1,17 +1,19 @@
 // Paddle's protobuf dump (Profiler.export(format="pb")). The tables are those of the JSON of the same run, with times
 // that are exact where the JSON cuts starts to microseconds: two tracks per thread, one for the calls of Python and one
-// for those below, a track per device and stream, memory events as instants, and an arrow from each
+// for those below, a track per device and stream, memory events as allocations, and an arrow from each
 // call of the runtime to what it started on a device.
 //
 // The tree that the file holds is not kept: calls of one thread nest by time, and Paddle itself refuses to build a tree
 // of calls that cross.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
 
 #include "base/text.h"
 #include "import/chrome_json_argument_lists.h"
+#include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
 #include "import/importer.h"
 #include "import/malformed.h"
@@ -209,9 +211,34 @@ class PaddleDump {
     if (type.empty()) BadValue(offset);
     row.category = builder_->Intern(type);
     row.track = tracks_.TrackOf(event.process, event.thread, false);
-    row.extra = builder_->Intern(MemoryMembers(event));
+    const bool is_allocation = type == "Allocate" || type == "Free";
+    row.extra = builder_->Intern(is_allocation ? AllocationMembers(event, type) : MemoryMembers(event));
+    if (is_allocation) {
+      row.category = builder_->Intern("cpu_instant_event");
+      AddAllocation(event, row);
+    }
     builder_->AddInstant(row);
     Count(offset);
+  }
+
+  void AddAllocation(const PaddleMemoryEvent& event, const InstantRow& instant) {
+    AllocationRow row{.time = instant.time, .track = instant.track, .address = event.address};
+    row.bytes = event.increase_bytes;
+    row.total_allocated = static_cast<int64_t>(std::min<uint64_t>(event.current_allocated, INT64_MAX));
+    row.total_reserved = static_cast<int64_t>(std::min<uint64_t>(event.current_reserved, INT64_MAX));
+    ReadPaddlePlace(event.place, &row);
+    builder_->AddAllocation(row);
+  }
+
+  // What a row of allocations does not hold.
+  std::string AllocationMembers(const PaddleMemoryEvent& event, std::string_view type) {
+    std::string members = "\"type\": \"" + std::string(type) + "\", \"place\": ";
+    AppendJsonString(&members, event.place);
+    members += ", \"peak_allocated\": ";
+    AppendUint(&members, event.peak_allocated);
+    members += ", \"peak_reserved\": ";
+    AppendUint(&members, event.peak_reserved);
+    return members;
   }
 
   std::string MemoryMembers(const PaddleMemoryEvent& event) {

@@ -142,6 +142,7 @@ class RunRows {
   explicit RunRows(const Trace& trace) : trace_(trace) {
     AddSpans();
     AddInstants();
+    AddAllocations();
     for (size_t i = 0; i < trace.steps().size(); ++i)
       Add("step", trace.steps().name[i], std::to_string(trace.steps().number[i]));
     for (size_t i = 0; i < trace.metadata().size(); ++i) {
@@ -179,6 +180,17 @@ class RunRows {
       Add("instant", instants.name[i],
           std::string(trace_.text(instants.category[i])) + " " + Track(instants.track[i]) + " at " +
               std::to_string(instants.time[i].ns / 1000) + " " + std::string(trace_.text(instants.extra[i])));
+    }
+  }
+
+  void AddAllocations() {
+    const AllocationColumns& rows = trace_.allocations();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Add("allocation", StringId::kEmpty,
+          Track(rows.track[i]) + " at " + std::to_string(rows.time[i].ns / 1000) + " of " +
+              std::to_string(rows.bytes[i]) + " to " + std::to_string(rows.total_allocated[i]) + " of " +
+              std::to_string(rows.total_reserved[i]) + " at " + std::to_string(rows.address[i]) + " on " +
+              std::to_string(rows.device_type[i]));
     }
   }
 
