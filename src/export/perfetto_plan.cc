@@ -43,7 +43,7 @@ void PerfettoPlan::FindTexts() {
   std::vector<uint32_t> with_overload;
   for (const uint32_t row : lanes_.rows()) {
     if (trace_.text(spans.overload[row]).empty()) {
-      names_.Use(Row(spans.name[row]));
+      names_.Use(NameRow(spans.name[row]));
     } else {
       with_overload.push_back(row);
     }
@@ -54,7 +54,7 @@ void PerfettoPlan::FindTexts() {
   }
   const auto use = [&](const auto& rows) {
     for (size_t i = 0; i < rows.size(); ++i) {
-      names_.Use(Row(rows.name[i]));
+      names_.Use(NameRow(rows.name[i]));
       categories_.Use(Row(rows.category[i]));
       FindMembers(rows.extra[i]);
     }

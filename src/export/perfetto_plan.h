@@ -129,7 +129,7 @@ class PerfettoPlan {
 
   // Numbers of texts.
   uint64_t NameOf(uint32_t span) const;
-  uint64_t Name(StringId id) const { return names_.Of(Row(id)); }
+  uint64_t Name(StringId id) const { return names_.Of(NameRow(id)); }
   uint64_t MemoryName() const { return names_.ids().size() + overloads_.size() + 1; }  // "[memory]", of allocations
   uint64_t Category(StringId id) const { return categories_.Of(Row(id)); }
   uint64_t ArgumentText(ArgsId args, KnownAnnotation which) const {
@@ -157,6 +157,8 @@ class PerfettoPlan {
   uint64_t flows_back_in_time() const { return flows_back_; }
 
  private:
+  // Of a file that lost its texts a span may have no name.
+  static uint32_t NameRow(StringId id) { return id == StringId::kNone ? Row(StringId::kEmpty) : Row(id); }
   void FindTexts();
   void FindMembers(StringId extra);
   void PartAsyncSpans();
