@@ -167,7 +167,7 @@ void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, 
     } else if (IsOnlyDialectList(member)) {
       only_list = &member;
     } else if (!ReadKnown(member, row)) {
-      has_dialect_list |= member.key.text == "input_shapes";
+      has_dialect_list |= member.key.text == "input_shapes" || member.key.text == "shape";
       Keep(member);
     }
   }

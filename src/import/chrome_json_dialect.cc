@@ -52,6 +52,15 @@ bool JoinSlots(const JsonValue& value, std::string* list) {
   });
 }
 
+// "{64,3}"
+bool ReadMegEngineShape(std::string_view shape, std::string* dims) {
+  if (shape.size() < 2 || shape.front() != '{' || shape.back() != '}') return false;
+  shape = shape.substr(1, shape.size() - 2);
+  if (shape.find_first_not_of("0123456789,") != std::string_view::npos) return false;
+  dims->append("[").append(shape).append("]");
+  return true;
+}
+
 bool HasMember(std::string_view json, std::string_view key) {
   JsonScanner scanner(json);
   std::vector<JsonMember> members;
@@ -71,8 +80,12 @@ bool ReadDialectLists(const std::vector<JsonMember>& members, DialectLists* list
   for (const JsonMember& member : members) {
     const std::string_view key = member.key.text;
     if (key == kOnnxList) found = ReadOnnxLists(member.value, lists);
+    const JsonMember* types = Find(members, key == "shape" ? "dtype" : "input_dtypes");
+    if (key == "shape" && types != nullptr && types->value.is_string()) {
+      found = ReadMegEngineShape(member.value.text, &lists->dims);
+      AppendCleanJson(&lists->types, types->value);
+    }
     if (key != "input_shapes" || member.value.text == "{}") continue;
-    const JsonMember* types = Find(members, "input_dtypes");
     found = JoinSlots(member.value, &lists->dims) && types != nullptr && JoinSlots(types->value, &lists->types);
   }
   lists->dims += "]", lists->types += "]";

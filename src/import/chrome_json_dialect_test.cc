@@ -94,5 +94,19 @@ TEST(ChromeDialect, ReadsTheSlotsOfPaddleInTheirOrder) {
   EXPECT_EQ(lists.types, R"(["FP32", "INT64", "FP16"])");
 }
 
+TEST(ChromeDialect, ReadsTheShapeOfATensorOfMegEngine) {
+  const std::pair<const char*, const char*> shapes[] = {
+      {"{64,3}", "[[64,3]]"}, {"{}", "[[]]"}, {"64", ""}, {"{a}", ""}, {"{", ""}};
+  for (const auto& [shape, dims] : shapes) {
+    const std::string text = R"({"shape": ")" + std::string(shape) + R"(", "dtype": "Float32"})";
+    JsonScanner scanner(text);
+    std::vector<JsonMember> members;
+    ASSERT_TRUE(scanner.ReadMembers(&members));
+    DialectLists lists;
+    const bool found = ReadDialectLists(members, &lists);
+    EXPECT_EQ(found ? lists.dims : "", dims) << shape;
+  }
+}
+
 }  // namespace
 }  // namespace opscope

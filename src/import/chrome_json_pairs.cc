@@ -10,6 +10,15 @@
 namespace opscope {
 namespace {
 
+// What the members of an end say, where they say it; of two the later wins, as in `extra`.
+void TakeColumns(const SpanRow& end, SpanRow* begin) {
+  if (end.args != ArgsId::kNone) begin->args = end.args;
+  if (end.stack != StackId::kNone) begin->stack = end.stack;
+  if (end.sequence >= 0) begin->sequence = end.sequence, begin->forward_thread = end.forward_thread;
+  if (end.correlation != 0) begin->correlation = end.correlation;
+  if (end.external_id != 0) begin->external_id = end.external_id;
+}
+
 // Row numbers of `rows` ordered by `key`, equal keys in the order of the file.
 template <typename Rows, typename Key>
 std::vector<uint32_t> OrderBy(const Rows& rows, Key key) {
@@ -53,6 +62,7 @@ uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size
       builder_->AddProblem("mismatched_end", half.offset);
     }
     begin.row.duration = half.row.start - begin.row.start;
+    TakeColumns(half.row, &begin.row);
     begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
   }
   for (const uint32_t i : open) {
