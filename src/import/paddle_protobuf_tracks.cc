@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle_protobuf_tracks.h"
 
-#include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "base/text.h"
 
@@ -55,14 +55,16 @@ TrackId PaddleTracks::DeviceTrackOf(uint64_t device, uint64_t stream) {
 }
 
 void PaddleTracks::Name(const PaddleExtraInfo& names) {
+  std::unordered_map<std::string_view, std::string_view> name_of;
+  for (const auto& [key, value] : names)
+    name_of.try_emplace(key, value);
   for (const auto& [key, track] : threads_) {
     const auto [process, thread, is_python] = key;
     std::string name, number;
     AppendUint(&number, thread);
-    const auto known =
-        std::find_if(names.begin(), names.end(), [&number](const auto& pair) { return pair.first == number; });
+    const auto known = name_of.find(number);
     name.append("thread ").append(number).append(":");
-    if (known != names.end()) name.append(known->second);
+    if (known != name_of.end()) name.append(known->second);
     name += is_python ? "(Python)" : "(C++)";
     builder_->track(track).name = builder_->Intern(name);
   }

@@ -125,6 +125,42 @@ TEST(ProtoBombs, ABillionEmptyEventsStopAtTheMemoryLimit) {
   EXPECT_LT(CpuSeconds() - began, 20.0);
 }
 
+// What has to be looked up is found without a walk over all others.
+TEST(ProtoBombs, ManyOfEverythingTakeNoLongerThanTheyAreMany) {
+  constexpr int kMany = 100'000;
+  std::string planes, threads = kPaddle.substr(0, 9), events, keys = "{\"traceEvents\": []";
+  const std::string long_stat =
+      Field('\x2a', std::string("\x08\x01\x2a", 3) + std::string("\xff\xff\x03", 3) + std::string(65535, 'x'));
+  for (int i = 0; i < kMany; ++i) {
+    const std::string number = std::to_string(i);
+    std::string name, call;
+    protozero::pbf_writer(name).add_string(2, "/device:GPU:0 piece " + number);
+    planes += Field('\n', name + Field('\x1a', Field('\x22', std::string("\x10\x05", 2))));
+    protozero::pbf_writer writer(call);
+    writer.add_uint64(6, static_cast<uint64_t>(i));
+    threads += Field('\x1a', Field('\x12', Field('\x1a', call)));
+    std::string info;
+    protozero::pbf_writer info_writer(info);
+    info_writer.add_string(1, number);
+    info_writer.add_string(2, "t" + number);
+    threads += Field('\x22', info);
+    events += Field('\x22', std::string("\x08\x07\x22\x04\x08\x02\x20", 7) + static_cast<char>(i & 0x7f));
+    keys += ", \"k" + number + "\": 1";
+  }
+  std::string entry = std::string("\x08\x07", 2) + Field('\x12', std::string("\x12\x01n", 3) + long_stat + long_stat);
+  const std::string shared = Field('\n', kPlane + Field('\x1a', events) + Field('\x22', entry));
+  const double began = CpuSeconds();
+  EXPECT_EQ(Import(planes).value().processes().size(), static_cast<size_t>(kMany));
+  const Result<Trace> named = Import(threads);
+  EXPECT_EQ(named.value().tracks().size(), static_cast<size_t>(kMany));
+  EXPECT_EQ(named.value().text(named.value().tracks().name[kMany - 1]), "thread 99999:t99999(C++)");
+  const Result<Trace> events_of_a_name = Import(shared);
+  EXPECT_EQ(events_of_a_name.value().spans().size(), static_cast<size_t>(kMany));
+  EXPECT_LT(events_of_a_name.value().memory_bytes(), uint64_t{32} << 20);
+  EXPECT_EQ(Import(keys + "}").value().metadata().size(), static_cast<size_t>(kMany));
+  EXPECT_LT(CpuSeconds() - began, 20.0);
+}
+
 TEST(ProtoBombs, NamesAndEventsStopAtTheMemoryLimit) {
   std::string names, events;
   protozero::pbf_writer plane_writer(names);

@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -144,7 +145,7 @@ class XSpaceFile {
   }
 
   void ReadPlane(ProtoReader message) {
-    const XPlaneNames names = ReadNames(message, true);
+    XPlaneNames names = ReadNames(message, true);
     XPlane plane = ReadPlaneHead(message);
     XEventFacts facts;
     ReadPlaneStats(message, names, &facts);
@@ -154,7 +155,7 @@ class XSpaceFile {
       std::from_chars(facts.members.data() + id + 14, facts.members.data() + facts.members.size(), plane.process_id);
     ProcessId process = ProcessId::kNone;
     while (!stopped_ && message.Next()) {
-      if (message.field() == 3 && message.is_bytes()) ReadLine(message.message(), plane, names, &process);
+      if (message.field() == 3 && message.is_bytes()) ReadLine(message.message(), plane, &names, &process);
     }
     NoteDamage(message);
   }
@@ -184,7 +185,7 @@ class XSpaceFile {
     return line;
   }
 
-  void ReadLine(ProtoReader message, const XPlane& plane, const XPlaneNames& names, ProcessId* process) {
+  void ReadLine(ProtoReader message, const XPlane& plane, XPlaneNames* names, ProcessId* process) {
     XLine line = ReadLineHead(message);
     const int64_t epoch = builder_->info().epoch_ns;
     if (epoch != 0 && line.timestamp_ns >= epoch) line.timestamp_ns -= epoch;
@@ -200,8 +201,10 @@ class XSpaceFile {
     if (*process == ProcessId::kNone) {
       // The pieces of a device, or of a host, are processes of their own, and so are their numbers.
       int64_t pid = plane.device >= 0 ? plane.device : plane.process_id;
-      while (!pids_.insert(pid).second)
-        pid += 1000;
+      int64_t& later = later_with_pid_[pid];
+      while (!pids_.insert(pid + 1000 * later).second)
+        ++later;
+      pid += 1000 * later;
       *process = builder_->AddProcess({.pid = pid, .name = builder_->Intern(plane.name)});
     }
     TrackRow row;
@@ -217,8 +220,7 @@ class XSpaceFile {
     track_ = builder_->AddTrack(row);
   }
 
-  void AddEvent(ProtoReader message, const XLine& line, const XPlane& plane, const XPlaneNames& names,
-                ProcessId* process) {
+  void AddEvent(ProtoReader message, const XLine& line, const XPlane& plane, XPlaneNames* names, ProcessId* process) {
     const size_t offset = message.offset();
     int64_t metadata_id = 0, offset_ps = 0, duration_ps = 0;
     bool is_sum = false;
@@ -226,7 +228,7 @@ class XSpaceFile {
     while (message.NextWhole()) {
       if (message.field() == 4 && message.is_bytes()) {
         ProtoReader stat = message.message();
-        if (!names.ReadStat(&stat, &facts)) return NoteDamage(stat);
+        if (!names->ReadStat(&stat, &facts)) return NoteDamage(stat);
       } else if (message.is_number()) {
         if (message.field() == 1) metadata_id = message.signed_number();
         if (message.field() == 2) offset_ps = message.signed_number();
@@ -247,14 +249,14 @@ class XSpaceFile {
     AddSpan(row, facts, offset);
   }
 
-  void Name(const XPlaneNames& names, int64_t id, size_t offset, XEventFacts* facts, SpanRow* row) {
-    const XEventName* name = names.FindEvent(id);
+  void Name(XPlaneNames* names, int64_t id, size_t offset, XEventFacts* facts, SpanRow* row) {
+    XEventName* name = names->FindEvent(id);
     if (name == nullptr) {
       row->name = builder_->Intern("event " + std::to_string(id));
       BadValue(offset);
     } else {
       row->name = builder_->Intern(name->display_name.empty() ? name->name : name->display_name);
-      if (!names.ReadShared(*name, facts)) BadValue(offset);
+      if (!names->AddShared(name, facts)) BadValue(offset);
       if (!name->display_name.empty() && name->name != name->display_name) AddLongName(name->name, facts);
     }
     if (facts->left_out) BadValue(offset);
@@ -318,6 +320,7 @@ class XSpaceFile {
   TrackId track_ = TrackId::kNone;  // of the line that is read, once it has an event
   TrackKind kind_ = TrackKind::kThread;
   std::unordered_set<int64_t> pids_;
+  std::unordered_map<int64_t, int64_t> later_with_pid_;
   uint64_t names_bytes_ = 0;  // of the plane that is read
   bool calls_seen_ = false;
   bool stopped_ = false;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "base/text.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kLongestBytes = 4096;  // HLO modules and other messages are no facts to look at
 constexpr size_t kLongestShared = 1024;
+constexpr size_t kMostShared = 4096;  // of the members that all events of a name have
 constexpr uint32_t kMostMembers = 64;
 
 struct XStatValue {
@@ -115,8 +117,15 @@ void NoteKind(std::string_view name, XEventFacts* facts) {
   if (name == "memset_details") facts->is_set = true;
 }
 
-bool HasMember(std::string_view members, std::string_view quoted_key) {
-  return members.find(quoted_key) != std::string_view::npos;
+// The first one counts: events say some things twice, from the inside out.
+void AddMember(const XSharedFacts::Member& member, XEventFacts* facts) {
+  if (facts->members.find(member.key) != std::string::npos) return;
+  if (facts->member_count++ >= kMostMembers) {
+    facts->left_out = true;
+    return;
+  }
+  if (!facts->members.empty()) facts->members += ", ";
+  facts->members += member.text;
 }
 
 // The key and the message of an entry of a map.
@@ -162,7 +171,7 @@ bool XPlaneNames::AddStatName(ProtoReader* entry) {
   return !metadata.failed();
 }
 
-const XEventName* XPlaneNames::FindEvent(int64_t id) const {
+XEventName* XPlaneNames::FindEvent(int64_t id) {
   const auto found = events_.find(id);
   return found == events_.end() ? nullptr : &found->second;
 }
@@ -172,36 +181,64 @@ std::string_view XPlaneNames::StatName(int64_t id) const {
   return found == stats_.end() ? std::string_view() : found->second;
 }
 
-bool XPlaneNames::ReadStat(ProtoReader* stat, XEventFacts* facts, bool is_shared) const {
+// A fact that is a column goes there, any other becomes `member`.
+bool XPlaneNames::ReadFact(ProtoReader* stat, bool is_shared, XEventFacts* facts, XSharedFacts::Member* member) const {
   XStatValue value;
   if (!ReadValue(stat, &value)) return false;
   if (value.kind == XStatValue::Kind::kReference) value.text = StatName(static_cast<int64_t>(value.bits));
   const std::string_view name = StatName(value.id);
   if (TakeKnown(name, value, facts)) return true;
   NoteKind(name, facts);
-  std::string key;
-  AppendJsonString(&key, name.empty() ? "stat " + std::to_string(value.id) : std::string(name));
-  key += ": ";
-  // The first one counts: events say some things twice, from the inside out.
-  if (HasMember(facts->members, key)) return true;
-  if (facts->member_count++ >= kMostMembers) {
-    facts->left_out = true;
-    return true;
-  }
-  if (!facts->members.empty()) facts->members += ", ";
-  facts->members += key;
-  AppendValue(&facts->members, value, is_shared);
+  AppendJsonString(&member->key, name.empty() ? "stat " + std::to_string(value.id) : std::string(name));
+  member->key += ": ";
+  member->text = member->key;
+  AppendValue(&member->text, value, is_shared);
   return true;
 }
 
-bool XPlaneNames::ReadShared(const XEventName& name, XEventFacts* facts) const {
-  ProtoReader metadata(name.stats, file_);
-  while (metadata.NextWhole()) {
-    if (metadata.field() != 5 || !metadata.is_bytes()) continue;
-    ProtoReader stat = metadata.message();
-    if (!ReadStat(&stat, facts, true)) return false;
+bool XPlaneNames::ReadStat(ProtoReader* stat, XEventFacts* facts) const {
+  XSharedFacts::Member member;
+  if (!ReadFact(stat, false, facts, &member)) return false;
+  if (!member.key.empty()) AddMember(member, facts);
+  return true;
+}
+
+XSharedFacts XPlaneNames::ReadShared(std::string_view metadata) const {
+  XSharedFacts shared;
+  size_t size = 0;
+  ProtoReader reader(metadata, file_);
+  while (reader.NextWhole()) {
+    if (reader.field() != 5 || !reader.is_bytes()) continue;
+    ProtoReader stat = reader.message();
+    XSharedFacts::Member member;
+    if (!ReadFact(&stat, true, &shared.columns, &member)) {
+      shared.whole = false;
+      break;
+    }
+    if (member.key.empty()) continue;
+    size += member.text.size();
+    if (size > kMostShared) {
+      shared.columns.left_out = true;
+      break;
+    }
+    shared.members.push_back(std::move(member));
   }
-  return !metadata.failed();
+  shared.whole = shared.whole && !reader.failed();
+  return shared;
+}
+
+bool XPlaneNames::AddShared(XEventName* name, XEventFacts* facts) const {
+  if (!name->shared) name->shared = ReadShared(name->stats);
+  const XEventFacts& columns = name->shared->columns;
+  if (facts->correlation == 0) facts->correlation = columns.correlation;
+  if (!facts->step) facts->step = columns.step;
+  facts->is_op |= columns.is_op;
+  facts->is_copy |= columns.is_copy;
+  facts->is_set |= columns.is_set;
+  facts->left_out |= columns.left_out;
+  for (const XSharedFacts::Member& member : name->shared->members)
+    AddMember(member, facts);
+  return name->shared->whole;
 }
 
 }  // namespace opscope

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "import/proto_reader.h"
 
@@ -31,9 +32,20 @@ struct XEventFacts {
   bool left_out = false;  // there were more members than an event is thought to have
 };
 
+// The stats that all events of a name share, read once.
+struct XSharedFacts {
+  XEventFacts columns;  // without members
+  struct Member {
+    std::string key, text;  // `"key": ` and with its value
+  };
+  std::vector<Member> members;
+  bool whole = true;
+};
+
 struct XEventName {
   std::string_view name, display_name;
   std::string_view stats;  // the whole XEventMetadata message, for its stats
+  std::optional<XSharedFacts> shared;
 };
 
 class XPlaneNames {
@@ -45,16 +57,19 @@ class XPlaneNames {
   bool AddStatName(ProtoReader* entry);
 
   uint64_t memory_bytes() const { return (events_.size() + stats_.size()) * 100; }  // about
-  const XEventName* FindEvent(int64_t id) const;
+  XEventName* FindEvent(int64_t id);
   std::string_view StatName(int64_t id) const;  // "" when it is not there
 
-  // Adds one XStat. False: it is damaged or cut. Texts that many events can share are kept up to a kilobyte in each, so
-  // that a small file cannot become a large one.
-  bool ReadStat(ProtoReader* stat, XEventFacts* facts, bool is_shared = false) const;
-  // Adds the stats that all events of this name share, those that `facts` has not by itself.
-  bool ReadShared(const XEventName& name, XEventFacts* facts) const;
+  // Adds one XStat. False: it is damaged or cut. Texts that many events can share are kept up to a kilobyte in each,
+  // and four of them in all, so that a small file cannot become a large one.
+  bool ReadStat(ProtoReader* stat, XEventFacts* facts) const;
+  // Adds the stats that all events of this name share, those that `facts` has not by itself. False: one is damaged.
+  bool AddShared(XEventName* name, XEventFacts* facts) const;
 
  private:
+  bool ReadFact(ProtoReader* stat, bool is_shared, XEventFacts* facts, XSharedFacts::Member* member) const;
+  XSharedFacts ReadShared(std::string_view metadata) const;
+
   std::string_view file_;
   std::unordered_map<int64_t, XEventName> events_;
   std::unordered_map<int64_t, std::string_view> stats_;

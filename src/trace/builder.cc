@@ -4,6 +4,7 @@
 #include "trace/builder.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ namespace opscope {
 struct TraceBuilder::Pending {
   std::vector<ProcessRow> processes;
   std::vector<TrackRow> tracks;
-  std::vector<Nesting> nesting;  // by track
+  std::vector<Nesting> nesting;                          // by track
+  std::unordered_map<uint32_t, size_t> row_of_metadata;  // by key
   bool has_python_calls = false;
   bool fill_stacks = false;
 };
@@ -272,11 +274,10 @@ ArgsId TraceBuilder::AddArguments(std::span<const ArgumentRow> arguments) {
 void TraceBuilder::AddMetadata(std::string_view key, std::string_view json) {
   MetadataTable& table = storage_->metadata;
   const StringId id = Intern(key), value = Intern(json);
-  for (size_t row = 0; row < table.key.size(); ++row) {
-    if (table.key[row] == id) {
-      table.json[row] = value;
-      return;
-    }
+  const auto [found, added] = pending_->row_of_metadata.try_emplace(Row(id), table.key.size());
+  if (!added) {
+    table.json[found->second] = value;
+    return;
   }
   table.key.push_back(id);
   table.json.push_back(value);
