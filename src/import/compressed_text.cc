@@ -24,8 +24,8 @@ struct CompressedText::Buffer {
   size_t used = 0;
 };
 
-CompressedText::CompressedText(std::span<const std::byte> bytes, CompressedFormat format)
-    : total_bytes_(bytes.size()), pieces_(PieceReader::Create(bytes, format)) {
+CompressedText::CompressedText(std::span<const std::byte> bytes, CompressedFormat format, bool is_file_mapping)
+    : bytes_(bytes), behind_(bytes, is_file_mapping), pieces_(PieceReader::Create(bytes, format)) {
 }
 
 void CompressedText::Produce(std::unique_lock<std::mutex>* lock) {
@@ -118,6 +118,10 @@ void CompressedText::GiveBack(const TextBlock& rest) {
   joined->used = rest.text.size() + text_.size();
   text_ = {reinterpret_cast<const char*>(joined->data.get()), joined->used};
   buffer_ = std::move(joined);
+}
+
+void CompressedText::Release(uint64_t) {
+  behind_.Drop(pieces_->consumed());
 }
 
 uint64_t CompressedText::memory_bytes() const {

@@ -21,15 +21,17 @@ namespace opscope {
 
 class CompressedText : public TextSource {
  public:
-  CompressedText(std::span<const std::byte> bytes, CompressedFormat format);
+  // is_file_mapping: as of PlainText.
+  CompressedText(std::span<const std::byte> bytes, CompressedFormat format, bool is_file_mapping = false);
 
   void Extend(size_t size) override;
   TextBlock Take(size_t size) override;
   void GiveBack(const TextBlock& rest) override;
+  void Release(uint64_t before) override;
   bool WorkAhead() override;
   uint64_t memory_bytes() const override;
   uint64_t bytes_read() const override { return pieces_->consumed(); }
-  uint64_t total_bytes() const override { return total_bytes_; }
+  uint64_t total_bytes() const override { return bytes_.size(); }
   TextEnd end() const override { return ended_ ? pieces_->end() : TextEnd{}; }
 
  private:
@@ -38,7 +40,8 @@ class CompressedText : public TextSource {
   void Produce(std::unique_lock<std::mutex>* lock);
   void Append(const TextPiece& piece, size_t wanted);
 
-  const uint64_t total_bytes_;
+  const std::span<const std::byte> bytes_;
+  PagesBehind behind_;
   std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
   mutable std::mutex mutex_;
   std::condition_variable changed_;

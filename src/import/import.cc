@@ -96,9 +96,9 @@ Status ImportWholeContent(const Format& format, std::span<const std::byte> bytes
   return {};
 }
 
-Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compression, std::string_view name,
-                        const ImportOptions& options, TraceBuilder* builder) {
-  CompressedText text(bytes, compression);
+Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compression, bool is_file_mapping,
+                        std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+  CompressedText text(bytes, compression, is_file_mapping);
   text.Extend(kHeadBytes);
   if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
   const Result<const Format*> format = FindFormat(HeadOf(text.text()), name);
@@ -119,7 +119,7 @@ Result<Trace> Import(std::span<const std::byte> bytes, bool is_file_mapping, std
   const CompressedFormat compression = DetectCompression(bytes);
   const Status imported = compression == CompressedFormat::kNone
                               ? ImportPlain(bytes, is_file_mapping, name, options, &builder)
-                              : ImportCompressed(bytes, compression, name, options, &builder);
+                              : ImportCompressed(bytes, compression, is_file_mapping, name, options, &builder);
   if (!imported.ok()) return imported.error();
   ReadRanks(&builder);
   if (options.on_progress) options.on_progress(bytes.size(), bytes.size());

@@ -8,7 +8,7 @@
 namespace opscope {
 
 PlainText::PlainText(std::span<const std::byte> bytes, bool is_file_mapping)
-    : bytes_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), is_file_mapping_(is_file_mapping) {
+    : bytes_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), behind_(bytes, is_file_mapping) {
   ended_ = bytes_.empty();
 }
 
@@ -31,12 +31,15 @@ void PlainText::GiveBack(const TextBlock& rest) {
 }
 
 void PlainText::Release(uint64_t before) {
+  behind_.Drop(before);
+}
+
+void PagesBehind::Drop(uint64_t before) {
   constexpr uint64_t kStep = uint64_t{4} << 20;
   before &= ~(kStep - 1);
-  if (!is_file_mapping_ || before <= released_) return;
-  // The mapping begins at a page.
-  madvise(const_cast<char*>(bytes_.data()) + released_, static_cast<size_t>(before - released_), MADV_DONTNEED);
-  released_ = before;
+  if (!is_file_mapping_ || before <= dropped_) return;
+  madvise(const_cast<std::byte*>(bytes_.data()) + dropped_, static_cast<size_t>(before - dropped_), MADV_DONTNEED);
+  dropped_ = before;
 }
 
 }  // namespace opscope

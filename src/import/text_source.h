@@ -59,6 +59,20 @@ class TextSource {
   bool ended_ = false;
 };
 
+// The pages of a file mapping that were read: dropped, they do not count as memory of this process, and can be read
+// again.
+class PagesBehind {
+ public:
+  PagesBehind(std::span<const std::byte> bytes, bool is_file_mapping)
+      : bytes_(bytes), is_file_mapping_(is_file_mapping) {}
+  void Drop(uint64_t before);
+
+ private:
+  std::span<const std::byte> bytes_;  // from the beginning of a page
+  bool is_file_mapping_;
+  uint64_t dropped_ = 0;
+};
+
 // Bytes that lie in memory already. `is_file_mapping`: pages behind the cursor are dropped; they can be read again.
 class PlainText : public TextSource {
  public:
@@ -71,8 +85,7 @@ class PlainText : public TextSource {
 
  private:
   std::string_view bytes_;
-  bool is_file_mapping_;
-  uint64_t released_ = 0;
+  PagesBehind behind_;
 };
 
 }  // namespace opscope
