@@ -18,7 +18,7 @@ class EventTree {
   explicit EventTree(const EventColumns& columns)
       : trace_(columns.shared_trace()),
         events_(columns.shared_events()),
-        keys_(WithoutGil([&] { return FindTensorKeys(*trace_); })) {}
+        keys_(WithoutGil([&] { return FindTensorKeys(*trace_, &storages_); })) {}
 
   nb::list Roots() const {
     nb::list rows;
@@ -73,9 +73,9 @@ class EventTree {
     if ((events_->flags[row] & function_event_flags::kMemory) == 0) return nb::none();
     const uint32_t at = events_->allocation[row];
     const AllocationColumns& rows = trace_->allocations();
-    const uint32_t key = keys_.of_allocation[at];
+    const uint32_t storage = storages_.of_allocation[at];
     return nb::make_tuple(rows.address[at], rows.bytes[at], rows.total_allocated[at], rows.total_reserved[at],
-                          rows.device_type[at], rows.device[at], TensorNumber(key), KeyNumber(key));
+                          rows.device_type[at], rows.device[at], TensorNumber(storage), StorageNumber(storage));
   }
 
   // {address of an object: (row of the call in which it was first seen or None, [(role, tensor as in Inputs), ...])}.
@@ -104,10 +104,15 @@ class EventTree {
     return static_cast<size_t>(std::lower_bound(spans.begin(), spans.end(), span) - spans.begin());
   }
 
-  nb::object TensorNumber(uint32_t key) const {
-    return key == kNoKey ? nb::none() : nb::object(nb::int_(keys_.keys[key].tensor));
+  nb::object TensorNumber(uint32_t storage) const {
+    const uint32_t tensor = storage == kNoKey ? kNoKey : storages_.tensor[storage];
+    return tensor == kNoKey ? nb::none() : nb::object(nb::int_(tensor));
   }
-  static nb::object KeyNumber(uint32_t key) { return key == kNoKey ? nb::none() : nb::object(nb::int_(key)); }
+  static nb::object StorageNumber(uint32_t storage) {
+    return storage == kNoKey ? nb::none() : nb::object(nb::int_(storage + 1));
+  }
+
+  static nb::object Address(uint64_t address) { return address == 0 ? nb::none() : nb::object(nb::int_(address)); }
 
   static nb::tuple Shape(const Trace& trace, const Argument& argument) {
     nb::list sizes, strides;
@@ -126,20 +131,20 @@ class EventTree {
     if (at >= tensors.size() || tensors.span[at] != span) {
       return nb::make_tuple(shape, nb::none(), nb::none(), 0, -1, nb::none(), nb::none());
     }
-    const uint32_t key = keys_.of_tensor[at];
+    const uint32_t storage = storages_.of_tensor[at];
     const nb::object object = tensors.tensor[at] == 0 ? nb::none() : nb::object(nb::int_(tensors.tensor[at]));
-    return nb::make_tuple(shape, object, tensors.storage[at], tensors.device_type[at], tensors.device[at],
-                          TensorNumber(key), KeyNumber(key));
+    return nb::make_tuple(shape, object, Address(tensors.storage[at]), tensors.device_type[at], tensors.device[at],
+                          TensorNumber(storage), StorageNumber(storage));
   }
 
   // What is held tells no shape; the first operator that took the tensor does.
   nb::object HeldTensor(size_t at) {
     const HeldTensorColumns& held = trace_->held_tensors();
-    const uint32_t key = keys_.of_held[at];
+    const uint32_t storage = storages_.of_held[at];
     nb::object shape = nb::none();
     if (const Argument* seen = FirstUse(held.tensor[at]); seen != nullptr) shape = Shape(*trace_, *seen);
-    return nb::make_tuple(shape, held.tensor[at], held.storage[at], held.device_type[at], held.device[at],
-                          TensorNumber(key), KeyNumber(key), held.bytes[at]);
+    return nb::make_tuple(shape, held.tensor[at], Address(held.storage[at]), held.device_type[at], held.device[at],
+                          TensorNumber(storage), StorageNumber(storage), held.bytes[at]);
   }
 
   const Argument* FirstUse(uint64_t tensor) {
@@ -182,6 +187,7 @@ class EventTree {
 
   std::shared_ptr<const Trace> trace_;
   std::shared_ptr<const FunctionEvents> events_;
+  TensorStorages storages_;
   TensorKeys keys_;
   std::optional<std::unordered_map<uint64_t, const Argument*>> first_uses_;  // by number of the object
 };

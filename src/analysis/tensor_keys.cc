@@ -75,10 +75,12 @@ class Finder {
     found_.of_allocation.assign(trace.allocations().size(), kNoKey);
   }
 
-  TensorKeys Find() {
+  TensorKeys Find(TensorStorages* storages) {
     for (const StorageEvent& event : EventsInOrder(trace_))
       Follow(event);
-    NumberTensors();
+    if (storages != nullptr) *storages = {found_.of_tensor, found_.of_held, found_.of_allocation, {}};
+    std::vector<uint32_t> tensor_of = NumberTensors();
+    if (storages != nullptr) storages->tensor = std::move(tensor_of);
     return std::move(found_);
   }
 
@@ -142,7 +144,7 @@ class Finder {
   }
 
   // As torch groups them: pairs in order, each storage stays with the first tensor that it came to.
-  void NumberTensors() {
+  std::vector<uint32_t> NumberTensors() {
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
     std::vector<uint32_t> tensor_of(storages_.size(), kNoKey);
@@ -166,6 +168,7 @@ class Finder {
         if (row != kNoKey) row = key_of[row];
       }
     }
+    return tensor_of;
   }
 
   const Trace& trace_;
@@ -179,8 +182,8 @@ class Finder {
 
 }  // namespace
 
-TensorKeys FindTensorKeys(const Trace& trace) {
-  return Finder(trace).Find();
+TensorKeys FindTensorKeys(const Trace& trace, TensorStorages* storages) {
+  return Finder(trace).Find(storages);
 }
 
 }  // namespace opscope

@@ -30,6 +30,13 @@ struct TensorKeys {
   std::vector<uint32_t> of_tensor, of_held, of_allocation;
 };
 
-[[nodiscard]] TensorKeys FindTensorKeys(const Trace& trace);
+// The same for every storage, in order of first appearance, also those without an address and without a tensor: what
+// torch's event tree calls `id` and `allocation_id`.
+struct TensorStorages {
+  std::vector<uint32_t> of_tensor, of_held, of_allocation;  // by row of the table: a storage
+  std::vector<uint32_t> tensor;                             // by storage: number of its tensor, kNoKey: none
+};
+
+[[nodiscard]] TensorKeys FindTensorKeys(const Trace& trace, TensorStorages* storages = nullptr);
 
 }  // namespace opscope
