@@ -94,7 +94,10 @@ int InstanceOf(at::RecordFunctionCallback::StartCallback start) {
 
 bool ThisThreadHolds(at::CallbackHandle handle) {
   const auto& entries = at::get_record_function_tls_().sorted_tls_callbacks_;
-  return std::any_of(entries.begin(), entries.end(), [handle](const auto& entry) { return entry.handle_ == handle; });
+  for (const auto& entry : entries) {  // one, mostly: std::any_of is made for many
+    if (entry.handle_ == handle) return true;
+  }
+  return false;
 }
 
 // Removes our disarmed callbacks from this thread's list.
