@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every field of torch's _ExperimentalConfig has its effect, or is refused by name."""
 
+import decimal
 import json
 import pickle
 import threading
@@ -150,7 +151,8 @@ def frames_around_steps(module, folder, **fields):
             torch.ones(2).add(1.0)
             prof.step()
     prof.export_chrome_trace(str(folder / "x.json"))
-    events = json.loads((folder / "x.json").read_text())["traceEvents"]
+    # Exact: a double has no thousandths of so many microseconds.
+    events = json.loads((folder / "x.json").read_text(), parse_float=decimal.Decimal)["traceEvents"]
     steps = [e for e in events if e["name"].startswith("ProfilerStep#") and e["cat"] == "user_annotation"]
     calls = [e for e in events if e.get("cat") == "python_function"]
     found = []
@@ -175,3 +177,38 @@ def test_adjusted_steps_begin_in_the_call_that_ends_them(tmp_path):
     assert found == expected
     plain, parents = frames_around_steps(ours, tmp_path)
     assert not {"step"} & {name for name, _, _ in plain} and "step" not in parents
+
+
+def test_trace_only_beside_stacks_warns_and_is_left_out():
+    import torch.profiler as theirs
+
+    import opscope.torch as ours
+
+    for module in (theirs, ours):
+        config = module._ExperimentalConfig(trace_only=True)
+        with pytest.warns(UserWarning, match="trace_only=True is incompatible with with_stack=True"):
+            prof = module.profile(activities=[module.ProfilerActivity.CPU], with_stack=True, experimental_config=config)
+        assert config.trace_only and not prof.experimental_config.trace_only
+        with prof:
+            pass
+        assert len(prof.events()) > 0
+
+
+def test_what_is_no_config_or_no_activity_is_refused_as_by_torch():
+    import torch.profiler as theirs
+
+    import opscope.torch as ours
+
+    for module in (theirs, ours):
+        with pytest.raises(AttributeError, match="'int' object has no attribute 'trace_only'"):
+            module.profile(activities=[module.ProfilerActivity.CPU], experimental_config=5, with_stack=True)
+        with pytest.raises(AssertionError, match="No valid profiler activities found"):
+            module.profile(activities=[1])
+        with pytest.raises(TypeError, match="Expected ProfilerActivity or dict, got <class 'int'>"):
+            module.profile(activities=[module.ProfilerActivity.CPU, 1])
+        with pytest.raises(AttributeError, match="^'FunctionEvent' object has no attribute 'nope'$"):
+            with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+                import torch
+
+                torch.ones(2)
+            prof.events().table(sort_by="nope")

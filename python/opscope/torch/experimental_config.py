@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
+import warnings
+
+from torch._C._profiler import _ExperimentalConfig
 
 from .errors import UnsupportedFeature
 
@@ -43,6 +47,22 @@ def read_experimental_config(config) -> dict:
     if custom:
         raise _unsupported("experimental_config with custom_profiler_config", "there is no other collector to set up")
     return fields
+
+
+def without_trace_only(config, with_stack: bool):
+    """The config, or a copy where it asks for ``trace_only`` beside stacks, which need the events, as torch warns."""
+    if config is not None and not isinstance(config, _ExperimentalConfig):
+        config.trace_only  # noqa: B018  (torch's AttributeError for what is no config)
+    if config is None or not with_stack or not getattr(config, "trace_only", False):
+        return config
+    warnings.warn(
+        "trace_only=True is incompatible with with_stack=True (stack traces require event post-processing). "
+        "Disabling trace_only.",
+        stacklevel=4,
+    )
+    config = copy.copy(config)
+    config.trace_only = False
+    return config
 
 
 def _unsupported(what: str, reason: str) -> UnsupportedFeature:

@@ -65,6 +65,7 @@ class FormattedTimesMixin:
 
 
 FunctionEvent = _core.FunctionEvent
+FunctionEvent.__name__ = "FunctionEvent"  # what AttributeErrors say: without the module
 
 
 class _Rest(FormattedTimesMixin):

@@ -17,7 +17,7 @@ from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
 from .clearing import tell_about_clearing
 from .errors import UnsupportedFeature
-from .experimental_config import read_experimental_config
+from .experimental_config import read_experimental_config, without_trace_only
 from .memory_timeline import MemoryTimeline
 from .profiler_config import new_trace_id
 from .recording import Recording
@@ -94,7 +94,7 @@ class _KinetoProfile(Views):
         self.profile_memory = profile_memory
         self.with_stack = with_stack
         self.with_modules = with_modules
-        self.experimental_config = experimental_config
+        self.experimental_config = without_trace_only(experimental_config, with_stack)
         self.execution_trace_observer = execution_trace_observer
         self.acc_events = acc_events
         self.custom_trace_id_callback = custom_trace_id_callback

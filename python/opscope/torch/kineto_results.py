@@ -14,6 +14,7 @@ from .function_event import KINETO_ARGS, _element
 from .lazy_list import unfilled_kind
 
 KinetoEvent = _core.KinetoEvent
+KinetoEvent.__name__ = "KinetoEvent"  # without the module
 
 
 def _kwinputs(self) -> dict:

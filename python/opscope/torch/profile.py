@@ -193,7 +193,8 @@ def _checked(returned: object, step: int) -> ProfilerAction:
 def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:
     groups: set = set()
     for item in supported_activities() if activities is None else activities:
-        groups.update(item if isinstance(item, dict) else (item,))
+        if isinstance(item, (dict, ProfilerActivity)):
+            groups.update(item if isinstance(item, dict) else (item,))
     if use_cuda is not None:
         warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=3)
         groups = groups | {ProfilerActivity.CUDA} if use_cuda else groups - {ProfilerActivity.CUDA}
