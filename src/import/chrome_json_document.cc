@@ -19,11 +19,20 @@ size_t BlanksAt(std::string_view text) {
   return std::min(text.find_first_not_of(" \t\r\n"), text.size());
 }
 
+// The limit is looked at between windows, so a window must be a small part of it.
+ChromeBlockSizes WithinLimit(ChromeBlockSizes sizes, const ImportOptions& options) {
+  constexpr uint64_t kSmallestWindow = uint64_t{4} << 10;
+  if (options.max_memory != 0)
+    sizes.first =
+        static_cast<size_t>(std::min<uint64_t>(sizes.first, std::max(options.max_memory / 8, kSmallestWindow)));
+  return sizes;
+}
+
 }  // namespace
 
 ChromeDocument::ChromeDocument(TextSource* source, const ImportOptions& options, const ChromeBlockSizes& sizes,
                                TraceBuilder* builder)
-    : source_(source), options_(options), sizes_(sizes), builder_(builder), join_(builder) {
+    : source_(source), options_(options), sizes_(WithinLimit(sizes, options)), builder_(builder), join_(builder) {
 }
 
 bool ChromeDocument::Fail(uint64_t offset, bool truncated, const char* complaint) {
