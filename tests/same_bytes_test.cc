@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <locale>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ std::vector<std::string> FindInputs() {
         if (file.path().stem() == "input") of_format.push_back(file.path().string());
     }
     std::sort(of_format.begin(), of_format.end());
-    of_format.resize(std::min<size_t>(of_format.size(), 5));
+    of_format.resize(std::min<size_t>(of_format.size(), 2));
     inputs.insert(inputs.end(), of_format.begin(), of_format.end());
   }
   return inputs;
@@ -58,8 +59,8 @@ TEST(SameBytes, DoNotDependOnTheEnvironment) {
       const std::string command = std::string(OPSCOPE_PROGRAM) + " " + verb + " " + input;
       const std::string expected = OutputOf("env " + environments[0] + " " + command);
       EXPECT_GT(expected.size(), 20u) << command;
-      for (const std::string& environment : environments)
-        EXPECT_EQ(OutputOf("env " + environment + " " + command), expected) << environment << " " << command;
+      for (size_t i = 1; i < std::size(environments); ++i)
+        EXPECT_EQ(OutputOf("env " + environments[i] + " " + command), expected) << environments[i] << " " << command;
     }
   }
 }
