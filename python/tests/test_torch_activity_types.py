@@ -5,6 +5,7 @@ import collections
 import json
 
 import pytest
+from torch_oracle import decodable
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -61,7 +62,7 @@ def test_the_file_has_the_types_that_were_named(types, tmp_path):
 
 def test_calls_of_python_are_a_type_too(tmp_path):
     for side in SIDES:
-        prof = recorded(module_named(side), ["PYTHON_FUNCTION"], with_stack=True)
+        prof = decodable(lambda side=side: recorded(module_named(side), ["PYTHON_FUNCTION"], with_stack=True))
         kinds = {row.get("cat") for row in rows_of_file(prof, tmp_path) if row["ph"] == "X"}
         assert kinds == {"python_function", "Trace"}
         assert {event.activity_type for event in prof.events()} >= {"cpu_op", "python_function", "user_annotation"}

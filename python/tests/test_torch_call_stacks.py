@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from torch_oracle import decodable
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -25,7 +26,10 @@ def both(program, **arguments):
     import opscope.torch
 
     program()
-    return [profile_with(module, program, **arguments) for module in (torch.profiler, opscope.torch)]
+    return [
+        decodable(lambda module=module: profile_with(module, program, **arguments))
+        for module in (torch.profiler, opscope.torch)
+    ]
 
 
 def without_address(text):

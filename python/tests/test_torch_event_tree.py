@@ -6,6 +6,7 @@ import io
 import re
 
 import pytest
+from torch_oracle import decodable
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -26,7 +27,10 @@ def both(program, **options):
     import opscope.torch
 
     program()
-    return [recorded(module, program, **options) for module in (opscope.torch, torch.profiler)]
+    return [
+        decodable(lambda module=module: recorded(module, program, **options))
+        for module in (opscope.torch, torch.profiler)
+    ]
 
 
 def tree_of(prof):

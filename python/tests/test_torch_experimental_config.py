@@ -8,6 +8,7 @@ import threading
 import warnings
 
 import pytest
+from torch_oracle import decodable
 
 pytestmark = pytest.mark.framework("torch")
 
@@ -146,10 +147,15 @@ def frames_around_steps(module, folder, **fields):
     config = module._ExperimentalConfig(**fields)
     plan = module.schedule(wait=0, warmup=0, active=3, repeat=1)
     arguments = {"activities": [module.ProfilerActivity.CPU], "schedule": plan, "with_stack": True}
-    with module.profile(experimental_config=config, **arguments) as prof:
-        for _ in range(3):
-            torch.ones(2).add(1.0)
-            prof.step()
+
+    def record():
+        with module.profile(experimental_config=config, **arguments) as prof:
+            for _ in range(3):
+                torch.ones(2).add(1.0)
+                prof.step()
+        return prof
+
+    prof = decodable(record)
     prof.export_chrome_trace(str(folder / "x.json"))
     # Exact: a double has no thousandths of so many microseconds.
     events = json.loads((folder / "x.json").read_text(), parse_float=decimal.Decimal)["traceEvents"]
