@@ -154,3 +154,25 @@ print(children(), sum(event.name == "aten::exp" for event in prof.events()))
 """
     done = programs.run(OPSCOPE + program, 120)
     assert (done.status, done.stdout, done.stderr) == (0, "[] 408\n", "")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ranges_of_data_pipes_are_torchs():
+    import torch.profiler
+    from torch.utils.data.datapipes.iter import IterableWrapper
+
+    import opscope.torch
+
+    def add_one(value):
+        return value + 1
+
+    asked_before = torch.autograd._profiler_enabled
+    found = []
+    for module in (torch.profiler, opscope.torch):
+        with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+            assert torch.autograd._profiler_enabled()
+            list(IterableWrapper(range(3)).map(add_one))
+        found.append([event.name for event in prof.events()])
+    assert found[0] == found[1]
+    assert len(found[0]) == 8 and found[0][0].startswith("Mapper(")
+    assert torch.autograd._profiler_enabled is asked_before and not asked_before()
