@@ -1,11 +1,13 @@
 // Any bytes through the Chrome JSON importer: a Trace or an error that names the input, never a crash.
-// What was read is exported, and our own export must be read back without loss.
+// Divided into small blocks it must give the same. What was read is exported, and our own export must be read back
+// without loss.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <span>
 #include <string>
 
 #include "import/importer.h"
+#include "import/text_source.h"
 #include "opscope/export.h"
 #include "opscope/result.h"
 #include "trace/builder.h"
@@ -14,6 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace opscope;
   TraceBuilder builder;
   const Status status = ImportChromeJson(std::as_bytes(std::span(data, size)), "input", {}, &builder);
+  TraceBuilder by_blocks;
+  PlainText source(std::as_bytes(std::span(data, size)), false);
+  const Status divided = ImportChromeText(&source, "input", {.max_threads = 1}, {.first = 5, .block = 40}, &by_blocks);
+  OPSCOPE_CHECK(divided.ok() == status.ok() && (status.ok() || divided.error().message == status.error().message));
   if (!status.ok()) {
     OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
     OPSCOPE_CHECK(status.error().message.starts_with("input: at byte "));
@@ -21,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const Trace trace = builder.Build();
   const std::string text = ChromeTraceText(trace).value();
+  OPSCOPE_CHECK(ChromeTraceText(by_blocks.Build()).value() == text);
   TraceBuilder again;
   OPSCOPE_CHECK(ImportChromeJson(std::as_bytes(std::span(text)), "export", {}, &again).ok());
   const Trace copy = again.Build();
