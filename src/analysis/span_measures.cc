@@ -99,7 +99,10 @@ void MeasureMemory(const Trace& trace, SpanMeasures* measures) {
     const uint32_t track = Row(allocations.track[i]);
     if (track >= trace.tracks().size()) continue;
     const int64_t row = innermost.At(track, allocations.time[i]);
-    if (row >= 0) measures->self_memory_bytes[static_cast<size_t>(row)] += allocations.bytes[i];
+    if (row < 0) continue;
+    // Sizes of hostile files wrap as the machine does.
+    int64_t& bytes = measures->self_memory_bytes[static_cast<size_t>(row)];
+    bytes = static_cast<int64_t>(static_cast<uint64_t>(bytes) + static_cast<uint64_t>(allocations.bytes[i]));
   }
 }
 
