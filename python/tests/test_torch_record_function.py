@@ -160,8 +160,35 @@ def test_a_future_ends_the_range():
     events = recorded(work)
     awaited, ones = (next(e for e in events if e.name == name) for name in ("awaited", "aten::ones"))
     assert inside["value"] == 42
-    assert awaited.is_async and awaited.self_cpu_time_total == 0
+    assert not awaited.is_async and ones.cpu_parent is awaited  # as in torch: it ended on its own thread
     assert awaited.time_range.end > ones.time_range.end
+
+
+@pytest.mark.parametrize("on_another_thread", [False, True])
+def test_a_range_that_awaits_a_future_is_torchs(on_another_thread):
+    import threading
+
+    import torch
+    import torch.profiler
+
+    import opscope.torch
+
+    def recorded_by(module):
+        future = torch.futures.Future()
+        with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+            with module.record_function("awaited") as label:
+                handed_on = label._call_end_callbacks_on_future(future)
+            torch.ones(1)
+            ends = threading.Thread(target=future.set_result, args=(42,))
+            ends.run() if not on_another_thread else (ends.start(), ends.join())
+            handed_on.wait()
+        parents = [event.cpu_parent and event.cpu_parent.name for event in prof.events()]
+        own = [event.self_cpu_time_total > 0 for event in prof.events()]
+        return [(event.name, event.is_async) for event in prof.events()], parents, own
+
+    theirs, ours = recorded_by(torch.profiler), recorded_by(opscope.torch)
+    assert ours == theirs
+    assert ours[0][0] == ("awaited", on_another_thread)
 
 
 def test_a_future_that_fails_hands_its_exception_on():
