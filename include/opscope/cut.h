@@ -14,10 +14,10 @@
 namespace opscope {
 
 // `spans`: one entry per span (SpanFilter::Select); those with 1 are kept, below the innermost kept span that was
-// around them, with their steps, arguments, stacks, calls and tensors (and steps without a span). Instants, counters, allocations and async spans
-// are kept from the first begin of a kept span to the last end of one; an arrow while both its ends are. Tracks and
-// processes without anything are left out. Times stay. The metadata "opscope_cut" has the numbers of spans before and
-// after, and `condition`. O(n).
+// around them, with their steps, arguments, stacks, calls and tensors (and steps without a span). Instants, counters,
+// allocations and async spans are kept from the first begin of a kept span to the last end of one; an arrow while both
+// its ends are. Tracks and processes without anything are left out. Times stay. The metadata "opscope_cut" has the
+// numbers of spans before and after, and `condition`. O(n).
 [[nodiscard]] Result<Trace> CutTrace(const Trace& trace, const std::vector<uint8_t>& spans,
                                      std::string_view condition = {});
 
