@@ -155,7 +155,8 @@ for name, (turn, key, shapes, most) in LOOPS.items():
     ours, theirs = least["ours"] - least["none"], least["theirs"] - least["none"]
     print(f"{{name}}: {{ours:.0f}} ns of CPU added, torch.profiler {{theirs:.0f}} ns,",
           f"{{counts['bytes'] / counts['recorded']:.1f}} bytes per event", file=sys.stderr)
-    print(rows == [EVENTS], counts["dropped"], counts["recorded"] >= EVENTS, ours < 0.7 * theirs,
+    # The price is judged in the full size only: in a few short turns what else the machine does can cost more.
+    print(rows == [EVENTS], counts["dropped"], counts["recorded"] >= EVENTS, {not SOAK} or ours < 0.7 * theirs,
           counts["bytes"] / counts["recorded"] < most)
     del prof; gc.collect()
 """
