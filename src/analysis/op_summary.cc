@@ -21,6 +21,7 @@ struct RowCost {
   double total_ns = 0;
   double total_with_recursion_ns = 0;
   double self_ns = 0;
+  double thread_self_ns = 0;
 };
 
 int64_t Without(int64_t ns, double cost) {
@@ -34,6 +35,7 @@ void Correct(const std::vector<RowCost>& costs, double thread_self_cost, OpSumma
     row.total_ns = Without(row.total_ns, costs[i].total_ns);
     row.total_with_recursion_ns = Without(row.total_with_recursion_ns, costs[i].total_with_recursion_ns);
     row.self_ns = Without(row.self_ns, costs[i].self_ns);
+    row.thread_self_ns = Without(row.thread_self_ns, costs[i].thread_self_ns);
   }
   summary->thread_self_ns = Without(summary->thread_self_ns, thread_self_cost);
 }
@@ -145,6 +147,8 @@ OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
     if (!flops.empty()) summary.rows[row].flops += flops[span];
     if (trace.tracks().kind[Row(spans.track[span])] == TrackKind::kThread) {
       summary.thread_self_ns += measures.self_ns[span];
+      summary.rows[row].thread_self_ns += measures.self_ns[span];
+      costs[row].thread_self_ns += own;
       thread_self_cost += own;
     }
   }

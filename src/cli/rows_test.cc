@@ -42,6 +42,16 @@ TEST_F(Cli, DevicesTellsTheBusyTimeOfEachStream) {
   EXPECT_EQ(devices["problems"].get_array().error(), simdjson::SUCCESS);
 }
 
+TEST_F(Cli, SharesOfSelfTimeAreOfThreadsAndNeverAboveTheWhole) {
+  Put("both.json", R"([
+{"ph":"X","name":"forward","cat":"user_annotation","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"forward","cat":"gpu_user_annotation","pid":0,"tid":7,"ts":0,"dur":900,"args":{"device":0,"stream":7}},
+{"ph":"X","name":"gemm","cat":"kernel","pid":0,"tid":7,"ts":10,"dur":40,"args":{"device":0,"stream":7}}])");
+  const std::string table = Run("summary both.json --csv").out;
+  EXPECT_NE(table.find("\r\nforward,2,1000000,1000000,1,"), std::string::npos) << table;
+  EXPECT_NE(table.find("\r\ngemm,1,40000,40000,0,"), std::string::npos) << table;
+}
+
 TEST_F(Cli, DevicesWithoutWorkSaysSo) {
   Put("none.json", "[]");
   const Outcome outcome = Run("devices none.json");

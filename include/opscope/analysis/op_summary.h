@@ -34,6 +34,7 @@ struct OpSummaryRow {
   int64_t total_ns = 0;                 // a span counts unless it lies inside a span of the same name on its track
   int64_t total_with_recursion_ns = 0;  // plain sum (what torch's table shows)
   int64_t self_ns = 0;                  // without direct children
+  int64_t thread_self_ns = 0;           // the part of that on threads (not on devices, not annotations of them)
   int64_t min_ns = 0;
   int64_t max_ns = 0;
   int64_t p50_ns = 0;  // durations that occurred: half, and 99 of 100, are not longer
@@ -58,10 +59,10 @@ struct OpSummary {
   std::optional<Correction> correction;  // times are without what recording took; no field is below 0
   int64_t thread_self_ns = 0;            // self time of all spans of threads: what shares are taken of
 
-  // Self time as a part of that of all threads; nullopt where that is 0.
+  // Self time on threads as a part of that of all spans; nullopt where that is 0.
   std::optional<double> ShareOf(const OpSummaryRow& row) const {
     if (thread_self_ns <= 0) return std::nullopt;
-    return static_cast<double>(row.self_ns) / static_cast<double>(thread_self_ns);
+    return static_cast<double>(row.thread_self_ns) / static_cast<double>(thread_self_ns);
   }
 };
 
