@@ -16,9 +16,9 @@
 #include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
 #include "import/importer.h"
-#include "import/malformed.h"
 #include "import/paddle_protobuf_messages.h"
 #include "import/paddle_protobuf_tracks.h"
+#include "import/proto_damage.h"
 #include "import/proto_reader.h"
 
 namespace opscope {
@@ -36,7 +36,7 @@ class PaddleDump {
     while (!stopped_ && reader.Next())
       ReadTopLevel(reader);
     NoteDamage(reader);
-    if (builder_->empty() && damage_ != nullptr) return MalformedAt(name, damaged_at_, damage_);
+    if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
     tracks_.Name(extra_info_);
     AddMetadata();
     builder_->info().format = "paddle-protobuf";
@@ -44,16 +44,8 @@ class PaddleDump {
   }
 
  private:
-  // What is behind a damaged message is found by the length of the one around it.
   void NoteDamage(const ProtoReader& reader) {
-    if (!reader.failed() || stopped_) return;
-    if (damage_ == nullptr) {
-      damage_ = reader.complaint();
-      damaged_at_ = reader.failed_offset();
-    }
-    if (reader.truncated() && builder_->HasProblem("truncated")) return;
-    builder_->AddProblem(reader.truncated() ? "truncated" : "damaged_record",
-                         static_cast<int64_t>(reader.failed_offset()), 1, reader.complaint());
+    if (!stopped_) damage_.Note(reader);
   }
 
   void ReadTopLevel(const ProtoReader& field) {
@@ -342,8 +334,7 @@ class PaddleDump {
   const ImportOptions& options_;
   TraceBuilder* builder_;
   bool stopped_ = false;
-  const char* damage_ = nullptr;  // the first
-  size_t damaged_at_ = 0;
+  ProtoDamage damage_{builder_};
   uint64_t span_index_ = 0;
   PaddleExtraInfo extra_info_;
   PaddleTracks tracks_;

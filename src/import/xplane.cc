@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "import/chrome_json_number.h"
 #include "import/importer.h"
-#include "import/malformed.h"
+#include "import/proto_damage.h"
 #include "import/proto_reader.h"
 #include "import/xplane_links.h"
 #include "import/xplane_stats.h"
@@ -75,7 +75,7 @@ class XSpaceFile {
       }
     }
     NoteDamage(reader);
-    if (builder_->empty() && damage_ != nullptr) return MalformedAt(name, damaged_at_, damage_);
+    if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
     for (const auto& [field, key] : {std::pair(2, "errors"), std::pair(3, "warnings"), std::pair(4, "hostnames")}) {
       if (!texts[field].empty()) builder_->AddMetadata(key, "[" + texts[field] + "]");
     }
@@ -86,14 +86,7 @@ class XSpaceFile {
 
  private:
   void NoteDamage(const ProtoReader& reader) {
-    if (!reader.failed() || stopped_) return;
-    if (damage_ == nullptr) {
-      damage_ = reader.complaint();
-      damaged_at_ = reader.failed_offset();
-    }
-    if (reader.truncated() && builder_->HasProblem("truncated")) return;
-    builder_->AddProblem(reader.truncated() ? "truncated" : "damaged_record",
-                         static_cast<int64_t>(reader.failed_offset()), 1, reader.complaint());
+    if (!stopped_) damage_.Note(reader);
   }
 
   // The plane "Task Environment", the last one, knows when the profile began; lines count from there.
@@ -324,8 +317,7 @@ class XSpaceFile {
   uint64_t names_bytes_ = 0;  // of the plane that is read
   bool calls_seen_ = false;
   bool stopped_ = false;
-  const char* damage_ = nullptr;  // the first
-  size_t damaged_at_ = 0;
+  ProtoDamage damage_{builder_};
 };
 
 }  // namespace
