@@ -202,3 +202,28 @@ def test_ranges_for_other_tools_are_torchs_own():
     with ours.profile() as prof, ours.emit_itt(enabled=False):
         work()
     assert "aten::mm" in {e.name for e in prof.function_events}
+
+
+def parsed(prof, **arguments):
+    return prof._parse_kineto_results(prof.kineto_results, **arguments)
+
+
+def test_raw_results_become_events_anew_as_often_as_one_asks():
+    for module in both():
+        prof = finished(module)
+        first, again = parsed(prof), parsed(prof, timeout_s=60.0)
+        assert [e.name for e in first] == [e.name for e in again]
+        assert {e.name for e in first} == {e.name for e in prof.function_events} and "aten::mm" in str(first)
+        assert first is not again and first is not prof.function_events
+
+
+def test_raw_results_become_no_events_when_the_time_is_over(caplog):
+    for module in both():
+        prof = finished(module)
+        caplog.clear()
+        assert len(parsed(prof, timeout_s=0.0)) < len(parsed(prof))
+        (record,) = caplog.records
+        assert record.name == "torch.autograd.profiler" and "timed out after 0.000 seconds" in record.getMessage()
+        assert len(prof.function_events) > 0
+        error, _ = outcome(lambda prof=prof: parsed(prof, timeout_s=-1.0))
+        assert error == (ValueError, "timeout_s must be non-negative")

@@ -80,6 +80,10 @@ class InnerProfile(DescribedConfig, EventResults):
             self._results = KinetoResults(self)
         return self._results
 
+    def _parse_kineto_results(self, result: KinetoResults, timeout_s: float | None = None):
+        """What torch's method of this name answers: events of a ``kineto_results``, in a list of their own."""
+        return result.parsed(timeout_s)
+
     def export_chrome_trace(self, path, metadata=None, use_python_export=False):
         """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""
         self.last_cycle_trace().export_chrome(

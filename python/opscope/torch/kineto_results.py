@@ -10,8 +10,10 @@ import json
 
 from .. import _core
 from .event_tree import EventTree, ProfilerEvent
+from .events import EventList
 from .function_event import KINETO_ARGS, _element
 from .lazy_list import unfilled_kind
+from .settings import checked_timeout
 
 KinetoEvent = _core.KinetoEvent
 KinetoEvent.__name__ = "KinetoEvent"  # without the module
@@ -69,6 +71,10 @@ class KinetoResults:
             self._events = _UnfilledKinetoEvents()
             self._events._columns = self._collected()
         return self._events
+
+    def parsed(self, timeout_s: float | None) -> EventList:
+        """Function events of this recording, made anew; none of them, and a warning, when the time is over."""
+        return self._recording.events_anew(checked_timeout(timeout_s, "timeout_s"))
 
     def save(self, path: str) -> None:
         """Writes the recording as Chrome trace JSON."""

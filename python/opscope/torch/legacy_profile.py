@@ -15,6 +15,7 @@ from .compile_support import compile_as
 from .event_results import EventResults
 from .inner_profile import ProfilerStats
 from .kineto_profile import _KinetoProfile
+from .kineto_results import KinetoResults
 from .profiler_config import DescribedConfig
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
 
@@ -157,6 +158,10 @@ class profile(DescribedConfig, EventResults):
     def _finished_or_new(self):
         # Asked before the block began torch has an empty list, and so does a recording that was not started.
         return self._profile.profiler or self._profile._new_recording(None)
+
+    def _parse_kineto_results(self, result: KinetoResults, timeout_s: float | None = None):
+        """What torch's method of this name answers: events of a ``kineto_results``, in a list of their own."""
+        return result.parsed(timeout_s)
 
     def export_chrome_trace(self, path, metadata=None, use_python_export=False):
         """Writes the recording as Chrome trace JSON."""

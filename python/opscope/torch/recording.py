@@ -204,9 +204,7 @@ class Recording(InnerProfile):
         began = time.perf_counter_ns()
         trace = self._whole_trace()
         self._stats.parse_kineto_call_duration_us = _microseconds_since(began)
-        limit = self._settings.post_processing_timeout_s
-        if limit is not None and (time.perf_counter_ns() - began) / 1e9 >= limit:
-            _log.warning("%s", _OUT_OF_TIME.format(limit))
+        if _is_out_of_time(began, self._settings.post_processing_timeout_s):
             self._events = _no_events(self.use_device)
             return self._events
         began = time.perf_counter_ns()
@@ -214,6 +212,12 @@ class Recording(InnerProfile):
         self._stats.function_events_build_tree_call_duration_us = _microseconds_since(began)
         self._stats.number_of_events = len(self._events)
         return self._events
+
+    def events_anew(self, limit: float | None) -> EventList:
+        """The events of this cycle alone, made for this call; none when reading took `limit` seconds."""
+        began = time.perf_counter_ns()
+        trace = self.last_cycle_trace()
+        return _no_events(self.use_device) if _is_out_of_time(began, limit) else self._events_of(trace)
 
     def _events_so_far(self) -> EventList:
         if not self._earlier:
@@ -237,6 +241,13 @@ class Recording(InnerProfile):
         columns = _core.FunctionEvents(self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True)
         columns.exposes_metadata = self._settings.expose_metadata
         return columns
+
+
+def _is_out_of_time(began: int, limit: float | None) -> bool:
+    if limit is None or (time.perf_counter_ns() - began) / 1e9 < limit:
+        return False
+    _log.warning("%s", _OUT_OF_TIME.format(limit))
+    return True
 
 
 def _microseconds_since(began: int) -> int:

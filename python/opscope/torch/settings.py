@@ -70,10 +70,10 @@ class RecordingSettings:
         return ALL_CALLS * bool(self.with_stack) | GARBAGE * bool(self.with_stack and self.python_gc)
 
 
-def checked_timeout(seconds: float | None) -> float | None:
+def checked_timeout(seconds: float | None, name: str = "post_processing_timeout_s") -> float | None:
     """The time that making the events may take; asked when a recording is prepared, as torch does."""
     if seconds is not None and seconds < 0:
-        raise ValueError("post_processing_timeout_s must be non-negative")
+        raise ValueError(f"{name} must be non-negative")
     return seconds
 
 
