@@ -102,6 +102,15 @@ def test_results_are_torchs(arguments):
     assert {e.name() for e in ours.kineto_results.events()} == {e.name() for e in theirs.kineto_results.events()}
 
 
+@pytest.mark.parametrize("use_kineto", [False, True])
+def test_a_device_that_a_program_registered_has_its_own_kind(monkeypatch, use_kineto):
+    import torch.autograd.profiler
+
+    monkeypatch.setattr(torch.autograd.profiler, "_get_privateuse1_backend_name", lambda: "their_device")
+    kinds = {module.profile(use_device="their_device", use_kineto=use_kineto).profiler_kind for module in both()}
+    assert len(kinds) == 1 and kinds != {torch.autograd.ProfilerState.KINETO}
+
+
 def test_its_text_is_the_table():
     for module in both():
         prof = module.profile()

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import warnings
 
-import torch
-from torch.autograd import ProfilerActivity
+import torch.autograd.profiler as _torchs_module
+from torch.autograd import ProfilerActivity, ProfilerState
 from torch.autograd.profiler import profile as _TorchsProfile
 
 from .actions import device_is_available
@@ -20,6 +20,7 @@ from .profiler_config import DescribedConfig
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
 
 _DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
+_KINDS_OF_PRIVATE = ProfilerState.KINETO_PRIVATEUSE1_FALLBACK, ProfilerState.KINETO_PRIVATEUSE1
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
 
@@ -74,6 +75,8 @@ class profile(DescribedConfig, EventResults):
         if not use_cpu and not use_kineto:
             raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
         self.use_device = _device_to_record(use_device)
+        if self.use_device is not None and self.use_device not in _DEVICES:  # one that a program registered
+            self.profiler_kind = _KINDS_OF_PRIVATE[bool(use_kineto)]
         if self.use_device is None:
             self.use_cuda = False
         self.kineto_activities = _activities(use_cpu, self.use_device)
@@ -225,7 +228,7 @@ def _device_to_record(device: str | None) -> str | None:
     """The device, when it is one and is there; torch's warnings where it is not."""
     if device is None:
         return None
-    private = torch._C._get_privateuse1_backend_name()
+    private = _torchs_module._get_privateuse1_backend_name()
     if device not in _DEVICES and (device != private or private == "privateuseone"):
         warnings.warn(f"The {device} is not a valid device option.", stacklevel=3)
         return None
