@@ -13,6 +13,7 @@
 #include "sources/torch/held_tensors.h"
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/own_cost.h"
+#include "sources/torch/profiler_presence.h"
 #include "sources/torch/user_range.h"
 
 namespace opscope {
@@ -34,6 +35,7 @@ void* Start(uint32_t window_slot, uint64_t window_generation, uint32_t flags, co
         DisarmCallback(session);
         return nullptr;
       }
+      StartPresence(InstanceOfSession(session), flags);
       // The recorder has attached this thread already, without torch's number of it.
       opscope_stream_attach(window_slot, at::RecordFunction::currentThreadId());
       return reinterpret_cast<void*>(session);
