@@ -141,7 +141,7 @@ struct HeldTensor {
   TensorIdentity identity;
   int64_t bytes = -1;  // that sizes and strides span, -1: its layout has none
   TensorRole role = TensorRole::kParameter;
-  uint32_t reserved = 0;
+  uint32_t name = 0;  // offset of the NameEntry of its name in the object, 0: none
 };
 static_assert(sizeof(HeldTensor) == 32);
 

@@ -34,6 +34,7 @@ inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backwar
 struct HeldTensorImpl {
   const void* tensor = nullptr;
   TensorRole role = TensorRole::kParameter;
+  const char* name = nullptr;  // in its module, or of a state; valid during the call, null: none
 };
 
 namespace torch_source_flags {
@@ -41,8 +42,8 @@ inline constexpr uint32_t kInputs = 1;      // shapes, strides, dtypes, concrete
 inline constexpr uint32_t kAllThreads = 2;  // global callback: every thread (profile_all_threads)
 inline constexpr uint32_t kOverloadNames = 4;
 inline constexpr uint32_t kMemory = 8;  // allocations and frees of tensors (profile_memory)
-// With kInputs: which tensor each argument is (the memory timeline). Torch keeps the bodies of some thousand dead
-// tensors meanwhile, some megabytes, never their data.
+// What objects hold and, with kInputs, which tensor each argument is (the memory timeline). Torch keeps the bodies of
+// some thousand dead tensors meanwhile, some megabytes, never their data.
 inline constexpr uint32_t kTensors = 16;
 inline constexpr uint32_t kStacks = 32;   // where TorchScript stands (with_stack); Python's calls have their own source
 inline constexpr uint32_t kModules = 64;  // the modules that TorchScript is in (with_modules)

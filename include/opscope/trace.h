@@ -182,6 +182,7 @@ struct HeldTensorColumns {
   std::span<const uint64_t> tensor, storage;  // as in TensorColumns
   std::span<const int32_t> device_type, device;
   std::span<const int64_t> bytes;  // from its first to its last element, -1: its layout has no strides
+  std::span<const StringId> name;  // of a parameter in its module, of a state of the optimizer; kNone
   size_t size() const { return time.size(); }
 };
 

@@ -78,7 +78,8 @@ class EventTree {
                           rows.device_type[at], rows.device[at], TensorNumber(storage), StorageNumber(storage));
   }
 
-  // {address of an object: (row of the call in which it was first seen or None, [(role, tensor as in Inputs), ...])}.
+  // {address of an object: (row of the call in which it was first seen or None, [(role, tensor as in Inputs, name),
+  // ...])}.
   nb::dict Holders() {
     nb::dict holders;
     const HeldTensorColumns& held = trace_->held_tensors();
@@ -89,7 +90,10 @@ class EventTree {
         holders[owner] = nb::make_tuple(call == kNoRow ? nb::none() : nb::object(nb::int_(call)), nb::list());
       }
       if (keys_.of_held[at] == kNoKey && held.storage[at] != 0) continue;  // seen again later: torch keeps the first
-      nb::cast<nb::list>(holders[owner][1]).append(nb::make_tuple(static_cast<int>(held.held_as[at]), HeldTensor(at)));
+      const nb::object name =
+          held.name[at] == StringId::kNone ? nb::object(nb::str("")) : ToText(trace_->text(held.name[at]));
+      nb::cast<nb::list>(holders[owner][1])
+          .append(nb::make_tuple(static_cast<int>(held.held_as[at]), HeldTensor(at), name));
     }
     return holders;
   }

@@ -66,7 +66,7 @@ def training():
 
 
 def described(node, program, first):
-    """What is torch's to the letter; addresses, lines of callers and names of parameters are not."""
+    """What is torch's to the letter; addresses and lines of callers are not."""
     import torch
 
     tag, fields = node.typed
@@ -92,13 +92,16 @@ def described(node, program, first):
         text += [*frame(fields.callsite), fields.caller.file_name, fields.caller.function_name]
         if fields.module is not None:
             is_there = [fields.module.self_ptr == id(module) for module in program.net.modules()]
-            held = [(p.id, g and g.id, list(p.sizes)) for _, p, g in fields.module.parameters]
+            held = [(name, p.id, g and g.id, list(p.sizes)) for name, p, g in fields.module.parameters]
             text += [fields.module.cls_name, is_there if held else None, held]
         if fields.optimizer is not None:
             owner = fields.optimizer.self_ptr == id(program.optimizer)
             text += [
                 owner,
-                [(p.id, g and g.id, [s.id for _, s in state]) for p, g, state in fields.optimizer.parameters],
+                [
+                    (p.id, g and g.id, [(name, s.id) for name, s in state])
+                    for p, g, state in fields.optimizer.parameters
+                ],
             ]
     elif tag.name == "PyCCall":
         text += [fields.caller.file_name, fields.caller.function_name]
@@ -179,6 +182,59 @@ def test_tensors_are_those_of_the_program():
     assert (number.sizes, alpha) == ([], 1)
     with pytest.raises(AttributeError):
         tensor.sizes = []
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+def test_modules_and_optimizers_have_their_tensors_by_name_without_shapes(kind):
+    import torch
+
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    frozen = torch.ones(3, requires_grad=True)  # has no gradient, and so no state
+    options = {"SGD": {"lr": 0.1, "momentum": 0.9}, "Adam": {"foreach": True}}[kind]
+    optimizer = getattr(torch.optim, kind)([frozen, *net.parameters()], **options)
+
+    def train_step():
+        net(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+
+    def address(tensor):
+        return tensor.untyped_storage().data_ptr()
+
+    for prof in both(train_step, with_stack=True, profile_memory=True):
+        calls = [node.extra_fields for node in nodes_of(tree_of(prof)) if node.tag.name == "PyCall"]
+        modules = [call.module.parameters for call in calls if call.module and call.module.parameters]
+        layers = [
+            [(name, address(p), address(p.grad)) for name, p in layer._parameters.items()] for layer in (net[0], net[2])
+        ]
+        found = [[(n, p.storage_data_ptr, g.storage_data_ptr) for n, p, g in held] for held in modules]
+        assert found == layers
+        (told,) = {call.optimizer.self_ptr: call.optimizer for call in calls if call.optimizer}.values()
+        assert told.self_ptr == id(optimizer)
+        states = {p.storage_data_ptr: {n: s.storage_data_ptr for n, s in state} for p, _, state in told.parameters}
+        assert list(states) == [address(p) for p in optimizer.param_groups[0]["params"]]
+        assert states == {
+            address(p): {name: address(value) for name, value in optimizer.state.get(p, {}).items()}
+            for p in (frozen, *net.parameters())
+        }
+
+
+def test_names_of_what_is_held_are_in_the_file_and_survive_a_merge(training, tmp_path):
+    import opscope
+    import opscope.torch
+
+    prof = recorded(opscope.torch, training, **ALL)
+    prof.save(tmp_path / "a.opscope")
+    prof.save(tmp_path / "b.opscope")
+
+    def names(trace):
+        held = trace.held_tensors
+        return sorted(zip(map(int, held.held_as), (name or "" for name in held.text("name")), strict=True))
+
+    assert {name for role, name in names(prof.trace) if role == 0} >= {"weight", "bias"}
+    assert {name for role, name in names(prof.trace) if role == 2} == {"momentum_buffer"}
+    assert names(opscope.open(tmp_path / "a.opscope")) == names(prof.trace)
+    merged = opscope.merge([tmp_path / "a.opscope", tmp_path / "b.opscope"])
+    assert names(merged) == sorted(names(prof.trace) * 2)
 
 
 def storages():

@@ -269,6 +269,7 @@ void OpscopeWriter::WriteEvents() {
     Put(block, 0, wire::held_tensor::kDeviceType, held.device_type, first, count, Transform::kSigned);
     Put(block, wire::kMinusOne, wire::held_tensor::kDevice, held.device, first, count, Transform::kSigned);
     Put(block, wire::kMinusOne, wire::held_tensor::kBytes, held.bytes, first, count, Transform::kSigned);
+    Put(block, wire::kNoId, wire::held_tensor::kName, held.name, first, count);
   });
 }
 

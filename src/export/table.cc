@@ -207,6 +207,7 @@ TableView HeldTensors(const Trace& trace) {
       .Add("device_type", t.device_type)
       .Add("device", t.device)
       .Add("bytes", t.bytes)
+      .Add("name", t.name)
       .Take();
 }
 

@@ -39,6 +39,7 @@ bool ColumnTables::AddHeldTensors(const TableBlock& block) {
   const Values device_type = reader.Read(wire::held_tensor::kDeviceType, 0);
   const Values device = reader.Read(wire::held_tensor::kDevice, wire::kMinusOne);
   const Values bytes = reader.Read(wire::held_tensor::kBytes, wire::kMinusOne);
+  const Values name = reader.Read(wire::held_tensor::kName, wire::kNoId);
   if (!reader.ok()) return false;
   for (size_t i = 0; i < reader.rows(); ++i) {
     builder_->AddHeldTensor(
@@ -50,7 +51,8 @@ bool ColumnTables::AddHeldTensors(const TableBlock& block) {
          .storage = storage[i],
          .device_type = static_cast<int32_t>(device_type[i]),
          .device = static_cast<int32_t>(device[i]),
-         .bytes = Signed(bytes[i])});
+         .bytes = Signed(bytes[i]),
+         .name = String(name[i])});
   }
   return true;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "import/recording_thread.h"
 
@@ -52,6 +53,7 @@ bool RecordingTables::AddHeldTensors(const RecordingChunk& chunk, const Record& 
     const auto held = EntryAt<HeldTensor>(payload->held, i);
     if (held.role > TensorRole::kState) continue;  // of a newer version
     const Unpacked tensor = Unpack(held.identity.tensor);
+    const std::string_view name = held.name == 0 ? "" : chunk.name(held.name).value_or("");
     builder_->AddHeldTensor({.time = clock_->At(record.start),
                              .track = track,
                              .owner = record.value,
@@ -60,7 +62,8 @@ bool RecordingTables::AddHeldTensors(const RecordingChunk& chunk, const Record& 
                              .storage = held.identity.storage,
                              .device_type = tensor.device_type,
                              .device = tensor.device,
-                             .bytes = held.bytes});
+                             .bytes = held.bytes,
+                             .name = name.empty() ? StringId::kNone : builder_->Intern(name)});
   }
   return true;
 }

@@ -103,6 +103,21 @@ TEST(RecordingTensors, ThatAnObjectHoldsAreRowsWithTheirRoles) {
             "held_tensor 10 track=0 owner=0xabc as=1 tensor=2 storage=0xb0\n");
 }
 
+TEST(RecordingTensors, ThatAnObjectHoldsHaveTheNamesThatLieInTheChunk) {
+  ChunkBytes chunk = SmallChunk();
+  Record record;
+  record.kind = RecordKind::kHeld, record.start = 1010, record.value = 0xabc;
+  const uint64_t name = chunk.Name("weight"), outside = 1u << 30;
+  record.side = chunk.Side(
+      PayloadBytes()
+          .Field(payload_fields::kHeld, {2, 0xa0, kCpu | 1, 64, name << 32, 0xb0, kCpu | 2, 8, outside << 32})
+          .Finish());
+  chunk.Add(record);
+  EXPECT_EQ(Lines(Import(chunk), "held_tensor"),
+            "held_tensor 10 track=0 owner=0xabc tensor=1 storage=0xa0 bytes=64 name=\"weight\"\n"
+            "held_tensor 10 track=0 owner=0xabc tensor=2 storage=0xb0 bytes=8\n");
+}
+
 TEST(RecordingTensors, TakeTheKindsOfOperatorsFromTheMetadata) {
   const Trace trace = Import(
       SmallChunk(), "\"metadata\":{\"opscope.operators\":\"aten::add_ t!tn t!nn;aten::mm tt;x::none .\",\"kept\":1}");

@@ -187,23 +187,22 @@ void TraceCopy::Spans() {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (!kept_.HasSpan(i)) continue;
     const Timestamp start = shift_(rows.start[i]);
-    spans_[i] =
-        builder_.AddSpan({.start = start,
-                          .duration = shift_(rows.start[i] + rows.duration[i]) - start,
-                          .name = Text(rows.name[i]),
-                          .overload = Text(rows.overload[i]),
-                          .category = Text(rows.category[i]),
-                          .track = tracks_[Row(rows.track[i])],
-                          .depth = depths.empty() ? rows.depth[i] : depths[i],
-                          .flags = rows.flags[i],
-                          .scope = rows.scope[i],
-                          .sequence = rows.sequence[i],
-                          .forward_thread = Moved(rows.forward_thread[i], bases_.logical_thread),
-                          .correlation = Moved(rows.correlation[i], bases_.correlation),
-                          .external_id = Moved(rows.external_id[i], bases_.external),
-                          .args = rows.args[i] == ArgsId::kNone ? ArgsId::kNone : arguments_[Row(rows.args[i])],
-                          .stack = Stack(rows.stack[i]),
-                          .extra = Text(rows.extra[i])});
+    spans_[i] = builder_.AddSpan({.start = start,
+                                  .duration = shift_(rows.start[i] + rows.duration[i]) - start,
+                                  .name = Text(rows.name[i]),
+                                  .overload = Text(rows.overload[i]),
+                                  .category = Text(rows.category[i]),
+                                  .track = tracks_[Row(rows.track[i])],
+                                  .depth = depths.empty() ? rows.depth[i] : depths[i],
+                                  .flags = rows.flags[i],
+                                  .scope = rows.scope[i],
+                                  .sequence = rows.sequence[i],
+                                  .forward_thread = Moved(rows.forward_thread[i], bases_.logical_thread),
+                                  .correlation = Moved(rows.correlation[i], bases_.correlation),
+                                  .external_id = Moved(rows.external_id[i], bases_.external),
+                                  .args = rows.args[i] == ArgsId::kNone ? ArgsId::kNone : arguments_[Row(rows.args[i])],
+                                  .stack = Stack(rows.stack[i]),
+                                  .extra = Text(rows.extra[i])});
   }
 }
 
@@ -278,7 +277,7 @@ void TraceCopy::Calls() {
   for (size_t i = 0; i < held.size(); ++i) {
     builder_.AddHeldTensor({shift_(held.time[i]), Track(held.track[i]), held.owner[i], held.held_as[i],
                             Moved(held.tensor[i], bases_.tensor), held.storage[i], held.device_type[i], held.device[i],
-                            held.bytes[i]});
+                            held.bytes[i], Text(held.name[i])});
   }
 }
 

@@ -120,6 +120,7 @@ struct HeldTensorRow {
   uint64_t tensor = 0, storage = 0;
   int32_t device_type = 0, device = -1;
   int64_t bytes = -1;
+  StringId name = StringId::kNone;
 };
 
 // One argument while it is added; sizes, strides and tensors are copied.

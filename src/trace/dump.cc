@@ -273,6 +273,7 @@ class Dumper {
       Number("as", static_cast<int64_t>(held.held_as[i]), 0);
       TensorRef(held.tensor[i], held.storage[i], held.device_type[i], held.device[i]);
       Number("bytes", held.bytes[i], -1);
+      Text("name", held.name[i]);
       End();
     }
     const OperatorColumns& operators = trace_.operators();

@@ -191,20 +191,21 @@ struct HeldTensorTable {
   Column<uint64_t> tensor, storage;
   Column<int32_t> device_type, device;
   Column<int64_t> bytes;
+  Column<StringId> name;
 
   void Add(const HeldTensorRow& row) {
     time.push_back(row.time), track.push_back(row.track), owner.push_back(row.owner), held_as.push_back(row.held_as);
     tensor.push_back(row.tensor), storage.push_back(row.storage), device_type.push_back(row.device_type);
-    device.push_back(row.device), bytes.push_back(row.bytes);
+    device.push_back(row.device), bytes.push_back(row.bytes), name.push_back(row.name);
   }
   HeldTensorColumns view() const {
     return {time.view(),    track.view(),       owner.view(),  held_as.view(), tensor.view(),
-            storage.view(), device_type.view(), device.view(), bytes.view()};
+            storage.view(), device_type.view(), device.view(), bytes.view(),   name.view()};
   }
   template <typename Visit>
   void ForEach(Visit visit) {
     visit(time), visit(track), visit(owner), visit(held_as), visit(tensor), visit(storage), visit(device_type),
-        visit(device), visit(bytes);
+        visit(device), visit(bytes), visit(name);
   }
 };
 

@@ -139,7 +139,8 @@ enum : uint32_t {
   kStorage = 6,
   kDeviceType = 7,
   kDevice = 8,
-  kBytes = 9
+  kBytes = 9,
+  kName = 10
 };
 }
 

@@ -173,12 +173,12 @@ class EventTree:
     # ---- what objects hold ------------------------------------------------------------------
 
     def _held(self) -> dict[str, list]:
-        """[(address, row of the first call, [(role, tensor)])] by the name of the calls."""
+        """[(address, row of the first call, [(role, tensor, name)])] by the name of the calls."""
         if self._holders is None:
             self._holders = {}
             for address, (row, tensors) in self.core.holders().items():
                 if row is not None:
-                    held = [(role, _held_tensor(tensor)) for role, tensor in tensors]
+                    held = [(role, _held_tensor(tensor), text) for role, tensor, text in tensors]
                     self._holders.setdefault(self.columns.event(row).name(), []).append((address, row, held))
         return self._holders
 
@@ -187,7 +187,7 @@ class EventTree:
         if not found:
             return Module.made(class_name, 0, [])
         address, _, held = found[0]
-        return Module.made(class_name, address, _with_gradients(held))
+        return Module.made(class_name, address, [row[:3] for row in _by_parameter(held)])
 
     def _optimizer(self, row: int, name: str) -> Optimizer | None:
         """Torch's is that of the object; here calls of several optimizers have one name, so later ones are not told."""
@@ -198,24 +198,19 @@ class EventTree:
         if not match:
             return None
         address, _, held = match[0]
-        parameters = _with_gradients([one for one in held if one[0] != _STATE])
-        states = [("", tensor) for role, tensor in held if role == _STATE]
-        rows = [(parameter, gradient, []) for _, parameter, gradient in parameters]
-        # They stand parameter by parameter; how many each has is not recorded, mostly all have as many.
-        each = len(states) // len(rows) if rows and len(states) % len(rows) == 0 else 0
-        for at, (_, _, own) in enumerate(rows):
-            own.extend(states[at * each : (at + 1) * each] if each else states if at == len(rows) - 1 else [])
-        return Optimizer.made(address, rows)
+        return Optimizer.made(address, [row[1:] for row in _by_parameter(held)])
 
 
-def _with_gradients(held: list) -> list[tuple]:
-    """[(name, parameter, gradient or None)]; a gradient stands behind its parameter. Names are not recorded."""
+def _by_parameter(held: list) -> list[tuple]:
+    """[(name, parameter, gradient or None, [(name, state)])]; gradient and states stand behind their parameter."""
     rows: list[list] = []
-    for role, tensor in held:
+    for role, tensor, name in held:
         if role == _PARAMETER:
-            rows.append(["", tensor, None])
+            rows.append([name, tensor, None, []])
         elif role == _GRADIENT and rows:
             rows[-1][2] = tensor
+        elif role == _STATE and rows:
+            rows[-1][3].append((name, tensor))
     return [tuple(row) for row in rows]
 
 

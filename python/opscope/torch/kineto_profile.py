@@ -176,7 +176,7 @@ class _KinetoProfile(Views):
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),
             trace_only=self._is_trace_only(),
-            tensor_identities=bool(self.record_shapes and self.profile_memory),
+            tensor_identities=bool(self.profile_memory and (self.record_shapes or self.with_stack)),
             use_device=device,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,

@@ -2,6 +2,7 @@
 #include "sources/python/held_objects.h"
 
 #include <cstddef>
+#include <unordered_map>
 #include <vector>
 
 namespace opscope {
@@ -37,22 +38,26 @@ class HeldTensors {
 
   bool wanted() const { return hold_ != nullptr && types_ != nullptr; }
 
-  void Add(PyObject* tensor, TensorRole role) {
-    if (!IsPlainTensor(tensor)) return;
+  // False: it is none that is told of. `name`: a str, kept alive too.
+  bool Add(PyObject* tensor, TensorRole role, PyObject* name = nullptr) {
+    if (!IsPlainTensor(tensor)) return false;
     const Owned address(PyObject_GetAttrString(tensor, "_cdata"));
-    if (!address || !PyLong_Check(address.get())) return;
+    if (!address || !PyLong_Check(address.get())) return false;
     const void* body = PyLong_AsVoidPtr(address.get());
-    if (body == nullptr) return PyErr_Clear();
-    objects_.push_back(tensor);
-    Py_INCREF(tensor);
-    tensors_.push_back({body, role});
+    if (body == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    Keep(tensor);
+    tensors_.push_back({body, role, TextOf(name)});
+    return true;
   }
 
-  void AddParameter(PyObject* parameter) {
-    Add(parameter, TensorRole::kParameter);
-    if (!IsPlainTensor(parameter)) return;
+  bool AddParameter(PyObject* parameter, PyObject* name = nullptr) {
+    if (!Add(parameter, TensorRole::kParameter, name)) return false;
     const Owned gradient(PyObject_GetAttrString(parameter, "grad"));
     if (gradient) Add(gradient.get(), TensorRole::kGradient);
+    return true;
   }
 
   void Tell(PyObject* owner) const {
@@ -65,6 +70,22 @@ class HeldTensors {
       if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == PyTuple_GET_ITEM(types_, i)) return true;
     }
     return false;
+  }
+
+  void Keep(PyObject* object) {
+    objects_.push_back(object);
+    Py_INCREF(object);
+  }
+
+  const char* TextOf(PyObject* name) {
+    if (name == nullptr || !PyUnicode_Check(name)) return nullptr;
+    const char* text = PyUnicode_AsUTF8(name);
+    if (text == nullptr) {  // not Unicode
+      PyErr_Clear();
+      return nullptr;
+    }
+    Keep(name);
+    return text;
   }
 
   PyObject* types_;
@@ -92,27 +113,45 @@ void VisitSequence(PyObject* sequence, const Visit& visit) {
     visit(PyList_GET_ITEM(list.get(), i));
 }
 
+// From the items of an optimizer's state, by the identity of the parameter: its __hash__ is a call of Python.
+std::unordered_map<PyObject*, PyObject*> StatesByParameter(PyObject* items) {
+  std::unordered_map<PyObject*, PyObject*> states;
+  for (Py_ssize_t i = 0; items != nullptr && i < PyList_GET_SIZE(items); ++i) {
+    PyObject* pair = PyList_GET_ITEM(items, i);
+    states.emplace(PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
+  }
+  return states;
+}
+
 }  // namespace
 
 void HoldModule(const CallWindow& window, PyObject* module) {
   HeldTensors tensors(window);
   if (!tensors.wanted()) return;
   const Owned parameters(PyObject_GetAttrString(module, "_parameters"));
-  VisitItems(parameters.get(), [&](PyObject*, PyObject* parameter) { tensors.AddParameter(parameter); });
+  VisitItems(parameters.get(), [&](PyObject* name, PyObject* parameter) { tensors.AddParameter(parameter, name); });
   tensors.Tell(module);
 }
 
 void HoldOptimizer(const CallWindow& window, PyObject* optimizer) {
   HeldTensors tensors(window);
   if (!tensors.wanted()) return;
+  const Owned state(PyObject_GetAttrString(optimizer, "state"));
+  const Owned items(state && PyDict_Check(state.get()) ? PyDict_Items(state.get()) : nullptr);
+  std::unordered_map<PyObject*, PyObject*> states = StatesByParameter(items.get());
+  const auto add_state = [&](PyObject* of_parameter) {
+    VisitItems(of_parameter, [&](PyObject* name, PyObject* value) { tensors.Add(value, TensorRole::kState, name); });
+  };
   const Owned groups(PyObject_GetAttrString(optimizer, "param_groups"));
   VisitSequence(groups.get(), [&](PyObject* group) {
     const Owned parameters(PyDict_Check(group) ? PyMapping_GetItemString(group, "params") : nullptr);
-    VisitSequence(parameters.get(), [&](PyObject* parameter) { tensors.AddParameter(parameter); });
-  });
-  const Owned state(PyObject_GetAttrString(optimizer, "state"));
-  VisitItems(state.get(), [&](PyObject*, PyObject* of_parameter) {
-    VisitItems(of_parameter, [&](PyObject*, PyObject* value) { tensors.Add(value, TensorRole::kState); });
+    VisitSequence(parameters.get(), [&](PyObject* parameter) {
+      if (!tensors.AddParameter(parameter)) return;
+      const auto found = states.find(parameter);
+      if (found == states.end()) return;
+      add_state(found->second);
+      states.erase(found);
+    });
   });
   tensors.Tell(optimizer);
 }

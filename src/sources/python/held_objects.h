@@ -9,7 +9,7 @@
 
 namespace opscope {
 
-// Both may run Python code. std::bad_alloc.
+// A gradient and the states stand behind their parameter. Both may run Python code. std::bad_alloc.
 void HoldModule(const CallWindow& window, PyObject* module);
 void HoldOptimizer(const CallWindow& window, PyObject* optimizer);
 

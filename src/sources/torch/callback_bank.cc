@@ -190,7 +190,7 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   callback_bindings[index].window.store(window_generation);
   callback_bindings[index].generation.store(window_generation);
 
-  if ((options & option_bits::kTensors) != 0) StartIdentities(index);
+  if ((flags & torch_source_flags::kTensors) != 0) StartIdentities(index);
   at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
   callback.needsInputs((flags & torch_source_flags::kInputs) != 0);
   instance->handle.store(Register(callback, global));

@@ -19,6 +19,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kPerRecord = 256;  // 8 KiB; an object with more has several records
+constexpr size_t kLongestName = 256;
 
 // From the first to the last element, as torch's own profiler counts it.
 int64_t SpannedBytes(const c10::TensorImpl& tensor) {
@@ -35,7 +36,16 @@ struct HeldPayload {
   HeldTensor tensors[kPerRecord];
 };
 
-void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldPayload& payload) {
+// Offsets of the names in the stream's chunk; a long one is cut, so that all fit into one chunk.
+void InternNames(Stream* stream, const HeldTensorImpl* tensors, HeldPayload* payload) {
+  for (size_t i = 0; i < payload->count; ++i) {
+    const char* name = tensors[i].name;
+    const size_t size = name == nullptr ? 0 : strnlen(name, kLongestName);
+    payload->tensors[i].name = size == 0 ? 0 : InternText(stream, name, size);
+  }
+}
+
+void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, HeldPayload* payload) {
   const Writing writing(stream);
   if (!writing.allowed()) return;
   Record record;
@@ -43,9 +53,17 @@ void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldPayload
   record.value = owner;
   record.kind = RecordKind::kHeld;
   record.source = RecordSource::kTorch;
-  if (char* side = ReserveSide(stream, payload.header.bytes); side != nullptr) {
-    std::memcpy(side, &payload, payload.header.bytes);
-    record.side = OffsetInChunk(stream, side);
+  const NameAndRoom room = InternAndReserve(stream, payload->header.bytes, [&] {
+    uint32_t chunk;
+    do {  // all of one chunk, which is larger than all of them
+      chunk = stream->chunk_sequence;
+      InternNames(stream, tensors, payload);
+    } while (stream->chunk_sequence != chunk);
+    return 0u;
+  });
+  if (room.side != nullptr) {
+    std::memcpy(room.side, payload, payload->header.bytes);
+    record.side = OffsetInChunk(stream, room.side);
   }
   AppendRecord(stream, record);  // without room it is counted
 }
@@ -63,7 +81,7 @@ void HoldSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size
     const auto instance = static_cast<uint32_t>(std::countr_zero(left));
     if (!SeesThisThread(instance)) continue;
     Stream* stream = StreamOf(callback_bindings[instance], &at::RecordFunction::currentThreadId);
-    if (stream != nullptr) AppendHeld(stream, time, owner, payload);
+    if (stream != nullptr) AppendHeld(stream, time, owner, tensors, &payload);
   }
 }
 

@@ -33,6 +33,7 @@ struct RecordedRange {
   std::vector<uint32_t> words;  // the encoded arguments
   std::vector<TensorIdentity> tensors;
   std::vector<HeldTensor> held;
+  std::vector<std::string> held_names;
 };
 
 class RecordedWindow {
@@ -137,6 +138,8 @@ class RecordedWindow {
     }
     if ((header.fields & payload_fields::kTensors) != 0) place = LoadEntries(place, &range->tensors);
     if ((header.fields & payload_fields::kHeld) != 0) place = LoadEntries(place, &range->held);
+    for (const HeldTensor& held : range->held)
+      range->held_names.push_back(NameAt(chunk, held.name));
     range->arguments = header.arg_count;
     range->words.resize(static_cast<size_t>(end - place) / sizeof(uint32_t));
     std::copy_n(place, range->words.size() * sizeof(uint32_t), reinterpret_cast<char*>(range->words.data()));

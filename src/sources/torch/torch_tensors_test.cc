@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <string>
@@ -180,6 +181,38 @@ TEST(TorchTensors, ThatAnObjectHoldsBecomeOneRecord) {
   EXPECT_EQ(ranges[0].held[0].bytes, 128);
   EXPECT_EQ(ranges[0].held[1].role, TensorRole::kGradient);
   EXPECT_EQ(ranges[0].held[1].bytes, 128);
+}
+
+TEST(TorchTensors, ThatAnObjectHoldsHaveTheirNamesInTheChunkOfTheirRecord) {
+  const at::Tensor weight = at::ones({4});
+  std::vector<std::string> names(2000);  // more than fit into one chunk
+  for (size_t i = 0; i < names.size(); ++i)
+    names[i] = "parameter " + std::to_string(i) + std::string(i % 300, 'x');
+  std::vector<HeldTensorImpl> held;
+  for (const std::string& name : names)
+    held.push_back({weight.unsafeGetTensorImpl(), TensorRole::kParameter, name.c_str()});
+  held.push_back({weight.unsafeGetTensorImpl(), TensorRole::kGradient});
+  std::vector<std::string> found;
+  for (const RecordedRange& range : Record([&] { Source().hold(0xabc, held.data(), held.size()); }))
+    found.insert(found.end(), range.held_names.begin(), range.held_names.end());
+  for (std::string& name : names)
+    name.resize(std::min<size_t>(name.size(), 256));
+  names.emplace_back();
+  EXPECT_EQ(found, names);
+}
+
+TEST(TorchTensors, ThatAreHeldAreRecordedWithoutInputs) {
+  const at::Tensor weight = at::ones({4});
+  const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter, "weight"};
+  const auto ranges = Record(
+      [&] {
+        Source().hold(0xabc, &held, 1);
+        (void)at::neg(weight);
+      },
+      torch_source_flags::kTensors);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].held_names, std::vector<std::string>{"weight"});
+  EXPECT_THAT(IdentitiesOf(ranges, "aten::neg"), testing::IsEmpty());
 }
 
 TEST(TorchTensors, ThatAreTooManyForOneRecordHaveSeveralOfOneTime) {
