@@ -145,8 +145,8 @@ inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
   return InternAndRemember(stream, text, size, entry);
 }
 
-// A name and room for a payload that lie in the same chunk. `intern` returns the name's offset and is
-// called again when the room had to be taken from the next chunk. side: null at the cap.
+// Names and room for a payload that lie in the same chunk. `intern` may intern several names, returns the offset of the
+// last, and is called again when one of them, or the room, had to be taken from the next chunk. side: null at the cap.
 struct NameAndRoom {
   uint32_t name = 0;
   char* side = nullptr;
@@ -154,8 +154,8 @@ struct NameAndRoom {
 template <typename Intern>
 inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const Intern& intern) {
   for (;;) {  // ends: a chunk that follows one without records has room for all that was taken from that one
-    const uint32_t name = intern();
     const uint32_t sequence = stream->chunk_sequence;
+    const uint32_t name = intern();
     char* side = ReserveSide(stream, side_bytes);
     if (__builtin_expect(side == nullptr || stream->chunk_sequence == sequence, 1)) return {name, side};
     const uint32_t moved = stream->chunk_sequence;

@@ -177,6 +177,39 @@ TEST(ScopeRecord, AHugeNameAndAHugePayloadMeetInOneChunk) {
   EXPECT_EQ(decoded.only_thread().records[0].name, name);
 }
 
+TEST(ScopeRecord, NamesThatAreInternedTogetherLieInOneChunk) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  struct Payload {
+    PayloadHeader header;
+    uint32_t words[2] = {0, 0};  // the overload, and what fills up the last 8 bytes
+  } payload;
+  payload.header.bytes = sizeof(payload);
+  payload.header.fields = payload_fields::kOverload;
+  const auto text_of = [](const char* what, int round) {
+    return what + std::to_string(round) + std::string(static_cast<size_t>(7919 * round % 30011), '.');
+  };
+  constexpr int kRounds = 400;  // some chunks end between the two names
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string overload = text_of("overload", round), name = text_of("name", round + 1);
+    const NameAndRoom room = InternAndReserve(stream, sizeof(payload), [&] {
+      payload.words[0] = InternText(stream, overload.data(), overload.size());
+      return InternText(stream, name.data(), name.size());
+    });
+    ASSERT_NE(room.side, nullptr);
+    std::memcpy(room.side, &payload, sizeof(payload));
+    End(OpenScopeOn(stream, room.name, OffsetInChunk(stream, room.side), RecordSource::kTorch, 0));
+  }
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  const auto& records = decoded.only_thread().records;
+  ASSERT_EQ(records.size(), size_t{kRounds});
+  ASSERT_GT(decoded.only_thread().sequences.size(), 10u);
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_EQ(records[static_cast<size_t>(round)].name, text_of("name", round + 1)) << round;
+    ASSERT_EQ(records[static_cast<size_t>(round)].overload, text_of("overload", round)) << round;
+  }
+}
+
 TEST(ScopeRecord, ANameThatIsChangedInPlaceIsCopied) {
   OwnedWindow window = OpenTestWindow();
   char name[8] = "first";

@@ -54,11 +54,7 @@ void AppendHeld(Stream* stream, uint64_t time, uint64_t owner, const HeldTensorI
   record.kind = RecordKind::kHeld;
   record.source = RecordSource::kTorch;
   const NameAndRoom room = InternAndReserve(stream, payload->header.bytes, [&] {
-    uint32_t chunk;
-    do {  // all of one chunk, which is larger than all of them
-      chunk = stream->chunk_sequence;
-      InternNames(stream, tensors, payload);
-    } while (stream->chunk_sequence != chunk);
+    InternNames(stream, tensors, payload);
     return 0u;
   });
   if (room.side != nullptr) {
