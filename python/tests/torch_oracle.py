@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.profiler beside which we are tested, where it needs patience."""
 
+import gc
+
 
 def decodable(record, *, tries=50):
     """What ``record()`` gives, a profile, once every name in it is text.
 
     torch.profiler 2.13 with stacks reads the names of some C functions from memory that was freed meanwhile, so that
-    now and then ``events()`` raises UnicodeDecodeError.
+    now and then ``events()`` raises UnicodeDecodeError. Nothing is collected meanwhile: what other tests have left may
+    run code of its own when it goes, in one of two recordings that are compared.
     """
     for _ in range(tries):
-        prof = record()
+        prof = _without_collector(record)
         try:
             for event in prof.profiler.kineto_results.events():
                 event.name()
@@ -17,3 +20,12 @@ def decodable(record, *, tries=50):
             continue
         return prof
     raise AssertionError(f"the names of torch.profiler's events were no text {tries} times in a row")
+
+
+def _without_collector(record):
+    gc.collect()
+    gc.disable()
+    try:
+        return record()
+    finally:
+        gc.enable()
