@@ -184,7 +184,7 @@ def test_perfetto_is_parsed_by_perfettos_own_classes(tmp_path):
     assert threads == [(1, 1), (1, 2)]
 
 
-@pytest.mark.skipif(shutil.which("go") is None, reason="pprof comes with Go, which is not here")
+@pytest.mark.skipif(shutil.which("go") is None, reason="go tool pprof: apt-get install golang-go")
 def test_pprof_is_read_by_go(tmp_path):
     trace = small_trace()
     path = export(trace, tmp_path, "pprof", "x.pb.gz")

