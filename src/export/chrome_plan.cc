@@ -72,7 +72,10 @@ void ChromePlan::FindTimes(const Trace& trace) {
   for (size_t i = 0; i < spans.size(); ++i)
     last = std::max(last, spans.start[i] + spans.duration[i]);
   last_ = last;
-  Widen(trace.async_spans().start, &first_, &last_, &any);
+  const AsyncSpanColumns& async_spans = trace.async_spans();
+  Widen(async_spans.start, &first_, &last_, &any);
+  for (size_t i = 0; i < async_spans.size(); ++i)
+    last_ = std::max(last_, async_spans.start[i] + async_spans.duration[i]);
   Widen(trace.instants().time, &first_, &last_, &any);
   Widen(trace.counters().time, &first_, &last_, &any);
   Widen(trace.allocations().time, &first_, &last_, &any);

@@ -10,6 +10,10 @@
 namespace opscope {
 namespace {
 
+// Readers add up ts + dur in doubles of microseconds: as long after 1970 as today, a quarter of one is their last
+// digit.
+constexpr Duration kBehindLastEnd{1'000};
+
 // Members of "args", with the commas between them.
 class MemberWriter {
  public:
@@ -276,7 +280,7 @@ void ChromeRowWriter::WriteWindowInstants(ChromeBuffer* out) const {
       "\"tid\": \"Trace PyTorch Profiler\", \"ts\": ");
   out->PutMicros(plan_.first_time().ns);
   out->Put("},\n{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": \"\", \"tid\": \"\", \"ts\": ");
-  out->PutMicros(plan_.last_time().ns);
+  out->PutMicros((plan_.last_time() + kBehindLastEnd).ns);
   out->Put("}");
 }
 

@@ -98,7 +98,7 @@ TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
 {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 12, "tid": 34, "ts": 0.000, "dur": 0.999, "args": {"External id": 1, "Sequence number": 0, "Fwd thread id": 0, "Concrete Inputs": ["", "1.5"], "Input type": ["float", "Scalar"], "Input Strides": [[4, 1], []], "Input Dims": [[2, 4], []], "Record function id": 0, "Ev Idx": 0}},
 {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 0.000, "dur": 0.999, "args": {"Op count": 0}},
 {"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0.000},
-{"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 0.999}
+{"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 1.999}
   ], "traceName": "t.json"}
 )json";
   const std::string text = ChromeTraceText(MakeRecording(1), {.trace_name = "t.json"}).value();
