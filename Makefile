@@ -35,7 +35,7 @@ tsan: ## C++ tests under the thread sanitizer
 release: ## C++ tests as users get them, without debug checks
 	@tools/setup packages && tools/run_tests.py --preset release
 
-viewers: ## traces in HTA, TensorBoard, Perfetto, about:tracing, speedscope and pprof (installs 400 MB beside .venv)
+viewers: ## traces in HTA, TensorBoard, Perfetto, about:tracing, speedscope and pprof (installs 700 MB beside .venv)
 	@tools/setup viewers && tools/viewers/run
 
 fuzz: ## libFuzzer on one parser: make fuzz T=chrome_json S=60
