@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -54,6 +56,9 @@ class Arena {
     Block* next;
   };
   static constexpr size_t kBlockBytes = size_t{64} * 1024;
+  // An arena of many megabytes grows by huge pages: filling fresh memory is bound by page faults.
+  static constexpr size_t kHugePage = size_t{1} << 21;
+  static constexpr size_t kLarge = 8 * kHugePage;
 
   char* Allocate(size_t size) {
     if (used_ > capacity_ || size > capacity_ - used_) NewBlock(size);
@@ -63,9 +68,11 @@ class Arena {
   }
 
   void NewBlock(size_t at_least) {
-    const size_t bytes = sizeof(Block) + (at_least > kBlockBytes ? at_least : kBlockBytes);
-    auto* block = static_cast<Block*>(std::malloc(bytes));
+    const bool huge = memory_bytes_ >= kLarge && at_least <= kHugePage - sizeof(Block);
+    const size_t bytes = huge ? kHugePage : sizeof(Block) + (at_least > kBlockBytes ? at_least : kBlockBytes);
+    auto* block = static_cast<Block*>(huge ? std::aligned_alloc(kHugePage, bytes) : std::malloc(bytes));
     if (block == nullptr) throw std::bad_alloc();
+    if (huge) madvise(block, bytes, MADV_HUGEPAGE);  // advice: a refusal changes nothing
     block->next = blocks_;
     blocks_ = block;
     used_ = sizeof(Block);

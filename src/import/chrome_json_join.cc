@@ -9,20 +9,19 @@
 namespace opscope {
 namespace {
 
-void NumberIn(UniqueTexts* all, const UniqueTexts& of_part, std::vector<uint32_t>* number_of) {
+void NumberIn(UniqueTexts* all, const UniqueTexts& of_part, std::vector<uint32_t>* tags,
+              std::vector<uint32_t>* number_of) {
   number_of->clear();
-  for (uint32_t i = 0; i < of_part.size(); ++i)
-    number_of->push_back(all->Add(of_part.text(i)));
+  all->AddAll(of_part.Tagged(tags), number_of);
 }
 
 }  // namespace
 
 void ChromeJoin::NumberTexts(const ChromePart& part) {
   string_of_.clear();
-  for (uint32_t i = 0; i < part.texts.size(); ++i)
-    string_of_.push_back(builder_->Intern(part.texts.text(i)));
-  NumberIn(&lists_, part.lists, &list_of_);
-  NumberIn(&stacks_, part.stacks, &stack_of_);
+  builder_->InternAll(part.texts.Tagged(&tags_), &string_of_);
+  NumberIn(&lists_, part.lists, &tags_, &list_of_);
+  NumberIn(&stacks_, part.stacks, &tags_, &stack_of_);
   track_of_.clear();
   tracks_.Join(part.tracks, string_of_, &track_of_);
 }

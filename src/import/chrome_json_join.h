@@ -50,7 +50,7 @@ class ChromeJoin {
   // By the ids of the part that is being added.
   std::vector<StringId> string_of_;
   std::vector<TrackId> track_of_;
-  std::vector<uint32_t> list_of_, stack_of_;
+  std::vector<uint32_t> list_of_, stack_of_, tags_;
   // The newest span so far, for flows at the beginning of a part.
   AddedSpan last_span_ = AddedSpan::kNone;
   TrackId last_span_track_ = TrackId::kNone;

@@ -15,9 +15,20 @@ bool ColumnTables::AddStrings(std::span<const std::byte> payload) {
   has_blocks_ = true;
   StringBlock block;
   if (!DecodeStrings(payload, &block)) return false;
+  std::vector<uint32_t> tags;
+  tags.reserve(block.texts.size());
+  for (const std::string_view text : block.texts)
+    tags.push_back(UniqueTexts::TagOf(text));
+  const TaggedTexts texts{block.texts, tags};
+  if (block.first_id == strings_.size()) {
+    builder_->InternAll(texts, &strings_);
+    return true;
+  }
+  std::vector<StringId> ids;  // behind a block that is lost
+  builder_->InternAll(texts, &ids);
   uint64_t row = block.first_id;
-  for (const std::string_view text : block.texts) {
-    if (!PlaceRow(row++, builder_->Intern(text), StringId::kNone, &strings_)) return false;
+  for (const StringId id : ids) {
+    if (!PlaceRow(row++, id, StringId::kNone, &strings_)) return false;
   }
   return true;
 }

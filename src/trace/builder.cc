@@ -112,6 +112,9 @@ TraceInfo& TraceBuilder::info() {
 StringId TraceBuilder::Intern(std::string_view text) {
   return storage_->strings.Intern(text);
 }
+void TraceBuilder::InternAll(const TaggedTexts& texts, std::vector<StringId>* ids) {
+  storage_->strings.InternAll(texts, ids);
+}
 std::string_view TraceBuilder::text(StringId id) const {
   return storage_->strings.text(id);
 }

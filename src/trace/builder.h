@@ -10,7 +10,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/unique_texts.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -145,6 +147,8 @@ class TraceBuilder {
 
   // Amortised O(1); the same text always gives the same id. Id 0 is "".
   StringId Intern(std::string_view text);
+  // As Intern, one after the other, but faster for many; appends to `ids`.
+  void InternAll(const TaggedTexts& texts, std::vector<StringId>* ids);
   std::string_view text(StringId id) const;
 
   ProcessId AddProcess(const ProcessRow& row);

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/unique_texts.h"
 #include "opscope/types.h"
@@ -17,6 +18,8 @@ class StringPool {
   StringPool() { Intern({}); }
 
   StringId Intern(std::string_view text) { return static_cast<StringId>(texts_.Add(text)); }
+
+  void InternAll(const TaggedTexts& texts, std::vector<StringId>* ids) { texts_.AddAll(texts, ids); }
 
   std::optional<StringId> Find(std::string_view text) const {
     const uint32_t found = texts_.Find(text);
