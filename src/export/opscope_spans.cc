@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/column.h"
 #include "base/hash.h"
 #include "export/opscope_values.h"
 #include "wire/schema.h"
-#include "wire/span_times.h"
-#include "wire/table_block.h"
 
 namespace opscope {
 namespace {
@@ -70,49 +69,63 @@ std::vector<Segment> TakeSlice(std::span<const Timestamp> start, std::vector<Cur
   return segments;
 }
 
-void AddTimes(const SpanColumns& spans, std::span<const Segment> segments, TableBlockWriter* block) {
-  EdgeGaps gaps;
-  std::vector<uint64_t> depths, async_start, async_duration, base;
+void AddTimes(const SpanColumns& spans, std::span<const Segment> segments, TableBlockWriter* block, SliceTimes* times) {
+  times->Clear();
+  std::vector<uint64_t> base;
   for (const Segment& segment : segments) {
     base.push_back(WireValue(spans.start[segment.first]));
-    const std::vector<uint64_t> start = WireValues(spans.start, segment.first, segment.rows);
-    const std::vector<uint64_t> duration = WireValues(spans.duration, segment.first, segment.rows);
+    const auto append = [&segment](auto column, std::vector<uint64_t>* values) {
+      const size_t before = values->size();
+      values->resize(before + segment.rows);
+      CopyWireValues(column.subspan(segment.first, segment.rows), values->data() + before);
+      return std::span<const uint64_t>(*values).subspan(before);
+    };
     if (segment.is_async) {
-      async_start.insert(async_start.end(), start.begin(), start.end());
-      async_duration.insert(async_duration.end(), duration.begin(), duration.end());
+      append(spans.start, &times->async_start);
+      append(spans.duration, &times->async_duration);
       continue;
     }
-    const std::vector<uint64_t> depth = WireValues(spans.depth, segment.first, segment.rows);
-    AppendEdgeGaps(depth, start, duration, base.back(), &gaps);
-    depths.insert(depths.end(), depth.begin(), depth.end());
+    times->start.clear();
+    times->duration.clear();
+    AppendEdgeGaps(append(spans.depth, &times->depth), append(spans.start, &times->start),
+                   append(spans.duration, &times->duration), base.back(), &times->gaps);
   }
   block->Add(wire::span::kSegmentBase, base, Transform::kDelta);
-  block->AddUnless(0, wire::span::kDepth, depths, Transform::kPlain);
+  block->AddUnless(0, wire::span::kDepth, times->depth, Transform::kPlain);
   const auto add_gaps = [&](uint32_t column, std::span<const uint64_t> values) {
     if (!values.empty()) block->Add(column, values, Transform::kSigned);
   };
+  const EdgeGaps& gaps = times->gaps;
   add_gaps(wire::span::kStartAfterStart, gaps.gaps[0][0]);
   add_gaps(wire::span::kEndAfterStart, gaps.gaps[0][1]);
   add_gaps(wire::span::kStartAfterEnd, gaps.gaps[1][0]);
   add_gaps(wire::span::kEndAfterEnd, gaps.gaps[1][1]);
-  if (async_start.empty()) return;
-  block->Add(wire::span::kAsyncStart, async_start, Transform::kDelta);
-  block->Add(wire::span::kAsyncDuration, async_duration, Transform::kPlain);
+  if (times->async_start.empty()) return;
+  block->Add(wire::span::kAsyncStart, times->async_start, Transform::kDelta);
+  block->Add(wire::span::kAsyncDuration, times->async_duration, Transform::kPlain);
 }
 
 template <typename T>
 void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::span<const Segment> segments,
              Transform transform, TableBlockWriter* block) {
-  std::vector<uint64_t> rows;
+  size_t rows = 0;
+  bool all_absent = true;
   for (const Segment& segment : segments) {
-    const std::vector<uint64_t> part = WireValues(values, segment.first, segment.rows);
-    rows.insert(rows.end(), part.begin(), part.end());
+    rows += segment.rows;
+    all_absent = all_absent && AllAre(absent, values.subspan(segment.first, segment.rows));
   }
-  block->AddUnless(absent, column, rows, transform);
+  if (all_absent) return;
+  uint64_t* at = block->Room(rows).data();
+  for (const Segment& segment : segments) {
+    CopyWireValues(values.subspan(segment.first, segment.rows), at);
+    at += segment.rows;
+  }
+  block->AddRoom(column, rows, transform);
 }
 
-std::string EncodeSlice(const SpanColumns& spans, std::span<const Segment> segments) {
-  TableBlockWriter block(wire::kSpans);
+void EncodeSlice(const SpanColumns& spans, std::span<const Segment> segments, BlockMaker* maker) {
+  TableBlockWriter& block = maker->table;
+  block.Restart(wire::kSpans);
   std::vector<uint64_t> track, is_async, rows, first_row;
   for (const Segment& segment : segments) {
     track.push_back(segment.track);
@@ -124,7 +137,7 @@ std::string EncodeSlice(const SpanColumns& spans, std::span<const Segment> segme
   block.AddUnless(0, wire::span::kSegmentAsync, is_async, Transform::kPlain);
   block.Add(wire::span::kSegmentRows, rows, Transform::kPlain);
   block.Add(wire::span::kSegmentFirstRow, first_row, Transform::kDelta);
-  AddTimes(spans, segments, &block);
+  AddTimes(spans, segments, &block, &maker->times);
   const auto add = [&](uint64_t absent, uint32_t column, auto values, Transform transform) {
     AddRows(absent, column, values, segments, transform, &block);
   };
@@ -140,22 +153,19 @@ std::string EncodeSlice(const SpanColumns& spans, std::span<const Segment> segme
   add(wire::kNoId, wire::span::kArgs, spans.args, Transform::kPlain);
   add(wire::kNoId, wire::span::kStack, spans.stack, Transform::kPlain);
   add(wire::kNoId, wire::span::kExtra, spans.extra, Transform::kPlain);
-  return block.Finish();
+  maker->FinishTable();
 }
 
-FooterBlock DescribeSlice(const SpanColumns& spans, std::span<const Segment> segments) {
-  FooterBlock block;
-  block.table = wire::kSpans;
-  block.first_ns = INT64_MAX;
-  block.last_ns = INT64_MIN;
+// When the first and the last span begin.
+void DescribeSlice(const SpanColumns& spans, std::span<const Segment> segments, FooterBlock* block) {
+  block->first_ns = INT64_MAX;
+  block->last_ns = INT64_MIN;
   for (const Segment& segment : segments) {
-    block.rows += segment.rows;
     for (const Timestamp start : spans.start.subspan(segment.first, segment.rows)) {
-      block.first_ns = std::min(block.first_ns, start.ns);
-      block.last_ns = std::max(block.last_ns, start.ns);
+      block->first_ns = std::min(block->first_ns, start.ns);
+      block->last_ns = std::max(block->last_ns, start.ns);
     }
   }
-  return block;
 }
 
 // start + duration, at most the largest time there is.
@@ -164,51 +174,61 @@ int64_t EndOf(const SpanColumns& spans, size_t row) {
   return __builtin_add_overflow(spans.start[row].ns, spans.duration[row].ns, &end) ? INT64_MAX : end;
 }
 
-// Duration without the direct children, each cut at its parent's end.
-std::vector<int64_t> SelfTimes(const SpanColumns& spans) {
-  std::vector<int64_t> self(spans.size());
-  for (size_t row = 0; row < spans.size(); ++row)
-    self[row] = spans.duration[row].ns;
-  for (size_t row = 0; row < spans.size(); ++row) {
-    if (spans.parent[row] == SpanId::kNone) continue;
-    const size_t parent = Row(spans.parent[row]);
-    const int64_t end = std::min(EndOf(spans, row), EndOf(spans, parent));
-    const int64_t inside = std::max<int64_t>(0, (Timestamp{end} - spans.start[row]).ns);
-    self[parent] = (Timestamp{self[parent]} - Timestamp{inside}).ns;  // hostile children may add up to any number
-  }
-  return self;
-}
-
 }  // namespace
 
-void WriteSpanBlocks(const Trace& trace, const SpanBlockSink& sink) {
+void PlanSpanBlocks(const Trace& trace, std::vector<PlannedBlock>* blocks) {
+  const SpanColumns& spans = trace.spans();
   std::vector<Cursor> cursors = MakeCursors(trace);
   while (!cursors.empty()) {
-    const std::vector<Segment> segments = TakeSlice(trace.spans().start, &cursors);
-    sink(EncodeSlice(trace.spans(), segments), DescribeSlice(trace.spans(), segments));
+    std::vector<Segment> segments = TakeSlice(spans.start, &cursors);
+    size_t rows = 0;
+    for (const Segment& segment : segments)
+      rows += segment.rows;
+    blocks->push_back({.rows = rows,
+                       .table = wire::kSpans,
+                       .make = [&spans, segments = std::move(segments)](BlockMaker* maker, FooterBlock* footer) {
+                         DescribeSlice(spans, segments, footer);
+                         EncodeSlice(spans, segments, maker);
+                       }});
   }
 }
 
 std::vector<FooterSum> SumByName(const SpanColumns& spans) {
-  const std::vector<int64_t> self = SelfTimes(spans);
   std::vector<FooterSum> sums;
-  tsl::robin_map<uint64_t, size_t, MixedHash> row_of;
+  tsl::robin_map<uint64_t, uint32_t, MixedHash> number_of;
+  Column<uint32_t> sum_of;  // by row
+  sum_of.reserve(spans.size());
+  uint64_t last_key = 0;
+  uint32_t last_sum = 0;
   for (size_t row = 0; row < spans.size(); ++row) {
     const uint64_t key = static_cast<uint64_t>(Row(spans.name[row])) << 32 | Row(spans.category[row]);
-    const auto [found, added] = row_of.try_emplace(key, sums.size());
-    if (added) {
-      sums.push_back({.name = Row(spans.name[row]),
-                      .category = Row(spans.category[row]),
-                      .min_ns = INT64_MAX,
-                      .max_ns = INT64_MIN});
+    if (row == 0 || key != last_key) {
+      const auto [found, added] = number_of.try_emplace(key, static_cast<uint32_t>(sums.size()));
+      if (added) {
+        sums.push_back({.name = Row(spans.name[row]),
+                        .category = Row(spans.category[row]),
+                        .min_ns = INT64_MAX,
+                        .max_ns = INT64_MIN});
+      }
+      last_key = key;
+      last_sum = found->second;
     }
-    FooterSum& sum = sums[found->second];
-    const int64_t duration = spans.duration[row].ns;
+    sum_of.append_reserved(last_sum);
+    FooterSum& sum = sums[last_sum];
+    const Duration duration = spans.duration[row];
     ++sum.count;
-    sum.total_ns = (Timestamp{sum.total_ns} + Duration{duration}).ns;
-    sum.self_ns = (Timestamp{sum.self_ns} + Duration{self[row]}).ns;
-    sum.min_ns = std::min(sum.min_ns, duration);
-    sum.max_ns = std::max(sum.max_ns, duration);
+    sum.total_ns = (Timestamp{sum.total_ns} + duration).ns;
+    sum.self_ns = (Timestamp{sum.self_ns} + duration).ns;
+    sum.min_ns = std::min(sum.min_ns, duration.ns);
+    sum.max_ns = std::max(sum.max_ns, duration.ns);
+  }
+  // What direct children take, each cut at its parent's end. Hostile ones may add up to any number.
+  for (size_t row = 0; row < spans.size(); ++row) {
+    if (spans.parent[row] == SpanId::kNone) continue;
+    const size_t parent = Row(spans.parent[row]);
+    const int64_t end = std::min(EndOf(spans, row), EndOf(spans, parent));
+    FooterSum& sum = sums[sum_of[parent]];
+    sum.self_ns = (Timestamp{sum.self_ns} - Timestamp{std::max<int64_t>(0, (Timestamp{end} - spans.start[row]).ns)}).ns;
   }
   std::sort(sums.begin(), sums.end(), [](const FooterSum& a, const FooterSum& b) {
     return a.name != b.name ? a.name < b.name : a.category < b.category;

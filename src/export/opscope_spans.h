@@ -5,19 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
+#include "export/opscope_plan.h"
 #include "opscope/trace.h"
 #include "wire/footer.h"
 
 namespace opscope {
 
-// Called per block; offset and type are left to the receiver.
-using SpanBlockSink = std::function<void(const std::string& payload, FooterBlock block)>;
-void WriteSpanBlocks(const Trace& trace, const SpanBlockSink& sink);
+void PlanSpanBlocks(const Trace& trace, std::vector<PlannedBlock>* blocks);
 
 [[nodiscard]] std::vector<FooterSum> SumByName(const SpanColumns& spans);
 

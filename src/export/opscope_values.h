@@ -5,14 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "opscope/trace.h"
 #include "opscope/types.h"
+#include "wire/table_block.h"
 
 namespace opscope {
 
@@ -32,12 +33,20 @@ uint64_t WireValue(T value) {
 }
 
 template <typename T>
-std::vector<uint64_t> WireValues(std::span<const T> column, size_t first, size_t count) {
-  std::vector<uint64_t> values;
-  values.reserve(count);
-  for (const T& value : column.subspan(first, count))
-    values.push_back(WireValue(value));
-  return values;
+bool AllAre(uint64_t value, std::span<const T> rows) {
+  return std::all_of(rows.begin(), rows.end(), [value](T row) { return WireValue(row) == value; });
+}
+
+template <typename T>
+void CopyWireValues(std::span<const T> rows, uint64_t* values) {
+  for (size_t i = 0; i < rows.size(); ++i)
+    values[i] = WireValue(rows[i]);
+}
+
+template <typename T>
+void AddWireColumn(uint32_t column, std::span<const T> rows, Transform transform, TableBlockWriter* block) {
+  CopyWireValues(rows, block->Room(rows.size()).data());
+  block->AddRoom(column, rows.size(), transform);
 }
 
 }  // namespace opscope

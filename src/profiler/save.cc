@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/short_memory.h"
 #include "wire/container.h"
+#include "wire/zstd_contexts.h"
 
 namespace opscope {
 namespace {
@@ -67,6 +68,7 @@ template <typename WriteBlocks>
 Status WriteFile(const std::string& path, unsigned mode, const WriteBlocks& write_blocks) {
   Result<AtomicFile> file = AtomicFile::Create(path, mode);
   if (!file.ok()) return file.error();
+  const ZstdContexts contexts;
   RecordingFile out{std::move(file).value(), path, {}, {}, {}};
   AppendFileHeader(&out.block);
   out.Write();

@@ -19,25 +19,14 @@ constexpr size_t kMaxPlanes = 8;
 constexpr uint8_t kConstant = 0;
 constexpr uint8_t kPlanes = 1;
 
-unsigned BytesOf(uint64_t value) {
-  return static_cast<unsigned>((std::bit_width(value) + 7) / 8);
+char BytesOf(uint64_t value) {
+  return static_cast<char>((std::bit_width(value) + 7) / 8);
 }
 
-// varint: stored size * 2 + 1 when compressed; then the stored bytes.
-void AppendPlane(std::string* out, std::string_view plane) {
-  if (plane.size() > 16) {
-    std::string frame(ZSTD_compressBound(plane.size()), '\0');
-    const LentCompressor compressor;
-    const size_t size = ZSTD_compress2(compressor.get(), frame.data(), frame.size(), plane.data(), plane.size());
-    ThrowIfShortOfMemory(size);
-    if (!ZSTD_isError(size) && size < plane.size()) {
-      AppendVarint(out, size * 2 + 1);
-      out->append(frame, 0, size);
-      return;
-    }
-  }
-  AppendVarint(out, plane.size() * 2);
-  out->append(plane);
+// Room for `size` bytes, which hold anything.
+char* RoomIn(std::string* buffer, size_t size) {
+  if (buffer->size() < size) buffer->resize(size);
+  return buffer->data();
 }
 
 bool ReadPlane(ByteReader* reader, size_t size, std::string* plane) {
@@ -92,22 +81,6 @@ bool FitsSparseDelta(std::span<const uint64_t> values) {
   return std::all_of(values.begin(), values.end(), [](uint64_t v) { return v < kLimit || v == UINT64_MAX; });
 }
 
-void AppendPlanes(std::string* out, std::span<const uint64_t> values) {
-  std::string lengths(values.size(), '\0');
-  std::array<std::string, kMaxPlanes> planes;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const unsigned length = BytesOf(values[i]);
-    lengths[i] = static_cast<char>(length);
-    for (unsigned k = 0; k < length; ++k)
-      planes[k].push_back(static_cast<char>(values[i] >> (8 * k)));
-  }
-  AppendPlane(out, lengths);
-  for (const std::string& plane : planes) {
-    if (plane.empty()) break;
-    AppendPlane(out, plane);
-  }
-}
-
 bool ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
   std::string lengths, plane;
   if (!ReadPlane(reader, values.size(), &lengths)) return false;
@@ -136,18 +109,59 @@ bool ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
 
 }  // namespace
 
-void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform) {
+// varint: stored size * 2 + 1 when compressed; then the stored bytes.
+void ColumnEncoder::AppendPlane(std::string* out, std::string_view plane) {
+  if (plane.size() > 16) {
+    const size_t bound = ZSTD_compressBound(plane.size());
+    char* frame = RoomIn(&frame_, bound);
+    const LentCompressor compressor;
+    const size_t size = ZSTD_compress2(compressor.get(), frame, bound, plane.data(), plane.size());
+    ThrowIfShortOfMemory(size);
+    if (!ZSTD_isError(size) && size < plane.size()) {
+      AppendVarint(out, size * 2 + 1);
+      out->append(frame, size);
+      return;
+    }
+  }
+  AppendVarint(out, plane.size() * 2);
+  out->append(plane);
+}
+
+void ColumnEncoder::AppendPlanes(std::string* out, std::span<const uint64_t> values) {
+  char* const lengths = RoomIn(&lengths_, values.size());
+  char* const plane = RoomIn(&plane_, values.size());
+  char longest = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    lengths[i] = BytesOf(values[i]);
+    longest = std::max(longest, lengths[i]);
+  }
+  AppendPlane(out, {lengths, values.size()});
+  for (char k = 0; k < longest; ++k) {
+    size_t next = 0;
+    for (size_t i = 0; i < values.size(); ++i) {  // without a branch: a row without this byte is written over
+      plane[next] = static_cast<char>(values[i] >> (8 * k));
+      next += lengths[i] > k ? 1 : 0;
+    }
+    AppendPlane(out, {plane, next});
+  }
+}
+
+void ColumnEncoder::Append(std::string* out, std::span<uint64_t> values, Transform transform) {
   if (transform == Transform::kSparseDelta && !FitsSparseDelta(values)) transform = Transform::kDelta;
-  std::vector<uint64_t> changed(values.begin(), values.end());
-  ApplyTransform(changed, transform);
+  ApplyTransform(values, transform);
   out->push_back(static_cast<char>(transform));
-  const bool constant = std::all_of(changed.begin(), changed.end(), [&](uint64_t v) { return v == changed.front(); });
+  const bool constant = std::all_of(values.begin(), values.end(), [&](uint64_t v) { return v == values.front(); });
   out->push_back(static_cast<char>(constant ? kConstant : kPlanes));
   if (constant) {
-    AppendVarint(out, changed.empty() ? 0 : changed.front());
+    AppendVarint(out, values.empty() ? 0 : values.front());
   } else {
-    AppendPlanes(out, changed);
+    AppendPlanes(out, values);
   }
+}
+
+void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform) {
+  std::vector<uint64_t> changed(values.begin(), values.end());
+  ColumnEncoder().Append(out, changed, transform);
 }
 
 bool ReadColumn(ByteReader* reader, std::span<uint64_t> values) {

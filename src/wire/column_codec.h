@@ -10,13 +10,14 @@
 // deltas and of durations 4.20 bytes per span, varint of the gaps of span_times.h 3.77, planes of those
 // 3.27; zstd 9 does not help. Repeating columns (names, arguments) cost below 0.1 bytes either way.
 //
-// Thread rule: pure functions.
+// Thread rule: pure functions; one thread at a time per object.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/varint.h"
 
@@ -28,6 +29,19 @@ enum class Transform : uint8_t {
   kSigned = 1,       // zigzag
   kDelta = 2,        // zigzag of the difference to the previous row, the first to 0
   kSparseDelta = 3,  // 0 for -1, else 1 + zigzag of the difference to the last value that was not -1
+};
+
+// Encodes many columns with the same memory.
+class ColumnEncoder {
+ public:
+  // Uses up the values: they hold anything afterwards.
+  void Append(std::string* out, std::span<uint64_t> values, Transform transform);
+
+ private:
+  void AppendPlanes(std::string* out, std::span<const uint64_t> values);
+  void AppendPlane(std::string* out, std::string_view plane);
+
+  std::string lengths_, plane_, frame_;
 };
 
 void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/varint.h"
+#include "wire/zstd_contexts.h"
 #include "wire/zstd_memory.h"
 
 namespace opscope {
@@ -30,14 +31,17 @@ uint32_t CheckOf(const void* data, size_t size) {
   return static_cast<uint32_t>(XXH3_64bits(data, size));
 }
 
-// One zstd frame, or nothing when that is not smaller.
-std::string Compressed(std::string_view payload) {
-  std::string frame(ZSTD_compressBound(payload.size()), '\0');
-  const size_t size = ZSTD_compress(frame.data(), frame.size(), payload.data(), payload.size(), kZstdLevel);
+// Appends one zstd frame, or nothing when that is not smaller.
+bool AppendCompressed(std::string* out, std::string_view payload) {
+  const size_t before = out->size(), bound = ZSTD_compressBound(payload.size());
+  out->resize(before + bound);
+  const LentCompressor compressor;  // its own settings are for planes and stay as they are
+  const size_t size =
+      ZSTD_compressCCtx(compressor.get(), out->data() + before, bound, payload.data(), payload.size(), kZstdLevel);
   ThrowIfShortOfMemory(size);
-  if (ZSTD_isError(size) || size >= payload.size()) return {};
-  frame.resize(size);
-  return frame;
+  const bool smaller = !ZSTD_isError(size) && size < payload.size();
+  out->resize(before + (smaller ? size : 0));
+  return smaller;
 }
 
 }  // namespace
@@ -65,18 +69,20 @@ void AppendFileHeader(std::string* out, uint16_t major, uint16_t minor) {
 
 uint64_t AppendBlock(std::string* out, uint16_t type, std::string_view payload, bool compress) {
   const uint64_t offset = out->size();
-  const std::string frame = compress ? Compressed(payload) : std::string();
-  const std::string_view stored = frame.empty() ? payload : std::string_view(frame);
+  out->append(kBlockHeaderBytes, '\0');
+  const bool compressed = compress && AppendCompressed(out, payload);
+  if (!compressed) out->append(payload);
+  const std::string_view stored = std::string_view(*out).substr(offset + kBlockHeaderBytes);
   std::string header;
   AppendFixed(&header, kBlockMagic);
   AppendFixed(&header, type);
-  AppendFixed(&header, frame.empty() ? uint16_t{0} : block_flags::kZstd);
+  AppendFixed(&header, compressed ? block_flags::kZstd : uint16_t{0});
   AppendFixed(&header, static_cast<uint32_t>(stored.size()));
   AppendFixed(&header, static_cast<uint32_t>(payload.size()));
   AppendFixed(&header, static_cast<uint64_t>(XXH3_64bits(stored.data(), stored.size())));
   AppendFixed(&header, uint32_t{0});
   AppendFixed(&header, CheckOf(header.data(), kHeaderCheckAt));
-  out->append(header).append(stored);
+  out->replace(offset, kBlockHeaderBytes, header);
   return offset;
 }
 

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/string_block.h"
 
-#include "wire/column_codec.h"
 #include "wire/table_block.h"
 
 namespace opscope {
 
-std::string EncodeStrings(const StringBlock& block) {
+void AppendStrings(const StringBlock& block, ColumnEncoder* encoder, std::string* payload) {
   std::vector<uint64_t> sizes;
+  sizes.reserve(block.texts.size());
   for (const std::string_view text : block.texts)
     sizes.push_back(text.size());
-  std::string payload;
-  AppendVarint(&payload, block.first_id);
-  AppendVarint(&payload, block.texts.size());
-  AppendColumn(&payload, sizes, Transform::kPlain);
+  AppendVarint(payload, block.first_id);
+  AppendVarint(payload, block.texts.size());
+  encoder->Append(payload, sizes, Transform::kPlain);
   for (const std::string_view text : block.texts)
-    payload += text;
+    *payload += text;
+}
+
+std::string EncodeStrings(const StringBlock& block) {
+  std::string payload;
+  ColumnEncoder encoder;
+  AppendStrings(block, &encoder, &payload);
   return payload;
 }
 

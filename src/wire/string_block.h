@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/column_codec.h"
+
 namespace opscope {
 
 struct StringBlock {
@@ -21,6 +23,7 @@ struct StringBlock {
 };
 
 [[nodiscard]] std::string EncodeStrings(const StringBlock& block);
+void AppendStrings(const StringBlock& block, ColumnEncoder* encoder, std::string* payload);
 // False when the bytes contradict themselves. The texts are views of the payload.
 [[nodiscard]] bool DecodeStrings(std::span<const std::byte> payload, StringBlock* block);
 

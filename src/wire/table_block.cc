@@ -8,14 +8,30 @@ namespace {
 constexpr uint64_t kMaxColumns = 1000;
 }
 
-void TableBlockWriter::Add(uint32_t column, std::span<const uint64_t> values, Transform transform) {
-  std::string encoded;
-  AppendColumn(&encoded, values, transform);
+void TableBlockWriter::Restart(uint32_t table) {
+  table_ = table;
+  columns_ = 0;
+  body_.clear();
+}
+
+std::span<uint64_t> TableBlockWriter::Room(size_t rows) {
+  if (values_.size() < rows) values_.resize(rows);
+  return std::span(values_).first(rows);
+}
+
+void TableBlockWriter::AddRoom(uint32_t column, size_t rows, Transform transform) {
+  encoded_.clear();
+  encoder_.Append(&encoded_, Room(rows), transform);
   AppendVarint(&body_, column);
-  AppendVarint(&body_, values.size());
-  AppendVarint(&body_, encoded.size());
-  body_ += encoded;
+  AppendVarint(&body_, rows);
+  AppendVarint(&body_, encoded_.size());
+  body_ += encoded_;
   ++columns_;
+}
+
+void TableBlockWriter::Add(uint32_t column, std::span<const uint64_t> values, Transform transform) {
+  std::copy(values.begin(), values.end(), Room(values.size()).begin());
+  AddRoom(column, values.size(), transform);
 }
 
 void TableBlockWriter::AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values,
@@ -24,11 +40,16 @@ void TableBlockWriter::AddUnless(uint64_t absent, uint32_t column, std::span<con
   Add(column, values, transform);
 }
 
+void TableBlockWriter::AppendTo(std::string* payload) const {
+  AppendVarint(payload, table_);
+  AppendVarint(payload, columns_);
+  *payload += body_;
+}
+
 std::string TableBlockWriter::Finish() const {
   std::string payload;
-  AppendVarint(&payload, table_);
-  AppendVarint(&payload, columns_);
-  return payload + body_;
+  AppendTo(&payload);
+  return payload;
 }
 
 bool TableBlock::Parse(std::span<const std::byte> payload) {

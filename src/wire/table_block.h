@@ -22,19 +22,29 @@ namespace opscope {
 inline constexpr size_t kMaxRowsPerBlock = 65536;          // what writers put into one block
 inline constexpr size_t kMaxColumnRows = size_t{1} << 22;  // what readers accept: lists of lists may be longer
 
+// Writes one block after the other with the same memory.
 class TableBlockWriter {
  public:
+  TableBlockWriter() = default;
   explicit TableBlockWriter(uint32_t table) : table_(table) {}
+  void Restart(uint32_t table);
 
   void Add(uint32_t column, std::span<const uint64_t> values, Transform transform);
   // As Add, but writes nothing when every value is `absent`.
   void AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values, Transform transform);
+  // Room for the values of a column, valid until the next call of anything; then AddRoom adds them.
+  std::span<uint64_t> Room(size_t rows);
+  void AddRoom(uint32_t column, size_t rows, Transform transform);
+
+  void AppendTo(std::string* payload) const;
   std::string Finish() const;
 
  private:
-  uint32_t table_;
+  uint32_t table_ = 0;
   uint32_t columns_ = 0;
-  std::string body_;
+  std::string body_, encoded_;
+  std::vector<uint64_t> values_;
+  ColumnEncoder encoder_;
 };
 
 class TableBlock {
