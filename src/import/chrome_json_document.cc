@@ -6,6 +6,7 @@
 
 #include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
+#include "import/megengine_timeline.h"
 
 namespace opscope {
 namespace {
@@ -263,6 +264,9 @@ void ChromeDocument::Finish() {
   pipeline_.reset();
   join_.Finish();
   builder_->info().format = DetectChromeFormat(builder_);
+  if (builder_->info().format != "megengine-json") return;
+  NumberMegEngineDevices(builder_);
+  AddMegEngineSteps(builder_);
 }
 
 }  // namespace opscope

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "import/chrome_json_args.h"
+#include "import/megengine_timeline.h"
 
 namespace opscope {
 namespace {
@@ -45,6 +46,7 @@ void ForEachGroup(const Rows& rows, const std::vector<uint32_t>& order, Key key,
 uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last) {
   uint64_t lost = 0;
   std::vector<uint32_t> open;
+  InputLists inputs(builder_);
   for (size_t i = first; i < last; ++i) {
     Half& half = halves_[order[i]];
     if (half.begin) {
@@ -64,6 +66,7 @@ uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size
     begin.row.duration = half.row.start - begin.row.start;
     TakeColumns(half.row, &begin.row);
     begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
+    inputs.End(open.size(), &begin.row);
   }
   for (const uint32_t i : open) {
     Half& begin = halves_[i];

@@ -6,6 +6,7 @@
 
 #include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
+#include "import/megengine_timeline.h"
 
 namespace opscope {
 namespace {
@@ -25,11 +26,11 @@ std::string_view WithoutDurationSuffix(std::string_view name) {
   return is_number && is_unit ? name.substr(0, open) : name;
 }
 
-// N of "ProfilerStep#N" (torch) or "ProfileStep#N" (Paddle), or -1.
+// N of "ProfilerStep#N" (torch, and ours of other tools' steps) or "ProfileStep#N" (Paddle), or -1.
 int64_t StepNumber(std::string_view name, std::string_view category) {
   std::string_view digits;
   if (!name.starts_with("Profile")) return -1;
-  if (name.starts_with("ProfilerStep#") && category == "user_annotation") {
+  if (name.starts_with("ProfilerStep#") && (category == "user_annotation" || category == kStepsCategory)) {
     digits = name.substr(13);
   } else if (name.starts_with("ProfileStep#") && category == "ProfileStep") {
     digits = name.substr(12);
@@ -50,7 +51,7 @@ ChromePartTracks::Role RoleOfCategory(std::string_view category) {
   if (category == "gpu_user_annotation") return Role::kAnnotation;
   // On a row beside the streams, neither busy time nor a thread of the program.
   if (category == "cuda_sync" || category == "cuda_event" || category == "cuda_profiler_range" ||
-      category == "overhead") {
+      category == "overhead" || category == kStepsCategory) {
     return Role::kNothing;
   }
   return Role::kHost;

@@ -182,6 +182,15 @@ void TraceBuilder::SetCrossing(TrackId track) {
 SpanColumns TraceBuilder::added_spans() const {
   return storage_->spans.view();
 }
+InstantColumns TraceBuilder::added_instants() const {
+  return storage_->instants.view();
+}
+std::span<const Argument> TraceBuilder::arguments(ArgsId id) const {
+  return storage_->arguments.list(id);
+}
+size_t TraceBuilder::step_count() const {
+  return storage_->steps.number.size();
+}
 std::span<uint32_t> TraceBuilder::external_ids() {
   return {storage_->spans.external_id.data(), storage_->spans.size()};
 }

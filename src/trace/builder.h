@@ -180,6 +180,9 @@ class TraceBuilder {
   // The columns as added so far, in order of addition (parents and depths are not filled in yet). Valid until
   // the next AddSpan.
   SpanColumns added_spans() const;
+  InstantColumns added_instants() const;                 // likewise
+  std::span<const Argument> arguments(ArgsId id) const;  // likewise, of AddArguments
+  size_t step_count() const;
   // Late knowledge about a span.
   std::span<uint32_t> external_ids();      // by order of addition; valid until the next AddSpan
   std::span<ArgsId> added_args();          // likewise

@@ -1,0 +1,48 @@
+// What MegEngine's timeline says in several events (docs/formats.md has what it says in one):
+//
+//   worker       B ADD   B Input 0  E   B Input 64  E   B Output 76  E   E     the lists of the inputs, in their order,
+//   are
+//                          {64,64}        {1}              {64,64}             the argument list of ADD: {64,64}, {1}
+//
+//   interpreter  ...     i StopStep   ...   i StopStep     `profiler.step()` was called; the worker writes one more of
+//   each steps        [ step 0            )[ step 1        )    when it comes to it, which is later
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "trace/builder.h"
+
+namespace opscope {
+
+// Of one track.
+class InputLists {
+ public:
+  explicit InputLists(TraceBuilder* builder) : builder_(builder) {}
+
+  // A range of a track ends, all that began in it have ended. `depth`: of how many it is in.
+  void End(size_t depth, SpanRow* range);
+
+ private:
+  struct Input {
+    size_t depth = 0;
+    ArgsId list = ArgsId::kNone;
+  };
+  TraceBuilder* builder_;
+  std::vector<Input> inputs_;  // that ended and whose operator did not; the depth never falls
+};
+
+inline constexpr std::string_view kStepsCategory = "profiler_step";
+
+// The number of a device stream named "gpu1:0" is 1; "xpux:0" is any device, -1. Kineto's and ours are the process.
+void NumberMegEngineDevices(TraceBuilder* builder);
+
+// A span and a row of `steps` for each step of each process, on a track "steps" of its own: a range of the program may
+// hold several of them, or parts. Nothing where a file has steps already: an export of ours.
+void AddMegEngineSteps(TraceBuilder* builder);
+
+}  // namespace opscope
