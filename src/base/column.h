@@ -1,6 +1,6 @@
-// A growing array of plain values for table columns. Grows through realloc, which for large blocks
-// moves page tables instead of bytes (mremap), so growth never holds two copies of a large column. Columns of one
-// table may lie in a block that the table owns (huge_block.h); one that outgrows its piece moves out of it.
+// A growing array of plain values for table columns. Growth never holds two copies of a large one (array_memory.h).
+// Columns of one table may lie in a block that the table owns (huge_block.h); one that outgrows its piece moves out of
+// it.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,12 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
+
+#include "base/array_memory.h"
 
 namespace opscope {
 
@@ -30,13 +31,11 @@ class Column {
     swap(other);
     return *this;
   }
-  ~Column() {
-    if (!borrowed_) std::free(data_);
-  }
+  ~Column() { Free(); }
 
   // REQUIRES: no rows yet; the memory outlives the column.
   void Borrow(void* memory, size_t capacity) {
-    if (!borrowed_) std::free(data_);
+    Free();
     data_ = static_cast<T*>(memory);
     capacity_ = capacity;
     borrowed_ = true;
@@ -69,7 +68,7 @@ class Column {
   }
   void shrink_to_fit() {
     if (size_ == capacity_ || size_ == 0 || borrowed_) return;
-    if (void* smaller = std::realloc(static_cast<void*>(data_), size_ * sizeof(T))) {
+    if (void* smaller = ReallocateArray(data_, memory_bytes(), size_ * sizeof(T))) {
       data_ = static_cast<T*>(smaller);
       capacity_ = size_;
     }
@@ -87,6 +86,7 @@ class Column {
   std::span<const T> view() const { return {data_, size_}; }
   bool borrowed() const { return borrowed_; }
   size_t memory_bytes() const { return capacity_ * sizeof(T); }
+  static constexpr size_t row_bytes() { return sizeof(T); }
 
   void swap(Column& other) noexcept {
     std::swap(data_, other.data_);
@@ -101,12 +101,16 @@ class Column {
     Reallocate(capacity < at_least ? at_least : capacity);
   }
   void Reallocate(size_t capacity) {
-    void* larger = std::realloc(borrowed_ ? nullptr : static_cast<void*>(data_), capacity * sizeof(T));
+    const size_t bytes = capacity * sizeof(T);
+    void* larger = borrowed_ ? ReallocateArray(nullptr, 0, bytes) : ReallocateArray(data_, memory_bytes(), bytes);
     if (larger == nullptr) throw std::bad_alloc();
     if (borrowed_ && size_ > 0) std::memcpy(larger, static_cast<const void*>(data_), size_ * sizeof(T));
     borrowed_ = false;
     data_ = static_cast<T*>(larger);
     capacity_ = capacity;
+  }
+  void Free() {
+    if (!borrowed_) FreeArray(data_, memory_bytes());
   }
 
   // Filling fresh memory is bound by page faults. Only what was asked for as a whole is worth huge pages: the
