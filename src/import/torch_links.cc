@@ -69,6 +69,7 @@ void TorchLinks::NumberByStart() {
 bool TorchLinks::NumberInOrderOfAddition() {
   const std::span<const Timestamp> starts = builder_->added_spans().start;
   const std::span<uint32_t> ids = builder_->external_ids();
+  if (ids.empty()) return true;  // no span of torch
   Timestamp last{INT64_MIN};
   uint32_t number = first_id_;
   for (const Thread& thread : threads_) {

@@ -192,27 +192,29 @@ size_t TraceBuilder::step_count() const {
   return storage_->steps.number.size();
 }
 std::span<uint32_t> TraceBuilder::external_ids() {
-  return {storage_->spans.external_id.data(), storage_->spans.size()};
+  return storage_->spans.external_id.rows();
 }
 std::span<ArgsId> TraceBuilder::added_args() {
-  return {storage_->spans.args.data(), storage_->spans.size()};
+  return storage_->spans.args.rows();
 }
 std::span<StackId> TraceBuilder::allocation_stacks() {
   return {storage_->allocations.stack.data(), storage_->allocations.stack.size()};
 }
 void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread) {
-  storage_->spans.sequence[static_cast<size_t>(span)] = sequence;
-  storage_->spans.forward_thread[static_cast<size_t>(span)] = forward_thread;
+  storage_->spans.sequence.Set(static_cast<size_t>(span), sequence);
+  storage_->spans.forward_thread.Set(static_cast<size_t>(span), forward_thread);
 }
 
 void TraceBuilder::SetExtra(AddedSpan span, StringId extra) {
-  storage_->spans.extra[static_cast<size_t>(span)] = extra;
+  storage_->spans.extra.Set(static_cast<size_t>(span), extra);
 }
 void TraceBuilder::SetStack(AddedSpan span, StackId stack) {
-  storage_->spans.stack[static_cast<size_t>(span)] = stack;
+  storage_->spans.stack.Set(static_cast<size_t>(span), stack);
 }
 void TraceBuilder::SetStep(AddedSpan span) {
-  storage_->spans.flags[static_cast<size_t>(span)] |= span_flags::kStep;
+  auto& flags = storage_->spans.flags;
+  const auto row = static_cast<size_t>(span);
+  flags.Set(row, flags[row] | span_flags::kStep);
 }
 
 void TraceBuilder::MoveStart(AddedSpan span, Timestamp start) {

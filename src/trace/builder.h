@@ -178,14 +178,14 @@ class TraceBuilder {
   void SetCrossing(TrackId track);
 
   // The columns as added so far, in order of addition (parents and depths are not filled in yet). Valid until
-  // the next AddSpan.
+  // the next AddSpan, and a column without any value till the first one is set.
   SpanColumns added_spans() const;
   InstantColumns added_instants() const;                 // likewise
   std::span<const Argument> arguments(ArgsId id) const;  // likewise, of AddArguments
   size_t step_count() const;
   // Late knowledge about a span.
-  std::span<uint32_t> external_ids();      // by order of addition; valid until the next AddSpan
-  std::span<ArgsId> added_args();          // likewise
+  std::span<uint32_t> external_ids();      // by order of addition, empty when all are 0; valid until the next AddSpan
+  std::span<ArgsId> added_args();          // likewise, empty when all are kNone
   std::span<StackId> allocation_stacks();  // of allocations, by order of addition; valid until the next AddAllocation
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
   void SetExtra(AddedSpan span, StringId extra);

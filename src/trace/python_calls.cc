@@ -144,7 +144,7 @@ class CallNumbering {
   }
 
   void SetStack(uint32_t row, StackId stack) {
-    if (storage_.spans.stack[row] == StackId::kNone) storage_.spans.stack[row] = stack;
+    if (storage_.spans.stack[row] == StackId::kNone) storage_.spans.stack.Set(row, stack);
   }
 
   struct OpenCall {

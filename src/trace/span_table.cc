@@ -92,7 +92,7 @@ void SpanTable::Reserve(size_t rows) {
   // Different columns must not begin at one place of the processor's caches: they are written side by side.
   constexpr size_t kStagger = 192;
   size_t bytes = 0;
-  ForEach([&](const auto& column) { bytes += rows * sizeof(column[0]) + kStagger; });
+  ForEach([&](const auto& column) { bytes += rows * column.row_bytes() + kStagger; });
   if (start.capacity() > 0 || bytes < HugeBlock::kWorthwhile) {
     ForEach([rows](auto& column) { column.reserve(rows); });
     return;
@@ -101,20 +101,15 @@ void SpanTable::Reserve(size_t rows) {
   std::byte* at = block.data();
   ForEach([&](auto& column) {
     column.Borrow(at, rows);
-    at += (rows * sizeof(column[0]) + kStagger) & ~size_t{63};
+    at += (rows * column.row_bytes() + kStagger) & ~size_t{63};
   });
-}
-
-void SpanTable::Grow() {
-  const size_t capacity = start.capacity() < 64 ? 64 : start.capacity() + start.capacity() / 2;
-  ForEach([capacity](auto& column) { column.grow(capacity); });
 }
 
 void SpanTable::Append(size_t rows) {
   const size_t count = size() + rows;
   if (count > start.capacity()) {
     // Many small additions must not copy each time; room that is not used is never touched.
-    const size_t capacity = std::max(count, start.capacity() + start.capacity() / 2);
+    const size_t capacity = std::max({count, start.capacity() + start.capacity() / 2, size_t{64}});
     ForEach([capacity](auto& column) { column.grow(capacity); });
   }
   ForEach([count](auto& column) { column.resize_unset(count); });
@@ -124,62 +119,70 @@ void SpanTable::Set(size_t at, const SpanRow& row, SpanId parent_row) {
   start[at] = row.start;
   duration[at] = row.duration;
   name[at] = row.name;
-  overload[at] = row.overload;
   category[at] = row.category;
   track[at] = row.track;
   parent[at] = parent_row;
   depth[at] = row.depth;
-  flags[at] = row.flags;
-  scope[at] = row.scope;
-  sequence[at] = row.sequence;
-  forward_thread[at] = row.forward_thread;
-  correlation[at] = row.correlation;
-  external_id[at] = row.external_id;
-  args[at] = row.args;
-  stack[at] = row.stack;
-  extra[at] = row.extra;
+  flags.Set(at, row.flags);
+  scope.Set(at, row.scope);
+  external_id.Set(at, row.external_id);
+  args.Set(at, row.args);
+  sequence.Set(at, row.sequence);
+  forward_thread.Set(at, row.forward_thread);
+  overload.Set(at, row.overload);
+  stack.Set(at, row.stack);
+  correlation.Set(at, row.correlation);
+  extra.Set(at, row.extra);
 }
 
 void SpanTable::Add(const SpanRow& row) {
-  if (size() == start.capacity()) Grow();  // all columns have one capacity
-  const size_t at = size();
-  ForEach([at](auto& column) { column.resize_unset(at + 1); });
-  Set(at, row, SpanId::kNone);
+  Append(1);
+  Set(size() - 1, row, SpanId::kNone);
+}
+
+template <typename Visit>
+void SpanTable::ForEachFilled(Visit visit) {
+  ForEach([&visit](auto& column) {
+    if constexpr (requires { column.filled(); }) {
+      if (column.is_blank()) return;
+      visit(*column.filled());
+      column.Adopt();
+    } else {
+      visit(column);
+    }
+  });
 }
 
 void SpanTable::ShrinkToFit() {
-  if (!start.borrowed()) {
-    ForEach([](auto& column) { column.shrink_to_fit(); });
-  } else if (size() < start.capacity() / 4 * 3) {
-    ForEach([](auto& column) {
-      std::remove_reference_t<decltype(column)> own;
-      own.reserve(column.size());
-      for (size_t row = 0; row < column.size(); ++row)
-        own.append_reserved(column[row]);
-      column.swap(own);
-    });
-    block = HugeBlock();
-  }
+  if (!start.borrowed() || size() >= start.capacity() / 4 * 3) return;
+  ForEachFilled([](auto& column) {
+    std::remove_reference_t<decltype(column)> own;
+    own.reserve(column.size());
+    for (size_t row = 0; row < column.size(); ++row)
+      own.append_reserved(column[row]);
+    column.swap(own);
+  });
+  block = HugeBlock();
 }
 
 SpanColumns SpanTable::view() const {
   return {.start = start.view(),
           .duration = duration.view(),
           .name = name.view(),
-          .overload = overload.view(),
+          .overload = overload.view(&blanks),
           .category = category.view(),
           .track = track.view(),
           .parent = parent.view(),
           .depth = depth.view(),
-          .flags = flags.view(),
-          .scope = scope.view(),
-          .sequence = sequence.view(),
-          .forward_thread = forward_thread.view(),
-          .correlation = correlation.view(),
-          .external_id = external_id.view(),
-          .args = args.view(),
-          .stack = stack.view(),
-          .extra = extra.view()};
+          .flags = flags.view(&blanks),
+          .scope = scope.view(&blanks),
+          .sequence = sequence.view(&blanks),
+          .forward_thread = forward_thread.view(&blanks),
+          .correlation = correlation.view(&blanks),
+          .external_id = external_id.view(&blanks),
+          .args = args.view(&blanks),
+          .stack = stack.view(&blanks),
+          .extra = extra.view(&blanks)};
 }
 
 SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
@@ -203,7 +206,7 @@ SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
 
 void ApplyOrder(std::span<const uint32_t> source_row, SpanTable* table) {
   if (source_row.empty()) return;
-  table->ForEach([source_row](auto& column) {
+  table->ForEachFilled([source_row](auto& column) {
     std::remove_reference_t<decltype(column)> moved;
     moved.reserve(source_row.size());
     for (const uint32_t row : source_row)

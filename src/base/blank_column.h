@@ -1,0 +1,113 @@
+// A column most rows of which hold one value, its blank: it takes no memory until a row gets another one. Tables have
+// columns for all that some input may say, and most inputs say little of it.
+//
+// The bytes of a blank are all alike (0, or all ones: kNone, -1), so that what was never filled is shown as
+// BlankMemory.
+//
+// Thread rule: one thread at a time, but Set, which several threads may call at once for different rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+
+#include "base/blank_memory.h"
+#include "base/column.h"
+
+namespace opscope {
+
+// The two values that blanks have, for the columns of one table.
+struct BlankBytes {
+  BlankMemory zeros{0x00}, ones{0xff};
+};
+
+template <typename T, T kBlank>
+class BlankColumn {
+  using Bytes = std::array<uint8_t, sizeof(T)>;
+  static constexpr uint8_t kByte = std::bit_cast<Bytes>(kBlank)[0];
+  static_assert((kByte == 0x00 || kByte == 0xff) &&
+                std::ranges::count(std::bit_cast<Bytes>(kBlank), kByte) == sizeof(T));
+
+ public:
+  // All rows hold the blank.
+  bool is_blank() const { return rows_.load(std::memory_order_acquire) == nullptr; }
+  T operator[](size_t at) const {
+    const T* rows = rows_.load(std::memory_order_acquire);
+    return rows == nullptr ? kBlank : rows[at];
+  }
+  void Set(size_t at, T value) {
+    T* rows = rows_.load(std::memory_order_acquire);
+    if (rows == nullptr) {
+      if (value == kBlank) return;
+      rows = Fill();
+    }
+    rows[at] = value;
+  }
+
+  // The new rows hold the blank, or anything until they are Set.
+  void resize_unset(size_t size) {
+    size_ = size;
+    if (is_blank()) return;
+    column_.resize_unset(size);
+    Adopt();
+  }
+  void grow(size_t capacity) {
+    capacity_ = std::max(capacity_, capacity);
+    if (is_blank()) return;
+    column_.grow(capacity);
+    Adopt();
+  }
+  void reserve(size_t capacity) { grow(capacity); }
+  void shrink_to_fit() {
+    column_.shrink_to_fit();
+    if (!is_blank()) Adopt();
+  }
+  // Where the rows are to lie if there will be any. REQUIRES: as Column::Borrow
+  void Borrow(void* memory, size_t capacity) {
+    lent_ = memory;
+    capacity_ = capacity;
+  }
+
+  // The rows that were written, nullptr while all are blank. After a change of it: Adopt().
+  Column<T>* filled() { return is_blank() ? nullptr : &column_; }
+  void Adopt() { rows_.store(column_.data(), std::memory_order_relaxed); }
+
+  std::span<T> rows() { return {column_.data(), column_.size()}; }  // empty while all are blank
+  std::span<const T> view(BlankBytes* blanks) const {
+    if (!is_blank() || size_ == 0) return column_.view();
+    BlankMemory& memory = kByte == 0 ? blanks->zeros : blanks->ones;
+    return {static_cast<const T*>(memory.AtLeast(size_ * sizeof(T))), size_};
+  }
+  size_t size() const { return size_; }
+  size_t memory_bytes() const { return column_.memory_bytes(); }
+  static constexpr size_t row_bytes() { return sizeof(T); }
+
+ private:
+  T* Fill() {
+    static std::mutex mutex;  // once in the life of a column
+    const std::lock_guard lock(mutex);
+    if (!is_blank()) return column_.data();
+    if (lent_ != nullptr && size_ <= capacity_) {
+      column_.Borrow(lent_, capacity_);
+    } else {
+      column_.grow(std::max(capacity_, size_));
+    }
+    column_.resize(size_, kBlank);
+    rows_.store(column_.data(), std::memory_order_release);
+    return column_.data();
+  }
+
+  std::atomic<T*> rows_ = nullptr;  // of column_, once it has any
+  Column<T> column_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  void* lent_ = nullptr;
+};
+
+}  // namespace opscope

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/blank_column.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+enum class Id : uint32_t { kNone = 0xffffffff };
+using Ids = BlankColumn<Id, Id::kNone>;
+using Numbers = BlankColumn<int64_t, 0>;
+
+TEST(BlankColumn, HoldsItsBlankWithoutMemory) {
+  BlankBytes blanks;
+  Ids ids;
+  ids.grow(1000);
+  ids.resize_unset(1000);
+  ids.Set(7, Id::kNone);
+  EXPECT_TRUE(ids.is_blank());
+  EXPECT_EQ(ids.memory_bytes(), 0u);
+  EXPECT_TRUE(ids.rows().empty());
+  ASSERT_EQ(ids.view(&blanks).size(), 1000u);
+  for (const Id id : ids.view(&blanks))
+    ASSERT_EQ(id, Id::kNone);
+}
+
+TEST(BlankColumn, KeepsTheBlankOfOtherRowsWhenOneIsSet) {
+  BlankBytes blanks;
+  Numbers numbers;
+  numbers.resize_unset(100);
+  numbers.Set(41, -5);
+  EXPECT_FALSE(numbers.is_blank());
+  for (size_t row = 0; row < 100; ++row)
+    EXPECT_EQ(numbers.view(&blanks)[row], row == 41 ? -5 : 0);
+  numbers.Set(41, 0);
+  EXPECT_EQ(numbers[41], 0);
+}
+
+TEST(BlankColumn, GrowsWithAndWithoutValues) {
+  BlankBytes blanks;
+  Numbers numbers;
+  for (size_t row = 0; row < 100'000; ++row) {
+    if (row % 1000 == 0) numbers.grow(row + 1000);
+    numbers.resize_unset(row + 1);
+    numbers.Set(row, row < 50'000 ? 0 : static_cast<int64_t>(row));
+  }
+  for (size_t row = 0; row < 100'000; ++row)
+    ASSERT_EQ(numbers.view(&blanks)[row], row < 50'000 ? 0 : static_cast<int64_t>(row));
+}
+
+TEST(BlankColumn, TakesThePlaceThatItWasLent) {
+  std::vector<int64_t> place(64, 77);
+  BlankBytes blanks;
+  Numbers numbers;
+  numbers.Borrow(place.data(), place.size());
+  numbers.resize_unset(10);
+  EXPECT_EQ(place[3], 77);
+  numbers.Set(3, 1);
+  EXPECT_EQ(numbers.view(&blanks).data(), place.data());
+  EXPECT_EQ(place[2], 0);
+  EXPECT_EQ(place[3], 1);
+  EXPECT_EQ(place[10], 77);
+}
+
+TEST(BlankColumn, ThreadsMaySetRowsOfTheirOwn) {
+  constexpr size_t kThreads = 4, kRows = 20'000;
+  for (int round = 0; round < 20; ++round) {
+    BlankBytes blanks;
+    Ids ids;
+    ids.resize_unset(kThreads * kRows);
+    std::vector<std::thread> threads;
+    for (size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&ids, thread] {
+        for (size_t row = thread; row < kThreads * kRows; row += kThreads)
+          ids.Set(row, row % 3 == 0 && row > 1000 ? static_cast<Id>(row) : Id::kNone);
+      });
+    }
+    for (std::thread& thread : threads)
+      thread.join();
+    for (size_t row = 0; row < kThreads * kRows; ++row)
+      ASSERT_EQ(ids.view(&blanks)[row], row % 3 == 0 && row > 1000 ? static_cast<Id>(row) : Id::kNone) << row;
+  }
+}
+
+}  // namespace
+}  // namespace opscope

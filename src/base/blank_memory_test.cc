@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/blank_memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+namespace opscope {
+namespace {
+
+std::span<const uint8_t> BytesOf(BlankMemory* memory, size_t bytes) {
+  return {static_cast<const uint8_t*>(memory->AtLeast(bytes)), bytes};
+}
+
+bool AllAre(std::span<const uint8_t> bytes, uint8_t value) {
+  return std::all_of(bytes.begin(), bytes.end(), [value](uint8_t byte) { return byte == value; });
+}
+
+// Pages of this process alone: what a file in memory lends is not among them.
+size_t PrivateBytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  size_t size = 0, resident = 0, shared = 0;
+  if (file != nullptr) {
+    EXPECT_EQ(std::fscanf(file, "%zu %zu %zu", &size, &resident, &shared), 3);
+    std::fclose(file);
+  }
+  return (resident - shared) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(BlankMemory, IsTheByteAtEveryLength) {
+  for (const uint8_t byte : {uint8_t{0x00}, uint8_t{0xff}, uint8_t{0x7a}}) {
+    BlankMemory memory(byte);
+    for (const size_t bytes : {size_t{0}, size_t{1}, size_t{4096}, size_t{4097}, (size_t{1} << 20) - 1, size_t{1} << 20,
+                               (size_t{5} << 20) + 12345})
+      EXPECT_TRUE(AllAre(BytesOf(&memory, bytes), byte)) << int{byte} << " " << bytes;
+  }
+}
+
+TEST(BlankMemory, KeepsWhatItReturned) {
+  BlankMemory memory(0xff);
+  const auto small = BytesOf(&memory, 100), large = BytesOf(&memory, size_t{3} << 20);
+  EXPECT_TRUE(AllAre(small, 0xff));
+  EXPECT_TRUE(AllAre(large, 0xff));
+}
+
+TEST(BlankMemory, IsMappedAnewOnlyWhenItIsTooShort) {
+  BlankMemory memory(0xff);
+  const void* first = memory.AtLeast(1 << 20);
+  EXPECT_EQ(memory.AtLeast(10), first);
+  EXPECT_EQ(memory.AtLeast(1 << 20), first);
+  EXPECT_NE(memory.AtLeast(2 << 20), first);
+}
+
+TEST(BlankMemory, CostsNoMemoryWhenRead) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's shadow of it is memory";
+#endif
+  constexpr size_t kBytes = size_t{64} << 20;
+  for (const uint8_t byte : {uint8_t{0x00}, uint8_t{0xff}}) {
+    BlankMemory memory(byte);
+    const size_t before = PrivateBytes();
+    EXPECT_TRUE(AllAre(BytesOf(&memory, kBytes), byte));
+    EXPECT_LT(PrivateBytes(), before + kBytes / 16) << int{byte};
+  }
+}
+
+}  // namespace
+}  // namespace opscope
