@@ -127,6 +127,10 @@ uint64_t ChromePairs::JoinAsyncHalves() {
   return lost;
 }
 
+void ChromePairs::LoseFlow(const FlowPoint& point) {
+  builder_->AddProblem("unpaired_flow", static_cast<int64_t>(point.offset));
+}
+
 uint64_t ChromePairs::JoinFlows() {
   uint64_t lost = 0;
   const auto key = [](const FlowPoint& p) { return std::tuple(p.category, p.id); };
@@ -141,14 +145,14 @@ uint64_t ChromePairs::JoinFlows() {
     auto current = std::find_if(begin, end, is_start);
     while (current != end && std::next(current) != end && is_start(*std::next(current)) &&
            flow_points_[*std::next(current)].time == flow_points_[*current].time) {
-      builder_->AddProblem("unpaired_flow", flow_points_[*current].offset);
+      LoseFlow(flow_points_[*current]);
       ++lost;
       ++current;
     }
     bool current_used = false;
     const auto close_current = [&] {
       if (current == end || current_used) return;
-      builder_->AddProblem("unpaired_flow", flow_points_[*current].offset);
+      LoseFlow(flow_points_[*current]);
       ++lost;
     };
     for (auto i = begin; i != end; ++i) {
@@ -162,7 +166,7 @@ uint64_t ChromePairs::JoinFlows() {
         continue;
       }
       if (current == end) {
-        builder_->AddProblem("unpaired_flow", point.offset);
+        LoseFlow(point);
         ++lost;
         continue;
       }
@@ -188,8 +192,7 @@ uint64_t ChromePairs::Finish() {
 }
 
 uint64_t ChromePairs::memory_bytes() const {
-  return halves_.capacity() * sizeof(Half) + async_halves_.capacity() * sizeof(AsyncHalf) +
-         flow_points_.capacity() * sizeof(FlowPoint);
+  return halves_.capacity() * sizeof(Half) + async_halves_.capacity() * sizeof(AsyncHalf) + flow_points_.memory_bytes();
 }
 
 }  // namespace opscope

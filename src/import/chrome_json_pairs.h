@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/column.h"
 #include "import/chrome_json_tracks.h"
 #include "trace/builder.h"
 
@@ -36,8 +37,9 @@ class ChromePairs {
     Timestamp time;
     TrackId track = TrackId::kNone;
     AddedSpan span = AddedSpan::kNone;
-    bool start = false;
-    int64_t offset = 0;
+    // A file has one for every few events, and all are kept until its end.
+    uint64_t start : 1 = 0;
+    uint64_t offset : 63 = 0;
   };
 
   // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
@@ -57,12 +59,13 @@ class ChromePairs {
   uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
   uint64_t JoinAsyncHalves();
   uint64_t JoinFlows();
+  void LoseFlow(const FlowPoint& point);
 
   TraceBuilder* builder_;
   const ChromeTracks* tracks_;
   std::vector<Half> halves_;
   std::vector<AsyncHalf> async_halves_;
-  std::vector<FlowPoint> flow_points_;
+  Column<FlowPoint> flow_points_;
 };
 
 }  // namespace opscope

@@ -262,7 +262,7 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   point.time = ReadTime(event);
   point.track = part_->tracks.TrackOf(event, Role::kNothing);
   point.start = start;
-  point.offset = static_cast<int64_t>(event.offset);
+  point.offset = event.offset & ((uint64_t{1} << 63) - 1);
   if (!part_->spans.empty() && last_span_track_ == point.track && last_span_start_ == point.time) {
     point.span = static_cast<AddedSpan>(part_->spans.size() - 1);
   }

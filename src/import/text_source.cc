@@ -35,7 +35,7 @@ void PlainText::Release(uint64_t before) {
 }
 
 void PagesBehind::Drop(uint64_t before) {
-  constexpr uint64_t kStep = uint64_t{4} << 20;
+  constexpr uint64_t kStep = uint64_t{1} << 20;
   before &= ~(kStep - 1);
   if (!is_file_mapping_ || before <= dropped_) return;
   madvise(const_cast<std::byte*>(bytes_.data()) + dropped_, static_cast<size_t>(before - dropped_), MADV_DONTNEED);
