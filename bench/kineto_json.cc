@@ -2,7 +2,9 @@
 // (several lines per event, arguments on lines of their own), with the mix of a training run with stacks, shapes and a
 // GPU: calls of Python, operators with their arguments, runtime calls, kernels, flows from launch to kernel and from
 // forward to backward, and memory instants. FORM `plain` leaves out what is different in every event ("Ev Idx"), so
-// that the kept arguments repeat. The same numbers give the same bytes. SPDX-License-Identifier: Apache-2.0
+// that the kept arguments repeat; FORM `bare` leaves out all arguments. The same numbers give the same bytes.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,8 +24,10 @@ constexpr const char* kKernels[] = {
     "void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(cudnnTensorStruct, float const*)",
     "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"};
 
+enum class Form { kUsual, kPlain, kBare };
+
 struct Writer {
-  bool plain = false;
+  Form form = Form::kUsual;
   uint64_t random = 88172645463325252u;
   uint64_t slices = 0;
   uint64_t index = 0, correlation = 0, python_id = 0, flow = 0;
@@ -43,14 +47,22 @@ struct Writer {
         static_cast<long>(ns % 1000));
   }
   void Duration(int64_t ns) {
-    std::printf(", \"dur\": %ld.%03ld,\n    \"args\": {\n      ", static_cast<long>(ns / 1000),
-                static_cast<long>(ns % 1000));
+    std::printf(", \"dur\": %ld.%03ld", static_cast<long>(ns / 1000), static_cast<long>(ns % 1000));
     ++slices;
   }
-  void End() {
-    if (!plain) std::printf(",\"Ev Idx\": %lu", static_cast<unsigned long>(index));
+  // The rest of an event: its arguments, as std::printf takes them.
+  [[gnu::format(printf, 3, 4)]] void Arguments(bool has_index, const char* format, ...) {
+    if (form != Form::kBare) {
+      std::printf(",\n    \"args\": {\n      ");
+      va_list values;
+      va_start(values, format);
+      std::vprintf(format, values);
+      va_end(values);
+      if (has_index && form == Form::kUsual) std::printf(",\"Ev Idx\": %lu", static_cast<unsigned long>(index));
+      std::printf("\n    }");
+    }
     ++index;
-    std::printf("\n    }\n  },\n");
+    std::printf("\n  },\n");
   }
 
   void PythonCall(int64_t ns, uint64_t caller) {
@@ -58,32 +70,28 @@ struct Writer {
     std::snprintf(name, sizeof(name), "model/layers.py(%u): forward_%u", Pick(400), Pick(40));
     Begin("X", "python_function", name, 4017, now_ns);
     Duration(ns);
-    std::printf("\"Python parent id\": %lu, \"Python id\": %lu", static_cast<unsigned long>(caller),
-                static_cast<unsigned long>(++python_id));
-    End();
+    Arguments(true, "\"Python parent id\": %lu, \"Python id\": %lu", static_cast<unsigned long>(caller),
+              static_cast<unsigned long>(++python_id));
   }
 
   void Operator(int64_t ns, bool backward) {
     const unsigned rows = 1u << Pick(6), columns = 64u << Pick(4);
     Begin("X", "cpu_op", kOperators[Pick(16)], backward ? 4099 : 4017, now_ns);
     Duration(ns);
-    std::printf("\"External id\": %lu,\"Record function id\": 0, \"Sequence number\": %lu, \"Fwd thread id\": %d, ",
-                static_cast<unsigned long>(index + 1), static_cast<unsigned long>(index / 7), backward ? 1 : 0);
-    std::printf(
-        "\"Concrete Inputs\": [\"\", \"\", \"1.\"], \"Input type\": [\"float\", \"float\", \"Scalar\"], \"Input "
-        "Strides\": "
-        "[[%u, 1], [%u, 1], []], \"Input Dims\": [[%u, %u], [%u, %u], []]",
-        columns, columns, rows, columns, rows, columns);
-    End();
+    Arguments(true,
+              "\"External id\": %lu,\"Record function id\": 0, \"Sequence number\": %lu, \"Fwd thread id\": %d, "
+              "\"Concrete Inputs\": [\"\", \"\", \"1.\"], \"Input type\": [\"float\", \"float\", \"Scalar\"], "
+              "\"Input Strides\": [[%u, 1], [%u, 1], []], \"Input Dims\": [[%u, %u], [%u, %u], []]",
+              static_cast<unsigned long>(index + 1), static_cast<unsigned long>(index / 7), backward ? 1 : 0, columns,
+              columns, rows, columns, rows, columns);
   }
 
   void Launch(int64_t ns) {
     ++correlation;
     Begin("X", "cuda_runtime", "cudaLaunchKernel", 4017, now_ns);
     Duration(ns);
-    std::printf("\"External id\": %lu, \"cbid\": 211, \"correlation\": %lu", static_cast<unsigned long>(index),
-                static_cast<unsigned long>(correlation));
-    End();
+    Arguments(true, "\"External id\": %lu, \"cbid\": 211, \"correlation\": %lu", static_cast<unsigned long>(index),
+              static_cast<unsigned long>(correlation));
     Flow("s", "ac2g", correlation, 4017, now_ns);
   }
 
@@ -94,15 +102,13 @@ struct Writer {
         "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": 7,\n    \"ts\": %ld.%03ld",
         kKernels[Pick(4)], static_cast<long>(start / 1000), static_cast<long>(start % 1000));
     Duration(ns);
-    std::printf(
-        "\"External id\": %lu,\n      \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": "
-        "%lu,\n"
-        "      \"registers per thread\": 32, \"shared memory\": 0, \"blocks per SM\": %.6f, \"warps per SM\": %.6f,\n"
-        "      \"grid\": [%u, 1, 1], \"block\": [128, 1, 1], \"est. achieved occupancy %%\": %u",
-        static_cast<unsigned long>(index), static_cast<unsigned long>(correlation), grid / 108.0, grid / 27.0, grid,
-        Pick(100));
-    ++index;
-    std::printf("\n    }\n  },\n");
+    Arguments(false,
+              "\"External id\": %lu,\n      \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, "
+              "\"correlation\": %lu,\n      \"registers per thread\": 32, \"shared memory\": 0, \"blocks per SM\": "
+              "%.6f, \"warps per SM\": %.6f,\n      \"grid\": [%u, 1, 1], \"block\": [128, 1, 1], \"est. achieved "
+              "occupancy %%\": %u",
+              static_cast<unsigned long>(index), static_cast<unsigned long>(correlation), grid / 108.0, grid / 27.0,
+              grid, Pick(100));
     std::printf(
         "  {\n    \"ph\": \"f\", \"id\": %lu, \"pid\": 0, \"tid\": 7, \"ts\": %ld.%03ld,\n    \"cat\": \"ac2g\", "
         "\"name\": \"ac2g\", "
@@ -123,12 +129,13 @@ struct Writer {
     std::printf(
         "  {\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\",\n    \"pid\": "
         "4017, \"tid\": 4017,\n"
-        "    \"ts\": %ld.%03ld,\n    \"args\": {\n      \"Total Reserved\": 0, \"Total Allocated\": %u, \"Bytes\": "
-        "4096, \"Device Id\": "
-        "-1, \"Device Type\": 0, \"Addr\": %lu",
-        static_cast<long>(now_ns / 1000), static_cast<long>(now_ns % 1000), Pick(1 << 20) * 64,
-        static_cast<unsigned long>(94'000'000'000'000u + Pick(4096) * 4096));
-    End();
+        "    \"ts\": %ld.%03ld",
+        static_cast<long>(now_ns / 1000), static_cast<long>(now_ns % 1000));
+    const unsigned allocated = Pick(1 << 20) * 64;
+    Arguments(true,
+              "\"Total Reserved\": 0, \"Total Allocated\": %u, \"Bytes\": 4096, \"Device Id\": -1, \"Device Type\": 0, "
+              "\"Addr\": %lu",
+              allocated, static_cast<unsigned long>(94'000'000'000'000u + Pick(4096) * 4096));
   }
 
   // One step of a module: two calls of Python, three operators inside, a launch and its kernel.
@@ -158,14 +165,15 @@ struct Writer {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: kineto_json SLICES [plain] > FILE\n");
+    std::fprintf(stderr, "usage: kineto_json SLICES [plain | bare] > FILE\n");
     return 2;
   }
   static char buffer[1 << 20];
   std::setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
   const uint64_t slices = std::strtoull(argv[1], nullptr, 10);
   Writer writer;
-  writer.plain = argc > 2 && std::string_view(argv[2]) == "plain";
+  const std::string_view form = argc > 2 ? argv[2] : "";
+  writer.form = form == "plain" ? Form::kPlain : form == "bare" ? Form::kBare : Form::kUsual;
   std::printf(
       "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"NVIDIA A100\"\n    "
       "}\n  ],\n");
