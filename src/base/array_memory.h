@@ -7,11 +7,31 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 
 namespace opscope {
 
 // As realloc, for an array that has `old_bytes` (nullptr and 0: none). nullptr: no memory, and the array is as it was.
 [[nodiscard]] void* ReallocateArray(void* array, size_t old_bytes, size_t new_bytes);
 void FreeArray(void* array, size_t bytes);
+
+// An array without a type yet, for arrays that are rewritten one after the other: what one leaves takes the next.
+struct SpareArray {
+  void* data = nullptr;
+  size_t bytes = 0;
+
+  SpareArray() = default;
+  SpareArray(const SpareArray&) = delete;
+  SpareArray& operator=(const SpareArray&) = delete;
+  ~SpareArray() { FreeArray(data, bytes); }
+
+  // Throws std::bad_alloc. What it held is lost.
+  void Resize(size_t new_bytes) {
+    void* resized = ReallocateArray(data, bytes, new_bytes);
+    if (resized == nullptr) throw std::bad_alloc();
+    data = resized;
+    bytes = new_bytes;
+  }
+};
 
 }  // namespace opscope

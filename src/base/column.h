@@ -73,6 +73,15 @@ class Column {
       capacity_ = size_;
     }
   }
+  // Takes the rows that were written into the spare array and leaves its own there.
+  // REQUIRES: not borrowed; spare->bytes is a multiple of row_bytes()
+  void Exchange(SpareArray* spare, size_t size) {
+    const size_t left = memory_bytes();
+    capacity_ = spare->bytes / sizeof(T);
+    data_ = static_cast<T*>(std::exchange(spare->data, data_));
+    spare->bytes = left;
+    size_ = size;
+  }
   void clear() { size_ = 0; }
 
   T& operator[](size_t i) { return data_[i]; }

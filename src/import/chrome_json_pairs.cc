@@ -2,9 +2,11 @@
 #include "import/chrome_json_pairs.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
+#include "base/natural_sort.h"
 #include "import/chrome_json_args.h"
 #include "import/megengine_timeline.h"
 
@@ -30,8 +32,8 @@ std::vector<uint32_t> OrderBy(const Rows& rows, Key key) {
 }
 
 // Calls `join(first, last)` for every run of `order` whose rows have the same key.
-template <typename Rows, typename Key, typename Join>
-void ForEachGroup(const Rows& rows, const std::vector<uint32_t>& order, Key key, Join join) {
+template <typename Rows, typename Order, typename Key, typename Join>
+void ForEachGroup(const Rows& rows, const Order& order, Key key, Join join) {
   for (size_t first = 0; first < order.size();) {
     size_t last = first + 1;
     while (last < order.size() && key(rows[order[last]]) == key(rows[order[first]]))
@@ -127,63 +129,70 @@ uint64_t ChromePairs::JoinAsyncHalves() {
   return lost;
 }
 
-void ChromePairs::LoseFlow(const FlowPoint& point) {
-  builder_->AddProblem("unpaired_flow", static_cast<int64_t>(point.offset));
+uint64_t ChromePairs::JoinFlows() {
+  // Files mostly hold the flows of a category by id; those of all categories lie mixed.
+  std::map<StringId, Column<uint32_t>> of_category;
+  for (uint32_t i = 0; i < flow_points_.size(); ++i)
+    of_category[flow_points_[i].category].push_back(i);
+  uint64_t lost = 0;
+  for (auto& [category, order] : of_category) {
+    // Starts before ends of the same time.
+    const auto place = [&](uint32_t i) {
+      return std::tuple(flow_points_[i].id, flow_points_[i].time, flow_points_[i].start == 0);
+    };
+    NaturalSort(&order, [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+    ForEachGroup(
+        flow_points_, order, [](const FlowPoint& p) { return uint64_t{p.id}; },
+        [&](size_t first, size_t last) { lost += JoinFlow(order.view().subspan(first, last - first)); });
+  }
+  return lost;
 }
 
-uint64_t ChromePairs::JoinFlows() {
+// `points`: those of one id, by time, starts first.
+uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
   uint64_t lost = 0;
-  const auto key = [](const FlowPoint& p) { return std::tuple(p.category, p.id); };
-  // Starts before ends of the same time.
-  const auto order =
-      OrderBy(flow_points_, [&](const FlowPoint& p) { return std::tuple_cat(key(p), std::tuple(p.time, !p.start)); });
-  ForEachGroup(flow_points_, order, key, [&](size_t first, size_t last) {
-    const auto is_start = [&](uint32_t i) { return flow_points_[i].start; };
-    const auto begin = order.begin() + static_cast<ptrdiff_t>(first);
-    const auto end = order.begin() + static_cast<ptrdiff_t>(last);
-    // Of starts at one time the last counts, also for the ends before all starts.
-    auto current = std::find_if(begin, end, is_start);
-    while (current != end && std::next(current) != end && is_start(*std::next(current)) &&
-           flow_points_[*std::next(current)].time == flow_points_[*current].time) {
-      LoseFlow(flow_points_[*current]);
-      ++lost;
-      ++current;
-    }
-    bool current_used = false;
-    const auto close_current = [&] {
-      if (current == end || current_used) return;
-      LoseFlow(flow_points_[*current]);
-      ++lost;
-    };
-    for (auto i = begin; i != end; ++i) {
-      const FlowPoint& point = flow_points_[*i];
-      if (point.start) {
-        if (i > current) {
-          close_current();
-          current = i;
-          current_used = false;
-        }
-        continue;
+  const auto is_start = [&](uint32_t i) { return flow_points_[i].start != 0; };
+  const auto lose = [&](uint32_t i) {
+    builder_->AddProblem("unpaired_flow", static_cast<int64_t>(flow_points_[i].offset));
+    ++lost;
+  };
+  // Of starts at one time the last counts, also for the ends before all starts.
+  auto current = std::find_if(points.begin(), points.end(), is_start);
+  while (current != points.end() && std::next(current) != points.end() && is_start(*std::next(current)) &&
+         flow_points_[*std::next(current)].time == flow_points_[*current].time) {
+    lose(*current++);
+  }
+  bool current_used = false;
+  const auto close_current = [&] {
+    if (current != points.end() && !current_used) lose(*current);
+  };
+  for (auto i = points.begin(); i != points.end(); ++i) {
+    const FlowPoint& point = flow_points_[*i];
+    if (point.start) {
+      if (i > current) {
+        close_current();
+        current = i;
+        current_used = false;
       }
-      if (current == end) {
-        LoseFlow(point);
-        ++lost;
-        continue;
-      }
-      const FlowPoint& from = flow_points_[*current];
-      builder_->AddFlow({.id = from.id,
-                         .category = from.category,
-                         .name = from.name,
-                         .start_time = from.time,
-                         .start_track = from.track,
-                         .start_span = from.span,
-                         .end_time = point.time,
-                         .end_track = point.track,
-                         .end_span = point.span});
-      current_used = true;
+      continue;
     }
-    close_current();
-  });
+    if (current == points.end()) {
+      lose(*i);
+      continue;
+    }
+    const FlowPoint& from = flow_points_[*current];
+    builder_->AddFlow({.id = from.id,
+                       .category = from.category,
+                       .name = from.name,
+                       .start_time = from.time,
+                       .start_track = from.track,
+                       .start_span = from.span,
+                       .end_time = point.time,
+                       .end_track = point.track,
+                       .end_span = point.span});
+    current_used = true;
+  }
+  close_current();
   return lost;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/column.h"
@@ -59,7 +60,7 @@ class ChromePairs {
   uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
   uint64_t JoinAsyncHalves();
   uint64_t JoinFlows();
-  void LoseFlow(const FlowPoint& point);
+  uint64_t JoinFlow(std::span<const uint32_t> points);
 
   TraceBuilder* builder_;
   const ChromeTracks* tracks_;

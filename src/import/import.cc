@@ -123,7 +123,7 @@ Result<Trace> Import(std::span<const std::byte> bytes, bool is_file_mapping, std
   if (!imported.ok()) return imported.error();
   ReadRanks(&builder);
   if (options.on_progress) options.on_progress(bytes.size(), bytes.size());
-  return builder.Build();
+  return builder.Build(options.max_threads);
 }
 
 }  // namespace

@@ -360,7 +360,7 @@ Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const Impo
     }
     reader.Finish(options, bytes);
     ReadRanks(&builder);
-    return builder.Build();
+    return builder.Build(options.max_threads);
   });
 }
 

@@ -351,12 +351,17 @@ bool TraceBuilder::empty() const {
          0;
 }
 
-Trace TraceBuilder::Build() {
+Trace TraceBuilder::Build(size_t max_threads) {
+  constexpr size_t kRowsPerThread = size_t{1} << 17;
   TraceStorage& storage = *storage_;
   SpanTable& spans = storage.spans;
   const std::span<const Nesting> nesting(pending_->nesting);
   const SpanOrder order = OrderSpans(spans, nesting);
-  ApplyOrder(order.source_row.view(), &spans);
+  if (!order.source_row.empty()) {
+    const size_t most = max_threads == 0 ? UsefulThreads() : max_threads;
+    ThreadTeam team(std::min(most, 1 + spans.size() / kRowsPerThread));
+    ApplyOrder(order.source_row.view(), &team, &spans);
+  }
   const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
   MoveParents(order, nesting, final_row, &spans);
   uint64_t crossings = 0;

@@ -229,8 +229,8 @@ class TraceBuilder {
   uint64_t memory_bytes() const;
   bool empty() const;  // no event was added
 
-  // Consumes the builder. O(n) for pre-ordered tracks, O(n log n) otherwise.
-  Trace Build();
+  // Consumes the builder. O(n) for pre-ordered tracks, O(n log n) otherwise. max_threads: as ImportOptions.
+  Trace Build(size_t max_threads = 1);
 
  private:
   std::unique_ptr<TraceStorage> storage_;

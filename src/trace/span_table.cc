@@ -204,19 +204,33 @@ SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {
   return order;
 }
 
-void ApplyOrder(std::span<const uint32_t> source_row, SpanTable* table) {
+void ApplyOrder(std::span<const uint32_t> source_row, ThreadTeam* team, SpanTable* table) {
   if (source_row.empty()) return;
-  table->ForEachFilled([source_row](auto& column) {
-    std::remove_reference_t<decltype(column)> moved;
-    moved.reserve(source_row.size());
-    for (const uint32_t row : source_row)
-      moved.append_reserved(column[row]);
+  constexpr size_t kRowsAtOnce = size_t{1} << 16;
+  const size_t rows = source_row.size();
+  SpareArray spare;
+  const auto move = [&](auto& column) {
+    using T = std::remove_cvref_t<decltype(column[0])>;
+    if (spare.bytes < rows * sizeof(T) || spare.bytes % sizeof(T) != 0) spare.Resize(rows * sizeof(T));
+    T* moved = static_cast<T*>(spare.data);
+    team->ForEach((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part, size_t) {
+      const size_t end = std::min(rows, (part + 1) * kRowsAtOnce);
+      for (size_t row = part * kRowsAtOnce; row < end; ++row)
+        moved[row] = column[source_row[row]];
+    });
     if (column.borrowed()) {
-      std::copy(moved.data(), moved.data() + moved.size(), column.data());
+      std::copy(moved, moved + rows, column.data());
     } else {
-      column.swap(moved);
+      column.Exchange(&spare, rows);
     }
-  });
+  };
+  // By width, the widest first: each takes the memory that the one before it left.
+  for (const size_t width : {8, 4, 2, 1}) {
+    if (spare.bytes > rows * width) spare.Resize(rows * width);
+    table->ForEachFilled([&](auto& column) {
+      if (column.row_bytes() == width) move(column);
+    });
+  }
 }
 
 }  // namespace opscope

@@ -10,6 +10,7 @@
 #include "base/blank_column.h"
 #include "base/column.h"
 #include "base/huge_block.h"
+#include "base/thread_team.h"
 #include "opscope/trace.h"
 #include "trace/builder.h"
 #include "trace/nesting.h"
@@ -77,6 +78,6 @@ struct SpanOrder {
 SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting);
 
 // Moves the rows, column by column, so that one extra column is all the memory it takes.
-void ApplyOrder(std::span<const uint32_t> source_row, SpanTable* table);
+void ApplyOrder(std::span<const uint32_t> source_row, ThreadTeam* team, SpanTable* table);
 
 }  // namespace opscope
