@@ -1,0 +1,137 @@
+// TraceBuilder::Build: order the spans (span_table.h), nest them track by track (nesting.h), turn numbers of addition
+// into final rows, find the spans of flows, freeze.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/thread_team.h"
+#include "trace/builder.h"
+#include "trace/nesting.h"
+#include "trace/pending.h"
+#include "trace/python_calls.h"
+#include "trace/storage.h"
+
+namespace opscope {
+namespace {
+
+template <typename T>
+std::span<T> RowsOf(Column<T>& column, const TrackRange& range) {
+  return {column.data() + range.first, range.nested};
+}
+
+// The innermost nested span of the track that holds `time`: starts at or before it and ends after it,
+// or is a zero-length span at it.
+SpanId SpanAround(const SpanTable& spans, const TrackRange& range, Timestamp time) {
+  const Timestamp* begin = spans.start.data() + range.first;
+  const Timestamp* after = std::upper_bound(begin, begin + range.nested, time);
+  if (after == begin) return SpanId::kNone;
+  auto row = static_cast<uint32_t>(after - spans.start.data() - 1);
+  while (row != Row(SpanId::kNone)) {
+    const bool holds = spans.start[row] == time || EndOf(spans.start[row], spans.duration[row]) > time.ns;
+    if (holds) return static_cast<SpanId>(row);
+    row = Row(spans.parent[row]);
+  }
+  return SpanId::kNone;
+}
+
+void NestTracks(const SpanOrder& order, std::span<const Nesting> nesting, SpanTable* spans, uint64_t* crossings) {
+  for (size_t track = 0; track < order.tracks.size(); ++track) {
+    const TrackRange range = order.tracks[track];
+    const auto depth = RowsOf(spans->depth, range);
+    const auto parent = RowsOf(spans->parent, range);
+    if (nesting[track] == Nesting::kByDepth) {
+      NestByDepth(range.first, depth, parent);
+    } else if (nesting[track] == Nesting::kByTime) {
+      *crossings +=
+          NestByContainment(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
+    } else if (nesting[track] == Nesting::kByTimeBeside) {
+      NestBeside(range.first, RowsOf(spans->start, range), RowsOf(spans->duration, range), depth, parent);
+    }
+    for (uint32_t row = range.first + range.nested; row < range.first + range.count; ++row) {
+      spans->depth[row] = 0;
+      spans->parent[row] = SpanId::kNone;
+    }
+  }
+}
+
+// final_row[i]: where the i-th added span went; empty for the identity.
+Column<uint32_t> InvertOrder(std::span<const uint32_t> source_row) {
+  Column<uint32_t> final_row;
+  final_row.resize(source_row.size(), 0);
+  for (size_t row = 0; row < source_row.size(); ++row)
+    final_row[source_row[row]] = static_cast<uint32_t>(row);
+  return final_row;
+}
+
+SpanId FinalSpan(SpanId added, const Column<uint32_t>& final_row) {
+  if (added == SpanId::kNone || final_row.empty()) return added;
+  return static_cast<SpanId>(final_row[Row(added)]);
+}
+
+// Parents that were given are rows of addition.
+void MoveParents(const SpanOrder& order, std::span<const Nesting> nesting, const Column<uint32_t>& final_row,
+                 SpanTable* spans) {
+  if (final_row.empty()) return;
+  for (size_t track = 0; track < order.tracks.size(); ++track) {
+    if (nesting[track] != Nesting::kGiven) continue;
+    for (SpanId& parent : RowsOf(spans->parent, order.tracks[track]))
+      parent = FinalSpan(parent, final_row);
+  }
+}
+
+}  // namespace
+
+Trace TraceBuilder::Build(size_t max_threads) {
+  constexpr size_t kRowsPerThread = size_t{1} << 17;
+  TraceStorage& storage = *storage_;
+  SpanTable& spans = storage.spans;
+  const std::span<const Nesting> nesting(pending_->nesting);
+  const SpanOrder order = OrderSpans(spans, nesting);
+  if (!order.source_row.empty()) {
+    const size_t most = max_threads == 0 ? UsefulThreads() : max_threads;
+    ThreadTeam team(std::min(most, 1 + spans.size() / kRowsPerThread));
+    ApplyOrder(order.source_row.view(), &team, &spans);
+  }
+  const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
+  MoveParents(order, nesting, final_row, &spans);
+  uint64_t crossings = 0;
+  NestTracks(order, nesting, &spans, &crossings);
+  if (crossings > 0) AddProblem("crossing_spans", -1, crossings);
+
+  for (size_t row = 0; row < storage.tensors.span.size(); ++row) {
+    storage.tensors.span[row] = FinalSpan(storage.tensors.span[row], final_row);
+  }
+  storage.tensors.OrderBySpan();
+  for (size_t row = 0; row < storage.steps.span.size(); ++row) {
+    storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
+  }
+  const auto resolve = [&](SpanId added, TrackId track, Timestamp time) {
+    if (added != SpanId::kNone) return FinalSpan(added, final_row);
+    if (Row(track) >= order.tracks.size()) return SpanId::kNone;
+    return SpanAround(spans, order.tracks[Row(track)], time);
+  };
+  FlowTable& flows = storage.flows;
+  for (size_t row = 0; row < flows.id.size(); ++row) {
+    flows.start_span[row] = resolve(flows.start_span[row], flows.start_track[row], flows.start_time[row]);
+    flows.end_span[row] = resolve(flows.end_span[row], flows.end_track[row], flows.end_time[row]);
+  }
+
+  for (const ProcessRow& row : pending_->processes)
+    storage.processes.Add(row);
+  for (size_t track = 0; track < pending_->tracks.size(); ++track) {
+    storage.tracks.Add(pending_->tracks[track], order.tracks[track].first, order.tracks[track].count);
+  }
+  if (pending_->has_python_calls) {
+    NumberPythonCalls(&storage, pending_->fill_stacks);
+  } else {
+    SortPythonCalls(final_row.view(), &storage.python_calls);
+  }
+  storage.Freeze();
+  std::unique_ptr<const TraceStorage> built = std::move(storage_);
+  storage_ = std::make_unique<TraceStorage>();
+  pending_ = std::make_unique<Pending>();
+  return Trace(std::move(built));
+}
+
+}  // namespace opscope
