@@ -1,13 +1,17 @@
-// Each comparison becomes a column of bytes; and, or, not combine columns.
+// Each comparison becomes bytes of some rows; and, or, not combine them.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/span_filter.h"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "analysis/row_chunks.h"
 #include "analysis/span_filter_parser.h"
 
 namespace opscope {
@@ -86,27 +90,64 @@ class StepsOfRanks {
   std::map<int32_t, std::vector<Step>> steps_;
 };
 
-class Selector {
+// One comparison of a condition, for any rows. What depends on a text or a track alone is decided once for each.
+class Comparison {
  public:
-  explicit Selector(const Trace& trace) : trace_(trace), spans_(trace.spans()) {}
-
-  Selection Compare(const SpanFilter::Node& node) {
+  Comparison(const Trace& trace, const SpanFilter::Node& node) : trace_(trace), spans_(trace.spans()), node_(node) {
     switch (node.field) {
       case FilterField::kName:
-        return ByText(spans_.name, node);
       case FilterField::kCategory:
-        return ByText(spans_.category, node);
       case FilterField::kOverload:
-        return ByText(spans_.overload, node);
+        of_text_ = std::vector<std::atomic<uint8_t>>(trace.string_count() + 1);  // the last one for "no text"
+        break;
       case FilterField::kThread:
       case FilterField::kProcess:
-        return ByTrack(node, [&](uint32_t track) { return IsCalled(track, node); });
+        DecideTracks([&](uint32_t track) { return IsCalled(track); });
+        break;
       case FilterField::kRank:
-        return ByTrack(node, [&](uint32_t track) { return HoldsFor(RankOf(track), node); });
+        DecideTracks([&](uint32_t track) { return HoldsFor(RankOf(track), node); });
+        break;
       case FilterField::kDevice:
-        return ByTrack(node, [&](uint32_t track) { return HoldsFor(trace_.tracks().device[track], node); });
+        DecideTracks([&](uint32_t track) { return HoldsFor(trace_.tracks().device[track], node); });
+        break;
+      case FilterField::kStart:
+        if (spans_.size() > 0) first_ = *std::min_element(spans_.start.begin(), spans_.start.end());
+        break;
+      case FilterField::kStep:
+        steps_.emplace(trace);
+        break;
       default:
-        return ByNumber(node);
+        break;
+    }
+  }
+
+  // Writes 1 for the rows from `row` on for which it holds, else 0. Any thread.
+  void Compare(size_t row, std::span<uint8_t> holds) {
+    switch (node_.field) {
+      case FilterField::kName:
+        return ByText(spans_.name.subspan(row), holds);
+      case FilterField::kCategory:
+        return ByText(spans_.category.subspan(row), holds);
+      case FilterField::kOverload:
+        return ByText(spans_.overload.subspan(row), holds);
+      case FilterField::kDuration:
+        return ByNumber(holds, [&](size_t i) { return spans_.duration[row + i].ns; });
+      case FilterField::kStart:
+        return ByNumber(holds, [&](size_t i) { return (spans_.start[row + i] - first_).ns; });
+      case FilterField::kDepth:
+        return ByNumber(holds, [&](size_t i) { return int64_t{spans_.depth[row + i]}; });
+      case FilterField::kSequence:
+        return ByNumber(holds, [&](size_t i) { return spans_.sequence[row + i]; });
+      case FilterField::kCorrelation:
+        return ByNumber(holds, [&](size_t i) { return int64_t{spans_.correlation[row + i]}; });
+      case FilterField::kStep:
+        return ByNumber(holds, [&](size_t i) {
+          const int64_t rank = RankOf(Row(spans_.track[row + i]));
+          return steps_->NumberAt(static_cast<int32_t>(rank), spans_.start[row + i].ns);
+        });
+      default:  // by track
+        for (size_t i = 0; i < holds.size(); ++i)
+          holds[i] = of_track_[Row(spans_.track[row + i])];
     }
   }
 
@@ -114,66 +155,104 @@ class Selector {
   int64_t RankOf(uint32_t track) const { return trace_.processes().rank[Row(trace_.tracks().process[track])]; }
 
   // The name or the number of the track, or of its process. A negative condition holds when it does for both.
-  bool IsCalled(uint32_t track, const SpanFilter::Node& node) const {
-    const bool is_thread = node.field == FilterField::kThread;
+  bool IsCalled(uint32_t track) const {
+    const bool is_thread = node_.field == FilterField::kThread;
     const uint32_t process = Row(trace_.tracks().process[track]);
     const StringId name = is_thread ? trace_.tracks().name[track] : trace_.processes().name[process];
     const StringId id_text = is_thread ? trace_.tracks().tid_text[track] : trace_.processes().pid_text[process];
     const int64_t id = is_thread ? trace_.tracks().tid[track] : trace_.processes().pid[process];
     const std::string number = id_text == StringId::kNone ? std::to_string(id) : std::string(trace_.text(id_text));
-    const bool is_negative = node.op == FilterOperator::kNotEqual || node.op == FilterOperator::kContainsNot;
-    const bool by_name = HoldsFor(trace_.text(name), node), by_number = HoldsFor(number, node);
+    const bool is_negative = node_.op == FilterOperator::kNotEqual || node_.op == FilterOperator::kContainsNot;
+    const bool by_name = HoldsFor(trace_.text(name), node_), by_number = HoldsFor(number, node_);
     return is_negative ? by_name && by_number : by_name || by_number;
   }
 
   template <typename Holds>
-  Selection ByTrack(const SpanFilter::Node&, Holds holds) const {
-    Selection of_track(trace_.tracks().size());
-    for (uint32_t track = 0; track < of_track.size(); ++track)
-      of_track[track] = holds(track);
-    Selection selected(spans_.size());
-    for (size_t span = 0; span < selected.size(); ++span)
-      selected[span] = of_track[Row(spans_.track[span])];
-    return selected;
+  void DecideTracks(const Holds& holds) {
+    for (uint32_t track = 0; track < trace_.tracks().size(); ++track)
+      of_track_.push_back(holds(track));
   }
 
-  Selection ByText(std::span<const StringId> column, const SpanFilter::Node& node) const {
-    constexpr uint8_t kNotYet = 2;
-    Selection of_text(trace_.string_count() + 1, kNotYet);  // the last one for "no text"
-    Selection selected(spans_.size());
-    for (size_t span = 0; span < selected.size(); ++span) {
-      uint8_t& holds = of_text[std::min<size_t>(Row(column[span]), of_text.size() - 1)];
-      if (holds == kNotYet) holds = HoldsFor(trace_.text(column[span]), node);
-      selected[span] = holds;
+  void ByText(std::span<const StringId> column, std::span<uint8_t> holds) {
+    enum : uint8_t { kNotYet, kHolds, kHoldsNot };
+    for (size_t i = 0; i < holds.size(); ++i) {
+      std::atomic<uint8_t>& known = of_text_[std::min<size_t>(Row(column[i]), of_text_.size() - 1)];
+      uint8_t state = known.load(std::memory_order_relaxed);
+      if (state == kNotYet) {  // for another thread too, perhaps: it finds the same
+        state = HoldsFor(trace_.text(column[i]), node_) ? kHolds : kHoldsNot;
+        known.store(state, std::memory_order_relaxed);
+      }
+      holds[i] = state == kHolds;
     }
-    return selected;
   }
 
-  Selection ByNumber(const SpanFilter::Node& node) const {
-    Selection selected(spans_.size());
-    const auto fill = [&](auto value) {
-      for (size_t span = 0; span < selected.size(); ++span)
-        selected[span] = HoldsFor(static_cast<int64_t>(value(span)), node);
+  // The operator is chosen outside of the loop.
+  template <typename Value>
+  void ByNumber(std::span<uint8_t> holds, const Value& value) const {
+    const int64_t number = node_.number;
+    const auto fill = [&](auto compare) {
+      for (size_t i = 0; i < holds.size(); ++i)
+        holds[i] = compare(value(i), number);
     };
-    if (node.field == FilterField::kDuration) fill([&](size_t i) { return spans_.duration[i].ns; });
-    if (node.field == FilterField::kDepth) fill([&](size_t i) { return spans_.depth[i]; });
-    if (node.field == FilterField::kSequence) fill([&](size_t i) { return spans_.sequence[i]; });
-    if (node.field == FilterField::kCorrelation) fill([&](size_t i) { return spans_.correlation[i]; });
-    if (node.field == FilterField::kStart && !selected.empty()) {
-      const Timestamp first = *std::min_element(spans_.start.begin(), spans_.start.end());
-      fill([&](size_t i) { return (spans_.start[i] - first).ns; });
+    switch (node_.op) {
+      case FilterOperator::kEqual:
+        return fill(std::equal_to<>());
+      case FilterOperator::kNotEqual:
+        return fill(std::not_equal_to<>());
+      case FilterOperator::kLess:
+        return fill(std::less<>());
+      case FilterOperator::kLessOrEqual:
+        return fill(std::less_equal<>());
+      case FilterOperator::kGreater:
+        return fill(std::greater<>());
+      default:
+        return fill(std::greater_equal<>());
     }
-    if (node.field == FilterField::kStep) {
-      const StepsOfRanks steps(trace_);
-      fill([&](size_t i) {
-        return steps.NumberAt(static_cast<int32_t>(RankOf(Row(spans_.track[i]))), spans_.start[i].ns);
-      });
-    }
-    return selected;
   }
 
   const Trace& trace_;
   const SpanColumns& spans_;
+  const SpanFilter::Node& node_;
+  std::vector<std::atomic<uint8_t>> of_text_;  // zeros: not decided yet
+  Selection of_track_;
+  Timestamp first_;
+  std::optional<StepsOfRanks> steps_;
+};
+
+// Evaluates a condition for some rows at a time, so that what the comparisons say stays in the cache.
+class Evaluation {
+ public:
+  static constexpr size_t kRows = 4096;
+
+  Evaluation(const Trace& trace, std::span<const SpanFilter::Node> nodes) : nodes_(nodes) {
+    for (const SpanFilter::Node& node : nodes)
+      comparisons_.push_back(node.op < FilterOperator::kAnd ? std::make_unique<Comparison>(trace, node) : nullptr);
+  }
+
+  // Any thread. `scratch`: of the caller's.
+  void Run(size_t row, std::span<uint8_t> selected, Selection* scratch) {
+    scratch->resize(nodes_.size() * kRows);
+    const auto result = [&](size_t node) { return std::span(scratch->data() + node * kRows, selected.size()); };
+    for (size_t i = 0; i + 1 < nodes_.size(); ++i)
+      RunNode(i, row, result(i), result(nodes_[i].left), result(nodes_[i].right));
+    const SpanFilter::Node& last = nodes_.back();
+    RunNode(nodes_.size() - 1, row, selected, result(last.left), result(last.right));
+  }
+
+ private:
+  void RunNode(size_t node, size_t row, std::span<uint8_t> result, std::span<const uint8_t> left,
+               std::span<const uint8_t> right) {
+    if (comparisons_[node] != nullptr) return comparisons_[node]->Compare(row, result);
+    const FilterOperator op = nodes_[node].op;
+    for (size_t i = 0; i < result.size(); ++i) {
+      if (op == FilterOperator::kNot) result[i] = left[i] == 0;
+      if (op == FilterOperator::kAnd) result[i] = left[i] & right[i];
+      if (op == FilterOperator::kOr) result[i] = left[i] | right[i];
+    }
+  }
+
+  std::span<const SpanFilter::Node> nodes_;
+  std::vector<std::unique_ptr<Comparison>> comparisons_;  // by node; null: combines
 };
 
 }  // namespace
@@ -187,25 +266,17 @@ Result<SpanFilter> SpanFilter::Parse(std::string_view condition) {
   return filter;
 }
 
-Selection SpanFilter::Select(const Trace& trace) const {
-  Selector selector(trace);
-  std::vector<Selection> results(nodes_.size());
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.op < FilterOperator::kAnd) {
-      results[i] = selector.Compare(node);
-      continue;
-    }
-    results[i] = std::move(results[node.left]);
-    const Selection right = node.op == FilterOperator::kNot ? Selection() : std::move(results[node.right]);
-    for (size_t span = 0; span < results[i].size(); ++span) {
-      uint8_t& holds = results[i][span];
-      if (node.op == FilterOperator::kNot) holds = holds == 0;
-      if (node.op == FilterOperator::kAnd) holds = holds & right[span];
-      if (node.op == FilterOperator::kOr) holds = holds | right[span];
-    }
-  }
-  return std::move(results.back());
+Selection SpanFilter::Select(const Trace& trace, uint32_t max_threads) const {
+  Selection selected(trace.spans().size());
+  Evaluation evaluation(trace, nodes_);
+  const RowChunks blocks(selected.size(), Evaluation::kRows);
+  ThreadTeam team(RowChunks(selected.size()).Members(max_threads));
+  std::vector<Selection> scratch(team.size());
+  team.ForEach(blocks.count(), [&](size_t block, size_t member) {
+    const size_t row = blocks.begin(block);
+    evaluation.Run(row, std::span(selected).subspan(row, blocks.end(block) - row), &scratch[member]);
+  });
+  return selected;
 }
 
 }  // namespace opscope

@@ -61,7 +61,8 @@ class SpanFilter {
   [[nodiscard]] static Result<SpanFilter> Parse(std::string_view condition);
 
   // One entry per span: 1 when it is selected. O(spans) per field operator; texts are compared once each.
-  [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace) const;
+  // `max_threads`: as in OpSummaryOptions.
+  [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
 
   const std::string& text() const { return text_; }  // as it was parsed
 
