@@ -84,14 +84,15 @@ opscope::Trace Import(const std::string& path, uint32_t threads) {
   return std::move(trace).value();
 }
 
-size_t CountNames(const opscope::Trace& trace, std::string_view mode) {
+size_t CountNames(const opscope::Trace& trace, std::string_view mode, uint32_t threads) {
   opscope::OpSummaryOptions options;
+  options.max_threads = threads;
   std::vector<uint8_t> selected;
   if (mode == "--only") return 0;
   if (mode == "--where") {
     const auto filter = opscope::SpanFilter::Parse("category = cpu_op and duration > 1us");
     if (!filter.ok()) return 0;
-    selected = filter.value().Select(trace);
+    selected = filter.value().Select(trace, threads);
     options.selected = &selected;
   }
   return opscope::SummarizeOps(trace, options).rows.size();
@@ -103,7 +104,7 @@ int Once(std::string_view mode, const std::string& path, uint32_t threads) {
   const Seconds time = Measure([&] {
     const opscope::Trace trace = Import(path, threads);
     slices = trace.spans().size();
-    names = CountNames(trace, mode);
+    names = CountNames(trace, mode, threads);
   });
   const long peak = StatusField("VmHWM");
   std::printf(

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <utility>
+#include <cstddef>
 
 namespace opscope {
 namespace {
 
-// The value of rank ceil(share * n), which is moved to its place.
-int64_t NearestRank(std::span<int64_t> values, double share) {
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
-  const size_t at = std::clamp<size_t>(rank, 1, values.size()) - 1;
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
-  return values[at];
+// Where the value of rank ceil(share * n) stands among sorted ones.
+size_t PlaceOf(int per_cent, size_t count) {
+  const auto rank = static_cast<size_t>(std::ceil(per_cent / 100.0 * static_cast<double>(count)));
+  return std::clamp<size_t>(rank, 1, count) - 1;
 }
 
 // Around the mean, so that large durations that differ little keep their digits.
@@ -32,29 +29,14 @@ int64_t StandardDeviation(std::span<const int64_t> values) {
 
 }  // namespace
 
-void DurationSpreads::Reserve(size_t count) {
-  groups_.reserve(count);
-  durations_.reserve(count);
-}
-
-std::vector<DurationSpread> DurationSpreads::Take(size_t group_count) {
-  std::vector<size_t> ends(group_count + 1);
-  for (const uint32_t group : groups_)
-    ++ends[group + 1];
-  for (size_t group = 0; group < group_count; ++group)
-    ends[group + 1] += ends[group];
-  std::vector<int64_t> sorted(durations_.size());
-  std::vector<size_t> next(ends.begin(), ends.end() - 1);
-  for (size_t i = 0; i < durations_.size(); ++i)
-    sorted[next[groups_[i]]++] = durations_[i];
-  std::vector<DurationSpread> spreads(group_count);
-  for (size_t group = 0; group < group_count; ++group) {
-    const std::span<int64_t> values(sorted.data() + ends[group], ends[group + 1] - ends[group]);
-    if (values.empty()) continue;
-    spreads[group] = {NearestRank(values, 0.5), NearestRank(values, 0.99), StandardDeviation(values)};
-  }
-  groups_.clear(), durations_.clear();
-  return spreads;
+DurationSpread SpreadOf(std::span<int64_t> durations_ns) {
+  if (durations_ns.empty()) return {};
+  const size_t half = PlaceOf(50, durations_ns.size()), most = PlaceOf(99, durations_ns.size());
+  const auto begin = durations_ns.begin();
+  std::nth_element(begin, begin + static_cast<ptrdiff_t>(half), durations_ns.end());
+  const int64_t p50 = durations_ns[half];  // what is longer lies behind it
+  std::nth_element(begin + static_cast<ptrdiff_t>(half), begin + static_cast<ptrdiff_t>(most), durations_ns.end());
+  return {p50, durations_ns[most], StandardDeviation(durations_ns)};
 }
 
 }  // namespace opscope

@@ -1,12 +1,11 @@
-// How durations spread within each group: median, 99th percentile, standard deviation.
+// How durations spread within a group: median, 99th percentile, standard deviation.
 //
-// Thread rule: one thread at a time.
+// Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace opscope {
 
@@ -18,19 +17,7 @@ struct DurationSpread {
   int64_t stddev_ns = 0;
 };
 
-class DurationSpreads {
- public:
-  void Reserve(size_t count);
-  void Add(uint32_t group, int64_t duration_ns) {
-    groups_.push_back(group);
-    durations_.push_back(duration_ns);
-  }
-  // One per group; groups without a duration have zeros. Consumes what was added. O(durations).
-  std::vector<DurationSpread> Take(size_t group_count);
-
- private:
-  std::vector<uint32_t> groups_;
-  std::vector<int64_t> durations_;
-};
+// Of one group; zeros without a duration. Changes the order of the durations. O(durations).
+DurationSpread SpreadOf(std::span<int64_t> durations_ns);
 
 }  // namespace opscope

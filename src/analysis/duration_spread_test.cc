@@ -6,39 +6,38 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace opscope {
 namespace {
 
 TEST(DurationSpread, PercentilesAreDurationsThatOccurred) {
-  DurationSpreads spreads;
+  std::vector<int64_t> values;
   for (int64_t i = 1; i <= 100; ++i)
-    spreads.Add(0, i * 10);
-  spreads.Add(2, 7);
-  const std::vector<DurationSpread> taken = spreads.Take(3);
-  EXPECT_EQ(taken[0].p50_ns, 500);
-  EXPECT_EQ(taken[0].p99_ns, 990);
-  EXPECT_EQ(taken[0].stddev_ns, 289);  // 10 * sqrt((100 * 100 - 1) / 12)
-  EXPECT_EQ(taken[1].p99_ns, 0);
-  EXPECT_EQ(taken[2].p50_ns, 7);
-  EXPECT_EQ(taken[2].p99_ns, 7);
-  EXPECT_EQ(taken[2].stddev_ns, 0);
+    values.push_back(i * 10);
+  const DurationSpread many = SpreadOf(values);
+  EXPECT_EQ(many.p50_ns, 500);
+  EXPECT_EQ(many.p99_ns, 990);
+  EXPECT_EQ(many.stddev_ns, 289);  // 10 * sqrt((100 * 100 - 1) / 12)
+  EXPECT_EQ(SpreadOf({}).p99_ns, 0);
+  values = {7};
+  const DurationSpread one = SpreadOf(values);
+  EXPECT_EQ(one.p50_ns, 7);
+  EXPECT_EQ(one.p99_ns, 7);
+  EXPECT_EQ(one.stddev_ns, 0);
 }
 
 TEST(DurationSpread, AgreesWithSortingForEveryCount) {
   std::mt19937_64 random(1);
   for (size_t count = 1; count < 300; ++count) {
     std::vector<int64_t> values(count);
-    DurationSpreads spreads;
-    for (int64_t& value : values) {
+    for (int64_t& value : values)
       value = static_cast<int64_t>(random() % 1000);
-      spreads.Add(0, value);
-    }
+    const DurationSpread spread = SpreadOf(values);
     std::sort(values.begin(), values.end());
     const auto not_above = [&](int64_t limit) {
       return static_cast<double>(std::upper_bound(values.begin(), values.end(), limit) - values.begin());
     };
-    const DurationSpread spread = spreads.Take(1)[0];
     for (const auto& [value, share] : {std::pair(spread.p50_ns, 0.5), std::pair(spread.p99_ns, 0.99)}) {
       EXPECT_GE(not_above(value), share * static_cast<double>(count));
       EXPECT_LT(not_above(value - 1), share * static_cast<double>(count));
@@ -47,10 +46,8 @@ TEST(DurationSpread, AgreesWithSortingForEveryCount) {
 }
 
 TEST(DurationSpread, LargeDurationsKeepTheirDigits) {
-  DurationSpreads spreads;
-  for (const int64_t value : {1'000'000'000'000'000, 1'000'000'000'000'002, 1'000'000'000'000'004})
-    spreads.Add(0, value);
-  EXPECT_EQ(spreads.Take(1)[0].stddev_ns, 2);  // sqrt(8 / 3) = 1.63
+  std::vector<int64_t> values = {1'000'000'000'000'000, 1'000'000'000'000'002, 1'000'000'000'000'004};
+  EXPECT_EQ(SpreadOf(values).stddev_ns, 2);  // sqrt(8 / 3) = 1.63
 }
 
 }  // namespace

@@ -2,14 +2,14 @@
 #include "analysis/group_keys.h"
 
 #include <algorithm>
+#include <new>
+#include <unordered_map>
 #include <utility>
 
 #include "opscope/analysis/function_events.h"
 
 namespace opscope {
 namespace {
-
-constexpr uint32_t kUnknown = 0xffffffff;
 
 constexpr std::pair<std::string_view, GroupKey> kNames[] = {
     {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
@@ -47,58 +47,57 @@ std::string TrackLabel(const Trace& trace, TrackId track) {
   return text == StringId::kNone ? std::to_string(tracks.tid[Row(track)]) : std::string(trace.text(text));
 }
 
-SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys) : trace_(trace) {
+NumberTable::NumberTable(size_t size) : values_(static_cast<uint32_t*>(std::calloc(size + 1, sizeof(uint32_t)))) {
+  if (values_ == nullptr) throw std::bad_alloc();
+}
+
+SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys)
+    : trace_(trace),
+      spans_(trace.spans()),
+      texts_(static_cast<uint32_t>(trace.string_count())),
+      stacks_(static_cast<uint32_t>(trace.stacks().size())) {
+  const auto has = [&](GroupKey key) { return std::find(keys_.begin(), keys_.end(), key) != keys_.end(); };
   for (GroupKey key : keys) {
-    if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.push_back(key);
+    if (!has(key)) keys_.push_back(key);
   }
-  has_name_ = std::find(keys_.begin(), keys_.end(), GroupKey::kName) != keys_.end();
-  shape_of_args_.assign(trace.argument_list_count(), kUnknown);
-  if (std::find(keys_.begin(), keys_.end(), GroupKey::kModule) != keys_.end()) modules_ = FindModules(trace);
+  has_name_ = has(GroupKey::kName);
+  if (has(GroupKey::kShape)) NumberShapes();
+  if (has(GroupKey::kDevice)) NumberDevices();
+  if (has(GroupKey::kModule)) modules_ = FindModules(trace);
 }
 
-size_t SpanGrouper::KeyHash::operator()(const Key& key) const {
-  uint64_t hash = 0;
-  for (uint32_t part : key)
-    hash = (hash ^ (hash >> 29) ^ part) * 0x9e3779b97f4a7c15u;
-  return static_cast<size_t>(hash ^ (hash >> 32));
+void SpanGrouper::NumberShapes() {
+  std::unordered_map<std::string, uint32_t> shapes;
+  shape_of_args_.reserve(trace_.argument_list_count());
+  for (uint32_t list = 0; list < trace_.argument_list_count(); ++list) {
+    const auto next = static_cast<uint32_t>(shapes.size());
+    shape_of_args_.push_back(shapes.try_emplace(InputShapesText(trace_, ArgsId{list}), next).first->second);
+  }
 }
 
-uint32_t SpanGrouper::Find(size_t span) {
-  Key key = {};
-  for (size_t i = 0; i < keys_.size(); ++i)
-    key[i] = Value(keys_[i], span);
-  return rows_.try_emplace(key, static_cast<uint32_t>(rows_.size())).first->second;
+void SpanGrouper::NumberDevices() {
+  std::unordered_map<int32_t, uint32_t> devices;
+  for (const int32_t device : trace_.tracks().device)
+    device_of_track_.push_back(devices.try_emplace(device, static_cast<uint32_t>(devices.size())).first->second);
 }
 
-uint32_t SpanGrouper::Value(GroupKey key, size_t span) {
-  const SpanColumns& spans = trace_.spans();
+// One more value for "none", which is the largest of all numbers.
+size_t SpanGrouper::Values(GroupKey key) const {
   switch (key) {
     case GroupKey::kName:
-      return Row(spans.name[span]);
-    case GroupKey::kShape:
-      return ShapeValue(spans.args[span]);
     case GroupKey::kCategory:
-      return Row(spans.category[span]);
+      return size_t{texts_} + 1;
+    case GroupKey::kShape:
+      return shape_of_args_.size() + 1;
     case GroupKey::kThread:
-      return Row(spans.track[span]);
     case GroupKey::kDevice:
-      return static_cast<uint32_t>(trace_.tracks().device[Row(spans.track[span])]);
+      return trace_.tracks().size();
     case GroupKey::kStack:
-      return Row(spans.stack[span]);
+      return size_t{stacks_} + 1;
     case GroupKey::kModule:
-      return modules_.node_of[span];
+      return modules_.nodes.size();
   }
   return 0;
-}
-
-// Different argument lists can have the same shapes.
-uint32_t SpanGrouper::ShapeValue(ArgsId args) {
-  if (args == ArgsId::kNone) return kUnknown;
-  uint32_t& shape = shape_of_args_[Row(args)];
-  if (shape == kUnknown) {
-    shape = shapes_.try_emplace(InputShapesText(trace_, args), static_cast<uint32_t>(shapes_.size())).first->second;
-  }
-  return shape;
 }
 
 std::vector<std::string> SpanGrouper::TextNames() const {
@@ -140,6 +139,29 @@ std::vector<std::string> SpanGrouper::Texts(size_t span) const {
     }
   }
   return texts;
+}
+
+GroupRows::GroupRows(const SpanGrouper& grouper)
+    : grouper_(grouper),
+      by_value_(grouper.keys().size() == 1 ? grouper.Values(grouper.keys().front()) : 0),
+      further_(std::max<size_t>(grouper.keys().size(), 1) - 1) {
+}
+
+uint32_t GroupRows::FindPair(uint32_t value, size_t span) {
+  uint32_t row = value;
+  for (size_t i = 0; i < further_.size(); ++i) {
+    const uint64_t pair = uint64_t{row} << 32 | grouper_.Value(grouper_.keys()[i + 1], span);
+    row = further_[i].try_emplace(pair, static_cast<uint32_t>(further_[i].size())).first->second;
+  }
+  return row;
+}
+
+void GroupRows::Clear() {
+  for (const uint32_t value : used_)
+    by_value_[value] = 0;
+  used_.clear();
+  for (auto& pairs : further_)
+    pairs.clear();
 }
 
 }  // namespace opscope

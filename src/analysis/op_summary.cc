@@ -1,187 +1,213 @@
-// The operator summary in one pass over the spans. Spans lie in pre-order, so a stack of the open ones
-// gives the parent's clipped end, and a counter per name says whether a span lies inside one of its name.
+// The operator summary: several threads each count chunks of the spans (op_summary_part.h), what they found is joined
+// in the order of the rows, and the durations of each group are laid side by side for their percentiles.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/op_summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "analysis/duration_spread.h"
-#include "analysis/flops.h"
-#include "analysis/group_keys.h"
+#include "analysis/op_summary_part.h"
+#include "analysis/row_chunks.h"
 #include "analysis/span_measures.h"
+#include "base/column.h"
 
 namespace opscope {
 namespace {
 
-// What recording took of a row's times. Fractions add up before they are rounded.
-struct RowCost {
-  double total_ns = 0;
-  double total_with_recursion_ns = 0;
-  double self_ns = 0;
-  double thread_self_ns = 0;
-};
-
-int64_t Without(int64_t ns, double cost) {
-  return std::max<int64_t>(0, ns - std::llround(cost));
-}
-
-// Takes the costs off the sums, in which single spans below 0 count as they are.
-void Correct(const std::vector<RowCost>& costs, double thread_self_cost, OpSummary* summary) {
-  for (size_t i = 0; i < summary->rows.size(); ++i) {
-    OpSummaryRow& row = summary->rows[i];
-    row.total_ns = Without(row.total_ns, costs[i].total_ns);
-    row.total_with_recursion_ns = Without(row.total_with_recursion_ns, costs[i].total_with_recursion_ns);
-    row.self_ns = Without(row.self_ns, costs[i].self_ns);
-    row.thread_self_ns = Without(row.thread_self_ns, costs[i].thread_self_ns);
-  }
-  summary->thread_self_ns = Without(summary->thread_self_ns, thread_self_cost);
-}
-
-// Adds one span to its row. `is_nested`: inside a span of its name on its track. `shown`: its duration as the
-// smallest and the largest show it.
-void AddSpan(const SpanMeasures& measures, size_t span, int64_t duration, int64_t shown, bool is_nested,
-             OpSummaryRow* row) {
-  row->min_ns = row->count == 0 ? shown : std::min(row->min_ns, shown);
-  row->max_ns = row->count == 0 ? shown : std::max(row->max_ns, shown);
-  ++row->count;
-  row->total_with_recursion_ns += duration;
-  row->self_ns += measures.self_ns[span];
-  if (!is_nested) row->total_ns += duration;
-  if (!measures.device_self_ns.empty()) {
-    row->device_self_ns += measures.device_self_ns[span];
-    if (!is_nested) row->device_total_ns += measures.device_total_ns[span];
-  }
-  if (!measures.self_memory_bytes.empty()) row->self_memory_bytes += measures.self_memory_bytes[span];
-}
-
-// Which open spans have the name of the next one. Spans arrive in pre-order, track by track; those that are not
-// selected only hold the place of a parent.
-class OpenNames {
+class Summarizer {
  public:
-  OpenNames(const Trace& trace, const std::vector<uint8_t>* selected)
-      : spans_(trace.spans()), selected_(selected), open_(trace.string_count(), 0) {}
+  Summarizer(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size)
+      : trace_(trace),
+        options_(options),
+        chunks_(trace.spans().size(), chunk_size),
+        team_(chunks_.Members(options.max_threads)),
+        launches_(trace, &team_),
+        grouper_(trace, options.group_by),
+        flop_names_(trace, FlopRuleSet::kAll),
+        groups_(grouper_) {
+    group_of_.reserve(chunks_.rows);
+    group_of_.resize_unset(chunks_.rows);
+    times_.reserve(chunks_.rows);
+    times_.resize_unset(chunks_.rows);
+  }
 
-  bool IsSelected(size_t span) const { return selected_ == nullptr || (*selected_)[span] != 0; }
-
-  // True when the span lies inside a selected one of its name. Asynchronous spans lie inside nothing.
-  bool Enter(size_t span) {
-    if ((spans_.flags[span] & span_flags::kAsync) != 0) return false;
-    while (!stack_.empty() && SpanId{stack_.back()} != spans_.parent[span]) {
-      if (IsSelected(stack_.back())) --open_[Row(spans_.name[stack_.back()])];
-      stack_.pop_back();
-    }
-    uint32_t& open = open_[Row(spans_.name[span])];
-    stack_.push_back(static_cast<uint32_t>(span));
-    const bool is_nested = open > 0;
-    if (IsSelected(span)) ++open;
-    return is_nested;
+  OpSummary Run() {
+    const bool has_memory = trace_.allocations().size() > 0;
+    const SummaryInput input{trace_,
+                             trace_.spans(),
+                             options_,
+                             launches_,
+                             grouper_,
+                             flop_names_,
+                             {group_of_.data(), group_of_.size()},
+                             {times_.data(), has_memory ? times_.size() : 0}};
+    std::vector<SummaryPart> parts(chunks_.count());
+    std::vector<std::unique_ptr<PartCounter>> counters(team_.size());
+    team_.ForEach(chunks_.count(), [&](size_t chunk, size_t member) {
+      if (counters[member] == nullptr) counters[member] = std::make_unique<PartCounter>(input);
+      parts[chunk] = counters[member]->Count(chunks_.begin(chunk), chunks_.end(chunk));
+    });
+    counters.clear();
+    for (SummaryPart& part : parts)
+      Join(input, &part);
+    across_.End([&](const OpenSpan& span) { whole_.Complete(input, span); });
+    AddFlops();
+    if (has_memory) AddMemory();
+    return Finish(Spread(input));
   }
 
  private:
-  const SpanColumns& spans_;
-  const std::vector<uint8_t>* selected_;
-  std::vector<uint32_t> open_;   // by name
-  std::vector<uint32_t> stack_;  // open spans
-};
+  // Where the durations of a part's groups go.
+  struct Place {
+    uint32_t group = 0;    // of the whole
+    uint64_t earlier = 0;  // durations of the group in earlier parts
+  };
 
-struct SortField {
-  std::string_view name;
-  int64_t (*value)(const OpSummaryRow&);
+  void Join(const SummaryInput& input, SummaryPart* part) {
+    SummarySums& sums = part->sums;
+    std::vector<Place>& places = places_.emplace_back();
+    places.reserve(sums.groups.size());
+    for (size_t i = 0; i < sums.groups.size(); ++i) {
+      const uint32_t group = groups_.Find(sums.groups[i].first_span);
+      if (group == whole_.groups.size()) whole_.AddGroup(input, sums.groups[i].first_span);
+      places.push_back({group, whole_.groups[group].count});
+      whole_.groups[group].Add(sums.groups[i]);
+      if (!sums.costs.empty()) whole_.costs[group].Add(sums.costs[i]);
+    }
+    for (OpenSpan& span : part->walked.open) {
+      if (span.group != OpenSpan::kNone) span.group = places[span.group].group;
+    }
+    across_.Add(part->walked, [&](const OpenSpan& span) { whole_.Complete(input, span); });
+    whole_.calls.insert(whole_.calls.end(), sums.calls.begin(), sums.calls.end());
+    whole_.below_zero += sums.below_zero;
+    *part = {};
+  }
+
+  // OpenSpan::kNone: the span is not selected.
+  uint32_t GroupOf(size_t row) const {
+    const uint32_t group = group_of_[row];
+    return group == OpenSpan::kNone ? group : places_[row / chunks_.size][group].group;
+  }
+
+  void AddFlops() {
+    CountNothingTwice(&whole_.calls);
+    for (const FlopCall& call : whole_.calls) {
+      const uint32_t group = GroupOf(call.row);
+      if (group != OpenSpan::kNone) whole_.groups[group].flops += static_cast<uint64_t>(call.flops);
+    }
+  }
+
+  void AddMemory() {
+    const InnermostSpans innermost(trace_, {times_.data(), times_.size()});
+    const std::vector<SpanId> spans = SpansOfAllocations(trace_, innermost, &team_);
+    for (size_t i = 0; i < spans.size(); ++i) {
+      const uint32_t group = spans[i] == SpanId::kNone ? OpenSpan::kNone : GroupOf(Row(spans[i]));
+      const auto bytes = static_cast<uint64_t>(trace_.allocations().bytes[i]);
+      if (group != OpenSpan::kNone) whole_.groups[group].memory_bytes += bytes;
+    }
+  }
+
+  // Lays the durations of each group side by side, in the order of the rows.
+  std::vector<DurationSpread> Spread(const SummaryInput& input) {
+    std::vector<uint64_t> begins(whole_.groups.size() + 1);
+    for (size_t group = 0; group < whole_.groups.size(); ++group)
+      begins[group + 1] = begins[group] + whole_.groups[group].count;
+    team_.ForEach(chunks_.count(), [&](size_t chunk, size_t) {
+      std::vector<uint64_t> next;
+      for (const Place& place : places_[chunk])
+        next.push_back(begins[place.group] + place.earlier);
+      for (size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row) {
+        if (group_of_[row] != OpenSpan::kNone) times_[next[group_of_[row]]++] = input.ShownDuration(row);
+      }
+    });
+    std::vector<DurationSpread> spreads(whole_.groups.size());
+    constexpr size_t kGroups = 64;  // that a thread takes at a time
+    team_.ForEach((spreads.size() + kGroups - 1) / kGroups, [&](size_t piece, size_t) {
+      for (size_t group = piece * kGroups; group < std::min(spreads.size(), (piece + 1) * kGroups); ++group)
+        spreads[group] = SpreadOf({times_.data() + begins[group], whole_.groups[group].count});
+    });
+    return spreads;
+  }
+
+  static int64_t Without(uint64_t ns, double cost) {
+    return std::max<int64_t>(0, static_cast<int64_t>(ns) - std::llround(cost));
+  }
+
+  // Takes the costs off the sums, in which single spans below 0 count as they are.
+  void Correct(OpSummary* summary) const {
+    double thread_self_cost = 0;
+    for (size_t group = 0; group < whole_.costs.size(); ++group) {
+      const GroupSums& sums = whole_.groups[group];
+      const GroupCost& cost = whole_.costs[group];
+      OpSummaryRow& row = summary->rows[group];
+      row.total_ns = Without(sums.total_ns, cost.total_ns);
+      row.total_with_recursion_ns = Without(sums.total_with_recursion_ns, cost.total_with_recursion_ns);
+      row.self_ns = Without(sums.self_ns, cost.self_ns);
+      row.thread_self_ns = Without(sums.thread_self_ns, cost.thread_self_ns);
+      thread_self_cost += cost.thread_self_ns;
+    }
+    summary->thread_self_ns = Without(static_cast<uint64_t>(summary->thread_self_ns), thread_self_cost);
+    summary->correction = {std::llround(options_.own_cost->whole_ns), options_.own_cost->events, whole_.below_zero};
+  }
+
+  OpSummary Finish(const std::vector<DurationSpread>& spreads) const {
+    OpSummary summary;
+    summary.has_name = grouper_.has_name();
+    summary.key_names = grouper_.TextNames();
+    summary.rows.reserve(spreads.size());
+    uint64_t thread_self = 0;
+    for (size_t group = 0; group < spreads.size(); ++group) {
+      const GroupSums& sums = whole_.groups[group];
+      OpSummaryRow& row = summary.rows.emplace_back();
+      if (summary.has_name) row.name = trace_.spans().name[sums.first_span];
+      row.keys = grouper_.Texts(sums.first_span);
+      row.count = sums.count;
+      row.total_ns = static_cast<int64_t>(sums.total_ns);
+      row.total_with_recursion_ns = static_cast<int64_t>(sums.total_with_recursion_ns);
+      row.self_ns = static_cast<int64_t>(sums.self_ns);
+      row.thread_self_ns = static_cast<int64_t>(sums.thread_self_ns);
+      row.min_ns = sums.min_ns;
+      row.max_ns = sums.max_ns;
+      row.p50_ns = spreads[group].p50_ns;
+      row.p99_ns = spreads[group].p99_ns;
+      row.stddev_ns = spreads[group].stddev_ns;
+      row.device_total_ns = static_cast<int64_t>(sums.device_total_ns);
+      row.device_self_ns = static_cast<int64_t>(sums.device_self_ns);
+      row.self_memory_bytes = static_cast<int64_t>(sums.memory_bytes);
+      row.flops = static_cast<int64_t>(sums.flops);
+      thread_self += sums.thread_self_ns;
+    }
+    summary.thread_self_ns = static_cast<int64_t>(thread_self);
+    if (options_.own_cost != nullptr) Correct(&summary);
+    return summary;
+  }
+
+  const Trace& trace_;
+  const OpSummaryOptions& options_;
+  RowChunks chunks_;
+  ThreadTeam team_;
+  DeviceLaunches launches_;
+  SpanGrouper grouper_;
+  FlopNames flop_names_;
+  Column<uint32_t> group_of_;  // by span: its group in its part
+  Column<int64_t> times_;      // by span its clipped end, where that is asked for; then durations by group
+  GroupRows groups_;           // of the whole
+  SummarySums whole_;
+  SpansAcrossChunks across_;
+  std::vector<std::vector<Place>> places_;  // by part and its group
 };
-constexpr std::array<SortField, 14> kSortFields = {{
-    {"count", [](const OpSummaryRow& r) { return static_cast<int64_t>(r.count); }},
-    {"total_ns", [](const OpSummaryRow& r) { return r.total_ns; }},
-    {"self_ns", [](const OpSummaryRow& r) { return r.self_ns; }},
-    {"min_ns", [](const OpSummaryRow& r) { return r.min_ns; }},
-    {"max_ns", [](const OpSummaryRow& r) { return r.max_ns; }},
-    {"mean_ns", [](const OpSummaryRow& r) { return r.mean_ns(); }},
-    {"p50_ns", [](const OpSummaryRow& r) { return r.p50_ns; }},
-    {"p99_ns", [](const OpSummaryRow& r) { return r.p99_ns; }},
-    {"stddev_ns", [](const OpSummaryRow& r) { return r.stddev_ns; }},
-    {"total_with_recursion_ns", [](const OpSummaryRow& r) { return r.total_with_recursion_ns; }},
-    {"device_total_ns", [](const OpSummaryRow& r) { return r.device_total_ns; }},
-    {"device_self_ns", [](const OpSummaryRow& r) { return r.device_self_ns; }},
-    {"self_memory_bytes", [](const OpSummaryRow& r) { return r.self_memory_bytes; }},
-    {"flops", [](const OpSummaryRow& r) { return r.flops; }},
-}};
 
 }  // namespace
 
-OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
-  OpSummary summary;
-  const SpanColumns& spans = trace.spans();
-  const SpanMeasures measures = MeasureSpans(trace);
-  const std::vector<int64_t> flops = FlopsOfSpans(trace);
-  OpenNames open(trace, options.selected);
-  SpanGrouper grouper(trace, options.group_by);
-  summary.has_name = grouper.has_name();
-  summary.key_names = grouper.TextNames();
-  std::vector<RowCost> costs;
-  double thread_self_cost = 0;
-  uint64_t below_zero = 0;
-  DurationSpreads spreads;
-  spreads.Reserve(spans.size());
-  for (size_t span = 0; span < spans.size(); ++span) {
-    const bool is_nested = open.Enter(span);
-    if (!open.IsSelected(span)) continue;
-    const uint32_t row = grouper.Find(span);
-    if (row == summary.rows.size()) {
-      OpSummaryRow& added = summary.rows.emplace_back();
-      added.name = grouper.has_name() ? spans.name[span] : StringId::kEmpty;
-      added.keys = grouper.Texts(span);
-      costs.emplace_back();
-    }
-    const int64_t duration = spans.duration[span].ns;
-    const double subtree = options.own_cost != nullptr ? options.own_cost->subtree_ns[span] : 0;
-    const double own = options.own_cost != nullptr ? options.own_cost->own_ns[span] : 0;
-    const int64_t shown = Without(duration, subtree);
-    AddSpan(measures, span, duration, shown, is_nested, &summary.rows[row]);
-    spreads.Add(row, shown);
-    costs[row].total_with_recursion_ns += subtree;
-    costs[row].self_ns += own;
-    if (!is_nested) costs[row].total_ns += subtree;
-    if (static_cast<double>(duration) < subtree || static_cast<double>(measures.self_ns[span]) < own) ++below_zero;
-    if (!flops.empty()) summary.rows[row].flops += flops[span];
-    if (trace.tracks().kind[Row(spans.track[span])] == TrackKind::kThread) {
-      summary.thread_self_ns += measures.self_ns[span];
-      summary.rows[row].thread_self_ns += measures.self_ns[span];
-      costs[row].thread_self_ns += own;
-      thread_self_cost += own;
-    }
-  }
-  const std::vector<DurationSpread> spread = spreads.Take(summary.rows.size());
-  for (size_t row = 0; row < spread.size(); ++row) {
-    summary.rows[row].p50_ns = spread[row].p50_ns;
-    summary.rows[row].p99_ns = spread[row].p99_ns;
-    summary.rows[row].stddev_ns = spread[row].stddev_ns;
-  }
-  if (options.own_cost != nullptr) {
-    Correct(costs, thread_self_cost, &summary);
-    summary.correction = {std::llround(options.own_cost->whole_ns), options.own_cost->events, below_zero};
-  }
-  return summary;
+OpSummary SummarizeOpsInChunks(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size) {
+  return Summarizer(trace, options, chunk_size).Run();
 }
 
-Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view field) {
-  if (field == "name") {
-    std::stable_sort(summary->rows.begin(), summary->rows.end(), [&](const OpSummaryRow& a, const OpSummaryRow& b) {
-      return trace.text(a.name) < trace.text(b.name);
-    });
-    return {};
-  }
-  for (const SortField& known : kSortFields) {
-    if (known.name != field) continue;
-    std::stable_sort(summary->rows.begin(), summary->rows.end(),
-                     [&](const OpSummaryRow& a, const OpSummaryRow& b) { return known.value(a) > known.value(b); });
-    return {};
-  }
-  std::string names = "name";
-  for (const SortField& known : kSortFields)
-    names += ", " + std::string(known.name);
-  return Error{ErrorCode::kInvalidArgument, "cannot sort by '" + std::string(field) + "'; choose one of: " + names};
+OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options) {
+  return SummarizeOpsInChunks(trace, options, 0);
 }
 
 }  // namespace opscope

@@ -1,114 +1,71 @@
-// All columns follow from one fact: within a track spans are in pre-order, so a parent's row is smaller
-// than its children's. Ends are clipped going forward, device times are summed going backward.
+// Times come from passes over chunks of the rows (span_walk.h), memory from a search per allocation.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/span_measures.h"
 
 #include <algorithm>
-#include <unordered_map>
 
-#include "analysis/function_event_rules.h"
+#include "analysis/device_launches.h"
+#include "analysis/row_chunks.h"
+#include "analysis/span_walk.h"
 
 namespace opscope {
 namespace {
-
-int64_t EndOf(const SpanColumns& spans, size_t row) {
-  return (spans.start[row] + spans.duration[row]).ns;
-}
 
 // Ends after clipping every span to its clipped parent.
 std::vector<int64_t> ClippedEnds(const SpanColumns& spans) {
   std::vector<int64_t> ends(spans.size());
   for (size_t row = 0; row < spans.size(); ++row) {
-    ends[row] = EndOf(spans, row);
+    ends[row] = (spans.start[row] + spans.duration[row]).ns;
     if (spans.parent[row] != SpanId::kNone) ends[row] = std::min(ends[row], ends[Row(spans.parent[row])]);
   }
   return ends;
 }
 
-std::vector<int64_t> SelfTimes(const SpanColumns& spans, const std::vector<int64_t>& ends) {
-  std::vector<int64_t> self(spans.size());
-  for (size_t row = 0; row < spans.size(); ++row) {
-    self[row] = spans.duration[row].ns;
-    if (spans.parent[row] == SpanId::kNone) continue;
-    const uint32_t parent = Row(spans.parent[row]);
-    const int64_t start = std::max(spans.start[row].ns, spans.start[parent].ns);
-    const int64_t inside = std::max<int64_t>(0, (Timestamp{ends[row]} - Timestamp{start}).ns);
-    self[parent] = (Timestamp{self[parent]} - Timestamp{inside}).ns;  // hostile children may add up to any number
-  }
-  // Only damaged input gets here: siblings that overlap on a track whose nesting was recorded by depth.
-  for (int64_t& ns : self)
-    ns = std::max<int64_t>(0, ns);
-  return self;
-}
-
-class LaunchFinder {
+// Writes what a pass finds out, span by span. Passes over different rows write different rows.
+class MeasureVisitor {
  public:
-  explicit LaunchFinder(const Trace& trace) {
-    const SpanColumns& spans = trace.spans();
-    for (size_t row = 0; row < spans.size(); ++row) {
-      if (trace.tracks().kind[Row(spans.track[row])] != TrackKind::kThread) continue;
-      if (spans.correlation[row] == 0 && spans.external_id[row] == 0) continue;
-      const bool is_call = RoleOfCategory(trace.text(spans.category[row])).is_runtime;
-      if (!is_call && spans.external_id[row] != 0) op_.try_emplace(spans.external_id[row], row);
-      if (spans.correlation[row] != 0) call_.try_emplace(spans.correlation[row], row);
-    }
-  }
+  MeasureVisitor(const Trace& trace, const DeviceLaunches& launches, std::vector<int64_t>* ends, SpanMeasures* measures)
+      : spans_(trace.spans()), launches_(launches), ends_(ends), measures_(measures) {}
 
-  // The op whose id the device span carries, else the call with its correlation; -1: neither.
-  int64_t LauncherOf(const SpanColumns& spans, size_t device_span) const {
-    if (auto op = op_.find(spans.external_id[device_span]); op != op_.end()) return static_cast<int64_t>(op->second);
-    auto call = call_.find(spans.correlation[device_span]);
-    return call == call_.end() ? -1 : static_cast<int64_t>(call->second);
+  void Enter(OpenSpan* span, const OpenSpan*) {
+    if (span->is_thread) span->launched = launches_.LaunchedBy(span->row);
+    if (!ends_->empty()) (*ends_)[span->row] = span->end;
+  }
+  void EnterAround(OpenSpan*, const OpenSpan*) {}
+  void Close(const OpenSpan&) {}
+  void Complete(const OpenSpan& span) {
+    measures_->self_ns[span.row] = span.self_ns();
+    if (!launches_.has_device()) return;
+    measures_->device_self_ns[span.row] = span.device_self_ns();
+    measures_->device_total_ns[span.row] = span.device_total_ns(spans_.duration[span.row]);
   }
 
  private:
-  std::unordered_map<uint32_t, size_t> op_;
-  std::unordered_map<uint32_t, size_t> call_;
+  const SpanColumns& spans_;
+  const DeviceLaunches& launches_;
+  std::vector<int64_t>* ends_;
+  SpanMeasures* measures_;
 };
 
-void MeasureDevice(const Trace& trace, SpanMeasures* measures) {
-  const SpanColumns& spans = trace.spans();
-  const TrackColumns& tracks = trace.tracks();
-  const bool has_device = std::any_of(tracks.kind.begin(), tracks.kind.end(),
-                                      [](TrackKind kind) { return kind == TrackKind::kDeviceStream; });
-  if (!has_device) return;
-  const LaunchFinder launches(trace);
-  measures->device_self_ns.assign(spans.size(), 0);
-  measures->device_total_ns.assign(spans.size(), 0);
-  for (size_t row = 0; row < spans.size(); ++row) {
-    if (tracks.kind[Row(spans.track[row])] != TrackKind::kDeviceStream) continue;
-    measures->device_total_ns[row] = spans.duration[row].ns;
-    measures->device_self_ns[row] = measures->self_ns[row];
-    const int64_t launcher = launches.LauncherOf(spans, row);
-    if (launcher >= 0) measures->device_self_ns[static_cast<size_t>(launcher)] += spans.duration[row].ns;
-  }
-  for (size_t row = spans.size(); row-- > 0;) {
-    if (tracks.kind[Row(spans.track[row])] == TrackKind::kDeviceStream) continue;
-    measures->device_total_ns[row] += measures->device_self_ns[row];
-    if (spans.parent[row] == SpanId::kNone) continue;
-    measures->device_total_ns[Row(spans.parent[row])] += measures->device_total_ns[row];
-  }
-}
-
-void MeasureMemory(const Trace& trace, SpanMeasures* measures) {
-  const AllocationColumns& allocations = trace.allocations();
-  if (allocations.size() == 0) return;
+void MeasureMemory(const Trace& trace, const std::vector<int64_t>& ends, ThreadTeam* team, SpanMeasures* measures) {
   measures->self_memory_bytes.assign(trace.spans().size(), 0);
-  const InnermostSpans innermost(trace);
-  for (size_t i = 0; i < allocations.size(); ++i) {
-    const uint32_t track = Row(allocations.track[i]);
-    if (track >= trace.tracks().size()) continue;
-    const int64_t row = innermost.At(track, allocations.time[i]);
-    if (row < 0) continue;
+  const std::vector<SpanId> spans = SpansOfAllocations(trace, InnermostSpans(trace, ends), team);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (spans[i] == SpanId::kNone) continue;
     // Sizes of hostile files wrap as the machine does.
-    int64_t& bytes = measures->self_memory_bytes[static_cast<size_t>(row)];
-    bytes = static_cast<int64_t>(static_cast<uint64_t>(bytes) + static_cast<uint64_t>(allocations.bytes[i]));
+    int64_t& bytes = measures->self_memory_bytes[Row(spans[i])];
+    bytes = static_cast<int64_t>(static_cast<uint64_t>(bytes) + static_cast<uint64_t>(trace.allocations().bytes[i]));
   }
 }
 
 }  // namespace
 
-InnermostSpans::InnermostSpans(const Trace& trace) : trace_(trace), ends_(ClippedEnds(trace.spans())) {
+InnermostSpans::InnermostSpans(const Trace& trace) : InnermostSpans(trace, {}) {
+  own_ends_ = ClippedEnds(trace.spans());
+  ends_ = own_ends_;
+}
+
+InnermostSpans::InnermostSpans(const Trace& trace, std::span<const int64_t> ends) : trace_(trace), ends_(ends) {
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
   nested_end_.reserve(tracks.size());
@@ -135,12 +92,43 @@ int64_t InnermostSpans::At(uint32_t track, Timestamp time) const {
   return row;
 }
 
-SpanMeasures MeasureSpans(const Trace& trace) {
+std::vector<SpanId> SpansOfAllocations(const Trace& trace, const InnermostSpans& innermost, ThreadTeam* team) {
+  const AllocationColumns& allocations = trace.allocations();
+  std::vector<SpanId> spans(allocations.size(), SpanId::kNone);
+  const RowChunks chunks(allocations.size(), 4096);
+  team->ForEach(chunks.count(), [&](size_t chunk, size_t) {
+    for (size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      if (Row(allocations.track[i]) >= trace.tracks().size()) continue;
+      const int64_t row = innermost.At(Row(allocations.track[i]), allocations.time[i]);
+      if (row >= 0) spans[i] = SpanId{static_cast<uint32_t>(row)};
+    }
+  });
+  return spans;
+}
+
+SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads, size_t chunk_size) {
+  const RowChunks chunks(trace.spans().size(), chunk_size);
+  ThreadTeam team(chunks.Members(max_threads));
+  const DeviceLaunches launches(trace, &team);
   SpanMeasures measures;
-  const std::vector<int64_t> ends = ClippedEnds(trace.spans());
-  measures.self_ns = SelfTimes(trace.spans(), ends);
-  MeasureDevice(trace, &measures);
-  MeasureMemory(trace, &measures);
+  measures.self_ns.resize(chunks.rows);
+  if (launches.has_device()) {
+    measures.device_self_ns.resize(chunks.rows);
+    measures.device_total_ns.resize(chunks.rows);
+  }
+  const bool has_memory = trace.allocations().size() > 0;
+  std::vector<int64_t> ends(has_memory ? chunks.rows : 0);
+  MeasureVisitor visitor(trace, launches, &ends, &measures);
+  std::vector<WalkedRows> walked(chunks.count());
+  team.ForEach(chunks.count(), [&](size_t chunk, size_t) {
+    walked[chunk] = SpanWalk(trace, &visitor).Walk(chunks.begin(chunk), chunks.end(chunk));
+  });
+  SpansAcrossChunks across;
+  const auto complete = [&](const OpenSpan& span) { visitor.Complete(span); };
+  for (const WalkedRows& rows : walked)
+    across.Add(rows, complete);
+  across.End(complete);
+  if (has_memory) MeasureMemory(trace, ends, &team, &measures);
   return measures;
 }
 

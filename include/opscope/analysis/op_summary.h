@@ -25,6 +25,9 @@ struct OpSummaryOptions {
   // Of this Trace, one entry per span (SpanFilter::Select): only spans with 1 count; the others are as if unseen, but
   // for self times, which are without all children. nullptr: every span.
   const std::vector<uint8_t>* selected = nullptr;
+  // Threads that count at once, the caller among them; the others end before the call does. 0: as many as the number of
+  // spans deserves and the caller's processors allow, at most 8. The summary is the same in any case.
+  uint32_t max_threads = 0;
 };
 
 struct OpSummaryRow {
