@@ -85,9 +85,9 @@ bool BetweenFields(const std::string& text, size_t size) {
   return at == size;
 }
 
-// The protocol of a pickle.
-size_t FromProtocol(const std::string&) {
-  return 2;
+// The protocol of a pickle; those before 2 are known by their first values.
+size_t FromProtocol(const std::string& text) {
+  return text.starts_with('\x80') ? 2 : text.starts_with('(') ? text.find('\n') + 1 : 3;
 }
 bool Nowhere(const std::string&, size_t) {
   return false;

@@ -105,6 +105,36 @@ size_t Utf8SequenceLength(std::string_view text) {
   return length;
 }
 
+void AppendCodePoint(std::string* out, uint32_t code) {
+  if (code < 0x80) {
+    *out += static_cast<char>(code);
+    return;
+  }
+  if (code >= 0xdc80 && code <= 0xdcff) {
+    *out += static_cast<char>(code - 0xdc00);
+    return;
+  }
+  if (code < 0x800) {
+    *out += static_cast<char>(0xc0 | (code >> 6));
+  } else {
+    if (code < 0x10000) {
+      *out += static_cast<char>(0xe0 | (code >> 12));
+    } else {
+      *out += static_cast<char>(0xf0 | (code >> 18));
+      *out += static_cast<char>(0x80 | ((code >> 12) & 0x3f));
+    }
+    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
+  }
+  *out += static_cast<char>(0x80 | (code & 0x3f));
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const size_t length = Utf8SequenceLength(text);

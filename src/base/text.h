@@ -30,6 +30,13 @@ void AppendJsonString(std::string* out, std::string_view text);
 // As above, without the quotes.
 void AppendJsonEscaped(std::string* out, std::string_view text);
 
+// A character of a JSON or Python text as UTF-8. What AppendJsonString writes for bytes that are not UTF-8, \udc80 to
+// \udcff, is the byte again; other lone surrogates are three bytes.
+void AppendCodePoint(std::string* out, uint32_t code);
+
+// 0 to 15, or -1.
+[[nodiscard]] int HexDigit(char c);
+
 [[nodiscard]] bool IsUtf8(std::string_view text);
 
 // Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.

@@ -9,13 +9,6 @@
 namespace opscope {
 namespace {
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // The four hex digits after "\u" at `at`, or -1.
 int32_t ReadCodeUnit(std::string_view text, size_t at) {
   if (text.size() - at < 4) return -1;
@@ -26,29 +19,6 @@ int32_t ReadCodeUnit(std::string_view text, size_t at) {
     unit = unit * 16 + digit;
   }
   return unit;
-}
-
-void AppendCodePoint(std::string* out, uint32_t code) {
-  if (code < 0x80) {
-    *out += static_cast<char>(code);
-    return;
-  }
-  if (code >= 0xdc80 && code <= 0xdcff) {
-    *out += static_cast<char>(code - 0xdc00);
-    return;
-  }
-  if (code < 0x800) {
-    *out += static_cast<char>(0xc0 | (code >> 6));
-  } else {
-    if (code < 0x10000) {
-      *out += static_cast<char>(0xe0 | (code >> 12));
-    } else {
-      *out += static_cast<char>(0xf0 | (code >> 18));
-      *out += static_cast<char>(0x80 | ((code >> 12) & 0x3f));
-    }
-    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
-  }
-  *out += static_cast<char>(0x80 | (code & 0x3f));
 }
 
 // Appends the character of the "\uXXXX" whose digits start at `at`; returns the bytes used after "\u".

@@ -374,8 +374,17 @@ class SnapshotPickle {
 
 }  // namespace
 
+// Protocols 0 and 1 do not say so: a dict or list as the first object of the memo, or without a memo
+// (pickletools.optimize) one that begins with a text or a dict.
 bool LooksLikePickle(std::span<const std::byte> head) {
-  return head.size() >= 2 && head[0] == std::byte{0x80} && head[1] >= std::byte{2} && head[1] <= std::byte{5};
+  using namespace std::string_view_literals;
+  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  if (text.size() >= 2 && text[0] == '\x80') return text[1] >= 2 && text[1] <= 5;
+  for (const std::string_view begin : {"(dp0\n"sv, "(lp0\n"sv, "}q\0"sv, "]q\0"sv, "}(X"sv, "](}"sv, "(l(dV"sv}) {
+    if (text.starts_with(begin)) return true;
+  }
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.starts_with("(dV") && line.size() < text.size() && line.find(' ') == std::string_view::npos;
 }
 
 Status ImportMemorySnapshotPickle(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,

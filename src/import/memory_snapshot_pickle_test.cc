@@ -39,7 +39,7 @@ TEST(MemorySnapshotPickle, GivesWhatTheJsonOfTheSameSnapshotGives) {
     EXPECT_EQ(DumpTrace(ours.value()), DumpTrace(theirs.value()));
     ++compared;
   }
-  EXPECT_EQ(compared, 10u);
+  EXPECT_EQ(compared, 17u);
 }
 
 TEST(MemorySnapshotPickle, RefusesEveryOpcodeThatCouldRunCode) {
@@ -90,6 +90,50 @@ TEST(PickleReader, ReadsIntegersOfAnyLength) {
   }
 }
 
+TEST(PickleReader, ReadsNumbersThatAreLines) {
+  const struct {
+    std::string line;
+    Kind kind;
+    uint64_t bits;
+  } cases[] = {{"I00", Kind::kFalse, 0},
+               {"I01", Kind::kTrue, 0},
+               {"I-7", Kind::kInteger, static_cast<uint64_t>(-7)},
+               {"L18446744073709551615L", Kind::kUnsigned, UINT64_MAX},
+               {"L-99999999999999999999L", Kind::kLarge, 0},
+               {"F-0.5", Kind::kFloat, 0xbfe0000000000000},
+               {"Finf", Kind::kFloat, 0x7ff0000000000000}};
+  for (const auto& test : cases) {
+    const std::string file = test.line + "\n.";
+    PickleReader reader(file);
+    ASSERT_EQ(reader.Read(0), PickleReader::End::kWhole) << test.line << ": " << reader.complaint();
+    EXPECT_EQ(reader.root().kind, test.kind) << test.line;
+    EXPECT_EQ(reader.root().bits, test.bits) << test.line;
+  }
+  for (const char* wrong :
+       {"I", "I1x", "I-", "L0x1L", "F", "F1,5", "p-1", "gx", "S'a", "Sa", "S'\\", "S'\\q'", "V\\u12"}) {
+    const std::string file = std::string("N") + wrong + "\n.";
+    PickleReader reader(file);
+    EXPECT_EQ(reader.Read(0), PickleReader::End::kDamaged) << wrong;
+    EXPECT_EQ(reader.offset(), 1u) << wrong;
+  }
+}
+
+TEST(PickleReader, ReadsTextsThatAreLines) {
+  const std::pair<std::string, std::string> texts[] = {{"Vplain", "plain"},
+                                                       {"V", ""},
+                                                       {"Va\\u005cb\\u000ac", "a\\b\nc"},
+                                                       {"V\xe9\\U0001f600", "\u00e9\U0001f600"},
+                                                       {"V\\\\u0041", "\\\\u0041"},
+                                                       {"S'it\\'s\\x41\\n'", "it'sA\n"},
+                                                       {"S\"\"", ""}};
+  for (const auto& [line, text] : texts) {
+    const std::string file = line + "\n.";
+    PickleReader reader(file);
+    ASSERT_EQ(reader.Read(0), PickleReader::End::kWhole) << line;
+    EXPECT_EQ(reader.root().text(), text) << line;
+  }
+}
+
 // Ten lists of ten references each, nested: 10^10 rows in 600 bytes.
 TEST(MemorySnapshotPickle, EndsWithListsThatHoldEachOtherManyTimesOver) {
   std::string bytes = "\x80\x04}(" + Text("device_traces") + "](";
@@ -118,6 +162,11 @@ TEST(MemorySnapshotPickle, EndsWithListsAMillionDeep) {
                             Text("more") + std::string(1'000'000, ']') + std::string(999'999, 'a') + "u.";
   EXPECT_TRUE(Import(bytes).ok());
   EXPECT_FALSE(Import("\x80\x04" + std::string(1'000'000, '(')).ok());
+  std::string cut = "(lp0\n";
+  for (int i = 0; i < 1'000'000; ++i)
+    cut += "(l";
+  EXPECT_FALSE(Import(cut).ok());
+  EXPECT_FALSE(Import(cut + std::string(1'000'000, 'a') + ".").ok());  // no segments
 }
 
 TEST(MemorySnapshotPickle, AllocatesNothingByAnAnnouncedSize) {

@@ -130,6 +130,12 @@ bool PickleReader::Remember(uint64_t index) {
   return true;
 }
 
+bool PickleReader::Recall(uint64_t index) {
+  const auto found = memo_.find(index);
+  if (found == memo_.end()) return Fail(End::kDamaged, "a value is referred to that was not remembered");
+  return Push(found->second);
+}
+
 bool PickleReader::StepNumber(uint8_t opcode) {
   uint64_t bits = 0;
   switch (opcode) {
@@ -216,27 +222,33 @@ bool PickleReader::StepMemo(uint8_t opcode) {
   if (opcode == 0x94) return Remember(memo_.size());
   if (!TakeNumber(opcode == 'q' || opcode == 'h' ? 1 : 4, &index)) return false;
   if (opcode == 'q' || opcode == 'r') return Remember(index);
-  const auto found = memo_.find(index);
-  if (found == memo_.end()) return Fail(End::kDamaged, "a value is referred to that was not remembered");
-  return Push(found->second);
+  return Recall(index);
 }
 
 bool PickleReader::Step(uint8_t opcode) {
   constexpr std::string_view kNumbers = "NKMJG\x88\x89\x8a\x8b", kTexts = "XTUBC\x8c\x8d\x8e\x96";
-  constexpr std::string_view kContainers = "(]})ldteuas\x85\x86\x87", kMemos = "qrhj\x94";
+  constexpr std::string_view kContainers = "(]})ldteuas\x85\x86\x87", kMemos = "qrhj\x94", kLines = "IFLVSpg";
   const char c = static_cast<char>(opcode);
   uint64_t ignored = 0;
   if (kNumbers.find(c) != std::string_view::npos) return StepNumber(opcode);
   if (kTexts.find(c) != std::string_view::npos) return StepText(opcode);
   if (kContainers.find(c) != std::string_view::npos) return StepContainer(opcode);
   if (kMemos.find(c) != std::string_view::npos) return StepMemo(opcode);
+  if (kLines.find(c) != std::string_view::npos) return StepLine(opcode);
   if (opcode == 0x80) {
     if (!TakeNumber(1, &ignored)) return false;
     return ignored <= 5 || Fail(End::kDamaged, "a pickle of a protocol later than 5");
   }
   if (opcode == 0x95) return TakeNumber(8, &ignored);  // frames only group
-  if (opcode == '.' || opcode == '0') {
+  if (opcode == '1') {
+    size_t first = 0;
+    if (!PopMark(&first)) return false;
+    stack_.resize(first);
+    return true;
+  }
+  if (opcode == '.' || opcode == '0' || opcode == '2') {
     if (stack_.empty()) return Fail(End::kDamaged, "a value is missing");
+    if (opcode == '2') return Push(PickleValue(stack_.back()));
     if (opcode == '.') root_ = stack_.back();
     stopped_ = opcode == '.';
     if (opcode == '0') stack_.pop_back();
@@ -251,6 +263,7 @@ bool PickleReader::Step(uint8_t opcode) {
 
 // At a cut: what waits on the stack goes where it would have gone.
 void PickleReader::FoldOpen() {
+  if (file_.starts_with('(')) FoldOneByOne();
   const auto close = [&](size_t first) {
     // A list of one element waits beside it, without a mark.
     for (size_t i = stack_.size(); i-- > first + 1;) {

@@ -1,11 +1,11 @@
 // Reads a pickle of plain values without Python: None, bool, int, float, str, bytes, tuple, list and dict, of protocols
-// 2 to 5. An opcode that could call, import or look up anything is refused by its name and offset; nothing of the file
+// 0 to 5. An opcode that could call, import or look up anything is refused by its name and offset; nothing of the file
 // is ever executed. What was read before a cut or a damage is kept, lists and dicts that were not closed are marked.
 //
 // Values are flat: nesting is by number, so no depth needs a stack of calls. Pickles share values and may even hold
 // themselves; who walks them sets a limit (memory is bounded by the size of the file, about 60 bytes for each).
 //
-// Thread rule: one thread at a time; texts live as long as the file's bytes.
+// Thread rule: one thread at a time; texts live as long as the reader and the file's bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,6 +15,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "base/arena.h"
 
 namespace opscope {
 
@@ -71,18 +73,24 @@ class PickleReader {
   bool StepText(uint8_t opcode);
   bool StepContainer(uint8_t opcode);
   bool StepMemo(uint8_t opcode);
+  bool StepLine(uint8_t opcode);
   bool Fail(End end, std::string complaint);
   bool Take(size_t size, std::string_view* bytes);
   bool TakeNumber(size_t size, uint64_t* number);
+  bool TakeLine(std::string_view* line);
   bool PushText(Kind kind, size_t size_of_length);
   bool PushLong(size_t size_of_length);
+  bool PushDecimal(std::string_view digits);
+  bool PushDecoded(std::string_view escaped, bool is_unicode);
   bool Push(PickleValue value);
   bool PushContainer(Kind kind, std::vector<PickleValue> items);
   bool PopMark(size_t* first);
   bool PushSlice(Kind kind, size_t first);
   bool Extend(Kind kind, size_t first);
   bool Remember(uint64_t index);
+  bool Recall(uint64_t index);
   void FoldOpen();
+  void FoldOneByOne();
 
   std::string_view file_;
   size_t at_ = 0, opcode_at_ = 0, offset_ = 0;
@@ -94,6 +102,7 @@ class PickleReader {
   std::vector<size_t> marks_;  // heights of the stack
   std::vector<Container> containers_;
   std::unordered_map<uint64_t, PickleValue> memo_;
+  Arena decoded_;  // texts that do not stand in the file as they are
   PickleValue root_;
 };
 
