@@ -7,6 +7,11 @@
 // There are no times in them. They become one track with the flame graph of all lines on it, equal frames of one caller
 // joined in the order in which they first come, one nanosecond per count: total and self of a name are its counts.
 //
+// Differential ones, as FlameGraph's difffolded.pl writes them, have two counts in each line, of a profile before and
+// one after: each is a flame graph on a track of its own, with the stacks that it counts.
+//
+//   main;load 3 5                       before [main: 3 ]      after [main: 5     ]
+//
 // The stacks are a tree by (caller, name), numbered as they come. Files in any order give one span per frame and
 // caller, where spans line by line would give one per frame and line. SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
@@ -33,6 +38,7 @@ struct StackLine {
   std::string_view frames;
   uint64_t count = 0;
   bool is_whole_number = true;
+  uint64_t count_before = 0;  // of differential stacks; `count` is that after
 };
 
 // "a;b;c 12", also with decimals, which some tools write. False: it is no such line.
@@ -66,20 +72,45 @@ std::string_view TakeLine(std::string_view text, size_t* at, bool* is_ended) {
   return line;
 }
 
+bool ParseDifferentialLine(std::string_view line, StackLine* stack) {
+  StackLine before;
+  if (!ParseLine(line, stack) || !ParseLine(stack->frames, &before)) return false;
+  stack->frames = before.frames;
+  stack->count_before = before.count;
+  stack->is_whole_number &= before.is_whole_number;
+  return true;
+}
+
+// Whether every stack has two counts. Of frames that end in a number ("worker 3") a file has others, too. What a cut
+// may have left of the last line decides nothing.
+bool IsDifferential(std::string_view text) {
+  bool any = false;
+  for (size_t at = 0; at < text.size();) {
+    bool is_ended = false;
+    const std::string_view line = TakeLine(text, &at, &is_ended);
+    StackLine stack;
+    if (line.empty() || IsComment(line) || !ParseLine(line, &stack)) continue;
+    const bool has_two = ParseDifferentialLine(line, &stack);
+    if (!has_two && (is_ended || !any)) return false;
+    any = true;
+  }
+  return any;
+}
+
 class FrameTree {
  public:
   explicit FrameTree(TraceBuilder* builder) : builder_(builder), nodes_(1) {}
 
   // False: the stack is too deep, and was added up to a point.
-  bool Add(const StackLine& stack) {
+  bool Add(std::string_view frames, uint64_t count) {
     uint32_t node = 0;
     size_t depth = 0;
-    for (size_t at = 0; at <= stack.frames.size() && depth < kDeepest; ++depth) {
-      const size_t end = std::min(stack.frames.find(';', at), stack.frames.size());
-      node = ChildOf(node, builder_->Intern(stack.frames.substr(at, end - at)));
+    for (size_t at = 0; at <= frames.size() && depth < kDeepest; ++depth) {
+      const size_t end = std::min(frames.find(';', at), frames.size());
+      node = ChildOf(node, builder_->Intern(frames.substr(at, end - at)));
       at = end + 1;
     }
-    nodes_[node].self += stack.count;
+    nodes_[node].self += count;
     return depth < kDeepest;
   }
 
@@ -177,38 +208,80 @@ bool LooksLikeCollapsedStacks(std::span<const std::byte> head) {
   return stacks > 0 && 3 * stacks >= 2 * lines && 2 * with_callers >= stacks;
 }
 
+namespace {
+
+class CollapsedStacks {
+ public:
+  CollapsedStacks(std::string_view text, const ImportOptions& options, TraceBuilder* builder)
+      : text_(text), is_differential_(IsDifferential(text)), options_(options), builder_(builder) {}
+
+  // False: there is no stack.
+  bool Read() {
+    uint64_t& lines = builder_->info().recorded;
+    for (size_t at = 0; at < text_.size();) {
+      const auto offset = static_cast<int64_t>(at);
+      bool is_ended = false;
+      const std::string_view line = TakeLine(text_, &at, &is_ended);
+      if (line.empty() || IsComment(line)) continue;
+      StackLine stack;
+      if (!(is_differential_ ? ParseDifferentialLine(line, &stack) : ParseLine(line, &stack))) {
+        builder_->AddProblem(is_ended ? "damaged_record" : "truncated", is_ended ? offset : static_cast<int64_t>(at), 1,
+                             "a line is no stack with a count");
+        continue;
+      }
+      if (!Add(stack, offset)) continue;
+      if (++lines % 1024 != 0 || options_.max_memory == 0 || memory_bytes() <= options_.max_memory) continue;
+      builder_->AddProblem("over_memory_limit", static_cast<int64_t>(at));
+      break;
+    }
+    return lines != 0;
+  }
+
+  void AddSpans() {
+    const ProcessId process = builder_->AddProcess({});
+    if (is_differential_) before_.AddSpans(AddTrack(process, 0, "before"));
+    after_.AddSpans(AddTrack(process, is_differential_ ? 1 : 0, is_differential_ ? "after" : "stacks"));
+  }
+
+ private:
+  bool Add(const StackLine& stack, int64_t offset) {
+    if (stack.count > kMost - total_ || stack.count_before > kMost - total_before_) {
+      builder_->AddProblem("bad_value", offset, 1, "a count with which the sum would pass 4 * 10^18");
+      return false;
+    }
+    total_ += stack.count;
+    total_before_ += stack.count_before;
+    if (!stack.is_whole_number) builder_->AddProblem("bad_value", offset, 1, "decimals of counts, which are rounded");
+    bool is_whole = true;
+    if (stack.count_before != 0) is_whole = before_.Add(stack.frames, stack.count_before);
+    if (stack.count != 0 || !is_differential_) is_whole &= after_.Add(stack.frames, stack.count);
+    if (!is_whole) builder_->AddProblem("bad_value", offset, 1, "frames 60000 calls deep and deeper");
+    return true;
+  }
+
+  TrackId AddTrack(ProcessId process, int64_t tid, std::string_view name) {
+    return builder_->AddTrack({.process = process, .tid = tid, .name = builder_->Intern(name)});
+  }
+
+  uint64_t memory_bytes() const {
+    return text_.size() + builder_->memory_bytes() + before_.memory_bytes() + after_.memory_bytes();
+  }
+
+  std::string_view text_;
+  bool is_differential_;
+  const ImportOptions& options_;
+  TraceBuilder* builder_;
+  FrameTree before_{builder_}, after_{builder_};  // before_: of differential stacks
+  uint64_t total_before_ = 0, total_ = 0;
+};
+
+}  // namespace
+
 Status ImportCollapsedStacks(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                              TraceBuilder* builder) {
-  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  FrameTree tree(builder);
-  uint64_t total = 0;
-  uint64_t& lines = builder->info().recorded;
-  for (size_t at = 0; at < text.size();) {
-    const auto offset = static_cast<int64_t>(at);
-    bool is_ended = false;
-    const std::string_view line = TakeLine(text, &at, &is_ended);
-    if (line.empty() || IsComment(line)) continue;
-    StackLine stack;
-    if (!ParseLine(line, &stack)) {
-      builder->AddProblem(is_ended ? "damaged_record" : "truncated", is_ended ? offset : static_cast<int64_t>(at), 1,
-                          "a line is no stack with a count");
-      continue;
-    }
-    if (stack.count > kMost - total) {
-      builder->AddProblem("bad_value", offset, 1, "a count with which the sum would pass 4 * 10^18");
-      continue;
-    }
-    total += stack.count;
-    if (!stack.is_whole_number) builder->AddProblem("bad_value", offset, 1, "decimals of counts, which are rounded");
-    if (!tree.Add(stack)) builder->AddProblem("bad_value", offset, 1, "frames 60000 calls deep and deeper");
-    if (++lines % 1024 != 0 || options.max_memory == 0) continue;
-    if (text.size() + builder->memory_bytes() + tree.memory_bytes() <= options.max_memory) continue;
-    builder->AddProblem("over_memory_limit", static_cast<int64_t>(at));
-    break;
-  }
-  if (lines == 0) return MalformedAt(name, 0, "no line is a stack with a count");
-  const ProcessId process = builder->AddProcess({});
-  tree.AddSpans(builder->AddTrack({.process = process, .name = builder->Intern("stacks")}));
+  CollapsedStacks stacks({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, builder);
+  if (!stacks.Read()) return MalformedAt(name, 0, "no line is a stack with a count");
+  stacks.AddSpans();
   builder->info().format = "collapsed-stacks";
   builder->AddMetadata("unit", "\"one nanosecond per count\"");
   return {};

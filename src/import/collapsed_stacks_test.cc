@@ -74,6 +74,33 @@ TEST(CollapsedStacks, GiveEveryNameItsCounts) {
   }
 }
 
+// "before a 3, ..." of every span.
+std::string RowsOf(const std::string& text) {
+  const Result<Trace> trace = Import(text);
+  if (!trace.ok()) return trace.error().message;
+  const SpanColumns& spans = trace.value().spans();
+  std::string rows;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    rows += rows.empty() ? "" : ", ";
+    rows += trace.value().text(trace.value().tracks().name[Row(spans.track[i])]);
+    rows += " " + std::string(trace.value().text(spans.name[i])) + " " + std::to_string(spans.duration[i].ns);
+  }
+  return rows;
+}
+
+TEST(CollapsedStacks, OfTwoProfilesAreTwoFlameGraphs) {
+  EXPECT_EQ(RowsOf("a;b 3 4\na;c 0 5\nd;e 6 0\n"),
+            "before a 3, before b 3, before d 6, before e 6, after a 9, after b 4, after c 5");
+}
+
+TEST(CollapsedStacks, AreOfTwoProfilesWhereEveryLineHasTwoCounts) {
+  EXPECT_EQ(RowsOf("a;worker 3 4\na;c 5\n"), "stacks a 9, stacks worker 3 4, stacks c 5");
+  EXPECT_EQ(RowsOf("# before after\na;b 3 4\n\na;c 1 2"),
+            "before a 4, before b 3, before c 1, after a 6, after b 4, after c 2");
+  EXPECT_EQ(RowsOf("a;b 3 4\na;c 1"), "before a 3, before b 3, after a 4, after b 4");  // the end was cut off
+  EXPECT_EQ(RowsOf("a;b 1.5 4\n"), "before a 2, before b 2, after a 4, after b 4");
+}
+
 std::map<std::string, int64_t> SelfTimes(const Trace& trace) {
   const SpanColumns& spans = trace.spans();
   std::map<std::string, int64_t> self;
