@@ -78,6 +78,13 @@ class BlankColumn {
   Column<T>* filled() { return is_blank() ? nullptr : &column_; }
   void Adopt() { rows_.store(column_.data(), std::memory_order_relaxed); }
 
+  // As if a row had got another value: the rows before `first` hold what they held, those behind it anything until they
+  // are written.
+  T* FillBefore(size_t first) {
+    if (is_blank()) MakeRoom(first);
+    return column_.data();
+  }
+
   std::span<T> rows() { return {column_.data(), column_.size()}; }  // empty while all are blank
   std::span<const T> view(BlankBytes* blanks) const {
     if (!is_blank() || size_ == 0) return column_.view();
@@ -93,14 +100,19 @@ class BlankColumn {
     static std::mutex mutex;  // once in the life of a column
     const std::lock_guard lock(mutex);
     if (!is_blank()) return column_.data();
+    MakeRoom(size_);
+    return column_.data();
+  }
+  // Blank rows up to `blank_rows`.
+  void MakeRoom(size_t blank_rows) {
     if (lent_ != nullptr && size_ <= capacity_) {
       column_.Borrow(lent_, capacity_);
     } else {
       column_.grow(std::max(capacity_, size_));
     }
-    column_.resize(size_, kBlank);
+    column_.resize(blank_rows, kBlank);
+    column_.resize_unset(size_);
     rows_.store(column_.data(), std::memory_order_release);
-    return column_.data();
   }
 
   std::atomic<T*> rows_ = nullptr;  // of column_, once it has any

@@ -1,4 +1,4 @@
-// Spans, async spans, instants, counters, allocations, flows and steps of column files.
+// Async spans, instants, counters, allocations, flows and steps of column files.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
@@ -6,132 +6,8 @@
 #include "import/column_tables.h"
 #include "import/column_tables_reader.h"
 #include "wire/schema.h"
-#include "wire/span_times.h"
 
 namespace opscope {
-
-// A run of rows of one track within a block.
-struct ColumnTables::Segment {
-  uint64_t track = 0;  // as stored, without the one
-  bool is_async = false;
-  size_t rows = 0;
-  uint64_t base = 0;
-  uint64_t first_row = 0;
-};
-
-bool ColumnTables::ReadSegments(const TableBlock& block, std::vector<Segment>* segments, size_t* rows) const {
-  Reader reader(block, wire::span::kSegmentTrack);
-  const Values track = reader.Read(wire::span::kSegmentTrack, 0);
-  const Values is_async = reader.Read(wire::span::kSegmentAsync, 0);
-  const Values count = reader.Read(wire::span::kSegmentRows, 0);
-  const Values base = reader.Read(wire::span::kSegmentBase, 0);
-  const Values first_row = reader.Read(wire::span::kSegmentFirstRow, 0);
-  if (!reader.ok()) return false;
-  *rows = 0;
-  for (size_t i = 0; i < reader.rows(); ++i) {
-    if (count[i] > kMaxRowsPerBlock - *rows || track[i] > kMaxRow) return false;
-    *rows += static_cast<size_t>(count[i]);
-    segments->push_back({track[i], is_async[i] != 0, static_cast<size_t>(count[i]), base[i], first_row[i]});
-  }
-  return true;
-}
-
-bool ColumnTables::ReadSpanTimes(const TableBlock& block, std::span<const Segment> segments, size_t rows, Values* start,
-                                 Values* duration, Values* depth) const {
-  size_t nested_rows = 0;
-  for (const Segment& segment : segments)
-    nested_rows += segment.is_async ? 0 : segment.rows;
-  Values nested_depth, async_start, async_duration;
-  EdgeGaps gaps;
-  const auto read_gaps = [&](uint32_t column, Values* values) {
-    return block.Read(column, block.rows(column), 0, values);
-  };
-  if (!block.Read(wire::span::kDepth, nested_rows, 0, &nested_depth) ||
-      !block.Read(wire::span::kAsyncStart, rows - nested_rows, 0, &async_start) ||
-      !block.Read(wire::span::kAsyncDuration, rows - nested_rows, 0, &async_duration) ||
-      !read_gaps(wire::span::kStartAfterStart, &gaps.gaps[0][0]) ||
-      !read_gaps(wire::span::kEndAfterStart, &gaps.gaps[0][1]) ||
-      !read_gaps(wire::span::kStartAfterEnd, &gaps.gaps[1][0]) ||
-      !read_gaps(wire::span::kEndAfterEnd, &gaps.gaps[1][1])) {
-    return false;
-  }
-  start->assign(rows, 0), duration->assign(rows, 0), depth->assign(rows, 0);
-  EdgeGapReader reader(&gaps);
-  size_t row = 0, nested = 0, async = 0;
-  for (const Segment& segment : segments) {
-    const auto starts = std::span(*start).subspan(row, segment.rows);
-    const auto durations = std::span(*duration).subspan(row, segment.rows);
-    if (segment.is_async) {
-      std::copy_n(async_start.begin() + static_cast<ptrdiff_t>(async), segment.rows, starts.begin());
-      std::copy_n(async_duration.begin() + static_cast<ptrdiff_t>(async), segment.rows, durations.begin());
-      async += segment.rows;
-    } else {
-      const auto depths = std::span<const uint64_t>(nested_depth).subspan(nested, segment.rows);
-      if (!reader.Read(depths, segment.base, starts, durations)) return false;
-      std::copy(depths.begin(), depths.end(), depth->begin() + static_cast<ptrdiff_t>(row));
-      nested += segment.rows;
-    }
-    row += segment.rows;
-  }
-  return reader.at_end();
-}
-
-bool ColumnTables::AddSpans(const TableBlock& block) {
-  std::vector<Segment> segments;
-  size_t rows = 0;
-  Values start, duration, depth;
-  if (!ReadSegments(block, &segments, &rows) || !ReadSpanTimes(block, segments, rows, &start, &duration, &depth)) {
-    return false;
-  }
-  bool ok = true;
-  const auto read = [&](uint32_t column, uint64_t absent) {
-    Values values;
-    ok &= block.Read(column, rows, absent, &values);
-    return values;
-  };
-  const Values name = read(wire::span::kName, wire::kNoId);
-  const Values overload = read(wire::span::kOverload, wire::kNoId);
-  const Values category = read(wire::span::kCategory, wire::kNoId);
-  const Values flags = read(wire::span::kFlags, 0);
-  const Values scope = read(wire::span::kScope, static_cast<uint64_t>(ScopeType::kUnknown));
-  const Values sequence = read(wire::span::kSequence, wire::kMinusOne);
-  const Values forward_thread = read(wire::span::kForwardThread, 0);
-  const Values correlation = read(wire::span::kCorrelation, 0);
-  const Values external_id = read(wire::span::kExternalId, 0);
-  const Values args = read(wire::span::kArgs, wire::kNoId);
-  const Values stack = read(wire::span::kStack, wire::kNoId);
-  const Values extra = read(wire::span::kExtra, wire::kNoId);
-  if (!ok || builder_->span_count() + rows > kMaxRow) return false;
-
-  size_t i = 0;
-  for (const Segment& segment : segments) {
-    SpanRow row;
-    row.track = Track(segment.track + 1);
-    if (row.track == TrackId::kNone) return false;
-    runs_sorted_ = false;
-    spans_.push_back({segment.first_row, segment.rows, static_cast<uint32_t>(builder_->span_count())});
-    for (const size_t end = i + segment.rows; i < end; ++i) {
-      row.start = {Signed(start[i])};
-      row.duration = {Signed(duration[i])};
-      row.depth = static_cast<uint16_t>(depth[i]);
-      row.name = String(name[i]);
-      row.overload = String(overload[i]);
-      row.category = String(category[i]);
-      row.flags = static_cast<uint8_t>(flags[i]);
-      if (segment.is_async) row.flags |= span_flags::kAsync;
-      row.scope = static_cast<ScopeType>(scope[i]);
-      row.sequence = Signed(sequence[i]);
-      row.forward_thread = forward_thread[i];
-      row.correlation = static_cast<uint32_t>(correlation[i]);
-      row.external_id = static_cast<uint32_t>(external_id[i]);
-      row.args = args[i] - 1 < arguments_.size() ? arguments_[args[i] - 1] : ArgsId::kNone;
-      row.stack = stack[i] - 1 < stacks_.size() ? stacks_[stack[i] - 1] : StackId::kNone;
-      row.extra = String(extra[i]);
-      builder_->AddSpan(row);
-    }
-  }
-  return true;
-}
 
 AddedSpan ColumnTables::Span(uint64_t stored) {
   if (stored == wire::kNoId) return AddedSpan::kNone;

@@ -7,43 +7,42 @@
 
 #include "import/column_tables_reader.h"
 #include "wire/schema.h"
-#include "wire/string_block.h"
 
 namespace opscope {
 
-bool ColumnTables::AddStrings(std::span<const std::byte> payload) {
-  has_blocks_ = true;
-  StringBlock block;
-  if (!DecodeStrings(payload, &block)) return false;
-  std::vector<uint32_t> tags;
-  tags.reserve(block.texts.size());
-  for (const std::string_view text : block.texts)
-    tags.push_back(UniqueTexts::TagOf(text));
-  const TaggedTexts texts{block.texts, tags};
-  if (block.first_id == strings_.size()) {
+bool ColumnTables::AddStrings(uint32_t first_id, const TaggedTexts& texts) {
+  if (first_id == strings_.size()) {
     builder_->InternAll(texts, &strings_);
     return true;
   }
   std::vector<StringId> ids;  // behind a block that is lost
   builder_->InternAll(texts, &ids);
-  uint64_t row = block.first_id;
+  uint64_t row = first_id;
   for (const StringId id : ids) {
     if (!PlaceRow(row++, id, StringId::kNone, &strings_)) return false;
   }
   return true;
 }
 
-bool ColumnTables::AddTable(std::span<const std::byte> payload) {
-  has_blocks_ = true;
+void ColumnTables::AddWaitingSpans(std::vector<int64_t>* damaged) {
+  if (span_blocks_.empty()) return;
+  const auto add_run = [this](uint64_t file_row, uint64_t rows, uint32_t added) {
+    spans_.push_back({file_row, rows, added});
+    runs_sorted_ = false;
+  };
+  span_blocks_.AddAll(
+      {strings_, arguments_, stacks_}, [this](uint64_t stored) { return Track(stored); }, add_run, damaged);
+}
+
+bool ColumnTables::AddTable(const TablePayload& payload) {
+  if (TableOf(payload.bytes) == wire::kSpans) return span_blocks_.Add(payload);
   TableBlock block;
-  if (!block.Parse(payload)) return false;
+  if (!block.Parse(payload.bytes)) return false;
   switch (block.table()) {
     case wire::kProcesses:
       return AddProcesses(block);
     case wire::kTracks:
       return AddTracks(block);
-    case wire::kSpans:
-      return AddSpans(block);
     case wire::kAsyncSpans:
       return AddAsyncSpans(block);
     case wire::kInstants:

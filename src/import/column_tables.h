@@ -10,7 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "opscope/import.h"
+#include "base/unique_texts.h"
+#include "import/column_spans.h"
 #include "trace/builder.h"
 #include "wire/table_block.h"
 
@@ -18,18 +19,22 @@ namespace opscope {
 
 class ColumnTables {
  public:
-  explicit ColumnTables(TraceBuilder* builder) : builder_(builder) {}
+  ColumnTables(TraceBuilder* builder, ThreadTeam* team) : builder_(builder), span_blocks_(builder, team) {}
 
   // False: the payload contradicts itself; nothing of it was added.
-  [[nodiscard]] bool AddStrings(std::span<const std::byte> payload);
-  [[nodiscard]] bool AddTable(std::span<const std::byte> payload);
+  [[nodiscard]] bool AddTable(const TablePayload& payload);
+  // A block of the dictionary, whose first text has this number in the file.
+  [[nodiscard]] bool AddStrings(uint32_t first_id, const TaggedTexts& texts);
+  // Blocks of spans wait until something else comes, or for this; then many are read at once. Adds the offsets of
+  // those that contradict themselves to `damaged`.
+  void AddWaitingSpans(std::vector<int64_t>* damaged);
 
-  bool has_blocks() const { return has_blocks_; }
+  bool spans_wait() const { return !span_blocks_.empty(); }
+  uint64_t memory_bytes() const { return span_blocks_.memory_bytes(); }  // of spans that wait, once they are read
   // whole: no block was lost, so the nesting is as stored; else it is found from the times.
   void Finish(bool whole);
 
  private:
-  struct Segment;
   // Rows of the file that are rows of the builder: [file_row, file_row + rows) -> added + ...
   struct SpanRun {
     uint64_t file_row = 0;
@@ -42,10 +47,6 @@ class ColumnTables {
 
   bool AddProcesses(const TableBlock& block);
   bool AddTracks(const TableBlock& block);
-  bool AddSpans(const TableBlock& block);
-  bool ReadSegments(const TableBlock& block, std::vector<Segment>* segments, size_t* rows) const;
-  bool ReadSpanTimes(const TableBlock& block, std::span<const Segment> segments, size_t rows, Values* start,
-                     Values* duration, Values* depth) const;
   bool AddAsyncSpans(const TableBlock& block);
   bool AddInstants(const TableBlock& block);
   bool AddCounters(const TableBlock& block);
@@ -69,7 +70,7 @@ class ColumnTables {
   Timestamp TimeInSpan(uint64_t stored_time, AddedSpan span) const;
 
   TraceBuilder* builder_;
-  bool has_blocks_ = false;
+  ColumnSpans span_blocks_;
   std::vector<StringId> strings_;
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;

@@ -29,6 +29,25 @@ class FileOfBlocks {
     block.Add(wire::instant::kName, names, Transform::kPlain);
     AppendBlock(&bytes_, block_types::kTable, block.Finish());
   }
+  // One track with its process.
+  void AddTrack() {
+    TableBlockWriter process(wire::kProcesses), track(wire::kTracks);
+    process.Add(wire::process::kPid, std::vector<uint64_t>{1}, Transform::kSigned);
+    track.Add(wire::track::kProcess, std::vector<uint64_t>{1}, Transform::kPlain);
+    AppendBlock(&bytes_, block_types::kTable, process.Finish());
+    AppendBlock(&bytes_, block_types::kTable, track.Finish());
+  }
+  // Spans of 10 ns, one every 100 ns; as many starts as `starts` says. Returns the offset of the block.
+  uint64_t AddSpans(uint64_t track, uint64_t base, size_t rows, size_t starts, bool compress = false) {
+    TableBlockWriter block(wire::kSpans);
+    block.Add(wire::span::kSegmentTrack, std::vector<uint64_t>{track}, Transform::kDelta);
+    block.Add(wire::span::kSegmentRows, std::vector<uint64_t>{rows}, Transform::kPlain);
+    block.Add(wire::span::kSegmentBase, std::vector<uint64_t>{base}, Transform::kDelta);
+    block.Add(wire::span::kStartAfterStart, std::vector<uint64_t>{0}, Transform::kSigned);
+    block.Add(wire::span::kStartAfterEnd, std::vector<uint64_t>(starts - 1, 90), Transform::kSigned);
+    block.Add(wire::span::kEndAfterStart, std::vector<uint64_t>(rows, 10), Transform::kSigned);
+    return AppendBlock(&bytes_, block_types::kTable, block.Finish(), compress);
+  }
   Trace Import() {
     AppendEnd(&bytes_, 0);
     Result<Trace> trace = ImportBytes(std::as_bytes(std::span(bytes_)), "file.opscope");
@@ -69,6 +88,50 @@ TEST(ColumnTables, KnowsTextsBehindADictionaryBlockThatIsLost) {
   EXPECT_EQ(trace.text(names[2]), "sixth");
   EXPECT_EQ(names[3], names[0]);
   EXPECT_EQ(names[4], StringId::kNone);
+}
+
+std::vector<int64_t> StartsOf(const Trace& trace) {
+  std::vector<int64_t> starts;
+  for (const Timestamp start : trace.spans().start)
+    starts.push_back(start.ns);
+  return starts;
+}
+
+TEST(ColumnTables, KeepsTheSpansAroundABlockThatContradictsItself) {
+  FileOfBlocks file;
+  file.AddTrack();
+  file.AddSpans(0, 1000, 2, 2);
+  const uint64_t damaged = file.AddSpans(0, 2000, 5, 3);  // its checksum is right
+  file.AddSpans(0, 3000, 2, 2);
+  const Trace trace = file.Import();
+  EXPECT_EQ(StartsOf(trace), (std::vector<int64_t>{1000, 1100, 3000, 3100}));
+  ASSERT_EQ(trace.problems().size(), 1u);
+  EXPECT_EQ(trace.text(trace.problems().kind[0]), "damaged_block");
+  EXPECT_EQ(trace.problems().first_offset[0], static_cast<int64_t>(damaged));
+}
+
+TEST(ColumnTables, ReadsBlocksOfSpansThatAreCompressedAsAWhole) {
+  FileOfBlocks file;
+  file.AddTrack();
+  for (uint64_t i = 0; i < 4; ++i)
+    file.AddSpans(0, 1000 * (i + 1), 3, 3, true);
+  const Trace trace = file.Import();
+  EXPECT_EQ(StartsOf(trace),
+            (std::vector<int64_t>{1000, 1100, 1200, 2000, 2100, 2200, 3000, 3100, 3200, 4000, 4100, 4200}));
+  EXPECT_EQ(trace.problems().size(), 0u);
+}
+
+TEST(ColumnTables, PutsSpansByTrackHoweverTheirBlocksStand) {
+  FileOfBlocks file;
+  file.AddTrack();
+  file.AddSpans(1, 5000, 1, 1);  // of a track that is not there
+  file.AddSpans(0, 1000, 2, 2);
+  file.AddInstants({0});
+  file.AddSpans(1, 6000, 1, 1);
+  file.AddSpans(0, 2000, 2, 2);
+  const Trace trace = file.Import();
+  EXPECT_EQ(StartsOf(trace), (std::vector<int64_t>{1000, 1100, 2000, 2100, 5000, 6000}));
+  EXPECT_EQ(trace.tracks().size(), 2u);
 }
 
 }  // namespace

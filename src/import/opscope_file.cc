@@ -1,10 +1,15 @@
 // `.opscope` files: walks the blocks (wire/container.h) and gives raw ones to RecordingReader, column
-// ones to ColumnTables.
+// ones to ColumnTables. Several threads check and decompress blocks ahead of the one that is due.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <deque>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "base/thread_team.h"
+#include "import/block_ahead.h"
 #include "import/column_tables.h"
 #include "import/importer.h"
 #include "import/own_costs.h"
@@ -20,16 +25,19 @@ class OpscopeFile {
  public:
   OpscopeFile(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
               TraceBuilder* builder)
-      : bytes_(bytes), name_(name), options_(options), builder_(builder), tables_(builder), recording_(builder) {}
+      : bytes_(bytes),
+        name_(name),
+        options_(options),
+        builder_(builder),
+        team_(ThreadsFor(bytes, options)),
+        tables_(builder, &team_),
+        recording_(builder) {}
 
   Status Import() {
     OPSCOPE_TRY(CheckVersion());
     BlockScanner scanner(bytes_);
-    Block block;
-    while (scanner.Next(&block)) {
-      if (OverLimit(scanner)) break;
-      if (!AddBlock(block)) CountDamage(static_cast<int64_t>(block.offset));
-    }
+    ReadBlocks(&scanner);
+    AddWaitingSpans();
     if (scanner.damaged_count() > 0 || scanner.truncated()) recording_.NoteDamage();
     if (recording_.has_blocks()) recording_.Finish(options_, bytes_.size());
     if (scanner.damaged_count() > 0) CountDamage(scanner.first_damage(), scanner.damaged_count());
@@ -63,17 +71,75 @@ class OpscopeFile {
     return {};
   }
 
-  bool AddBlock(const Block& block) {
-    switch (block.type) {
+  // A thread is worth starting for so many bytes of a file, which are ten times as many in memory.
+  static size_t ThreadsFor(std::span<const std::byte> bytes, const ImportOptions& options) {
+    constexpr size_t kBytesPerThread = size_t{256} << 10;
+    if (options.max_threads != 0) return options.max_threads;
+    return std::clamp<size_t>(bytes.size() / kBytesPerThread, 1, UsefulThreads());
+  }
+
+  void ReadBlocks(BlockScanner* scanner) {
+    std::vector<BlockAhead> due(team_.size()), ahead(team_.size());
+    size_t due_count = 0;
+    do {
+      const size_t count = TakeBlocks(scanner, &ahead);
+      size_t added = 0;
+      // While one thread adds the blocks that are due, others read those behind them.
+      team_.ForEach(count + 1, [&](size_t i, size_t) {
+        if (i > 0) return ahead[i - 1].Read();
+        added = AddBlocks(scanner, std::span(due).first(due_count), /*may_add_waiting=*/false);
+      });
+      AddBlocks(scanner, std::span(due).first(due_count).subspan(added), /*may_add_waiting=*/true);
+      std::swap(due, ahead);
+      due_count = count;
+    } while (due_count > 0 && !over_limit_);
+    if (!over_limit_) scanner->NoteEnd();
+  }
+
+  static size_t TakeBlocks(BlockScanner* scanner, std::vector<BlockAhead>* blocks) {
+    constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // decompressed
+    size_t count = 0;
+    for (uint64_t bytes = 0; count < blocks->size() && bytes < kMostBytes; ++count) {
+      if (!scanner->NextUnread(&(*blocks)[count].unread)) break;
+      bytes += (*blocks)[count].unread.plain_bytes;
+    }
+    return count;
+  }
+
+  // Returns how many were added: unless it may, up to where spans that wait must be added before, by the whole team.
+  size_t AddBlocks(BlockScanner* scanner, std::span<const BlockAhead> blocks, bool may_add_waiting) {
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const BlockAhead& block = blocks[i];
+      if (over_limit_) return i;
+      if (block.is_whole && !block.is_spans() && tables_.spans_wait()) {
+        if (!may_add_waiting) return i;
+        AddWaitingSpans();
+      }
+      scanner->NoteRead(block.unread, block.is_whole);
+      if (!block.is_whole || OverLimit(block.unread.end())) continue;
+      if (!AddBlock(block)) CountDamage(static_cast<int64_t>(block.unread.offset));
+    }
+    return blocks.size();
+  }
+
+  void AddWaitingSpans() {
+    std::vector<int64_t> damaged;
+    tables_.AddWaitingSpans(&damaged);
+    for (const int64_t offset : damaged)
+      CountDamage(offset);
+  }
+
+  bool AddBlock(const BlockAhead& block) {
+    switch (block.unread.type) {
       case block_types::kWindowInfo:
       case block_types::kRawChunk:
       case block_types::kLiveChunk:
         AddRaw(block);
         return true;
       case block_types::kStrings:
-        return tables_.AddStrings(block.payload);
+        return block.has_strings && tables_.AddStrings(block.strings.first_id, block.texts());
       case block_types::kTable:
-        return tables_.AddTable(block.payload);
+        return tables_.AddTable({block.payload, IsInFile(block.payload), static_cast<int64_t>(block.unread.offset)});
       case block_types::kTraceInfo:
         return AddInfo(block.payload);
       default:
@@ -81,13 +147,17 @@ class OpscopeFile {
     }
   }
 
+  bool IsInFile(std::span<const std::byte> payload) const {
+    return payload.data() >= bytes_.data() && payload.data() < bytes_.data() + bytes_.size();
+  }
+
   // Raw blocks are read at the end; what was decompressed for this block alone must be kept till then.
-  void AddRaw(const Block& block) {
+  void AddRaw(const BlockAhead& block) {
     std::span<const std::byte> payload = block.payload;
-    const bool in_file = payload.data() >= bytes_.data() && payload.data() < bytes_.data() + bytes_.size();
+    const bool in_file = IsInFile(payload);
     if (!in_file) payload = kept_.emplace_back(payload.begin(), payload.end());
-    recording_.AddBlock(block.type, payload,
-                        in_file ? payload.data() - bytes_.data() : static_cast<int64_t>(block.offset));
+    recording_.AddBlock(block.unread.type, payload,
+                        in_file ? payload.data() - bytes_.data() : static_cast<int64_t>(block.unread.offset));
   }
 
   bool AddInfo(std::span<const std::byte> payload) {
@@ -102,9 +172,10 @@ class OpscopeFile {
     return true;
   }
 
-  bool OverLimit(const BlockScanner& scanner) {
-    if (options_.max_memory == 0 || builder_->memory_bytes() + bytes_.size() <= options_.max_memory) return false;
-    builder_->AddProblem("over_memory_limit", static_cast<int64_t>(scanner.position()));
+  bool OverLimit(uint64_t offset) {
+    if (options_.max_memory == 0) return false;
+    if (builder_->memory_bytes() + tables_.memory_bytes() + bytes_.size() <= options_.max_memory) return false;
+    builder_->AddProblem("over_memory_limit", static_cast<int64_t>(offset));
     over_limit_ = true;
     return true;
   }
@@ -124,6 +195,7 @@ class OpscopeFile {
   std::string_view name_;
   const ImportOptions& options_;
   TraceBuilder* builder_;
+  ThreadTeam team_;
   ColumnTables tables_;
   RecordingReader recording_;
   std::deque<std::vector<std::byte>> kept_;

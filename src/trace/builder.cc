@@ -33,9 +33,6 @@ TraceInfo& TraceBuilder::info() {
 StringId TraceBuilder::Intern(std::string_view text) {
   return storage_->strings.Intern(text);
 }
-void TraceBuilder::InternAll(const TaggedTexts& texts, std::vector<StringId>* ids) {
-  storage_->strings.InternAll(texts, ids);
-}
 std::string_view TraceBuilder::text(StringId id) const {
   return storage_->strings.text(id);
 }
@@ -81,14 +78,6 @@ AddedSpan TraceBuilder::AddSpan(const SpanRow& row) {
 
 size_t TraceBuilder::span_count() const {
   return storage_->spans.size();
-}
-AddedSpan TraceBuilder::AppendSpans(size_t count) {
-  const auto first = static_cast<AddedSpan>(storage_->spans.size());
-  storage_->spans.Append(count);
-  return first;
-}
-void TraceBuilder::SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent) {
-  storage_->spans.Set(static_cast<size_t>(span), row, static_cast<SpanId>(parent));
 }
 void TraceBuilder::SetPreOrdered(TrackId track) {
   pending_->nesting[Row(track)] = Nesting::kByDepth;

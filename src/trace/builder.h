@@ -14,6 +14,7 @@
 
 #include "base/unique_texts.h"
 #include "opscope/trace.h"
+#include "trace/span_memory.h"
 
 namespace opscope {
 
@@ -166,6 +167,9 @@ class TraceBuilder {
   // REQUIRES of SetSpan: row.track is a track.
   AddedSpan AppendSpans(size_t count);
   void SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent);
+  // `count` rows at once, to be written column by column before anything else is called.
+  SpanMemory AppendSpanRows(size_t count, const SpanFields& wanted);
+  void DropSpanRows(size_t count);  // the last ones. REQUIRES: nothing refers to them
   // Says that the non-async spans of this track are added in pre-order with right depths: Build() then nests by depth
   // and never compares times. Otherwise it sorts by start, longer first, then order of addition, and nests by
   // containment; a span that crosses its parent's end is clipped for nesting and self time, its duration stays, and

@@ -25,23 +25,47 @@ char BytesOf(uint64_t value) {
 
 // Room for `size` bytes, which hold anything.
 char* RoomIn(std::string* buffer, size_t size) {
-  if (buffer->size() < size) buffer->resize(size);
+  if (buffer->size() < size) buffer->resize(size);  // its NUL stands behind them
   return buffer->data();
 }
 
-bool ReadPlane(ByteReader* reader, size_t size, std::string* plane) {
+// Points `plane` at `size` bytes, in the file or in `buffer`, behind which at least one more may be read.
+bool ReadPlane(ByteReader* reader, size_t size, std::string* buffer, const char** plane) {
   const uint64_t head = reader->Varint();
   const std::string_view stored = reader->Text(head / 2);
   if (!reader->ok()) return false;
+  *plane = RoomIn(buffer, size);
   if (head % 2 == 0) {
-    plane->assign(stored);
-    return stored.size() == size;
+    if (stored.size() != size) return false;
+    std::copy(stored.begin(), stored.end(), buffer->data());
+    return true;
   }
-  plane->resize(size);
   const LentDecompressor decompressor;
-  const size_t got = ZSTD_decompressDCtx(decompressor.get(), plane->data(), size, stored.data(), stored.size());
+  const size_t got = ZSTD_decompressDCtx(decompressor.get(), buffer->data(), size, stored.data(), stored.size());
   ThrowIfShortOfMemory(got);
   return got == size;
+}
+
+uint64_t Byte(char c) {
+  return static_cast<unsigned char>(c);
+}
+
+// Byte k of every row.
+const char* AddBytes(const char* next, size_t k, std::span<uint64_t> rows) {
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i] |= Byte(next[i]) << (8 * k);
+  return next + rows.size();
+}
+
+// Byte k of the rows that have one.
+const char* AddBytes(const char* next, size_t k, const char* lengths, std::span<uint64_t> rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    // Without a branch: a shorter row looks at the byte of a later one (at the end: at one behind) and drops it.
+    const uint64_t has_byte = Byte(lengths[i]) > k ? 1 : 0;
+    rows[i] |= (Byte(*next) & (0 - has_byte)) << (8 * k);
+    next += has_byte;
+  }
+  return next;
 }
 
 void ApplyTransform(std::span<uint64_t> values, Transform transform) {
@@ -79,32 +103,6 @@ void UndoTransform(std::span<uint64_t> values, Transform transform) {
 bool FitsSparseDelta(std::span<const uint64_t> values) {
   constexpr uint64_t kLimit = uint64_t{1} << 62;
   return std::all_of(values.begin(), values.end(), [](uint64_t v) { return v < kLimit || v == UINT64_MAX; });
-}
-
-bool ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
-  std::string lengths, plane;
-  if (!ReadPlane(reader, values.size(), &lengths)) return false;
-  std::array<size_t, kMaxPlanes + 1> rows_with_length{};
-  for (const char length : lengths) {
-    if (static_cast<unsigned char>(length) > kMaxPlanes) return false;
-    ++rows_with_length[static_cast<unsigned char>(length)];
-  }
-  std::fill(values.begin(), values.end(), 0);
-  size_t longer = values.size();
-  for (unsigned k = 0; k < kMaxPlanes; ++k) {
-    longer -= rows_with_length[k];
-    if (longer == 0) break;
-    if (!ReadPlane(reader, longer, &plane)) return false;
-    const char* next = plane.data();
-    for (size_t i = 0; i < values.size(); ++i) {
-      const bool has_byte = static_cast<unsigned char>(lengths[i]) > k;
-      // Without a branch: a shorter row looks at the byte of a later one (at the end: at the string's NUL) and drops
-      // it.
-      values[i] |= has_byte ? static_cast<uint64_t>(static_cast<unsigned char>(*next)) << (8 * k) : 0;
-      next += has_byte ? 1 : 0;
-    }
-  }
-  return true;
 }
 
 }  // namespace
@@ -164,7 +162,35 @@ void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform 
   ColumnEncoder().Append(out, changed, transform);
 }
 
-bool ReadColumn(ByteReader* reader, std::span<uint64_t> values) {
+bool ColumnDecoder::ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
+  const char* lengths = nullptr;
+  if (!ReadPlane(reader, values.size(), &lengths_, &lengths)) return false;
+  std::array<size_t, 256> rows_with_length{};
+  for (size_t i = 0; i < values.size(); ++i)
+    ++rows_with_length[static_cast<unsigned char>(lengths[i])];
+  if (std::any_of(rows_with_length.begin() + kMaxPlanes + 1, rows_with_length.end(), [](size_t n) { return n > 0; }))
+    return false;
+  std::array<const char*, kMaxPlanes> next{};
+  std::array<bool, kMaxPlanes> in_every_row{};
+  size_t planes = 0;
+  for (size_t longer = values.size() - rows_with_length[0]; planes < kMaxPlanes && longer > 0;
+       longer -= rows_with_length[++planes]) {
+    if (!ReadPlane(reader, longer, &planes_[planes], &next[planes])) return false;
+    in_every_row[planes] = longer == values.size();
+  }
+  // Stretch by stretch, so that the values stay near until their last plane.
+  constexpr size_t kStretch = 1024;
+  for (size_t first = 0; first < values.size(); first += kStretch) {
+    const std::span<uint64_t> rows = values.subspan(first, std::min(kStretch, values.size() - first));
+    std::fill(rows.begin(), rows.end(), 0);
+    for (size_t k = 0; k < planes; ++k) {
+      next[k] = in_every_row[k] ? AddBytes(next[k], k, rows) : AddBytes(next[k], k, lengths + first, rows);
+    }
+  }
+  return true;
+}
+
+bool ColumnDecoder::Read(ByteReader* reader, std::span<uint64_t> values) {
   const auto transform = static_cast<Transform>(reader->Fixed<uint8_t>());
   const auto encoding = reader->Fixed<uint8_t>();
   if (!reader->ok() || transform > Transform::kSparseDelta) return false;
@@ -175,6 +201,10 @@ bool ReadColumn(ByteReader* reader, std::span<uint64_t> values) {
   }
   UndoTransform(values, transform);
   return reader->ok();
+}
+
+bool ReadColumn(ByteReader* reader, std::span<uint64_t> values) {
+  return ColumnDecoder().Read(reader, values);
 }
 
 }  // namespace opscope

@@ -14,6 +14,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,6 +46,19 @@ class ColumnEncoder {
 };
 
 void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform);
+
+// Decodes many columns with the same memory.
+class ColumnDecoder {
+ public:
+  // False when the bytes contradict themselves. `values` has the number of rows that the block promised.
+  [[nodiscard]] bool Read(ByteReader* reader, std::span<uint64_t> values);
+
+ private:
+  bool ReadPlanes(ByteReader* reader, std::span<uint64_t> values);
+
+  std::string lengths_;
+  std::array<std::string, 8> planes_;
+};
 
 // False when the bytes contradict themselves. `values` has the number of rows that the block promised.
 [[nodiscard]] bool ReadColumn(ByteReader* reader, std::span<uint64_t> values);

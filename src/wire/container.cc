@@ -13,14 +13,6 @@
 
 namespace opscope {
 
-struct BlockScanner::Header {
-  uint16_t type = 0;
-  uint16_t flags = 0;
-  uint32_t stored_bytes = 0;
-  uint32_t plain_bytes = 0;
-  uint64_t checksum = 0;
-};
-
 namespace {
 
 constexpr size_t kHeaderCheckAt = 28;
@@ -106,39 +98,35 @@ BlockScanner::BlockScanner(std::span<const std::byte> file, uint64_t position)
     : file_(file), position_(std::min<uint64_t>(position, file.size())) {
 }
 
-bool BlockScanner::ReadHeader(uint64_t offset, Header* header) const {
+bool BlockScanner::ReadHeader(uint64_t offset, UnreadBlock* block, uint32_t* stored_bytes) const {
   if (offset > file_.size() || file_.size() - offset < kBlockHeaderBytes) return false;
   const auto bytes = file_.subspan(offset, kBlockHeaderBytes);
   ByteReader reader(bytes);
   if (reader.Fixed<uint32_t>() != kBlockMagic) return false;
-  header->type = reader.Fixed<uint16_t>();
-  header->flags = reader.Fixed<uint16_t>();
-  header->stored_bytes = reader.Fixed<uint32_t>();
-  header->plain_bytes = reader.Fixed<uint32_t>();
-  header->checksum = reader.Fixed<uint64_t>();
+  block->type = reader.Fixed<uint16_t>();
+  block->flags = reader.Fixed<uint16_t>();
+  *stored_bytes = reader.Fixed<uint32_t>();
+  block->plain_bytes = reader.Fixed<uint32_t>();
+  block->checksum = reader.Fixed<uint64_t>();
   reader.Fixed<uint32_t>();
   return reader.Fixed<uint32_t>() == CheckOf(bytes.data(), kHeaderCheckAt);
 }
 
-bool BlockScanner::ReadPayload(const Header& header, Block* block) {
-  const auto stored = file_.subspan(block->offset + kBlockHeaderBytes, header.stored_bytes);
-  block->payload = stored;
-  if ((header.flags & block_flags::kUnchecked) != 0) return (header.flags & block_flags::kZstd) == 0;
-  if (XXH3_64bits(stored.data(), stored.size()) != header.checksum || header.plain_bytes > kMaxBlockBytes) return false;
-  if ((header.flags & block_flags::kZstd) == 0) return true;
+bool ReadPayload(const UnreadBlock& block, std::string* decompressed, std::span<const std::byte>* payload) {
+  const auto stored = block.stored;
+  *payload = stored;
+  if ((block.flags & block_flags::kUnchecked) != 0) return (block.flags & block_flags::kZstd) == 0;
+  if (XXH3_64bits(stored.data(), stored.size()) != block.checksum || block.plain_bytes > kMaxBlockBytes) return false;
+  if ((block.flags & block_flags::kZstd) == 0) return true;
   // Only a frame that says its own size is trusted with memory: a lying header costs nothing.
-  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.plain_bytes) return false;
-  decompressed_.resize(header.plain_bytes);
-  const size_t size = ZSTD_decompress(decompressed_.data(), decompressed_.size(), stored.data(), stored.size());
+  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != block.plain_bytes) return false;
+  decompressed->resize(block.plain_bytes);
+  const LentDecompressor decompressor;
+  const size_t size =
+      ZSTD_decompressDCtx(decompressor.get(), decompressed->data(), decompressed->size(), stored.data(), stored.size());
   ThrowIfShortOfMemory(size);
-  block->payload = std::as_bytes(std::span(decompressed_));
-  return size == header.plain_bytes;
-}
-
-// A damaged stretch counts once, however many blocks were in it.
-void BlockScanner::CountDamage() {
-  ++damaged_count_;
-  if (first_damage_ < 0) first_damage_ = static_cast<int64_t>(position_);
+  *payload = std::as_bytes(std::span(*decompressed));
+  return size == block.plain_bytes;
 }
 
 void BlockScanner::Resynchronise() {
@@ -154,41 +142,68 @@ bool BlockScanner::AtUnusedSpace() const {
   return mapped_ && std::all_of(rest.begin(), rest.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-bool BlockScanner::Truncated() {
-  truncated_ = true;
-  ended_ = false;
-  position_ = file_.size();
-  return false;
-}
-
-bool BlockScanner::Next(Block* block) {
+bool BlockScanner::NextUnread(UnreadBlock* block) {
   while (position_ < file_.size()) {
-    Header header;
     if (!lost_ && AtUnusedSpace()) {
       Resynchronise();
       continue;
     }
-    if (!lost_ && file_.size() - position_ < kBlockHeaderBytes) return Truncated();
-    if (!ReadHeader(position_, &header)) {
-      if (!lost_) CountDamage();
+    uint32_t stored_bytes = 0;
+    if (!lost_ && file_.size() - position_ < kBlockHeaderBytes) break;
+    if (!ReadHeader(position_, block, &stored_bytes)) {
+      if (!lost_) {  // a damaged stretch counts once, however many blocks were in it
+        if (damage_ahead_++ == 0) first_ahead_ = static_cast<int64_t>(position_);
+      }
       lost_ = true;
-      ended_ = false;
       Resynchronise();
       continue;
     }
     lost_ = false;
-    mapped_ = mapped_ || (header.flags & (block_flags::kMapped | block_flags::kUnchecked)) != 0;
+    mapped_ = mapped_ || (block->flags & (block_flags::kMapped | block_flags::kUnchecked)) != 0;
+    if (stored_bytes > file_.size() - position_ - kBlockHeaderBytes) break;
     block->offset = position_;
-    block->type = header.type;
-    if (header.stored_bytes > file_.size() - position_ - kBlockHeaderBytes) {
-      return Truncated();
-    }
-    const bool whole = ReadPayload(header, block);
-    if (!whole) CountDamage();
-    position_ += kBlockHeaderBytes + header.stored_bytes;
-    ended_ = whole && header.type == block_types::kEnd;
-    if (whole) return true;
+    block->stored = file_.subspan(position_ + kBlockHeaderBytes, stored_bytes);
+    block->damage_before = damage_ahead_;
+    block->first_damage = first_ahead_;
+    damage_ahead_ = 0;
+    first_ahead_ = -1;
+    position_ = block->end();
+    return true;
   }
+  cut_ahead_ = cut_ahead_ || position_ < file_.size();
+  position_ = file_.size();
+  return false;
+}
+
+void BlockScanner::NoteDamage(uint64_t count, int64_t first) {
+  if (count > 0 && first_damage_ < 0) first_damage_ = first;
+  damaged_count_ += count;
+}
+
+void BlockScanner::NoteRead(const UnreadBlock& block, bool whole) {
+  NoteDamage(block.damage_before, block.first_damage);
+  if (!whole) NoteDamage(1, static_cast<int64_t>(block.offset));
+  ended_ = whole && block.type == block_types::kEnd;
+}
+
+void BlockScanner::NoteEnd() {
+  if (damage_ahead_ > 0 || cut_ahead_) ended_ = false;
+  NoteDamage(damage_ahead_, first_ahead_);
+  truncated_ = truncated_ || cut_ahead_;
+  damage_ahead_ = 0;
+}
+
+bool BlockScanner::Next(Block* block) {
+  UnreadBlock unread;
+  while (NextUnread(&unread)) {
+    const bool whole = ReadPayload(unread, &decompressed_, &block->payload);
+    NoteRead(unread, whole);
+    if (!whole) continue;
+    block->type = unread.type;
+    block->offset = unread.offset;
+    return true;
+  }
+  NoteEnd();
   return false;
 }
 

@@ -56,27 +56,46 @@ struct Block {
   std::span<const std::byte> payload;  // decompressed; valid until the next call of Next
 };
 
-// Walks over the whole blocks of a file.
+// A block whose header is sound and whose payload is in the file; whether that is sound is another question.
+struct UnreadBlock {
+  uint16_t type = 0, flags = 0;
+  uint32_t plain_bytes = 0;
+  uint64_t checksum = 0;
+  uint64_t offset = 0;
+  std::span<const std::byte> stored;
+  uint64_t damage_before = 0;  // damaged stretches between the block before and this one
+  int64_t first_damage = -1;
+
+  uint64_t end() const { return offset + kBlockHeaderBytes + stored.size(); }
+};
+
+// False when the payload is damaged. Otherwise it is in the file or in `decompressed`.
+[[nodiscard]] bool ReadPayload(const UnreadBlock& block, std::string* decompressed,
+                               std::span<const std::byte>* payload);
+
+// Walks over the blocks of a file: by Next, or by NextUnread, which leaves the payloads to ReadPayload on any thread
+// and wants to be told of each, in order, what came out.
 class BlockScanner {
  public:
   explicit BlockScanner(std::span<const std::byte> file, uint64_t position = kFileHeaderBytes);
 
-  // False at the end. Damage is stepped over and counted.
+  // The next whole block. False at the end. Damage is stepped over and counted.
   bool Next(Block* block);
 
+  bool NextUnread(UnreadBlock* block);
+  void NoteRead(const UnreadBlock& block, bool whole);
+  void NoteEnd();  // after all, when NextUnread has returned false
+
+  // Of what was noted.
   uint64_t damaged_count() const { return damaged_count_; }
   int64_t first_damage() const { return first_damage_; }  // offset, -1: none
   bool ended() const { return ended_; }                   // the last block was kEnd
   bool truncated() const { return truncated_; }           // the last block is not whole
-  uint64_t position() const { return position_; }
 
  private:
-  struct Header;
-  bool ReadHeader(uint64_t offset, Header* header) const;
-  bool ReadPayload(const Header& header, Block* block);
+  bool ReadHeader(uint64_t offset, UnreadBlock* block, uint32_t* stored_bytes) const;
   bool AtUnusedSpace() const;
-  bool Truncated();
-  void CountDamage();
+  void NoteDamage(uint64_t count, int64_t first);
   void Resynchronise();
 
   std::span<const std::byte> file_;
@@ -87,6 +106,10 @@ class BlockScanner {
   bool truncated_ = false;
   bool mapped_ = false;  // zero bytes may stand between blocks
   bool lost_ = false;    // looking for the next header
+  // Found by walking, not noted yet.
+  uint64_t damage_ahead_ = 0;
+  int64_t first_ahead_ = -1;
+  bool cut_ahead_ = false;
   std::string decompressed_;
 };
 

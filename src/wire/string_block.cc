@@ -24,14 +24,15 @@ std::string EncodeStrings(const StringBlock& block) {
   return payload;
 }
 
-bool DecodeStrings(std::span<const std::byte> payload, StringBlock* block) {
+bool DecodeStrings(std::span<const std::byte> payload, ColumnDecoder* decoder, StringBlock* block) {
   ByteReader reader(payload);
   block->first_id = static_cast<uint32_t>(reader.Varint());
   const uint64_t count = reader.Varint();
   if (!reader.ok() || count > kMaxColumnRows) return false;
   std::vector<uint64_t> sizes(static_cast<size_t>(count));
-  if (!ReadColumn(&reader, sizes)) return false;
+  if (!decoder->Read(&reader, sizes)) return false;
   block->texts.clear();
+  block->texts.reserve(sizes.size());
   for (const uint64_t size : sizes)
     block->texts.push_back(reader.Text(size));
   return reader.ok() && reader.at_end();

@@ -25,6 +25,6 @@ struct StringBlock {
 [[nodiscard]] std::string EncodeStrings(const StringBlock& block);
 void AppendStrings(const StringBlock& block, ColumnEncoder* encoder, std::string* payload);
 // False when the bytes contradict themselves. The texts are views of the payload.
-[[nodiscard]] bool DecodeStrings(std::span<const std::byte> payload, StringBlock* block);
+[[nodiscard]] bool DecodeStrings(std::span<const std::byte> payload, ColumnDecoder* decoder, StringBlock* block);
 
 }  // namespace opscope

@@ -82,13 +82,17 @@ size_t TableBlock::rows(uint32_t column) const {
   return found == nullptr ? 0 : found->rows;
 }
 
+bool TableBlock::Read(uint32_t column, std::span<uint64_t> values, ColumnDecoder* decoder) const {
+  const Column* found = Find(column);
+  if (found == nullptr || found->rows != values.size()) return false;
+  ByteReader reader(found->bytes);
+  return decoder->Read(&reader, values) && reader.at_end();
+}
+
 bool TableBlock::Read(uint32_t column, size_t rows, uint64_t absent, std::vector<uint64_t>* values) const {
   values->assign(rows, absent);
-  const Column* found = Find(column);
-  if (found == nullptr) return true;
-  if (found->rows != rows) return false;
-  ByteReader reader(found->bytes);
-  return ReadColumn(&reader, *values) && reader.at_end();
+  ColumnDecoder decoder;
+  return !has(column) || Read(column, *values, &decoder);
 }
 
 }  // namespace opscope

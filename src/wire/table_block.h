@@ -47,6 +47,11 @@ class TableBlockWriter {
   ColumnEncoder encoder_;
 };
 
+// The table of a payload, 0 when there is none.
+[[nodiscard]] inline uint32_t TableOf(std::span<const std::byte> payload) {
+  return static_cast<uint32_t>(ByteReader(payload).Varint());
+}
+
 class TableBlock {
  public:
   // False when the payload contradicts itself. The payload must outlive the object.
@@ -55,6 +60,9 @@ class TableBlock {
   uint32_t table() const { return table_; }
   // Rows of the column, 0 when absent.
   size_t rows(uint32_t column) const;
+  bool has(uint32_t column) const { return Find(column) != nullptr; }
+  // The decoded column. False when it is not there, is damaged or its number of rows is another.
+  [[nodiscard]] bool Read(uint32_t column, std::span<uint64_t> values, ColumnDecoder* decoder) const;
   // The decoded column; `absent` in every row when it is not there. False when it is damaged or its
   // number of rows is another.
   [[nodiscard]] bool Read(uint32_t column, size_t rows, uint64_t absent, std::vector<uint64_t>* values) const;
