@@ -13,6 +13,7 @@
 #include "analysis/row_chunks.h"
 #include "analysis/span_measures.h"
 #include "base/column.h"
+#include "base/in_order.h"
 
 namespace opscope {
 namespace {
@@ -46,13 +47,13 @@ class Summarizer {
                              {times_.data(), has_memory ? times_.size() : 0}};
     std::vector<SummaryPart> parts(chunks_.count());
     std::vector<std::unique_ptr<PartCounter>> counters(team_.size());
+    InOrder order(parts.size());
     team_.ForEach(chunks_.count(), [&](size_t chunk, size_t member) {
       if (counters[member] == nullptr) counters[member] = std::make_unique<PartCounter>(input);
       parts[chunk] = counters[member]->Count(chunks_.begin(chunk), chunks_.end(chunk));
+      order.Finished(chunk, [&](size_t next) { Join(input, &parts[next]); });
     });
     counters.clear();
-    for (SummaryPart& part : parts)
-      Join(input, &part);
     across_.End([&](const OpenSpan& span) { whole_.Complete(input, span); });
     AddFlops();
     if (has_memory) AddMemory();

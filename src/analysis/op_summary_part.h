@@ -4,8 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -52,7 +54,13 @@ struct SummaryInput {
 
   bool IsSelected(size_t span) const { return options.selected == nullptr || (*options.selected)[span] != 0; }
   // A duration as the smallest, the largest and the spread show it.
-  int64_t ShownDuration(size_t span) const;
+  int64_t ShownDuration(size_t span) const {
+    const int64_t duration = spans.duration[span].ns;
+    return std::max<int64_t>(0, options.own_cost == nullptr ? duration : duration - CostOf(span));
+  }
+
+ private:
+  int64_t CostOf(size_t span) const;
 };
 
 struct SummarySums {
@@ -61,9 +69,25 @@ struct SummarySums {
   std::vector<FlopCall> calls;    // whole calls, selected or not
   uint64_t below_zero = 0;        // spans that are below 0 when corrected
 
+  void Clear();  // keeps the memory
   uint32_t AddGroup(const SummaryInput& input, size_t first_span);
   // Adds what is known of a span when all of its descendants were seen.
-  void Complete(const SummaryInput& input, const OpenSpan& span);
+  void Complete(const SummaryInput& input, const OpenSpan& span) {
+    if (span.group == OpenSpan::kNone) return;
+    GroupSums& sums = groups[span.group];
+    const int64_t self = span.self_ns();
+    sums.self_ns += static_cast<uint64_t>(self);
+    sums.thread_self_ns += span.is_thread ? static_cast<uint64_t>(self) : 0;
+    if (input.launches.has_device()) {
+      const Duration duration = input.spans.duration[span.row];
+      sums.device_self_ns += static_cast<uint64_t>(span.device_self_ns());
+      sums.device_total_ns += span.is_nested ? 0 : static_cast<uint64_t>(span.device_total_ns(duration));
+    }
+    if (input.options.own_cost != nullptr) CountBelowZero(input, span);
+  }
+
+ private:
+  void CountBelowZero(const SummaryInput& input, const OpenSpan& span);
 };
 
 struct SummaryPart {
@@ -75,33 +99,12 @@ struct SummaryPart {
 class PartCounter {
  public:
   explicit PartCounter(const SummaryInput& input);
+  ~PartCounter();
   SummaryPart Count(size_t first_row, size_t end_row);
 
-  // Of SpanWalk.
-  void Enter(OpenSpan* span, const OpenSpan* parent);
-  void EnterAround(OpenSpan* span, const OpenSpan* parent);
-  void Close(const OpenSpan& span);
-  void Complete(const OpenSpan& span);
-
  private:
-  // The number of the call, as far as that needs no other: 0 for a whole call.
-  int64_t EnterCall(OpenSpan* span, const OpenSpan* parent, bool is_new);
-  void AddBegun(const OpenSpan& span, int64_t flops);
-
-  uint32_t FindGroup(size_t span);
-  // How many open spans have the name of this one.
-  uint32_t& OpenAlike(const OpenSpan& span) {
-    return is_by_name_ ? sums_.groups[span.group].open : open_names_[Row(spans_.name[span.row])];
-  }
-
-  const SummaryInput& input_;
-  const SpanColumns spans_;
-  const bool is_by_name_;  // groups are names
-  GroupRows groups_;
-  NumberTable open_names_;  // where groups are not names
-  CallFlops call_flops_;
-  SpanWalk<PartCounter> walk_;
-  SummarySums sums_;
+  class Visitor;
+  std::unique_ptr<Visitor> visitor_;
 };
 
 // SummarizeOps with chunks of so many rows, 0: as many as it should be. For tests.

@@ -3,10 +3,12 @@
 #include "analysis/span_measures.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/device_launches.h"
 #include "analysis/row_chunks.h"
 #include "analysis/span_walk.h"
+#include "base/in_order.h"
 
 namespace opscope {
 namespace {
@@ -120,13 +122,13 @@ SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads, size_t chunk
   std::vector<int64_t> ends(has_memory ? chunks.rows : 0);
   MeasureVisitor visitor(trace, launches, &ends, &measures);
   std::vector<WalkedRows> walked(chunks.count());
-  team.ForEach(chunks.count(), [&](size_t chunk, size_t) {
-    walked[chunk] = SpanWalk(trace, &visitor).Walk(chunks.begin(chunk), chunks.end(chunk));
-  });
+  InOrder order(walked.size());
   SpansAcrossChunks across;
   const auto complete = [&](const OpenSpan& span) { visitor.Complete(span); };
-  for (const WalkedRows& rows : walked)
-    across.Add(rows, complete);
+  team.ForEach(chunks.count(), [&](size_t chunk, size_t) {
+    walked[chunk] = SpanWalk(trace, &visitor).Walk(chunks.begin(chunk), chunks.end(chunk));
+    order.Finished(chunk, [&](size_t next) { across.Add(std::exchange(walked[next], {}), complete); });
+  });
   across.End(complete);
   if (has_memory) MeasureMemory(trace, ends, &team, &measures);
   return measures;
