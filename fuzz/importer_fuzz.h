@@ -20,16 +20,17 @@
 namespace opscope {
 
 using Importer = Status (*)(std::span<const std::byte>, std::string_view, const ImportOptions&, TraceBuilder*);
+using TextImporter = Status (*)(PlainText*, std::string_view, const ImportOptions&, TraceBuilder*);
 
-inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
-  TraceBuilder builder;
-  const Status status = importer(std::as_bytes(input), "input", {.max_memory = uint64_t{256} << 20}, &builder);
+inline const ImportOptions kFuzzOptions{.max_memory = uint64_t{256} << 20};
+
+inline void CheckImported(const Status& status, TraceBuilder* builder) {
   if (!status.ok()) {
     OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
     OPSCOPE_CHECK(status.error().message.starts_with("input: at byte "));
     return;
   }
-  const Trace trace = builder.Build();
+  const Trace trace = builder->Build();
   const std::string stored = OpscopeBytes(trace).value();
   const Result<Trace> again = ImportBytes(std::as_bytes(std::span(stored)), "stored");
   OPSCOPE_CHECK(again.ok());
@@ -38,6 +39,17 @@ inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
   const Result<Trace> chrome = ImportBytes(std::as_bytes(std::span(text)), "export");
   OPSCOPE_CHECK(chrome.ok() && !chrome.value().is_partial());
   OPSCOPE_CHECK(chrome.value().spans().size() == trace.spans().size());
+}
+
+inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
+  TraceBuilder builder;
+  CheckImported(importer(std::as_bytes(input), "input", kFuzzOptions, &builder), &builder);
+}
+
+inline void FuzzImporter(TextImporter importer, std::span<const uint8_t> input) {
+  TraceBuilder builder;
+  PlainText text(std::as_bytes(input), false);
+  CheckImported(importer(&text, "input", kFuzzOptions, &builder), &builder);
 }
 
 }  // namespace opscope

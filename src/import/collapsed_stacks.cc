@@ -212,8 +212,12 @@ namespace {
 
 class CollapsedStacks {
  public:
-  CollapsedStacks(std::string_view text, const ImportOptions& options, TraceBuilder* builder)
-      : text_(text), is_differential_(IsDifferential(text)), options_(options), builder_(builder) {}
+  CollapsedStacks(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+      : content_(text),
+        text_(text->whole()),
+        is_differential_(IsDifferential(text_)),
+        options_(options),
+        builder_(builder) {}
 
   // False: there is no stack.
   bool Read() {
@@ -230,7 +234,10 @@ class CollapsedStacks {
         continue;
       }
       if (!Add(stack, offset)) continue;
-      if (++lines % 1024 != 0 || options_.max_memory == 0 || memory_bytes() <= options_.max_memory) continue;
+      if (++lines % 1024 != 0) continue;
+      content_->Release(at);
+      if (options_.on_progress) options_.on_progress(at, text_.size());
+      if (options_.max_memory == 0 || memory_bytes() <= options_.max_memory) continue;
       builder_->AddProblem("over_memory_limit", static_cast<int64_t>(at));
       break;
     }
@@ -264,9 +271,10 @@ class CollapsedStacks {
   }
 
   uint64_t memory_bytes() const {
-    return text_.size() + builder_->memory_bytes() + before_.memory_bytes() + after_.memory_bytes();
+    return content_->whole_bytes() + builder_->memory_bytes() + before_.memory_bytes() + after_.memory_bytes();
   }
 
+  PlainText* content_;
   std::string_view text_;
   bool is_differential_;
   const ImportOptions& options_;
@@ -277,9 +285,9 @@ class CollapsedStacks {
 
 }  // namespace
 
-Status ImportCollapsedStacks(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
+Status ImportCollapsedStacks(PlainText* text, std::string_view name, const ImportOptions& options,
                              TraceBuilder* builder) {
-  CollapsedStacks stacks({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, builder);
+  CollapsedStacks stacks(text, options, builder);
   if (!stacks.Read()) return MalformedAt(name, 0, "no line is a stack with a count");
   stacks.AddSpans();
   builder->info().format = "collapsed-stacks";

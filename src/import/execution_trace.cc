@@ -40,8 +40,8 @@ struct Lists {
 
 class ExecutionTraceDocument {
  public:
-  ExecutionTraceDocument(std::span<const std::byte> bytes, const ImportOptions& options, TraceBuilder* builder)
-      : json_(bytes, options, builder), scanner_(json_.scanner()), builder_(builder) {}
+  ExecutionTraceDocument(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
 
   Status Import(std::string_view name) {
     bool has_nodes = false;
@@ -291,7 +291,7 @@ bool LooksLikeExecutionTrace(std::span<const std::byte> head) {
   return major != 0 && major != std::string_view::npos && version[major] == '.';
 }
 
-Status ImportExecutionTrace(std::span<const std::byte> text, std::string_view name, const ImportOptions& options,
+Status ImportExecutionTrace(PlainText* text, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
   return ExecutionTraceDocument(text, options, builder).Import(name);
 }

@@ -24,26 +24,29 @@ namespace {
 // What detection looks at: the first bytes of the content, or all of it where there is less.
 constexpr size_t kHeadBytes = size_t{64} << 10;
 
-// `import` gets the whole content in memory, `import_text` reads it as a stream; each format has one of them.
+// `import` gets the whole content, `walk` too, and says how far it has come, `stream` reads it through a window; each
+// format has one of them.
 struct Format {
   bool (*detect)(std::span<const std::byte> head);
   Status (*import)(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
-                   TraceBuilder* builder);
-  Status (*import_text)(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder);
+                   TraceBuilder* builder) = nullptr;
+  Status (*walk)(PlainText* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder) = nullptr;
+  Status (*stream)(TextSource* text, std::string_view name, const ImportOptions& options,
+                   TraceBuilder* builder) = nullptr;
 };
 
 // One row per format, tried in order.
 constexpr Format kFormats[] = {
-    {LooksLikeOpscope, ImportOpscope, nullptr},
-    {LooksLikePaddleProtobuf, ImportPaddleProtobuf, nullptr},
-    {LooksLikeXPlane, ImportXPlane, nullptr},
-    {LooksLikeMegEngineGraph, ImportMegEngineGraph, nullptr},
-    {LooksLikeMemoryTimeline, ImportMemoryTimeline, nullptr},
-    {LooksLikeExecutionTrace, ImportExecutionTrace, nullptr},
-    {LooksLikePickle, ImportMemorySnapshotPickle, nullptr},
-    {LooksLikeMemorySnapshotJson, ImportMemorySnapshotJson, nullptr},
-    {LooksLikeJson, nullptr, ImportChromeText},
-    {LooksLikeCollapsedStacks, ImportCollapsedStacks, nullptr},  // any other text may begin like a stack
+    {.detect = LooksLikeOpscope, .import = ImportOpscope},
+    {.detect = LooksLikePaddleProtobuf, .import = ImportPaddleProtobuf},
+    {.detect = LooksLikeXPlane, .import = ImportXPlane},
+    {.detect = LooksLikeMegEngineGraph, .walk = ImportMegEngineGraph},
+    {.detect = LooksLikeMemoryTimeline, .walk = ImportMemoryTimeline},
+    {.detect = LooksLikeExecutionTrace, .walk = ImportExecutionTrace},
+    {.detect = LooksLikePickle, .import = ImportMemorySnapshotPickle},
+    {.detect = LooksLikeMemorySnapshotJson, .walk = ImportMemorySnapshotJson},
+    {.detect = LooksLikeJson, .stream = ImportChromeText},
+    {.detect = LooksLikeCollapsedStacks, .walk = ImportCollapsedStacks},  // any other text may begin like a stack
 };
 
 std::span<const std::byte> HeadOf(std::string_view text) {
@@ -59,13 +62,21 @@ Result<const Format*> FindFormat(std::span<const std::byte> head, std::string_vi
   return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
 }
 
+Status ImportWhole(const Format& format, std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
+                   const ImportOptions& options, TraceBuilder* builder) {
+  if (format.import != nullptr) return format.import(bytes, name, options, builder);
+  PlainText text(bytes, is_file_mapping);
+  return format.walk(&text, name, options, builder);
+}
+
 Status ImportPlain(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
                    const ImportOptions& options, TraceBuilder* builder) {
   const Result<const Format*> format = FindFormat(bytes.first(std::min(bytes.size(), kHeadBytes)), name);
   if (!format.ok()) return format.error();
-  if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, builder);
+  if (format.value()->stream == nullptr)
+    return ImportWhole(*format.value(), bytes, is_file_mapping, name, options, builder);
   PlainText text(bytes, is_file_mapping);
-  return format.value()->import_text(&text, name, options, builder);
+  return format.value()->stream(&text, name, options, builder);
 }
 
 Error NothingDecompressed(const TextEnd& end, std::string_view name) {
@@ -81,12 +92,12 @@ void NoteDamage(const TextEnd& end, int64_t offset, TraceBuilder* builder) {
   builder->AddProblem("truncated", offset, 1, "the compressed data is damaged");
 }
 
-Status ImportWholeContent(const Format& format, std::span<const std::byte> bytes, CompressedFormat compression,
+Status ImportDecompressed(const Format& format, std::span<const std::byte> bytes, CompressedFormat compression,
                           std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
   const Result<Decompressed> plain = Decompress(bytes, compression, name, options.max_memory);
   if (!plain.ok()) return plain.error();
   const Decompressed& content = plain.value();
-  OPSCOPE_TRY(format.import(content.bytes(), name, options, builder));
+  OPSCOPE_TRY(ImportWhole(format, content.bytes(), false, name, options, builder));
   const auto end = static_cast<int64_t>(content.size);
   if (content.over_limit) {
     builder->AddProblem("over_memory_limit", end);
@@ -103,10 +114,10 @@ Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compr
   if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
   const Result<const Format*> format = FindFormat(HeadOf(text.text()), name);
   if (!format.ok()) return format.error();
-  if (format.value()->import != nullptr) {
-    OPSCOPE_TRY(ImportWholeContent(*format.value(), bytes, compression, name, options, builder));
+  if (format.value()->stream == nullptr) {
+    OPSCOPE_TRY(ImportDecompressed(*format.value(), bytes, compression, name, options, builder));
   } else {
-    OPSCOPE_TRY(format.value()->import_text(&text, name, options, builder));
+    OPSCOPE_TRY(format.value()->stream(&text, name, options, builder));
     NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
   }
   builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";

@@ -18,12 +18,8 @@ namespace opscope {
 
 class JsonImport {
  public:
-  JsonImport(std::span<const std::byte> bytes, const ImportOptions& options, TraceBuilder* builder)
-      : scanner_(TextOf(bytes)),
-        begin_(TextOf(bytes).data()),
-        size_(bytes.size()),
-        limit_(options.max_memory),
-        builder_(builder) {
+  JsonImport(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+      : text_(text), scanner_(text->whole()), options_(options), builder_(builder) {
     scanner_.SkipByteOrderMark();
   }
 
@@ -33,13 +29,18 @@ class JsonImport {
   // One more row was read whole. False: over the limit of memory, which stops the walk. `waiting`: bytes that the
   // importer holds itself.
   bool CountRow(uint64_t waiting = 0) {
-    if (++rows_ % 1024 != 0 || limit_ == 0 || size_ + builder_->memory_bytes() + waiting <= limit_) return true;
+    if (++rows_ % 1024 != 0) return true;
+    text_->Release(scanner_.offset());
+    if (options_.on_progress) options_.on_progress(scanner_.offset(), text_->total_bytes());
+    if (options_.max_memory == 0 || text_->whole_bytes() + builder_->memory_bytes() + waiting <= options_.max_memory)
+      return true;
     return Stop();
   }
-  bool is_due() const { return limit_ != 0 && rows_ % 1024 == 1023; }  // the next CountRow looks at the memory
+  // The next CountRow looks at the memory.
+  bool is_due() const { return options_.max_memory != 0 && rows_ % 1024 == 1023; }
 
   void BadValue(const JsonValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
-  int64_t OffsetOf(const JsonValue& value) const { return value.text.data() - begin_; }
+  int64_t OffsetOf(const JsonValue& value) const { return value.text.data() - text_->whole().data(); }
 
   // A whole number; of anything else `otherwise`, and a problem is counted.
   int64_t Integer(const JsonValue& value, int64_t otherwise) {
@@ -78,9 +79,9 @@ class JsonImport {
     return false;
   }
 
+  PlainText* text_;
   JsonScanner scanner_;
-  const char* begin_;
-  uint64_t size_, limit_;
+  const ImportOptions& options_;
   TraceBuilder* builder_;
   uint64_t rows_ = 0;
   bool stopped_ = false;

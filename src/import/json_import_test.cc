@@ -4,9 +4,12 @@
 #include "import/json_import.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <string>
 
+#include "base/file.h"
 #include "import/json_head.h"
 #include "opscope/import.h"
 
@@ -58,6 +61,30 @@ TEST_P(JsonFormat, StopsAtTheMemoryLimit) {
   EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit");
   EXPECT_GT(trace.value().info().recorded, 1000u);
   EXPECT_LT(trace.value().info().recorded, 100'000u);
+}
+
+// Three times the limit, in a file of few rows: what lies behind the cursor is dropped, only what the rows give is
+// kept.
+TEST_P(JsonFormat, KeepsNothingOfTheTextOfAFile) {
+  const std::string blanks(2000, ' ');
+  std::string text = GetParam().begin;
+  for (size_t i = 0; i < 6000; ++i)
+    text.append(i == 0 ? "" : ",").append(blanks).append(GetParam().row);
+  text += GetParam().end;
+  const std::string path = testing::TempDir() + "json_import_" + std::to_string(getpid()) + ".json";
+  ASSERT_TRUE(WriteFileAtomically(path, text).ok());
+  uint64_t last = 0;
+  ImportOptions options{.max_memory = text.size() / 3};
+  options.on_progress = [&](uint64_t read, uint64_t total) {
+    EXPECT_GE(read, last);
+    EXPECT_EQ(total, text.size());
+    last = read;
+  };
+  const Result<Trace> trace = ImportFile(path, options);
+  std::remove(path.c_str());
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_FALSE(trace.value().is_partial());
+  EXPECT_EQ(last, text.size());
 }
 
 TEST_P(JsonFormat, RefusesBracketsThatNeverClose) {

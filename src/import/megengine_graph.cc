@@ -42,8 +42,8 @@ std::optional<int64_t> Nanoseconds(const JsonValue& seconds) {
 
 class GraphProfile {
  public:
-  GraphProfile(std::span<const std::byte> bytes, const ImportOptions& options, TraceBuilder* builder)
-      : json_(bytes, options, builder), scanner_(json_.scanner()), builder_(builder) {}
+  GraphProfile(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
 
   Status Import(std::string_view name) {
     const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
@@ -268,7 +268,7 @@ bool LooksLikeMegEngineGraph(std::span<const std::byte> head) {
   return part == "device" || part == "host" || part == "opr_footprint" || part == "opr_internal_pf";
 }
 
-Status ImportMegEngineGraph(std::span<const std::byte> text, std::string_view name, const ImportOptions& options,
+Status ImportMegEngineGraph(PlainText* text, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
   return GraphProfile(text, options, builder).Import(name);
 }

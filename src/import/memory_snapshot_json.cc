@@ -15,8 +15,8 @@ namespace {
 
 class SnapshotDocument {
  public:
-  SnapshotDocument(std::span<const std::byte> bytes, const ImportOptions& options, TraceBuilder* builder)
-      : json_(bytes, options, builder), scanner_(json_.scanner()), builder_(builder), tables_(builder) {}
+  SnapshotDocument(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder), tables_(builder) {}
 
   Status Import(std::string_view name) {
     const bool whole = scanner_.Peek() == '['
@@ -254,7 +254,7 @@ bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head) {
   return (segments != nullptr && segments->first == '[') || (traces != nullptr && traces->first == '[');
 }
 
-Status ImportMemorySnapshotJson(std::span<const std::byte> text, std::string_view name, const ImportOptions& options,
+Status ImportMemorySnapshotJson(PlainText* text, std::string_view name, const ImportOptions& options,
                                 TraceBuilder* builder) {
   return SnapshotDocument(text, options, builder).Import(name);
 }

@@ -29,8 +29,8 @@ int64_t Add(int64_t a, int64_t b) {
 
 class TimelineDocument {
  public:
-  TimelineDocument(std::span<const std::byte> bytes, const ImportOptions& options, TraceBuilder* builder)
-      : json_(bytes, options, builder), scanner_(json_.scanner()), builder_(builder) {}
+  TimelineDocument(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
 
   Status Import(std::string_view name) {
     size_t items = 0;
@@ -227,7 +227,7 @@ bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
   return count == 4 || next == '[' || next == ']' || scanner.at_end();
 }
 
-Status ImportMemoryTimeline(std::span<const std::byte> text, std::string_view name, const ImportOptions& options,
+Status ImportMemoryTimeline(PlainText* text, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
   return TimelineDocument(text, options, builder).Import(name);
 }

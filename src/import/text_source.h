@@ -66,6 +66,7 @@ class PagesBehind {
   PagesBehind(std::span<const std::byte> bytes, bool is_file_mapping)
       : bytes_(bytes), is_file_mapping_(is_file_mapping) {}
   void Drop(uint64_t before);
+  bool is_file_mapping() const { return is_file_mapping_; }
 
  private:
   std::span<const std::byte> bytes_;  // from the beginning of a page
@@ -82,6 +83,12 @@ class PlainText : public TextSource {
   void GiveBack(const TextBlock& rest) override;
   void Release(uint64_t before) override;
   uint64_t total_bytes() const override { return bytes_.size(); }
+
+  // For those who want all of it at once. Pages behind a released offset may be looked at again, and are read again
+  // then.
+  std::string_view whole() const { return bytes_; }
+  // What of it counts as memory of this process.
+  uint64_t whole_bytes() const { return behind_.is_file_mapping() ? 0 : bytes_.size(); }
 
  private:
   std::string_view bytes_;
