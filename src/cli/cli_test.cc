@@ -90,6 +90,9 @@ TEST_F(Cli, AnswersDamagedInputInPartAndListsTheProblem) {
   EXPECT_EQ(document["rows"].get_array().value().size(), 2u);
   EXPECT_EQ(Run("summary -q " + Quoted(path)).exit_code, 3);
   EXPECT_EQ(Run("summary -q " + Quoted(path)).error, "");
+  const Outcome piped = Run("summary --json - < " + Quoted(path));
+  EXPECT_EQ(piped.exit_code, 3);
+  EXPECT_TRUE(piped.error.starts_with("opscope: standard input: at byte ")) << piped.error;
 }
 
 TEST_F(Cli, DoctorLooksAtThisMachineAndNeedsNoPython) {

@@ -9,15 +9,23 @@
 #include "opscope/import.h"
 
 namespace opscope {
+namespace {
+
+std::string ShownName(const std::string& file) {
+  return file == "-" ? "standard input" : file;
+}
+
+}  // namespace
+
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   ImportOptions options;
   options.max_memory = common.max_memory;
-  TerminalProgress progress(file == "-" ? "standard input" : file);
+  TerminalProgress progress(ShownName(file));
   if (!common.quiet) options.on_progress = [&](uint64_t read, uint64_t total) { progress.Show(read, total); };
   if (file != "-") return ImportFile(file, options);
   Result<FileBytes> input = FileBytes::Open("/dev/stdin");
   if (!input.ok()) return input.error();
-  return ImportBytes(input.value().bytes(), "standard input", options);
+  return ImportBytes(input.value().bytes(), ShownName(file), options);
 }
 
 void ListProblems(const Trace& trace, const std::string& file, bool all) {
@@ -25,7 +33,7 @@ void ListProblems(const Trace& trace, const std::string& file, bool all) {
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_loss = problems.severity[i] != static_cast<uint8_t>(ProblemSeverity::kInfo);
     if (!is_loss && !all) continue;
-    std::string line = file + ": ";
+    std::string line = ShownName(file) + ": ";
     if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";
     line += trace.text(problems.message[i]);
     if (problems.count[i] > 1) line += " (" + std::to_string(problems.count[i]) + " times)";
