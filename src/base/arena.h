@@ -58,7 +58,7 @@ class Arena {
   static constexpr size_t kBlockBytes = size_t{64} * 1024;
   // An arena of many megabytes grows by huge pages: filling fresh memory is bound by page faults.
   static constexpr size_t kHugePage = size_t{1} << 21;
-  static constexpr size_t kLarge = 8 * kHugePage;
+  static constexpr size_t kLarge = 2 * kHugePage;
 
   char* Allocate(size_t size) {
     if (used_ > capacity_ || size > capacity_ - used_) NewBlock(size);

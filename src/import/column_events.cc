@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "import/column_tables.h"
 #include "import/column_tables_reader.h"
@@ -9,12 +10,28 @@
 
 namespace opscope {
 
+// One run is left of a file whose spans stand here as they stand there.
+void ColumnTables::SortRuns() {
+  std::sort(spans_.begin(), spans_.end(), [](const SpanRun& a, const SpanRun& b) { return a.file_row < b.file_row; });
+  std::vector<SpanRun> joined;
+  for (const SpanRun& run : spans_) {
+    const bool goes_on = !joined.empty() && joined.back().file_row + joined.back().rows == run.file_row &&
+                         joined.back().added + joined.back().rows == run.added;
+    if (goes_on) {
+      joined.back().rows += run.rows;
+    } else {
+      joined.push_back(run);
+    }
+  }
+  spans_ = std::move(joined);
+  runs_sorted_ = true;
+}
+
 AddedSpan ColumnTables::Span(uint64_t stored) {
   if (stored == wire::kNoId) return AddedSpan::kNone;
   const uint64_t row = stored - 1;
   if (!runs_sorted_) {
-    std::sort(spans_.begin(), spans_.end(), [](const SpanRun& a, const SpanRun& b) { return a.file_row < b.file_row; });
-    runs_sorted_ = true;
+    SortRuns();
   }
   const auto after = std::upper_bound(spans_.begin(), spans_.end(), row,
                                       [](uint64_t r, const SpanRun& run) { return r < run.file_row; });
@@ -24,11 +41,14 @@ AddedSpan ColumnTables::Span(uint64_t stored) {
   return static_cast<AddedSpan>(run.added + static_cast<uint32_t>(row - run.file_row));
 }
 
-Timestamp ColumnTables::TimeInSpan(uint64_t stored_time, AddedSpan span) const {
+namespace {
+
+Timestamp TimeInSpan(uint64_t stored_time, AddedSpan span, std::span<const Timestamp> starts) {
   const Timestamp time{Signed(stored_time)};
-  if (span == AddedSpan::kNone) return time;
-  return builder_->added_spans().start[static_cast<size_t>(span)] + Duration{time.ns};
+  return span == AddedSpan::kNone ? time : starts[static_cast<size_t>(span)] + Duration{time.ns};
 }
+
+}  // namespace
 
 bool ColumnTables::AddFlows(const TableBlock& block) {
   Reader reader(block, wire::flow::kId);
@@ -42,6 +62,7 @@ bool ColumnTables::AddFlows(const TableBlock& block) {
   const Values end_track = reader.Read(wire::flow::kEndTrack, wire::kNoId);
   const Values end_span = reader.Read(wire::flow::kEndSpan, wire::kNoId);
   if (!reader.ok()) return false;
+  const std::span<const Timestamp> starts = builder_->added_spans().start;
   uint64_t lost = 0;
   for (size_t i = 0; i < reader.rows(); ++i) {
     const AddedSpan from = Span(start_span[i]), to = Span(end_span[i]);
@@ -53,10 +74,10 @@ bool ColumnTables::AddFlows(const TableBlock& block) {
     builder_->AddFlow({.id = id[i],
                        .category = String(category[i]),
                        .name = String(name[i]),
-                       .start_time = TimeInSpan(start_time[i], from),
+                       .start_time = TimeInSpan(start_time[i], from, starts),
                        .start_track = Track(start_track[i]),
                        .start_span = from,
-                       .end_time = TimeInSpan(end_time[i], to),
+                       .end_time = TimeInSpan(end_time[i], to, starts),
                        .end_track = Track(end_track[i]),
                        .end_span = to});
   }

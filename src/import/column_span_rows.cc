@@ -103,9 +103,7 @@ bool SpanRowReader::ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, 
     using T = decltype(none);
     place(column, rows, none, [](uint64_t stored) { return static_cast<T>(stored); });
   };
-  const auto text = [&](uint32_t column, StringId* rows) {
-    place(column, rows, StringId::kNone, IdIn(ids.strings, StringId::kNone));
-  };
+  const auto text = [&](uint32_t column, StringId* rows) { place(column, rows, StringId::kNone, ids.strings); };
   text(wire::span::kName, to.name);
   text(wire::span::kOverload, to.overload);
   text(wire::span::kCategory, to.category);

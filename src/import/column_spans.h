@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/thread_team.h"
+#include "import/dictionary_ids.h"
 #include "trace/builder.h"
 #include "wire/table_block.h"
 
@@ -28,7 +29,7 @@ class ColumnSpans {
  public:
   // What the numbers in the file mean.
   struct Ids {
-    std::span<const StringId> strings;
+    DictionaryIds::View strings;
     std::span<const ArgsId> arguments;
     std::span<const StackId> stacks;
   };

@@ -11,17 +11,9 @@
 namespace opscope {
 
 bool ColumnTables::AddStrings(uint32_t first_id, const TaggedTexts& texts) {
-  if (first_id == strings_.size()) {
-    builder_->InternAll(texts, &strings_);
-    return true;
-  }
-  std::vector<StringId> ids;  // behind a block that is lost
-  builder_->InternAll(texts, &ids);
-  uint64_t row = first_id;
-  for (const StringId id : ids) {
-    if (!PlaceRow(row++, id, StringId::kNone, &strings_)) return false;
-  }
-  return true;
+  new_ids_.clear();
+  builder_->InternAll(texts, &new_ids_);
+  return strings_.Add(first_id, new_ids_);
 }
 
 void ColumnTables::AddWaitingSpans(std::vector<int64_t>* damaged) {
@@ -31,7 +23,7 @@ void ColumnTables::AddWaitingSpans(std::vector<int64_t>* damaged) {
     runs_sorted_ = false;
   };
   span_blocks_.AddAll(
-      {strings_, arguments_, stacks_}, [this](uint64_t stored) { return Track(stored); }, add_run, damaged);
+      {strings_.view(), arguments_, stacks_}, [this](uint64_t stored) { return Track(stored); }, add_run, damaged);
 }
 
 bool ColumnTables::AddTable(const TablePayload& payload) {
@@ -76,12 +68,6 @@ bool ColumnTables::AddTable(const TablePayload& payload) {
     default:
       return true;  // a table of a newer version
   }
-}
-
-StringId ColumnTables::String(uint64_t stored) const {
-  if (stored == wire::kNoId) return StringId::kNone;
-  const uint64_t row = stored - 1;
-  return row < strings_.size() ? strings_[row] : StringId::kNone;
 }
 
 TrackId ColumnTables::Track(uint64_t stored) {

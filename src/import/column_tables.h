@@ -12,6 +12,7 @@
 
 #include "base/unique_texts.h"
 #include "import/column_spans.h"
+#include "import/dictionary_ids.h"
 #include "trace/builder.h"
 #include "wire/table_block.h"
 
@@ -64,14 +65,15 @@ class ColumnTables {
   bool AddOperators(const TableBlock& block);
 
   // Rows of the file -> rows of the builder. Ids as stored: plus one, 0 is none.
-  StringId String(uint64_t stored) const;
+  StringId String(uint64_t stored) const { return strings_(stored); }
   TrackId Track(uint64_t stored);  // a lost track gets a place of its own
   AddedSpan Span(uint64_t stored);
-  Timestamp TimeInSpan(uint64_t stored_time, AddedSpan span) const;
+  void SortRuns();
 
   TraceBuilder* builder_;
   ColumnSpans span_blocks_;
-  std::vector<StringId> strings_;
+  DictionaryIds strings_;
+  std::vector<StringId> new_ids_;  // of the newest block of the dictionary
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;
   std::vector<FrameId> frames_;
