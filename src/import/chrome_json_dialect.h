@@ -3,8 +3,8 @@
 //   ONNX Runtime  args "input_type_shape": [{"float": [1, 3, 8, 8]}, {"int64": [2]}]     an argument list
 //   Paddle        args "input_shapes": {"X": [[2, 3]]}, "input_dtypes": {"X": ["FP32"]}  an argument list, and kept: it
 //                 names the slots; "correlation id"                                       the correlation
-//   MegEngine     args "shape": "{2,3}", "dtype": "Float32"                               likewise, of one tensor; what it
-//                 says in several events: megengine_timeline.h
+//   MegEngine     args "shape": "{2,3}", "dtype": "Float32"                               likewise, of one tensor; what
+//                 several events say together: megengine_timeline.h
 //   JAX, XLA      args "step_num": "3"                                                    a step
 //   MegEngine     "metadata": {"localTime": "1795216449185312847"}                        the base time
 //   VizTracer     "viztracer_metadata": {"baseTimeNanoseconds": 1795223306178402185}      likewise

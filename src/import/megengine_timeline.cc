@@ -75,7 +75,8 @@ void InputLists::End(size_t depth, SpanRow* range) {
   inputs_.resize(first);
   if (!says_its_own || !IsInput(builder_->text(range->name))) return;
   const std::span<const Argument> list = builder_->arguments(range->args);
-  if (list.size() == 1 && list[0].sizes.size() <= kMostDimensions) inputs_.push_back({depth, range->args});
+  const bool is_tensor = list.size() == 1 && list[0].kind == ArgumentKind::kTensor;
+  if (is_tensor && list[0].sizes.size() <= kMostDimensions) inputs_.push_back({depth, range->args});
 }
 
 void NumberMegEngineDevices(TraceBuilder* builder) {

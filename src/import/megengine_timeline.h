@@ -1,11 +1,14 @@
 // What MegEngine's timeline says in several events (docs/formats.md has what it says in one):
 //
-//   worker       B ADD   B Input 0  E   B Input 64  E   B Output 76  E   E     the lists of the inputs, in their order,
-//   are
-//                          {64,64}        {1}              {64,64}             the argument list of ADD: {64,64}, {1}
+//   worker       B ADD  B Input 0  E  B Input 64  E  B Output 76  E  E
+//                         {64,64}       {1}            {64,64}
 //
-//   interpreter  ...     i StopStep   ...   i StopStep     `profiler.step()` was called; the worker writes one more of
-//   each steps        [ step 0            )[ step 1        )    when it comes to it, which is later
+//   The lists of the inputs, in their order, are the argument list of ADD: {64,64}, {1}.
+//
+//   interpreter  ...       i StopStep   ...   i StopStep
+//   steps        [ step 0 )[ step 1          )
+//
+//   `profiler.step()` was called there. The worker writes one more for each when it comes to it, which is later.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
