@@ -58,9 +58,17 @@ const char* AddBytes(const char* next, size_t k, std::span<uint64_t> rows) {
   return next + rows.size();
 }
 
-// Byte k of the rows that have one. Neighbours are often alike, so eight are asked at once.
+// Which of eight neighbours have a byte k: the highest bit of each byte. Neighbours are often alike.
+constexpr uint64_t kNone = 0, kAll = 0x8080808080808080u;
+uint64_t HaveByte(const char* lengths, size_t k) {
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  uint64_t eight = 0;
+  std::memcpy(&eight, lengths, 8);
+  return (eight + kOnes * (0x7f - k)) & kAll;  // no length is more than 8: nothing is carried
+}
+
+// Byte k of the rows that have one.
 const char* AddBytes(const char* next, size_t k, const char* lengths, std::span<uint64_t> rows) {
-  constexpr uint64_t kOnes = 0x0101010101010101u, kHighest = kOnes << 7;
   size_t i = 0;
   const auto add_mixed = [&](size_t end) {
     for (; i < end; ++i) {
@@ -71,19 +79,38 @@ const char* AddBytes(const char* next, size_t k, const char* lengths, std::span<
     }
   };
   while (i + 8 <= rows.size()) {
-    uint64_t eight = 0;
-    std::memcpy(&eight, lengths + i, 8);
-    const uint64_t longer = (eight + kOnes * (0x7f - k)) & kHighest;  // no length is more than 8: nothing is carried
-    if (longer == 0) {
-      i += 8;
-    } else if (longer == kHighest) {
-      next = AddBytes(next, k, rows.subspan(i, 8));
-      i += 8;
-    } else {
+    const uint64_t have = HaveByte(lengths + i, k);
+    if (have != kNone && have != kAll) {
       add_mixed(i + 8);
+      continue;
     }
+    if (have == kAll) next = AddBytes(next, k, rows.subspan(i, 8));
+    i += 8;
   }
   add_mixed(rows.size());
+  return next;
+}
+
+// The other way round; returns how many bytes there are. `plane` has room for one of every row.
+size_t CopyBytes(std::span<const uint64_t> rows, const char* lengths, size_t k, char* plane) {
+  size_t i = 0, next = 0;
+  const auto copy_mixed = [&](size_t end) {
+    for (; i < end; ++i) {  // without a branch: what a row without this byte leaves is written over
+      plane[next] = static_cast<char>(rows[i] >> (8 * k));
+      next += Byte(lengths[i]) > k ? 1 : 0;
+    }
+  };
+  while (i + 8 <= rows.size()) {
+    const uint64_t have = HaveByte(lengths + i, k);
+    if (have != kNone && have != kAll) {
+      copy_mixed(i + 8);
+      continue;
+    }
+    for (size_t j = 0; have == kAll && j < 8; ++j)
+      plane[next++] = static_cast<char>(rows[i + j] >> (8 * k));
+    i += 8;
+  }
+  copy_mixed(rows.size());
   return next;
 }
 
@@ -153,13 +180,8 @@ void ColumnEncoder::AppendPlanes(std::string* out, std::span<const uint64_t> val
     longest = std::max(longest, lengths[i]);
   }
   AppendPlane(out, {lengths, values.size()});
-  for (char k = 0; k < longest; ++k) {
-    size_t next = 0;
-    for (size_t i = 0; i < values.size(); ++i) {  // without a branch: a row without this byte is written over
-      plane[next] = static_cast<char>(values[i] >> (8 * k));
-      next += lengths[i] > k ? 1 : 0;
-    }
-    AppendPlane(out, {plane, next});
+  for (size_t k = 0; k < static_cast<size_t>(longest); ++k) {
+    AppendPlane(out, {plane, CopyBytes(values, lengths, k, plane)});
   }
 }
 
