@@ -92,8 +92,10 @@ DeviceLaunches::DeviceLaunches(const Trace& trace, ThreadTeam* team)
   has_device_ = std::find(tracks.kind.begin(), tracks.kind.end(), TrackKind::kDeviceStream) != tracks.kind.end();
   const std::vector<RowRange> device_rows = RowsOfKind(tracks, TrackKind::kDeviceStream);
   if (device_rows.empty()) return;
-  ops_ = LaunchNumbers(NumberSet(external_id_, device_rows));
-  calls_ = LaunchNumbers(NumberSet(correlation_, device_rows));
+  team->ForEach(2, [&](size_t which, size_t) {
+    if (which == 0) ops_ = LaunchNumbers(NumberSet(external_id_, device_rows));
+    if (which == 1) calls_ = LaunchNumbers(NumberSet(correlation_, device_rows));
+  });
   FindOwners(trace, team);
   AddTimes(trace, device_rows, team);
 }

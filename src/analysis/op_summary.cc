@@ -125,9 +125,9 @@ class Summarizer {
       }
     });
     std::vector<DurationSpread> spreads(whole_.groups.size());
-    constexpr size_t kGroups = 64;  // that a thread takes at a time
-    team_.ForEach((spreads.size() + kGroups - 1) / kGroups, [&](size_t piece, size_t) {
-      for (size_t group = piece * kGroups; group < std::min(spreads.size(), (piece + 1) * kGroups); ++group)
+    const RowChunks pieces(spreads.size(), std::clamp<size_t>(spreads.size() / 256, 1, 64));
+    team_.ForEach(pieces.count(), [&](size_t piece, size_t) {
+      for (size_t group = pieces.begin(piece); group < pieces.end(piece); ++group)
         spreads[group] = SpreadOf({times_.data() + begins[group], whole_.groups[group].count});
     });
     return spreads;

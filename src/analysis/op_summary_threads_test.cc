@@ -114,7 +114,7 @@ OwnCostOfSpans RandomCosts(size_t spans, double fraction, std::mt19937_64* rando
 }
 
 TEST(OpSummaryThreads, DivideTheRowsAnywhereAndFindTheSame) {
-  for (uint64_t seed = 1; seed <= 400 && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= 150 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const Trace trace = RandomWideTrace(seed, static_cast<int>(random() % 40));
@@ -136,7 +136,7 @@ TEST(OpSummaryThreads, DivideTheRowsAnywhereAndFindTheSame) {
 }
 
 TEST(OpSummaryThreads, AddFractionsInTheSameOrder) {
-  for (uint64_t seed = 1; seed <= 100; ++seed) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
     std::mt19937_64 random(seed);
     const Trace trace = RandomTrace(seed, {.spans = 200, .end = 5000, .has_device = true});
     const OwnCostOfSpans costs = RandomCosts(trace.spans().size(), 0.1, &random);
@@ -150,7 +150,7 @@ TEST(OpSummaryThreads, AddFractionsInTheSameOrder) {
 }
 
 TEST(OpSummaryThreads, MeasureEverySpanAlike) {
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
     const Trace trace = RandomWideTrace(seed, static_cast<int>(seed % 50));
     const SpanMeasures whole = MeasureSpans(trace, 1);
     for (const uint32_t threads : kThreads) {
@@ -165,7 +165,7 @@ TEST(OpSummaryThreads, MeasureEverySpanAlike) {
 
 // What the summary finds in its one pass is what other analyses find span by span.
 TEST(OpSummaryThreads, AddUpWhatIsMeasuredBySpan) {
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
     const Trace trace = RandomWideTrace(seed, static_cast<int>(seed % 50));
     const SpanMeasures measures = MeasureSpans(trace);
     const std::vector<int64_t> flops = FlopsOfSpans(trace);
