@@ -134,7 +134,8 @@ class Summarizer {
   }
 
   static int64_t Without(uint64_t ns, double cost) {
-    return std::max<int64_t>(0, static_cast<int64_t>(ns) - std::llround(cost));
+    const int64_t sum = std::max<int64_t>(0, static_cast<int64_t>(ns));  // one that wrapped is below 0
+    return std::max<int64_t>(0, sum - std::llround(std::min(cost, 9e18)));
   }
 
   // Takes the costs off the sums, in which single spans below 0 count as they are.
