@@ -50,7 +50,7 @@ class BlankColumn {
     rows[at] = value;
   }
 
-  // The new rows hold the blank, or anything until they are Set.
+  // The new rows hold the blank, or anything until they are Set. REQUIRES: a place that was lent has room
   void resize_unset(size_t size) {
     size_ = size;
     if (is_blank()) return;
@@ -58,7 +58,10 @@ class BlankColumn {
     Adopt();
   }
   void grow(size_t capacity) {
-    capacity_ = std::max(capacity_, capacity);
+    if (capacity > capacity_) {
+      capacity_ = capacity;
+      lent_ = nullptr;  // too small
+    }
     if (is_blank()) return;
     column_.grow(capacity);
     Adopt();
@@ -105,7 +108,7 @@ class BlankColumn {
   }
   // Blank rows up to `blank_rows`.
   void MakeRoom(size_t blank_rows) {
-    if (lent_ != nullptr && size_ <= capacity_) {
+    if (lent_ != nullptr) {
       column_.Borrow(lent_, capacity_);
     } else {
       column_.grow(std::max(capacity_, size_));

@@ -65,6 +65,19 @@ TEST(BlankColumn, TakesThePlaceThatItWasLent) {
   EXPECT_EQ(place[10], 77);
 }
 
+TEST(BlankColumn, LeavesThePlaceThatItWasLentWhenThatIsTooSmall) {
+  std::vector<int64_t> place(64, 77);
+  Numbers numbers;
+  numbers.Borrow(place.data(), 32);
+  numbers.grow(48);
+  numbers.resize_unset(48);
+  numbers.Set(40, 1);
+  EXPECT_EQ(numbers[40], 1);
+  EXPECT_EQ(numbers[39], 0);
+  for (const int64_t untouched : place)
+    EXPECT_EQ(untouched, 77);
+}
+
 TEST(BlankColumn, ThreadsMaySetRowsOfTheirOwn) {
   constexpr size_t kThreads = 4, kRows = 20'000;
   for (int round = 0; round < 20; ++round) {
