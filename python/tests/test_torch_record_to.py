@@ -69,9 +69,10 @@ def test_a_killed_training_is_read_back(tmp_path, steps):
     is_open = names(trace, unfinished=True)
     assert found.pop("unfinished_scope") == len(is_open)
     assert is_open[0] == "training"
-    assert all(name.startswith(("my step ", "aten::", "Optimizer.", "autograd::", "torch::")) for name in is_open[1:])
     assert not found
     done = names(trace, unfinished=False)
+    # It was killed in the middle of a step, and earlier steps called whatever this one was in.
+    assert [name for name in is_open[1:] if not name.startswith("my step ") and name not in done] == []
     my_steps = [name for name in done if name.startswith("my step ")]
     assert my_steps == [f"my step {number}" for number in range(len(my_steps))]
     assert told <= len(my_steps) <= told + 10
