@@ -100,8 +100,9 @@ class BlankColumn {
 
  private:
   T* Fill() {
-    static std::mutex mutex;  // once in the life of a column
-    const std::lock_guard lock(mutex);
+    // Once in the life of a column. Its own: a lock of all columns would stay locked in the child of a fork that came
+    // while another thread filled one.
+    const std::lock_guard lock(filling_);
     if (!is_blank()) return column_.data();
     MakeRoom(size_);
     return column_.data();
@@ -123,6 +124,7 @@ class BlankColumn {
   size_t size_ = 0;
   size_t capacity_ = 0;
   void* lent_ = nullptr;
+  std::mutex filling_;
 };
 
 }  // namespace opscope

@@ -2,7 +2,10 @@
 #include "base/blank_column.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -96,6 +99,38 @@ TEST(BlankColumn, ThreadsMaySetRowsOfTheirOwn) {
     for (size_t row = 0; row < kThreads * kRows; ++row)
       ASSERT_EQ(ids.view(&blanks)[row], row % 3 == 0 && row > 1000 ? static_cast<Id>(row) : Id::kNone) << row;
   }
+}
+
+// Children of a program that reads a trace while it forks: what the other threads were in at that moment stays as it
+// was for ever.
+TEST(BlankColumn, IsFilledInAChildForkedWhileOthersFill) {
+  std::atomic<bool> go = true;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&go] {
+      while (go) {
+        Ids ids;
+        ids.resize_unset(1 << 16);
+        ids.Set(5, Id{5});
+      }
+    });
+  }
+  int status = 0;
+  for (int round = 0; round < 50 && status == 0; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);  // a child that waits for ever ends by this signal
+      Ids ids;
+      ids.resize_unset(10);
+      ids.Set(5, Id{5});
+      _exit(ids[5] == Id{5} && ids[4] == Id::kNone ? 0 : 1);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) status = -1;
+  }
+  go = false;
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

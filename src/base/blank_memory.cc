@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -13,22 +14,32 @@ namespace {
 
 constexpr size_t kPiece = size_t{1} << 20;  // so that a process's 65,530 mappings are enough for 64 GB
 
-// A file in memory with kPiece bytes of 0xff, made once. -1: the machine has none for us.
+// A file in memory with kPiece bytes of 0xff. -1: the machine has none for us.
+int MakeOnesFile() {
+  const int made = memfd_create("opscope blank", MFD_CLOEXEC);
+  if (made < 0) return -1;
+  void* piece = MAP_FAILED;
+  if (ftruncate(made, kPiece) == 0) piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
+  if (piece == MAP_FAILED) {
+    close(made);
+    return -1;
+  }
+  std::memset(piece, 0xff, kPiece);
+  munmap(piece, kPiece);
+  return made;
+}
+
+// The one file of this process. No lock, which the child of a fork could find locked for ever: of two threads that
+// make the first one at once, the later gives its own up.
 int OnesFile() {
-  static const int file = [] {
-    const int made = memfd_create("opscope blank", MFD_CLOEXEC);
-    if (made < 0) return -1;
-    void* piece = MAP_FAILED;
-    if (ftruncate(made, kPiece) == 0) piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
-    if (piece == MAP_FAILED) {
-      close(made);
-      return -1;
-    }
-    std::memset(piece, 0xff, kPiece);
-    munmap(piece, kPiece);
-    return made;
-  }();
-  return file;
+  constexpr int kNotMade = -2;
+  static std::atomic<int> file{kNotMade};
+  int known = file.load(std::memory_order_acquire);
+  if (known != kNotMade) return known;
+  const int made = MakeOnesFile();
+  if (file.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
+  if (made >= 0) close(made);
+  return known;
 }
 
 // Lays the file over the whole range. False: what is not covered is still zeros.
