@@ -7,7 +7,8 @@
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
 
 The counts come from the result files of ctest and pytest, not from their printed text. A step that dies
-without results counts as one failure. Logs lie in build/PRESET/test-logs.
+without results counts as one failure. What failed is told again, with its output, just before the count, so that
+the end of a log that was cut is enough. Logs lie in build/PRESET/test-logs.
 """
 
 import argparse
@@ -30,6 +31,7 @@ class Tally:
         self.passed = 0
         self.failed = 0
         self.skipped = 0
+        self.failures = []  # a text for each, as shown when it happened
 
     def add_junit(self, path):
         """Adds the cases of a result file and shows what failed; returns how many cases there were."""
@@ -37,14 +39,19 @@ class Tally:
         for case in cases:
             marks = {child.tag: child for child in case}
             if marks.keys() & {"failure", "error"} or case.get("status") == "fail":
-                self.failed += 1
-                print(f"test:   FAILED {name_of(case)}\n{output_of(case)}")
+                self.fail(f"{name_of(case)}\n{output_of(case)}")
             elif "skipped" in marks or case.get("status") in ("notrun", "disabled"):
                 self.skipped += 1
                 print(f"test:   skipped {name_of(case)}: {reason_of(case)}")
             else:
                 self.passed += 1
         return len(cases)
+
+    def fail(self, text):
+        """Counts one failure; `text`: its name, then what it printed."""
+        self.failed += 1
+        self.failures.append(text)
+        print(f"test:   FAILED {text}", flush=True)
 
     def summary(self):
         return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
@@ -56,9 +63,12 @@ def name_of(case):
     return name if classname in ("", name) else f"{classname}.{name}"
 
 
-def output_of(case):
-    text = "\n".join(part for child in case for part in (child.get("message"), child.text) if part)
+def quoted(text):
     return "\n".join("  | " + line for line in text.splitlines()[-TAIL_LINES:])
+
+
+def output_of(case):
+    return quoted("\n".join(part for child in case for part in (child.get("message"), child.text) if part))
 
 
 def figures_of(case):
@@ -76,9 +86,13 @@ def reason_of(case):
     return message if at is None else lines[at + 1].strip()
 
 
-def run(text, command, logs, show_failure=True):
-    """Runs a command into a log with a progress line; returns its exit status. A failure shows the log's end."""
-    log = logs / (text.replace(" ", "_").replace("/", "_") + ".log")
+def log_of(text, logs):
+    return logs / (text.replace(" ", "_").replace("/", "_") + ".log")
+
+
+def run(text, command, logs):
+    """Runs a command into a log with a progress line; returns its exit status."""
+    log = log_of(text, logs)
     print(f"test: {text} ...", flush=True)
     began = time.monotonic()
     with open(log, "wb") as output:
@@ -91,23 +105,29 @@ def run(text, command, logs, show_failure=True):
                 print(f"test: {text} ... {time.monotonic() - began:.0f} s so far", flush=True)
     took = time.monotonic() - began
     print(f"test: {text}: {'ok' if status == 0 else f'exit status {status}'}, {took:.0f} s", flush=True)
-    if status != 0 and show_failure:
-        lines = log.read_text(errors="replace").splitlines()
-        print("\n".join("  | " + line for line in lines[-TAIL_LINES:]))
-        print(f"test: the whole output is in {log.relative_to(ROOT)}", flush=True)
     return status
+
+
+def run_step(text, command, tally, logs):
+    """A step that counts when it fails, with the end of its log; returns whether it succeeded."""
+    status = run(text, command, logs)
+    if status != 0:
+        log = log_of(text, logs)
+        end = quoted(log.read_text(errors="replace"))
+        tally.fail(f"{text}: exit status {status}; the whole output is in {log.relative_to(ROOT)}\n{end}")
+    return status == 0
 
 
 def run_junit(text, command, result, tally, logs):
     """A step that leaves a result file; the file counts, and a failure that it does not tell counts as one."""
     result.unlink(missing_ok=True)
     failed_before = tally.failed
-    status = run(text, command, logs, show_failure=False)
+    status = run(text, command, logs)
     cases = tally.add_junit(result) if result.exists() else 0
     if cases == 0 or (status != 0 and tally.failed == failed_before):
         why = "no test ran" if cases == 0 else f"exit status {status} without a failed case"
-        print(f"test: {text}: counted as one failure: {why}; see {logs.relative_to(ROOT)}")
-        tally.failed += 1
+        end = quoted(log_of(text, logs).read_text(errors="replace"))
+        tally.fail(f"{text}: counted as one failure: {why}; see {logs.relative_to(ROOT)}\n{end}")
 
 
 def show_figures(path):
@@ -118,9 +138,7 @@ def show_figures(path):
 
 def run_one(text, command, tally, logs):
     """A step that counts as one test."""
-    status = run(text, command, logs)
-    tally.passed += status == 0
-    tally.failed += status != 0
+    tally.passed += run_step(text, command, tally, logs)
 
 
 def torch_folder():
@@ -142,15 +160,11 @@ def main():
     jobs = str(os.cpu_count() or 2)
     tally = Tally()
 
-    installed = preset == "dev" and run("install into .venv", ["tools/setup", "tests"], logs) == 0
-    if preset == "dev" and not installed:
-        tally.failed += 1
+    installed = preset == "dev" and run_step("install into .venv", ["tools/setup", "tests"], tally, logs)
     # With torch at hand its source and that source's tests are built too; without, the rest must pass alone.
     torch = f"-DOPSCOPE_TORCH_DIR={torch_folder() if installed else ''}"
-    built = (
-        run("configure", ["cmake", "--preset", preset, torch], logs) == 0
-        and run("build", ["cmake", "--build", "--preset", preset, "-j", jobs], logs) == 0
-    )
+    built = run_step("configure", ["cmake", "--preset", preset, torch], tally, logs)
+    built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:
         result = logs / "ctest.xml"
         command = ["ctest", "--preset", preset, "-j", jobs, "--output-junit", str(result)]
@@ -159,8 +173,6 @@ def main():
         run_junit("C++ tests", command, result, tally, logs)
         if options.soak and result.exists():
             show_figures(result)
-    else:
-        tally.failed += 1
     if installed:
         result = logs / "pytest.xml"
         command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={result}", "python/tests"]
@@ -171,8 +183,9 @@ def main():
         run_one("demo, briefly", [PYTHON, "examples/demo.py", "--quick", "-o", str(logs / "demo-out")], tally, logs)
         run_one("benchmarks, briefly", ["bench/run", "--quick"], tally, logs)
     if tally.passed == 0 and tally.failed == 0:
-        tally.failed = 1
-        print("test: no test ran")
+        tally.fail("no test ran")
+    for failure in tally.failures:
+        print(f"test: failed: {failure}")
     print(tally.summary())
     return 1 if tally.failed else 0
 
