@@ -32,6 +32,7 @@ class TerminalProgress {
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;
 
+  // Total 0: nobody knows; `done` is shown as bytes.
   void Show(size_t done, size_t total);
 
  private:

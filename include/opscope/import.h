@@ -1,5 +1,5 @@
-// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome JSON, and what docs/formats.md lists. The
-// format is found by content, never by the name of the file; gzip and zstd are transparent.
+// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome JSON, and what docs/formats.md lists.
+// The format is found by content, never by the name of the file; gzip and zstd are transparent.
 //
 // Thread rule: any thread; each call is independent.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,8 +23,9 @@ struct ImportOptions {
   // the input deserves and the caller's processors allow, at most 8. The Trace is the same in any case.
   uint32_t max_threads = 0;
   // Called now and then on the caller's thread: bytes of the file that were read (compressed ones where it is
-  // compressed), and all of them.
+  // compressed), and all of them, or 0 where nobody knows how many there are: a pipe.
   std::function<void(uint64_t bytes_read, uint64_t total_bytes)> on_progress = nullptr;
+  std::string name = {};  // of the file in messages; empty: its path
 };
 
 // kNotFound, kIo: the system's refusal. kMalformed: damaged before any whole event. kUnsupported: a

@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "base/file_size_signal.h"
 
@@ -41,31 +42,6 @@ int OpenPatiently(const std::string& path, int flags, unsigned mode = 0666) {
   return descriptor;
 }
 
-struct Descriptor {
-  explicit Descriptor(int opened) : number(opened) {}
-  ~Descriptor() {
-    if (number >= 0) close(number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  const int number;
-};
-
-Status ReadAll(int descriptor, const std::string& path, std::string* out) {
-  constexpr size_t kStep = size_t{1} << 20;
-  size_t size = 0;
-  while (true) {
-    out->resize(size + kStep);
-    const ssize_t got = read(descriptor, out->data() + size, kStep);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemErrorFor(path, errno);
-    size += static_cast<size_t>(got);
-    if (got == 0) break;
-  }
-  out->resize(size);
-  return {};
-}
-
 // Somebody else's link, in a folder that all may write to, must not choose which file of ours is replaced.
 bool IsOurLink(const std::string& path) {
   struct stat facts;
@@ -89,59 +65,48 @@ std::string BehindLinks(const std::string& path) {
 
 }  // namespace
 
-Result<FileBytes> FileBytes::Open(const std::string& path) {
-  const Descriptor owner(OpenPatiently(path, O_RDONLY | O_CLOEXEC));
-  const int descriptor = owner.number;
+Result<InputFile> InputFile::OpenInOrder(const std::string& path) {
+  const int descriptor = OpenPatiently(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return SystemErrorFor(path, errno);
-  FileBytes file;
+  InputFile file(path, descriptor);
   struct stat facts;
   if (fstat(descriptor, &facts) != 0) return SystemErrorFor(path, errno);
   if (S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
-  if (S_ISREG(facts.st_mode) && facts.st_size > 0) {
-    const auto size = static_cast<size_t>(facts.st_size);
-    void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (memory != MAP_FAILED) {
-      madvise(memory, size, MADV_SEQUENTIAL);
-      file.bytes_ = {static_cast<const std::byte*>(memory), size};
-      file.mapped_ = true;
-      return file;
-    }
-  }
-  return ReadWhole(descriptor, path);
-}
-
-Result<FileBytes> FileBytes::Read(const std::string& path) {
-  const Descriptor owner(OpenPatiently(path, O_RDONLY | O_CLOEXEC));
-  if (owner.number < 0) return SystemErrorFor(path, errno);
-  return ReadWhole(owner.number, path);
-}
-
-Result<FileBytes> FileBytes::ReadWhole(int descriptor, const std::string& path) {
-  FileBytes file;
-  Status read = ReadAll(descriptor, path, &file.read_);
-  if (!read.ok()) return read.error();
-  file.bytes_ = std::as_bytes(std::span(file.read_));
+  if (S_ISREG(facts.st_mode)) file.size_ = static_cast<size_t>(facts.st_size);
   return file;
 }
 
-FileBytes::FileBytes(FileBytes&& other) noexcept {
-  Swap(other);
-}
-FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
-  Swap(other);
-  return *this;
-}
-FileBytes::~FileBytes() {
-  if (mapped_) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+Result<InputFile> InputFile::Open(const std::string& path) {
+  Result<InputFile> opened = OpenInOrder(path);
+  if (!opened.ok()) return opened;
+  InputFile& file = opened.value();
+  if (file.size_ == 0) return opened;
+  void* memory = mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
+  if (memory == MAP_FAILED) return opened;
+  madvise(memory, file.size_, MADV_SEQUENTIAL);
+  file.bytes_ = {static_cast<const std::byte*>(memory), file.size_};
+  close(std::exchange(file.descriptor_, -1));
+  return opened;
 }
 
-void FileBytes::Swap(FileBytes& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  std::swap(mapped_, other.mapped_);
-  std::swap(read_, other.read_);
-  // A short std::string lives inside the object, so its bytes have moved.
-  if (!mapped_) bytes_ = std::as_bytes(std::span(read_));
-  if (!other.mapped_) other.bytes_ = std::as_bytes(std::span(other.read_));
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      size_(other.size_),
+      descriptor_(std::exchange(other.descriptor_, -1)) {
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+Result<size_t> InputFile::Read(std::span<std::byte> into) {
+  while (true) {
+    const ssize_t got = read(descriptor_, into.data(), into.size());
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EINTR) return SystemErrorFor(path_, errno);
+  }
 }
 
 Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {

@@ -1,5 +1,5 @@
-// Files as the library needs them: a read-only mapping of a whole file, and a file that appears under
-// its name only when it is complete. Errors name the path and keep errno.
+// Files as the library needs them: one to read, mapped where that is possible, and one that appears under its name
+// only when it is complete. Errors name the path and keep errno.
 //
 // Thread rule: one thread at a time per object.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,35 +9,40 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "opscope/result.h"
 
 namespace opscope {
 
-// The bytes of a file: mapped, or read into memory where the system cannot map (pipes, /dev/stdin).
+// A file to read: mapped as a whole, or, where the system cannot map it (pipes, terminals, /proc), read in order.
 // A mapped file that somebody else cuts while it is read is beyond help (SIGBUS), as everywhere.
-class FileBytes {
+class InputFile {
  public:
   // kNotFound: no such file. kIo: a directory, no permission, any other refusal.
-  static Result<FileBytes> Open(const std::string& path);
-  // Reads them into memory in any case: of a file that somebody writes to, or cuts, meanwhile.
-  static Result<FileBytes> Read(const std::string& path);
+  static Result<InputFile> Open(const std::string& path);
+  // Not mapped in any case: of a file that somebody writes to, or cuts, meanwhile.
+  static Result<InputFile> OpenInOrder(const std::string& path);
 
-  FileBytes(FileBytes&& other) noexcept;
-  FileBytes& operator=(FileBytes&& other) noexcept;
-  ~FileBytes();
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
 
-  std::span<const std::byte> bytes() const { return bytes_; }
-  bool is_mapped() const { return mapped_; }  // pages that are dropped can be read again
+  bool is_mapped() const { return descriptor_ < 0; }
+  std::span<const std::byte> bytes() const { return bytes_; }  // all of a mapped file; dropped pages come back
+
+  size_t size() const { return size_; }  // 0: nobody knows, or none
+
+  // The next bytes of a file that is not mapped: waits for the first, then gives what is there. 0: the end.
+  Result<size_t> Read(std::span<std::byte> into);
 
  private:
-  FileBytes() = default;
-  static Result<FileBytes> ReadWhole(int descriptor, const std::string& path);
-  void Swap(FileBytes& other) noexcept;
+  InputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
+  std::string path_;
   std::span<const std::byte> bytes_;
-  bool mapped_ = false;
-  std::string read_;  // when not mapped
+  size_t size_ = 0;
+  int descriptor_ = -1;  // when not mapped
 };
 
 // Writes beside the final name and renames at Commit; destroyed before that, nothing stays.

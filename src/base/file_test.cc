@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -26,10 +27,21 @@ class Files : public ::testing::Test {
 
   std::string Path(const char* name) const { return folder_ + "/" + name; }
   static std::string Content(const std::string& path) {
-    const Result<FileBytes> file = FileBytes::Open(path);
-    if (!file.ok()) return "error: " + file.error().message;
-    const auto bytes = file.value().bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    Result<InputFile> opened = InputFile::Open(path);
+    if (!opened.ok()) return "error: " + opened.error().message;
+    InputFile& file = opened.value();
+    if (!file.is_mapped()) return InOrder(&file);
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  }
+  static std::string InOrder(InputFile* file) {
+    std::string content;
+    std::array<std::byte, 5> part;
+    while (true) {
+      const Result<size_t> got = file->Read(part);
+      if (!got.ok()) return "error: " + got.error().message;
+      if (got.value() == 0) return content;
+      content.append(reinterpret_cast<const char*>(part.data()), got.value());
+    }
   }
   size_t EntryCount() const {
     size_t count = 0;
@@ -49,6 +61,18 @@ TEST_F(Files, ReadWhatWasWritten) {
   EXPECT_EQ(EntryCount(), 1u);
 }
 
+TEST_F(Files, AreMappedOrReadInOrder) {
+  ASSERT_TRUE(WriteFileAtomically(Path("a"), "some bytes").ok());
+  const Result<InputFile> mapped = InputFile::Open(Path("a"));
+  EXPECT_TRUE(mapped.value().is_mapped());
+  EXPECT_EQ(mapped.value().size(), 10u);
+  Result<InputFile> in_order = InputFile::OpenInOrder(Path("a"));
+  EXPECT_FALSE(in_order.value().is_mapped());
+  EXPECT_EQ(in_order.value().size(), 10u);
+  EXPECT_EQ(InOrder(&in_order.value()), "some bytes");
+  EXPECT_EQ(Content("/proc/self/mem"), "error: /proc/self/mem: Input/output error");  // nothing is mapped at 0
+}
+
 TEST_F(Files, KeepTheOldContentUntilCommit) {
   ASSERT_TRUE(WriteFileAtomically(Path("a"), "old").ok());
   {
@@ -62,12 +86,12 @@ TEST_F(Files, KeepTheOldContentUntilCommit) {
 }
 
 TEST_F(Files, NameThePathAndTheReasonInErrors) {
-  const Result<FileBytes> missing = FileBytes::Open(Path("none"));
+  const Result<InputFile> missing = InputFile::Open(Path("none"));
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(missing.error().system_errno, ENOENT);
   EXPECT_EQ(missing.error().message, Path("none") + ": No such file or directory");
-  const Result<FileBytes> folder = FileBytes::Open(folder_);
+  const Result<InputFile> folder = InputFile::Open(folder_);
   ASSERT_FALSE(folder.ok());
   EXPECT_EQ(folder.error().code, ErrorCode::kIo);
   EXPECT_EQ(folder.error().system_errno, EISDIR);

@@ -76,12 +76,13 @@ TerminalProgress::~TerminalProgress() {
 }
 
 void TerminalProgress::Show(size_t done, size_t total) {
-  if (is_silent_ || total == 0) return;
+  if (is_silent_ || (total == 0 && done == 0)) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
   next_ = now + kBetween;
   has_shown_ = true;
-  Write(Line(what_, Bar(done, total) + TimeLeft(done, total, now - begin_)));
+  Write(Line(what_, total == 0 ? ": " + std::to_string(done >> 20) + " MiB"
+                               : Bar(done, total) + TimeLeft(done, total, now - begin_)));
 }
 
 }  // namespace opscope

@@ -39,27 +39,34 @@ constexpr const char kName[] =
     "a\x1b"
     "b.json";
 
-std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first, const std::string& name) {
+std::string ShownOn(int fd, int other_side, std::chrono::milliseconds quiet_at_first, const std::string& name,
+                    size_t total = 4) {
   StandardError captured(fd, other_side);
   {
     TerminalProgress progress(name, quiet_at_first);
-    progress.Show(1, 4);
-    progress.Show(2, 4);
     progress.Show(0, 0);
+    progress.Show(1, total);
+    progress.Show(2, total);
   }
   return captured.Take();
 }
 
-std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first, const std::string& name = kName) {
+std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first, const std::string& name = kName,
+                            size_t total = 4) {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);
   EXPECT_GE(master, 0);
   EXPECT_EQ(grantpt(master) + unlockpt(master), 0);
-  return ShownOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first, name);
+  return ShownOn(open(ptsname(master), O_RDWR | O_NOCTTY), master, quiet_at_first, name, total);
 }
 
 TEST(TerminalProgress, TellsATerminalHowFarItIsAndWipesTheLine) {
   EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0)),
             "\r\x1b[Kopscope: a?b.json [#####...............]  25 %\r\x1b[K");
+}
+
+TEST(TerminalProgress, TellsBytesWhereNobodyKnowsHowManyThereAre) {
+  EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0), "standard input", 0),
+            "\r\x1b[Kopscope: standard input: 0 MiB\r\x1b[K");
 }
 
 TEST(TerminalProgress, CutsANameThatDoesNotFitAtItsFront) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verb.h"
 
-#include "base/file.h"
 #include "base/short_memory.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
@@ -22,10 +21,8 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   options.max_memory = common.max_memory;
   TerminalProgress progress(ShownName(file));
   if (!common.quiet) options.on_progress = [&](uint64_t read, uint64_t total) { progress.Show(read, total); };
-  if (file != "-") return ImportFile(file, options);
-  Result<FileBytes> input = FileBytes::Open("/dev/stdin");
-  if (!input.ok()) return input.error();
-  return ImportBytes(input.value().bytes(), ShownName(file), options);
+  options.name = ShownName(file);
+  return ImportFile(file == "-" ? "/dev/stdin" : file, options);
 }
 
 void ListProblems(const Trace& trace, const std::string& file, bool all) {

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "import/chrome_json_block.h"
-#include "import/compressed_text.h"
+#include "import/decompress.h"
 #include "import/importer.h"
+#include "import/pieced_text.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
@@ -57,7 +58,7 @@ std::string ReadDripping(std::string_view text, size_t piece, const ChromeBlockS
   std::string members;
   for (size_t at = 0; at < text.size(); at += piece)
     members += Gzip(text.substr(at, piece));
-  CompressedText source(std::as_bytes(std::span(members)), CompressedFormat::kGzip);
+  PiecedText source(Decompress(std::as_bytes(std::span(members)), CompressedFormat::kGzip), members.size());
   return Read(&source, sizes, threads);
 }
 
@@ -165,10 +166,10 @@ TEST(ChromeJsonBlocks, GiveTheSameTraceOfRealFiles) {
     content << file.rdbuf();
     const std::string bytes = content.str();
     const auto input = std::as_bytes(std::span(bytes));
-    CompressedText whole_source(input, CompressedFormat::kGzip);
+    PiecedText whole_source(Decompress(input, CompressedFormat::kGzip), input.size());
     const std::string whole = Read(&whole_source, {size_t{1} << 30, size_t{1} << 30}, 1);
     for (const uint32_t threads : {1u, 2u, 3u}) {
-      CompressedText source(input, CompressedFormat::kGzip);
+      PiecedText source(Decompress(input, CompressedFormat::kGzip), input.size());
       EXPECT_TRUE(Read(&source, {1000, 5000}, threads) == whole) << name;
     }
   }

@@ -218,6 +218,7 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
 }
 
 size_t ChromeDocument::WantedThreads() const {
+  if (source_->total_bytes() == 0 && options_.max_threads == 0) return UsefulThreads();
   const uint64_t bytes = source_->total_bytes() - std::min(source_->bytes_read(), source_->total_bytes());
   const bool is_compressed = source_->memory_bytes() != 0;
   const uint64_t useful = bytes / (is_compressed ? kCompressedBytesPerThread : kBytesPerThread);

@@ -1,6 +1,5 @@
-// Whole gzip files go through libdeflate, which is two to three times as fast as zlib but knows only
-// "all or nothing"; what it refuses (cut or damaged input, a lying size field) goes through zlib,
-// which keeps what can be saved.
+// Members of gzip that are small go through libdeflate, which is two to three times as fast as zlib but knows only
+// "all or nothing"; large ones, cut ones and damaged ones go through zlib, which gives what it has.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/decompress.h"
 
@@ -10,166 +9,149 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <initializer_list>
 #include <new>
-#include <string>
 
 namespace opscope {
 namespace {
 
-constexpr size_t kFirstCapacity = size_t{1} << 16;
-
-// A malloc buffer that grows by half.
-class Output {
+class GzipPieces : public PieceReader {
  public:
-  explicit Output(uint64_t max_bytes) : max_bytes_(max_bytes == 0 ? UINT64_MAX : max_bytes) {}
-
-  // Room for at least one byte, or false at the limit.
-  bool MakeRoom(size_t wanted) {
-    if (size_ < capacity_) return true;
-    if (size_ >= max_bytes_) return false;
-    size_t capacity = std::max(capacity_ + capacity_ / 2, std::max(kFirstCapacity, size_ + wanted));
-    capacity = static_cast<size_t>(std::min<uint64_t>(capacity, max_bytes_));
-    auto* larger = static_cast<std::byte*>(std::realloc(data_.get(), capacity));
-    if (larger == nullptr) throw std::bad_alloc();
-    static_cast<void>(data_.release());
-    data_.reset(larger);
-    capacity_ = capacity;
-    return true;
+  explicit GzipPieces(std::span<const std::byte> bytes) : bytes_(bytes) {
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+    whole_.reset(libdeflate_alloc_decompressor());
+    if (!whole_) throw std::bad_alloc();
   }
-  std::byte* end() { return data_.get() + size_; }
-  size_t room() const { return capacity_ - size_; }
-  void Added(size_t bytes) { size_ += bytes; }
-  size_t size() const { return size_; }
+  ~GzipPieces() override { inflateEnd(&stream_); }
 
-  Decompressed Finish() {
-    Decompressed result;
-    result.data = std::move(data_);
-    result.size = size_;
-    return result;
+  bool Next(TextPiece* piece) override {
+    while (!ended_) {
+      if (between_members_ && at_ == bytes_.size()) break;
+      if (between_members_ && ReadWholeMember(piece)) {
+        if (piece->size != 0) return true;
+        continue;
+      }
+      if (InflateSome(piece)) return true;
+    }
+    ended_ = true;
+    return false;
   }
 
  private:
-  uint64_t max_bytes_;
-  std::unique_ptr<std::byte, Decompressed::Free> data_;
-  size_t size_ = 0, capacity_ = 0;
-};
-
-bool InflateWhole(std::span<const std::byte> bytes, Output* out, uint64_t max_bytes) {
-  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> owner(
-      libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
-  libdeflate_decompressor* decompressor = owner.get();
-  if (decompressor == nullptr) throw std::bad_alloc();
-  bool whole = false;
-  uint32_t size_field = 0;
-  std::memcpy(&size_field, bytes.data() + bytes.size() - 4, 4);
-  // The size field may lie: nothing deflates better than 1032 to 1.
-  const bool plausible = bytes.size() >= 18 && size_field / 1032 <= bytes.size() &&
-                         (max_bytes == 0 || size_field <= max_bytes) && out->MakeRoom(size_field);
-  if (plausible && out->room() >= size_field) {
+  // A member whose text fits into what is worth a try. Leaves everything as it was otherwise.
+  bool ReadWholeMember(TextPiece* piece) {
+    const std::span<const std::byte> rest = bytes_.subspan(at_);
+    if (rest.size() < 18 || !tries_whole_) return false;
+    const size_t capacity = CapacityFor(rest);
+    *piece = NewPiece(capacity);
     size_t consumed = 0, produced = 0;
-    whole = libdeflate_gzip_decompress_ex(decompressor, bytes.data(), bytes.size(), out->end(), out->room(), &consumed,
-                                          &produced) == LIBDEFLATE_SUCCESS &&
-            consumed == bytes.size();
-    if (whole) out->Added(produced);
-  }
-  return whole;
-}
-
-struct StreamEnd {
-  int64_t damaged_at = -1;
-  bool cut = false;
-  bool over_limit = false;
-};
-
-// Frees what zlib holds, also when the output cannot grow.
-struct Inflater {
-  z_stream stream{};
-  Inflater() {
-    if (inflateInit2(&stream, 15 + 16) != Z_OK) throw std::bad_alloc();
-  }
-  ~Inflater() { inflateEnd(&stream); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-};
-
-StreamEnd InflateStream(std::span<const std::byte> bytes, Output* out) {
-  Inflater inflater;
-  z_stream& stream = inflater.stream;
-  StreamEnd end;
-  size_t consumed = 0;
-  bool between_members = false;
-  while (true) {
-    if (stream.avail_in == 0 && consumed < bytes.size()) {
-      const size_t step = std::min<size_t>(bytes.size() - consumed, size_t{1} << 30);
-      stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data() + consumed));
-      stream.avail_in = static_cast<uInt>(step);
-      consumed += step;
+    const libdeflate_result result = libdeflate_gzip_decompress_ex(whole_.get(), rest.data(), rest.size(),
+                                                                   piece->data.get(), capacity, &consumed, &produced);
+    if (result != LIBDEFLATE_SUCCESS) {
+      tries_whole_ = false;  // its neighbours will mostly be like it
+      return false;
     }
-    if (between_members && stream.avail_in == 0) break;
-    const auto offset = [&] { return static_cast<int64_t>(consumed - stream.avail_in); };
-    if (!out->MakeRoom(bytes.size())) {
-      end = {offset(), false, true};
-      break;
-    }
-    const size_t room = std::min<size_t>(out->room(), size_t{1} << 30);
-    stream.next_out = reinterpret_cast<Bytef*>(out->end());
-    stream.avail_out = static_cast<uInt>(room);
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    out->Added(room - stream.avail_out);
+    piece->size = produced;
+    Advance(consumed);
+    any_member_ = true;
+    return true;
+  }
+
+  // The last four bytes are the size of the last member: mostly there is only one, or all are of one size.
+  static size_t CapacityFor(std::span<const std::byte> rest) {
+    constexpr size_t kMost = size_t{32} << 20, kUsual = size_t{2} << 20;
+    uint32_t size_field = 0;
+    std::memcpy(&size_field, rest.data() + rest.size() - 4, 4);
+    // The size field may lie: nothing deflates better than 1032 to 1.
+    const bool is_plausible = size_field / 1032 <= rest.size() && size_field <= kMost;
+    return std::max<size_t>(is_plausible ? size_field : 0, kUsual);
+  }
+
+  // True: a piece; false: a member ended exactly here, or everything.
+  bool InflateSome(TextPiece* piece) {
+    *piece = NewPiece(kPieceBytes);
+    stream_.next_out = reinterpret_cast<Bytef*>(piece->data.get());
+    stream_.avail_out = static_cast<uInt>(kPieceBytes);
+    const size_t step = std::min<size_t>(bytes_.size() - at_, size_t{1} << 30);
+    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes_.data() + at_));
+    stream_.avail_in = static_cast<uInt>(step);
+    const int status = inflate(&stream_, Z_NO_FLUSH);
     if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    Advance(step - stream_.avail_in);
+    piece->size = kPieceBytes - stream_.avail_out;
     if (status == Z_STREAM_END) {
-      between_members = true;
-      inflateReset(&stream);
-      continue;
+      inflateReset(&stream_);
+      between_members_ = any_member_ = true;
+    } else if (status != Z_OK) {
+      ended_ = true;
+      // Trailing bytes that are not another member are padding (tar and tape writers leave such).
+      const bool is_padding = between_members_ && any_member_ && status != Z_BUF_ERROR;
+      if (!is_padding) end_ = {static_cast<int64_t>(at_), status == Z_BUF_ERROR};
+    } else {
+      between_members_ = false;
     }
-    // Trailing bytes that are not another member are padding (tar and tape writers leave such).
-    if (status != Z_OK && between_members && status != Z_BUF_ERROR) break;
-    between_members = false;
-    if (status == Z_OK) continue;
-    end = {offset(), status == Z_BUF_ERROR, false};
-    break;
+    return piece->size != 0;
   }
-  return end;
-}
 
-StreamEnd ZstdStream(std::span<const std::byte> bytes, Output* out) {
-  const auto free = [](ZSTD_DStream* owned) { ZSTD_freeDStream(owned); };
-  const std::unique_ptr<ZSTD_DStream, decltype(free)> owner(ZSTD_createDStream(), free);
-  ZSTD_DStream* stream = owner.get();
-  if (stream == nullptr) throw std::bad_alloc();
-  ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
-  StreamEnd end;
-  size_t pending = 1;
-  while (true) {
-    if (!out->MakeRoom(bytes.size())) {
-      end = {static_cast<int64_t>(input.pos), false, true};
-      break;
-    }
-    ZSTD_outBuffer output{out->end(), out->room(), 0};
-    const size_t before = input.pos;
-    pending = ZSTD_decompressStream(stream, &output, &input);
-    out->Added(output.pos);
-    if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc();
-    if (ZSTD_isError(pending)) {
-      end = {static_cast<int64_t>(before), false, false};
-      break;
-    }
-    if (input.pos == input.size && output.pos < output.size) {
-      if (pending != 0) end = {static_cast<int64_t>(bytes.size()), true, false};
-      break;
-    }
+  void Advance(size_t bytes) {
+    at_ += bytes;
+    consumed_.store(at_, std::memory_order_relaxed);
   }
-  return end;
-}
+
+  struct FreeWhole {
+    void operator()(libdeflate_decompressor* owned) const { libdeflate_free_decompressor(owned); }
+  };
+  std::span<const std::byte> bytes_;
+  size_t at_ = 0;
+  z_stream stream_{};
+  std::unique_ptr<libdeflate_decompressor, FreeWhole> whole_;
+  bool tries_whole_ = true;
+  bool between_members_ = true;
+  bool any_member_ = false;
+  bool ended_ = false;
+};
+
+class ZstdPieces : public PieceReader {
+ public:
+  explicit ZstdPieces(std::span<const std::byte> bytes)
+      : input_{bytes.data(), bytes.size(), 0}, stream_(ZSTD_createDStream()) {
+    if (!stream_) throw std::bad_alloc();
+  }
+
+  bool Next(TextPiece* piece) override {
+    if (ended_) return false;
+    *piece = NewPiece(kPieceBytes);
+    ZSTD_outBuffer output{piece->data.get(), kPieceBytes, 0};
+    while (!ended_ && output.pos < output.size) {
+      const size_t before = input_.pos, written = output.pos;
+      const size_t pending = ZSTD_decompressStream(stream_.get(), &output, &input_);
+      consumed_.store(input_.pos, std::memory_order_relaxed);
+      if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+      if (ZSTD_isError(pending)) {
+        end_ = {static_cast<int64_t>(before), false};
+        ended_ = true;
+      } else if (input_.pos == input_.size && output.pos < output.size && output.pos == written) {
+        if (pending != 0) end_ = {static_cast<int64_t>(input_.size), true};
+        ended_ = true;
+      } else if (input_.pos == input_.size && pending == 0) {
+        ended_ = true;
+      }
+    }
+    piece->size = output.pos;
+    return piece->size != 0;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DStream* owned) const { ZSTD_freeDStream(owned); }
+  };
+  ZSTD_inBuffer input_;
+  std::unique_ptr<ZSTD_DStream, Free> stream_;
+  bool ended_ = false;
+};
 
 }  // namespace
-
-void Decompressed::Free::operator()(std::byte* bytes) const {
-  std::free(bytes);
-}
 
 CompressedFormat DetectCompression(std::span<const std::byte> bytes) {
   const auto starts_with = [&](std::initializer_list<int> magic) {
@@ -182,27 +164,9 @@ CompressedFormat DetectCompression(std::span<const std::byte> bytes) {
   return CompressedFormat::kNone;
 }
 
-Result<Decompressed> Decompress(std::span<const std::byte> bytes, CompressedFormat format, std::string_view name,
-                                uint64_t max_bytes) {
-  Output out(max_bytes);
-  StreamEnd end;
-  if (format == CompressedFormat::kZstd) {
-    end = ZstdStream(bytes, &out);
-  } else if (bytes.size() < 18 || !InflateWhole(bytes, &out, max_bytes)) {
-    end = InflateStream(bytes, &out);
-  }
-  if (end.damaged_at >= 0 && !end.over_limit && out.size() == 0) {
-    return Error{ErrorCode::kMalformed,
-                 std::string(name) + ": at byte " + std::to_string(end.damaged_at) +
-                     (end.cut ? ": the compressed data ends before its first byte of content"
-                              : ": the compressed data is damaged"),
-                 0};
-  }
-  Decompressed result = out.Finish();
-  result.damaged_at = end.damaged_at;
-  result.cut = end.cut;
-  result.over_limit = end.over_limit;
-  return result;
+std::unique_ptr<PieceReader> Decompress(std::span<const std::byte> bytes, CompressedFormat format) {
+  if (format == CompressedFormat::kZstd) return std::make_unique<ZstdPieces>(bytes);
+  return std::make_unique<GzipPieces>(bytes);
 }
 
 }  // namespace opscope

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "import/decompress.h"
+#include "import/pieced_text.h"
 #include "opscope/import.h"
 
 namespace opscope {
@@ -23,9 +24,9 @@ std::string ReadInput(const fs::path& path) {
   bytes << file.rdbuf();
   if (path.extension() != ".gz") return bytes.str();
   const std::string packed = bytes.str();
-  const auto plain = Decompress(std::as_bytes(std::span(packed)), CompressedFormat::kGzip, path.string(), 0);
-  const auto content = plain.value().bytes();
-  return {reinterpret_cast<const char*>(content.data()), content.size()};
+  PiecedText plain(Decompress(std::as_bytes(std::span(packed)), CompressedFormat::kGzip), packed.size());
+  plain.Extend(SIZE_MAX);
+  return std::string(plain.text());
 }
 
 // "name below parent": how often. Nodes of the process and of threads are no calls.

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "import/compressed_text.h"
+#include "import/decompress.h"
+#include "import/pieced_text.h"
 
 namespace opscope {
 namespace {
@@ -72,7 +73,7 @@ TEST(TextSource, GivesTheSameTextInBlocksOfAnySize) {
     for (auto* compress : {GzipMember, ZstdFrame}) {
       const std::string bytes = InMembers(text, member, compress);
       const auto input = std::as_bytes(std::span(bytes));
-      CompressedText source(input, DetectCompression(input));
+      PiecedText source(Decompress(input, DetectCompression(input)), input.size());
       EXPECT_TRUE(ReadByBlocks(&source, &random) == text) << member;
       EXPECT_LT(source.end().damaged_at, 0);
       EXPECT_EQ(source.bytes_read(), bytes.size());
@@ -87,7 +88,8 @@ TEST(TextSource, GivesWhatIsThereOfACutInput) {
     const std::string bytes = InMembers(text, 150'000, compress);
     for (size_t size = 1; size < bytes.size(); size += 9'973) {
       const auto input = std::as_bytes(std::span(bytes).first(size));
-      CompressedText source(input, compress == GzipMember ? CompressedFormat::kGzip : CompressedFormat::kZstd);
+      PiecedText source(Decompress(input, compress == GzipMember ? CompressedFormat::kGzip : CompressedFormat::kZstd),
+                        input.size());
       const std::string read = ReadByBlocks(&source, &random);
       EXPECT_EQ(read, text.substr(0, read.size())) << size;
       if (read.size() % 150'000 != 0 || read.empty()) {
@@ -100,7 +102,7 @@ TEST(TextSource, GivesWhatIsThereOfACutInput) {
 
 TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
   const std::string bytes = GzipMember("abc") + GzipMember("def") + std::string(600, '\0');
-  CompressedText source(std::as_bytes(std::span(bytes)), CompressedFormat::kGzip);
+  PiecedText source(Decompress(std::as_bytes(std::span(bytes)), CompressedFormat::kGzip), bytes.size());
   source.Extend(SIZE_MAX);
   EXPECT_EQ(source.text(), "abcdef");
   EXPECT_LT(source.end().damaged_at, 0);
@@ -109,7 +111,7 @@ TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
 TEST(TextSource, LimitsWhatItDecompressesAhead) {
   const std::string zeros(64 << 20, ' ');
   const std::string bytes = ZstdFrame(zeros);
-  CompressedText source(std::as_bytes(std::span(bytes)), CompressedFormat::kZstd);
+  PiecedText source(Decompress(std::as_bytes(std::span(bytes)), CompressedFormat::kZstd), bytes.size());
   size_t pieces = 0;
   while (source.WorkAhead())
     ++pieces;

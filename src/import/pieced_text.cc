@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/compressed_text.h"
+#include "import/pieced_text.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,24 +11,33 @@ namespace opscope {
 namespace {
 
 constexpr uint64_t kMostAhead = uint64_t{4} << 20;
+constexpr size_t kMostWanted = size_t{64} << 20;  // who asks for more means all there is: no room for that at once
 
 }  // namespace
 
-// Bytes that are written never move: blocks look at them.
-struct CompressedText::Buffer {
-  explicit Buffer(size_t bytes) : data(static_cast<std::byte*>(std::malloc(bytes))), capacity(bytes) {
-    if (!data) throw std::bad_alloc();
+// Bytes that are written never move once blocks look at them.
+struct PiecedText::Buffer {
+  explicit Buffer(size_t bytes) : data(NewPiece(bytes).data), capacity(bytes) {}
+  void Grow(size_t bytes) {
+    auto* grown = static_cast<std::byte*>(std::realloc(data.get(), bytes));
+    if (grown == nullptr) throw std::bad_alloc();
+    static_cast<void>(data.release());
+    data.reset(grown);
+    capacity = bytes;
   }
-  std::unique_ptr<std::byte, Decompressed::Free> data;
+  MallocBytes data;
   size_t capacity;
   size_t used = 0;
 };
 
-CompressedText::CompressedText(std::span<const std::byte> bytes, CompressedFormat format, bool is_file_mapping)
-    : bytes_(bytes), behind_(bytes, is_file_mapping), pieces_(PieceReader::Create(bytes, format)) {
+PiecedText::PiecedText(std::unique_ptr<PieceReader> pieces, std::span<const std::byte> bytes, bool is_file_mapping)
+    : total_bytes_(bytes.size()), behind_(bytes, is_file_mapping), pieces_(std::move(pieces)) {
+}
+PiecedText::PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes)
+    : total_bytes_(total_bytes), behind_({}, false), pieces_(std::move(pieces)) {
 }
 
-void CompressedText::Produce(std::unique_lock<std::mutex>* lock) {
+void PiecedText::Produce(std::unique_lock<std::mutex>* lock) {
   is_busy_ = true;
   lock->unlock();
   TextPiece piece;
@@ -51,14 +60,14 @@ void CompressedText::Produce(std::unique_lock<std::mutex>* lock) {
   changed_.notify_all();
 }
 
-bool CompressedText::WorkAhead() {
+bool PiecedText::WorkAhead() {
   std::unique_lock lock(mutex_);
   if (is_busy_ || is_drained_ || ahead_bytes_ >= kMostAhead) return false;
   Produce(&lock);
   return true;
 }
 
-bool CompressedText::NextPiece(TextPiece* piece) {
+bool PiecedText::NextPiece(TextPiece* piece) {
   std::unique_lock lock(mutex_);
   while (ahead_.empty() && !(is_drained_ && !is_busy_)) {
     if (is_busy_) {
@@ -74,38 +83,43 @@ bool CompressedText::NextPiece(TextPiece* piece) {
   return true;
 }
 
-void CompressedText::Append(const TextPiece& piece, size_t wanted) {
-  if (!buffer_ || buffer_->capacity - buffer_->used < piece.size) {
-    auto larger = std::make_shared<Buffer>(std::max(wanted, text_.size() + text_.size() / 2) + piece.size);
-    if (!text_.empty()) std::memcpy(larger->data.get(), text_.data(), text_.size());
-    larger->used = text_.size();
-    buffer_ = std::move(larger);
-  }
+void PiecedText::MakeRoom(size_t capacity) {
+  if (buffer_ && !has_given_) return buffer_->Grow(buffer_->used - text_.size() + capacity);
+  auto larger = std::make_shared<Buffer>(capacity);
+  if (!text_.empty()) std::memcpy(larger->data.get(), text_.data(), text_.size());
+  larger->used = text_.size();
+  buffer_ = std::move(larger);
+}
+
+void PiecedText::Append(const TextPiece& piece, size_t wanted) {
+  if (!buffer_ || buffer_->capacity - buffer_->used < piece.size)
+    MakeRoom(std::max(wanted, text_.size() + text_.size() / 2) + piece.size);
   std::memcpy(buffer_->data.get() + buffer_->used, piece.data.get(), piece.size);
   buffer_->used += piece.size;
   const size_t size = text_.size() + piece.size;
   text_ = {reinterpret_cast<const char*>(buffer_->data.get()) + buffer_->used - size, size};
 }
 
-void CompressedText::Extend(size_t size) {
+void PiecedText::Extend(size_t size) {
   while (text_.size() < size && !ended_) {
     TextPiece piece;
     if (NextPiece(&piece)) {
-      Append(piece, size == SIZE_MAX ? 0 : size);
+      Append(piece, size <= kMostWanted ? size : 0);
     } else {
       ended_ = true;
     }
   }
 }
 
-TextBlock CompressedText::Take(size_t size) {
+TextBlock PiecedText::Take(size_t size) {
+  has_given_ = true;
   TextBlock block{text_.substr(0, size), offset_, buffer_};
   text_.remove_prefix(size);
   offset_ += size;
   return block;
 }
 
-void CompressedText::GiveBack(const TextBlock& rest) {
+void PiecedText::GiveBack(const TextBlock& rest) {
   offset_ = rest.offset;
   if (rest.keeps == buffer_ && rest.text.data() + rest.text.size() == text_.data()) {
     text_ = {rest.text.data(), rest.text.size() + text_.size()};
@@ -120,11 +134,11 @@ void CompressedText::GiveBack(const TextBlock& rest) {
   buffer_ = std::move(joined);
 }
 
-void CompressedText::Release(uint64_t) {
+void PiecedText::Release(uint64_t) {
   behind_.Drop(pieces_->consumed());
 }
 
-uint64_t CompressedText::memory_bytes() const {
+uint64_t PiecedText::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   return ahead_bytes_ + text_.size();
 }

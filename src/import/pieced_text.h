@@ -1,5 +1,5 @@
-// The text inside gzip or zstd as a TextSource: pieces are decompressed ahead of the reader by whoever has time
-// (WorkAhead), a few of them and no more.
+// A text that comes in pieces, decompressed or from a pipe, as a TextSource: pieces are made ahead of the reader by
+// whoever has time (WorkAhead), a few of them and no more.
 //
 // Thread rule: as TextSource.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,16 +13,17 @@
 #include <mutex>
 #include <span>
 
-#include "import/decompress.h"
-#include "import/decompress_pieces.h"
+#include "import/text_pieces.h"
 #include "import/text_source.h"
 
 namespace opscope {
 
-class CompressedText : public TextSource {
+class PiecedText : public TextSource {
  public:
-  // is_file_mapping: as of PlainText.
-  CompressedText(std::span<const std::byte> bytes, CompressedFormat format, bool is_file_mapping = false);
+  // `bytes`: what the pieces are made of, if that lies in memory; is_file_mapping: as of PlainText. total_bytes as of
+  // TextSource.
+  PiecedText(std::unique_ptr<PieceReader> pieces, std::span<const std::byte> bytes, bool is_file_mapping);
+  PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes);
 
   void Extend(size_t size) override;
   TextBlock Take(size_t size) override;
@@ -31,7 +32,7 @@ class CompressedText : public TextSource {
   bool WorkAhead() override;
   uint64_t memory_bytes() const override;
   uint64_t bytes_read() const override { return pieces_->consumed(); }
-  uint64_t total_bytes() const override { return bytes_.size(); }
+  uint64_t total_bytes() const override { return total_bytes_; }
   TextEnd end() const override { return ended_ ? pieces_->end() : TextEnd{}; }
 
  private:
@@ -39,16 +40,18 @@ class CompressedText : public TextSource {
   bool NextPiece(TextPiece* piece);
   void Produce(std::unique_lock<std::mutex>* lock);
   void Append(const TextPiece& piece, size_t wanted);
+  void MakeRoom(size_t capacity);
 
-  const std::span<const std::byte> bytes_;
+  const uint64_t total_bytes_;
   PagesBehind behind_;
-  std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
+  const std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<TextPiece> ahead_;
   uint64_t ahead_bytes_ = 0;
-  bool is_busy_ = false;            // somebody decompresses
+  bool is_busy_ = false;            // somebody makes a piece
   bool is_drained_ = false;         // there are no more pieces
+  bool has_given_ = false;          // blocks may look at buffer_
   std::shared_ptr<Buffer> buffer_;  // text_ lies at its end
 };
 

@@ -1,5 +1,4 @@
-// gzip and zstd piece by piece: all members or frames of the input, one after the other, in memory that does not
-// depend on how long they are.
+// A text that comes piece by piece: decompressed (decompress.h), or from a pipe (file_pieces.h).
 //
 // Thread rule: one thread at a time; consumed() any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,21 +9,35 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <span>
+#include <new>
 
-#include "import/decompress.h"
 #include "import/text_source.h"
 
 namespace opscope {
 
+// Memory of malloc, so that growing moves pages, not bytes.
+struct FreeBytes {
+  void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+using MallocBytes = std::unique_ptr<std::byte, FreeBytes>;
+
 struct TextPiece {
-  std::unique_ptr<std::byte, Decompressed::Free> data;
+  MallocBytes data;
   size_t size = 0;
 };
 
+inline constexpr size_t kPieceBytes = size_t{1} << 20;  // of most
+
+// Throws std::bad_alloc.
+inline TextPiece NewPiece(size_t capacity) {
+  TextPiece piece;
+  piece.data.reset(static_cast<std::byte*>(std::malloc(capacity)));
+  if (!piece.data) throw std::bad_alloc();
+  return piece;
+}
+
 class PieceReader {
  public:
-  static std::unique_ptr<PieceReader> Create(std::span<const std::byte> bytes, CompressedFormat format);
   virtual ~PieceReader() = default;
 
   // False: there is no more. A piece that is given is not empty.

@@ -1,0 +1,159 @@
+// What comes through a pipe gives the Trace of the same bytes in memory, whatever pieces it comes in, and is not
+// gathered where its format can be read as a stream.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <libdeflate.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "opscope/import.h"
+#include "trace/dump.h"
+
+namespace opscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs feed(descriptor) on a thread of its own and reads what it writes.
+template <typename Feed>
+Result<Trace> ThroughPipe(const Feed& feed, const ImportOptions& options = {}) {
+  signal(SIGPIPE, SIG_IGN);  // the reader may go first
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  std::thread writer([&] {
+    feed(ends[1]);
+    close(ends[1]);
+  });
+  Result<Trace> trace = ImportFile("/proc/self/fd/" + std::to_string(ends[0]), options);
+  close(ends[0]);
+  writer.join();
+  return trace;
+}
+
+Result<Trace> ThroughPipe(std::string_view bytes, size_t most, unsigned seed, const ImportOptions& options) {
+  return ThroughPipe(
+      [&](int to) {
+        std::mt19937 random(seed);
+        for (size_t at = 0; at < bytes.size();) {
+          const size_t part = std::min(bytes.size() - at, 1 + random() % most);
+          const ssize_t wrote = write(to, bytes.data() + at, part);
+          if (wrote < 0) return;
+          at += static_cast<size_t>(wrote);
+        }
+      },
+      options);
+}
+
+std::string Gzip(const std::string& text) {
+  libdeflate_compressor* compressor = libdeflate_alloc_compressor(6);
+  std::string out(libdeflate_gzip_compress_bound(compressor, text.size()), '\0');
+  out.resize(libdeflate_gzip_compress(compressor, text.data(), text.size(), out.data(), out.size()));
+  libdeflate_free_compressor(compressor);
+  return out;
+}
+
+std::string Outcome(const Result<Trace>& trace) {
+  if (!trace.ok()) return "error: " + trace.error().message;
+  return DumpTrace(trace.value());
+}
+
+// One file of every format.
+class Pipe : public testing::TestWithParam<const char*> {};
+
+TEST_P(Pipe, GivesWhatTheBytesGive) {
+  const fs::path folder = fs::path(OPSCOPE_SOURCE_DIR) / "tests" / "golden" / GetParam();
+  ASSERT_TRUE(fs::exists(folder));
+  size_t inputs = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file() || !entry.path().filename().string().starts_with("input")) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::stringstream content;
+    content << file.rdbuf();
+    const std::string plain = content.str();
+    if (plain.empty()) continue;
+    ImportOptions options;
+    options.name = "input";
+    for (const std::string& bytes : {plain, Gzip(plain), plain.substr(0, plain.size() * 2 / 3)}) {
+      const std::string want = Outcome(ImportBytes(std::as_bytes(std::span(bytes)), "input", options));
+      EXPECT_EQ(Outcome(ThroughPipe(bytes, 3000, static_cast<unsigned>(inputs), options)), want) << entry.path();
+    }
+    ++inputs;
+  }
+  EXPECT_GT(inputs, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Pipe,
+                         testing::Values("chrome_json", "collapsed_stacks", "megengine_graph", "opscope",
+                                         "paddle_protobuf", "torch_execution_trace", "torch_memory_snapshot",
+                                         "torch_memory_snapshot_pickle", "torch_memory_timeline", "xplane"),
+                         [](const auto& format) { return std::string(format.param); });
+
+std::string Events(size_t count, size_t blanks) {
+  std::string text = "{\"traceEvents\": [";
+  for (size_t i = 0; i < count; ++i) {
+    text.append(i == 0 ? "" : ",").append(blanks, ' ');
+    text += R"({"ph": "X", "name": "n", "pid": 1, "tid": 1, "ts": )" + std::to_string(i) + R"(, "dur": 1})";
+  }
+  return text + "]}";
+}
+
+TEST(Pipes, AreNotGatheredWhereTheFormatIsAStream) {
+  const std::string text = Events(10'000, 4'000);  // 40 MB
+  uint64_t last = 0;
+  ImportOptions options{.max_memory = 16 << 20};
+  options.on_progress = [&](uint64_t read, uint64_t total) {
+    EXPECT_GE(read, last);
+    EXPECT_EQ(total, read == text.size() ? total : 0u) << "nobody knows before the end";
+    last = read;
+  };
+  const Result<Trace> trace = ThroughPipe(text, 1 << 16, 1, options);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace.value().spans().size(), 10'000u);
+  EXPECT_FALSE(trace.value().is_partial());
+  EXPECT_EQ(last, text.size());
+}
+
+TEST(Pipes, EndAtTheLimitWhereTheFormatIsNone) {
+  const std::string line = "main;work;" + std::string(1'000, 'f') + " 1\n";
+  size_t written = 0;
+  const Result<Trace> trace = ThroughPipe(
+      [&](int to) {
+        for (; written < (size_t{1} << 30); written += line.size()) {
+          if (write(to, line.data(), line.size()) < 0) return;
+        }
+      },
+      {.max_memory = 8 << 20});
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_TRUE(trace.value().is_partial());
+  EXPECT_LT(written, size_t{32} << 20);
+}
+
+TEST(Pipes, AreRefusedByTheirFirstBytes) {
+  size_t written = 0;
+  const std::string zeros(1 << 16, '\0');
+  const Result<Trace> trace = ThroughPipe([&](int to) {
+    while (write(to, zeros.data(), zeros.size()) > 0)
+      written += zeros.size();  // without an end
+  });
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.error().code, ErrorCode::kUnsupported);
+  EXPECT_LT(written, size_t{8} << 20);
+}
+
+TEST(Pipes, SayWhatTheSystemSays) {
+  const Result<Trace> trace = ImportFile("/proc/self/mem", {.name = "memory"});  // nothing is mapped at 0
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.error().code, ErrorCode::kIo);
+  EXPECT_EQ(trace.error().message, "/proc/self/mem: Input/output error");
+}
+
+}  // namespace
+}  // namespace opscope
