@@ -224,6 +224,14 @@ def test_raw_events_survive_pickling_and_their_list():
         type(last)()
 
 
+def test_the_raw_results_have_every_method_of_the_originals():
+    ours, theirs = (small_program(profiler(side)).profiler.kineto_results for side in SIDES)
+    public = {name for name in dir(theirs) if not name.startswith("_")}
+    assert public - set(dir(ours)) == set()
+    with pytest.raises(NotImplementedError, match=r"trace_activities\(\) is not supported yet .*; use .*events\(\)"):
+        ours.trace_activities()
+
+
 def test_raw_times_are_those_of_the_events():
     prof = small_program(profiler("opscope.torch"))
     results = prof.profiler.kineto_results

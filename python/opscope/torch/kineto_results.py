@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from .. import _core
+from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
 from .function_event import KINETO_ARGS, _element
@@ -85,3 +86,12 @@ class KinetoResults:
         if self._tree is None:
             self._tree = EventTree(self._collected())
         return self._tree.roots()
+
+    def trace_activities(self) -> list:
+        """Kineto's own activities, with the JSON that it writes of each: raises UnsupportedFeature."""
+        raise UnsupportedFeature(
+            "kineto_results.trace_activities()",
+            "opscope makes no activities of Kineto",
+            "kineto_results.events(), which has names, types, times, ids and flows, or prof.export_chrome_trace(),"
+            " which writes the rest",
+        )
