@@ -18,10 +18,8 @@ namespace {
 
 class GzipPieces : public PieceReader {
  public:
-  explicit GzipPieces(std::span<const std::byte> bytes) : bytes_(bytes) {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
-    whole_.reset(libdeflate_alloc_decompressor());
-    if (!whole_) throw std::bad_alloc();
+  explicit GzipPieces(std::span<const std::byte> bytes) : bytes_(bytes), whole_(libdeflate_alloc_decompressor()) {
+    if (!whole_ || inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
   }
   ~GzipPieces() override { inflateEnd(&stream_); }
 
