@@ -26,7 +26,7 @@ int RunMerge(const MergeVerbOptions& options) {
   for (const std::string& file : options.common.files) {
     Result<Trace> trace = OpenInput(file, options.common);
     if (!trace.ok()) return ExitFor(trace.error());
-    inputs.push_back({std::move(trace).value(), file, -1});
+    inputs.push_back({std::move(trace).value(), InputName(file), -1});
   }
   MergeOptions merge = options.merge;
   merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
@@ -42,7 +42,8 @@ int RunMerge(const MergeVerbOptions& options) {
                                                   : FormatMerge(merged.value());
     if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
   }
-  if (!options.common.quiet) ListProblems(merged.value().trace, options.output.path, true);
+  const std::string name = is_taken ? "standard output" : options.output.path;
+  if (!options.common.quiet) ListProblems(merged.value().trace, name, true);
   return merged.value().trace.is_partial() ? kExitPartial : kExitDone;
 }
 

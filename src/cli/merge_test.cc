@@ -51,6 +51,18 @@ TEST_F(MergeVerb, ShowsATableAndWritesChromeJson) {
   EXPECT_NE(ReadText(Path("all.json")).find("\"labels\": \"rank 1"), std::string::npos);
 }
 
+TEST_F(MergeVerb, CallsStandardInputAndOutputByTheirNames) {
+  Put("a.json", RankText(0));
+  Put("cut.json", RankText(1).substr(0, 300));
+  const Outcome table = Run("merge - a.json -o all.opscope < cut.json");
+  EXPECT_EQ(table.exit_code, 3);
+  EXPECT_NE(table.out.find("   1  standard input"), std::string::npos) << table.out;
+  EXPECT_TRUE(table.error.starts_with("opscope: all.opscope: the input ends")) << table.error;
+  EXPECT_NE(table.error.find("(standard input)"), std::string::npos) << table.error;
+  const Outcome out = Run("merge - a.json -o - < cut.json");
+  EXPECT_TRUE(out.error.starts_with("opscope: standard output: the input ends")) << out.error;
+}
+
 TEST_F(MergeVerb, TellsWhatIsMissingAndExitsWithThree) {
   const Outcome outcome = Run("merge -q " + Quoted(Put("b.json", RankText(1))) +
                               " -o - | cat >/dev/null; " OPSCOPE_PROGRAM " merge b.json -o one.opscope");

@@ -8,29 +8,26 @@
 #include "opscope/import.h"
 
 namespace opscope {
-namespace {
 
-std::string ShownName(const std::string& file) {
+std::string InputName(const std::string& file) {
   return file == "-" ? "standard input" : file;
 }
-
-}  // namespace
 
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   ImportOptions options;
   options.max_memory = common.max_memory;
-  TerminalProgress progress(ShownName(file));
+  TerminalProgress progress(InputName(file));
   if (!common.quiet) options.on_progress = [&](uint64_t read, uint64_t total) { progress.Show(read, total); };
-  options.name = ShownName(file);
+  options.name = InputName(file);
   return ImportFile(file == "-" ? "/dev/stdin" : file, options);
 }
 
-void ListProblems(const Trace& trace, const std::string& file, bool all) {
+void ListProblems(const Trace& trace, const std::string& name, bool all) {
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_loss = problems.severity[i] != static_cast<uint8_t>(ProblemSeverity::kInfo);
     if (!is_loss && !all) continue;
-    std::string line = ShownName(file) + ": ";
+    std::string line = name + ": ";
     if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";
     line += trace.text(problems.message[i]);
     if (problems.count[i] > 1) line += " (" + std::to_string(problems.count[i]) + " times)";
@@ -66,13 +63,13 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
     }
     try {
       if (is_titled && options.files.size() > 1) {
-        exit_code = WorseExit(exit_code, ExitFor(WriteStandardOutput((is_first ? "" : "\n") + file + "\n")));
+        exit_code = WorseExit(exit_code, ExitFor(WriteStandardOutput((is_first ? "" : "\n") + InputName(file) + "\n")));
         is_first = false;
       }
       exit_code = WorseExit(exit_code, use(trace.value(), file));
-      if (!options.quiet) ListProblems(trace.value(), file, options.verbose);
+      if (!options.quiet) ListProblems(trace.value(), InputName(file), options.verbose);
     } catch (const std::bad_alloc&) {
-      PrintError(ShortMemoryError(file).message);
+      PrintError(ShortMemoryError(InputName(file)).message);
       exit_code = WorseExit(exit_code, kExitFailed);
     }
     if (trace.value().is_partial()) exit_code = WorseExit(exit_code, kExitPartial);

@@ -53,7 +53,8 @@ void AddCommonOptions(CLI::App* app, CommonOptions* options);
 // --json, --csv
 void AddFormOptions(CLI::App* app, CommonOptions* options);
 
-// "-" is standard input.
+// As messages call it: "-" is standard input.
+std::string InputName(const std::string& file);
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
 
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
@@ -63,7 +64,7 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
                  bool is_titled = false);
 
 // The problems of a trace on standard error: losses, or with `all` harmless ones too.
-void ListProblems(const Trace& trace, const std::string& file, bool all);
+void ListProblems(const Trace& trace, const std::string& name, bool all);
 
 // Prints the error of a failed Status and gives the exit code for it.
 int ExitFor(const Status& status);
