@@ -1,17 +1,16 @@
 // However the text is divided, by however many threads it is read: the same Trace, the same problems, the same errors.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <libdeflate.h>
 
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "import/chrome_json_block.h"
+#include "import/compress_for_test.h"
 #include "import/decompress.h"
 #include "import/importer.h"
 #include "import/pieced_text.h"
@@ -24,14 +23,6 @@ namespace opscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Gzip(std::string_view text) {
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(1), &libdeflate_free_compressor);
-  std::string out(libdeflate_gzip_compress_bound(compressor.get(), text.size()), '\0');
-  out.resize(libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), out.data(), out.size()));
-  return out;
-}
 
 // Everything that a reader can see, ids of strings among it.
 std::string Outcome(const Status& status, TraceBuilder* builder) {

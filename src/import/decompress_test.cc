@@ -2,12 +2,13 @@
 #include "import/decompress.h"
 
 #include <gtest/gtest.h>
-#include <libdeflate.h>
-#include <zstd.h>
 
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
+
+#include "import/compress_for_test.h"
 
 namespace opscope {
 namespace {
@@ -20,21 +21,7 @@ std::string Sample(size_t size) {
   return text;
 }
 
-std::string Gzip(const std::string& text) {
-  libdeflate_compressor* compressor = libdeflate_alloc_compressor(6);
-  std::string out(libdeflate_gzip_compress_bound(compressor, text.size()), '\0');
-  out.resize(libdeflate_gzip_compress(compressor, text.data(), text.size(), out.data(), out.size()));
-  libdeflate_free_compressor(compressor);
-  return out;
-}
-
-std::string Zstd(const std::string& text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
-}
-
-std::string (*const kCompressors[])(const std::string&) = {Gzip, Zstd};
+std::string (*const kCompressors[])(std::string_view) = {Gzip, Zstd};
 
 struct Content {
   std::string text;

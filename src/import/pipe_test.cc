@@ -2,7 +2,6 @@
 // gathered where its format can be read as a stream.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <libdeflate.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "import/compress_for_test.h"
 #include "opscope/import.h"
 #include "trace/dump.h"
 
@@ -50,14 +50,6 @@ Result<Trace> ThroughPipe(std::string_view bytes, size_t most, unsigned seed, co
         }
       },
       options);
-}
-
-std::string Gzip(const std::string& text) {
-  libdeflate_compressor* compressor = libdeflate_alloc_compressor(6);
-  std::string out(libdeflate_gzip_compress_bound(compressor, text.size()), '\0');
-  out.resize(libdeflate_gzip_compress(compressor, text.data(), text.size(), out.data(), out.size()));
-  libdeflate_free_compressor(compressor);
-  return out;
 }
 
 std::string Outcome(const Result<Trace>& trace) {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <libdeflate.h>
 #include <time.h>
 
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
+#include "import/compress_for_test.h"
 #include "import/proto_reader.h"
 #include "opscope/import.h"
 
@@ -112,18 +112,11 @@ TEST(ProtoBombs, ABillionEmptyEventsStopAtTheMemoryLimit) {
   std::string piece;
   while (piece.size() < kPiece)
     piece.append("\x22\x00", 2);
-  libdeflate_compressor* compressor = libdeflate_alloc_compressor(1);
-  const auto gzip = [&](const std::string& text) {
-    std::string out(libdeflate_gzip_compress_bound(compressor, text.size()), '\0');
-    out.resize(libdeflate_gzip_compress(compressor, text.data(), text.size(), out.data(), out.size()));
-    return out;
-  };
   // A plane and a line of 2^32 bytes.
-  std::string file = gzip("\n\xff\xff\xff\xff\x0f" + kPlane + "\x1a\xf0\xff\xff\xff\x0f");
-  const std::string member = gzip(piece);
+  std::string file = Gzip("\n\xff\xff\xff\xff\x0f" + kPlane + "\x1a\xf0\xff\xff\xff\x0f");
+  const std::string member = Gzip(piece);
   for (size_t size = 0; size < 2'000'000'000; size += kPiece)
     file += member;
-  libdeflate_free_compressor(compressor);
   const double began = CpuSeconds();
   const Result<Trace> trace = Import(file, uint64_t{128} << 20);
   ASSERT_TRUE(trace.ok()) << trace.error().message;

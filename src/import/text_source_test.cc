@@ -2,14 +2,12 @@
 #include "import/text_source.h"
 
 #include <gtest/gtest.h>
-#include <libdeflate.h>
-#include <zstd.h>
 
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "import/compress_for_test.h"
 #include "import/decompress.h"
 #include "import/pieced_text.h"
 
@@ -21,20 +19,6 @@ std::string Sample(size_t size, std::mt19937* random) {
   while (text.size() < size)
     text += "line " + std::to_string((*random)() % 100'000) + "\n";
   return text;
-}
-
-std::string GzipMember(std::string_view text) {
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(1), &libdeflate_free_compressor);
-  std::string out(libdeflate_gzip_compress_bound(compressor.get(), text.size()), '\0');
-  out.resize(libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), out.data(), out.size()));
-  return out;
-}
-
-std::string ZstdFrame(std::string_view text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
-  return out;
 }
 
 std::string InMembers(const std::string& text, size_t member, std::string (*compress)(std::string_view)) {
@@ -70,7 +54,7 @@ TEST(TextSource, GivesTheSameTextInBlocksOfAnySize) {
   PlainText plain(std::as_bytes(std::span(text)), false);
   EXPECT_TRUE(ReadByBlocks(&plain, &random) == text);
   for (const size_t member : {size_t{70'000}, size_t{3'000'000}, text.size()}) {
-    for (auto* compress : {GzipMember, ZstdFrame}) {
+    for (auto* compress : {Gzip, Zstd}) {
       const std::string bytes = InMembers(text, member, compress);
       const auto input = std::as_bytes(std::span(bytes));
       PiecedText source(Decompress(input, DetectCompression(input)), input.size());
@@ -84,11 +68,11 @@ TEST(TextSource, GivesTheSameTextInBlocksOfAnySize) {
 TEST(TextSource, GivesWhatIsThereOfACutInput) {
   std::mt19937 random(3);
   const std::string text = Sample(400'000, &random);
-  for (auto* compress : {GzipMember, ZstdFrame}) {
+  for (auto* compress : {Gzip, Zstd}) {
     const std::string bytes = InMembers(text, 150'000, compress);
     for (size_t size = 1; size < bytes.size(); size += 9'973) {
       const auto input = std::as_bytes(std::span(bytes).first(size));
-      PiecedText source(Decompress(input, compress == GzipMember ? CompressedFormat::kGzip : CompressedFormat::kZstd),
+      PiecedText source(Decompress(input, compress == Gzip ? CompressedFormat::kGzip : CompressedFormat::kZstd),
                         input.size());
       const std::string read = ReadByBlocks(&source, &random);
       EXPECT_EQ(read, text.substr(0, read.size())) << size;
@@ -101,7 +85,7 @@ TEST(TextSource, GivesWhatIsThereOfACutInput) {
 }
 
 TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
-  const std::string bytes = GzipMember("abc") + GzipMember("def") + std::string(600, '\0');
+  const std::string bytes = Gzip("abc") + Gzip("def") + std::string(600, '\0');
   PiecedText source(Decompress(std::as_bytes(std::span(bytes)), CompressedFormat::kGzip), bytes.size());
   source.Extend(SIZE_MAX);
   EXPECT_EQ(source.text(), "abcdef");
@@ -110,7 +94,7 @@ TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
 
 TEST(TextSource, LimitsWhatItDecompressesAhead) {
   const std::string zeros(64 << 20, ' ');
-  const std::string bytes = ZstdFrame(zeros);
+  const std::string bytes = Zstd(zeros);
   PiecedText source(Decompress(std::as_bytes(std::span(bytes)), CompressedFormat::kZstd), bytes.size());
   size_t pieces = 0;
   while (source.WorkAhead())
