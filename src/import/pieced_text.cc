@@ -113,18 +113,12 @@ void PiecedText::Extend(size_t size) {
 
 TextBlock PiecedText::Take(size_t size) {
   has_given_ = true;
-  TextBlock block{text_.substr(0, size), offset_, buffer_};
-  text_.remove_prefix(size);
-  offset_ += size;
-  return block;
+  return Cut(size, buffer_);
 }
 
 void PiecedText::GiveBack(const TextBlock& rest) {
+  if (rest.keeps == buffer_ && rest.text.data() + rest.text.size() == text_.data()) return Join(rest);
   offset_ = rest.offset;
-  if (rest.keeps == buffer_ && rest.text.data() + rest.text.size() == text_.data()) {
-    text_ = {rest.text.data(), rest.text.size() + text_.size()};
-    return;
-  }
   if (rest.text.empty()) return;
   auto joined = std::make_shared<Buffer>(rest.text.size() + text_.size());
   std::memcpy(joined->data.get(), rest.text.data(), rest.text.size());

@@ -19,15 +19,11 @@ void PlainText::Extend(size_t size) {
 }
 
 TextBlock PlainText::Take(size_t size) {
-  TextBlock block{text_.substr(0, size), offset_, nullptr};
-  text_.remove_prefix(size);
-  offset_ += size;
-  return block;
+  return Cut(size, nullptr);
 }
 
 void PlainText::GiveBack(const TextBlock& rest) {
-  offset_ = rest.offset;
-  text_ = {rest.text.data(), rest.text.size() + text_.size()};
+  Join(rest);
 }
 
 void PlainText::Release(uint64_t before) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace opscope {
 
@@ -54,6 +55,18 @@ class TextSource {
   virtual TextEnd end() const { return {}; }
 
  protected:
+  TextBlock Cut(size_t size, std::shared_ptr<const void> keeps) {
+    TextBlock block{text_.substr(0, size), offset_, std::move(keeps)};
+    text_.remove_prefix(size);
+    offset_ += size;
+    return block;
+  }
+  // A block that stands right before text_.
+  void Join(const TextBlock& rest) {
+    offset_ = rest.offset;
+    text_ = {rest.text.data(), rest.text.size() + text_.size()};
+  }
+
   std::string_view text_;
   uint64_t offset_ = 0;
   bool ended_ = false;
