@@ -155,8 +155,9 @@ Status ImportInOrder(InputFile* file, std::string_view name, const ImportOptions
   } else {
     bool over_limit = false;
     const std::span<const std::byte> whole = Gather(&text, options, &over_limit);
+    if (over_limit)
+      NoteLimit(static_cast<int64_t>(whole.size()), builder);  // first: it is no damage that it ends there
     imported = ImportCompressed(whole, compression, false, name, options, builder);
-    if (over_limit) NoteLimit(static_cast<int64_t>(whole.size()), builder);
   }
   if (!source.status().ok()) return source.status();
   if (imported.ok() && options.on_progress) options.on_progress(source.consumed(), source.consumed());

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "import/compress_for_test.h"
 #include "opscope/import.h"
@@ -99,18 +101,19 @@ std::string Events(size_t count, size_t blanks) {
 
 TEST(Pipes, AreNotGatheredWhereTheFormatIsAStream) {
   const std::string text = Events(10'000, 4'000);  // 40 MB
-  uint64_t last = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> told;
   ImportOptions options{.max_memory = 16 << 20};
-  options.on_progress = [&](uint64_t read, uint64_t total) {
-    EXPECT_GE(read, last);
-    EXPECT_EQ(total, read == text.size() ? total : 0u) << "nobody knows before the end";
-    last = read;
-  };
+  options.on_progress = [&](uint64_t read, uint64_t total) { told.emplace_back(read, total); };
   const Result<Trace> trace = ThroughPipe(text, 1 << 16, 1, options);
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   EXPECT_EQ(trace.value().spans().size(), 10'000u);
   EXPECT_FALSE(trace.value().is_partial());
-  EXPECT_EQ(last, text.size());
+  ASSERT_GT(told.size(), 2u);
+  EXPECT_EQ(told.back(), std::pair(uint64_t{text.size()}, uint64_t{text.size()}));
+  told.pop_back();
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_TRUE(std::ranges::all_of(told, [](const auto& of) { return of.second == 0; }))
+      << "nobody knows before the end";
 }
 
 TEST(Pipes, EndAtTheLimitWhereTheFormatIsNone) {
@@ -126,6 +129,21 @@ TEST(Pipes, EndAtTheLimitWhereTheFormatIsNone) {
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   EXPECT_TRUE(trace.value().is_partial());
   EXPECT_LT(written, size_t{32} << 20);
+}
+
+TEST(Pipes, AreNoDamageWhereTheLimitEndsThem) {
+  std::mt19937 random(3);
+  std::string text = Events(1, 0);
+  text.pop_back();
+  text.back() = ' ';  // no "]}"
+  while (text.size() < 8'000'000)
+    text += ",{\"ph\":\"i\",\"name\":\"n\",\"ts\":" + std::to_string(random()) + "}";
+  const std::string bytes = Gzip(text + "]}");
+  const Result<Trace> trace = ThroughPipe(bytes, 1 << 16, 1, {.max_memory = bytes.size() / 2});
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit");
+  for (const StringId message : trace.value().problems().message)
+    EXPECT_EQ(trace.value().text(message).find("damaged"), std::string::npos) << trace.value().text(message);
 }
 
 TEST(Pipes, AreRefusedByTheirFirstBytes) {

@@ -1,0 +1,66 @@
+// The entry points: what is compressed and cut, or larger than the memory that it may take.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/import.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "import/compress_for_test.h"
+
+namespace opscope {
+namespace {
+
+std::string (*const kCompressors[])(std::string_view) = {Gzip, Zstd};
+
+Result<Trace> Import(std::string_view bytes, uint64_t max_memory = 0) {
+  return ImportBytes(std::as_bytes(std::span(bytes)), "file.gz", {.max_memory = max_memory});
+}
+
+std::string Stacks(size_t lines) {
+  std::string text;
+  for (size_t i = 0; i < lines; ++i)
+    text += "main;work;leaf " + std::to_string(i + 1) + "\n";
+  return text;
+}
+
+TEST(CompressedImport, TellsWhereItEndsWhenNothingCameOut) {
+  for (const auto compress : kCompressors) {
+    const std::string bytes = compress(Stacks(1000));
+    const Result<Trace> cut = Import(std::string_view(bytes).substr(0, 8));
+    ASSERT_FALSE(cut.ok());
+    EXPECT_EQ(cut.error().code, ErrorCode::kMalformed);
+    EXPECT_EQ(cut.error().message, "file.gz: at byte 8: the compressed data ends before its first byte of content");
+  }
+}
+
+TEST(CompressedImport, KeepsWhatTheLimitHasRoomFor) {
+  const std::string text = Stacks(50'000);
+  for (const auto compress : kCompressors) {
+    const Result<Trace> trace = Import(compress(text), text.size() / 3);
+    ASSERT_TRUE(trace.ok()) << trace.error().message;
+    const ProblemColumns& problems = trace.value().problems();
+    EXPECT_EQ(std::ranges::count_if(problems.kind,
+                                    [&](StringId kind) { return trace.value().text(kind) == "over_memory_limit"; }),
+              1);
+    EXPECT_GT(trace.value().spans().size(), 0u);
+    EXPECT_LT(trace.value().spans().size(), 50'000u);
+  }
+}
+
+TEST(CompressedImport, SaysOfACutTrailerThatItIsOne) {
+  for (const auto compress : kCompressors) {
+    const std::string bytes = compress(Stacks(1000)), more = compress(Stacks(1000));
+    const Result<Trace> whole = Import(bytes);
+    EXPECT_FALSE(whole.value().is_partial());
+    const Result<Trace> cut = Import(bytes + more.substr(0, 3));
+    ASSERT_TRUE(cut.ok()) << cut.error().message;
+    EXPECT_TRUE(cut.value().is_partial());
+    EXPECT_EQ(cut.value().text(cut.value().problems().kind[0]), "truncated");
+  }
+}
+
+}  // namespace
+}  // namespace opscope
