@@ -121,13 +121,18 @@ void NoteDamage(const TextEnd& end, int64_t offset, TraceBuilder* builder) {
   builder->AddProblem("truncated", offset, 1, "the compressed data is damaged");
 }
 
+// over_limit: the bytes end where the memory did, which is no damage.
 Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compression, bool is_file_mapping,
-                        std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+                        bool over_limit, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
   PiecedText text(Decompress(bytes, compression), bytes, is_file_mapping);
   text.Extend(kHeadBytes);
   if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
   OPSCOPE_TRY(ImportPieces(&text, name, options, builder));
-  NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
+  if (over_limit) {
+    NoteLimit(static_cast<int64_t>(bytes.size()), builder);
+  } else {
+    NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
+  }
   builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";
   return {};
 }
@@ -137,7 +142,7 @@ Status ImportInMemory(std::span<const std::byte> bytes, bool is_file_mapping, st
   const CompressedFormat compression = DetectCompression(bytes);
   const Status imported = compression == CompressedFormat::kNone
                               ? ImportPlain(bytes, is_file_mapping, name, options, builder)
-                              : ImportCompressed(bytes, compression, is_file_mapping, name, options, builder);
+                              : ImportCompressed(bytes, compression, is_file_mapping, false, name, options, builder);
   if (imported.ok() && options.on_progress) options.on_progress(bytes.size(), bytes.size());
   return imported;
 }
@@ -155,9 +160,7 @@ Status ImportInOrder(InputFile* file, std::string_view name, const ImportOptions
   } else {
     bool over_limit = false;
     const std::span<const std::byte> whole = Gather(&text, options, &over_limit);
-    if (over_limit)
-      NoteLimit(static_cast<int64_t>(whole.size()), builder);  // first: it is no damage that it ends there
-    imported = ImportCompressed(whole, compression, false, name, options, builder);
+    imported = ImportCompressed(whole, compression, false, over_limit, name, options, builder);
   }
   if (!source.status().ok()) return source.status();
   if (imported.ok() && options.on_progress) options.on_progress(source.consumed(), source.consumed());
