@@ -24,7 +24,11 @@ WORDS = {
     "allocate": "scopes around malloc and free",
     "loads": "scopes around 40 loads, each of which needs the last",
 }
-FLAGS = {"none": "operators of two elements, no flags", "shapes": "operators of two elements, record_shapes"}
+PROGRAMS = {
+    "none": "operators of two elements, no flags",
+    "shapes": "operators of two elements, record_shapes",
+    "calls": "empty calls of Python and C, with_stack",
+}
 
 
 @contextlib.contextmanager
@@ -41,20 +45,20 @@ def busy_cores(busy):
             other.wait()
 
 
-def one(flags, ops, rounds):
-    """Fastest times of `ops` operators: alone, raw and corrected."""
+def one(work, ops, rounds):
+    """Fastest times of `ops` operators or pairs of calls: alone, raw and corrected."""
     import opscope.torch
-    from workloads import FLAGS as ARGUMENTS
-    from workloads import TinyOps
+    from workloads import FLAGS, EmptyCalls, TinyOps
 
-    workload = TinyOps()
+    workload = EmptyCalls() if work == "calls" else TinyOps()
+    flags = {"with_stack": True} if work == "calls" else FLAGS[work]
     workload.run(ops)
     alone, raw, corrected = [], [], []
     for _ in range(rounds):
         begin = time.perf_counter_ns()
         workload.run(ops)
         alone.append(time.perf_counter_ns() - begin)
-        profile = measure.new_profile("opscope", **ARGUMENTS[flags])
+        profile = measure.new_profile("opscope", **flags)
         with profile:
             workload.run(ops // 10)
             with opscope.torch.record_function("program"):
@@ -107,11 +111,11 @@ def main():
             for _ in range(processes):
                 for work, result in native_results(options, rounds).items():
                     gathered.setdefault(work, []).append(result)
-                for flags in FLAGS:
-                    arguments = {"flags": flags, "ops": options.ops, "rounds": rounds}
-                    gathered.setdefault(flags, []).append(measure.in_fresh_process(__file__, arguments))
+                for work in PROGRAMS:
+                    arguments = {"work": work, "ops": options.ops, "rounds": rounds}
+                    gathered.setdefault(work, []).append(measure.in_fresh_process(__file__, arguments))
         where = "_busy" if busy else ""
-        for work, title in {**WORDS, **FLAGS}.items():
+        for work, title in {**WORDS, **PROGRAMS}.items():
             print_error(work + where, title + (", every core busy" if busy else ""), gathered[work])
 
 

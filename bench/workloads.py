@@ -40,6 +40,19 @@ class TinyOps:
                 add(a, b)
 
 
+class EmptyCalls:
+    """A function of Python that does nothing, and one of C: two calls."""
+
+    def run(self, calls):
+        for _ in range(calls):
+            self._nothing()
+            abs(1)
+
+    @staticmethod
+    def _nothing():
+        pass
+
+
 class MlpTraining:
     """One step of a small network: five linear layers, backward, SGD; about 260 events."""
 
