@@ -17,10 +17,11 @@ constexpr const char* kOperators[] = {"aten::linear",     "aten::addmm",      "a
                                       "aten::empty",      "aten::mul",        "aten::add_",        "aten::as_strided",
                                       "aten::transpose",  "aten::mm",         "aten::sum",         "aten::convolution",
                                       "aten::batch_norm", "aten::max_pool2d", "aten::log_softmax", "aten::nll_loss"};
-constexpr const char* kKernels[] = {
+constexpr const char kElementwise[] =
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> "
-    ">(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)",
-    "ampere_sgemm_32x128_tn",
+    ">(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)";
+constexpr const char* kKernels[] = {
+    kElementwise, "ampere_sgemm_32x128_tn",
     "void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(cudnnTensorStruct, float const*)",
     "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"};
 

@@ -84,7 +84,7 @@ TEST(Intervals, AreMeasuredAsByCountingEveryMoment) {
     std::vector<Interval> intervals;
     bool covered[64] = {};
     for (uint32_t i = 0; i < random() % 8; ++i) {
-      const int64_t begin = random() % 48, end = begin + random() % 16;
+      const auto begin = static_cast<int64_t>(random() % 48), end = begin + static_cast<int64_t>(random() % 16);
       intervals.push_back({begin, end});
       std::fill(covered + begin, covered + end, true);
     }

@@ -126,7 +126,7 @@ TEST(OpSummaryThreads, DivideTheRowsAnywhereAndFindTheSame) {
       is = random() % 3 != 0;
     if (random() % 2 == 0) options.selected = &selected;
     const std::string whole = TextOf(SummarizeOps(trace, options));
-    for (const size_t chunk : {1, 2, 3, 5, 11}) {
+    for (const size_t chunk : {1u, 2u, 3u, 5u, 11u}) {
       for (const uint32_t threads : kThreads) {
         options.max_threads = threads;
         ASSERT_EQ(TextOf(SummarizeOpsInChunks(trace, options, chunk)), whole) << chunk << " rows, threads " << threads;

@@ -53,7 +53,7 @@ TEST(OpscopeFile, HasTheSameBytesAlsoWithManyBlocksOfATable) {
 
 TEST(OpscopeFile, IsNotWrittenOnWhenNoMoreIsWanted) {
   const Trace trace = RandomTrace(1).Make(300);
-  for (const size_t threads : {1, 5}) {
+  for (const size_t threads : {1u, 5u}) {
     for (int wanted = 1; wanted < 6; ++wanted) {
       int taken = 0;
       WriteOpscope(trace, threads, [&](std::string_view) { return ++taken < wanted; });

@@ -39,7 +39,7 @@ TEST(SpanLanes, PutWhatCrossesOnARowOfItsOwnWithWhatIsBelow) {
   EXPECT_EQ(times.base, Timestamp{-100});
   const SpanLanes lanes(trace, times);
   ASSERT_EQ(lanes.lanes().size(), 5u);
-  for (const size_t rows : {1, 2, 100}) {
+  for (const size_t rows : {1u, 2u, 100u}) {
     EXPECT_THAT(EdgesOf(trace, lanes, 0, times, rows),
                 ElementsAre("0(step", "200(a", "200(b", "300)b", "600)a", "1100)step"));
     EXPECT_THAT(EdgesOf(trace, lanes, 1, times, rows), ElementsAre("500(c", "550(d", "560)d", "800)c"));

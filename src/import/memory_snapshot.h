@@ -131,7 +131,6 @@ class MemorySnapshotTables {
   StringId alloc_, free_requested_, free_completed_, segment_alloc_, segment_free_, segment_map_, segment_unmap_;
   int64_t epoch_us_ = 0, last_us_ = 0;
   bool has_times_ = false, lacks_times_ = false;
-  size_t ordinals_ = 0;
   uint64_t rows_ = 0;
 };
 

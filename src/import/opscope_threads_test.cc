@@ -26,7 +26,7 @@ std::string ReadBy(uint32_t threads, std::string_view file, uint64_t max_memory 
 
 void ExpectSameBy(std::string_view file, uint64_t max_memory = 0) {
   const std::string alone = ReadBy(1, file, max_memory);
-  for (const uint32_t threads : {2, 5}) {
+  for (const uint32_t threads : {2u, 5u}) {
     if (ReadBy(threads, file, max_memory) != alone) ADD_FAILURE() << "differs with " << threads << " threads";
   }
 }

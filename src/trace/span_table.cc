@@ -225,7 +225,7 @@ void ApplyOrder(std::span<const uint32_t> source_row, ThreadTeam* team, SpanTabl
     }
   };
   // By width, the widest first: each takes the memory that the one before it left.
-  for (const size_t width : {8, 4, 2, 1}) {
+  for (const size_t width : {8u, 4u, 2u, 1u}) {
     if (spare.bytes > rows * width) spare.Resize(rows * width);
     table->ForEachFilled([&](auto& column) {
       if (column.row_bytes() == width) move(column);
