@@ -1,5 +1,5 @@
 // What a fuzz target of an importer checks: any bytes give an error that names the place, or a Trace that leaves as
-// `.opscope` and as Chrome JSON and comes back without loss.
+// `.opscope` and as Chrome JSON and comes back without loss. A text gives the same in whatever pieces it comes.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "import/importer.h"
+#include "import/tiny_pieces_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/result.h"
@@ -20,15 +21,16 @@
 namespace opscope {
 
 using Importer = Status (*)(std::span<const std::byte>, std::string_view, const ImportOptions&, TraceBuilder*);
-using TextImporter = Status (*)(PlainText*, std::string_view, const ImportOptions&, TraceBuilder*);
+using TextImporter = Status (*)(TextSource*, std::string_view, const ImportOptions&, TraceBuilder*);
 
 inline const ImportOptions kFuzzOptions{.max_memory = uint64_t{256} << 20};
 
-inline void CheckImported(const Status& status, TraceBuilder* builder) {
+// Its export as Chrome JSON; nothing where there is none.
+inline std::string CheckImported(const Status& status, TraceBuilder* builder) {
   if (!status.ok()) {
     OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
     OPSCOPE_CHECK(status.error().message.starts_with("input: at byte "));
-    return;
+    return "";
   }
   const Trace trace = builder->Build();
   const std::string stored = OpscopeBytes(trace).value();
@@ -39,6 +41,7 @@ inline void CheckImported(const Status& status, TraceBuilder* builder) {
   const Result<Trace> chrome = ImportBytes(std::as_bytes(std::span(text)), "export");
   OPSCOPE_CHECK(chrome.ok() && !chrome.value().is_partial());
   OPSCOPE_CHECK(chrome.value().spans().size() == trace.spans().size());
+  return text;
 }
 
 inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
@@ -47,9 +50,14 @@ inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
 }
 
 inline void FuzzImporter(TextImporter importer, std::span<const uint8_t> input) {
-  TraceBuilder builder;
+  TraceBuilder builder, by_pieces;
   PlainText text(std::as_bytes(input), false);
-  CheckImported(importer(&text, "input", kFuzzOptions, &builder), &builder);
+  const Status status = importer(&text, "input", kFuzzOptions, &builder);
+  TinyText pieces({reinterpret_cast<const char*>(input.data()), input.size()});
+  const Status same = importer(&pieces, "input", kFuzzOptions, &by_pieces);
+  OPSCOPE_CHECK(same.ok() == status.ok() && (status.ok() || same.error().message == status.error().message));
+  const std::string exported = CheckImported(status, &builder);
+  OPSCOPE_CHECK(!status.ok() || ChromeTraceText(by_pieces.Build()).value() == exported);
 }
 
 }  // namespace opscope

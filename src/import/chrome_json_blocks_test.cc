@@ -49,7 +49,7 @@ std::string ReadDripping(std::string_view text, size_t piece, const ChromeBlockS
   std::string members;
   for (size_t at = 0; at < text.size(); at += piece)
     members += Gzip(text.substr(at, piece));
-  PiecedText source(Decompress(std::as_bytes(std::span(members)), CompressedFormat::kGzip), members.size());
+  PiecedText source(Decompressed(members, CompressedFormat::kGzip), members.size());
   return Read(&source, sizes, threads);
 }
 
@@ -156,11 +156,10 @@ TEST(ChromeJsonBlocks, GiveTheSameTraceOfRealFiles) {
     std::stringstream content;
     content << file.rdbuf();
     const std::string bytes = content.str();
-    const auto input = std::as_bytes(std::span(bytes));
-    PiecedText whole_source(Decompress(input, CompressedFormat::kGzip), input.size());
+    PiecedText whole_source(Decompressed(bytes, CompressedFormat::kGzip), bytes.size());
     const std::string whole = Read(&whole_source, {size_t{1} << 30, size_t{1} << 30}, 1);
     for (const uint32_t threads : {1u, 2u, 3u}) {
-      PiecedText source(Decompress(input, CompressedFormat::kGzip), input.size());
+      PiecedText source(Decompressed(bytes, CompressedFormat::kGzip), bytes.size());
       EXPECT_TRUE(Read(&source, {1000, 5000}, threads) == whole) << name;
     }
   }

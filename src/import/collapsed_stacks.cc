@@ -13,7 +13,8 @@
 //   main;load 3 5                       before [main: 3 ]      after [main: 5     ]
 //
 // The stacks are a tree by (caller, name), numbered as they come. Files in any order give one span per frame and
-// caller, where spans line by line would give one per frame and line. SPDX-License-Identifier: Apache-2.0
+// caller, where spans line by line would give one per frame and line.
+// SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ namespace {
 constexpr size_t kDeepest = 60'000;    // depths of spans are 16-bit numbers
 constexpr uint64_t kMost = kLatestNs;  // of all counts
 constexpr int kLinesLookedAt = 32;
+constexpr size_t kLookedAt = size_t{1} << 20;
 
 struct StackLine {
   std::string_view frames;
@@ -81,8 +83,8 @@ bool ParseDifferentialLine(std::string_view line, StackLine* stack) {
   return true;
 }
 
-// Whether every stack has two counts. Of frames that end in a number ("worker 3") a file has others, too. What a cut
-// may have left of the last line decides nothing.
+// Whether every stack has two counts, as far as the first megabyte goes. Of frames that end in a number ("worker 3") a
+// file has others, too. What a cut may have left of the last line decides nothing.
 bool IsDifferential(std::string_view text) {
   bool any = false;
   for (size_t at = 0; at < text.size();) {
@@ -212,36 +214,24 @@ namespace {
 
 class CollapsedStacks {
  public:
-  CollapsedStacks(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
-      : content_(text),
-        text_(text->whole()),
-        is_differential_(IsDifferential(text_)),
-        options_(options),
-        builder_(builder) {}
+  CollapsedStacks(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
+      : text_(*text), options_(options), builder_(builder) {}
 
   // False: there is no stack.
   bool Read() {
-    uint64_t& lines = builder_->info().recorded;
-    for (size_t at = 0; at < text_.size();) {
-      const auto offset = static_cast<int64_t>(at);
-      bool is_ended = false;
-      const std::string_view line = TakeLine(text_, &at, &is_ended);
-      if (line.empty() || IsComment(line)) continue;
-      StackLine stack;
-      if (!(is_differential_ ? ParseDifferentialLine(line, &stack) : ParseLine(line, &stack))) {
-        builder_->AddProblem(is_ended ? "damaged_record" : "truncated", is_ended ? offset : static_cast<int64_t>(at), 1,
-                             "a line is no stack with a count");
-        continue;
-      }
-      if (!Add(stack, offset)) continue;
-      if (++lines % 1024 != 0) continue;
-      content_->Release(at);
-      if (options_.on_progress) options_.on_progress(at, text_.size());
-      if (options_.max_memory == 0 || memory_bytes() <= options_.max_memory) continue;
-      builder_->AddProblem("over_memory_limit", static_cast<int64_t>(at));
-      break;
+    text_.Extend(kLookedAt);
+    is_differential_ = IsDifferential(text_.text().substr(0, kLookedAt));
+    while (!text_.text().empty() && !is_over_limit_) {
+      const size_t read = ReadLines(text_.text());
+      static_cast<void>(text_.Take(read));
+      text_.Release(text_.offset());
+      // Of a line that is longer than what is there, more; a text ends with no line that is not whole.
+      const size_t wanted = std::max(text_.window_bytes(), 2 * text_.text().size());
+      is_over_limit_ = is_over_limit_ || IsOverLimit(read == 0 ? wanted : 0);
+      if (!is_over_limit_) text_.Extend(wanted);
     }
-    return lines != 0;
+    if (is_over_limit_) builder_->AddProblem("over_memory_limit", static_cast<int64_t>(text_.offset()));
+    return builder_->info().recorded != 0 || is_over_limit_;
   }
 
   void AddSpans() {
@@ -251,6 +241,36 @@ class CollapsedStacks {
   }
 
  private:
+  // Lines that are whole, as far as the limit allows; how many bytes they are.
+  size_t ReadLines(std::string_view text) {
+    uint64_t& lines = builder_->info().recorded;
+    for (size_t at = 0; at < text.size();) {
+      const size_t begin = at;
+      bool is_ended = false;
+      const std::string_view line = TakeLine(text, &at, &is_ended);
+      if (!is_ended && !text_.ended()) return begin;
+      if (line.empty() || IsComment(line)) continue;
+      const auto offset = static_cast<int64_t>(text_.offset() + begin);
+      const auto end = static_cast<int64_t>(text_.offset() + at);
+      StackLine stack;
+      if (!Parse(line, &stack)) {
+        builder_->AddProblem(is_ended ? "damaged_record" : "truncated", is_ended ? offset : end, 1,
+                             "a line is no stack with a count");
+        continue;
+      }
+      if (!Add(stack, offset) || ++lines % 1024 != 0) continue;
+      if (options_.on_progress) options_.on_progress(text_.bytes_read(), text_.total_bytes());
+      is_over_limit_ = IsOverLimit(0);
+      if (is_over_limit_) return at;
+    }
+    return text.size();
+  }
+
+  bool Parse(std::string_view line, StackLine* stack) const {
+    return is_differential_ ? ParseDifferentialLine(line, stack) : ParseLine(line, stack);
+  }
+
+  // False: its count is too much.
   bool Add(const StackLine& stack, int64_t offset) {
     if (stack.count > kMost - total_ || stack.count_before > kMost - total_before_) {
       builder_->AddProblem("bad_value", offset, 1, "a count with which the sum would pass 4 * 10^18");
@@ -270,13 +290,15 @@ class CollapsedStacks {
     return builder_->AddTrack({.process = process, .tid = tid, .name = builder_->Intern(name)});
   }
 
-  uint64_t memory_bytes() const {
-    return content_->whole_bytes() + builder_->memory_bytes() + before_.memory_bytes() + after_.memory_bytes();
+  bool IsOverLimit(uint64_t more) const {
+    const uint64_t bytes =
+        text_.memory_bytes() + builder_->memory_bytes() + before_.memory_bytes() + after_.memory_bytes() + more;
+    return options_.max_memory != 0 && bytes > options_.max_memory;
   }
 
-  PlainText* content_;
-  std::string_view text_;
-  bool is_differential_;
+  TextSource& text_;
+  bool is_differential_ = false;
+  bool is_over_limit_ = false;
   const ImportOptions& options_;
   TraceBuilder* builder_;
   FrameTree before_{builder_}, after_{builder_};  // before_: of differential stacks
@@ -285,7 +307,7 @@ class CollapsedStacks {
 
 }  // namespace
 
-Status ImportCollapsedStacks(PlainText* text, std::string_view name, const ImportOptions& options,
+Status ImportCollapsedStacks(TextSource* text, std::string_view name, const ImportOptions& options,
                              TraceBuilder* builder) {
   CollapsedStacks stacks(text, options, builder);
   if (!stacks.Read()) return MalformedAt(name, 0, "no line is a stack with a count");

@@ -1,4 +1,4 @@
-// A member of gzip, a frame of zstd: for tests.
+// A member of gzip, a frame of zstd, and the way back: for tests.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,8 +6,12 @@
 #include <zstd.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "import/decompress.h"
+#include "import/text_source.h"
 
 namespace opscope {
 
@@ -23,6 +27,10 @@ inline std::string Zstd(std::string_view text) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
   return out;
+}
+
+inline std::unique_ptr<PieceReader> Decompressed(std::string_view bytes, CompressedFormat format) {
+  return Decompress(std::make_unique<PlainText>(std::as_bytes(std::span(bytes)), false), format);
 }
 
 }  // namespace opscope

@@ -12,35 +12,76 @@
 #include <cstring>
 #include <initializer_list>
 #include <new>
+#include <string_view>
+#include <utility>
 
 namespace opscope {
 namespace {
 
-class GzipPieces : public PieceReader {
+constexpr size_t kStep = size_t{256} << 10;  // of compressed bytes
+
+class Decompressor : public PieceReader {
  public:
-  explicit GzipPieces(std::span<const std::byte> bytes) : bytes_(bytes), whole_(libdeflate_alloc_decompressor()) {
+  explicit Decompressor(std::unique_ptr<TextSource> compressed) : compressed_(std::move(compressed)) {}
+
+  bool Next(TextPiece* piece) final {
+    const bool more = !ended_ && Make(piece);
+    ended_ = ended_ || !more;
+    held_.store(compressed_->memory_bytes(), std::memory_order_relaxed);
+    return more;
+  }
+
+ protected:
+  // As Next.
+  virtual bool Make(TextPiece* piece) = 0;
+
+  // The next compressed bytes, at least so many unless they end.
+  std::string_view Look(size_t size) {
+    compressed_->Extend(size);
+    return compressed_->text();
+  }
+  bool is_last() const { return compressed_->ended(); }  // what Look gave
+  uint64_t offset() const { return compressed_->offset(); }
+  void Advance(size_t bytes) {
+    static_cast<void>(compressed_->Take(bytes));
+    compressed_->Release(offset());
+    consumed_.store(offset(), std::memory_order_relaxed);
+  }
+  void EndAt(uint64_t offset, bool cut) { end_ = {static_cast<int64_t>(offset), cut}; }
+
+  bool ended_ = false;  // nothing can be read any more
+
+ private:
+  const std::unique_ptr<TextSource> compressed_;
+};
+
+class GzipPieces : public Decompressor {
+ public:
+  explicit GzipPieces(std::unique_ptr<TextSource> compressed)
+      : Decompressor(std::move(compressed)), whole_(libdeflate_alloc_decompressor()) {
     if (!whole_ || inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
   }
   ~GzipPieces() override { inflateEnd(&stream_); }
 
-  bool Next(TextPiece* piece) override {
+ private:
+  bool Make(TextPiece* piece) override {
     while (!ended_) {
-      if (between_members_ && at_ == bytes_.size()) break;
+      if (between_members_ && Look(1).empty()) return false;
       if (between_members_ && ReadWholeMember(piece)) {
         if (piece->size != 0) return true;
         continue;
       }
       if (InflateSome(piece)) return true;
     }
-    ended_ = true;
     return false;
   }
 
- private:
-  // A member whose text fits into what is worth a try. Leaves everything as it was otherwise.
+  // A member that fits into what is worth a try. Leaves everything as it was otherwise.
   bool ReadWholeMember(TextPiece* piece) {
-    const std::span<const std::byte> rest = bytes_.subspan(at_);
-    if (rest.size() < 18 || !tries_whole_) return false;
+    constexpr size_t kMost = size_t{4} << 20;
+    if (!tries_whole_) return false;
+    const std::string_view rest = Look(kMost);
+    if (rest.size() < 18) return false;
     const size_t capacity = CapacityFor(rest);
     *piece = NewPiece(capacity);
     size_t consumed = 0, produced = 0;
@@ -57,10 +98,10 @@ class GzipPieces : public PieceReader {
   }
 
   // The last four bytes are the size of the last member: mostly there is only one, or all are of one size.
-  static size_t CapacityFor(std::span<const std::byte> rest) {
+  size_t CapacityFor(std::string_view rest) const {
     constexpr size_t kMost = size_t{32} << 20, kUsual = size_t{2} << 20;
     uint32_t size_field = 0;
-    std::memcpy(&size_field, rest.data() + rest.size() - 4, 4);
+    if (is_last()) std::memcpy(&size_field, rest.data() + rest.size() - 4, 4);
     // The size field may lie: nothing deflates better than 1032 to 1.
     const bool is_plausible = size_field / 1032 <= rest.size() && size_field <= kMost;
     return std::max<size_t>(is_plausible ? size_field : 0, kUsual);
@@ -71,82 +112,78 @@ class GzipPieces : public PieceReader {
     *piece = NewPiece(kPieceBytes);
     stream_.next_out = reinterpret_cast<Bytef*>(piece->data.get());
     stream_.avail_out = static_cast<uInt>(kPieceBytes);
-    const size_t step = std::min<size_t>(bytes_.size() - at_, size_t{1} << 30);
-    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes_.data() + at_));
-    stream_.avail_in = static_cast<uInt>(step);
-    const int status = inflate(&stream_, Z_NO_FLUSH);
-    if (status == Z_MEM_ERROR) throw std::bad_alloc();
-    Advance(step - stream_.avail_in);
+    int status = Z_OK;
+    while (status == Z_OK && stream_.avail_out != 0) {
+      const std::string_view input = Look(kStep).substr(0, kStep);
+      stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(input.data()));
+      stream_.avail_in = static_cast<uInt>(input.size());
+      status = inflate(&stream_, Z_NO_FLUSH);
+      if (status == Z_MEM_ERROR) throw std::bad_alloc();
+      Advance(input.size() - stream_.avail_in);
+      // Trailing bytes that are not another member are padding (tar and tape writers leave such).
+      const bool is_padding = between_members_ && any_member_ && status != Z_BUF_ERROR;
+      if (status != Z_OK && status != Z_STREAM_END && !is_padding) EndAt(offset(), status == Z_BUF_ERROR);
+      between_members_ = false;
+    }
     piece->size = kPieceBytes - stream_.avail_out;
     if (status == Z_STREAM_END) {
       inflateReset(&stream_);
       between_members_ = any_member_ = true;
-    } else if (status != Z_OK) {
-      ended_ = true;
-      // Trailing bytes that are not another member are padding (tar and tape writers leave such).
-      const bool is_padding = between_members_ && any_member_ && status != Z_BUF_ERROR;
-      if (!is_padding) end_ = {static_cast<int64_t>(at_), status == Z_BUF_ERROR};
-    } else {
-      between_members_ = false;
     }
+    ended_ = status != Z_OK && status != Z_STREAM_END;
     return piece->size != 0;
-  }
-
-  void Advance(size_t bytes) {
-    at_ += bytes;
-    consumed_.store(at_, std::memory_order_relaxed);
   }
 
   struct FreeWhole {
     void operator()(libdeflate_decompressor* owned) const { libdeflate_free_decompressor(owned); }
   };
-  std::span<const std::byte> bytes_;
-  size_t at_ = 0;
   z_stream stream_{};
   std::unique_ptr<libdeflate_decompressor, FreeWhole> whole_;
   bool tries_whole_ = true;
   bool between_members_ = true;
   bool any_member_ = false;
-  bool ended_ = false;
 };
 
-class ZstdPieces : public PieceReader {
+class ZstdPieces : public Decompressor {
  public:
-  explicit ZstdPieces(std::span<const std::byte> bytes)
-      : input_{bytes.data(), bytes.size(), 0}, stream_(ZSTD_createDStream()) {
+  explicit ZstdPieces(std::unique_ptr<TextSource> compressed)
+      : Decompressor(std::move(compressed)), stream_(ZSTD_createDStream()) {
     if (!stream_) throw std::bad_alloc();
   }
 
-  bool Next(TextPiece* piece) override {
-    if (ended_) return false;
+ private:
+  bool Make(TextPiece* piece) override {
     *piece = NewPiece(kPieceBytes);
     ZSTD_outBuffer output{piece->data.get(), kPieceBytes, 0};
-    while (!ended_ && output.pos < output.size) {
-      const size_t before = input_.pos, written = output.pos;
-      const size_t pending = ZSTD_decompressStream(stream_.get(), &output, &input_);
-      consumed_.store(input_.pos, std::memory_order_relaxed);
-      if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc();
-      if (ZSTD_isError(pending)) {
-        end_ = {static_cast<int64_t>(before), false};
-        ended_ = true;
-      } else if (input_.pos == input_.size && output.pos < output.size && output.pos == written) {
-        if (pending != 0) end_ = {static_cast<int64_t>(input_.size), true};
-        ended_ = true;
-      } else if (input_.pos == input_.size && pending == 0) {
-        ended_ = true;
-      }
-    }
+    while (!ended_ && output.pos < output.size)
+      DecompressSome(&output);
     piece->size = output.pos;
     return piece->size != 0;
   }
 
- private:
+  void DecompressSome(ZSTD_outBuffer* output) {
+    const std::string_view bytes = Look(kStep);
+    ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+    const bool was_last = is_last();
+    const uint64_t before = offset();
+    const size_t written = output->pos;
+    const size_t pending = ZSTD_decompressStream(stream_.get(), output, &input);
+    Advance(input.pos);
+    if (ZSTD_getErrorCode(pending) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+    const bool is_through = was_last && input.pos == input.size;
+    const bool is_starved = is_through && output->pos < output->size && output->pos == written;
+    if (ZSTD_isError(pending)) {
+      EndAt(before, false);
+    } else if (is_starved && pending != 0) {
+      EndAt(offset(), true);
+    }
+    ended_ = ZSTD_isError(pending) || is_starved || (is_through && pending == 0);
+  }
+
   struct Free {
     void operator()(ZSTD_DStream* owned) const { ZSTD_freeDStream(owned); }
   };
-  ZSTD_inBuffer input_;
   std::unique_ptr<ZSTD_DStream, Free> stream_;
-  bool ended_ = false;
 };
 
 }  // namespace
@@ -162,9 +199,9 @@ CompressedFormat DetectCompression(std::span<const std::byte> bytes) {
   return CompressedFormat::kNone;
 }
 
-std::unique_ptr<PieceReader> Decompress(std::span<const std::byte> bytes, CompressedFormat format) {
-  if (format == CompressedFormat::kZstd) return std::make_unique<ZstdPieces>(bytes);
-  return std::make_unique<GzipPieces>(bytes);
+std::unique_ptr<PieceReader> Decompress(std::unique_ptr<TextSource> compressed, CompressedFormat format) {
+  if (format == CompressedFormat::kZstd) return std::make_unique<ZstdPieces>(std::move(compressed));
+  return std::make_unique<GzipPieces>(std::move(compressed));
 }
 
 }  // namespace opscope

@@ -29,8 +29,8 @@ struct Content {
 };
 
 Content Open(const std::string& bytes) {
-  const auto input = std::as_bytes(std::span(bytes));
-  const std::unique_ptr<PieceReader> reader = Decompress(input, DetectCompression(input));
+  const CompressedFormat format = DetectCompression(std::as_bytes(std::span(bytes)));
+  const std::unique_ptr<PieceReader> reader = Decompressed(bytes, format);
   Content content;
   for (TextPiece piece; reader->Next(&piece);) {
     EXPECT_NE(piece.size, 0u);

@@ -9,9 +9,10 @@
 // A node's process and its thread are nodes too; they become the process and the track.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "base/text.h"
@@ -40,7 +41,7 @@ struct Lists {
 
 class ExecutionTraceDocument {
  public:
-  ExecutionTraceDocument(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+  ExecutionTraceDocument(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
       : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
 
   Status Import(std::string_view name) {
@@ -66,8 +67,7 @@ class ExecutionTraceDocument {
       builder_->info().format_version = DecodedText(value);
       return true;
     }
-    JsonScanner ahead = scanner_;
-    if (key.text == "pid" && ahead.ReadValue(&value)) pid_ = json_.Integer(value, 0);
+    if (key.text == "pid" && scanner_.Look(&value)) pid_ = json_.Integer(value, 0);
     return json_.KeepAsMetadata(key);
   }
 
@@ -174,7 +174,7 @@ class ExecutionTraceDocument {
   // "aten::add.Tensor(Tensor self, ...) -> Tensor": the overload is a column, the schema is kept once.
   void ReadSchema(const JsonValue& value, Node* node) {
     if (value.text.empty()) return;
-    schemas_.insert(value.text);
+    if (!schemas_.contains(value.text)) schemas_.emplace(value.text);
     const std::string_view call = value.text.substr(0, value.text.find('('));
     const size_t dot = call.rfind('.');
     if (dot != std::string_view::npos && value.plain) node->span.overload = builder_->Intern(call.substr(dot + 1));
@@ -258,10 +258,8 @@ class ExecutionTraceDocument {
 
   void KeepSchemas() {
     if (schemas_.empty()) return;
-    std::vector<std::string_view> sorted(schemas_.begin(), schemas_.end());
-    std::sort(sorted.begin(), sorted.end());
     std::string json = "[";
-    for (const std::string_view schema : sorted) {
+    for (const std::string_view schema : schemas_) {
       if (json.size() > 1) json += ", ";
       std::string text;
       AppendDecoded(&text, schema);
@@ -271,12 +269,12 @@ class ExecutionTraceDocument {
   }
 
   JsonImport json_;
-  JsonScanner& scanner_;
+  DocumentScanner& scanner_;
   TraceBuilder* builder_;
   int64_t pid_ = 0;
   std::vector<Node> nodes_;
   std::vector<JsonMember> members_;
-  std::unordered_set<std::string_view> schemas_;  // slices of the input
+  std::set<std::string, std::less<>> schemas_;
   std::string extra_;
 };
 
@@ -291,7 +289,7 @@ bool LooksLikeExecutionTrace(std::span<const std::byte> head) {
   return major != 0 && major != std::string_view::npos && version[major] == '.';
 }
 
-Status ImportExecutionTrace(PlainText* text, std::string_view name, const ImportOptions& options,
+Status ImportExecutionTrace(TextSource* text, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
   return ExecutionTraceDocument(text, options, builder).Import(name);
 }

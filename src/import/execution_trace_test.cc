@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "import/decompress.h"
+#include "import/compress_for_test.h"
 #include "import/pieced_text.h"
 #include "opscope/import.h"
 
@@ -24,7 +24,7 @@ std::string ReadInput(const fs::path& path) {
   bytes << file.rdbuf();
   if (path.extension() != ".gz") return bytes.str();
   const std::string packed = bytes.str();
-  PiecedText plain(Decompress(std::as_bytes(std::span(packed)), CompressedFormat::kGzip), packed.size());
+  PiecedText plain(Decompressed(packed, CompressedFormat::kGzip), packed.size());
   plain.Extend(SIZE_MAX);
   return std::string(plain.text());
 }

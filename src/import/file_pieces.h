@@ -1,6 +1,6 @@
 // A file that cannot be mapped, piece by piece as it arrives.
 //
-// Thread rule: as PieceReader; status() after the last piece.
+// Thread rule: as PieceReader; FileEnd after the last piece.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,29 +10,33 @@
 
 namespace opscope {
 
+// How the reading of a file ended.
+struct FileEnd {
+  Status status;       // what the system said when it refused to go on
+  uint64_t bytes = 0;  // that were read
+};
+
 class FilePieces : public PieceReader {
  public:
-  // REQUIRES: is not mapped; lives longer
-  explicit FilePieces(InputFile* file) : file_(*file) {}
+  // REQUIRES: is not mapped; both live longer
+  FilePieces(InputFile* file, FileEnd* end) : file_(*file), file_end_(*end) {}
 
   bool Next(TextPiece* piece) override {
     *piece = NewPiece(kPieceBytes);
-    while (piece->size < kPieceBytes && status_.ok()) {
+    while (piece->size < kPieceBytes && file_end_.status.ok()) {
       const Result<size_t> got = file_.Read({piece->data.get() + piece->size, kPieceBytes - piece->size});
-      if (!got.ok()) status_ = got.error();
+      if (!got.ok()) file_end_.status = got.error();
       if (!got.ok() || got.value() == 0) break;
       piece->size += got.value();
     }
-    consumed_.fetch_add(piece->size, std::memory_order_relaxed);
+    file_end_.bytes += piece->size;
+    consumed_.store(file_end_.bytes, std::memory_order_relaxed);
     return piece->size != 0;
   }
 
-  // What the system said when it refused to go on.
-  const Status& status() const { return status_; }
-
  private:
   InputFile& file_;
-  Status status_;
+  FileEnd& file_end_;
 };
 
 }  // namespace opscope

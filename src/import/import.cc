@@ -5,6 +5,8 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/file.h"
 #include "base/short_memory.h"
@@ -25,13 +27,11 @@ namespace {
 // What detection looks at: the first bytes of the content, or all of it where there is less.
 constexpr size_t kHeadBytes = size_t{64} << 10;
 
-// `import` gets the whole content, `walk` too, and says how far it has come, `stream` reads it through a window; each
-// format has one of them.
+// `import` gets the whole content, `stream` reads it through a window; each format has one of them.
 struct Format {
   bool (*detect)(std::span<const std::byte> head);
   Status (*import)(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder) = nullptr;
-  Status (*walk)(PlainText* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder) = nullptr;
   Status (*stream)(TextSource* text, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder) = nullptr;
 };
@@ -41,13 +41,13 @@ constexpr Format kFormats[] = {
     {.detect = LooksLikeOpscope, .import = ImportOpscope},
     {.detect = LooksLikePaddleProtobuf, .import = ImportPaddleProtobuf},
     {.detect = LooksLikeXPlane, .import = ImportXPlane},
-    {.detect = LooksLikeMegEngineGraph, .walk = ImportMegEngineGraph},
-    {.detect = LooksLikeMemoryTimeline, .walk = ImportMemoryTimeline},
-    {.detect = LooksLikeExecutionTrace, .walk = ImportExecutionTrace},
+    {.detect = LooksLikeMegEngineGraph, .stream = ImportMegEngineGraph},
+    {.detect = LooksLikeMemoryTimeline, .stream = ImportMemoryTimeline},
+    {.detect = LooksLikeExecutionTrace, .stream = ImportExecutionTrace},
     {.detect = LooksLikePickle, .import = ImportMemorySnapshotPickle},
-    {.detect = LooksLikeMemorySnapshotJson, .walk = ImportMemorySnapshotJson},
+    {.detect = LooksLikeMemorySnapshotJson, .stream = ImportMemorySnapshotJson},
     {.detect = LooksLikeJson, .stream = ImportChromeText},
-    {.detect = LooksLikeCollapsedStacks, .walk = ImportCollapsedStacks},  // any other text may begin like a stack
+    {.detect = LooksLikeCollapsedStacks, .stream = ImportCollapsedStacks},  // any other text may begin like a stack
 };
 
 std::span<const std::byte> BytesOf(std::string_view text) {
@@ -64,45 +64,34 @@ Result<const Format*> FindFormat(std::span<const std::byte> content, std::string
   return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
 }
 
-Status ImportWhole(const Format& format, std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
-                   const ImportOptions& options, TraceBuilder* builder) {
-  if (format.import != nullptr) return format.import(bytes, name, options, builder);
-  PlainText text(bytes, is_file_mapping);
-  return format.walk(&text, name, options, builder);
-}
-
 Status ImportPlain(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
                    const ImportOptions& options, TraceBuilder* builder) {
   const Result<const Format*> format = FindFormat(bytes, name);
   if (!format.ok()) return format.error();
-  if (format.value()->stream == nullptr)
-    return ImportWhole(*format.value(), bytes, is_file_mapping, name, options, builder);
+  if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, builder);
   PlainText text(bytes, is_file_mapping);
   return format.value()->stream(&text, name, options, builder);
 }
 
-void NoteLimit(int64_t offset, TraceBuilder* builder) {
-  if (!builder->HasProblem("over_memory_limit")) builder->AddProblem("over_memory_limit", offset);
-}
-
-// All that is left of the text, as far as the limit allows; `over_limit`: that was not all.
-std::span<const std::byte> Gather(PiecedText* text, const ImportOptions& options, bool* over_limit) {
+// A binary format gets all that is left of the text, as far as the limit allows.
+Status ImportGathered(const Format& format, PiecedText* text, std::string_view name, const ImportOptions& options,
+                      TraceBuilder* builder) {
   const size_t limit = options.max_memory == 0 ? SIZE_MAX : static_cast<size_t>(options.max_memory);
   text->Extend(limit);
-  *over_limit = !text->ended() || text->text().size() > limit;
-  return BytesOf(text->text().substr(0, limit));
+  const std::string_view bytes = text->text().substr(0, limit);
+  OPSCOPE_TRY(format.import(BytesOf(bytes), name, options, builder));
+  const bool is_whole = text->ended() && bytes.size() == text->text().size();
+  if (!is_whole && !builder->HasProblem("over_memory_limit"))
+    builder->AddProblem("over_memory_limit", static_cast<int64_t>(bytes.size()));
+  return {};
 }
 
 Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
   text->Extend(kHeadBytes);
   const Result<const Format*> format = FindFormat(BytesOf(text->text()), name);
   if (!format.ok()) return format.error();
-  if (format.value()->stream != nullptr) return format.value()->stream(text, name, options, builder);
-  bool over_limit = false;
-  const std::span<const std::byte> whole = Gather(text, options, &over_limit);
-  OPSCOPE_TRY(ImportWhole(*format.value(), whole, false, name, options, builder));
-  if (over_limit) NoteLimit(static_cast<int64_t>(whole.size()), builder);
-  return {};
+  if (format.value()->import != nullptr) return ImportGathered(*format.value(), text, name, options, builder);
+  return format.value()->stream(text, name, options, builder);
 }
 
 Error NothingDecompressed(const TextEnd& end, std::string_view name) {
@@ -121,18 +110,14 @@ void NoteDamage(const TextEnd& end, int64_t offset, TraceBuilder* builder) {
   builder->AddProblem("truncated", offset, 1, "the compressed data is damaged");
 }
 
-// over_limit: the bytes end where the memory did, which is no damage.
-Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compression, bool is_file_mapping,
-                        bool over_limit, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
-  PiecedText text(Decompress(bytes, compression), bytes, is_file_mapping);
+Status ImportCompressed(std::unique_ptr<TextSource> compressed, CompressedFormat compression, std::string_view name,
+                        const ImportOptions& options, TraceBuilder* builder) {
+  const uint64_t total = compressed->total_bytes();
+  PiecedText text(Decompress(std::move(compressed), compression), total);
   text.Extend(kHeadBytes);
   if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
   OPSCOPE_TRY(ImportPieces(&text, name, options, builder));
-  if (over_limit) {
-    NoteLimit(static_cast<int64_t>(bytes.size()), builder);
-  } else {
-    NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
-  }
+  NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
   builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";
   return {};
 }
@@ -140,30 +125,24 @@ Status ImportCompressed(std::span<const std::byte> bytes, CompressedFormat compr
 Status ImportInMemory(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
                       const ImportOptions& options, TraceBuilder* builder) {
   const CompressedFormat compression = DetectCompression(bytes);
-  const Status imported = compression == CompressedFormat::kNone
-                              ? ImportPlain(bytes, is_file_mapping, name, options, builder)
-                              : ImportCompressed(bytes, compression, is_file_mapping, false, name, options, builder);
+  const Status imported =
+      compression == CompressedFormat::kNone
+          ? ImportPlain(bytes, is_file_mapping, name, options, builder)
+          : ImportCompressed(std::make_unique<PlainText>(bytes, is_file_mapping), compression, name, options, builder);
   if (imported.ok() && options.on_progress) options.on_progress(bytes.size(), bytes.size());
   return imported;
 }
 
-// A pipe: a text that is read as a stream never lies in memory as a whole; what is compressed does so compressed.
 Status ImportInOrder(InputFile* file, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
-  auto pieces = std::make_unique<FilePieces>(file);
-  const FilePieces& source = *pieces;
-  PiecedText text(std::move(pieces), file->size());
-  text.Extend(kHeadBytes);
-  const CompressedFormat compression = DetectCompression(BytesOf(text.text()));
-  Status imported;
-  if (compression == CompressedFormat::kNone) {
-    imported = ImportPieces(&text, name, options, builder);
-  } else {
-    bool over_limit = false;
-    const std::span<const std::byte> whole = Gather(&text, options, &over_limit);
-    imported = ImportCompressed(whole, compression, false, over_limit, name, options, builder);
-  }
-  if (!source.status().ok()) return source.status();
-  if (imported.ok() && options.on_progress) options.on_progress(source.consumed(), source.consumed());
+  FileEnd end;
+  auto text = std::make_unique<PiecedText>(std::make_unique<FilePieces>(file, &end), file->size());
+  text->Extend(kHeadBytes);
+  const CompressedFormat compression = DetectCompression(BytesOf(text->text()));
+  const Status imported = compression == CompressedFormat::kNone
+                              ? ImportPieces(text.get(), name, options, builder)
+                              : ImportCompressed(std::move(text), compression, name, options, builder);
+  if (!end.status.ok()) return end.status;
+  if (imported.ok() && options.on_progress) options.on_progress(end.bytes, end.bytes);
   return imported;
 }
 

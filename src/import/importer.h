@@ -1,7 +1,6 @@
 // The importers and how one is found. Each reads one format into a TraceBuilder; import.cc detects the format by the
 // first 64 KiB of the (decompressed) content and calls it. A new format is one declaration here, one row in import.cc
-// and one source file. Chrome JSON is read as a stream (TextSource); other texts lie whole before their importer, which
-// lets go of the pages of a mapped file that it has read (PlainText); binary formats get the bytes.
+// and one source file. Texts are read as a stream (TextSource), binary formats get the bytes.
 //
 // Contract of every importer: what is whole is added to `builder`; damage after the first whole event
 // is a problem row and success; damage before it is kMalformed with "NAME: at byte N: what is wrong".
@@ -39,22 +38,22 @@ struct ChromeBlockSizes {
 [[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
 
 // What MegEngine's get_profile() gives of a static graph (megengine_graph.cc).
-[[nodiscard]] Status ImportMegEngineGraph(PlainText* text, std::string_view name, const ImportOptions& options,
+[[nodiscard]] Status ImportMegEngineGraph(TextSource* text, std::string_view name, const ImportOptions& options,
                                           TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeMegEngineGraph(std::span<const std::byte> head);
 
 // What export_memory_timeline writes, raw or as sums (memory_timeline.cc).
-[[nodiscard]] Status ImportMemoryTimeline(PlainText* text, std::string_view name, const ImportOptions& options,
+[[nodiscard]] Status ImportMemoryTimeline(TextSource* text, std::string_view name, const ImportOptions& options,
                                           TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeMemoryTimeline(std::span<const std::byte> head);
 
 // PyTorch execution traces (execution_trace.cc).
-[[nodiscard]] Status ImportExecutionTrace(PlainText* text, std::string_view name, const ImportOptions& options,
+[[nodiscard]] Status ImportExecutionTrace(TextSource* text, std::string_view name, const ImportOptions& options,
                                           TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeExecutionTrace(std::span<const std::byte> head);
 
 // Snapshots of torch's caching allocator, dumped as JSON (memory_snapshot_json.cc).
-[[nodiscard]] Status ImportMemorySnapshotJson(PlainText* text, std::string_view name, const ImportOptions& options,
+[[nodiscard]] Status ImportMemorySnapshotJson(TextSource* text, std::string_view name, const ImportOptions& options,
                                               TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head);
 
@@ -64,7 +63,7 @@ struct ChromeBlockSizes {
 [[nodiscard]] bool LooksLikePickle(std::span<const std::byte> head);
 
 // Collapsed stacks, as flamegraph.pl takes them (collapsed_stacks.cc).
-[[nodiscard]] Status ImportCollapsedStacks(PlainText* text, std::string_view name, const ImportOptions& options,
+[[nodiscard]] Status ImportCollapsedStacks(TextSource* text, std::string_view name, const ImportOptions& options,
                                            TraceBuilder* builder);
 [[nodiscard]] bool LooksLikeCollapsedStacks(std::span<const std::byte> head);
 

@@ -18,29 +18,29 @@ namespace opscope {
 
 class JsonImport {
  public:
-  JsonImport(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
-      : text_(text), scanner_(text->whole()), options_(options), builder_(builder) {
+  JsonImport(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
+      : text_(text), scanner_(text, options.max_memory), options_(options), builder_(builder) {
     scanner_.SkipByteOrderMark();
   }
 
-  JsonScanner& scanner() { return scanner_; }
+  DocumentScanner& scanner() { return scanner_; }
   uint64_t rows() const { return rows_; }
 
-  // One more row was read whole. False: over the limit of memory, which stops the walk. `waiting`: bytes that the
-  // importer holds itself.
+  // One more row was read whole; its slices end. False: over the limit of memory, which stops the walk. `waiting`:
+  // bytes that the importer holds itself.
   bool CountRow(uint64_t waiting = 0) {
+    scanner_.Forget();
     if (++rows_ % 1024 != 0) return true;
-    text_->Release(scanner_.offset());
-    if (options_.on_progress) options_.on_progress(scanner_.offset(), text_->total_bytes());
-    if (options_.max_memory == 0 || text_->whole_bytes() + builder_->memory_bytes() + waiting <= options_.max_memory)
-      return true;
-    return Stop();
+    if (options_.on_progress) options_.on_progress(text_->bytes_read(), text_->total_bytes());
+    const uint64_t bytes = scanner_.memory_bytes() + builder_->memory_bytes() + waiting;
+    is_over_limit_ = options_.max_memory != 0 && bytes > options_.max_memory;
+    return !is_over_limit_;
   }
   // The next CountRow looks at the memory.
   bool is_due() const { return options_.max_memory != 0 && rows_ % 1024 == 1023; }
 
   void BadValue(const JsonValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
-  int64_t OffsetOf(const JsonValue& value) const { return value.text.data() - text_->whole().data(); }
+  int64_t OffsetOf(const JsonValue& value) const { return static_cast<int64_t>(scanner_.OffsetOf(value.text)); }
 
   // A whole number; of anything else `otherwise`, and a problem is counted.
   int64_t Integer(const JsonValue& value, int64_t otherwise) {
@@ -55,7 +55,10 @@ class JsonImport {
   }
 
   // Reads past the value at the cursor.
-  bool Skip() { return SkipValue(&scanner_); }
+  bool Skip() {
+    JsonValue value;
+    return scanner_.ReadValue(&value);
+  }
   // Likewise, and keeps it as metadata.
   bool KeepAsMetadata(const JsonValue& key) {
     JsonValue value;
@@ -68,23 +71,18 @@ class JsonImport {
 
   // The answer of the importer, when `whole` is what the walk of the document answered.
   Status End(bool whole, std::string_view name) {
-    if (stopped_) return {};
-    return EndOfDocument(&scanner_, whole, rows_ != 0, name, builder_);
+    if (!is_over_limit_ && !scanner_.over_limit()) return EndOfDocument(&scanner_, whole, rows_ != 0, name, builder_);
+    builder_->AddProblem("over_memory_limit", static_cast<int64_t>(scanner_.offset()));
+    return {};
   }
 
  private:
-  bool Stop() {
-    builder_->AddProblem("over_memory_limit", static_cast<int64_t>(scanner_.offset()));
-    stopped_ = true;
-    return false;
-  }
-
-  PlainText* text_;
-  JsonScanner scanner_;
+  TextSource* text_;
+  DocumentScanner scanner_;
   const ImportOptions& options_;
   TraceBuilder* builder_;
   uint64_t rows_ = 0;
-  bool stopped_ = false;
+  bool is_over_limit_ = false;
 };
 
 }  // namespace opscope

@@ -12,7 +12,7 @@ std::string DecodedText(const JsonValue& value) {
   return text;
 }
 
-Status EndOfDocument(JsonScanner* scanner, bool whole, bool read_anything, std::string_view name,
+Status EndOfDocument(DocumentScanner* scanner, bool whole, bool read_anything, std::string_view name,
                      TraceBuilder* builder) {
   if (whole && (scanner->Peek() != '\0' || !scanner->at_end()))
     whole = scanner->Fail("bytes after the end of the document");

@@ -1,6 +1,8 @@
 // Goes through an object or array of a JSON text member by member, so that an importer keeps nothing of a document
 // but what it wants. `visit` is called with the scanner before a value and must read it; false ends the walk, either
 // because the scanner failed or because the importer has enough. Nesting is as deep as the importer's own calls.
+// The scanner is a JsonScanner or a DocumentScanner. With the latter a slice lasts until the next item of an array:
+// the key of a member whose value is an array that was walked is gone.
 //
 // Thread rule: one thread at a time per scanner.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,14 +12,15 @@
 #include <string_view>
 
 #include "import/chrome_json_scan.h"
+#include "import/document_scanner.h"
 #include "import/importer.h"
 
 namespace opscope {
 
-// visit(const JsonValue& key). REQUIRES: the next byte is '{'.
-template <typename Visit>
-bool WalkObject(JsonScanner* scanner, Visit visit) {
-  scanner->Skip(1);
+// visit(const JsonValue& key). Fails where there is no '{'.
+template <typename Scanner, typename Visit>
+bool WalkObject(Scanner* scanner, Visit visit) {
+  if (!scanner->Expect('{', "'{' is missing")) return false;
   if (scanner->Peek() == '}') {
     scanner->Skip(1);
     return true;
@@ -33,26 +36,28 @@ bool WalkObject(JsonScanner* scanner, Visit visit) {
   }
 }
 
-// visit(). REQUIRES: the next byte is '['.
-template <typename Visit>
-bool WalkArray(JsonScanner* scanner, Visit visit) {
-  scanner->Skip(1);
+inline void ForgetItem(JsonScanner* /*its input stays*/) {
+}
+inline void ForgetItem(DocumentScanner* scanner) {
+  scanner->Forget();
+}
+
+// visit(). Fails where there is no '['.
+template <typename Scanner, typename Visit>
+bool WalkArray(Scanner* scanner, Visit visit) {
+  if (!scanner->Expect('[', "'[' is missing")) return false;
   if (scanner->Peek() == ']') {
     scanner->Skip(1);
     return true;
   }
   while (true) {
+    ForgetItem(scanner);
     if (!visit()) return false;
     const char next = scanner->Peek();
     if (next != ']' && next != ',') return scanner->Fail("',' or ']' is missing");
     scanner->Skip(1);
     if (next == ']') return true;
   }
-}
-
-inline bool SkipValue(JsonScanner* scanner) {
-  JsonValue value;
-  return scanner->ReadValue(&value);
 }
 
 inline std::string_view TextOf(std::span<const std::byte> bytes) {
@@ -64,7 +69,7 @@ std::string DecodedText(const JsonValue& value);
 
 // What an importer answers when its walk of the document has ended: damage before anything whole is an error, after it
 // a problem row. REQUIRES: the scanner stands behind the document when `whole`.
-Status EndOfDocument(JsonScanner* scanner, bool whole, bool read_anything, std::string_view name,
+Status EndOfDocument(DocumentScanner* scanner, bool whole, bool read_anything, std::string_view name,
                      TraceBuilder* builder);
 
 }  // namespace opscope

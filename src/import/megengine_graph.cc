@@ -42,8 +42,10 @@ std::optional<int64_t> Nanoseconds(const JsonValue& seconds) {
 
 class GraphProfile {
  public:
-  GraphProfile(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
-      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
+  GraphProfile(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {
+    scanner_.KeepSlices();  // any part may tell of what stands in any other
+  }
 
   Status Import(std::string_view name) {
     const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
@@ -115,9 +117,8 @@ class GraphProfile {
   }
 
   bool ReadGraph(const JsonValue& key) {
-    JsonScanner ahead = scanner_;
     JsonValue whole;
-    if (ahead.ReadValue(&whole)) {
+    if (scanner_.Look(&whole)) {
       std::string json;
       AppendCleanJson(&json, whole);
       builder_->AddMetadata(key.text, json);
@@ -243,7 +244,7 @@ class GraphProfile {
   }
 
   JsonImport json_;
-  JsonScanner& scanner_;
+  DocumentScanner& scanner_;
   TraceBuilder* builder_;
   std::vector<Entry> entries_;
   // By id; slices of the input.
@@ -268,7 +269,7 @@ bool LooksLikeMegEngineGraph(std::span<const std::byte> head) {
   return part == "device" || part == "host" || part == "opr_footprint" || part == "opr_internal_pf";
 }
 
-Status ImportMegEngineGraph(PlainText* text, std::string_view name, const ImportOptions& options,
+Status ImportMegEngineGraph(TextSource* text, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
   return GraphProfile(text, options, builder).Import(name);
 }

@@ -1,7 +1,9 @@
 // torch.cuda.memory._snapshot() dumped as JSON: {"segments": [...], "device_traces": [[...], ...], ...}, or as versions
 // before 2.0 gave it, the list of segments alone. What the rows become: memory_snapshot.h.
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -13,9 +15,15 @@
 namespace opscope {
 namespace {
 
+// Of texts that are looked up by slices.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
 class SnapshotDocument {
  public:
-  SnapshotDocument(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+  SnapshotDocument(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
       : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder), tables_(builder) {}
 
   Status Import(std::string_view name) {
@@ -197,8 +205,8 @@ class SnapshotDocument {
 
   // Neighbours share their frames, so equal texts are parsed once.
   StackId ReadFrames(const JsonValue& value) {
-    const auto [found, added] = stack_of_text_.try_emplace(value.text, StackId::kNone);
-    if (!added) return found->second;
+    const auto known = stack_of_text_.find(value.text);
+    if (known != stack_of_text_.end()) return known->second;
     if (value.kind != JsonValue::Kind::kArray) {
       json_.BadValue(value);
       return StackId::kNone;
@@ -223,8 +231,19 @@ class SnapshotDocument {
     std::vector<SnapshotFrame> frames;
     for (const Texts& frame : texts)
       frames.push_back({frame.file, frame.function, frame.line});
-    found->second = tables_.AddStack(frames);
-    return found->second;
+    const StackId stack = tables_.AddStack(frames);
+    Remember(value.text, stack);
+    return stack;
+  }
+
+  void Remember(std::string_view frames, StackId stack) {
+    constexpr size_t kMost = size_t{4} << 20;
+    text_bytes_ += frames.size();
+    if (text_bytes_ > kMost) {
+      stack_of_text_.clear();
+      text_bytes_ = frames.size();
+    }
+    stack_of_text_.emplace(frames, stack);
   }
 
   void Keep(const JsonValue& key, const JsonValue& value, std::string* extra) {
@@ -235,13 +254,14 @@ class SnapshotDocument {
     AppendCleanJson(extra, value);
   }
 
-  bool Count() { return json_.CountRow(json_.is_due() ? tables_.memory_bytes() : 0); }
+  bool Count() { return json_.CountRow(json_.is_due() ? tables_.memory_bytes() + text_bytes_ : 0); }
 
   JsonImport json_;
-  JsonScanner& scanner_;
+  DocumentScanner& scanner_;
   TraceBuilder* builder_;
   MemorySnapshotTables tables_;
-  std::unordered_map<std::string_view, StackId> stack_of_text_;  // slices of the input
+  std::unordered_map<std::string, StackId, TextHash, std::equal_to<>> stack_of_text_;  // of the last ones
+  size_t text_bytes_ = 0;                                                              // of stack_of_text_
 };
 
 }  // namespace
@@ -254,7 +274,7 @@ bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head) {
   return (segments != nullptr && segments->first == '[') || (traces != nullptr && traces->first == '[');
 }
 
-Status ImportMemorySnapshotJson(PlainText* text, std::string_view name, const ImportOptions& options,
+Status ImportMemorySnapshotJson(TextSource* text, std::string_view name, const ImportOptions& options,
                                 TraceBuilder* builder) {
   return SnapshotDocument(text, options, builder).Import(name);
 }

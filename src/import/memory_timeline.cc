@@ -18,6 +18,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kCategories = 8;
+constexpr size_t kHead = size_t{64} << 10;  // decides which of the two it is
 constexpr std::string_view kNames[kCategories] = {"PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
                                                   "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
 constexpr std::string_view kActions[] = {"", "preexisting", "create", "increment_version", "destroy"};
@@ -29,7 +30,7 @@ int64_t Add(int64_t a, int64_t b) {
 
 class TimelineDocument {
  public:
-  TimelineDocument(PlainText* text, const ImportOptions& options, TraceBuilder* builder)
+  TimelineDocument(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
       : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
 
   Status Import(std::string_view name) {
@@ -55,7 +56,7 @@ class TimelineDocument {
   // The first item decides: a row has four numbers and another row or nothing behind it, the list of times has the
   // list of lists of sizes there.
   bool IsRaw() {
-    JsonScanner ahead = scanner_;
+    JsonScanner ahead = scanner_.Ahead(kHead);
     if (ahead.Peek() != '[') return false;
     size_t count = 0;
     const bool whole = WalkArray(&ahead, [&] {
@@ -191,7 +192,7 @@ class TimelineDocument {
   }
 
   JsonImport json_;
-  JsonScanner& scanner_;
+  DocumentScanner& scanner_;
   TraceBuilder* builder_;
   bool is_raw_ = false;
   std::vector<Row> rows_;
@@ -227,7 +228,7 @@ bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
   return count == 4 || next == '[' || next == ']' || scanner.at_end();
 }
 
-Status ImportMemoryTimeline(PlainText* text, std::string_view name, const ImportOptions& options,
+Status ImportMemoryTimeline(TextSource* text, std::string_view name, const ImportOptions& options,
                             TraceBuilder* builder) {
   return TimelineDocument(text, options, builder).Import(name);
 }

@@ -30,11 +30,8 @@ struct PiecedText::Buffer {
   size_t used = 0;
 };
 
-PiecedText::PiecedText(std::unique_ptr<PieceReader> pieces, std::span<const std::byte> bytes, bool is_file_mapping)
-    : total_bytes_(bytes.size()), behind_(bytes, is_file_mapping), pieces_(std::move(pieces)) {
-}
 PiecedText::PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes)
-    : total_bytes_(total_bytes), behind_({}, false), pieces_(std::move(pieces)) {
+    : total_bytes_(total_bytes), pieces_(std::move(pieces)) {
 }
 
 void PiecedText::Produce(std::unique_lock<std::mutex>* lock) {
@@ -128,13 +125,9 @@ void PiecedText::GiveBack(const TextBlock& rest) {
   buffer_ = std::move(joined);
 }
 
-void PiecedText::Release(uint64_t) {
-  behind_.Drop(pieces_->consumed());
-}
-
 uint64_t PiecedText::memory_bytes() const {
   const std::lock_guard lock(mutex_);
-  return ahead_bytes_ + text_.size();
+  return ahead_bytes_ + text_.size() + pieces_->memory_bytes();
 }
 
 }  // namespace opscope

@@ -11,7 +11,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <span>
 
 #include "import/text_pieces.h"
 #include "import/text_source.h"
@@ -20,15 +19,12 @@ namespace opscope {
 
 class PiecedText : public TextSource {
  public:
-  // `bytes`: what the pieces are made of, if that lies in memory; is_file_mapping: as of PlainText. total_bytes as of
-  // TextSource.
-  PiecedText(std::unique_ptr<PieceReader> pieces, std::span<const std::byte> bytes, bool is_file_mapping);
+  // total_bytes as of TextSource
   PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes);
 
   void Extend(size_t size) override;
   TextBlock Take(size_t size) override;
   void GiveBack(const TextBlock& rest) override;
-  void Release(uint64_t before) override;
   bool WorkAhead() override;
   uint64_t memory_bytes() const override;
   uint64_t bytes_read() const override { return pieces_->consumed(); }
@@ -43,7 +39,6 @@ class PiecedText : public TextSource {
   void MakeRoom(size_t capacity);
 
   const uint64_t total_bytes_;
-  PagesBehind behind_;
   const std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -116,19 +116,65 @@ TEST(Pipes, AreNotGatheredWhereTheFormatIsAStream) {
       << "nobody knows before the end";
 }
 
-TEST(Pipes, EndAtTheLimitWhereTheFormatIsNone) {
-  const std::string line = "main;work;" + std::string(1'000, 'f') + " 1\n";
+// The writer goes on for a gigabyte; how much of it was taken.
+size_t FeedForLong(int to, const std::string& begin, const std::string& then) {
   size_t written = 0;
-  const Result<Trace> trace = ThroughPipe(
-      [&](int to) {
-        for (; written < (size_t{1} << 30); written += line.size()) {
-          if (write(to, line.data(), line.size()) < 0) return;
-        }
-      },
-      {.max_memory = 8 << 20});
+  if (write(to, begin.data(), begin.size()) < 0) return 0;
+  for (; written < (size_t{1} << 30); written += then.size()) {
+    if (write(to, then.data(), then.size()) < 0) break;
+  }
+  return written;
+}
+
+TEST(Pipes, EndAtTheLimitWhereTheFormatIsBinary) {
+  // A plane of XLA and a line of 2^32 bytes, full of empty events.
+  const std::string begin = "\n\xff\xff\xff\xff\x0f\x12\x05/host\x1a\xf0\xff\xff\xff\x0f";
+  std::string events;
+  while (events.size() < (1 << 16))
+    events.append("\x22\x00", 2);
+  size_t written = 0;
+  const Result<Trace> trace =
+      ThroughPipe([&](int to) { written = FeedForLong(to, begin, events); }, {.max_memory = 8 << 20});
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   EXPECT_TRUE(trace.value().is_partial());
   EXPECT_LT(written, size_t{32} << 20);
+}
+
+TEST(Pipes, AreReadForAsLongAsTheirRowsHaveRoom) {
+  std::string lines;
+  while (lines.size() < (1 << 16))
+    lines += "main;work;" + std::string(1'000, 'f') + " 1\n";
+  size_t written = 0;
+  const Result<Trace> trace =
+      ThroughPipe([&](int to) { written = FeedForLong(to, "", lines); }, {.max_memory = 8 << 20});
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_FALSE(trace.value().is_partial());
+  EXPECT_GE(written, size_t{1} << 30);
+}
+
+TEST(Pipes, AreNotGatheredWhereTheyAreCompressed) {
+  std::mt19937 random(7);
+  const auto noise = [&](size_t size) {  // does not get shorter
+    std::string text(size, ' ');
+    std::ranges::generate(text, [&] { return static_cast<char>('0' + random() % 64); });
+    return text;
+  };
+  std::string text = "{\"schema\": \"1.0.1\", \"nodes\": [";
+  for (int i = 0; i < 3'000; ++i) {
+    text += R"({"name": "n", "id": )" + std::to_string(i + 2) + R"(, "parent": 1, "tid": 1, "ignored": [)";
+    text.append(i % 2 == 0 ? 20'000 : 10, ' ');
+    text += "]},";
+  }
+  text.back() = ']';
+  text += ", \"noise\": \"" + noise(12'000'000) + "\"}";
+  for (const auto compress : {Gzip, Zstd}) {
+    const std::string bytes = compress(text);
+    ASSERT_GT(bytes.size(), size_t{8} << 20);
+    const Result<Trace> trace = ThroughPipe(bytes, 1 << 16, 1, {.max_memory = 32 << 20});
+    ASSERT_TRUE(trace.ok()) << trace.error().message;
+    EXPECT_FALSE(trace.value().is_partial());
+    EXPECT_EQ(trace.value().spans().size(), 3'000u);
+  }
 }
 
 TEST(Pipes, AreNoDamageWhereTheLimitEndsThem) {

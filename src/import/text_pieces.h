@@ -1,6 +1,6 @@
 // A text that comes piece by piece: decompressed (decompress.h), or from a pipe (file_pieces.h).
 //
-// Thread rule: one thread at a time; consumed() any thread.
+// Thread rule: one thread at a time; consumed() and memory_bytes() any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -44,10 +44,12 @@ class PieceReader {
   virtual bool Next(TextPiece* piece) = 0;
   TextEnd end() const { return end_; }  // after the last piece
   uint64_t consumed() const { return consumed_.load(std::memory_order_relaxed); }
+  uint64_t memory_bytes() const { return held_.load(std::memory_order_relaxed); }  // of what pieces are made of
 
  protected:
   TextEnd end_;
   std::atomic<uint64_t> consumed_{0};
+  std::atomic<uint64_t> held_{0};
 };
 
 }  // namespace opscope

@@ -8,7 +8,7 @@
 namespace opscope {
 
 PlainText::PlainText(std::span<const std::byte> bytes, bool is_file_mapping)
-    : bytes_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), behind_(bytes, is_file_mapping) {
+    : bytes_(reinterpret_cast<const char*>(bytes.data()), bytes.size()), is_file_mapping_(is_file_mapping) {
   ended_ = bytes_.empty();
 }
 
@@ -27,14 +27,10 @@ void PlainText::GiveBack(const TextBlock& rest) {
 }
 
 void PlainText::Release(uint64_t before) {
-  behind_.Drop(before);
-}
-
-void PagesBehind::Drop(uint64_t before) {
   constexpr uint64_t kStep = uint64_t{1} << 20;
   before &= ~(kStep - 1);
   if (!is_file_mapping_ || before <= dropped_) return;
-  madvise(const_cast<std::byte*>(bytes_.data()) + dropped_, static_cast<size_t>(before - dropped_), MADV_DONTNEED);
+  madvise(const_cast<char*>(bytes_.data()) + dropped_, static_cast<size_t>(before - dropped_), MADV_DONTNEED);
   dropped_ = before;
 }
 

@@ -44,6 +44,8 @@ class TextSource {
 
   // Blocks that begin before this offset are not looked at again.
   virtual void Release(uint64_t) {}
+  // What is worth asking Extend for.
+  virtual size_t window_bytes() const { return size_t{256} << 10; }
   // Does a piece of work that Extend would have to wait for. False: there is none now.
   virtual bool WorkAhead() { return false; }
   // Memory beside what blocks keep.
@@ -72,22 +74,8 @@ class TextSource {
   bool ended_ = false;
 };
 
-// The pages of a file mapping that were read: dropped, they do not count as memory of this process, and can be read
-// again.
-class PagesBehind {
- public:
-  PagesBehind(std::span<const std::byte> bytes, bool is_file_mapping)
-      : bytes_(bytes), is_file_mapping_(is_file_mapping) {}
-  void Drop(uint64_t before);
-  bool is_file_mapping() const { return is_file_mapping_; }
-
- private:
-  std::span<const std::byte> bytes_;  // from the beginning of a page
-  bool is_file_mapping_;
-  uint64_t dropped_ = 0;
-};
-
-// Bytes that lie in memory already. `is_file_mapping`: pages behind the cursor are dropped; they can be read again.
+// Bytes that lie in memory already. `is_file_mapping`, then from the beginning of a page: pages behind a released
+// offset are dropped, so that they do not count as memory of this process; who looks at them again has them read again.
 class PlainText : public TextSource {
  public:
   PlainText(std::span<const std::byte> bytes, bool is_file_mapping);
@@ -97,15 +85,10 @@ class PlainText : public TextSource {
   void Release(uint64_t before) override;
   uint64_t total_bytes() const override { return bytes_.size(); }
 
-  // For those who want all of it at once. Pages behind a released offset may be looked at again, and are read again
-  // then.
-  std::string_view whole() const { return bytes_; }
-  // What of it counts as memory of this process.
-  uint64_t whole_bytes() const { return behind_.is_file_mapping() ? 0 : bytes_.size(); }
-
  private:
   std::string_view bytes_;
-  PagesBehind behind_;
+  bool is_file_mapping_;
+  uint64_t dropped_ = 0;
 };
 
 }  // namespace opscope

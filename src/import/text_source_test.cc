@@ -56,8 +56,7 @@ TEST(TextSource, GivesTheSameTextInBlocksOfAnySize) {
   for (const size_t member : {size_t{70'000}, size_t{3'000'000}, text.size()}) {
     for (auto* compress : {Gzip, Zstd}) {
       const std::string bytes = InMembers(text, member, compress);
-      const auto input = std::as_bytes(std::span(bytes));
-      PiecedText source(Decompress(input, DetectCompression(input)), input.size());
+      PiecedText source(Decompressed(bytes, DetectCompression(std::as_bytes(std::span(bytes)))), bytes.size());
       EXPECT_TRUE(ReadByBlocks(&source, &random) == text) << member;
       EXPECT_LT(source.end().damaged_at, 0);
       EXPECT_EQ(source.bytes_read(), bytes.size());
@@ -71,8 +70,8 @@ TEST(TextSource, GivesWhatIsThereOfACutInput) {
   for (auto* compress : {Gzip, Zstd}) {
     const std::string bytes = InMembers(text, 150'000, compress);
     for (size_t size = 1; size < bytes.size(); size += 9'973) {
-      const auto input = std::as_bytes(std::span(bytes).first(size));
-      PiecedText source(Decompress(input, compress == Gzip ? CompressedFormat::kGzip : CompressedFormat::kZstd),
+      const std::string_view input = std::string_view(bytes).substr(0, size);
+      PiecedText source(Decompressed(input, compress == Gzip ? CompressedFormat::kGzip : CompressedFormat::kZstd),
                         input.size());
       const std::string read = ReadByBlocks(&source, &random);
       EXPECT_EQ(read, text.substr(0, read.size())) << size;
@@ -86,7 +85,7 @@ TEST(TextSource, GivesWhatIsThereOfACutInput) {
 
 TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
   const std::string bytes = Gzip("abc") + Gzip("def") + std::string(600, '\0');
-  PiecedText source(Decompress(std::as_bytes(std::span(bytes)), CompressedFormat::kGzip), bytes.size());
+  PiecedText source(Decompressed(bytes, CompressedFormat::kGzip), bytes.size());
   source.Extend(SIZE_MAX);
   EXPECT_EQ(source.text(), "abcdef");
   EXPECT_LT(source.end().damaged_at, 0);
@@ -95,7 +94,7 @@ TEST(TextSource, TakesBytesBehindTheLastMemberForPadding) {
 TEST(TextSource, LimitsWhatItDecompressesAhead) {
   const std::string zeros(64 << 20, ' ');
   const std::string bytes = Zstd(zeros);
-  PiecedText source(Decompress(std::as_bytes(std::span(bytes)), CompressedFormat::kZstd), bytes.size());
+  PiecedText source(Decompressed(bytes, CompressedFormat::kZstd), bytes.size());
   size_t pieces = 0;
   while (source.WorkAhead())
     ++pieces;
