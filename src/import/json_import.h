@@ -32,9 +32,7 @@ class JsonImport {
     scanner_.Forget();
     if (++rows_ % 1024 != 0) return true;
     if (options_.on_progress) options_.on_progress(text_->bytes_read(), text_->total_bytes());
-    const uint64_t bytes = scanner_.memory_bytes() + builder_->memory_bytes() + waiting;
-    is_over_limit_ = options_.max_memory != 0 && bytes > options_.max_memory;
-    return !is_over_limit_;
+    return HasRoom(waiting);
   }
   // The next CountRow looks at the memory.
   bool is_due() const { return options_.max_memory != 0 && rows_ % 1024 == 1023; }
@@ -59,14 +57,15 @@ class JsonImport {
     JsonValue value;
     return scanner_.ReadValue(&value);
   }
-  // Likewise, and keeps it as metadata.
+  // Likewise, and keeps it as metadata. False also over the limit of memory.
   bool KeepAsMetadata(const JsonValue& key) {
     JsonValue value;
     if (!scanner_.ReadValue(&value)) return false;
     std::string json;
     AppendCleanJson(&json, value);
     builder_->AddMetadata(DecodedText(key), json);
-    return true;
+    scanner_.Forget();
+    return HasRoom(0);
   }
 
   // The answer of the importer, when `whole` is what the walk of the document answered.
@@ -77,6 +76,12 @@ class JsonImport {
   }
 
  private:
+  bool HasRoom(uint64_t waiting) {
+    const uint64_t bytes = scanner_.memory_bytes() + builder_->memory_bytes() + waiting;
+    is_over_limit_ = options_.max_memory != 0 && bytes > options_.max_memory;
+    return !is_over_limit_;
+  }
+
   TextSource* text_;
   DocumentScanner scanner_;
   const ImportOptions& options_;

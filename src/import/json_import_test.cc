@@ -110,6 +110,21 @@ TEST_P(JsonFormat, StopsWithinAValueAtTheMemoryLimit) {
   EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit");
 }
 
+TEST(JsonMetadata, StopsAtTheMemoryLimit) {
+  std::string members;
+  for (int i = 0; i < 300'000; ++i)
+    members += ", \"member " + std::to_string(i) + "\": " + std::to_string(i);
+  for (const Format& format : kFormats) {
+    if (format.begin[0] != '{') continue;
+    const std::string text =
+        Zstd(format.begin + format.row + format.end.substr(0, format.end.size() - 1) + members + "}");
+    const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "text", {.max_memory = 8'000'000});
+    ASSERT_TRUE(trace.ok()) << format.name << trace.error().message;
+    EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit") << format.name;
+    EXPECT_GT(trace.value().metadata().size(), 1'000u) << format.name;
+  }
+}
+
 TEST_P(JsonFormat, RefusesBracketsThatNeverClose) {
   const std::string text = GetParam().begin + std::string(5'000'000, '[');
   const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "text");
