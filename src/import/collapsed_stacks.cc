@@ -116,7 +116,10 @@ class FrameTree {
     return depth < kDeepest;
   }
 
-  uint64_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + child_of_.size() * 40; }
+  // With the rows that the nodes will be.
+  uint64_t memory_bytes() const {
+    return nodes_.capacity() * sizeof(Node) + child_of_.bucket_count() * kBucketBytes + nodes_.size() * sizeof(SpanRow);
+  }
 
   // Every node as a span of `track`, callers before callees.
   void AddSpans(TrackId track) {
@@ -151,6 +154,7 @@ class FrameTree {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint64_t kBucketBytes = 24;  // of child_of_
   struct Node {
     StringId name = StringId::kEmpty;
     uint32_t caller = kNone, first_child = kNone, last_child = kNone, sibling = kNone;

@@ -99,7 +99,8 @@ class ExecutionTraceDocument {
     node.span.category = builder_->Intern(node.scope == kUserScope ? "user_annotation" : "cpu_op");
     if (!extra_.empty()) node.span.extra = builder_->Intern(extra_);
     extra_.clear();
-    return json_.CountRow(json_.is_due() ? nodes_.capacity() * sizeof(Node) : 0);
+    tensors_ += node.tensors.size();
+    return json_.CountRow(json_.is_due() ? waiting_bytes() : 0);
   }
 
   // {"values": ..., "shapes": ...} of 1.1, or the members "inputs", "input_shapes", ... of 1.0.
@@ -201,6 +202,11 @@ class ExecutionTraceDocument {
     AppendCleanJson(&extra_, value);
   }
 
+  // Nodes, and the rows that they will be.
+  uint64_t waiting_bytes() const {
+    return nodes_.capacity() * sizeof(Node) + nodes_.size() * sizeof(SpanRow) + 2 * tensors_ * sizeof(TensorRow);
+  }
+
   // Opens and closes the spans of each thread in the order of their ids.
   void SetTimes() {
     struct Thread {
@@ -273,6 +279,7 @@ class ExecutionTraceDocument {
   TraceBuilder* builder_;
   int64_t pid_ = 0;
   std::vector<Node> nodes_;
+  uint64_t tensors_ = 0;  // of all nodes
   std::vector<JsonMember> members_;
   std::set<std::string, std::less<>> schemas_;
   std::string extra_;

@@ -46,6 +46,7 @@ TEST(CompressedImport, KeepsWhatTheLimitHasRoomFor) {
                                     [&](StringId kind) { return trace.value().text(kind) == "over_memory_limit"; }),
               1);
     EXPECT_GT(trace.value().spans().size(), 0u);
+    EXPECT_LE(trace.value().memory_bytes(), text.size() / 3);
     EXPECT_LT(trace.value().spans().size(), 50'000u);
   }
 }

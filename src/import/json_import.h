@@ -27,15 +27,20 @@ class JsonImport {
   uint64_t rows() const { return rows_; }
 
   // One more row was read whole; its slices end. False: over the limit of memory, which stops the walk. `waiting`:
-  // bytes that the importer holds itself.
+  // bytes that the importer holds itself, and those that its rows will take in the builder.
   bool CountRow(uint64_t waiting = 0) {
+    ++rows_;
+    return CountItem(waiting);
+  }
+  // Likewise something that is no row but is kept.
+  bool CountItem(uint64_t waiting = 0) {
     scanner_.Forget();
-    if (++rows_ % 1024 != 0) return true;
+    if (++items_ % 1024 != 0) return true;
     if (options_.on_progress) options_.on_progress(text_->bytes_read(), text_->total_bytes());
     return HasRoom(waiting);
   }
-  // The next CountRow looks at the memory.
-  bool is_due() const { return options_.max_memory != 0 && rows_ % 1024 == 1023; }
+  // The next CountRow or CountItem looks at the memory.
+  bool is_due() const { return options_.max_memory != 0 && items_ % 1024 == 1023; }
 
   void BadValue(const JsonValue& value) { builder_->AddProblem("bad_value", OffsetOf(value)); }
   int64_t OffsetOf(const JsonValue& value) const { return static_cast<int64_t>(scanner_.OffsetOf(value.text)); }
@@ -86,7 +91,7 @@ class JsonImport {
   DocumentScanner scanner_;
   const ImportOptions& options_;
   TraceBuilder* builder_;
-  uint64_t rows_ = 0;
+  uint64_t rows_ = 0, items_ = 0;
   bool is_over_limit_ = false;
 };
 

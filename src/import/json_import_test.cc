@@ -61,6 +61,7 @@ TEST_P(JsonFormat, StopsAtTheMemoryLimit) {
   EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit");
   EXPECT_GT(trace.value().info().recorded, 1000u);
   EXPECT_LT(trace.value().info().recorded, 100'000u);
+  EXPECT_LE(trace.value().memory_bytes(), 2'000'000u) << "what waits is counted as what it will be";
 }
 
 // A small member is decompressed at once, so one of all would lie in memory as a whole.
@@ -122,6 +123,19 @@ TEST(JsonMetadata, StopsAtTheMemoryLimit) {
     ASSERT_TRUE(trace.ok()) << format.name << trace.error().message;
     EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit") << format.name;
     EXPECT_GT(trace.value().metadata().size(), 1'000u) << format.name;
+  }
+}
+
+TEST(MegEngineGraph, OfOperatorsThatNeverRanStopsAtTheMemoryLimit) {
+  for (const char* part : {R"({"graph_exec": {"operator": {)", R"({"profiler": {"opr_footprint": {)"}) {
+    std::string text = part;
+    for (int i = 0; i < 300'000; ++i)
+      text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":{}";
+    text += "}}}";
+    const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "text", {.max_memory = 16'000'000});
+    ASSERT_TRUE(trace.ok()) << trace.error().message;
+    EXPECT_EQ(trace.value().info().format, "megengine-graph-profile");
+    EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "over_memory_limit") << part;
   }
 }
 

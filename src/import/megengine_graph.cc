@@ -85,7 +85,8 @@ class GraphProfile {
                          {"in_shapes", &print.in_shapes},
                          {"out_shapes", &print.out_shapes},
                          {"in_layouts", &print.in_layouts},
-                         {"param", &print.param}});
+                         {"param", &print.param}}) &&
+               json_.CountItem(waiting_bytes());
       });
     }
     return json_.KeepAsMetadata(part);
@@ -96,7 +97,7 @@ class GraphProfile {
       Entry entry{.id = id, .place = place, .start = {}, .kern = {}, .end = {}, .is_device = is_device};
       if (!ReadInto({{"start", &entry.start}, {"kern", &entry.kern}, {"end", &entry.end}})) return false;
       entries_.push_back(entry);
-      return json_.CountRow(entries_.capacity() * sizeof(Entry));
+      return json_.CountRow(waiting_bytes());
     });
   }
 
@@ -127,10 +128,13 @@ class GraphProfile {
       if (part.text == "operator") {
         return ForEachMember([&](const JsonValue& id) {
           Operator& opr = operators_[id.text];
-          return ReadInto({{"name", &opr.name}, {"type", &opr.type}, {"input", &opr.input}, {"output", &opr.output}});
+          return ReadInto({{"name", &opr.name}, {"type", &opr.type}, {"input", &opr.input}, {"output", &opr.output}}) &&
+                 json_.CountItem(waiting_bytes());
         });
       }
-      if (part.text == "var") return ForEachMember([&](const JsonValue& id) { return ReadVariable(id); });
+      if (part.text == "var") {
+        return ForEachMember([&](const JsonValue& id) { return ReadVariable(id) && json_.CountItem(waiting_bytes()); });
+      }
       return json_.Skip();
     });
   }
@@ -150,6 +154,15 @@ class GraphProfile {
       }
     }
     return true;
+  }
+
+  // Entries with the rows that they will be, and what they refer to; a node of a map has about so much beside its
+  // value.
+  uint64_t waiting_bytes() const {
+    constexpr uint64_t kNode = 48;
+    return entries_.capacity() * sizeof(Entry) + entries_.size() * sizeof(SpanRow) +
+           operators_.size() * (sizeof(Operator) + kNode) + footprints_.size() * (sizeof(Footprint) + kNode) +
+           dtypes_.size() * (sizeof(JsonValue) + kNode);
   }
 
   TrackId TrackOf(const Entry& entry) {

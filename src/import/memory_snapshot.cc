@@ -99,6 +99,8 @@ uint64_t MemorySnapshotTables::memory_bytes() const {
   for (const auto& [number, device] : devices_) {
     bytes += sizeof(Device) + device.actions.capacity() * sizeof(Action) + device.pieces.capacity() * sizeof(Piece) +
              device.annotations.capacity() * sizeof(Annotation);
+    bytes += device.actions.size() * (sizeof(AllocationRow) + sizeof(InstantRow) + sizeof(Totals)) +
+             device.pieces.size() * sizeof(InstantRow) + device.annotations.size() * sizeof(SpanRow);
   }
   return bytes;
 }

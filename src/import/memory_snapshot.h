@@ -80,7 +80,7 @@ class MemorySnapshotTables {
   void AddBlock(const SnapshotBlock& row);
   void AddAction(const SnapshotAction& row);  // those of one device in their order
   void AddAnnotation(const SnapshotAnnotation& row);
-  // Bytes that wait for Finish beside what the builder holds, for a memory limit.
+  // Bytes that wait for Finish and those that they will be in the builder, beside what it holds, for a memory limit.
   uint64_t memory_bytes() const;
   // Adds all rows. Call once, after the last row; sets info().epoch_ns and info().recorded.
   void Finish();

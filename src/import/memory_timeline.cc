@@ -79,7 +79,7 @@ class TimelineDocument {
       JsonValue value;
       if (!scanner_.ReadValue(&value)) return false;
       numbers->push_back(Whole(value));
-      return true;
+      return json_.CountItem(numbers->capacity() * sizeof(int64_t));
     });
   }
 
@@ -108,7 +108,8 @@ class TimelineDocument {
     }
     const int64_t category = numbers_[3] < 0 || numbers_[3] >= int64_t{kCategories} ? kCategories - 1 : numbers_[3];
     rows_.push_back({numbers_[0], numbers_[2], static_cast<uint8_t>(numbers_[1]), static_cast<uint8_t>(category)});
-    return json_.CountRow(rows_.capacity() * sizeof(Row));
+    constexpr uint64_t kLater = sizeof(AllocationRow) + sizeof(InstantRow) + sizeof(CounterRow);
+    return json_.CountRow(rows_.capacity() * sizeof(Row) + rows_.size() * kLater);
   }
 
   bool ReadTimes() { return ReadNumbers(&times_); }
