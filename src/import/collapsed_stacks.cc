@@ -34,7 +34,7 @@ namespace {
 constexpr size_t kDeepest = 60'000;    // depths of spans are 16-bit numbers
 constexpr uint64_t kMost = kLatestNs;  // of all counts
 constexpr int kLinesLookedAt = 32;
-constexpr size_t kLookedAt = size_t{1} << 20;
+constexpr size_t kLookedAt = size_t{1} << 20;  // decides whether stacks are differential
 
 struct StackLine {
   std::string_view frames;
@@ -154,7 +154,8 @@ class FrameTree {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint64_t kBucketBytes = 24;  // of child_of_
+  using NodeTable = tsl::robin_map<uint64_t, uint32_t, MixedHash>;
+  static constexpr uint64_t kBucketBytes = sizeof(NodeTable::value_type) + 8;  // the pair, its hash and distance
   struct Node {
     StringId name = StringId::kEmpty;
     uint32_t caller = kNone, first_child = kNone, last_child = kNone, sibling = kNone;
@@ -187,7 +188,7 @@ class FrameTree {
 
   TraceBuilder* builder_;
   std::vector<Node> nodes_;  // 0: the root, no frame
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> child_of_;
+  NodeTable child_of_;
 };
 
 }  // namespace

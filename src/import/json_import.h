@@ -24,7 +24,6 @@ class JsonImport {
   }
 
   DocumentScanner& scanner() { return scanner_; }
-  uint64_t rows() const { return rows_; }
 
   // One more row was read whole; its slices end. False: over the limit of memory, which stops the walk. `waiting`:
   // bytes that the importer holds itself, and those that its rows will take in the builder.
