@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/surface.h"
+#include "cli/command_line.h"
 
 namespace opscope {
 namespace {
@@ -15,16 +15,20 @@ std::string Joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
-std::string AllNames(const std::vector<OptionFacts>& options) {
+std::string AllNames(const std::vector<Option>& options) {
   std::string text;
-  for (const OptionFacts& option : options)
+  for (const Option& option : options)
     text += (text.empty() ? "" : " ") + Joined(option.names, " ");
   return text;
 }
 
-std::string AllVerbs(const SurfaceFacts& surface) {
+std::string OperandChoices(const Verb& verb) {
+  return verb.operand() == nullptr ? "" : Joined(verb.operand()->choices, " ");
+}
+
+std::string AllVerbs(const CommandLine& line) {
   std::string text;
-  for (const VerbFacts& verb : surface.verbs)
+  for (const Verb& verb : line.verbs)
     text += (text.empty() ? "" : " ") + Joined(verb.names, " ");
   return text;
 }
@@ -38,20 +42,20 @@ std::string Quoted(const std::string& text) {
 }
 
 // An empty answer makes bash complete file names (complete -o default).
-std::string BashScript(const SurfaceFacts& surface) {
+std::string BashScript(const CommandLine& line) {
   std::string cases, words;
-  for (const VerbFacts& verb : surface.verbs) {
+  for (const Verb& verb : line.verbs) {
     const std::string names = Joined(verb.names, "|");
-    for (const OptionFacts& option : verb.options) {
-      if (option.value.empty()) continue;
+    for (const Option& option : verb.OptionsWithDashes()) {
+      if (option.is_flag()) continue;
       for (const std::string& verb_name : verb.names) {
         for (const std::string& name : option.names)
           cases += (cases.ends_with('\n') || cases.empty() ? "    " : "|") + verb_name + ":" + name;
       }
       cases += ") choices=" + Quoted(Joined(option.choices, " ")) + "; is_value=1 ;;\n";
     }
-    words += "    " + names + ") options=" + Quoted(AllNames(verb.options)) +
-             "; operands=" + Quoted(Joined(verb.operand_choices, " ")) + " ;;\n";
+    words += "    " + names + ") options=" + Quoted(AllNames(verb.OptionsWithDashes())) +
+             "; operands=" + Quoted(OperandChoices(verb)) + " ;;\n";
   }
   return "# bash completion for opscope; made by: opscope completion bash\n"
          "_opscope() {\n"
@@ -63,7 +67,7 @@ std::string BashScript(const SurfaceFacts& surface) {
          "  COMPREPLY=()\n"
          "  if [[ -z $verb ]]; then\n"
          "    COMPREPLY=($(compgen -W " +
-         Quoted(AllVerbs(surface) + " " + AllNames(surface.options)) +
+         Quoted(AllVerbs(line) + " " + AllNames(OptionsOfEveryVerb())) +
          " -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
@@ -94,33 +98,33 @@ std::string ZshText(const std::string& text) {
   return escaped;
 }
 
-std::string ZshOption(const OptionFacts& option) {
+std::string ZshOption(const Option& option) {
   std::string text;
   const std::string action = option.choices.empty() ? "_files" : "(" + Joined(option.choices, " ") + ")";
   for (const std::string& name : option.names) {
     std::string spec = "*" + name + "[" + ZshText(option.description) + "]";
-    if (!option.value.empty()) spec += ":" + ZshText(option.value) + ":" + action;
+    if (!option.is_flag()) spec += ":" + ZshText(option.value_name()) + ":" + action;
     text += " \\\n        " + Quoted(spec);
   }
   return text;
 }
 
-std::string ZshScript(const SurfaceFacts& surface) {
+std::string ZshScript(const CommandLine& line) {
   std::string verbs, cases, options;
-  for (const VerbFacts& verb : surface.verbs) {
+  for (const Verb& verb : line.verbs) {
     for (const std::string& name : verb.names)
       verbs += "    " + Quoted(name + ":" + ZshText(verb.description)) + "\n";
     cases += "    " + Joined(verb.names, "|") + ")\n      _arguments -s";
-    for (const OptionFacts& option : verb.options)
+    for (const Option& option : verb.OptionsWithDashes())
       cases += ZshOption(option);
-    if (!verb.operand_choices.empty()) {
-      cases += " \\\n        " + Quoted("*: :(" + Joined(verb.operand_choices, " ") + ")");
-    } else if (!verb.operands.empty()) {
+    if (!OperandChoices(verb).empty()) {
+      cases += " \\\n        " + Quoted("*: :(" + OperandChoices(verb) + ")");
+    } else if (verb.operand() != nullptr) {
       cases += " \\\n        '*:file:_files'";
     }
     cases += " ;;\n";
   }
-  for (const OptionFacts& option : surface.options)
+  for (const Option& option : OptionsOfEveryVerb())
     options += ZshOption(option);
   return "#compdef opscope opscope-native\n"
          "# zsh completion for opscope; made by: opscope completion zsh\n"
@@ -146,30 +150,30 @@ std::string ZshScript(const SurfaceFacts& surface) {
          "if [[ $funcstack[1] = _opscope ]]; then _opscope \"$@\"; else compdef _opscope opscope opscope-native; fi\n";
 }
 
-std::string FishOption(const std::string& condition, const OptionFacts& option) {
+std::string FishOption(const std::string& condition, const Option& option) {
   std::string line = "complete -c opscope -n " + Quoted(condition);
   for (const std::string& name : option.names)
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (!option.choices.empty()) {
     line += " -x -a " + Quoted(Joined(option.choices, " "));
-  } else if (!option.value.empty()) {
+  } else if (!option.is_flag()) {
     line += " -r";
   }
   return line + " -d " + Quoted(option.description) + "\n";
 }
 
-std::string FishScript(const SurfaceFacts& surface) {
+std::string FishScript(const CommandLine& line) {
   std::string script = "# fish completion for opscope; made by: opscope completion fish\n";
-  for (const OptionFacts& option : surface.options)
+  for (const Option& option : OptionsOfEveryVerb())
     script += FishOption("__fish_use_subcommand", option);
-  for (const VerbFacts& verb : surface.verbs) {
+  for (const Verb& verb : line.verbs) {
     for (const std::string& name : verb.names)
       script += "complete -c opscope -f -n __fish_use_subcommand -a " + name + " -d " + Quoted(verb.description) + "\n";
     const std::string seen = "__fish_seen_subcommand_from " + Joined(verb.names, " ");
-    for (const OptionFacts& option : verb.options)
+    for (const Option& option : verb.OptionsWithDashes())
       script += FishOption(seen, option);
-    if (!verb.operand_choices.empty()) {
-      script += "complete -c opscope -f -n " + Quoted(seen) + " -a " + Quoted(Joined(verb.operand_choices, " ")) + "\n";
+    if (!OperandChoices(verb).empty()) {
+      script += "complete -c opscope -f -n " + Quoted(seen) + " -a " + Quoted(OperandChoices(verb)) + "\n";
     }
   }
   return script;
@@ -177,9 +181,9 @@ std::string FishScript(const SurfaceFacts& surface) {
 
 }  // namespace
 
-std::string CompletionScript(const SurfaceFacts& surface, const std::string& shell) {
-  if (shell == "bash") return BashScript(surface);
-  return shell == "zsh" ? ZshScript(surface) : FishScript(surface);
+std::string CompletionScript(const CommandLine& line, const std::string& shell) {
+  if (shell == "bash") return BashScript(line);
+  return shell == "zsh" ? ZshScript(line) : FishScript(line);
 }
 
 }  // namespace opscope

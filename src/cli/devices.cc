@@ -20,11 +20,11 @@ int PrintDevices(const Trace& trace, const RowVerb& verb) {
 
 }  // namespace
 
-Verb AddDevicesVerb(CLI::App* root) {
-  return AddRowVerb(root, {.name = "devices",
-                           .description = "how busy the devices and their streams were",
-                           .sort_help = "a JSON field such as busy_ns (default: by device and stream)",
-                           .print = PrintDevices});
+Verb DevicesVerb() {
+  return MakeRowVerb({.name = "devices",
+                      .description = "how busy the devices and their streams were",
+                      .sort_help = "a JSON field such as busy_ns (default: by device and stream)",
+                      .print = PrintDevices});
 }
 
 }  // namespace opscope

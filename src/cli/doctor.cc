@@ -19,13 +19,13 @@ int RunDoctor(bool json, const AskHost& ask_host) {
 
 }  // namespace
 
-Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host) {
+Verb DoctorVerb(const AskHost& ask_host) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* app = root->add_subcommand("doctor", "what on this machine can be profiled, and what is missing");
-  app->set_version_flag("--version", kVersionText);
-  app->footer("Exit codes: 0 all that is installed can be profiled, 3 something that is installed cannot.");
-  app->add_flag("--json", options->json, "JSON on standard output");
-  return {app, [options, ask_host] { return RunDoctor(options->json, ask_host); }};
+  return {.names = {"doctor"},
+          .description = "what on this machine can be profiled, and what is missing",
+          .footer = "Exit codes: 0 all that is installed can be profiled, 3 something that is installed cannot.",
+          .run = [options, ask_host] { return RunDoctor(options->json, ask_host); },
+          .options = {{.names = {"--json"}, .target = &options->json, .description = "JSON on standard output"}}};
 }
 
 }  // namespace opscope

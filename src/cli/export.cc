@@ -25,28 +25,28 @@ int RunExport(const std::string& verb, ExportVerbOptions& options) {
                          [&](const Trace& trace, const std::string&) { return WriteTrace(trace, options.output); });
 }
 
-std::shared_ptr<ExportVerbOptions> AddExportOptions(CLI::App* app) {
+std::shared_ptr<ExportVerbOptions> AddExportOptions(Verb* verb) {
   auto options = std::make_shared<ExportVerbOptions>();
-  AddCommonOptions(app, &options->common);
-  app->get_option("FILE")->expected(1);
-  AddOutputOptions(app, &options->output);
-  AddSelectionOptions(app, &options->selection);
+  AddCommonOptions(verb, &options->common, InputFiles::kOne);
+  AddOutputOptions(verb, &options->output);
+  AddSelectionOptions(verb, &options->selection);
+  verb->run = [options, name = verb->names.front()] { return RunExport(name, *options); };
   return options;
 }
 
 }  // namespace
 
-Verb AddExportVerb(CLI::App* root) {
-  CLI::App* app = root->add_subcommand("export", "the trace in another format");
-  auto options = AddExportOptions(app);
-  AddFormatOptions(app, &options->output)->required();
-  return {app, [options] { return RunExport("export", *options); }};
+Verb ExportVerb() {
+  Verb verb{.names = {"export"}, .description = "the trace in another format"};
+  const auto options = AddExportOptions(&verb);
+  AddFormatOptions(&verb, &options->output, true);
+  return verb;
 }
 
-Verb AddConvertVerb(CLI::App* root) {
-  CLI::App* app = root->add_subcommand("convert", "any input as .opscope");
-  auto options = AddExportOptions(app);
-  return {app, [options] { return RunExport("convert", *options); }};
+Verb ConvertVerb() {
+  Verb verb{.names = {"convert"}, .description = "any input as .opscope"};
+  AddExportOptions(&verb);
+  return verb;
 }
 
 }  // namespace opscope

@@ -58,27 +58,34 @@ int RunFlame(FlameOptions* options) {
 
 }  // namespace
 
-Verb AddFlameVerb(CLI::App* root) {
+Verb FlameVerb() {
   auto options = std::make_shared<FlameOptions>();
-  CLI::App* app = root->add_subcommand("flame", "a flame graph: what called what, and what it took");
-  AddCommonOptions(app, &options->common);
-  app->get_option("FILE")->expected(1);
-  app->add_option(
-         "-o,--output", options->output,
-         "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); any other name, or - for standard "
-         "output: folded stacks, for flamegraph.pl and others")
-      ->capture_default_str();
-  app->add_option("--metric", options->metric, "time, device_time, memory, flops or count")
-      ->check(CLI::IsMember({"time", "device_time", "memory", "flops", "count"}))
-      ->capture_default_str();
-  app->add_option("--title", options->title, "of the graph (default: the file and the metric)");
-  app->add_option("--width", options->width, "of the graph, in pixels")
-      ->check(CLI::Range(200.0, 20000.0))
-      ->capture_default_str();
-  app->add_flag("--merge-threads", options->merge_threads, "what several threads did alike is one path");
-  app->add_flag("--inverted", options->inverted, "the root above, as an icicle");
-  AddSelectionOptions(app, &options->selection);
-  return {app, [options] { return RunFlame(options.get()); }};
+  Verb verb{.names = {"flame"}, .description = "a flame graph: what called what, and what it took", .run = [options] {
+              return RunFlame(options.get());
+            }};
+  AddCommonOptions(&verb, &options->common, InputFiles::kOne);
+  verb.Add({.names = {"-o", "--output"},
+            .target = &options->output,
+            .description = "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); any other name, or - "
+                           "for standard output: folded stacks, for flamegraph.pl and others"});
+  verb.Add({.names = {"--metric"},
+            .target = &options->metric,
+            .description = "time, device_time, memory, flops or count",
+            .choices = {"time", "device_time", "memory", "flops", "count"}});
+  verb.Add({.names = {"--title"},
+            .target = &options->title,
+            .description = "of the graph (default: the file and the metric)"});
+  verb.Add({.names = {"--width"},
+            .target = &options->width,
+            .description = "of the graph, in pixels",
+            .least = 200,
+            .most = 20000});
+  verb.Add({.names = {"--merge-threads"},
+            .target = &options->merge_threads,
+            .description = "what several threads did alike is one path"});
+  verb.Add({.names = {"--inverted"}, .target = &options->inverted, .description = "the root above, as an icicle"});
+  AddSelectionOptions(&verb, &options->selection);
+  return verb;
 }
 
 }  // namespace opscope

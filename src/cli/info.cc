@@ -35,13 +35,15 @@ int RunInfo(const InfoOptions& info) {
 
 }  // namespace
 
-Verb AddInfoVerb(CLI::App* root) {
+Verb InfoVerb() {
   auto options = std::make_shared<InfoOptions>();
-  CLI::App* app = root->add_subcommand("info", "format, counts, recording options and problems of a file");
-  AddCommonOptions(app, &options->common);
-  AddFormOptions(app, &options->common);
-  AddSelectionOptions(app, &options->selection);
-  return {app, [options] { return RunInfo(*options); }};
+  Verb verb{.names = {"info"},
+            .description = "format, counts, recording options and problems of a file",
+            .run = [options] { return RunInfo(*options); }};
+  AddCommonOptions(&verb, &options->common);
+  AddFormOptions(&verb, &options->common);
+  AddSelectionOptions(&verb, &options->selection);
+  return verb;
 }
 
 }  // namespace opscope

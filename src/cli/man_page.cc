@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/surface.h"
+#include "cli/command_line.h"
 
 namespace opscope {
 namespace {
@@ -47,74 +47,78 @@ std::string Sentence(std::string text) {
   return text + (text.ends_with('.') ? "" : ".");
 }
 
-std::string ValueOf(const OptionFacts& option) {
-  if (option.choices.empty()) return option.value;
+std::string ValueOf(const Option& option) {
+  if (option.choices.empty()) return option.value_name();
   std::string text;
   for (const std::string& choice : option.choices)
     text += (text.empty() ? "" : "|") + choice;
   return text;
 }
 
-std::string Entry(const OptionFacts& option) {
+std::string Entry(const Option& option) {
   std::string text = ".TP\n";
   bool is_first = true;
   for (const std::string& name : option.names) {
     text += (is_first ? "\\fB" : ", \\fB") + Roff(name) + "\\fR";
     is_first = false;
   }
-  if (!option.value.empty()) text += " \\fI" + Roff(ValueOf(option)) + "\\fR";
+  if (!option.is_flag()) text += " \\fI" + Roff(ValueOf(option)) + "\\fR";
   return text + "\n" + Roff(Sentence(option.description)) + "\n";
 }
 
-bool IsIn(const OptionFacts& option, const VerbFacts& verb) {
-  return std::any_of(verb.options.begin(), verb.options.end(), [&](const OptionFacts& other) {
+bool IsAmong(const std::vector<Option>& options, const Option& option) {
+  return std::any_of(options.begin(), options.end(), [&](const Option& other) {
     return other.names == option.names && other.description == option.description;
   });
 }
 
 // Options that most verbs have are told once.
-std::vector<OptionFacts> CommonOptionsOf(const SurfaceFacts& surface) {
-  std::vector<OptionFacts> common;
-  for (const OptionFacts& option : surface.verbs.front().options) {
-    const auto verbs = std::count_if(surface.verbs.begin(), surface.verbs.end(),
-                                     [&](const VerbFacts& verb) { return IsIn(option, verb); });
-    if (static_cast<size_t>(verbs) * 2 > surface.verbs.size()) common.push_back(option);
+std::vector<Option> CommonOptionsOf(const CommandLine& line) {
+  std::vector<Option> common;
+  for (const Option& option : line.verbs.front().OptionsWithDashes()) {
+    const auto verbs = std::count_if(line.verbs.begin(), line.verbs.end(),
+                                     [&](const Verb& verb) { return IsAmong(verb.OptionsWithDashes(), option); });
+    if (static_cast<size_t>(verbs) * 2 > line.verbs.size()) common.push_back(option);
   }
   return common;
 }
 
-std::string VerbSection(const VerbFacts& verb, const std::vector<OptionFacts>& common) {
+std::string OperandOf(const Verb& verb) {
+  const Option* operand = verb.operand();
+  if (operand == nullptr) return "";
+  const bool is_repeatable = std::holds_alternative<std::vector<std::string>*>(operand->target) && !operand->is_single;
+  return " " + Roff(operand->names.front()) + (is_repeatable ? "..." : "");
+}
+
+std::string VerbSection(const Verb& verb, const std::vector<Option>& common) {
   std::string text = ".SS \"" + Roff(verb.names[0]);
   for (size_t i = 1; i < verb.names.size(); ++i)
     text += ", " + Roff(verb.names[i]);
-  text += (verb.operands.empty() ? "" : " " + Roff(verb.operands)) + "\"\n" + Roff(Sentence(verb.description)) + "\n";
-  for (const OptionFacts& option : verb.options) {
-    const bool is_common = std::any_of(common.begin(), common.end(), [&](const OptionFacts& other) {
-      return other.names == option.names && other.description == option.description;
-    });
-    if (!is_common) text += Entry(option);
+  text += OperandOf(verb) + "\"\n" + Roff(Sentence(verb.description)) + "\n";
+  for (const Option& option : verb.OptionsWithDashes()) {
+    if (!IsAmong(common, option)) text += Entry(option);
   }
   return text + (verb.footer.empty() ? "" : ".PP\n" + Roff(verb.footer) + "\n");
 }
 
 }  // namespace
 
-std::string ManPage(const SurfaceFacts& surface, const std::string& version) {
-  const std::vector<OptionFacts> common = CommonOptionsOf(surface);
+std::string ManPage(const CommandLine& line, const std::string& version) {
+  const std::vector<Option> common = CommonOptionsOf(line);
   std::string page =
       ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.SH NAME\nopscope \\- " +
-      Roff(surface.description) +
+      Roff(line.description) +
       "\n.SH SYNOPSIS\n\\fBopscope\\fR \\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
       ".SH DESCRIPTION\nReads traces, whoever wrote them, and answers questions about them. The format of "
       "a file is found by its content; gzip and zstd are transparent; \\fB\\-\\fR is standard input. "
       "Tables are for people; with \\fB\\-\\-json\\fR or \\fB\\-\\-csv\\fR times are integer "
       "nanoseconds and sizes bytes.\n.SH VERBS\n";
-  for (const VerbFacts& verb : surface.verbs)
+  for (const Verb& verb : line.verbs)
     page += VerbSection(verb, common);
   page += ".SH \"COMMON OPTIONS\"\n";
-  for (const OptionFacts& option : common)
+  for (const Option& option : common)
     page += Entry(option);
-  page += ".SH \"EXIT STATUS\"\n" + Roff(surface.footer) + "\n.SH ENVIRONMENT\n";
+  page += ".SH \"EXIT STATUS\"\n" + Roff(line.footer) + "\n.SH ENVIRONMENT\n";
   for (const auto& [name, meaning] : kEnvironment)
     page += std::string(".TP\n\\fB") + Roff(name) + "\\fR\n" + Roff(meaning) + "\n";
   page += ".SH EXAMPLES\n";

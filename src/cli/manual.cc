@@ -3,27 +3,32 @@
 #include <memory>
 #include <string>
 
-#include "cli/surface.h"
+#include "cli/command_line.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 
 namespace opscope {
 
-Verb AddCompletionVerb(CLI::App* root) {
+Verb CompletionVerb(const CommandLine* command_line) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* app = root->add_subcommand("completion", "a script that makes a shell complete opscope's command line");
-  app->set_version_flag("--version", kVersionText);
-  app->add_option("SHELL", *shell, "which shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app->footer(
-      "bash: eval \"$(opscope completion bash)\"; zsh: the same with zsh, after compinit; fish: opscope completion "
-      "fish | source.");
-  return {app, [root, shell] { return ExitFor(WriteStandardOutput(CompletionScript(SurfaceOf(*root), *shell))); }};
+  return {
+      .names = {"completion"},
+      .description = "a script that makes a shell complete opscope's command line",
+      .footer =
+          "bash: eval \"$(opscope completion bash)\"; zsh: the same with zsh, after compinit; fish: opscope "
+          "completion fish | source.",
+      .run = [command_line, shell] { return ExitFor(WriteStandardOutput(CompletionScript(*command_line, *shell))); },
+      .options = {{.names = {"SHELL"},
+                   .target = shell.get(),
+                   .description = "which shell",
+                   .choices = {"bash", "zsh", "fish"},
+                   .is_required = true}}};
 }
 
-Verb AddManVerb(CLI::App* root) {
-  CLI::App* app = root->add_subcommand("man", "the manual page, for: opscope man | man -l -");
-  app->set_version_flag("--version", kVersionText);
-  return {app, [root] { return ExitFor(WriteStandardOutput(ManPage(SurfaceOf(*root), kVersionText))); }};
+Verb ManVerb(const CommandLine* command_line) {
+  return {.names = {"man"}, .description = "the manual page, for: opscope man | man -l -", .run = [command_line] {
+            return ExitFor(WriteStandardOutput(ManPage(*command_line, kVersionText)));
+          }};
 }
 
 }  // namespace opscope

@@ -49,21 +49,23 @@ int RunMerge(const MergeVerbOptions& options) {
 
 }  // namespace
 
-Verb AddMergeVerb(CLI::App* root) {
+Verb MergeVerb() {
   auto options = std::make_shared<MergeVerbOptions>();
-  CLI::App* app = root->add_subcommand("merge", "several files as one: the ranks of a job, the processes of a machine");
-  AddCommonOptions(app, &options->common);
-  AddFormOptions(app, &options->common);
-  AddOutputOptions(app, &options->output);
-  AddFormatOptions(app, &options->output)->capture_default_str();
-  app->add_option("--sync", options->merge.sync_names, "spans that end at the same moment on all ranks, by name")
-      ->expected(1, -1)
-      ->allow_extra_args(false)
-      ->take_all();
-  app->add_option("--max-clock-difference", options->max_clock_difference_s,
-                  "seconds that two machines' clocks may differ (5)")
-      ->check(CLI::NonNegativeNumber);
-  return {app, [options] { return RunMerge(*options); }};
+  Verb verb{.names = {"merge"},
+            .description = "several files as one: the ranks of a job, the processes of a machine",
+            .run = [options] { return RunMerge(*options); }};
+  AddCommonOptions(&verb, &options->common);
+  AddFormOptions(&verb, &options->common);
+  AddOutputOptions(&verb, &options->output);
+  AddFormatOptions(&verb, &options->output, false);
+  verb.Add({.names = {"--sync"},
+            .target = &options->merge.sync_names,
+            .description = "spans that end at the same moment on all ranks, by name"});
+  verb.Add({.names = {"--max-clock-difference"},
+            .target = &options->max_clock_difference_s,
+            .description = "seconds that two machines' clocks may differ",
+            .least = 0});
+  return verb;
 }
 
 }  // namespace opscope

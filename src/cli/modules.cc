@@ -22,11 +22,11 @@ int PrintModules(const Trace& trace, const RowVerb& verb) {
 
 }  // namespace
 
-Verb AddModulesVerb(CLI::App* root) {
-  return AddRowVerb(root, {.name = "modules",
-                           .description = "what each torch.nn.Module took, forward and backward",
-                           .sort_help = "a JSON field such as forward_self_ns (default: as the program calls them)",
-                           .print = PrintModules});
+Verb ModulesVerb() {
+  return MakeRowVerb({.name = "modules",
+                      .description = "what each torch.nn.Module took, forward and backward",
+                      .sort_help = "a JSON field such as forward_self_ns (default: as the program calls them)",
+                      .print = PrintModules});
 }
 
 }  // namespace opscope

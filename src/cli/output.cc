@@ -11,22 +11,26 @@
 #include "opscope/export.h"
 
 namespace opscope {
-void AddOutputOptions(CLI::App* app, OutputOptions* options) {
-  app->add_option("-o,--output", options->path, "the file to write; - is standard output")->required();
+
+void AddOutputOptions(Verb* verb, OutputOptions* options) {
+  verb->Add({.names = {"-o", "--output"},
+             .target = &options->path,
+             .description = "the file to write; - is standard output",
+             .is_required = true});
 }
 
-CLI::Option* AddFormatOptions(CLI::App* app, OutputOptions* options) {
-  const std::vector<std::string> formats(ExportFormatNames().begin(), ExportFormatNames().end());
-  app->add_option("--table", options->table, "csv: which table of the trace")->capture_default_str();
-  app->add_flag("--merge-threads", options->merge_threads,
-                "collapsed, pprof: what several threads did alike is one path");
-  app->add_flag("--small", options->small, "as .gz: smaller, slower");
-  return app
-      ->add_option(
-          "--to", options->format,
-          "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv (one table) "
-          "or opscope; .gz and .zst by the name of the output")
-      ->check(CLI::IsMember(formats));
+void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
+  verb->Add({.names = {"--table"}, .target = &options->table, .description = "csv: which table of the trace"});
+  verb->Add({.names = {"--merge-threads"},
+             .target = &options->merge_threads,
+             .description = "collapsed, pprof: what several threads did alike is one path"});
+  verb->Add({.names = {"--small"}, .target = &options->small, .description = "as .gz: smaller, slower"});
+  verb->Add({.names = {"--to"},
+             .target = &options->format,
+             .description = "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
+                            "(one table) or opscope; .gz and .zst by the name of the output",
+             .choices = {ExportFormatNames().begin(), ExportFormatNames().end()},
+             .is_required = is_required});
 }
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {

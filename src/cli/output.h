@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/command_line.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -21,9 +21,9 @@ struct OutputOptions {
 };
 
 // -o
-void AddOutputOptions(CLI::App* app, OutputOptions* options);
+void AddOutputOptions(Verb* verb, OutputOptions* options);
 // --to, and what single formats can be told.
-CLI::Option* AddFormatOptions(CLI::App* app, OutputOptions* options);
+void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required);
 
 // Prints the error of a failure and gives the exit code.
 int WriteTrace(const Trace& trace, const OutputOptions& options);

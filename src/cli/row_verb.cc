@@ -6,21 +6,22 @@
 
 namespace opscope {
 
-Verb AddRowVerb(CLI::App* root, RowVerb given) {
-  auto verb = std::make_shared<RowVerb>(std::move(given));
+Verb MakeRowVerb(RowVerb given) {
+  auto row_verb = std::make_shared<RowVerb>(std::move(given));
   auto selection = std::make_shared<SelectionOptions>();
-  CLI::App* app = root->add_subcommand(verb->name, verb->description);
-  AddCommonOptions(app, &verb->common);
-  AddRowOptions(app, &verb->common, &verb->rows, verb->sort_help);
-  AddSelectionOptions(app, selection.get());
-  return {app, [verb, selection] {
-            Result<std::optional<SpanFilter>> filter = ReadSelection(*selection);
-            if (!filter.ok()) return UsageError(verb->name + ": " + filter.error().message);
-            verb->filter = std::move(filter).value();
-            return ForEachInput(
-                verb->common, [&](const Trace& trace, const std::string&) { return verb->print(trace, *verb); },
-                verb->common.is_for_people());
-          }};
+  Verb verb{.names = {row_verb->name}, .description = row_verb->description};
+  AddCommonOptions(&verb, &row_verb->common);
+  AddRowOptions(&verb, &row_verb->common, &row_verb->rows, row_verb->sort_help);
+  AddSelectionOptions(&verb, selection.get());
+  verb.run = [row_verb, selection] {
+    Result<std::optional<SpanFilter>> filter = ReadSelection(*selection);
+    if (!filter.ok()) return UsageError(row_verb->name + ": " + filter.error().message);
+    row_verb->filter = std::move(filter).value();
+    return ForEachInput(
+        row_verb->common, [&](const Trace& trace, const std::string&) { return row_verb->print(trace, *row_verb); },
+        row_verb->common.is_for_people());
+  };
+  return verb;
 }
 
 }  // namespace opscope

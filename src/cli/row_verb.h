@@ -26,6 +26,6 @@ struct RowVerb {
   std::optional<SpanFilter> filter = {};
 };
 
-Verb AddRowVerb(CLI::App* root, RowVerb verb);
+Verb MakeRowVerb(RowVerb verb);
 
 }  // namespace opscope

@@ -14,10 +14,13 @@ std::string WithBoldTitle(const std::string& table) {
 
 }  // namespace
 
-void AddRowOptions(CLI::App* app, CommonOptions* common, RowVerbOptions* options, const std::string& sort_help) {
-  AddFormOptions(app, common);
-  app->add_option("--sort", options->sort, sort_help);
-  app->add_option("--limit", options->limit, "print this many rows (default: all)")->check(CLI::PositiveNumber);
+void AddRowOptions(Verb* verb, CommonOptions* common, RowVerbOptions* options, const std::string& sort_help) {
+  AddFormOptions(verb, common);
+  verb->Add({.names = {"--sort"}, .target = &options->sort, .description = sort_help});
+  verb->Add({.names = {"--limit"},
+             .target = &options->limit,
+             .description = "print this many rows (default: all)",
+             .least = 1});
 }
 
 int PrintRows(const std::string& verb, const CommonOptions& common, const RowVerbOptions& options,

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,7 +20,7 @@ struct RowVerbOptions {
 };
 
 // `sort_help`: what may be sorted by, and what happens without.
-void AddRowOptions(CLI::App* app, CommonOptions* common, RowVerbOptions* options, const std::string& sort_help);
+void AddRowOptions(Verb* verb, CommonOptions* common, RowVerbOptions* options, const std::string& sort_help);
 
 // A result in each of its three forms.
 struct RowTexts {

@@ -39,13 +39,18 @@ Result<std::string> RangeCondition(std::string_view option, std::string_view fie
 
 }  // namespace
 
-void AddSelectionOptions(CLI::App* app, SelectionOptions* options) {
-  app->add_option("--where", options->where,
-                  "only spans for which this holds, such as \"name ~ conv and duration > 10us\"; several must all hold")
-      ->expected(1)
-      ->take_all();
-  app->add_option("--steps", options->steps, "only spans that begin within these steps: 3, 3..7, 3.. or ..7");
-  app->add_option("--time", options->time, "only spans that begin then, after the first begin: 10ms..20ms, 1s..");
+void AddSelectionOptions(Verb* verb, SelectionOptions* options) {
+  verb->Add(
+      {.names = {"--where"},
+       .target = &options->where,
+       .description =
+           "only spans for which this holds, such as \"name ~ conv and duration > 10us\"; several must all hold"});
+  verb->Add({.names = {"--steps"},
+             .target = &options->steps,
+             .description = "only spans that begin within these steps: 3, 3..7, 3.. or ..7"});
+  verb->Add({.names = {"--time"},
+             .target = &options->time,
+             .description = "only spans that begin then, after the first begin: 10ms..20ms, 1s.."});
 }
 
 Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options) {

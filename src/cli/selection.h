@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,7 +21,7 @@ struct SelectionOptions {
   std::string time;                // "10ms..20ms", since the first begin, the end not included
 };
 
-void AddSelectionOptions(CLI::App* app, SelectionOptions* options);
+void AddSelectionOptions(Verb* verb, SelectionOptions* options);
 
 // nullopt: everything. The error names the option.
 [[nodiscard]] Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options);

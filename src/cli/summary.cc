@@ -111,30 +111,37 @@ int RunSummary(SummaryOptions* options) {
 
 }  // namespace
 
-Verb AddSummaryVerb(CLI::App* root) {
+Verb SummaryVerb() {
   auto options = std::make_shared<SummaryOptions>();
-  CLI::App* app = root->add_subcommand("summary", "the operator table")->alias("top");
-  AddCommonOptions(app, &options->common);
-  AddRowOptions(app, &options->common, &options->rows,
+  Verb verb{.names = {"summary", "top"}, .description = "the operator table", .run = [options] {
+              return RunSummary(options.get());
+            }};
+  AddCommonOptions(&verb, &options->common);
+  AddRowOptions(&verb, &options->common, &options->rows,
                 "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
                 "cpu_time_total");
-  app->add_option("--style", options->style, "plain, or torch: the table of torch.profiler")
-      ->check(CLI::IsMember({"plain", "torch"}))
-      ->capture_default_str();
-  app->add_flag("--corrected", options->corrected,
-                "times without what recording took; only recordings of opscope say how much that is");
-  app->add_option("--group-by", options->group_names, "a row for each of these; several with commas")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"name", "shape", "category", "thread", "device", "stack", "module"}))
-      ->expected(1)
-      ->take_all()
-      ->capture_default_str();
-  AddSelectionOptions(app, &options->selection);
-  app->add_flag("--flop-rate", options->flop_rate, "a column with the floating-point operations per second");
-  app->add_option("--peak-flops", options->peak_flops,
-                  "the machine's floating-point operations per second, such as 1.2e12: a column with the share of it")
-      ->check(CLI::PositiveNumber);
-  return {app, [options] { return RunSummary(options.get()); }};
+  verb.Add({.names = {"--style"},
+            .target = &options->style,
+            .description = "plain, or torch: the table of torch.profiler",
+            .choices = {"plain", "torch"}});
+  verb.Add({.names = {"--corrected"},
+            .target = &options->corrected,
+            .description = "times without what recording took; only recordings of opscope say how much that is"});
+  verb.Add({.names = {"--group-by"},
+            .target = &options->group_names,
+            .description = "a row for each of these; several with commas",
+            .choices = {"name", "shape", "category", "thread", "device", "stack", "module"},
+            .delimiter = ','});
+  AddSelectionOptions(&verb, &options->selection);
+  verb.Add({.names = {"--flop-rate"},
+            .target = &options->flop_rate,
+            .description = "a column with the floating-point operations per second"});
+  verb.Add({.names = {"--peak-flops"},
+            .target = &options->peak_flops,
+            .description =
+                "the machine's floating-point operations per second, such as 1.2e12: a column with the share of it",
+            .least = 1});
+  return verb;
 }
 
 }  // namespace opscope

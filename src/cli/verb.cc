@@ -35,19 +35,28 @@ void ListProblems(const Trace& trace, const std::string& name, bool all) {
   }
 }
 
-void AddCommonOptions(CLI::App* app, CommonOptions* options) {
-  app->add_option("FILE", options->files, "traces; - is standard input")->required();
-  app->set_version_flag("--version", kVersionText);
-  app->add_flag("-q,--quiet", options->quiet, "no messages but errors");
-  app->add_flag("-v,--verbose", options->verbose, "list every problem of the input, harmless ones too");
-  app->add_flag("--no-color", options->no_color, "plain text on a terminal too (also NO_COLOR=1)");
-  app->add_option("--max-memory", options->max_memory, "keep what fits into this many bytes (suffixes K, M, G)")
-      ->transform(CLI::AsSizeValue(false));
+void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
+  verb->Add({.names = {"FILE"},
+             .target = &options->files,
+             .description = "traces; - is standard input",
+             .is_required = true,
+             .is_single = files == InputFiles::kOne});
+  verb->Add({.names = {"-q", "--quiet"}, .target = &options->quiet, .description = "no messages but errors"});
+  verb->Add({.names = {"-v", "--verbose"},
+             .target = &options->verbose,
+             .description = "list every problem of the input, harmless ones too"});
+  verb->Add({.names = {"--no-color"},
+             .target = &options->no_color,
+             .description = "plain text on a terminal too (also NO_COLOR=1)"});
+  verb->Add({.names = {"--max-memory"},
+             .target = &options->max_memory,
+             .description = "keep what fits into this many bytes (suffixes K, M, G)"});
 }
 
-void AddFormOptions(CLI::App* app, CommonOptions* options) {
-  CLI::Option* json = app->add_flag("--json", options->json, "JSON on standard output");
-  app->add_flag("--csv", options->csv, "CSV on standard output")->excludes(json);
+void AddFormOptions(Verb* verb, CommonOptions* options) {
+  verb->Add({.names = {"--json"}, .target = &options->json, .description = "JSON on standard output"});
+  verb->Add(
+      {.names = {"--csv"}, .target = &options->csv, .description = "CSV on standard output", .excludes = "--json"});
 }
 
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use,

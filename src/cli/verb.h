@@ -1,15 +1,15 @@
-// What the verbs share: their place in the command line, common options, opening inputs.
+// The verbs, and what they share: common options, opening inputs.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "opscope/cli.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
@@ -30,28 +30,25 @@ struct CommonOptions {
   bool is_for_people() const { return !json && !csv; }
 };
 
-// A verb of the command line. `run` is called once, after the arguments were read.
-struct Verb {
-  CLI::App* app = nullptr;
-  std::function<int()> run;
-};
+Verb SummaryVerb();
+Verb InfoVerb();
+Verb ExportVerb();
+Verb ConvertVerb();
+Verb MergeVerb();
+Verb FlameVerb();
+Verb ModulesVerb();
+Verb DevicesVerb();
+Verb DoctorVerb(const AskHost& ask_host);
+// What these two tell of; it must be there when they run.
+Verb CompletionVerb(const CommandLine* command_line);
+Verb ManVerb(const CommandLine* command_line);
 
-Verb AddSummaryVerb(CLI::App* root);
-Verb AddInfoVerb(CLI::App* root);
-Verb AddExportVerb(CLI::App* root);
-Verb AddConvertVerb(CLI::App* root);
-Verb AddMergeVerb(CLI::App* root);
-Verb AddFlameVerb(CLI::App* root);
-Verb AddModulesVerb(CLI::App* root);
-Verb AddDevicesVerb(CLI::App* root);
-Verb AddCompletionVerb(CLI::App* root);
-Verb AddManVerb(CLI::App* root);
-Verb AddDoctorVerb(CLI::App* root, const AskHost& ask_host);
+enum class InputFiles { kOne, kSeveral };
 
-// FILE..., --version, -q, -v, --no-color, --max-memory.
-void AddCommonOptions(CLI::App* app, CommonOptions* options);
+// FILE, -q, -v, --no-color, --max-memory.
+void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files = InputFiles::kSeveral);
 // --json, --csv
-void AddFormOptions(CLI::App* app, CommonOptions* options);
+void AddFormOptions(Verb* verb, CommonOptions* options);
 
 // As messages call it: "-" is standard input.
 std::string InputName(const std::string& file);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.h"
+
+namespace opscope {
+
+const char* Option::value_name() const {
+  constexpr const char* kNames[] = {"", "", "TEXT", "TEXT", "INT", "FLOAT", "BYTES"};  // in the order of OptionTarget
+  static_assert(std::size(kNames) == std::variant_size_v<OptionTarget>);
+  return kNames[target.index()];
+}
+
+const std::vector<Option>& OptionsOfEveryVerb() {
+  static const std::vector<Option> options = {
+      {.names = {"-h", "--help"}, .description = "Print this help message and exit"},
+      {.names = {"--version"}, .description = "Display program version information and exit"},
+  };
+  return options;
+}
+
+std::vector<Option> Verb::OptionsWithDashes() const {
+  std::vector<Option> all = OptionsOfEveryVerb();
+  for (const Option& option : options) {
+    if (!option.is_operand()) all.push_back(option);
+  }
+  return all;
+}
+
+const Option* Verb::operand() const {
+  for (const Option& option : options) {
+    if (option.is_operand()) return &option;
+  }
+  return nullptr;
+}
+
+}  // namespace opscope

@@ -1,0 +1,133 @@
+// The only file that knows CLI11, whose header takes longer to compile than all verbs. It throws for help, version and
+// usage errors; nothing of that leaves this file.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/parse.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace opscope {
+namespace {
+
+// As CLI11 wants them: "-o,--output".
+std::string NamesOf(const Option& option) {
+  std::string names;
+  for (const std::string& name : option.names)
+    names += (names.empty() ? "" : ",") + name;
+  return names;
+}
+
+template <typename Target>
+CLI::Option* AddTo(CLI::App* app, const Option& option, Target* target) {
+  CLI::Option* added = app->add_option(NamesOf(option), *target, option.description);
+  if (*target != Target{} && !option.is_required) added->capture_default_str();
+  return added;
+}
+
+CLI::Option* AddTo(CLI::App* app, const Option& option, bool* target) {
+  return app->add_flag(NamesOf(option), *target, option.description);
+}
+
+CLI::Option* AddTo(CLI::App*, const Option&, std::monostate) {
+  return nullptr;  // CLI11 has --help and --version of its own
+}
+
+CLI::Option* AddTo(CLI::App* app, const Option& option, std::vector<std::string>* target) {
+  CLI::Option* added = AddTo<std::vector<std::string>>(app, option, target);
+  if (option.delimiter != '\0') added->delimiter(option.delimiter);
+  if (option.is_single || !option.is_operand()) added->expected(1);
+  if (!option.is_operand()) added->take_all();
+  return added;
+}
+
+CLI::Option* AddTo(CLI::App* app, const Option& option, uint64_t* bytes) {
+  return AddTo<uint64_t>(app, option, bytes)->transform(CLI::AsSizeValue(false));
+}
+
+// "1 or more", "200 to 20000"
+std::string RangeText(const Option& option) {
+  const auto text = [](double bound) { return fmt::format("{:g}", bound); };
+  return text(option.least) + (std::isfinite(option.most) ? " to " + text(option.most) : " or more");
+}
+
+CLI::Validator IsInRange(const Option& option) {
+  const std::string range = RangeText(option);
+  const auto check = [range, least = option.least, most = option.most](const std::string& text) -> std::string {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (is_number && value >= least && value <= most) return "";
+    return "'" + text + "' is no number of " + range;
+  };
+  return CLI::Validator(check, range);
+}
+
+void AddOption(CLI::App* app, const Option& option) {
+  CLI::Option* added = std::visit([&](auto target) { return AddTo(app, option, target); }, option.target);
+  if (option.is_required) added->required();
+  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+  if (!option.excludes.empty()) added->excludes(app->get_option(option.excludes));
+  if (std::isfinite(option.least)) added->check(IsInRange(option));
+}
+
+CLI::App* AddVerb(CLI::App* root, const Verb& verb, const std::string& version) {
+  CLI::App* app = root->add_subcommand(verb.names.front(), verb.description);
+  for (size_t i = 1; i < verb.names.size(); ++i)
+    app->alias(verb.names[i]);
+  if (!verb.footer.empty()) app->footer(verb.footer);
+  app->set_version_flag("--version", version);
+  for (const Option& option : verb.options)
+    AddOption(app, option);
+  return app;
+}
+
+std::string UsageText(const CLI::App& root, const CLI::ParseError& error) {
+  std::string verb;
+  for (const CLI::App* parsed : root.get_subcommands())
+    verb = parsed->get_name() + " ";
+  return (verb.empty() ? "" : verb.substr(0, verb.size() - 1) + ": ") + std::string(error.what()) + "; see 'opscope " +
+         verb + "--help'";
+}
+
+}  // namespace
+
+ParsedArguments ParseArguments(const CommandLine& command_line, const std::string& version, int argc,
+                               const char* const* argv) {
+  CLI::App root(command_line.description, "opscope");
+  root.set_version_flag("--version", version);
+  root.require_subcommand(1);
+  root.footer(command_line.footer);
+  std::vector<const CLI::App*> apps;
+  for (const Verb& verb : command_line.verbs)
+    apps.push_back(AddVerb(&root, verb, version));
+
+  ParsedArguments parsed;
+  const auto is_named = [&](const CLI::App* app) { return app->check_name(argv[1]); };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(apps.begin(), apps.end(), is_named)) {
+    parsed.error = "there is no '" + std::string(argv[1]) + "'; see 'opscope --help'";
+    return parsed;
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    parsed.told = root.help();
+    return parsed;
+  } catch (const CLI::CallForVersion& asked) {
+    parsed.told = std::string(asked.what()) + "\n";
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    parsed.error = UsageText(root, error);
+    return parsed;
+  }
+  const auto found = std::find_if(apps.begin(), apps.end(), [](const CLI::App* app) { return app->parsed(); });
+  parsed.verb = &command_line.verbs[static_cast<size_t>(found - apps.begin())];
+  return parsed;
+}
+
+}  // namespace opscope
