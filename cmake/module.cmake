@@ -1,8 +1,9 @@
-# opscope_module(NAME [SHARED] [DEPS target...] [PRIVATE_DEPS target...] [TEST_DEPS target...])
+# opscope_module(NAME [SHARED] [COLD] [DEPS target...] [PRIVATE_DEPS target...] [TEST_DEPS target...])
 # Makes the library opscope_NAME from the folder's *.cc and, in developer mode, the test program
 # NAME_tests from its *_test.cc. A new source file needs no change here or in the folder.
+# COLD: what it does is done once per command; it is optimised little, to be compiled sooner.
 function(opscope_module name)
-  cmake_parse_arguments(arg "SHARED" "" "DEPS;PRIVATE_DEPS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "SHARED;COLD" "" "DEPS;PRIVATE_DEPS;TEST_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
   list(REMOVE_ITEM sources ${tests})
@@ -23,23 +24,42 @@ function(opscope_module name)
                                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(opscope_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
   opscope_strict(opscope_${name})
+  opscope_precompiled(opscope_${name} library)
+  if(arg_COLD)
+    opscope_optimise_little(opscope_${name})
+  endif()
   if(OPSCOPE_DEVELOPER AND tests)
     add_executable(${name}_tests ${tests})
-    target_include_directories(${name}_tests PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${name}_tests PRIVATE opscope_${name} ${arg_PRIVATE_DEPS} ${arg_TEST_DEPS} opscope::dep_gtest)
     # A compiler may be told to write its __FILE__ relative to the build folder, where no test runs.
     target_compile_definitions(${name}_tests PRIVATE OPSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    opscope_strict(${name}_tests)
+    target_link_libraries(${name}_tests PRIVATE opscope_${name} ${arg_PRIVATE_DEPS} ${arg_TEST_DEPS})
+    opscope_test_program(${name}_tests)
     opscope_discover_tests(${name}_tests ${tests})
   endif()
+endfunction()
+
+# What a program of GoogleTest cases needs beside the libraries that it tests.
+function(opscope_test_program target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE opscope::dep_gtest)
+  opscope_strict(${target})
+  opscope_precompiled(${target} program)
+  opscope_optimise_little(${target})
+endfunction()
+
+function(opscope_optimise_little target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # Our warnings and sanitizers; users of the library never see them.
 function(opscope_strict target)
   if(OPSCOPE_DEVELOPER)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Werror)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${OPSCOPE_WERROR}>:-Werror>)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
       target_compile_options(${target} PRIVATE -Wno-restrict)  # GCC bug 105651: "a" + std::string at -O3
+      if(OPSCOPE_PRECOMPILE)  # of the same kind; the headers of std are no system headers any more there
+        target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+      endif()
     endif()
   endif()
   opscope_sanitize(${target})
