@@ -32,6 +32,7 @@ SECTIONS = (
     ("Size of a recording", ("size_",)),
     ("Memory", ("ram_",)),
     ("Losses", ("lost_",)),
+    ("Compiling opscope", ("build_",)),
 )
 INTRODUCTION = """# What opscope costs
 
