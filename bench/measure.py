@@ -8,15 +8,20 @@ medians stands beside it.
 
 import argparse
 import json
+import multiprocessing
 import os
+import runpy
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # torch.profiler prints two lines per start and stop otherwise
 
 SIDES = ("opscope", "torch")
+FORKING = multiprocessing.get_context("fork")
+forks_are_enough = False  # in place of fresh processes: set where nothing is judged (quick.py)
 
 
 def parse_options(doc, ops, quick_ops, **more):
@@ -79,12 +84,39 @@ def in_fresh_process(script, arguments):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def start_script(script, arguments, output, errors=None):
+    """Starts `script ARGUMENTS` in a child of this process, with all that is imported here."""
+
+    def run():
+        os.dup2(output.fileno(), 1)
+        if errors is not None:
+            os.dup2(errors.fileno(), 2)
+        sys.argv = [script, *arguments]
+        runpy.run_path(script, run_name="__main__")
+
+    child = FORKING.Process(target=run)
+    child.start()
+    return child
+
+
+def in_forked_process(script, arguments):
+    """The same in a child of this process."""
+    with tempfile.TemporaryFile("w+") as output:
+        child = start_script(script, ["--one", json.dumps(arguments)], output)
+        child.join()
+        if child.exitcode != 0:
+            raise SystemExit(f"bench: {script} {arguments}: exit status {child.exitcode}")
+        output.seek(0)
+        return json.loads(output.read().splitlines()[-1])
+
+
 def interleaved(script, repetitions, variants):
     """{key: arguments} -> {key: [result, ...]}: every variant once per repetition, each in a fresh process."""
     results = {key: [] for key in variants}
+    measured = in_forked_process if forks_are_enough else in_fresh_process
     for repetition in range(repetitions):
         for key, arguments in variants.items():
-            results[key].append(in_fresh_process(script, arguments))
+            results[key].append(measured(script, arguments))
         say(f"{os.path.basename(script)}: repetition {repetition + 1} of {repetitions}")
     return results
 
