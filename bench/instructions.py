@@ -42,10 +42,11 @@ TORCH_CASES = {  # row: (case, what it is counted above, title)
     "op_shapes": ("op_shapes", "op_off", "`add_` of two elements, record_shapes"),
     "range": ("range_none", "range_off", "record_function, Python's part included"),
 }
+LOADED_CASES = {"op_off": "opscope.torch imported", "after_none": "after a recording"}
 
 
-def count(command):
-    """Instructions between the switch's on and off."""
+def under_callgrind(command):
+    """What it printed, and {process: instructions between the switch's on and off}, its children among them."""
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=/dev/null"]
     done = subprocess.run(
         valgrind + [str(word) for word in command],
@@ -55,10 +56,16 @@ def count(command):
         text=True,
         env=dict(os.environ, PYTHONHASHSEED="0", OMP_NUM_THREADS="1"),
     )
-    found = re.search(r"Collected *: *(\d+)", done.stderr)
-    if done.returncode != 0 or found is None:
+    counts = {int(process): int(count) for process, count in re.findall(r"==(\d+)== Collected *: *(\d+)", done.stderr)}
+    if done.returncode != 0 or not counts:
         raise SystemExit(f"bench: {command}: exit status {done.returncode}\n{done.stderr[-2000:]}")
-    return int(found.group(1))
+    return done.stdout, counts
+
+
+def count(command):
+    """Instructions of a program without children."""
+    (instructions,) = under_callgrind(command)[1].values()
+    return instructions
 
 
 NO_SWITCH = "libopscope_torch_floor is missing, or was built without valgrind/callgrind.h"
@@ -120,7 +127,7 @@ def prepare(case):
 
 
 def count_here(case, ops):
-    """What runs under callgrind: `ops` events of one kind, counted after some that warm up."""
+    """`ops` events of one kind, counted after some that warm up."""
     import gc
 
     run, observer = prepare(case)
@@ -137,9 +144,26 @@ def count_here(case, ops):
         observer.stop()
 
 
-def count_torch(case, ops):
-    measure.say(f"callgrind: {case}, {ops} events")
-    return count([sys.executable, __file__, "--one", json.dumps({"case": case, "ops": ops})]) / ops
+def count_each(wanted):
+    """What runs under callgrind: a child for each, so that all begin alike and torch, which is slow there, is imported
+    once. Prints their numbers."""
+    import torch  # noqa: F401
+
+    children = [measure.FORKING.Process(target=count_here, args=pair) for pair in wanted]
+    for child in children:
+        child.start()
+        child.join()
+        if child.exitcode != 0:
+            raise SystemExit(f"exit status {child.exitcode}")
+    print(json.dumps([child.pid for child in children]))
+
+
+def count_torch(wanted):
+    """{(case, events): instructions per event} of such pairs."""
+    measure.say("callgrind: " + ", ".join(f"{case} {ops}" for case, ops in wanted))
+    printed, counts = under_callgrind([sys.executable, __file__, "--one", json.dumps(wanted)])
+    processes = json.loads(printed.splitlines()[-1])
+    return {(case, ops): counts[process] / ops for (case, ops), process in zip(wanted, processes, strict=True)}
 
 
 def compiler():
@@ -173,30 +197,30 @@ def native_rows(options, baseline):
     return own
 
 
-def torch_rows(options):
-    ops = 200 if options.quick else 20000
-    cases = dict(list(TORCH_CASES.items())[:1]) if options.quick else TORCH_CASES
-    counts = {}
-    for row, (case, base, title) in cases.items():
-        for name in (case, base, "empty" + case[2:]) if case.startswith("op") else (case, base):
-            counts[name] = counts.get(name) or count_torch(name, ops)
-        floor = counts.get("empty" + case[2:]) if case.startswith("op") else None
+def floor_of(case):
+    """The case with empty callbacks; None: a range has none."""
+    return "empty" + case.removeprefix("op") if case.startswith("op") else None
+
+
+def torch_rows(ops, counts):
+    for row, (case, base, title) in TORCH_CASES.items():
+        floor = floor_of(case)
         measure.print_row(
             f"instructions_torch_{row}",
             f"{title}: added",
             "instructions",
-            exactly(counts[case] - counts[base]),
-            theirs=None if floor is None else exactly(floor - counts[base]),
+            exactly(counts[case, ops] - counts[base, ops]),
+            theirs=None if floor is None else exactly(counts[floor, ops] - counts[base, ops]),
             repetitions=1,
             note="theirs: empty callbacks, torch's own cost of being observed" if floor is not None else "",
         )
 
 
-def loaded_rows(options):
+def loaded_rows(ops, counts):
     """The library is loaded and nothing records: what a program pays that is not being profiled."""
-    alone = count_torch("alone", options.ops)
-    for case, when in (("op_off", "opscope.torch imported"), ("after_none", "after a recording"))[options.quick :]:
-        loaded = count_torch(case, options.ops)
+    alone = counts["alone", ops]
+    for case, when in LOADED_CASES.items():
+        loaded = counts[case, ops]
         measure.print_row(
             f"instructions_loaded_{case}",
             f"loop of operators, nothing records, {when}; against torch alone",
@@ -205,7 +229,7 @@ def loaded_rows(options):
             theirs=exactly(alone),
             goal=1.005,
             repetitions=1,
-            note=f"{options.ops} ops",
+            note=f"{ops} ops",
         )
         measure.print_row(
             f"instructions_more_{case}",
@@ -216,6 +240,14 @@ def loaded_rows(options):
             repetitions=1,
             note=f"{loaded - alone:+.2f} {when}; a few more or less come from where the interpreter's objects lie",
         )
+
+
+def rows_with_torch(options):
+    ops = 200 if options.quick else 20000
+    added = [(case, ops) for cases in TORCH_CASES.values() for case in (*cases[:2], floor_of(cases[0])) if case]
+    counts = count_torch(list(dict.fromkeys([*added, *((case, options.ops) for case in ("alone", *LOADED_CASES))])))
+    torch_rows(ops, counts)
+    loaded_rows(options.ops, counts)
 
 
 def missing(options):
@@ -229,7 +261,7 @@ def missing(options):
 
 def main():
     if "--one" in sys.argv:
-        count_here(**json.loads(sys.argv[sys.argv.index("--one") + 1]))
+        count_each(json.loads(sys.argv[sys.argv.index("--one") + 1]))
         return
     update = "--update" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--update"]
@@ -247,8 +279,7 @@ def main():
     if switch() is None:
         measure.print_absent("instructions_torch_absent", "instructions per operator", "instructions", NO_SWITCH)
         return
-    torch_rows(options)
-    loaded_rows(options)
+    rows_with_torch(options)
 
 
 if __name__ == "__main__":
