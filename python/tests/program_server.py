@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs small programs, each in a process of its own in which torch is imported already.
 
-Importing torch takes seconds, so one process imports it and forks for every program. The child is an
-ordinary main program: it ends through the interpreter's own end, with its exit handlers and its status.
+Importing torch takes seconds, and so does its compiler, which torch.profiler and every optimizer import; so one process
+imports them and forks for every program. The child is an ordinary main program: it ends through the interpreter's own
+end, with its exit handlers and its status.
 Programs that need a file of their own (spawned children import it) use `run_file`.
 """
 
@@ -32,9 +33,10 @@ def schedule(**steps): pass
 """
 
 SERVER = """
-import json, os, select, signal, sys, time
-import torch
+import gc, json, os, select, signal, sys, time
+import torch, torch._dynamo
 torch.set_num_threads(1)
+gc.collect(); gc.freeze()  # else each program walks, and so copies, all objects of torch when it ends
 # A shell that runs the tests in the background lets them ignore these; programs are to start as at a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -61,7 +63,7 @@ for number, name in enumerate((os.devnull, "stdout", "stderr")):
     file = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, number); os.close(file)
 with open("program.py") as program: program = compile(program.read(), "program.py", "exec")
-del json, wait, request, began, child, number, name, file
+del gc, json, wait, request, began, child, number, name, file
 exec(program)
 """
 
