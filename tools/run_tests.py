@@ -141,6 +141,23 @@ def run_one(text, command, tally, logs):
     tally.passed += run_step(text, command, tally, logs)
 
 
+def python_tests(soak, jobs, tally, logs):
+    """Side by side, a file on one process; then those that compare times, and with `soak` all, one after the other."""
+
+    def step(text, name, *arguments):
+        result = logs / f"{name}.xml"
+        command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={result}", "python/tests"]
+        run_junit(text, [*command, *arguments], result, tally, logs)
+
+    if soak:
+        step("Python tests", "pytest", "-m", "soak")
+        return
+    # Files in their order, the longest near the beginning: a worker that is given it last would end alone.
+    beside = ("-n", jobs, "--dist", "loadfile", "--no-loadscope-reorder")
+    step("Python tests", "pytest", *beside, "-m", "not measures")
+    step("Python tests that measure", "pytest-measures", "-m", "measures")
+
+
 def torch_folder():
     """The torch package of .venv, found without importing it."""
     code = "import importlib.util as util; print(util.find_spec('torch').submodule_search_locations[0])"
@@ -174,10 +191,7 @@ def main():
         if options.soak and result.exists():
             show_figures(result)
     if installed:
-        result = logs / "pytest.xml"
-        command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={result}", "python/tests"]
-        command += ["-m", "soak"] if options.soak else []
-        run_junit("Python tests", command, result, tally, logs)
+        python_tests(options.soak, jobs, tally, logs)
     if installed and not options.soak:
         run_one("quickstart", [PYTHON, "examples/quickstart.py"], tally, logs)
         run_one("demo, briefly", [PYTHON, "examples/demo.py", "--quick", "-o", str(logs / "demo-out")], tally, logs)

@@ -4,6 +4,9 @@
 A test that needs a framework says ``pytestmark = pytest.mark.framework("torch")`` and imports it inside
 the test. Where the framework is absent the test is skipped with that reason, unless
 ``OPSCOPE_REQUIRE_FRAMEWORKS`` names it: then the skip is a failure.
+
+Tests run side by side, a file on one process (``pytest -n 2 --dist loadfile -m "not measures"``); one that compares
+times says ``@pytest.mark.measures`` and runs alone afterwards (``pytest -m measures``).
 """
 
 import importlib.util
@@ -12,9 +15,14 @@ import os
 
 import pytest
 
+# Of the tests and all programs that they start: a second thread inside one operator, where there is not a core for
+# each, mostly waits for its turn in a loop.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "framework(name): needs this framework to be installed")
+    config.addinivalue_line("markers", "measures: compares times, so nothing else may run beside it")
     config.addinivalue_line("markers", "soak: of a module that has a full size, asked for by OPSCOPE_SOAK=1")
 
 

@@ -273,11 +273,14 @@ def test_the_program_ends_as_without_opscope(programs, plain_runs, state, end):
     plain = next(plain_runs.outcomes(state, end))
     assert plain.status != "hang"
     for _ in range(20 if SOAK else 1):
-        recorded = programs.run(OPSCOPE + START + STATES[state] + ENDS[end])
+        program = OPSCOPE + START + STATES[state] + ENDS[end]
+        recorded = programs.run(program)
         if not plain_runs.know(recorded, state, end):
             assert recorded.seen == plain.seen
-        # The import of opscope and what the state itself does are no part of the end: twice the time is fair.
-        assert recorded.wall_s < 2 * plain.wall_s + LATER_S + 1
+        # The import of opscope and what the state itself does are no part of the end: twice the time is fair. Other
+        # work on the machine may have come between: that does not come twice.
+        limit_s = 2 * plain.wall_s + LATER_S + 1
+        assert recorded.wall_s < limit_s or programs.run(program).wall_s < limit_s
 
 
 @pytest.mark.parametrize("end", HANDLERS)
@@ -320,6 +323,7 @@ def test_killed_while_saving_the_file_is_whole_or_absent(programs):
     assert True in seen
 
 
+@pytest.mark.measures
 def test_an_end_is_not_delayed_by_what_was_recorded(programs):
     program = START + "prof.start()\nfor _ in range(100_000): torch.ones(1)\nprint(time.monotonic(), flush=True)\n"
     ended = {}

@@ -224,6 +224,7 @@ def test_what_was_not_seen_is_told():
     thread = threading.Thread(target=wait)
     thread.start()
     waiting.wait()
+    others = len(sys._current_frames()) - 1  # who runs the tests may have threads, too
     with opscope.torch.profile(with_stack=True) as prof:
         leaf("x")
         sys.setprofile(None)
@@ -231,4 +232,5 @@ def test_what_was_not_seen_is_told():
     thread.join()
     problems = prof.trace.problems
     told = {problems.text("kind")[row]: problems.count[row] for row in range(len(problems))}
-    assert told == {"idle_threads": 1, "calls_unseen": int(sys.version_info < (3, 12))}
+    assert others >= 1
+    assert told == {"idle_threads": others, "calls_unseen": int(sys.version_info < (3, 12))}
