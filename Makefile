@@ -32,7 +32,7 @@ asan: ## C++ tests under the address and undefined-behaviour sanitizers
 tsan: ## C++ tests under the thread sanitizer
 	@tools/setup packages && tools/run_tests.py --preset tsan
 
-release: ## C++ tests as users get them, without debug checks
+release: ## C++ tests without precompiled headers, as packagers build it
 	@tools/setup packages && tools/run_tests.py --preset release
 
 viewers: ## traces in HTA, TensorBoard, Perfetto, about:tracing, speedscope and pprof (installs 700 MB beside .venv)

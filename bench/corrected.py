@@ -70,7 +70,7 @@ def one(work, ops, rounds):
 
 
 def native_results(options, rounds):
-    command = [program(options.quick, "corrected_times"), str(rounds)]
+    command = [program("corrected_times"), str(rounds)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
     return {result["work"]: result for result in map(json.loads, done.stdout.splitlines())}
 

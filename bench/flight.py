@@ -17,7 +17,7 @@ SOAK = os.environ.get("OPSCOPE_SOAK") == "1"
 
 
 def lines_of(options, *arguments):
-    command = [program(options.quick, "flight"), *(str(argument) for argument in arguments)]
+    command = [program("flight"), *(str(argument) for argument in arguments)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -12,7 +12,7 @@ import measure
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0, forks=300)
     forks = 3 if options.quick else options.forks
-    command = [program(options.quick, "fork_hooks"), str(forks)]
+    command = [program("fork_hooks"), str(forks)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, text=True)
     hooks = [json.loads(line) for line in done.stdout.splitlines()]
     measure.require_when_quick(len(hooks) == forks, "not every fork was measured", options)

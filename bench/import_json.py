@@ -224,7 +224,7 @@ def print_memory(program, paths, options):
     huge = paths[0].with_name("huge.json")
     try:
         with open(huge, "wb") as file:
-            subprocess.run([native.program(False, "kineto_json"), "12000000"], stdout=file, check=True)
+            subprocess.run([native.program("kineto_json"), "12000000"], stdout=file, check=True)
         size = huge.stat().st_size
         run = run_program(program, "--only", huge, 1)
     finally:
@@ -254,7 +254,7 @@ def main():
     if options.one:
         print(json.dumps(one(**json.loads(options.one))))
         return
-    program, generator = (native.program(options.quick, name) for name in ("import_speed", "kineto_json"))
+    program, generator = (native.program(name) for name in ("import_speed", "kineto_json"))
     folder = Path("import_json").resolve()
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{form}.json" for form in ("bare", "plain", "usual")]

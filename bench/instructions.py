@@ -177,7 +177,7 @@ def exactly(value):
 
 def native_rows(options, baseline):
     events = 1000 if options.quick else 20000
-    executable = program(options.quick, "event_cases")
+    executable = program("event_cases")
     counts = {case: count([executable, case, events]) / events for case in ("empty_loop", *CASES)}
     own = {case: counts[case] - counts["empty_loop"] for case in CASES}
     known = baseline.get("instructions", {}) if baseline.get("compiler") == compiler() else {}
@@ -254,7 +254,7 @@ def missing(options):
     """Why nothing can be counted; "" when it can."""
     if shutil.which("valgrind") is None:
         return "valgrind is not installed"
-    if subprocess.run([program(options.quick, "event_cases"), "--can-count"], check=False).returncode != 0:
+    if subprocess.run([program("event_cases"), "--can-count"], check=False).returncode != 0:
         return "bench/event_cases was built without valgrind/callgrind.h"
     return ""
 

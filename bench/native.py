@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of native scopes from record_bench (bench/record_bench.cc, Google Benchmark), repetitions interleaved at random.
 
---quick takes any build's record_bench and says nothing about speed.
+--quick says nothing about speed.
 """
 
 import json
@@ -11,22 +11,21 @@ from pathlib import Path
 
 import measure
 
-BUILD = Path(__file__).resolve().parent.parent / "build"
+BUILD = Path(__file__).resolve().parent.parent / "build" / "dev" / "bench"
 
 
-def program(quick, name="record_bench"):
-    """The release build's program; for --quick any build's."""
-    pattern = f"*/bench/{name}" if quick else f"release/bench/{name}"
-    found = sorted(BUILD.glob(pattern))
-    if not found:
-        sys.exit(f"bench: build/{pattern} is missing; cmake --build --preset release --target {name}")
-    return found[0]
+def program(name="record_bench"):
+    """The program of the build that is installed, too."""
+    path = BUILD / name
+    if not path.exists():
+        sys.exit(f"bench: {path} is missing; cmake --build --preset dev --target {name}")
+    return path
 
 
 def run(options):
     """{name: {"min", "median", "cpu"}} nanoseconds per iteration and thread."""
     command = [
-        program(options.quick),
+        program(),
         "--benchmark_format=json",
         f"--benchmark_repetitions={options.repetitions}",
         "--benchmark_enable_random_interleaving=true",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Added time per operator: nothing, empty callbacks, opscope, torch.profiler; all in turns in one process.
 
-    OPSCOPE_BUILD=build/release python bench/torch_floor.py [add|add_|addgrad|mlp] [rounds]
+    OPSCOPE_BUILD=build/dev python bench/torch_floor.py [add|add_|addgrad|mlp] [rounds]
 
 A row is the fastest of all rounds minus the fastest without an observer; beside it the median of the
 differences to the round just before. "own" is what is added on top of the empty callbacks of the same kind.

@@ -16,6 +16,10 @@
 
 namespace opscope {
 
+inline const TorchSource& Source() {
+  return *opscope_torch_source();
+}
+
 struct RecordedRange {
   Record record;
   std::string name;
@@ -52,7 +56,7 @@ class RecordedWindow {
 
   // A session of the source in this window, on the calling thread.
   void* Start(uint32_t flags = 0, const char** error = nullptr) const {
-    return opscope_torch_source()->start(opscope_window_slot(window_), opscope_window_id(window_), flags, error);
+    return Source().start(opscope_window_slot(window_), opscope_window_id(window_), flags, error);
   }
   void Close() const { opscope_window_close(window_); }
   WindowCounts Counts() const { return opscope_window_counts(window_); }

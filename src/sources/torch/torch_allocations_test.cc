@@ -17,10 +17,6 @@ namespace {
 
 constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
 
-const TorchSource& Source() {
-  return *opscope_torch_source();
-}
-
 struct Block {
   uint64_t address = 0;
   uint64_t bytes = 0;

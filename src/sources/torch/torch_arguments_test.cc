@@ -30,7 +30,7 @@ RecordedRange RangeOf(const std::vector<c10::IValue>& inputs,
     at::RecordFunction range(at::RecordScope::FUNCTION);
     range.before("range", &inputs, &keywords);
   }
-  opscope_torch_source()->stop(session);
+  Source().stop(session);
   window.Close();
   const auto ranges = window.Named("range");
   EXPECT_EQ(ranges.size(), 1u);
@@ -134,7 +134,7 @@ TEST(TorchArguments, AreTheLastOnesOfABoxedCallsStack) {
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kInputs);
   add.callBoxed(&stack);
-  opscope_torch_source()->stop(session);
+  Source().stop(session);
   window.Close();
   const auto ranges = window.Named("aten::add");
   ASSERT_EQ(ranges.size(), 1u);
@@ -148,7 +148,7 @@ TEST(TorchArguments, KeepNoTensorAlive) {
   void* session = window.Start(torch_source_flags::kInputs);
   (void)at::add(x, x);
   EXPECT_EQ(x.use_count(), 1u);
-  opscope_torch_source()->stop(session);
+  Source().stop(session);
   window.Close();
 }
 

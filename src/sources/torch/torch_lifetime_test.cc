@@ -22,9 +22,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const TorchSource& Source() {
-  return *opscope_torch_source();
-}
 size_t OwnCallbacks() {
   return at::get_record_function_tls_().sorted_tls_callbacks_.size();
 }

@@ -22,10 +22,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const TorchSource& Source() {
-  return *opscope_torch_source();
-}
-
 TEST(TorchSource, NamesTheTorchItWasBuiltAgainst) {
   EXPECT_EQ(Source().abi, kTorchSourceAbi);
   EXPECT_THAT(Source().torch_version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+.*"));

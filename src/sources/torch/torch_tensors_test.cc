@@ -16,10 +16,6 @@ namespace {
 
 constexpr uint32_t kFlags = torch_source_flags::kInputs | torch_source_flags::kTensors;
 
-const TorchSource& Source() {
-  return *opscope_torch_source();
-}
-
 uint64_t NumberIn(const TensorIdentity& identity) {
   return identity.tensor & 0xffffffffffffu;
 }
