@@ -13,6 +13,7 @@ the end of a log that was cut is enough. Logs lie in build/PRESET/test-logs.
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -90,11 +91,16 @@ def log_of(text, logs):
     return logs / (text.replace(" ", "_").replace("/", "_") + ".log")
 
 
+def cpu_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def run(text, command, logs):
     """Runs a command into a log with a progress line; returns its exit status."""
     log = log_of(text, logs)
     print(f"test: {text} ...", flush=True)
-    began = time.monotonic()
+    began, cpu_began = time.monotonic(), cpu_of_children()
     with open(log, "wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         while True:
@@ -103,8 +109,8 @@ def run(text, command, logs):
                 break
             except subprocess.TimeoutExpired:
                 print(f"test: {text} ... {time.monotonic() - began:.0f} s so far", flush=True)
-    took = time.monotonic() - began
-    print(f"test: {text}: {'ok' if status == 0 else f'exit status {status}'}, {took:.0f} s", flush=True)
+    took = f"{time.monotonic() - began:.0f} s, {cpu_of_children() - cpu_began:.0f} s of CPU"
+    print(f"test: {text}: {'ok' if status == 0 else f'exit status {status}'}, {took}", flush=True)
     return status
 
 
