@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A copy of the package as it is where it was built without torch, and compilers that do as they are told."""
 
+import atexit
+import functools
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
+import tempfile
+
+from program_server import ProgramServer
 
 import opscope
 from opscope import _core
@@ -47,20 +50,22 @@ def environment(site, cache, **more):
     return {**kept, "PYTHONPATH": path, "OPSCOPE_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
+@functools.cache
+def _programs():
+    server = ProgramServer()
+    atexit.register(server.close)
+    return server
+
+
 def start(code, site, cache, **more):
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=environment(site, cache, **more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    """A Program (program_server.py) with that package, cache and environment."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=_programs().folder))
+    return _programs().start(code, folder, environment(site, cache, **more))
 
 
 def run(code, site, cache, **more):
-    with start(code, site, cache, **more) as process:
-        out, error = process.communicate(timeout=300)
-    return subprocess.CompletedProcess(code, process.returncode, out, error)
+    """Its Outcome."""
+    return start(code, site, cache, **more).wait(300)
 
 
 class Compiler:

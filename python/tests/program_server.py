@@ -42,28 +42,34 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def wait(child, limit_s):
-    poll = select.poll()
-    poll.register(os.pidfd_open(child), select.POLLIN)
+    poll, handle = select.poll(), os.pidfd_open(child)
+    poll.register(handle, select.POLLIN)
     in_time = bool(poll.poll(limit_s * 1000))
+    os.close(handle)
     if not in_time: os.killpg(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    return in_time, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+    return {"status": os.waitstatus_to_exitcode(status) if in_time else "hang",
+            "wall_s": time.monotonic() - began.pop(child), "cpu_s": usage.ru_utime + usage.ru_stime}
+began = {}
 for request in iter(sys.stdin.buffer.readline, b""):
-    request = json.loads(request)
-    began = time.monotonic()
-    child = os.fork()
-    if child == 0: break
-    in_time, status, cpu = wait(child, request["limit_s"])
-    answer = {"status": status if in_time else "hang", "wall_s": time.monotonic() - began, "cpu_s": cpu}
+    request, now = json.loads(request), time.monotonic()
+    if "wait" in request: answer = wait(request["wait"], request["limit_s"])
+    else:
+        answer = os.fork()
+        if answer == 0: break
+        began[answer] = now
     sys.stdout.write(json.dumps(answer) + "\\n"); sys.stdout.flush()
 else: os._exit(0)
+if request["environment"] is not None:
+    os.environ.clear(); os.environ.update(request["environment"])
+    sys.path[1:1] = os.environ.get("PYTHONPATH", "").split(os.pathsep)
 os.setsid()
 os.chdir(request["folder"])
 for number, name in enumerate((os.devnull, "stdout", "stderr")):
     file = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, number); os.close(file)
 with open("program.py") as program: program = compile(program.read(), "program.py", "exec")
-del gc, json, wait, request, began, child, number, name, file
+del gc, json, wait, request, began, now, answer, number, name, file
 exec(program)
 """
 
@@ -102,8 +108,30 @@ def environment(**more):
     return os.environ | fixed | more
 
 
+class Program:
+    """One that was started; `wait` for it."""
+
+    def __init__(self, server, pid, folder):
+        self._server, self.pid, self._folder = server, pid, folder
+
+    def wait(self, limit_s=60):
+        """Its Outcome; the wall time ends here where the program ended before."""
+        answer = self._server.ask({"wait": self.pid, "limit_s": limit_s})
+        stdout, stderr = ((self._folder / name).read_text(errors="replace") for name in ("stdout", "stderr"))
+        return Outcome(answer["status"], stdout, stderr, answer["wall_s"], answer["cpu_s"])
+
+    @property
+    def told(self):
+        """What it has written to its standard error so far."""
+        path = self._folder / "stderr"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+
 class ProgramServer:
-    """One at a time; `close` when done."""
+    """`close` when done; of one thread."""
 
     def __init__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="opscope-programs-")
@@ -111,18 +139,29 @@ class ProgramServer:
             [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
         )
 
-    def run(self, program, limit_s=60):
-        """Its Outcome. The program runs in an empty folder, which is `folder` of the server."""
-        folder = self.folder
-        for left in folder.iterdir():
-            left.unlink()
-        (folder / "program.py").write_text(program)
-        request = {"folder": str(folder), "limit_s": limit_s}
+    def ask(self, request):
         self._process.stdin.write(json.dumps(request).encode() + b"\n")
         self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
-        stdout, stderr = ((folder / name).read_text(errors="replace") for name in ("stdout", "stderr"))
-        return Outcome(answer["status"], stdout, stderr, answer["wall_s"], answer["cpu_s"])
+        return json.loads(self._process.stdout.readline())
+
+    def start(self, program, folder, environment=None):
+        """A Program in this folder, which gets its output as files; environment: the whole of it, PYTHONPATH too."""
+        (folder / "program.py").write_text(program)
+        return Program(self, self.ask({"folder": str(folder), "environment": environment}), folder)
+
+    def run(self, program, limit_s=60):
+        """Its Outcome. The program runs alone in an empty folder, which is `folder` of the server."""
+        for left in self.folder.iterdir():
+            left.unlink()
+        return self.start(program, self.folder).wait(limit_s)
+
+    def run_script(self, path, *arguments, limit_s=120):
+        """The same with a file of the tests, which may import those beside it."""
+        return self.run(
+            f"import runpy, sys\nsys.path.insert(0, {str(path.parent)!r})\nsys.argv = {[str(path), *arguments]!r}\n"
+            f"runpy.run_path({str(path)!r}, run_name='__main__')\n",
+            limit_s,
+        )
 
     @property
     def folder(self):

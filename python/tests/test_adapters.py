@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 
 import bare_package
@@ -36,7 +35,7 @@ def made(site, tmp_path_factory):
     compiler = Compiler(folder / "compiler", bare_package.REAL)
     cache = folder / "cache"
     ranks = [start(ONE_OPERATOR, site, cache, CXX=str(compiler.path), OPSCOPE_LOG="info") for _ in range(PROCESSES)]
-    return [(rank.communicate(timeout=300), rank.returncode) for rank in ranks], compiler, cache
+    return [rank.wait(300) for rank in ranks], compiler, cache
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +67,10 @@ def names_in(folder):
 
 def test_of_eight_processes_one_compiles_and_all_record(made):
     results, compiler, _ = made
-    for (out, error), status in results:
-        assert (out, status) == (RECORDED, 0), error
+    for done in results:
+        assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
     assert len(compiler.calls) == 1
-    compiled = [error for (_, error), _ in results if "compiled the adapter" in error]
+    compiled = [done.stderr for done in results if "compiled the adapter" in done.stderr]
     assert len(compiled) == 1
     assert "tested the adapter" in compiled[0]
 
@@ -88,7 +87,7 @@ def test_another_process_takes_it_from_the_cache_even_without_a_compiler(made, s
     calls = compiler.calls
     for more in ({"CXX": str(compiler.path)}, {"CXX": "/none"}):
         done = run(ONE_OPERATOR, site, cache, **more)
-        assert (done.stdout, done.stderr, done.returncode) == (RECORDED, "", 0)
+        assert (done.stdout, done.stderr, done.status) == (RECORDED, "", 0)
     assert compiler.calls == calls
 
 
@@ -111,7 +110,7 @@ def test_a_broken_entry_is_made_anew(damage, made, site, acts, tmp_path):
     compiler.act(acts)
     calls = len(compiler.calls)
     done = run(ONE_OPERATOR, site, tmp_path / "cache", CXX=str(compiler.path))
-    assert (done.stdout, done.returncode) == (RECORDED, 0), done.stderr
+    assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
     assert len(compiler.calls) == calls + 1
     assert path.stat().st_size == size
 
@@ -133,14 +132,14 @@ def test_a_killed_compilation_leaves_the_next_process_free(site, compiler, acts,
     try:
         wait_for(lambda: compiler.calls, "the compiler was not started")
         killed.kill()
-        killed.communicate()
+        killed.wait()
         assert any(name.startswith(".building-") for name in names_in(cache))
         compiler.act(acts)
         done = run(ONE_OPERATOR, site, cache, CXX=str(compiler.path), OPSCOPE_LOG="info")
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(compiler.calls[0], signal.SIGKILL)
-    assert (done.stdout, done.returncode) == (RECORDED, 0), done.stderr
+    assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
     assert not any(name.startswith(".building-") for name in names_in(cache))
     assert len(compiler.calls) == 2
 
@@ -157,9 +156,9 @@ def test_a_process_that_waits_says_so_and_gives_up_at_its_limit(site, compiler, 
         done = run(IMPATIENT + "ta.WAIT_LIMIT_S = 0.5\n" + ONE_OPERATOR, site, cache, CXX=str(compiler.path))
     finally:
         holder.kill()
-        holder.communicate()
+        holder.wait()
         os.kill(compiler.calls[0], signal.SIGKILL)
-    assert done.returncode == 1
+    assert done.status == 1
     assert f"opscope: waiting for process {holder.pid} on " in done.stderr
     assert f"process {holder.pid} on " in done.stderr.splitlines()[-1]
     assert "OPSCOPE_CACHE" in done.stderr
@@ -169,19 +168,15 @@ def test_a_process_that_waits_says_so_and_gives_up_at_its_limit(site, compiler, 
 def test_when_it_fails_those_who_wait_fail_with_it(site, compiler, tmp_path):
     cache = tmp_path / "cache"
     compiler.act("while [ ! -e go ]; do sleep 0.05; done; echo 'x.cc:7: error: planted' >&2; exit 1")
-    logs = [tmp_path / f"rank{i}" for i in range(3)]
-    environment = bare_package.environment(site, cache, CXX=str(compiler.path))
-    command = [bare_package.sys.executable, "-c", IMPATIENT + ONE_OPERATOR]
-    with contextlib.ExitStack() as files:
-        ranks = [subprocess.Popen(command, env=environment, stderr=files.enter_context(open(p, "wb"))) for p in logs]
-    wait_for(lambda: sum("waiting for" in p.read_text() for p in logs) == 2, "nobody waits")
+    ranks = [start(IMPATIENT + ONE_OPERATOR, site, cache, CXX=str(compiler.path)) for _ in range(3)]
+    wait_for(lambda: sum("waiting for" in rank.told for rank in ranks) == 2, "nobody waits")
     (compiler.folder / "go").touch()
-    assert [rank.wait(timeout=120) for rank in ranks] == [1, 1, 1]
-    for log in logs:
-        assert "CompilationFailed" in log.read_text()
-        assert "x.cc:7: error: planted" in log.read_text()
+    for done in [rank.wait(120) for rank in ranks]:
+        assert done.status == 1
+        assert "CompilationFailed" in done.stderr
+        assert "x.cc:7: error: planted" in done.stderr
     assert len(compiler.calls) == 1
-    assert run(ONE_OPERATOR, site, cache, CXX=str(compiler.path)).returncode == 1
+    assert run(ONE_OPERATOR, site, cache, CXX=str(compiler.path)).status == 1
     assert len(compiler.calls) == 2  # a later job tries again
 
 
@@ -189,14 +184,14 @@ def test_a_library_that_does_not_work_is_never_used(site, compiler, tmp_path):
     cache = tmp_path / "cache"
     compiler.act(giving(site / "opscope/lib/libopscope_recorder.so.1"))
     done = run(ONE_OPERATOR, site, cache, CXX=str(compiler.path))
-    assert done.returncode == 1
+    assert done.status == 1
     assert "is not a torch source" in done.stderr.splitlines()[-1]
     assert not list(cache.glob("*/*.so"))
 
 
 def test_without_a_compiler_it_names_the_line_that_installs_one(site, tmp_path):
     done = run(ONE_OPERATOR, site, tmp_path / "cache", PATH="/none")
-    assert done.returncode == 1
+    assert done.status == 1
     told = done.stderr.splitlines()[-1]
     assert "there is no C++ compiler (looked for g++, c++, clang++ on PATH)" in told
     assert any(line in told for line in ("apt-get install g++", "dnf install gcc-c++", "apk add g++", "pacman -S gcc"))
@@ -221,7 +216,7 @@ print([name in names for name in ("before", "over", "after")])
 def test_ranges_reach_torchs_profiler_before_there_is_an_adapter(site, compiler, tmp_path):
     for between in ("pass", "opscope.torch.build_adapter()"):
         done = run(RANGES.format(between=between), site, tmp_path / "cache", CXX=str(compiler.path))
-        assert (done.stdout, done.returncode) == ("[True, True, True]\n", 0), done.stderr
+        assert (done.stdout, done.status) == ("[True, True, True]\n", 0), done.stderr
 
 
 def test_the_carried_adapter_is_taken_where_it_fits(tmp_path):
@@ -232,6 +227,6 @@ def test_the_carried_adapter_is_taken_where_it_fits(tmp_path):
     if path is None:
         pytest.skip("this package carries no adapter for this torch")
     done = run(ONE_OPERATOR, "", tmp_path / "cache", PATH="/none", OPSCOPE_LOG="info")
-    assert (done.stdout, done.returncode) == (RECORDED, 0), done.stderr
+    assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
     assert done.stderr.count(str(path)) == 1
     assert not (tmp_path / "cache").exists()

@@ -2,8 +2,6 @@
 """Exports to places that cannot be written: one error with the path, no half file, nothing left beside it."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -78,14 +76,14 @@ except OSError as error:
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-def test_a_file_that_may_not_grow_is_an_error_and_the_old_one_stays(export, tmp_path):
+def test_a_file_that_may_not_grow_is_an_error_and_the_old_one_stays(export, programs, tmp_path):
     """A limit on file sizes fails a write in the middle of the file, as a full disk does."""
     path = tmp_path / "x"
     path.write_text("old")
     (tmp_path / "x.gz").write_text("old")
     program = FULL.format(folder=os.path.dirname(__file__), export=export, path=str(path))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["OSError", "True"], done
+    done = programs.run(program)
+    assert (done.status, done.stdout.split()) == (0, ["OSError", "True"]), done
     assert files_below(tmp_path) == ["x", "x.gz"]
     assert path.read_text() == (tmp_path / "x.gz").read_text() == "old"
 

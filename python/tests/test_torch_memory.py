@@ -4,8 +4,6 @@
 import json
 import pathlib
 import re
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -14,11 +12,12 @@ pytestmark = pytest.mark.framework("torch")
 
 
 @pytest.fixture(scope="module", params=["resnet18", "transformer", "mlp"])
-def both(request, tmp_path_factory):
+def both(request, programs, tmp_path_factory):
     """What memory_under_both.py prints: torch's view of the program and ours."""
     script = pathlib.Path(__file__).with_name("memory_under_both.py")
-    command = [sys.executable, str(script), request.param, str(tmp_path_factory.mktemp("traces"))]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=120).stdout)
+    done = programs.run_script(script, request.param, str(tmp_path_factory.mktemp("traces")))
+    assert done.status == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def test_every_allocation_is_there_with_its_address_bytes_and_device(both):

@@ -4,8 +4,6 @@
 import gzip
 import json
 import pathlib
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -18,9 +16,10 @@ PARAMETER, OPTIMIZER_STATE, INPUT, TEMPORARY, ACTIVATION, GRADIENT, AUTOGRAD_DET
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory):
+def folders(programs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("timelines")
-    subprocess.run([sys.executable, str(SCRIPT), str(folder)], check=True, timeout=300)
+    done = programs.run_script(SCRIPT, str(folder), limit_s=300)
+    assert done.status == 0, done.stderr
     return folder
 
 

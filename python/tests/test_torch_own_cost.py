@@ -177,10 +177,7 @@ except opscope.Error as error:
 """
 
 
-def test_where_another_profiler_would_see_the_measurement_there_is_none():
-    import subprocess
-    import sys
-
-    done = subprocess.run([sys.executable, "-c", PROGRAM_UNDER_A_PROFILER], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_where_another_profiler_would_see_the_measurement_there_is_none(programs):
+    done = programs.run(PROGRAM_UNDER_A_PROFILER)
+    assert done.status == 0, done.stderr
     assert "what a call of Python costs could not be measured" in done.stdout
