@@ -2,18 +2,21 @@
 #include "base/csv.h"
 
 namespace opscope {
+namespace {
+
+bool IsFormula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r'").find(text[0]) != std::string_view::npos;
+}
+
+}  // namespace
 
 void AppendCsvField(std::string* out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    *out += text;
-    return;
-  }
-  *out += '"';
-  for (const char c : text) {
-    if (c == '"') *out += '"';
-    *out += c;
-  }
-  *out += '"';
+  const bool is_quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  if (is_quoted) *out += '"';
+  if (IsFormula(text)) *out += '\'';
+  for (const char c : text)
+    out->append(is_quoted && c == '"' ? 2 : 1, c);
+  if (is_quoted) *out += '"';
 }
 
 }  // namespace opscope

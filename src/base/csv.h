@@ -9,7 +9,9 @@
 
 namespace opscope {
 
-// Between quotes where it holds a comma, a quote or a line end. Bytes stay as they are.
+// Between quotes where it holds a comma, a quote or a line end. A text that a spreadsheet would run as a formula, or
+// that begins with an apostrophe, gets an apostrophe before it, so that taking one off gives the text back. Other bytes
+// stay as they are.
 void AppendCsvField(std::string* out, std::string_view text);
 
 }  // namespace opscope

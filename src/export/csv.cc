@@ -1,7 +1,8 @@
 // One table as RFC 4180: CRLF, a header, quotes where they are needed. Columns of ids have their texts, the arguments
-// of spans their JSON, handles of other tables the number of the row. A text that a spreadsheet would run as a formula,
-// or that begins with an apostrophe, gets an apostrophe before it, so that taking one off gives the text back.
+// of spans their JSON, handles of other tables the number of the row.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/csv.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -18,20 +19,12 @@ constexpr size_t kRows = 4096;
 constexpr size_t kNumberRoom = 40;
 constexpr std::string_view kLineEnd = "\r\n";
 
-bool IsFormula(std::string_view text) {
-  return !text.empty() && std::string_view("=+-@\t\r'").find(text[0]) != std::string_view::npos;
-}
-
 // As one field; "" for the empty text, which an absent one is not.
 std::string Field(std::string_view text) {
   if (text.empty()) return "\"\"";
-  std::string plain = IsFormula(text) ? "'" : "";
-  AppendPlainText(&plain, text);
-  if (plain.find_first_of(",\"\r\n") == std::string::npos) return plain;
-  std::string quoted = "\"";
-  for (const char c : plain)
-    quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
+  std::string field;
+  AppendCsvField(&field, PlainText(text));
+  return field;
 }
 
 class CsvTable {
