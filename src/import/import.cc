@@ -59,8 +59,8 @@ Result<const Format*> FindFormat(std::span<const std::byte> content, std::string
   for (const Format& format : kFormats) {
     if (format.detect(head)) return &format;
   }
-  const char* what =
-      head.empty() ? ": the file is empty" : ": not a trace in a format that opscope reads (also in gzip or zstd)";
+  const char* what = head.empty() ? ": at byte 0: the file is empty"
+                                  : ": at byte 0: not a trace in a format that opscope reads (also in gzip or zstd)";
   return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
 }
 

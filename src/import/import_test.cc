@@ -36,6 +36,16 @@ TEST(CompressedImport, TellsWhereItEndsWhenNothingCameOut) {
   }
 }
 
+TEST(CompressedImport, SaysAtWhichByteThereIsNothingToRead) {
+  EXPECT_EQ(Import("").error().message, "file.gz: at byte 0: the file is empty");
+  EXPECT_EQ(Import("hello").error().message,
+            "file.gz: at byte 0: not a trace in a format that opscope reads (also in gzip or zstd)");
+  for (const auto compress : kCompressors) {
+    EXPECT_EQ(Import(compress("")).error().message, "file.gz: at byte 0: the file is empty");
+    EXPECT_EQ(Import(compress("hello")).error().message, Import("hello").error().message);
+  }
+}
+
 TEST(CompressedImport, KeepsWhatTheLimitHasRoomFor) {
   const std::string text = Stacks(50'000);
   for (const auto compress : kCompressors) {

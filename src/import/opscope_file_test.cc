@@ -169,7 +169,7 @@ TEST(OpscopeFile, RefusesNewerMajorVersionsByName) {
 }
 
 TEST(OpscopeFile, RefusesWhatIsNotATrace) {
-  EXPECT_EQ(Import("").error().message, "file.opscope: the file is empty");
+  EXPECT_EQ(Import("").error().message, "file.opscope: at byte 0: the file is empty");
   EXPECT_EQ(Import("\x7f"
                    "ELF and so on")
                 .error()
