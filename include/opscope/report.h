@@ -69,6 +69,10 @@ struct TorchTableOptions {
   // torch prints the FLOPs cell under "Source Location" and the reverse when both columns are there.
   bool compat_swapped_cells = false;
   std::string note;  // a line below the totals; "": none
+  // For a terminal, and not as torch does: what it would obey is escaped in every text, and with a width other than 0
+  // columns are left out from the right, which a line says, and names are cut, so that no line is wider.
+  bool is_escaped = false;
+  size_t width = 0;
   // True: where torch raises for want of a total or a device, so does this. False: such cells print "NaN".
   bool refuse_as_torch = true;
 };
@@ -104,19 +108,22 @@ struct TorchTableOptions {
 [[nodiscard]] std::string MemoryTimelineHtml(const MemoryByCategory& sums, std::string_view title);
 
 // ---- tables for people, JSON, CSV ---------------------------------------------------------------
+// In tables for people, control characters, marks of direction and bytes that are no text are escaped. In a terminal
+// columns are left out from the right, which a line says, and then long texts are cut, so that no line is wider.
 
 // Of every result that has rows.
 struct RowOptions {
   size_t limit = 0;  // rows; 0: all
-  size_t width = 0;  // of the terminal: long texts are cut to fit; 0: never cut
+  size_t width = 0;  // of the terminal, in columns; 0: any
   std::string sort;  // a key of the rows, largest first ("total" may stand for "total_ns"); "": as they come
 };
 
 struct SummaryTableOptions {
   size_t limit = 0;        // rows; 0: all
-  size_t width = 0;        // of the terminal: long names are cut to fit; 0: never cut
+  size_t width = 0;        // of the terminal, in columns; 0: any
   bool flop_rate = false;  // a column FLOP/s, where ops have FLOPs
   double peak_flops = 0;   // of the machine, per second: a column with the share of it; 0: none
+  std::string sort = {};   // the field that the rows were sorted by: a narrow terminal keeps it; "": none
 };
 [[nodiscard]] std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary,
                                              const SummaryTableOptions& options = {});
@@ -132,7 +139,7 @@ struct SummaryTableOptions {
 
 // "opscope.merge/1", and a row per input for people.
 [[nodiscard]] std::string MergeJson(const Merged& merged);
-[[nodiscard]] std::string FormatMerge(const Merged& merged);
+[[nodiscard]] std::string FormatMerge(const Merged& merged, size_t width = 0);
 [[nodiscard]] std::string MergeCsv(const Merged& merged);
 
 // One line about corrected times: what was taken off, and how many spans came out below 0.

@@ -45,8 +45,7 @@ std::string LastCodePoints(std::string_view text, int64_t width) {
   return "..." + std::string(tail.substr(BytesOf(tail, 3)));
 }
 
-void AppendPadded(std::string_view text, size_t width, bool is_left, std::string* out) {
-  const size_t length = CountCodePoints(text);
+void AppendPadded(std::string_view text, size_t length, size_t width, bool is_left, std::string* out) {
   const size_t padding = length < width ? width - length : 0;
   if (!is_left) out->append(padding, ' ');
   *out += text;

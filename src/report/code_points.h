@@ -16,8 +16,8 @@ size_t CountCodePoints(std::string_view text);
 std::string_view FirstCodePoints(std::string_view text, int64_t count);
 // The last `width` code points, the first three of them as "..."; the whole text when it is short enough.
 std::string LastCodePoints(std::string_view text, int64_t width);
-// Padded with spaces to `width`; longer text stays whole.
-void AppendPadded(std::string_view text, size_t width, bool is_left, std::string* out);
+// Padded with spaces to `width`, of which the text takes `length`; longer text stays whole.
+void AppendPadded(std::string_view text, size_t length, size_t width, bool is_left, std::string* out);
 // ASCII only.
 std::string UpperCase(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/json_object.h"
+#include "base/shown_text.h"
 #include "base/text.h"
 #include "report/human_units.h"
 
@@ -108,8 +109,7 @@ class Page {
     constexpr size_t kNameWidth = 16;
     out_.append("  ").append(name);
     out_.append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
-    for (const char c : value)
-      out_ += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+    out_ += Shown(value);
     out_ += '\n';
   }
   std::string text() && { return std::move(out_); }

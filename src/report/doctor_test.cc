@@ -106,7 +106,7 @@ TEST(Doctor, SaysThatAnAdapterIsStillToBeCompiled) {
 TEST(Doctor, KeepsOneLineAFactWhateverItsText) {
   HostFacts host = AHost();
   host.package = "/a\nb\x1b[31m";
-  EXPECT_NE(FormatDoctor(AMachine(), host).find("  opscope         /a?b?[31m\n"), std::string::npos);
+  EXPECT_NE(FormatDoctor(AMachine(), host).find("  opscope         /a\\x0ab\\x1b[31m\n"), std::string::npos);
 }
 
 TEST(Doctor, SaysThatTheProgramWithoutPythonDidNotLookAtPython) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_object.h"
+#include "base/shown_text.h"
 #include "opscope/report.h"
 #include "report/code_points.h"
 #include "report/human_units.h"
@@ -96,7 +97,7 @@ std::string FormatProblems(const Trace& trace) {
   std::string out;
   for (size_t i = 0; i < problems.size(); ++i) {
     out += SeverityName(problems.severity[i]) == "data_loss" ? "data loss" : SeverityName(problems.severity[i]);
-    out += ": " + std::string(trace.text(problems.message[i])) + " (" + std::string(trace.text(problems.kind[i]));
+    out += ": " + Shown(trace.text(problems.message[i])) + " (" + Shown(trace.text(problems.kind[i]));
     out += ", " + std::to_string(problems.count[i]) + "x";
     if (problems.first_offset[i] >= 0) out += ", first at byte " + std::to_string(problems.first_offset[i]);
     out += ")\n";
@@ -210,8 +211,8 @@ std::string FormatInfo(const Trace& trace) {
   if (info.options_json != "{}") lines.emplace_back("Options", info.options_json);
   std::string out;
   for (const auto& [title, value] : lines) {
-    AppendPadded(title, 17, true, &out);
-    out += value + "\n";
+    AppendPadded(title, title.size(), 17, true, &out);
+    out += Shown(value) + "\n";
   }
   if (trace.problems().size() > 0) out += "Problems\n";
   std::string problems = FormatProblems(trace);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/shown_text.h"
 #include "opscope/report.h"
 
 namespace opscope {
@@ -27,7 +28,7 @@ std::string FormatLoss(const Trace& trace) {
   for (size_t i = 0; i < problems.size(); ++i) {
     if (problems.severity[i] < static_cast<uint8_t>(ProblemSeverity::kDataLoss)) continue;
     if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // said above
-    line.append(line.empty() ? "" : "; ").append(trace.text(problems.kind[i]));
+    line.append(line.empty() ? "" : "; ").append(Shown(trace.text(problems.kind[i])));
     line.append(" ").append(WithSeparators(problems.count[i]));
   }
   return line.empty() ? line : "Incomplete: " + line;

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_object.h"
 #include "opscope/report.h"
-#include "report/code_points.h"
 #include "report/human_units.h"
 #include "report/row_table.h"
+#include "report/text_table.h"
 
 namespace opscope {
 namespace {
@@ -36,30 +37,20 @@ Cells CellsOf(const MergedInput& input) {
 
 }  // namespace
 
-std::string FormatMerge(const Merged& merged) {
-  std::vector<Cells> rows = {{"Rank", "File", "Spans", "Clock", "Offset", "Drift", "Points", "Residual p99"}};
+std::string FormatMerge(const Merged& merged, size_t width) {
+  std::vector<TextColumn> columns;
+  for (const char* title : {"Rank", "File", "Spans", "Clock", "Offset", "Drift", "Points", "Residual p99"})
+    columns.emplace_back().title = title;
+  columns[1].is_text = columns[3].is_text = true;
   bool has_guess = false;
   for (const MergedInput& input : merged.inputs) {
-    rows.push_back(CellsOf(input));
+    const Cells cells = CellsOf(input);
+    for (size_t i = 0; i < cells.size(); ++i)
+      columns[i].cells.push_back(cells[i]);
     has_guess |= input.rank_is_from_name;
   }
-  std::vector<size_t> width(rows[0].size());
-  for (const Cells& cells : rows) {
-    for (size_t i = 0; i < cells.size(); ++i)
-      width[i] = std::max(width[i], CountCodePoints(cells[i]));
-  }
-  std::string out;
-  for (const Cells& cells : rows) {
-    std::string line;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const bool is_text = i == 1 || i == 3;
-      line += i == 0 ? "" : "  ";
-      AppendPadded(cells[i], width[i], is_text, &line);
-    }
-    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  if (has_guess) out += "* from the name of the file\n";
-  return out;
+  const std::string table = LayOutTable(std::move(columns), width);
+  return has_guess ? table + "* from the name of the file\n" : table;
 }
 
 std::string MergeJson(const Merged& merged) {

@@ -12,11 +12,13 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/shown_text.h"
 #include "opscope/report.h"
-#include "report/code_points.h"
 #include "report/human_units.h"
+#include "report/text_table.h"
 #include "report/torch_sort.h"
 #include "report/torch_units.h"
 
@@ -29,13 +31,6 @@ constexpr int64_t kWhole = 10000;  // hundredths of a percent
 struct Line {
   TorchTableRow row;
   bool is_rest = false;
-};
-
-struct TextColumn {
-  std::string title;
-  bool is_left = false;
-  std::vector<std::string> cells;
-  size_t width = 0;
 };
 
 std::vector<int64_t> SharesOf(const std::vector<double>& parts, double whole) {
@@ -100,9 +95,8 @@ class PlainTable {
     AddNumbers();
     AddTexts();
     std::string text;
-    if (options_.header) text += *options_.header + "\n";
-    for (size_t row = 0; row <= lines_.size(); ++row)
-      WriteLine(row, &text);
+    if (options_.header) text += Shown(*options_.header) + "\n";
+    text += LayOutTable(std::move(columns_), 0);
     double self = 0;
     for (const Line& line : lines_)
       self += line.row.self_cpu_time_total;
@@ -116,12 +110,11 @@ class PlainTable {
 
   template <typename Read>
   void Add(std::string title, bool is_left, Read read) {
-    TextColumn& column = columns_.emplace_back(TextColumn{std::move(title), is_left, {}, 0});
-    column.width = CountCodePoints(column.title);
-    for (const Line& line : lines_) {
+    TextColumn& column = columns_.emplace_back();
+    column.title = std::move(title);
+    column.is_text = is_left;
+    for (const Line& line : lines_)
       column.cells.push_back(read(line));
-      column.width = std::max(column.width, CountCodePoints(column.cells.back()));
-    }
   }
   template <typename Has>
   bool Any(Has has) const {
@@ -176,17 +169,6 @@ class PlainTable {
         return stack;
       });
     }
-  }
-
-  // Row 0 are the titles.
-  void WriteLine(size_t row, std::string* out) const {
-    std::string line;
-    for (const TextColumn& column : columns_) {
-      if (&column != &columns_.front()) line += "  ";
-      AppendPadded(row == 0 ? column.title : column.cells[row - 1], column.width, column.is_left, &line);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    *out += line + "\n";
   }
 
   const std::vector<Line>& lines_;

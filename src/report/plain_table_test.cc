@@ -42,6 +42,14 @@ TEST(PlainTable, NeverCutsANameAndEndsNoLineInBlanks) {
   EXPECT_EQ(text.find(" \n"), std::string::npos);
 }
 
+TEST(PlainTable, EscapesWhatATerminalObeys) {
+  TorchTableOptions options;
+  options.header = "run\x1b[2J";
+  const std::string text = Table({Op("a\nb\u202e", 1, 1)}, options);
+  EXPECT_TRUE(text.starts_with("run\\x1b[2J\n")) << text;
+  EXPECT_NE(text.find("  a\\x0ab\\u202e\n"), std::string::npos) << text;
+}
+
 TEST(PlainTable, HasSharesThatAddUp) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

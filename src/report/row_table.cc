@@ -9,32 +9,20 @@
 
 #include "base/csv.h"
 #include "base/json_object.h"
-#include "report/code_points.h"
 #include "report/human_units.h"
+#include "report/text_table.h"
 
 namespace opscope {
 namespace {
-
-constexpr size_t kGap = 2;
-constexpr size_t kShortestText = 16;
 
 size_t SizeOf(const RowColumn& column) {
   return std::max({column.texts.size(), column.numbers.size(), column.shares.size()});
 }
 
-// A name may hold what a terminal obeys.
-std::string OneLine(std::string_view text) {
-  std::string line(text);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  }
-  return line;
-}
-
 std::string Cell(const RowColumn& column, size_t row) {
   switch (column.unit) {
     case RowUnit::kText:
-      return OneLine(column.texts[row]);
+      return column.texts[row];
     case RowUnit::kNumber:
       return std::to_string(column.numbers[row]);
     case RowUnit::kTime:
@@ -57,15 +45,6 @@ void AppendValue(const RowColumn& column, size_t row, std::string_view nothing, 
   } else {
     AppendDouble(out, std::round(column.shares[row] * 1e6) / 1e6);
   }
-}
-
-std::string CutMiddle(const std::string& text, size_t width) {
-  const size_t length = CountCodePoints(text);
-  if (length <= width) return text;
-  const size_t head = (width - 3) / 2;
-  const size_t tail = width - 3 - head;
-  return std::string(FirstCodePoints(text, static_cast<int64_t>(head))) + "..." +
-         text.substr(FirstCodePoints(text, static_cast<int64_t>(length - tail)).size());
 }
 
 template <typename T>
@@ -114,10 +93,15 @@ void RowTable::HideIfZero(std::string_view key) {
   }
 }
 
+void RowTable::Keep(std::string_view key) {
+  for (RowColumn& column : columns_)
+    column.is_kept |= column.key.empty() ? column.title == key : column.key == key;
+}
+
 Status RowTable::Sort(std::string_view key) {
   const std::string text(key);
   std::string keys;
-  for (const RowColumn& column : columns_) {
+  for (RowColumn& column : columns_) {
     if (column.key.empty()) continue;
     if (column.key == text || column.key == text + "_ns" || column.key == text + "_bytes") {
       std::vector<uint32_t> order(SizeOf(column));
@@ -128,6 +112,7 @@ Status RowTable::Sort(std::string_view key) {
         Reorder(order, &moved.numbers);
         Reorder(order, &moved.shares);
       }
+      column.is_kept = true;
       return {};
     }
     keys += (keys.empty() ? "" : ", ") + column.key;
@@ -149,42 +134,16 @@ std::vector<const RowColumn*> RowTable::Shown(bool for_people) const {
 }
 
 std::string RowTable::ForPeople(size_t limit, size_t width) const {
-  const size_t rows = RowCount(limit);
-  const std::vector<const RowColumn*> columns = Shown(true);
-  std::vector<std::vector<std::string>> cells(columns.size());  // by column: title, then rows
-  std::vector<size_t> widths(columns.size());
-  size_t total = 0;
-  for (size_t c = 0; c < columns.size(); ++c) {
-    cells[c].push_back(columns[c]->title);
-    for (size_t row = 0; row < rows; ++row)
-      cells[c].push_back(Cell(*columns[c], row));
-    for (const std::string& cell : cells[c])
-      widths[c] = std::max(widths[c], CountCodePoints(cell));
-    total += widths[c] + kGap;
+  std::vector<TextColumn> columns;
+  for (const RowColumn* shown : Shown(true)) {
+    TextColumn& column = columns.emplace_back();
+    column.title = shown->title;
+    column.is_text = shown->unit == RowUnit::kText;
+    column.is_kept = shown->is_kept;
+    for (size_t row = 0; row < RowCount(limit); ++row)
+      column.cells.push_back(Cell(*shown, row));
   }
-  // Long texts give way, the widest first, so that a line fits the terminal; numbers never do.
-  while (width > 0 && total > width + kGap) {
-    size_t widest = columns.size();
-    for (size_t c = 0; c < columns.size(); ++c) {
-      if (columns[c]->unit != RowUnit::kText) continue;
-      if (widest == columns.size() || widths[c] > widths[widest]) widest = c;
-    }
-    if (widest == columns.size() || widths[widest] <= kShortestText) break;
-    --widths[widest];
-    --total;
-  }
-  std::string out;
-  for (size_t line = 0; line <= rows; ++line) {
-    const size_t begin = out.size();
-    for (size_t c = 0; c < columns.size(); ++c) {
-      const bool is_left = columns[c]->unit == RowUnit::kText;
-      if (c > 0) out.append(kGap, ' ');
-      AppendPadded(is_left ? CutMiddle(cells[c][line], widths[c]) : cells[c][line], widths[c], is_left, &out);
-    }
-    out.resize(std::max(begin, out.find_last_not_of(' ') + 1));
-    out += '\n';
-  }
-  return out;
+  return LayOutTable(std::move(columns), width);
 }
 
 std::string RowTable::Csv(size_t limit) const {

@@ -23,6 +23,7 @@ struct RowColumn {
   std::vector<std::string> texts;  // kText
   std::vector<int64_t> numbers;    // kNumber, kTime (ns), kBytes, kAmount
   std::vector<double> shares;      // kShare: of 1; NaN: of nothing
+  bool is_kept = false;            // for people: does not give way in a narrow terminal
 };
 
 class RowTable {
@@ -36,12 +37,14 @@ class RowTable {
   void AddShares(std::string_view key, std::string_view title, const std::vector<int64_t>& parts, int64_t whole);
   // For people: hides a column in which all numbers are 0.
   void HideIfZero(std::string_view key);
+  // For people: the column with this key or title stays where others give way, as it was asked for.
+  void Keep(std::string_view key);
 
   // Largest number first, or texts in their order; equal rows stay as they are. "total" may stand for "total_ns" or
-  // "total_bytes". kInvalidArgument names the keys.
+  // "total_bytes". The column is kept. kInvalidArgument names the keys.
   [[nodiscard]] Status Sort(std::string_view key);
 
-  // limit 0: all rows; width 0: texts are never cut.
+  // limit 0: all rows; width 0: of any width (report/text_table.h).
   [[nodiscard]] std::string ForPeople(size_t limit, size_t width) const;
   [[nodiscard]] std::string Csv(size_t limit) const;
   void AppendJson(size_t limit, std::string* out) const;  // [{...}, ...]

@@ -1,16 +1,19 @@
 // torch's table: which columns there are, what stands in each cell, in which order. The definition of
 // every quirk kept here is in docs/analyses.md ("torch's table").
 //
-// Widths count Unicode code points, as Python's len() does.
+// Widths count Unicode code points, as Python's len() does, and in a terminal display columns.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
+#include "base/shown_text.h"
 #include "opscope/report.h"
 #include "report/code_points.h"
+#include "report/text_table.h"
 #include "report/torch_sort.h"
+#include "report/torch_table_text.h"
 #include "report/torch_units.h"
 
 namespace opscope {
@@ -45,6 +48,7 @@ using Rows = std::vector<const TorchTableRow*>;
 
 TableShape Measure(const Rows& rows, const TorchTableOptions& options) {
   TableShape shape;
+  const TextRuler& ruler = RulerOf(options);
   for (const TorchTableRow* row : rows) {
     shape.has_device_time |= row->self_device_time_total > 0;
     shape.has_device_memory |= row->self_device_memory_usage > 0;
@@ -52,10 +56,10 @@ TableShape Measure(const Rows& rows, const TorchTableOptions& options) {
     shape.has_nodes |= row->node_id != -1;
     shape.has_shapes |= row->has_input_shapes;
     shape.has_stacks |= !row->stack.empty();
-    shape.name_length = std::max(shape.name_length, CountCodePoints(row->key));
-    shape.shapes_length = std::max(shape.shapes_length, CountCodePoints(row->input_shapes));
+    shape.name_length = std::max(shape.name_length, ruler.length(row->key));
+    shape.shapes_length = std::max(shape.shapes_length, ruler.length(row->input_shapes));
     for (std::string_view frame : row->stack) {
-      shape.frame_length = std::max(shape.frame_length, CountCodePoints(frame));
+      shape.frame_length = std::max(shape.frame_length, ruler.length(frame));
     }
     if (options.with_flops && row->flops > 0) {
       shape.smallest_flops = shape.smallest_flops == 0 ? row->flops : std::min(shape.smallest_flops, row->flops);
@@ -111,12 +115,29 @@ std::vector<TableColumn> Columns(const TableShape& shape, const TorchTableOption
   return columns;
 }
 
+// How many columns a terminal has room for beside the name, which gives way to them as far as it must.
+size_t FitIntoTerminal(const TableShape& shape, TorchTableOptions* options) {
+  const std::vector<TableColumn> columns = Columns(shape, *options);
+  if (options->width == 0) return columns.size();
+  const auto room = static_cast<int64_t>(options->width) - static_cast<int64_t>(kGap.size());
+  const int64_t least = std::min(columns[0].width, static_cast<int64_t>(LeastNameWidth(options->width)));
+  int64_t others = 0;
+  size_t shown = 1;
+  for (; shown < columns.size(); ++shown) {
+    const int64_t taken = columns[shown].width + static_cast<int64_t>(kGap.size());
+    if (least + others + taken > room) break;
+    others += taken;
+  }
+  if (columns[0].width + others > room) options->max_name_column_width = std::max<int64_t>(1, room - others);
+  return shown;
+}
+
 class TableWriter {
  public:
-  TableWriter(const TableShape& shape, const TorchTableOptions& options)
-      : shape_(shape), options_(options), columns_(Columns(shape, options)) {
-    for (const TableColumn& column : columns_) {
-      separator_.append(static_cast<size_t>(column.width), '-');
+  TableWriter(const TableShape& shape, const TorchTableOptions& options, size_t shown)
+      : shape_(shape), options_(options), ruler_(RulerOf(options)), columns_(Columns(shape, options)), shown_(shown) {
+    for (size_t i = 0; i < shown_; ++i) {
+      separator_.append(static_cast<size_t>(columns_[i].width), '-');
       separator_ += kGap;
     }
   }
@@ -126,39 +147,46 @@ class TableWriter {
     for (const TorchTableRow* row : rows)
       WriteRow(*row);
     WriteLine(separator_);
-    WriteLine("Self CPU time total: " + Time(shape_.self_cpu_sum));
+    WriteText("Self CPU time total: " + Time(shape_.self_cpu_sum));
     if (shape_.has_device_time) {
-      WriteLine("Self " + DeviceTitle(options_) + " time total: " + Time(shape_.self_device_sum));
+      WriteText("Self " + DeviceTitle(options_) + " time total: " + Time(shape_.self_device_sum));
     }
-    if (!options_.note.empty()) WriteLine(options_.note);
+    if (!options_.note.empty()) WriteText(options_.note);
+    if (shown_ < columns_.size()) {
+      std::vector<std::string> left_out;
+      for (size_t i = shown_; i < columns_.size(); ++i)
+        left_out.push_back(columns_[i].title);
+      WriteLine(LeftOutLine(left_out, options_.width));
+    }
     return std::move(text_);
   }
 
  private:
   std::string Time(double time_us) const { return FormatTorchTime(time_us, options_.time_unit); }
 
-  void WriteLine(std::string_view line) {
-    text_ += line;
-    text_ += '\n';
-  }
+  void WriteLine(std::string_view line) { text_.append(line).append("\n"); }
+  void WriteText(const std::string& text) { text_ += FoldLines(text + "\n", options_.width); }
 
   void WriteCells(const std::vector<std::string>& cells) {
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      AppendPadded(cells[i], static_cast<size_t>(columns_[i].width), columns_[i].is_left, &text_);
-      text_ += kGap;
+    std::string line;
+    for (size_t i = 0; i < shown_; ++i) {
+      const auto width = static_cast<size_t>(columns_[i].width);
+      AppendPadded(cells[i], ruler_.length(cells[i]), width, columns_[i].is_left, &line);
+      line += kGap;
     }
-    text_ += '\n';
+    // Numbers can be wider than their column.
+    WriteLine(options_.width == 0 ? line : FirstColumns(line, options_.width));
   }
 
   void WriteHead() {
     const std::string rule(separator_.size() - kGap.size(), '=');
     if (options_.header) {
       WriteLine(rule);
-      WriteLine(*options_.header);
+      WriteText(*options_.header);
     }
     if (options_.top_level_events_only) {
       WriteLine(rule);
-      WriteLine("This report only display top-level ops statistics");
+      WriteText("This report only display top-level ops statistics");
     }
     WriteLine(separator_);
     std::vector<std::string> titles;
@@ -172,8 +200,8 @@ class TableWriter {
   std::string CutName(std::string_view name) const {
     if (!options_.max_name_column_width) return std::string(name);
     const int64_t limit = *options_.max_name_column_width - 3;
-    if (static_cast<int64_t>(CountCodePoints(name)) < limit) return std::string(name);
-    return std::string(FirstCodePoints(name, limit)) + "...";
+    if (static_cast<int64_t>(ruler_.length(name)) < limit) return std::string(name);
+    return std::string(ruler_.first(name, limit)) + "...";
   }
 
   void AppendTimes(const TorchTableRow& row, std::vector<std::string>* cells) const {
@@ -199,7 +227,7 @@ class TableWriter {
   }
 
   std::string FrameCell(std::string_view frame) const {
-    return LastCodePoints(frame, WidthFor(shape_.frame_length, options_.max_src_column_width));
+    return ruler_.last(frame, WidthFor(shape_.frame_length, options_.max_src_column_width));
   }
 
   void WriteRow(const TorchTableRow& row) {
@@ -211,7 +239,7 @@ class TableWriter {
     if (shape_.has_nodes) cells.push_back(std::to_string(row.node_id));
     if (shape_.has_shapes) {
       const int64_t width = WidthFor(shape_.shapes_length, options_.max_shapes_column_width);
-      cells.emplace_back(FirstCodePoints(row.input_shapes, width));
+      cells.emplace_back(ruler_.first(row.input_shapes, width));
     }
     const size_t source = cells.size();
     if (shape_.has_stacks) cells.push_back(row.stack.empty() ? "" : FrameCell(row.stack.front()));
@@ -219,7 +247,8 @@ class TableWriter {
     const bool is_swapped = options_.compat_swapped_cells && shape_.has_stacks && shape_.smallest_flops > 0;
     if (is_swapped) std::swap(cells[source], cells[source + 1]);
     WriteCells(cells);
-    if (shape_.has_stacks) WriteFurtherFrames(row, options_.compat_swapped_cells ? columns_.size() - 1 : source);
+    const size_t frames = options_.compat_swapped_cells ? columns_.size() - 1 : source;
+    if (shape_.has_stacks && frames < shown_) WriteFurtherFrames(row, frames);
   }
 
   void WriteFurtherFrames(const TorchTableRow& row, size_t column) {
@@ -234,7 +263,9 @@ class TableWriter {
 
   const TableShape& shape_;
   const TorchTableOptions& options_;
+  const TextRuler& ruler_;
   const std::vector<TableColumn> columns_;
+  const size_t shown_;  // of the columns
   std::string separator_;
   std::string text_;
 };
@@ -279,6 +310,10 @@ Status CheckFormattable(const Rows& printed, const TableShape& shape, const Torc
 
 Result<std::string> FormatTorchTable(std::span<const TorchTableRow> rows, const TorchTableOptions& options) {
   if (rows.empty()) return std::string();
+  if (options.is_escaped) {
+    const EscapedTable escaped(rows, options);
+    return FormatTorchTable(escaped.rows, escaped.options);
+  }
   Rows ordered;
   ordered.reserve(rows.size());
   for (const TorchTableRow& row : rows)
@@ -287,7 +322,9 @@ Result<std::string> FormatTorchTable(std::span<const TorchTableRow> rows, const 
   const TableShape shape = Measure(ordered, options);
   const Rows printed = PrintedRows(ordered, options);
   OPSCOPE_TRY(CheckFormattable(printed, shape, options));
-  return TableWriter(shape, options).Write(printed);
+  TorchTableOptions fitted = options;
+  const size_t shown = FitIntoTerminal(shape, &fitted);
+  return TableWriter(shape, fitted, shown).Write(printed);
 }
 
 }  // namespace opscope

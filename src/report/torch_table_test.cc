@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/shown_text.h"
 #include "opscope/report.h"
 
 namespace opscope {
@@ -178,6 +179,63 @@ TEST(TorchTable, KeepsTheTailOfALongFrame) {
   TorchTableOptions options;
   options.max_src_column_width = 20;
   EXPECT_NE(Table({row}, options).find("...el.py(3): forward  \n"), std::string::npos) << Table({row}, options);
+}
+
+TEST(TorchTable, EscapesForATerminalOnlyWhereThatIsAskedFor) {
+  TorchTableRow row = Op("a\x1b[31m\u202e", 1, 1);
+  row.input_shapes = "[\n]";
+  row.has_input_shapes = true;
+  row.stack = {"f.py(1): \x9b"};
+  TorchTableOptions options;
+  options.header = "head\x07";
+  options.note = "note\r";
+  const std::string as_torch = Table({row}, options);
+  for (const char* text : {"a\x1b[31m\u202e", "[\n]", "f.py(1): \x9b", "head\x07\n", "note\r\n"})
+    EXPECT_NE(as_torch.find(text), std::string::npos) << text;
+  options.is_escaped = true;
+  const std::string escaped = Table({row}, options);
+  EXPECT_EQ(escaped.find_first_of("\x1b\x07\r\x9b\xe2"), std::string::npos) << escaped;
+  for (const char* text : {"a\\x1b[31m\\u202e", "[\\x0a]", "f.py(1): \\x9b", "head\\x07\n", "note\\x0d\n"})
+    EXPECT_NE(escaped.find(text), std::string::npos) << text;
+}
+
+TEST(TorchTable, LeavesOutColumnsFromTheRightInATerminal) {
+  const std::string name(80, 'n');
+  const std::vector<TorchTableRow> rows = {Op(name, 1, 1)};
+  TorchTableOptions options;
+  options.width = 80;
+  const std::string line = std::string(50, '-') + "  ------------  ------------  \n";
+  EXPECT_EQ(Table(rows, options), line + std::string(46, ' ') + "Name    Self CPU %      Self CPU  \n" + line +
+                                      std::string(47, 'n') + "...       100.00%       1.000us  \n" + line +
+                                      "Self CPU time total: 1.000us\n"
+                                      "Left out: CPU total %, CPU total, CPU time avg, # of Calls\n");
+}
+
+TEST(TorchTable, IsTorchsWhereTheTerminalIsWideEnough) {
+  const std::vector<TorchTableRow> rows = {Op("aten::add", 1, 1), Op("aten::mm", 2, 5)};
+  TorchTableOptions options;
+  const std::string as_torch = Table(rows, options);
+  options.width = 120;
+  options.is_escaped = true;
+  EXPECT_EQ(Table(rows, options), as_torch);
+}
+
+TEST(TorchTable, HasNoLineThatIsWiderThanTheTerminal) {
+  std::vector<TorchTableRow> rows = RowsWithFlopsAndStacks();
+  rows[0].key = "\u65e5\u672c\u8a9e\u306e\u540d\u524d\u306f\u3068\u3066\u3082\u9577\u3044\u306e\u3067\u3059\u3088";
+  rows[1].cpu_time_total = rows[1].self_cpu_time_total = 9.2e18;
+  const std::string shapes(100, '[');
+  rows[1].input_shapes = shapes;
+  rows[1].has_input_shapes = true;
+  TorchTableOptions options;
+  options.with_flops = options.profile_memory = true;
+  options.header = std::string(300, 'h');
+  options.note = std::string(30, 'a') + " " + std::string(200, 'b');
+  for (const size_t width : {20u, 40u, 80u, 120u, 200u, 1000u}) {
+    options.width = width;
+    for (const std::string& line : Lines(Table(rows, options)))
+      EXPECT_LE(ColumnsOf(line), width) << line;
+  }
 }
 
 TEST(TorchTable, MeasuresNamesInCodePoints) {

@@ -1,0 +1,42 @@
+// Foreign text as a terminal may have it, and how wide it is there.
+//
+// A name may hold what a terminal obeys: control characters, escape sequences, marks that turn the direction of
+// writing or have no look of their own. They are shown instead, and so are bytes that are not UTF-8: \x1b, \u202e,
+// \xff.
+//
+// Widths are display columns: East Asian wide characters and emoji have two, combining marks none.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace opscope {
+
+struct ShownCharacter {
+  size_t bytes = 1;      // of the text
+  char escape[11] = "";  // what is shown in its place; "": itself
+  size_t columns = 1;    // of what is shown
+};
+
+// The first character of a text that is not empty. Without allocation.
+[[nodiscard]] ShownCharacter FirstShown(std::string_view text);
+
+// The whole text, escaped.
+[[nodiscard]] std::string Shown(std::string_view text);
+
+[[nodiscard]] size_t ColumnsOf(std::string_view text);
+// As much of the begin, or of the end, as `columns` hold.
+[[nodiscard]] std::string_view FirstColumns(std::string_view text, size_t columns);
+[[nodiscard]] std::string_view LastColumns(std::string_view text, size_t columns);
+// "begin...end" of at most so many columns.
+[[nodiscard]] std::string CutToColumns(std::string_view text, size_t columns);
+
+// Lines of at most `width` columns: a longer one goes on below, after a blank or comma where there is one, and in the
+// column in which its value begins ("Name     value") or a little further in. 0: as it is.
+[[nodiscard]] std::string FoldLines(std::string_view text, size_t width);
+
+}  // namespace opscope
