@@ -58,7 +58,7 @@ StringId NameRewriter::Compute(std::string_view name, StringId id) {
   if (IsLeftOutByTorch(name)) return StringId::kNone;
   if (name.size() <= 1) return id;
   std::string text = Demangle(std::string(name));
-  if (text.starts_with("ProfilerStep#")) text = "ProfilerStep*";
+  if (IsProfilerStep(text)) text = kAllProfilerSteps;
   return text == name ? id : Own(std::move(text));
 }
 

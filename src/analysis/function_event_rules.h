@@ -21,6 +21,12 @@ inline bool IsLeftOutByTorch(std::string_view name) {
          name == "aten::_version" || name == "[memory]" || name == "[OutOfMemory]";
 }
 
+// The ranges of its steps, which torch's tables show as one.
+inline bool IsProfilerStep(std::string_view name) {
+  return name.starts_with("ProfilerStep#");
+}
+inline constexpr std::string_view kAllProfilerSteps = "ProfilerStep*";
+
 // How torch sees an event of one Kineto category.
 struct CategoryRole {
   bool is_listed = true;  // false: Kineto's own bookkeeping ("Trace")

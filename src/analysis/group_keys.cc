@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/function_event_rules.h"
 #include "opscope/analysis/function_events.h"
 
 namespace opscope {
@@ -51,7 +53,7 @@ NumberTable::NumberTable(size_t size) : values_(static_cast<uint32_t*>(std::call
   if (values_ == nullptr) throw std::bad_alloc();
 }
 
-SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys)
+SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys, bool join_steps)
     : trace_(trace),
       spans_(trace.spans()),
       texts_(static_cast<uint32_t>(trace.string_count())),
@@ -61,9 +63,22 @@ SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys)
     if (!has(key)) keys_.push_back(key);
   }
   has_name_ = has(GroupKey::kName);
+  if (join_steps) JoinSteps();
   if (has(GroupKey::kShape)) NumberShapes();
   if (has(GroupKey::kDevice)) NumberDevices();
   if (has(GroupKey::kModule)) modules_ = FindModules(trace);
+}
+
+void SpanGrouper::JoinSteps() {
+  std::vector<uint32_t> steps;
+  for (uint32_t name = 0; name < texts_; ++name) {
+    if (IsProfilerStep(trace_.text(StringId{name}))) steps.push_back(name);
+  }
+  if (steps.size() < 2) return;
+  first_name_.resize(size_t{steps.back()} + 1);
+  std::iota(first_name_.begin(), first_name_.end(), 0u);
+  for (const uint32_t name : steps)
+    first_name_[name] = steps.front();
 }
 
 void SpanGrouper::NumberShapes() {

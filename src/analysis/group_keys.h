@@ -37,15 +37,18 @@ class NumberTable {
 // The keys that spans are grouped by. Each key of each span is a small number.
 class SpanGrouper {
  public:
-  SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys);
+  // join_steps: names of steps count as one name.
+  SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys, bool join_steps);
 
   bool has_name() const { return has_name_; }
   std::span<const GroupKey> keys() const { return keys_; }
   // Below Values(key).
   uint32_t Value(GroupKey key, size_t span) const {
     switch (key) {
-      case GroupKey::kName:
-        return std::min(Row(spans_.name[span]), texts_);
+      case GroupKey::kName: {
+        const uint32_t name = std::min(Row(spans_.name[span]), texts_);
+        return name < first_name_.size() ? first_name_[name] : name;
+      }
       case GroupKey::kShape:
         return spans_.args[span] == ArgsId::kNone ? static_cast<uint32_t>(shape_of_args_.size())
                                                   : shape_of_args_[Row(spans_.args[span])];
@@ -68,6 +71,7 @@ class SpanGrouper {
   std::vector<std::string> Texts(size_t span) const;
 
  private:
+  void JoinSteps();
   void NumberShapes();
   void NumberDevices();
 
@@ -76,6 +80,7 @@ class SpanGrouper {
   const uint32_t texts_, stacks_;  // how many; a value for "none" is above them
   std::vector<GroupKey> keys_;
   bool has_name_ = false;
+  std::vector<uint32_t> first_name_;       // by name: the first that counts as the same; empty: itself
   std::vector<uint32_t> shape_of_args_;    // when kShape is a key; different argument lists can have the same shapes
   std::vector<uint32_t> device_of_track_;  // when kDevice is a key
   ModulesOfSpans modules_;                 // when kModule is a key

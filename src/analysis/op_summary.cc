@@ -26,7 +26,7 @@ class Summarizer {
         chunks_(trace.spans().size(), chunk_size),
         team_(chunks_.Members(options.max_threads)),
         launches_(trace, &team_),
-        grouper_(trace, options.group_by),
+        grouper_(trace, options.group_by, options.join_steps),
         flop_names_(trace, FlopRuleSet::kAll),
         groups_(grouper_) {
     group_of_.reserve(chunks_.rows);
@@ -158,9 +158,10 @@ class Summarizer {
   OpSummary Finish(const std::vector<DurationSpread>& spreads) const {
     OpSummary summary;
     summary.has_name = grouper_.has_name();
+    summary.joins_steps = options_.join_steps;
     summary.key_names = grouper_.TextNames();
     summary.rows.reserve(spreads.size());
-    uint64_t thread_self = 0;
+    uint64_t thread_self = 0, streams = 0, launched = 0;
     for (size_t group = 0; group < spreads.size(); ++group) {
       const GroupSums& sums = whole_.groups[group];
       OpSummaryRow& row = summary.rows.emplace_back();
@@ -178,11 +179,15 @@ class Summarizer {
       row.stddev_ns = spreads[group].stddev_ns;
       row.device_total_ns = static_cast<int64_t>(sums.device_total_ns);
       row.device_self_ns = static_cast<int64_t>(sums.device_self_ns);
+      row.stream_self_ns = static_cast<int64_t>(sums.stream_self_ns);
+      streams += sums.stream_self_ns;
+      launched += sums.device_self_ns - sums.stream_self_ns;
       row.self_memory_bytes = static_cast<int64_t>(sums.memory_bytes);
       row.flops = static_cast<int64_t>(sums.flops);
       thread_self += sums.thread_self_ns;
     }
     summary.thread_self_ns = static_cast<int64_t>(thread_self);
+    summary.device_self_ns = static_cast<int64_t>(std::max(streams, launched));
     if (options_.own_cost != nullptr) Correct(&summary);
     return summary;
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "analysis/function_event_rules.h"
 #include "opscope/analysis/op_summary.h"
 
 namespace opscope {
@@ -32,10 +33,15 @@ constexpr std::array<SortField, 14> kSortFields = {{
 
 }  // namespace
 
+std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) const {
+  const std::string_view name = trace.text(row.name);
+  return joins_steps && IsProfilerStep(name) ? kAllProfilerSteps : name;
+}
+
 Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view field) {
   if (field == "name") {
     std::stable_sort(summary->rows.begin(), summary->rows.end(), [&](const OpSummaryRow& a, const OpSummaryRow& b) {
-      return trace.text(a.name) < trace.text(b.name);
+      return summary->NameOf(trace, a) < summary->NameOf(trace, b);
     });
     return {};
   }

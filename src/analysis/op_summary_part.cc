@@ -17,6 +17,7 @@ void GroupSums::Add(const GroupSums& other) {
   thread_self_ns += other.thread_self_ns;
   device_total_ns += other.device_total_ns;
   device_self_ns += other.device_self_ns;
+  stream_self_ns += other.stream_self_ns;
   memory_bytes += other.memory_bytes;
   flops += other.flops;
 }
@@ -118,7 +119,7 @@ class PartCounter::Visitor {
 
   // How many open spans have the name of this one.
   uint32_t& OpenAlike(const OpenSpan& span) {
-    return is_by_name_ ? sums_.groups[span.group].open : open_names_[Row(spans_.name[span.row])];
+    return is_by_name_ ? sums_.groups[span.group].open : open_names_[input_.grouper.Value(GroupKey::kName, span.row)];
   }
 
   void AddBegun(const OpenSpan& span, int64_t flops) {

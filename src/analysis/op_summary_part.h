@@ -29,7 +29,7 @@ struct GroupSums {
   int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
   uint64_t total_ns = 0, total_with_recursion_ns = 0, flops = 0;
   // and when all inside it were seen.
-  uint64_t self_ns = 0, thread_self_ns = 0, device_total_ns = 0, device_self_ns = 0;
+  uint64_t self_ns = 0, thread_self_ns = 0, device_total_ns = 0, device_self_ns = 0, stream_self_ns = 0;
   uint64_t memory_bytes = 0;
 
   void Add(const GroupSums& other);
@@ -81,6 +81,7 @@ struct SummarySums {
     if (input.launches.has_device()) {
       const Duration duration = input.spans.duration[span.row];
       sums.device_self_ns += static_cast<uint64_t>(span.device_self_ns());
+      sums.stream_self_ns += span.is_device ? static_cast<uint64_t>(self) : 0;
       sums.device_total_ns += span.is_nested ? 0 : static_cast<uint64_t>(span.device_total_ns(duration));
     }
     if (input.options.own_cost != nullptr) CountBelowZero(input, span);

@@ -231,6 +231,53 @@ TEST(OpSummary, GroupsByNameAndThread) {
   EXPECT_EQ(summary.rows[1].keys, std::vector<std::string>{"2"});
 }
 
+TEST(OpSummary, HasOneRowOfAllStepsWhereThatIsAskedFor) {
+  const Trace trace =
+      OneThread({{"ProfilerStep#2", 0, 10}, {"f", 1, 3}, {"ProfilerStep#3", 10, 40}, {"ProfilerStep#4", 40, 46}});
+  const std::vector<GroupKey> by_name = {GroupKey::kName};
+  ASSERT_EQ(SummarizeOps(trace, {.group_by = by_name}).rows.size(), 4u);
+  OpSummary summary = SummarizeOps(trace, {.group_by = by_name, .join_steps = true});
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.NameOf(trace, summary.rows[0]), "ProfilerStep*");
+  EXPECT_EQ(summary.rows[0].count, 3u);
+  EXPECT_EQ(summary.rows[0].total_ns, 46);
+  EXPECT_EQ(summary.rows[0].self_ns, 44);
+  EXPECT_EQ(summary.rows[0].min_ns, 6);
+  EXPECT_EQ(summary.rows[0].p50_ns, 10);
+  EXPECT_EQ(summary.rows[0].max_ns, 30);
+  EXPECT_EQ(summary.NameOf(trace, summary.rows[1]), "f");
+  ASSERT_TRUE(SortOpSummary(trace, &summary, "name").ok());
+  EXPECT_EQ(summary.NameOf(trace, summary.rows[0]), "ProfilerStep*") << "capitals come first";
+  EXPECT_EQ(SummarizeOps(trace, {.group_by = {GroupKey::kName, GroupKey::kThread}, .join_steps = true}).rows.size(),
+            2u);
+}
+
+TEST(OpSummary, KnowsTheDeviceTimeThatSharesAreTakenOf) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  const TrackId thread = builder.AddTrack({.process = process, .tid = 1});
+  const TrackId stream =
+      builder.AddTrack({.process = process, .kind = TrackKind::kDeviceStream, .tid = 7, .device = 0});
+  const StringId op = builder.Intern("cpu_op"), kernel = builder.Intern("kernel");
+  const auto add = [&](const char* name, StringId category, TrackId track, int64_t start, int64_t duration,
+                       uint32_t id) {
+    builder.AddSpan({.start = {start},
+                     .duration = {duration},
+                     .name = builder.Intern(name),
+                     .category = category,
+                     .track = track,
+                     .external_id = id});
+  };
+  add("aten::mm", op, thread, 0, 10, 1);
+  add("gemm", kernel, stream, 20, 30, 1);
+  add("memset", kernel, stream, 60, 10, 0);  // nobody launched it
+  const Trace trace = builder.Build();
+  EXPECT_EQ(SummarizeOps(trace).device_self_ns, 40) << "not what host spans launched once more";
+  const std::vector<uint8_t> host_only = SpanFilter::Parse("category = cpu_op").value().Select(trace);
+  EXPECT_EQ(SummarizeOps(trace, {.selected = &host_only}).device_self_ns, 30);
+  EXPECT_EQ(SummarizeOps(OneThread({{"f", 0, 5}})).device_self_ns, 0);
+}
+
 TEST(OpSummary, SortsDescendingAndStably) {
   const Trace trace = OneThread({{"b", 0, 10}, {"a", 20, 30}, {"c", 40, 90}});
   OpSummary summary = SummarizeOps(trace);

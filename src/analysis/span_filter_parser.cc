@@ -180,10 +180,7 @@ class Parser {
   }
 
   static std::string NoField(std::string_view name) {
-    std::string message = "no field '" + std::string(name) + "'; choose from";
-    for (const auto& [field, id] : kFields)
-      message += (id == FilterField::kName ? " " : ", ") + std::string(field);
-    return message;
+    return "no field '" + std::string(name) + "'; choose from " + SpanFilter::FieldNames();
   }
 
   uint32_t Add(SpanFilter::Node node) {
@@ -205,6 +202,13 @@ class Parser {
 };
 
 }  // namespace
+
+std::string SpanFilter::FieldNames() {
+  std::string names;
+  for (const auto& [field, id] : kFields)
+    names.append(names.empty() ? "" : ", ").append(field);
+  return names;
+}
 
 Result<std::vector<SpanFilter::Node>> ParseSpanCondition(std::string_view condition) {
   return Parser(condition).Run();

@@ -28,8 +28,8 @@ constexpr Field kTimes[] = {
     {"max_ns", "Max", RowUnit::kTime, [](const OpSummaryRow& r) { return r.max_ns; }},
     {"stddev_ns", "Std dev", RowUnit::kTime, [](const OpSummaryRow& r) { return r.stddev_ns; }},
     {"total_with_recursion_ns", "", RowUnit::kTime, [](const OpSummaryRow& r) { return r.total_with_recursion_ns; }},
-    {"device_total_ns", "Device total", RowUnit::kTime, [](const OpSummaryRow& r) { return r.device_total_ns; }},
-    {"device_self_ns", "Device self", RowUnit::kTime, [](const OpSummaryRow& r) { return r.device_self_ns; }},
+    {"device_total_ns", "", RowUnit::kTime, [](const OpSummaryRow& r) { return r.device_total_ns; }},
+    {"device_self_ns", "", RowUnit::kTime, [](const OpSummaryRow& r) { return r.device_self_ns; }},
     {"self_memory_bytes", "Self memory", RowUnit::kBytes, [](const OpSummaryRow& r) { return r.self_memory_bytes; }},
     {"flops", "FLOPs", RowUnit::kAmount, [](const OpSummaryRow& r) { return r.flops; }},
 };
@@ -47,13 +47,23 @@ void AddNames(const Trace& trace, const OpSummary& summary, RowTable* rows) {
   if (summary.has_name) {
     std::vector<std::string>& names = rows->Add("name", "Name", RowUnit::kText).texts;
     for (const OpSummaryRow& row : summary.rows)
-      names.emplace_back(trace.text(row.name));
+      names.emplace_back(summary.NameOf(trace, row));
   }
   for (size_t key = 0; key < summary.key_names.size(); ++key) {
     std::vector<std::string>& texts = rows->Add(summary.key_names[key], summary.key_names[key], RowUnit::kText).texts;
     for (const OpSummaryRow& row : summary.rows)
       texts.push_back(row.keys[key]);
   }
+}
+
+// For people, who look for them beside the times of the host.
+void AddDeviceTimes(const OpSummary& summary, RowTable* rows) {
+  if (summary.device_self_ns <= 0) return;
+  rows->AddNumbers("", "Device total", RowUnit::kTime,
+                   Numbers(summary, [](const OpSummaryRow& row) { return row.device_total_ns; }));
+  std::vector<int64_t> self = Numbers(summary, [](const OpSummaryRow& row) { return row.device_self_ns; });
+  rows->AddNumbers("", "Device self", RowUnit::kTime, self);
+  rows->AddShares("", "Device %", self, summary.device_self_ns);
 }
 
 // FLOP/s, and the share of the machine's peak, where asked for and known.
@@ -69,6 +79,8 @@ void AddFlopRates(const OpSummary& summary, const SummaryTableOptions& options, 
   rows->AddNumbers("flops_per_s", shows_rate ? "FLOP/s" : "", RowUnit::kAmount,
                    Numbers(summary, [](const OpSummaryRow& row) { return row.flops_per_s(); }));
   if (has_flops && options.peak_flops > 0) rows->Add("", "% of peak", RowUnit::kShare).shares = std::move(share);
+  for (const char* key : {"flops_per_s", "% of peak"})
+    rows->Keep(key);
 }
 
 RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options = {}) {
@@ -83,11 +95,13 @@ RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTable
   std::vector<double>& shares = rows.Add("self_share", "Self %", RowUnit::kShare).shares;
   for (const OpSummaryRow& row : summary.rows)
     shares.push_back(summary.ShareOf(row).value_or(std::numeric_limits<double>::quiet_NaN()));
+  AddDeviceTimes(summary, &rows);
   for (const Field& field : kTimes)
     rows.AddNumbers(field.key, field.title, field.unit, Numbers(summary, field.value));
-  for (const char* key : {"device_total_ns", "device_self_ns", "self_memory_bytes", "flops"})
+  for (const char* key : {"self_memory_bytes", "flops"})
     rows.HideIfZero(key);
   AddFlopRates(summary, options, &rows);
+  rows.Keep(options.sort);
   return rows;
 }
 

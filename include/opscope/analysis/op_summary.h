@@ -28,6 +28,7 @@ struct OpSummaryOptions {
   // Threads that count at once, the caller among them; the others end before the call does. 0: as many as the number of
   // spans deserves and the caller's processors allow, at most 8. The summary is the same in any case.
   uint32_t max_threads = 0;
+  bool join_steps = false;  // spans "ProfilerStep#N" are one row, "ProfilerStep*", as in torch's table
 };
 
 struct OpSummaryRow {
@@ -45,6 +46,7 @@ struct OpSummaryRow {
   int64_t stddev_ns = 0;        // of the population
   int64_t device_total_ns = 0;  // host span: device time launched beneath it; device span: its own
   int64_t device_self_ns = 0;
+  int64_t stream_self_ns = 0;  // the part of that of device spans
   int64_t self_memory_bytes = 0;
   int64_t flops = 0;
   // Operations per second of the calls' time: on the devices that they used, else on their thread. 0: no FLOPs.
@@ -61,6 +63,11 @@ struct OpSummary {
   std::vector<OpSummaryRow> rows;        // in order of first appearance
   std::optional<Correction> correction;  // times are without what recording took; no field is below 0
   int64_t thread_self_ns = 0;            // self time of all spans of threads: what shares are taken of
+  int64_t device_self_ns = 0;            // of device spans or launched by host spans, whichever is more: the same
+  bool joins_steps = false;
+
+  // As a table shows it.
+  std::string_view NameOf(const Trace& trace, const OpSummaryRow& row) const;
 
   // Self time on threads as a part of that of all spans; nullopt where that is 0.
   std::optional<double> ShareOf(const OpSummaryRow& row) const {

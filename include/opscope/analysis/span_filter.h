@@ -60,6 +60,9 @@ class SpanFilter {
   // kInvalidArgument says what is wrong, and where.
   [[nodiscard]] static Result<SpanFilter> Parse(std::string_view condition);
 
+  // "name, category, ...": all fields.
+  [[nodiscard]] static std::string FieldNames();
+
   // One entry per span: 1 when it is selected. O(spans) per field operator; texts are compared once each.
   // `max_threads`: as in OpSummaryOptions.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
