@@ -54,7 +54,8 @@ enum class ExportFormat : uint8_t { kChrome, kPerfetto, kSpeedscope, kCollapsed,
 [[nodiscard]] std::optional<ExportFormat> ExportFormatFromName(std::string_view name);
 
 struct ExportOptions {
-  // As in ChromeExportOptions. pprof is gzip by default, as its readers expect; .opscope is compressed in itself.
+  // As in ChromeExportOptions. pprof is gzip by default, as its readers expect; .opscope is compressed in itself, and
+  // once more where that is asked for.
   Compression compression = Compression::kNone;
   bool compression_from_name = true;
   bool small_gzip = false;
@@ -87,6 +88,9 @@ struct Exported {
 // What of it people should know: "left out, as speedscope has no place for them: 12 counter samples, 3 flows; ...", or
 // "".
 [[nodiscard]] std::string ExportedText(ExportFormat format, const Exported& exported);
+
+// A text as a file, compressed as its name says.
+[[nodiscard]] Status WriteText(const std::string& path, std::string_view text);
 
 // What a line of ExportTorchStacks counts, in whole microseconds.
 enum class StackMetric : uint8_t { kSelfCpuTime, kSelfDeviceTime };

@@ -163,6 +163,11 @@ struct FlameSvgOptions {
 // An SVG file that needs nothing else, with zoom and search where scripts run.
 [[nodiscard]] std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options = {});
 
+// What a file of this name is to hold (WriteText in opscope/export.h): the graph in NAME.svg, also in capitals and with
+// .gz or .zst behind it; else folded stacks.
+[[nodiscard]] std::string FlameFileText(const FlameTree& tree, std::string_view path,
+                                        const FlameSvgOptions& options = {});
+
 // ---- modules ------------------------------------------------------------------------------------
 
 // A line per module, indented by its depth, in the order of the program, or sorted and by path; "" when the input has
@@ -183,10 +188,5 @@ struct FlameSvgOptions {
 // "opscope.devices/1".
 [[nodiscard]] Result<std::string> DevicesJson(const Trace& trace, const std::vector<DeviceRow>& devices,
                                               const RowOptions& options = {});
-
-// ---- files --------------------------------------------------------------------------------------
-
-// The text as a file, written beside and renamed. kIo errors name the path.
-[[nodiscard]] Status WriteReport(const std::string& path, std::string_view text);
 
 }  // namespace opscope

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
+#include "opscope/export.h"
 #include "opscope/report.h"
 
 namespace opscope::python {
@@ -31,7 +32,7 @@ void Write(const SharedTrace& self, nb::object path, const std::string& metric_n
   options.inverted = inverted;
   Unwrap(WithoutGil([&] {
            const FlameTree tree = FoldSpans(*self.trace, metric);
-           return WriteReport(file, file.ends_with(".svg") ? FlameGraphSvg(tree, options) : FoldedStacks(tree));
+           return WriteText(file, FlameFileText(tree, file, options));
          }),
          path);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flame graphs: of files, and of recordings of opscope.torch with and without Python frames."""
 
+import gzip
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -38,6 +39,17 @@ def test_the_svg_holds_every_path(trace, tmp_path):
 def test_another_name_gets_the_folded_stacks(trace, tmp_path):
     trace.export_flamegraph(tmp_path / "x.txt", metric="count")
     assert (tmp_path / "x.txt").read_text() == trace.folded_stacks("count")
+
+
+def test_a_name_in_capitals_or_compressed_is_what_it_says(trace, tmp_path):
+    trace.export_flamegraph(tmp_path / "x.svg", title="t")
+    trace.export_flamegraph(tmp_path / "x.SVG", title="t")
+    trace.export_flamegraph(tmp_path / "x.svg.gz", title="t")
+    trace.export_flamegraph(tmp_path / "x.folded.gz")
+    svg = (tmp_path / "x.svg").read_bytes()
+    assert (tmp_path / "x.SVG").read_bytes() == svg
+    assert gzip.decompress((tmp_path / "x.svg.gz").read_bytes()) == svg
+    assert gzip.decompress((tmp_path / "x.folded.gz").read_bytes()).decode() == trace.folded_stacks()
 
 
 def test_faults_are_told_and_leave_nothing(trace, tmp_path):

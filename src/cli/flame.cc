@@ -10,6 +10,7 @@
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "opscope/export.h"
 #include "opscope/report.h"
 
 namespace opscope {
@@ -37,15 +38,12 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   if (options.merge_threads) fold.threads = ThreadNodes::kNever;
   fold.selected = selected.get();
   const FlameTree tree = FoldSpans(trace, *FlameMetricFromName(options.metric), fold);
-  if (!options.output.ends_with(".svg")) {
-    const std::string text = FoldedStacks(tree);
-    return ExitFor(options.output == "-" ? WriteStandardOutput(text) : WriteReport(options.output, text));
-  }
+  if (options.output == "-") return ExitFor(WriteStandardOutput(FoldedStacks(tree)));
   FlameSvgOptions svg;
   svg.title = options.title.empty() ? NameWithoutFolder(file) + ": " + options.metric : options.title;
   svg.width = options.width;
   svg.inverted = options.inverted;
-  return ExitFor(WriteReport(options.output, FlameGraphSvg(tree, svg)));
+  return ExitFor(WriteText(options.output, FlameFileText(tree, options.output, svg)));
 }
 
 int RunFlame(FlameOptions* options) {

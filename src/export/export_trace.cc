@@ -67,32 +67,50 @@ ChromeExportOptions ForChrome(const ExportOptions& options) {
   return chrome;
 }
 
+// write(ExportOutput*)
+template <typename Write>
+Status WriteThrough(const std::string& path, Compression compression, const ExportOptions& options,
+                    const Write& write) {
+  Result<AtomicFile> file = AtomicFile::Create(path);
+  if (!file.ok()) return file.error();
+  Status status;
+  bool is_empty = true;
+  const auto take = [&](std::string_view piece) {
+    is_empty = false;
+    if (status.ok()) status = file.value().Write(piece);
+    return status.ok();
+  };
+  ExportOutput output(compression, options.small_gzip, take, options.on_progress);
+  write(&output);
+  // Of nothing, too, the file is a compressed one.
+  if (is_empty) take(BlockCompressor(compression, options.small_gzip).Compress({}));
+  OPSCOPE_TRY(status);
+  return file.value().Commit();
+}
+
 Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::string& path, ExportOptions options) {
   OPSCOPE_TRY(CheckOptions(trace, format, options));
   if (format == ExportFormat::kChrome) {
     OPSCOPE_TRY(ExportChromeTrace(trace, path, ForChrome(options)));
     return Exported{{}, LeftOutOfChrome(trace), 0};
   }
+  const Compression compression = CompressionFor(format, path, options);
   if (format == ExportFormat::kOpscope) {
-    OPSCOPE_TRY(ExportOpscope(trace, path));
+    if (compression == Compression::kNone) {
+      OPSCOPE_TRY(ExportOpscope(trace, path));
+      return Exported{};
+    }
+    const Result<std::string> bytes = OpscopeBytes(trace);
+    if (!bytes.ok()) return bytes.error();
+    OPSCOPE_TRY(WriteThrough(path, compression, options, [&](ExportOutput* output) { output->Write(bytes.value()); }));
     return Exported{};
   }
   if (options.trace_name.empty()) options.trace_name = path;
-  Result<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.error();
-  Status status;
-  ExportOutput output(
-      CompressionFor(format, path, options), options.small_gzip,
-      [&](std::string_view piece) {
-        if (status.ok()) status = file.value().Write(piece);
-        return status.ok();
-      },
-      options.on_progress);
-  kFormats[static_cast<size_t>(format)].write(trace, options, &output);
-  OPSCOPE_TRY(status);
-  OPSCOPE_TRY(file.value().Commit());
   Exported exported;
-  output.MoveCountsTo(&exported);
+  OPSCOPE_TRY(WriteThrough(path, compression, options, [&](ExportOutput* output) {
+    kFormats[static_cast<size_t>(format)].write(trace, options, output);
+    output->MoveCountsTo(&exported);
+  }));
   return exported;
 }
 
@@ -139,6 +157,12 @@ Result<Exported> ExportTrace(const Trace& trace, ExportFormat format, const std:
 
 Result<Exported> ExportToBytes(const Trace& trace, ExportFormat format, const ExportOptions& options) {
   return OrShortMemory("", [&] { return ToBytes(trace, format, options); });
+}
+
+Status WriteText(const std::string& path, std::string_view text) {
+  return OrShortMemory(path, [&] {
+    return WriteThrough(path, CompressionOfName(path), {}, [&](ExportOutput* output) { output->Write(text); });
+  });
 }
 
 std::string ExportedText(ExportFormat format, const Exported& exported) {

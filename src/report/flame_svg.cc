@@ -1,10 +1,10 @@
 // A flame graph as one SVG file that needs nothing else: every box is drawn, with its name and what it stands for as a
 // tooltip; a small script adds zoom and search where scripts run.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "opscope/report.h"
 #include "report/code_points.h"
@@ -169,8 +169,12 @@ std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options)
   return SvgWriter(tree, options).Write();
 }
 
-Status WriteReport(const std::string& path, std::string_view text) {
-  return WriteFileAtomically(path, text);
+std::string FlameFileText(const FlameTree& tree, std::string_view path, const FlameSvgOptions& options) {
+  for (const std::string_view compressed : {".gz", ".zst"}) {
+    if (path.ends_with(compressed)) path.remove_suffix(compressed.size());
+  }
+  const std::string ending = UpperCase(path.substr(path.size() - std::min<size_t>(path.size(), 4)));
+  return ending == ".SVG" ? FlameGraphSvg(tree, options) : FoldedStacks(tree);
 }
 
 }  // namespace opscope

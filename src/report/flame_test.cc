@@ -40,6 +40,14 @@ TEST(FoldedStacks, AreALinePerPathWithAValue) {
   EXPECT_EQ(FoldedStacks(FlameTree{}), "");
 }
 
+TEST(FlameFile, IsAGraphOrStacksAsItsNameSays) {
+  const FlameTree tree = SmallTree();
+  for (const char* name : {"f.svg", "f.SVG", "a/f.svg.gz", "f.Svg.zst"})
+    EXPECT_EQ(FlameFileText(tree, name), FlameGraphSvg(tree)) << name;
+  for (const char* name : {"f.folded", "svg", "f.gz", "f.svg.txt", ""})
+    EXPECT_EQ(FlameFileText(tree, name), FoldedStacks(tree)) << name;
+}
+
 TEST(FlameLayout, PutsChildrenByNameUponTheirParent) {
   const FlameTree tree = SmallTree();
   const FlameLayout layout = LayOutFlame(tree, 1000, 0.1);
