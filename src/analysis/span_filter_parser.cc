@@ -203,6 +203,16 @@ class Parser {
 
 }  // namespace
 
+std::optional<int64_t> SpanFilter::NumberOf(FilterField field, std::string_view value) {
+  for (const auto& [name, id] : kFields) {
+    if (id != field || value.find('\'') != std::string_view::npos) continue;
+    const auto nodes = ParseSpanCondition(std::string(name) + " = '" + std::string(value) + "'");
+    if (!nodes.ok() || nodes.value().back().op != FilterOperator::kEqual) return std::nullopt;
+    return nodes.value().back().number;
+  }
+  return std::nullopt;
+}
+
 std::string SpanFilter::FieldNames() {
   std::string names;
   for (const auto& [field, id] : kFields)

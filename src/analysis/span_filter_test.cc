@@ -106,5 +106,19 @@ TEST(SpanFilter, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Selected(std::string(1000, '(')), "at character 101: nested too deep");
 }
 
+TEST(SpanFilter, TellsWhatAValueSaysOfANumber) {
+  EXPECT_EQ(SpanFilter::NumberOf(FilterField::kStep, "3"), 3);
+  EXPECT_EQ(SpanFilter::NumberOf(FilterField::kStart, "10us"), 10'000);
+  EXPECT_EQ(SpanFilter::NumberOf(FilterField::kStart, "1.5ms"), 1'500'000);
+  for (const char* nothing : {"", "two", "3us", "3'", "'3"})
+    EXPECT_EQ(SpanFilter::NumberOf(FilterField::kStep, nothing), std::nullopt) << nothing;
+}
+
+TEST(SpanFilter, NamesItsFields) {
+  const std::string names = SpanFilter::FieldNames();
+  EXPECT_TRUE(names.starts_with("name, category, ")) << names;
+  EXPECT_TRUE(names.ends_with(", device, correlation")) << names;
+}
+
 }  // namespace
 }  // namespace opscope

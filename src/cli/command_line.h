@@ -8,17 +8,18 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace opscope {
 
-// Where a value goes, and by that what it may be: a flag, a text, several texts (the option may be repeated), a whole
-// number, a number, a number of bytes with the suffixes K, M and G. A target that is neither empty nor 0 is the
-// default that the help shows. None: what every verb has, --help and --version.
-using OptionTarget =
-    std::variant<std::monostate, bool*, std::string*, std::vector<std::string>*, int64_t*, double*, uint64_t*>;
+// Where a value goes, and by that what it may be: a flag, a text, a text of which "" is told from none, several texts
+// (the option may be repeated), a whole number, a number, a number of bytes with the suffixes K, M and G. A target that
+// is neither empty nor 0 is the default that the help shows. None: what every verb has, --help and --version.
+using OptionTarget = std::variant<std::monostate, bool*, std::string*, std::optional<std::string>*,
+                                  std::vector<std::string>*, int64_t*, double*, uint64_t*>;
 
 struct Option {
   std::vector<std::string> names;  // with their dashes, the longest last; an operand has one, without

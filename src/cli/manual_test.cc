@@ -54,6 +54,17 @@ TEST_F(Cli, TheManualHasEveryVerbAndOption) {
   }
 }
 
+TEST_F(Cli, HelpAndManualNameTheFieldsOfConditions) {
+  for (const char* arguments : {"summary --help", "man"}) {
+    std::string text = Run(arguments).out;
+    text = std::regex_replace(text, std::regex("\\s+"), " ");
+    EXPECT_NE(text.find("fields: name, category, overload, thread, process, duration, start, depth, sequence, step, "
+                        "rank, device, correlation"),
+              std::string::npos)
+        << arguments;
+  }
+}
+
 TEST_F(Cli, TheManualIsGoodRoff) {
   if (!IsThere("groff")) GTEST_SKIP() << "groff is not installed";
   const Outcome groff = Run("man | groff -man -Tascii -ww -P-cbou");

@@ -46,8 +46,22 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::vector<std::string>
   return added;
 }
 
+CLI::Option* AddTo(CLI::App* app, const Option& option, std::optional<std::string>* target) {
+  return app->add_option_function<std::string>(
+      NamesOf(option), [target](const std::string& text) { *target = text; }, option.description);
+}
+
+// CLI11 takes -5 for a very large number.
+std::string WhyNoSize(const std::string& text) {
+  const bool is_size = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  return is_size ? "" : "'" + text + "' is no number of bytes; 0 (no limit) or more, with K, M or G behind it";
+}
+
+// The transform that comes last is asked first.
 CLI::Option* AddTo(CLI::App* app, const Option& option, uint64_t* bytes) {
-  return AddTo<uint64_t>(app, option, bytes)->transform(CLI::AsSizeValue(false));
+  return AddTo<uint64_t>(app, option, bytes)
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(WhyNoSize, ""));
 }
 
 // "1 or more", "200 to 20000"
@@ -56,14 +70,22 @@ std::string RangeText(const Option& option) {
   return text(option.least) + (std::isfinite(option.most) ? " to " + text(option.most) : " or more");
 }
 
+// All of the text; NaN: it is none.
+template <typename Number>
+double NumberFrom(const std::string& text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && read == end ? static_cast<double>(number) : std::nan("");
+}
+
 CLI::Validator IsInRange(const Option& option) {
+  const bool is_whole = std::holds_alternative<int64_t*>(option.target);
   const std::string range = RangeText(option);
-  const auto check = [range, least = option.least, most = option.most](const std::string& text) -> std::string {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    if (is_number && value >= least && value <= most) return "";
-    return "'" + text + "' is no number of " + range;
+  const auto check = [=, least = option.least, most = option.most](const std::string& text) -> std::string {
+    const double value = is_whole ? NumberFrom<int64_t>(text) : NumberFrom<double>(text);
+    if (std::isfinite(value) && value >= least && value <= most) return "";
+    return "'" + text + "' is no " + (is_whole ? "whole number of " : "number of ") + range;
   };
   return CLI::Validator(check, range);
 }

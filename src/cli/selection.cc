@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/selection.h"
 
-#include <string_view>
 #include <utility>
 
 #include "opscope/cut.h"
@@ -10,41 +9,44 @@
 namespace opscope {
 namespace {
 
-// "3..7" -> "field >= 3 and field OP 7"; "3" -> "field = 3" where one value makes sense.
-Result<std::string> RangeCondition(std::string_view option, std::string_view field, std::string_view range,
-                                   std::string_view end_operator) {
+// An option that takes a range: "3..7" is "field >= 3 and field OP 7".
+struct RangeOption {
+  std::string name;
+  std::string field;
+  FilterField number;
+  std::string end_operator;
+  int64_t least_length;  // of the end minus the begin
+  std::string allowed;
+};
+const RangeOption kSteps = {"--steps", "step", FilterField::kStep, "<=", 0, "3, 3..7, 3.. or ..7, from 0 on"};
+const RangeOption kTime = {"--time", "start", FilterField::kStart, "<", 1, "10ms..20ms, 1s.. or ..5us"};
+
+// "3" -> "field = 3" where one value makes sense.
+Result<std::string> RangeCondition(const RangeOption& option, const std::string& range) {
   const size_t dots = range.find("..");
-  const std::string name(field);
-  std::string condition;
-  if (dots == std::string_view::npos) {
-    condition = name + " = '" + std::string(range) + "'";
-  } else {
-    const std::string_view first = range.substr(0, dots), last = range.substr(dots + 2);
-    if (!first.empty()) condition = name + " >= '" + std::string(first) + "'";
-    if (!last.empty()) {
-      condition +=
-          (condition.empty() ? "" : " and ") + name + " " + std::string(end_operator) + " '" + std::string(last) + "'";
-    }
-    if (field == "step" && first.empty()) condition += " and step >= 0";
-  }
-  const bool is_one_moment = dots == std::string_view::npos && field == "start";
-  if (condition.empty() || is_one_moment || range.find('\'') != std::string_view::npos ||
-      !SpanFilter::Parse(condition).ok()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 std::string(option) + ": '" + std::string(range) + "' is no range; " +
-                     (field == "step" ? "3, 3..7, 3.. or ..7" : "10ms..20ms, 1s.. or ..5us")};
-  }
+  const bool is_one = dots == std::string::npos;
+  const std::string first = range.substr(0, dots), last = is_one ? first : range.substr(dots + 2);
+  const auto begin = SpanFilter::NumberOf(option.number, first), end = SpanFilter::NumberOf(option.number, last);
+  const auto wrong = [&](const char* what) {
+    return Error{ErrorCode::kInvalidArgument, option.name + ": '" + range + "' " + what + "; " + option.allowed};
+  };
+  const bool is_number = (begin || first.empty()) && (end || last.empty()) && (begin || end);
+  const bool is_below_zero = begin.value_or(0) < 0 || end.value_or(0) < 0;
+  if (!is_number || is_below_zero || (is_one && option.least_length > 0)) return wrong("is no range");
+  if (begin && end && *end - *begin < option.least_length) return wrong("ends before it begins");
+  std::string condition = option.field + " >= " + std::to_string(begin.value_or(0));
+  if (end) condition += " and " + option.field + " " + option.end_operator + " " + std::to_string(*end);
   return condition;
 }
 
 }  // namespace
 
 void AddSelectionOptions(Verb* verb, SelectionOptions* options) {
-  verb->Add(
-      {.names = {"--where"},
-       .target = &options->where,
-       .description =
-           "only spans for which this holds, such as \"name ~ conv and duration > 10us\"; several must all hold"});
+  verb->Add({.names = {"--where"},
+             .target = &options->where,
+             .description = "only spans for which this holds, such as \"name ~ conv and duration > 10us\"; several "
+                            "must all hold; fields: " +
+                            SpanFilter::FieldNames()});
   verb->Add({.names = {"--steps"},
              .target = &options->steps,
              .description = "only spans that begin within these steps: 3, 3..7, 3.. or ..7"});
@@ -62,13 +64,13 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
       return Error{parsed.error().code, "--where: " + parsed.error().message};
     add(condition);
   }
-  if (!options.steps.empty()) {
-    Result<std::string> steps = RangeCondition("--steps", "step", options.steps, "<=");
+  if (options.steps) {
+    Result<std::string> steps = RangeCondition(kSteps, *options.steps);
     if (!steps.ok()) return steps.error();
     add(steps.value());
   }
-  if (!options.time.empty()) {
-    Result<std::string> time = RangeCondition("--time", "start", options.time, "<");
+  if (options.time) {
+    Result<std::string> time = RangeCondition(kTime, *options.time);
     if (!time.ok()) return time.error();
     add(time.value());
   }

@@ -16,9 +16,9 @@
 namespace opscope {
 
 struct SelectionOptions {
-  std::vector<std::string> where;  // all must hold
-  std::string steps;               // "3", "3..7", "3..", "..7"
-  std::string time;                // "10ms..20ms", since the first begin, the end not included
+  std::vector<std::string> where;    // all must hold
+  std::optional<std::string> steps;  // "3", "3..7", "3..", "..7"
+  std::optional<std::string> time;   // "10ms..20ms", since the first begin, the end not included
 };
 
 void AddSelectionOptions(Verb* verb, SelectionOptions* options);

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ class SpanFilter {
   // kInvalidArgument says what is wrong, and where.
   [[nodiscard]] static Result<SpanFilter> Parse(std::string_view condition);
 
+  // What a value says of a field of numbers: "10us" of a time is 10000. nullopt: nothing.
+  [[nodiscard]] static std::optional<int64_t> NumberOf(FilterField field, std::string_view value);
   // "name, category, ...": all fields.
   [[nodiscard]] static std::string FieldNames();
 
