@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/shown_text.h"
 #include "opscope/cli.h"
 
 namespace opscope {
@@ -24,14 +24,6 @@ void Write(std::string_view text) {
 bool IsSilent() {
   const char* log = std::getenv("OPSCOPE_LOG");
   return isatty(STDERR_FILENO) == 0 || (log != nullptr && std::string_view(log) == "off");
-}
-
-// A name may hold what a terminal obeys.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  return text;
 }
 
 size_t WidthOfStandardError() {
@@ -61,14 +53,14 @@ std::string TimeLeft(size_t done, size_t total, std::chrono::duration<double> el
 // A line that fits, or the terminal could not wipe it: the name gives way at its front.
 std::string Line(const std::string& what, const std::string& rest) {
   const size_t room = std::max<size_t>(WidthOfStandardError(), rest.size() + 20) - rest.size() - 10;
-  const std::string name = what.size() <= room ? what : "..." + what.substr(what.size() - room + 3);
+  const std::string name = ColumnsOf(what) <= room ? what : "..." + std::string(LastColumns(what, room - 3));
   return "\r\x1b[Kopscope: " + name + rest;
 }
 
 }  // namespace
 
 TerminalProgress::TerminalProgress(std::string what, std::chrono::milliseconds quiet_at_first)
-    : what_(Printable(std::move(what))), is_silent_(IsSilent()), begin_(Clock::now()), next_(begin_ + quiet_at_first) {
+    : what_(Shown(what)), is_silent_(IsSilent()), begin_(Clock::now()), next_(begin_ + quiet_at_first) {
 }
 
 TerminalProgress::~TerminalProgress() {

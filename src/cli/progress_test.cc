@@ -61,7 +61,7 @@ std::string ShownOnTerminal(std::chrono::milliseconds quiet_at_first, const std:
 
 TEST(TerminalProgress, TellsATerminalHowFarItIsAndWipesTheLine) {
   EXPECT_EQ(ShownOnTerminal(std::chrono::milliseconds(0)),
-            "\r\x1b[Kopscope: a?b.json [#####...............]  25 %\r\x1b[K");
+            "\r\x1b[Kopscope: a\\x1bb.json [#####...............]  25 %\r\x1b[K");
 }
 
 TEST(TerminalProgress, TellsBytesWhereNobodyKnowsHowManyThereAre) {

@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "base/shown_text.h"
 
 namespace opscope {
 namespace {
@@ -56,21 +57,19 @@ Status WriteStandardOutput(std::string_view bytes) {
 // Without allocation: what has to be said may be that memory is short.
 void PrintError(std::string_view message) {
   char line[1024] = "opscope: ";
-  constexpr size_t kLongestEscape = 4;
   size_t size = std::strlen(line);
   // Nothing can be done where standard error is closed.
   const auto flush = [&] {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, size);
     size = 0;
   };
-  for (const char c : message) {
-    if (size + kLongestEscape + 1 > sizeof(line)) flush();
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= ' ' && byte != 0x7f) {
-      line[size++] = c;
-    } else {
-      size += static_cast<size_t>(std::snprintf(line + size, kLongestEscape + 1, "\\x%02x", byte));
-    }
+  while (!message.empty()) {
+    const ShownCharacter shown = FirstShown(message);
+    const std::string_view text = shown.escape[0] == '\0' ? message.substr(0, shown.bytes) : shown.escape;
+    if (size + text.size() + 1 > sizeof(line)) flush();
+    std::memcpy(line + size, text.data(), text.size());
+    size += text.size();
+    message.remove_prefix(shown.bytes);
   }
   line[size++] = '\n';
   flush();

@@ -21,7 +21,7 @@ Terminal DetectTerminal(bool no_color);
 // Writes everything to standard output. A reader that has gone away is no error.
 [[nodiscard]] Status WriteStandardOutput(std::string_view bytes);
 
-// "opscope: MESSAGE" as one line on standard error; control characters are shown as \xNN.
+// "opscope: MESSAGE" as one line on standard error; what a terminal would obey is escaped (base/shown_text.h).
 void PrintError(std::string_view message);
 
 }  // namespace opscope
