@@ -125,6 +125,7 @@ struct SummaryTableOptions {
   double peak_flops = 0;   // of the machine, per second: a column with the share of it; 0: none
   std::string sort = {};   // the field that the rows were sorted by: a narrow terminal keeps it; "": none
 };
+// Without rows there is no table.
 [[nodiscard]] std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary,
                                              const SummaryTableOptions& options = {});
 // "opscope.summary/1". limit 0: all rows.

@@ -352,6 +352,21 @@ TEST_F(Cli, WritesFlameGraphsAndFoldedStacks) {
   EXPECT_NE(text.find("<title>inner (40.500 us, 45.00%)</title>"), std::string::npos);
 }
 
+TEST_F(Cli, WritesFilesThatAreWhatTheirNamesSay) {
+  Put("two.json", kTwoOps);
+  ASSERT_EQ(Run("flame two.json -o f.svg").exit_code, 0);
+  const std::string svg = ReadText(Path("f.svg"));
+  ASSERT_TRUE(svg.starts_with("<?xml"));
+  EXPECT_EQ(Run("flame two.json -o f.SVG").exit_code, 0);
+  EXPECT_EQ(ReadText(Path("f.SVG")), svg);
+  EXPECT_EQ(Run("flame two.json -o f.svg.gz").exit_code, 0);
+  EXPECT_EQ(std::system(("gzip -dc " + Quoted(Path("f.svg.gz")) + " >" + Quoted(Path("unpacked"))).c_str()), 0);
+  EXPECT_EQ(ReadText(Path("unpacked")), svg);
+  EXPECT_EQ(Run("convert two.json -o x.gz").exit_code, 0);
+  EXPECT_TRUE(ReadText(Path("x.gz")).starts_with("\x1f\x8b"));
+  EXPECT_EQ(Run("summary x.gz").out, Run("summary two.json").out);
+}
+
 TEST_F(Cli, RefusesFlameGraphsThatCannotBe) {
   Put("two.json", kTwoOps);
   const Outcome missing = Run("flame two.json -o no/such/x.svg");

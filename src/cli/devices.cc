@@ -3,19 +3,22 @@
 #include "opscope/analysis/devices.h"
 
 #include "cli/row_verb.h"
-#include "cli/terminal.h"
 
 namespace opscope {
 namespace {
 
-int PrintDevices(const Trace& trace, const RowVerb& verb) {
+int PrintDevices(const Trace& trace, const std::string& file, const RowVerb& verb, Answers* answers) {
   const SelectedSpans selected(verb.filter, trace);
   const std::vector<DeviceRow> devices = MeasureDevices(trace, selected.get());
-  if (devices.empty() && !verb.common.quiet) PrintError("there are no kernels, copies or sets of a device");
+  std::string nothing;
+  if (devices.empty()) {
+    nothing = WhyNothing(trace, verb.filter);
+    if (nothing.empty()) nothing = "there are no kernels, copies or sets of a device";
+  }
   const auto table = [&](const RowOptions& rows) { return FormatDeviceTable(trace, devices, rows); };
   const auto csv = [&](const RowOptions& rows) { return DevicesCsv(trace, devices, rows); };
   const auto json = [&](const RowOptions& rows) { return DevicesJson(trace, devices, rows); };
-  return PrintRows("devices", verb.common, verb.rows, {table, csv, json});
+  return PrintRows("devices", file, verb.common, verb.rows, {table, csv, json, nothing}, answers);
 }
 
 }  // namespace

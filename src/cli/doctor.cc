@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "base/shown_text.h"
 #include "cli/exit_code.h"
 #include "cli/machine_facts.h"
 #include "cli/terminal.h"
@@ -13,7 +14,9 @@ namespace {
 int RunDoctor(bool json, const AskHost& ask_host) {
   const MachineFacts machine = LookAtMachine();
   const HostFacts host = ask_host ? ask_host() : HostFacts{};
-  const int written = ExitFor(WriteStandardOutput(json ? DoctorJson(machine, host) : FormatDoctor(machine, host)));
+  const std::string text =
+      json ? DoctorJson(machine, host) : FoldLines(FormatDoctor(machine, host), DetectTerminal(true).width);
+  const int written = ExitFor(WriteStandardOutput(text));
   return WorseExit(written, host.can_profile_everything() ? kExitDone : kExitPartial);
 }
 

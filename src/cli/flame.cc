@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/rows.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -32,12 +33,29 @@ std::string NameWithoutFolder(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
+std::string WhyEmpty(const Trace& trace, const FlameOptions& options) {
+  if (const std::string nothing = WhyNothing(trace, options.filter); !nothing.empty()) return nothing;
+  switch (*FlameMetricFromName(options.metric)) {
+    case FlameMetric::kDeviceTime:
+      return "nothing in it ran on a device";
+    case FlameMetric::kMemory:
+      return "no memory of its spans was recorded; that takes profile_memory=True";
+    case FlameMetric::kFlops:
+      return "no FLOPs of its spans are known; that takes record_shapes=True";
+    case FlameMetric::kTime:
+    case FlameMetric::kCount:
+      break;
+  }
+  return "none of its spans took time on a thread";
+}
+
 int Flame(const Trace& trace, const std::string& file, const FlameOptions& options) {
   const SelectedSpans selected(options.filter, trace);
   FoldOptions fold;
   if (options.merge_threads) fold.threads = ThreadNodes::kNever;
   fold.selected = selected.get();
   const FlameTree tree = FoldSpans(trace, *FlameMetricFromName(options.metric), fold);
+  if (tree.nodes[0].total == 0) TellNothing(file, options.common, WhyEmpty(trace, options));
   if (options.output == "-") return ExitFor(WriteStandardOutput(FoldedStacks(tree)));
   FlameSvgOptions svg;
   svg.title = options.title.empty() ? NameWithoutFolder(file) + ": " + options.metric : options.title;
@@ -65,7 +83,8 @@ Verb FlameVerb() {
   verb.Add({.names = {"-o", "--output"},
             .target = &options->output,
             .description = "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); any other name, or - "
-                           "for standard output: folded stacks, for flamegraph.pl and others"});
+                           "for standard output: folded stacks, for flamegraph.pl and others; .gz and .zst behind it "
+                           "compress"});
   verb.Add({.names = {"--metric"},
             .target = &options->metric,
             .description = "time, device_time, memory, flops or count",

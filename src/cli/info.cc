@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "cli/exit_code.h"
+#include "cli/answers.h"
 #include "cli/selection.h"
-#include "cli/terminal.h"
 #include "cli/verb.h"
 #include "opscope/report.h"
 
@@ -21,16 +20,14 @@ int RunInfo(const InfoOptions& info) {
   const Result<std::optional<SpanFilter>> filter = ReadSelection(info.selection);
   if (!filter.ok()) return UsageError("info: " + filter.error().message);
   bool is_first = true;
-  return ForEachSelected(
-      options, filter.value(),
-      [&](const Trace& trace, const std::string& file) {
-        const std::string text = options.json  ? InfoJson(trace)
-                                 : options.csv ? InfoCsv(trace, file, is_first)
-                                               : FormatInfo(trace);
-        is_first = false;
-        return ExitFor(WriteStandardOutput(text));
-      },
-      options.is_for_people());
+  Answers answers(options);
+  return answers.End(ForEachSelected(options, filter.value(), [&](const Trace& trace, const std::string& file) {
+    const std::string text = options.json  ? InfoJson(trace)
+                             : options.csv ? InfoCsv(trace, file, is_first)
+                                           : FormatInfo(trace);
+    is_first = false;
+    return answers.Write(file, text, false);
+  }));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ int RunMerge(const MergeVerbOptions& options) {
   if (!is_taken) {
     const std::string text = options.common.json  ? MergeJson(merged.value())
                              : options.common.csv ? MergeCsv(merged.value())
-                                                  : FormatMerge(merged.value());
+                                                  : FormatMerge(merged.value(), DetectTerminal(true).width);
     if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
   }
   const std::string name = is_taken ? "standard output" : options.output.path;
@@ -64,7 +64,8 @@ Verb MergeVerb() {
   verb.Add({.names = {"--max-clock-difference"},
             .target = &options->max_clock_difference_s,
             .description = "seconds that two machines' clocks may differ",
-            .least = 0});
+            .least = 0,
+            .most = 1e9});
   return verb;
 }
 

@@ -3,21 +3,22 @@
 #include "opscope/analysis/modules.h"
 
 #include "cli/row_verb.h"
-#include "cli/terminal.h"
 
 namespace opscope {
 namespace {
 
-int PrintModules(const Trace& trace, const RowVerb& verb) {
+int PrintModules(const Trace& trace, const std::string& file, const RowVerb& verb, Answers* answers) {
   const SelectedSpans selected(verb.filter, trace);
   const ModuleSummary summary = SummarizeModules(trace, selected.get());
-  if (summary.nodes.size() < 2 && !verb.common.quiet) {
-    PrintError("there are no modules; they are recorded by with_modules=True and with_stack=True");
+  std::string nothing;
+  if (summary.nodes.size() < 2) {
+    nothing = WhyNothing(trace, verb.filter);
+    if (nothing.empty()) nothing = "there are no modules; they are recorded by with_modules=True and with_stack=True";
   }
   const auto table = [&](const RowOptions& rows) { return FormatModuleTable(summary, rows); };
   const auto csv = [&](const RowOptions& rows) { return ModulesCsv(summary, rows); };
   const auto json = [&](const RowOptions& rows) { return ModulesJson(trace, summary, rows); };
-  return PrintRows("modules", verb.common, verb.rows, {table, csv, json});
+  return PrintRows("modules", file, verb.common, verb.rows, {table, csv, json, nothing}, answers);
 }
 
 }  // namespace

@@ -17,9 +17,10 @@ Verb MakeRowVerb(RowVerb given) {
     Result<std::optional<SpanFilter>> filter = ReadSelection(*selection);
     if (!filter.ok()) return UsageError(row_verb->name + ": " + filter.error().message);
     row_verb->filter = std::move(filter).value();
-    return ForEachInput(
-        row_verb->common, [&](const Trace& trace, const std::string&) { return row_verb->print(trace, *row_verb); },
-        row_verb->common.is_for_people());
+    Answers answers(row_verb->common);
+    return answers.End(ForEachInput(row_verb->common, [&](const Trace& trace, const std::string& file) {
+      return row_verb->print(trace, file, *row_verb, &answers);
+    }));
   };
   return verb;
 }

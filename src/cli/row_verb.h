@@ -19,7 +19,7 @@ struct RowVerb {
   std::string name;
   std::string description;
   std::string sort_help;
-  std::function<int(const Trace& trace, const RowVerb& verb)> print;  // gives the exit code
+  std::function<int(const Trace& trace, const std::string& file, const RowVerb& verb, Answers* answers)> print;
   // As the command line has it, when `print` is called.
   CommonOptions common = {};
   RowVerbOptions rows = {};

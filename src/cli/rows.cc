@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/rows.h"
 
-#include "cli/exit_code.h"
 #include "cli/terminal.h"
 
 namespace opscope {
-namespace {
-
-std::string WithBoldTitle(const std::string& table) {
-  const size_t end = table.find('\n');
-  return end == std::string::npos ? table : "\x1b[1m" + table.substr(0, end) + "\x1b[0m" + table.substr(end);
-}
-
-}  // namespace
-
 void AddRowOptions(Verb* verb, CommonOptions* common, RowVerbOptions* options, const std::string& sort_help) {
   AddFormOptions(verb, common);
   verb->Add({.names = {"--sort"}, .target = &options->sort, .description = sort_help});
@@ -23,19 +13,18 @@ void AddRowOptions(Verb* verb, CommonOptions* common, RowVerbOptions* options, c
              .least = 1});
 }
 
-int PrintRows(const std::string& verb, const CommonOptions& common, const RowVerbOptions& options,
-              const RowTexts& texts) {
-  RowOptions row_options{.limit = static_cast<size_t>(options.limit), .width = 0, .sort = options.sort};
-  const Terminal terminal = DetectTerminal(common.no_color);
-  if (common.is_for_people()) row_options.width = terminal.width;
+int PrintRows(const std::string& verb, const std::string& file, const CommonOptions& common,
+              const RowVerbOptions& options, const RowTexts& texts, Answers* answers) {
+  const RowOptions rows{.limit = static_cast<size_t>(options.limit), .width = answers->width(), .sort = options.sort};
   const auto& form = common.json ? texts.json : common.csv ? texts.csv : texts.table;
-  const Result<std::string> text = form(row_options);
-  if (!text.ok()) {
-    PrintError(verb + ": --sort: " + text.error().message);
-    return kExitUsage;
-  }
-  const bool is_bold = common.is_for_people() && terminal.color;
-  return ExitFor(WriteStandardOutput(is_bold ? WithBoldTitle(text.value()) : text.value()));
+  const Result<std::string> text = form(rows);
+  if (!text.ok()) return UsageError(verb + ": --sort: " + text.error().message);
+  TellNothing(file, common, texts.nothing);
+  return answers->Write(file, text.value(), true);
+}
+
+void TellNothing(const std::string& file, const CommonOptions& common, const std::string& sentence) {
+  if (!sentence.empty() && !common.quiet) PrintError(InputName(file) + ": " + sentence);
 }
 
 }  // namespace opscope

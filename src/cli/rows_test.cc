@@ -57,7 +57,33 @@ TEST_F(Cli, DevicesWithoutWorkSaysSo) {
   const Outcome outcome = Run("devices none.json");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.error, "opscope: there are no kernels, copies or sets of a device\n");
+  EXPECT_EQ(outcome.error, "opscope: none.json: there are no spans in it\n");
+}
+
+TEST_F(Cli, AnAnswerWithoutRowsSaysWhyInOneSentence) {
+  Put("net.json", kModules);
+  Put("none.json", "[]");
+  const std::string chosen = "none of its spans is chosen by --where, --steps and --time";
+  const std::pair<std::string, std::string> cases[] = {
+      {"summary none.json", "none.json: there are no spans in it"},
+      {"summary --style torch none.json", "none.json: there are no spans in it"},
+      {"modules none.json", "none.json: there are no spans in it"},
+      {"flame none.json", "none.json: there are no spans in it"},
+      {"summary net.json --steps 7", "net.json: " + chosen},
+      {"summary --style torch net.json --steps 7", "net.json: " + chosen},
+      {"devices net.json --where 'name = x'", "net.json: " + chosen},
+      {"devices net.json", "net.json: there are no kernels, copies or sets of a device"},
+      {"flame net.json --metric memory",
+       "net.json: no memory of its spans was recorded; that takes profile_memory=True"},
+  };
+  for (const auto& [arguments, sentence] : cases) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_EQ(outcome.error, "opscope: " + sentence + "\n") << arguments;
+    EXPECT_EQ(Run(arguments + " -q").error, "") << arguments;
+  }
+  EXPECT_NE(Run("summary --json none.json").out.find("\"rows\":["), std::string::npos);
 }
 
 TEST_F(Cli, EveryVerbWithRowsChoosesSpansByCondition) {
@@ -120,8 +146,73 @@ TEST_F(Cli, SeveralFilesHaveTheirNamesAsTitlesForPeopleOnly) {
     const std::string text = Run(std::string(verb) + " net.json net.json").out;
     EXPECT_TRUE(text.starts_with("net.json\n")) << text;
     EXPECT_NE(text.find("\n\nnet.json\n"), std::string::npos) << text;
-    EXPECT_TRUE(Run(std::string(verb) + " --json net.json net.json").out.starts_with("{")) << verb;
+    EXPECT_TRUE(Run(std::string(verb) + " --json net.json").out.starts_with("{\"schema\"")) << verb;
   }
+}
+
+TEST_F(Cli, SeveralFilesAsJsonAreOneArrayOfTheObjectsOfEach) {
+  Put("net.json", kModules);
+  Put("gpu.json", kTwoStreams);
+  simdjson::dom::parser parser, alone;
+  for (const std::string verb : {"info", "summary", "modules", "devices"}) {
+    const Outcome outcome = Run(verb + " -q --json net.json missing.json gpu.json");
+    EXPECT_EQ(outcome.exit_code, 1) << verb << ": one of them is missing";
+    const simdjson::padded_string text(outcome.out);
+    simdjson::dom::array answers;
+    ASSERT_EQ(parser.parse(text).get(answers), simdjson::SUCCESS) << outcome.out;
+    ASSERT_EQ(answers.size(), 2u) << verb;
+    size_t next = 0;
+    for (const std::string file : {"net.json", "gpu.json"}) {
+      const simdjson::dom::element answer = answers.at(next++);
+      EXPECT_EQ(std::string_view(answer["file"]), file);
+      const std::string one = Run(verb + " -q --json " + file).out;
+      std::string expected = simdjson::minify(alone.parse(one));
+      expected.insert(1, "\"file\":\"" + file + "\",");
+      EXPECT_EQ(simdjson::minify(answer), expected) << "the same but for the name";
+    }
+  }
+  EXPECT_EQ(Run("summary -q --json missing.json none.json").out, "[]\n");
+}
+
+TEST_F(Cli, ControlCharactersAreShownEscapedInTablesOfBothStyles) {
+  const std::string file =
+      Quoted(Put("odd.json", R"([{"ph":"X","name":"a\u001b[2J\u202eb","cat":"cpu_op","pid":1,"tid":1,
+      "ts":0,"dur":1}])"));
+  for (const char* verb : {"summary ", "summary --style torch "}) {
+    const std::string table = Run(verb + file).out;
+    EXPECT_NE(table.find("a\\x1b[2J\\u202eb"), std::string::npos) << table;
+    EXPECT_EQ(table.find('\x1b'), std::string::npos) << table;
+  }
+  EXPECT_NE(Run("summary --csv " + file).out.find("a\x1b[2J\u202eb"), std::string::npos) << "data are not changed";
+}
+
+TEST_F(Cli, CsvHoldsNoFormulas) {
+  Put("=1.json", R"([{"ph":"X","name":"=cmd|' /C calc'!A0","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1}])");
+  EXPECT_NE(Run("summary --csv ./=1.json").out.find("\r\n'=cmd|' /C calc'!A0,1,1000,"), std::string::npos);
+  EXPECT_NE(Run("info --csv =1.json").out.find("\r\n'=1.json,"), std::string::npos);
+}
+
+TEST_F(Cli, StepsAreOneRowInTablesAndKeepTheirNamesInData) {
+  Put("gpu.json", kTwoStreams);
+  const std::string table = Run("summary gpu.json").out;
+  EXPECT_NE(table.find("\nProfilerStep*      2  200.000 us"), std::string::npos) << table;
+  EXPECT_EQ(table.find("ProfilerStep#"), std::string::npos) << table;
+  for (const char* form : {"--csv", "--json"}) {
+    const std::string data = Run(std::string("summary gpu.json ") + form).out;
+    EXPECT_NE(data.find("ProfilerStep#1"), std::string::npos) << data;
+    EXPECT_NE(data.find("ProfilerStep#2"), std::string::npos) << data;
+  }
+  EXPECT_NE(Run("summary gpu.json --where 'name = ProfilerStep#2'").out.find("ProfilerStep*      1"),
+            std::string::npos);
+}
+
+TEST_F(Cli, TablesHaveSharesOfDeviceTimeWhereThereIsADevice) {
+  Put("gpu.json", kTwoStreams);
+  Put("net.json", kModules);
+  const std::string table = Run("summary gpu.json").out;
+  EXPECT_NE(table.find("Device %"), std::string::npos) << table;
+  EXPECT_NE(table.find(" 88.9%"), std::string::npos) << "80 of 90 us: " << table;
+  EXPECT_EQ(Run("summary net.json").out.find("Device"), std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/selection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "opscope/cut.h"
@@ -80,14 +81,22 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
   return std::optional<SpanFilter>(std::move(filter).value());
 }
 
+std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter) {
+  if (trace.spans().size() == 0 && !filter) return "there are no spans in it";
+  if (!filter) return "";
+  const std::vector<uint8_t> selected = filter->Select(trace);
+  const bool is_any = std::find(selected.begin(), selected.end(), 1) != selected.end();
+  return is_any ? "" : "none of its spans is chosen by --where, --steps and --time";
+}
+
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
-                    const std::function<int(const Trace&, const std::string& file)>& use, bool is_titled) {
+                    const std::function<int(const Trace&, const std::string& file)>& use) {
   const auto cut_first = [&](const Trace& trace, const std::string& file) {
     if (!filter) return use(trace, file);
     const Result<Trace> cut = CutTrace(trace, filter->Select(trace), filter->text());
     return cut.ok() ? use(cut.value(), file) : ExitFor(Error{cut.error().code, file + ": " + cut.error().message});
   };
-  return ForEachInput(common, cut_first, is_titled);
+  return ForEachInput(common, cut_first);
 }
 
 }  // namespace opscope

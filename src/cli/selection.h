@@ -38,8 +38,11 @@ class SelectedSpans {
   std::optional<std::vector<uint8_t>> spans_;
 };
 
+// Why an analysis of the spans of `trace` that `filter` chooses has nothing to tell, in a sentence; "": there are some.
+std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter);
+
 // ForEachInput, of what `filter` leaves of each trace (CutTrace).
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
-                    const std::function<int(const Trace&, const std::string& file)>& use, bool is_titled = false);
+                    const std::function<int(const Trace&, const std::string& file)>& use);
 
 }  // namespace opscope

@@ -42,7 +42,8 @@ std::string FieldName(const std::string& sort) {
 }
 
 // own_cost: null unless times are to be corrected.
-int PrintTorchTable(const Trace& trace, const SummaryOptions& options, const OwnCostOfSpans* own_cost) {
+int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOptions& options,
+                    const OwnCostOfSpans* own_cost, Answers* answers) {
   AverageOptions average;
   for (GroupKey key : options.group_by) {
     if (key == GroupKey::kShape) average.group_by_input_shape = true;
@@ -58,12 +59,18 @@ int PrintTorchTable(const Trace& trace, const SummaryOptions& options, const Own
   table.with_flops = events.with_flops;
   table.use_device = events.use_device;
   table.refuse_as_torch = false;
+  table.is_escaped = true;
+  table.width = answers->width();
   Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);
   if (!text.ok()) return UsageError("summary: --sort: " + text.error().message);
-  return ExitFor(WriteStandardOutput(text.value()));
+  if (averages.empty()) {
+    const std::string nothing = WhyNothing(trace, options.filter);
+    TellNothing(file, options.common, nothing.empty() ? "it has no events that torch's table shows" : nothing);
+  }
+  return answers->Write(file, text.value(), false);
 }
 
-int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options) {
+int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, Answers* answers) {
   std::optional<OwnCostOfSpans> own_cost;
   if (options.corrected) {
     Result<OwnCostOfSpans> measured = MeasureOwnCost(trace);
@@ -71,18 +78,24 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
     own_cost = std::move(measured).value();
   }
   const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
-  if (options.style == "torch" && options.common.is_for_people()) return PrintTorchTable(trace, options, cost);
+  if (options.style == "torch" && options.common.is_for_people())
+    return PrintTorchTable(trace, file, options, cost, answers);
   const SelectedSpans selected(options.filter, trace);
-  OpSummary summary = SummarizeOps(trace, {options.group_by, cost, selected.get()});
-  if (Status sorted = SortOpSummary(trace, &summary, FieldName(options.rows.sort)); !sorted.ok()) {
+  OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
+                                           .own_cost = cost,
+                                           .selected = selected.get(),
+                                           .join_steps = options.common.is_for_people()});
+  const std::string sort = FieldName(options.rows.sort);
+  if (Status sorted = SortOpSummary(trace, &summary, sort); !sorted.ok()) {
     return UsageError("summary: --sort: " + sorted.error().message);
   }
   const auto table = [&](const RowOptions& rows) {
-    return FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops});
+    return FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops, sort});
   };
   const auto csv = [&](const RowOptions& rows) { return SummaryCsv(trace, summary, rows.limit); };
   const auto json = [&](const RowOptions& rows) { return SummaryJson(trace, summary, rows.limit); };
-  return PrintRows("summary", options.common, options.rows, {table, csv, json});
+  const std::string nothing = summary.rows.empty() ? WhyNothing(trace, options.filter) : "";
+  return PrintRows("summary", file, options.common, options.rows, {table, csv, json, nothing}, answers);
 }
 
 bool ReadGroupKeys(SummaryOptions* options) {
@@ -102,11 +115,14 @@ int RunSummary(SummaryOptions* options) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
-  const auto print = [&](const Trace& trace, const std::string& file) { return PrintSummary(trace, file, *options); };
-  const bool is_for_people = options->common.is_for_people();
-  if (options->style != "torch" || !is_for_people) return ForEachInput(options->common, print, is_for_people);
+  Answers answers(options->common);
+  const auto print = [&](const Trace& trace, const std::string& file) {
+    return PrintSummary(trace, file, *options, &answers);
+  };
   // torch's rules know no chosen events: its table is of a trace that has no others.
-  return ForEachSelected(options->common, options->filter, print, is_for_people);
+  const bool is_torchs = options->style == "torch" && options->common.is_for_people();
+  return answers.End(is_torchs ? ForEachSelected(options->common, options->filter, print)
+                               : ForEachInput(options->common, print));
 }
 
 }  // namespace

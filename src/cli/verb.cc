@@ -59,10 +59,8 @@ void AddFormOptions(Verb* verb, CommonOptions* options) {
       {.names = {"--csv"}, .target = &options->csv, .description = "CSV on standard output", .excludes = "--json"});
 }
 
-int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use,
-                 bool is_titled) {
+int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
   int exit_code = kExitDone;
-  bool is_first = true;
   for (const std::string& file : options.files) {
     Result<Trace> trace = OpenInput(file, options);
     if (!trace.ok()) {
@@ -71,10 +69,6 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
       continue;
     }
     try {
-      if (is_titled && options.files.size() > 1) {
-        exit_code = WorseExit(exit_code, ExitFor(WriteStandardOutput((is_first ? "" : "\n") + InputName(file) + "\n")));
-        is_first = false;
-      }
       exit_code = WorseExit(exit_code, use(trace.value(), file));
       if (!options.quiet) ListProblems(trace.value(), InputName(file), options.verbose);
     } catch (const std::bad_alloc&) {

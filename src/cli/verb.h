@@ -56,9 +56,8 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
 
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
 // Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the
-// worst code. `is_titled`: each file's name goes to standard output before it, where there are several.
-int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use,
-                 bool is_titled = false);
+// worst code.
+int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use);
 
 // The problems of a trace on standard error: losses, or with `all` harmless ones too.
 void ListProblems(const Trace& trace, const std::string& name, bool all);

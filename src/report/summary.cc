@@ -108,7 +108,8 @@ RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTable
 }  // namespace
 
 std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options) {
-  std::string table = RowsOf(trace, summary, options).ForPeople(options.limit, options.width);
+  std::string table;
+  if (!summary.rows.empty()) table = RowsOf(trace, summary, options).ForPeople(options.limit, options.width);
   if (summary.correction) table += FormatCorrection(*summary.correction) + "\n";
   return table;
 }

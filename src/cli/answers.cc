@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/answers.h"
+
+#include "base/shown_text.h"
+#include "base/text.h"
+#include "cli/exit_code.h"
+
+namespace opscope {
+namespace {
+
+std::string WithBoldTitle(const std::string& table) {
+  const size_t end = table.find('\n');
+  return end == std::string::npos ? table : "\x1b[1m" + table.substr(0, end) + "\x1b[0m" + table.substr(end);
+}
+
+}  // namespace
+
+Answers::Answers(const CommonOptions& common)
+    : common_(common),
+      terminal_(DetectTerminal(common.no_color)),
+      width_(common.is_for_people() ? terminal_.width : 0),
+      is_array_(common.json && common.files.size() > 1) {
+}
+
+int Answers::Write(const std::string& file, const std::string& text, bool is_table) {
+  const Status written = WriteStandardOutput(is_array_                 ? AsElement(file, text)
+                                             : common_.is_for_people() ? ForPeople(file, text, is_table)
+                                                                       : text);
+  ++written_;
+  return ExitFor(written);
+}
+
+int Answers::End(int exit_code) {
+  if (!is_array_) return exit_code;
+  return WorseExit(exit_code, ExitFor(WriteStandardOutput(written_ == 0 ? "[]\n" : "\n]\n")));
+}
+
+std::string Answers::ForPeople(const std::string& file, const std::string& text, bool is_table) const {
+  std::string title;
+  if (common_.files.size() > 1) {
+    const std::string name = Shown(InputName(file));
+    title = (written_ == 0 ? "" : "\n") + (width_ == 0 ? name : CutToColumns(name, width_)) + "\n";
+  }
+  const std::string folded = FoldLines(text, width_);
+  return title + (is_table && terminal_.color ? WithBoldTitle(folded) : folded);
+}
+
+// REQUIRES: an object that is not empty, and a line end.
+std::string Answers::AsElement(const std::string& file, std::string_view object) const {
+  std::string element = written_ == 0 ? "[\n{\"file\":" : ",\n{\"file\":";
+  AppendJsonString(&element, InputName(file));
+  object.remove_prefix(1);
+  object.remove_suffix(1);
+  return element.append(",").append(object);
+}
+
+}  // namespace opscope

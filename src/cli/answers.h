@@ -1,0 +1,42 @@
+// What a verb answers for each of its inputs, on standard output: for people under the name of the file, where there
+// are several, and folded to the terminal; with --json several answers are one array of the objects, each with its
+// "file".
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+namespace opscope {
+
+class Answers {
+ public:
+  explicit Answers(const CommonOptions& common);
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  // Of the terminal that people read, in columns; 0: there is none.
+  size_t width() const { return width_; }
+  // The next answer. A table's first line is bold where there is colour. Gives the exit code.
+  int Write(const std::string& file, const std::string& text, bool is_table);
+  // Nothing comes after this. Gives the worse of the exit codes.
+  int End(int exit_code);
+
+ private:
+  std::string ForPeople(const std::string& file, const std::string& text, bool is_table) const;
+  std::string AsElement(const std::string& file, std::string_view object) const;
+
+  const CommonOptions& common_;
+  const Terminal terminal_;
+  const size_t width_;
+  const bool is_array_;
+  size_t written_ = 0;
+};
+
+}  // namespace opscope
