@@ -121,6 +121,7 @@ void BindTorchTable(nb::module_& module) {
              nb::arg("use_device").none(), nb::arg("compat_swapped_cells"), nb::arg("note") = "",
              nb::arg("plain") = false);
   module.def("format_torch_time", [](double time_us) { return ToText(FormatTorchTime(time_us)); });
+  module.def("format_torch_memory", [](int64_t bytes) { return ToText(FormatTorchMemory(bytes)); });
 }
 
 }  // namespace opscope::python

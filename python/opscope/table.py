@@ -6,16 +6,15 @@ The examples read the trace of `opscope.trace`.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from opscope import _core
+from opscope.shown import Shown
 
-__all__ = ["Strings", "Table", "TextColumn", "html_table"]
+__all__ = ["Strings", "Table", "TextColumn"]
 
 _NONE = 0xFFFFFFFF  # an id or a handle that stands for nothing
-_SHOWN_ROWS = 10
 
 
 class Strings(Sequence):
@@ -185,8 +184,7 @@ class Table:
         return f"<opscope.Table {self._name}: {len(self)} rows>"
 
     def _repr_html_(self) -> str:
-        shown = [self.row(i) for i in range(min(len(self), _SHOWN_ROWS))]
-        return html_table(self.columns, shown, f"{self._name}: {len(self):,} rows")
+        return Shown.of(f"{self._name}: {len(self):,} rows", self, len(self)).html()
 
 
 def _row(index: int, count: int) -> int:
@@ -202,16 +200,3 @@ def _require(module: str, package: str):
         return __import__(module)
     except ImportError as error:
         raise ImportError(f"this needs {module}: pip install {package}", name=module) from error
-
-
-def html_table(columns: list[str], rows: list[dict[str, Any]], caption: str) -> str:
-    """A small table for notebooks; everything in it is escaped."""
-
-    def cell(value) -> str:
-        # A notebook sends UTF-8: bytes that are not are shown as their escapes.
-        text = "" if value is None else str(value)
-        return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
-
-    head = "".join(f"<th>{cell(column)}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{cell(row[c])}</td>" for c in columns) + "</tr>" for row in rows)
-    return f"<table><caption>{cell(caption)}</caption><tr>{head}</tr>{body}</table>"

@@ -25,7 +25,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from opscope import _core
-from opscope.table import Strings, Table, html_table
+from opscope.shown import Rows, Shown, TableText
+from opscope.table import Strings, Table
 
 __all__ = ["ExportWarning", "Trace", "merge", "open", "read"]
 
@@ -187,7 +188,7 @@ class Trace:
         if limit is not None and limit < 0:
             raise ValueError("limit must not be negative")
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        return json.loads(_core.summary_json(self._core, keys, sort, limit, corrected, where))["rows"]
+        return Rows(json.loads(_core.summary_json(self._core, keys, sort, limit, corrected, where))["rows"])
 
     def modules(self, *, where: str | None = None) -> list[dict[str, Any]]:
         """What each ``torch.nn.Module`` took, forward and backward: a dict per place in the hierarchy of calls.
@@ -198,11 +199,11 @@ class Trace:
         >>> [(row["module"], row["ops"], row["forward_ns"]) for row in trace.modules()]
         [('', 2, 12000)]
         """
-        return json.loads(_core.modules_json(self._core, where))["rows"]
+        return Rows(json.loads(_core.modules_json(self._core, where))["rows"])
 
     def module_table(self, *, where: str | None = None) -> str:
         """The same as an indented table; "" when no module was recorded."""
-        return _core.module_table(self._core, where)
+        return TableText(_core.module_table(self._core, where))
 
     def devices(self, *, where: str | None = None) -> list[dict[str, Any]]:
         """How busy each device was: a dict per device ("stream" is "all"), followed by one per stream.
@@ -215,11 +216,11 @@ class Trace:
         >>> [(row["stream"], row["busy_ns"], row["idle_ns"]) for row in gpu.devices()]
         [('all', 6000, 4000), ('7', 6000, 4000)]
         """
-        return json.loads(_core.devices_json(self._core, where))["rows"]
+        return Rows(json.loads(_core.devices_json(self._core, where))["rows"])
 
     def device_table(self, *, where: str | None = None) -> str:
         """The same as a table; "" when no device did anything."""
-        return _core.device_table(self._core, where)
+        return TableText(_core.device_table(self._core, where))
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.
@@ -294,8 +295,11 @@ class Trace:
         )
 
     def _repr_html_(self) -> str:
-        rows = [{"table": name, "rows": _core.row_count(self._core, name)} for name in _core.TABLES]
-        return html_table(["table", "rows"], rows, repr(self))
+        counts = {name: _core.row_count(self._core, name) for name in _core.TABLES}
+        rows = [{"table": name, "rows": f"{count:,}"} for name, count in counts.items() if count > 0]
+        told = [{"problem": problem["message"], "count": f"{problem['count']:,}"} for problem in self.problems]
+        pages = [Shown.of(repr(self), rows, len(rows)), Shown.of("problems", told, len(told))]
+        return "".join(page.html() for page in pages if page.rows or page is pages[0])
 
 
 _FLAME_METRICS = ("time", "device_time", "memory", "flops", "count")

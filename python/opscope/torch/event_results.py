@@ -7,6 +7,9 @@ from __future__ import annotations
 class EventResults:
     """Totals, averages and the table of ``self.function_events``, with torch's names and signatures."""
 
+    def _repr_html_(self) -> str | None:
+        return self.function_events._repr_html_() if self.enabled and self.kineto_results is not None else None
+
     @property
     def self_cpu_time_total(self):
         """The sum of all self times on the CPU, microseconds."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 import operator
 
 from .. import _core
+from ..shown import TableText
 from . import event_frame
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
+from .event_display import shown_events
 from .function_event import _require
 from .lazy_list import unfilled_kind
 from .made_event import build_tree
@@ -47,7 +49,15 @@ class EventList(list):
         super().__init__(*args, **kwargs)
 
     def __str__(self) -> str:
-        return self.table()
+        return str(self.table())
+
+    def __repr__(self) -> str:
+        shown = shown_events(self)
+        return super().__repr__() if shown is None else shown.text()
+
+    def _repr_html_(self) -> str | None:
+        shown = shown_events(self)
+        return None if shown is None else shown.html()
 
     def _build_tree(self) -> None:
         """Gives events that a program has put together parents and children; those of a recording have theirs."""
@@ -90,7 +100,7 @@ class EventList(list):
             raise ValueError(f"style must be 'torch' or 'plain', not {style!r}")
         rows = self._corrected() if corrected else self
         if len(rows) == 0:
-            return ""
+            return TableText()
         if header is not None and not isinstance(header, str):
             raise TypeError(f"sequence item 2: expected str instance, {type(header).__name__} found as the header")
         events = rows
@@ -100,21 +110,23 @@ class EventList(list):
         use_device = events[0].use_device
         if not use_device and any(event.self_device_time_total > 0 for event in events):
             raise RuntimeError("use_device is None, but there is device performance data.")
-        return _core.torch_table(
-            events,
-            row_limit=row_limit,
-            max_src_column_width=max_src_column_width,
-            max_name_column_width=max_name_column_width,
-            max_shapes_column_width=max_shapes_column_width,
-            header=header,
-            top_level_events_only=top_level_events_only,
-            time_unit=time_unit,
-            profile_memory=self._profile_memory,
-            with_flops=self._with_flops,
-            use_device=use_device,
-            compat_swapped_cells=compat_is_asked(),
-            note="\n".join(line for line in (rows._note, "" if compat_is_asked() else rows._loss) if line),
-            plain=style == "plain",
+        return TableText(
+            _core.torch_table(
+                events,
+                row_limit=row_limit,
+                max_src_column_width=max_src_column_width,
+                max_name_column_width=max_name_column_width,
+                max_shapes_column_width=max_shapes_column_width,
+                header=header,
+                top_level_events_only=top_level_events_only,
+                time_unit=time_unit,
+                profile_memory=self._profile_memory,
+                with_flops=self._with_flops,
+                use_device=use_device,
+                compat_swapped_cells=compat_is_asked(),
+                note="\n".join(line for line in (rows._note, "" if compat_is_asked() else rows._loss) if line),
+                plain=style == "plain",
+            )
         )
 
     def _corrected(self):

@@ -49,7 +49,7 @@ def unfilled_kind(filled: type[list]) -> type[list]:
 
 
 def _filling(filled: type[list], name: str):
-    method = getattr(list, name, None) or getattr(filled, name)
+    method = getattr(filled, name)
 
     def fill_first(self, *args, **kwargs):
         self._fill()

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a recording that torch.profiler has not."""
+"""Views of a recording that torch.profiler has not, and what a prompt and a notebook show of a profile."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+
+from .event_display import shown_events
 
 # Names of attributes of events, and what opscope.Trace calls them.
 FLAME_METRICS = {
@@ -17,7 +20,26 @@ FLAME_METRICS = {
 
 
 class Views:
-    """Of whatever has a ``trace``."""
+    """Of whatever has a ``trace``, and a ``profiler``: the recording, or None."""
+
+    def __repr__(self) -> str:
+        recording = getattr(self, "profiler", None)  # its construction may have been refused
+        name = f"opscope.torch.{type(self).__name__}"
+        if recording is None:
+            return f"<{name}: nothing recorded yet>"
+        counts = recording.counts()
+        dropped = f", {counts['dropped']:,} dropped" if counts["dropped"] else ""
+        state = ", recording" if recording.is_running else ""
+        return f"<{name}: {counts['recorded']:,} events on {counts['threads']:,} threads{dropped}{state}>"
+
+    def _repr_html_(self) -> str | None:
+        recording = self.profiler
+        if recording is None or not recording.is_finished or recording.is_inherited or self._is_trace_only():
+            return None
+        averages = recording.function_events.key_averages()
+        averages.sort(key=lambda average: average.self_cpu_time_total, reverse=True)
+        shown = shown_events(averages)
+        return None if shown is None else replace(shown, caption=f"{self!r}, by self CPU time").html()
 
     def export_flamegraph(self, path: str | os.PathLike, metric: str = "self_cpu_time_total", **options) -> None:
         """Writes a flame graph of the last recording as SVG, or folded stacks when the name does not end in ``.svg``.
