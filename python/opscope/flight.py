@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import warnings
 import weakref
 
 from . import _core
+from .user_warning import warn_user
 
 
 class Flight:
@@ -83,11 +83,11 @@ class Flight:
         except RuntimeError:  # nothing is being recorded
             pass
         except OSError as error:
-            warnings.warn(f"dump (exception): {error}", stacklevel=3)
+            warn_user(f"dump (exception): {error}")
 
     def _warn(self) -> None:
         for message in self.core.take_messages():
-            warnings.warn(message, stacklevel=3)
+            warn_user(message)
 
     def __del__(self) -> None:
         try:

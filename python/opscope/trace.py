@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from opscope import _core
 from opscope.shown import Rows, Shown, TableText
 from opscope.table import Strings, Table
+from opscope.user_warning import warn_user
 
 __all__ = ["ExportWarning", "Trace", "merge", "open", "read"]
 
@@ -286,7 +286,7 @@ class Trace:
             raise ValueError(f"cannot export to '{to}'; known: {', '.join(_core.EXPORT_FORMATS)}")
         told = self._core.export_as(path, to, table, merge_threads)
         if told:
-            warnings.warn(f"{os.fsdecode(path)}: {told}", ExportWarning, stacklevel=2)
+            warn_user(f"{os.fsdecode(path)}: {told}", ExportWarning)
 
     def __repr__(self) -> str:
         return (

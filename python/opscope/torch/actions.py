@@ -6,12 +6,13 @@ Activities and device types are torch's own enums, so that values travel freely 
 
 from __future__ import annotations
 
-import warnings
 from enum import Enum
 
 import torch
 from torch.autograd import DeviceType, ProfilerActivity, kineto_available
 from torch.profiler import ProfilerAction as _TorchAction
+
+from ..user_warning import warn_user
 
 __all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "supported_activities"]
 
@@ -71,7 +72,7 @@ def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:
             f"needed, not {enable!r} and {groups!r}"
         )
     for group in sorted(groups - {ProfilerActivity.CPU}, key=lambda group: group.name):
-        warnings.warn(f"{group.name} activity is not recorded, so there is nothing to toggle", stacklevel=3)
+        warn_user(f"{group.name} activity is not recorded, so there is nothing to toggle")
     return groups
 
 

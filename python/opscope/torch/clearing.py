@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import warnings
+from ..user_warning import warn_user
 
 _CLEARED = (
     "Warning: Profiler clears events at the end of each cycle. "
@@ -14,8 +14,8 @@ _has_told = False
 
 
 def tell_about_clearing() -> None:
-    """Warns at the place that called the caller."""
+    """Warns at the first time."""
     global _has_told
     if not _has_told:
         _has_told = True
-        warnings.warn(_CLEARED, stacklevel=3)
+        warn_user(_CLEARED)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import warnings
 
 from torch._C._profiler import _ExperimentalConfig
 
+from ..user_warning import warn_user
 from .errors import UnsupportedFeature
 
 # The fields that a recording is asked by, with a value that is not the default. The others choose what is done with
@@ -55,10 +55,9 @@ def without_trace_only(config, with_stack: bool):
         config.trace_only  # noqa: B018  (torch's AttributeError for what is no config)
     if config is None or not with_stack or not getattr(config, "trace_only", False):
         return config
-    warnings.warn(
+    warn_user(
         "trace_only=True is incompatible with with_stack=True (stack traces require event post-processing). "
         "Disabling trace_only.",
-        stacklevel=4,
     )
     config = copy.copy(config)
     config.trace_only = False

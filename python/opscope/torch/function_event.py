@@ -8,12 +8,12 @@ here is what is rarely used, and the rules by which values follow from values th
 from __future__ import annotations
 
 import json
-import warnings
 from collections import namedtuple
 
 from torch.autograd import DeviceType
 
 from .. import _core
+from ..user_warning import warn_user
 from .event_metadata import read_event_metadata
 
 Interval = _core.Interval
@@ -36,7 +36,7 @@ KINETO_ARGS = {
 
 def _renamed(old: str, new: str, *, note: str) -> property:
     def read(self):
-        warnings.warn(note.format(old=old, new=new), FutureWarning, stacklevel=2)
+        warn_user(note.format(old=old, new=new), FutureWarning)
         return getattr(self, new)
 
     read.__doc__ = f"Deprecated name of ``{new}``."
@@ -82,7 +82,7 @@ class _Rest(FormattedTimesMixin):
     @property
     def metadata_json(self):
         """Deprecated name of ``event_metadata``, as text."""
-        warnings.warn("`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2)
+        warn_user("`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning)
         return self._metadata_json
 
     @property

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 
 from torch._C._profiler import _ExperimentalConfig
 from torch.autograd import ProfilerActivity
 
+from ..user_warning import warn_user
 from .actions import groups_to_toggle
 from .event_results import EventResults
 from .kineto_results import KinetoResults
@@ -96,10 +96,9 @@ class InnerProfile(DescribedConfig, EventResults):
             raise AssertionError("export_stacks() requires with_stack=True")
         self.function_events.export_stacks(path, metric)
         if not self._settings.call_stacks and os.path.getsize(path) == 0:
-            warnings.warn(
+            warn_user(
                 f"{os.fsdecode(path)} is empty: events carry Python stacks only with "
                 "experimental_config=_ExperimentalConfig(verbose=True), as in torch.profiler",
-                stacklevel=3,
             )
 
     def __repr__(self) -> str:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +12,7 @@ from torch.autograd import ProfilerActivity
 from .. import _core
 from ..flight import Flight
 from ..trace import Trace
+from ..user_warning import warn_user
 from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
 from .clearing import tell_about_clearing
@@ -277,7 +277,7 @@ class _KinetoProfile(Views):
         if self.profiler is None:
             self._metadata_for_next[key] = value
         elif not self.profiler.add_metadata(key, value) and not self.profiler.is_inherited:
-            warnings.warn(f"metadata {key!r} came after the recording was read and is not part of it", stacklevel=3)
+            warn_user(f"metadata {key!r} came after the recording was read and is not part of it")
 
     def preset_metadata_json(self, key: str, value: str) -> None:
         """Metadata (JSON text) for every recording that starts from here on."""
@@ -345,12 +345,11 @@ class _KinetoProfile(Views):
         ``.html``: a picture; ``raw.json.gz``: every event; ``.json`` and ``.json.gz``: times and bytes by category.
         ``device``: "cpu", "cuda:0", ...; by default the one that was profiled. Deprecated in torch.
         """
-        warnings.warn(
+        warn_user(
             "`export_memory_timeline` is deprecated and will be removed in a future version. "
             "Please use `torch.cuda.memory._record_memory_history` and "
             "`torch.cuda.memory._export_memory_snapshot` instead.",
             FutureWarning,
-            stacklevel=2,
         )
         self.mem_tl = MemoryTimeline.of_profile(self)
         self.mem_tl.export(path, device or memory_timeline.default_device(self.use_device))

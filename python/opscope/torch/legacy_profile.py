@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 
 import torch.autograd.profiler as _torchs_module
 from torch.autograd import ProfilerActivity, ProfilerState
 from torch.autograd.profiler import profile as _TorchsProfile
 
+from ..user_warning import warn_user
 from .actions import device_is_available
 from .compile_support import compile_as
 from .event_results import EventResults
@@ -63,10 +63,9 @@ class profile(DescribedConfig, EventResults):
             return
         self.use_cuda = use_cuda
         if use_cuda:
-            warnings.warn(
+            warn_user(
                 "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
                 FutureWarning,
-                stacklevel=2,
             )
             use_device = "cuda"
         self.entered = False
@@ -230,10 +229,10 @@ def _device_to_record(device: str | None) -> str | None:
         return None
     private = _torchs_module._get_privateuse1_backend_name()
     if device not in _DEVICES and (device != private or private == "privateuseone"):
-        warnings.warn(f"The {device} is not a valid device option.", stacklevel=3)
+        warn_user(f"The {device} is not a valid device option.")
         return None
     if device != "mtia" and device in _DEVICES and not device_is_available(device):
-        warnings.warn(f"{_DEVICES[device]} is not available, disabling {_DEVICES[device]} profiling", stacklevel=3)
+        warn_user(f"{_DEVICES[device]} is not available, disabling {_DEVICES[device]} profiling")
         return None
     if device == "mtia" and not device_is_available(device):
         raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")

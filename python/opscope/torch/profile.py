@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +12,7 @@ from torch.autograd import ProfilerActivity
 from torch.autograd.profiler import KinetoStepTracker
 from torch.profiler.profiler import profile as _TorchsProfile
 
+from ..user_warning import warn_user
 from .actions import ProfilerAction, as_action, supported_activities
 from .compile_support import compile_as
 from .execution_trace import observer_from_environment
@@ -167,7 +167,7 @@ class profile(_KinetoProfile):
             return
         for method, warning in TRANSITION_PLANS.get((previous, following), ()):
             if warning:
-                warnings.warn(warning, stacklevel=3)
+                warn_user(warning)
             else:
                 getattr(self, method)()
 
@@ -196,7 +196,7 @@ def _check_that_something_is_asked(activities: list | None, use_cuda: bool | Non
         if isinstance(item, (dict, ProfilerActivity)):
             groups.update(item if isinstance(item, dict) else (item,))
     if use_cuda is not None:
-        warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=3)
+        warn_user("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
         groups = groups | {ProfilerActivity.CUDA} if use_cuda else groups - {ProfilerActivity.CUDA}
     if not groups:
         raise AssertionError("No valid profiler activities found")

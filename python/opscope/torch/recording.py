@@ -6,10 +6,10 @@ from __future__ import annotations
 import logging
 import os
 import time
-import warnings
 
 from .. import _core
 from ..trace import Trace
+from ..user_warning import warn_user
 from . import source
 from .compat import compat_is_asked
 from .events import EventList, unfilled_events
@@ -145,7 +145,7 @@ class Recording(InnerProfile):
         warning = self._session.file_warning()
         if warning and not self._has_warned:
             self._has_warned = True
-            warnings.warn(warning, RuntimeWarning, stacklevel=2)
+            warn_user(warning, RuntimeWarning)
 
     def _uncount(self) -> None:
         if self._is_counted:

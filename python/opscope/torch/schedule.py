@@ -7,12 +7,12 @@ can be any callable from a step number to a ProfilerAction.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from operator import index
 
 from .. import _core
+from ..user_warning import warn_user
 from .actions import ProfilerAction
 
 _ACTIONS = {action.value: action for action in ProfilerAction}
@@ -46,7 +46,7 @@ def schedule(
             f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
         )
     if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+        warn_user("Profiler won't be using warmup, this can skew profiler results")
 
     def action_at(step: int) -> ProfilerAction:
         if step < 0:
@@ -84,6 +84,6 @@ TRANSITION_PLANS = _read_plans()
 def transition_table(profile) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], object]]]:
     """TRANSITION_PLANS as callables of one profile."""
     return {
-        pair: [partial(warnings.warn, text) if text else getattr(profile, method) for method, text in plan]
+        pair: [partial(warn_user, text) if text else getattr(profile, method) for method, text in plan]
         for pair, plan in TRANSITION_PLANS.items()
     }

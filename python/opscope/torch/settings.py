@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch.autograd import ProfilerActivity
 
+from ..user_warning import warn_user
 from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
 from .python_calls import ALL_CALLS, GARBAGE
@@ -83,10 +83,9 @@ def refuse_activities(groups, *, by_default: bool) -> None:
     if device is None or not device_is_available(device):
         return
     if by_default:
-        warnings.warn(
+        warn_user(
             f"opscope.torch does not record {device} kernels yet: CPU activity only "
             "(pass activities=[ProfilerActivity.CPU] to say so)",
-            stacklevel=4,
         )
         return
     raise UnsupportedFeature(f"activities=[ProfilerActivity.{device.upper()}]", f"{device} kernels are not recorded")
@@ -116,9 +115,9 @@ def usable_device(device: str | None) -> str | None:
     """The device whose events can appear; warns in torch's words when it is not there."""
     if device in ("cuda", "xpu", "hpu") and not device_is_available(device):
         name = device.upper()
-        warnings.warn(f"{name} is not available, disabling {name} profiling", stacklevel=4)
+        warn_user(f"{name} is not available, disabling {name} profiling")
     elif device == "privateuseone":
-        warnings.warn(f"The {device} is not a valid device option.", stacklevel=4)
+        warn_user(f"The {device} is not a valid device option.")
     elif device == "mtia":
         raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
     return None  # device kernels are not recorded yet
