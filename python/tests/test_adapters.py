@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import time
@@ -73,6 +74,14 @@ def test_of_eight_processes_one_compiles_and_all_record(made):
     compiled = [done.stderr for done in results if "compiled the adapter" in done.stderr]
     assert len(compiled) == 1
     assert "tested the adapter" in compiled[0]
+
+
+def test_the_first_compilation_says_how_long_it_took_and_later_programs_nothing(site, compiler, tmp_path):
+    told = [run(ONE_OPERATOR, site, tmp_path / "cache", CXX=str(compiler.path)).stderr for _ in range(2)]
+    assert re.fullmatch(r"opscope: compiled the adapter for torch \S+ in \d+\.\d s, once\n", told[0])
+    assert told[1] == ""
+    quiet = run(ONE_OPERATOR, site, tmp_path / "another", CXX=str(compiler.path), OPSCOPE_LOG="error")
+    assert (quiet.stdout, quiet.stderr) == (RECORDED, "")
 
 
 def test_the_cache_is_private_and_holds_nothing_unfinished(made, library):

@@ -81,7 +81,7 @@ def compile_library(
     tell("debug", " ".join(command))
     began = time.monotonic()
     _run(command, place, COMPILE_LIMIT_S, f"compiling {what}, once")
-    tell("info", f"compiled {what} in {time.monotonic() - began:.1f} s")
+    tell("warn", f"compiled {what} in {time.monotonic() - began:.1f} s, once")
     return library
 
 
