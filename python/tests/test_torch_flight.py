@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """opscope.torch.profile as a flight recorder."""
 
+import json
 import os
 import pathlib
 import re
 import signal
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
@@ -55,6 +59,53 @@ def test_dump_shows_the_operators_and_the_ranges_that_are_open(tmp_path):
     assert open_names(path) == ["outer", "inner"]
     assert list(opscope.open(path).spans.text("name")).count("aten::neg") == 1
     assert sum(row.count for row in prof.key_averages() if row.key == "aten::neg") == 2
+
+
+def told_by_info(path, *options):
+    done = subprocess.run([sys.executable, "-m", "opscope", "info", *options, path], capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def test_info_says_why_a_dump_was_written_and_what_was_open_on_each_thread(tmp_path):
+    import torch
+
+    from opscope.torch import profile, record_function
+
+    entered, leave = threading.Event(), threading.Event()
+
+    def work():
+        torch.neg(torch.ones(3))
+        with record_function("waits for data"):
+            entered.set()
+            leave.wait()
+
+    config = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+    asked = {"dump_on_signal": signal.SIGUSR1, "dump_on_exception": True, "experimental_config": config}
+    with profile(dump_to=tmp_path / "f.opscope", **asked) as prof:
+        with record_function("outer"), record_function('inner "\n"'):
+            worker = threading.Thread(target=work, name="loader")
+            worker.start()
+            entered.wait()
+            os.kill(os.getpid(), signal.SIGUSR1)
+            await_dumps(prof, 1)
+            leave.set()
+            worker.join()
+        prof._flight.exception_leaves(KeyError)
+    told = told_by_info(prof.dumps[0])
+    assert re.search(r"^Dumped +the signal SIGUSR1 came \(dump 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)$", told, re.M)
+    assert re.search(r'^Open on thread .*\n +[\d.]+ \w+  outer\n +[\d.]+ \w+   inner \\"\\n\\"$', told, re.M)
+    known = json.loads(told_by_info(prof.dumps[0], "--json"))
+    assert known["dump"]["reason"] == "signal" and known["dump"]["detail"] == "SIGUSR1"
+    assert known["dump"]["why"] == "the signal SIGUSR1 came" and known["dump"]["number"] == 1
+    assert abs(int(known["dump"]["unix_ns"]) / 1e9 - os.path.getmtime(prof.dumps[0])) < 60
+    opened = [[span["name"] for span in thread["spans"]] for thread in known["open"]]
+    assert sorted(opened) == [["outer", 'inner "\n"'], ["waits for data"]]
+    assert all(span["open_ns"] > 0 for thread in known["open"] for span in thread["spans"])
+    assert "KeyError ended what was recorded, or nobody caught it (dump 2, " in told_by_info(prof.dumps[1])
+    prof.save(tmp_path / "whole.opscope")
+    whole = told_by_info(tmp_path / "whole.opscope")
+    assert "Dumped" not in whole and "Open on" not in whole
+    assert {"dump", "open"}.isdisjoint(json.loads(told_by_info(tmp_path / "whole.opscope", "--json")))
 
 
 @pytest.mark.filterwarnings("ignore:Profiler won.t be using warmup")

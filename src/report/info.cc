@@ -9,6 +9,7 @@
 #include "base/shown_text.h"
 #include "opscope/report.h"
 #include "report/code_points.h"
+#include "report/cut_off.h"
 #include "report/human_units.h"
 #include "report/own_cost.h"
 #include "report/row_table.h"
@@ -136,6 +137,7 @@ std::string InfoJson(const Trace& trace) {
   object.Int("end_ns", spans.last.ns);
   object.Key("options");
   out += info.options_json.empty() ? "{}" : info.options_json;
+  AddCutOff(trace, &object, &out);
   const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace);
   object.Key("own_cost");
   out += own_cost.ok() ? OwnCostJson(trace, CorrectionOf(own_cost.value())) : "null";
@@ -192,6 +194,9 @@ std::string FormatInfo(const Trace& trace) {
   if (const std::string_view parent = ParentProcess(trace); !parent.empty()) {
     lines.emplace(lines.begin() + 3, "Child of", "process " + std::string(parent));
   }
+  if (const std::optional<DumpCause> cause = CauseOfDump(trace)) {
+    lines.emplace(lines.begin() + 1, "Dumped", DumpInWords(*cause));
+  }
   const std::pair<const char*, uint64_t> counts[] = {
       {"Async spans", trace.async_spans().size()},  {"Instants", trace.instants().size()},
       {"Counter samples", trace.counters().size()}, {"Flows", trace.flows().size()},
@@ -214,6 +219,7 @@ std::string FormatInfo(const Trace& trace) {
     AppendPadded(title, title.size(), 17, true, &out);
     out += Shown(value) + "\n";
   }
+  out += FormatOpenSpans(trace);
   if (trace.problems().size() > 0) out += "Problems\n";
   std::string problems = FormatProblems(trace);
   for (size_t at = 0; at < problems.size();) {
