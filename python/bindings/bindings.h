@@ -88,6 +88,7 @@ std::string FromPath(nb::handle path);
 void BindErrors(nb::module_& module);
 void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
+void BindMadeTable(nb::module_& module);
 void BindMemoryTimeline(nb::module_& module);
 void BindSummary(nb::module_& module);
 void BindFlame(nb::module_& module);

@@ -176,6 +176,7 @@ void BindTables(nb::module_& module) {
         }
         return ToText(TextIn(*self.trace, self.view, text));
       });
+  BindMadeTable(module);
   BindTablesOf<SharedTrace>(module);
   BindTablesOf<MadeTable>(module);
   module.attr("TABLES") = TableNameTuple();

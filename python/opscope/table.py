@@ -159,7 +159,10 @@ class Table:
         return (self.row(i) for i in range(len(self)))
 
     def to_pandas(self):
-        """A ``pandas.DataFrame`` over the same memory; text columns become categories."""
+        """A ``pandas.DataFrame`` over the same memory.
+
+        Text columns become categories, rows of other tables ("parent") ``UInt32``, with ``pandas.NA`` for none.
+        """
         pandas = _require("pandas", "pandas")
         numpy = _require("numpy", "numpy")
         data = {}
@@ -169,7 +172,9 @@ class Table:
                 # An index of objects also holds names that are not valid Unicode.
                 data[column] = pandas.Categorical.from_codes(numpy.asarray(codes), pandas.Index(texts, dtype=object))
             else:
-                data[column] = numpy.asarray(self[column])
+                numbers = numpy.asarray(self[column])
+                is_handle = meaning == "handle"
+                data[column] = pandas.arrays.IntegerArray(numbers, numbers == _NONE) if is_handle else numbers
         return pandas.DataFrame(data, copy=False)
 
     def to_arrow(self):

@@ -3,6 +3,10 @@
 
 import builtins
 import gc
+import pathlib
+import re
+import subprocess
+import sys
 
 import pytest
 
@@ -69,10 +73,10 @@ TEXTS = {"name", "overload_name", "activity_type", "input_shapes"}
 
 
 def test_every_column_says_what_the_events_say(recorded):
-    from opscope.torch.event_frame import _as_recorded
+    from opscope.torch.event_frame import to_table
 
     events = fresh(recorded)
-    table = _as_recorded(events)
+    table = to_table(events)
     assert set(SAID) | {"cpu_parent", "span"} == set(table.columns)
     for column, read in SAID.items():
         # A "[memory]" row has None where a number is needed.
@@ -90,10 +94,10 @@ def test_every_column_says_what_the_events_say(recorded):
 
 
 def test_reading_columns_makes_no_event(recorded):
-    from opscope.torch.event_frame import _as_recorded
+    from opscope.torch.event_frame import to_table
 
     events = fresh(recorded)
-    assert len(_as_recorded(events)) == len(events)
+    assert len(to_table(events)) == len(events)
     assert type(events).__name__ == "_UnfilledEventList"
 
 
@@ -101,12 +105,12 @@ def test_columns_outlive_the_list_and_the_profile():
     import torch
 
     from opscope.torch import ProfilerActivity, profile
-    from opscope.torch.event_frame import _as_recorded
+    from opscope.torch.event_frame import to_table
 
     with profile(activities=[ProfilerActivity.CPU]) as prof:
         for _ in range(1000):
             torch.ones(2).neg()
-    starts = _as_recorded(prof.events())["start_us"]
+    starts = to_table(prof.events())["start_us"]
     expected = starts.tolist()
     del prof
     gc.collect()
@@ -130,9 +134,9 @@ def test_numbers_reach_pandas_without_a_copy(recorded):
     pytest.importorskip("pandas")
     import numpy
 
-    from opscope.torch.event_frame import _as_recorded
+    from opscope.torch.event_frame import to_table
 
-    table = _as_recorded(fresh(recorded))
+    table = to_table(fresh(recorded))
     frame = table.to_pandas()
     assert numpy.shares_memory(frame["start_us"].to_numpy(), numpy.asarray(table["start_us"]))
 
@@ -168,8 +172,94 @@ def test_arrow_and_polars_see_the_same(recorded):
         assert streamed["count" if rows is averages else "start_us"].to_pylist() == [
             row.count if rows is averages else row.time_range.start for row in rows
         ]
-    polars = pytest.importorskip("polars")
-    assert polars.from_arrow(events.to_arrow())["name"].to_list() == [event.name for event in events]
+
+
+def documented_calls():
+    """(package, call) of the table in docs/torch.md."""
+    text = (pathlib.Path(__file__).parents[2] / "docs/torch.md").read_text(encoding="utf-8")
+    table = text.partition("## Lists as data frames")[2].partition("\n\n")[2].partition("\n\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
+    return [(row[0].strip().lower(), call) for row in rows for cell in row[1:] for call in re.findall("`(.*?)`", cell)]
+
+
+def rows_of(frame):
+    """The number of rows, and the names, of a frame of any of the packages."""
+    if hasattr(frame, "fetchall"):  # DuckDB's
+        names = [row[frame.columns.index("name")] for row in frame.fetchall()]
+        return len(names), names
+    names = frame["name"]
+    return len(frame), names.to_pylist() if hasattr(names, "to_pylist") else list(names)
+
+
+@pytest.mark.parametrize(("package", "call"), documented_calls())
+def test_every_call_that_the_documents_name_gives_the_rows(recorded, package, call):
+    module = pytest.importorskip(package)
+    spans = "trace" in call
+    for rows in ("events", "key_averages") if not spans else ("spans",):
+        called = call.replace("key_averages", rows)
+        frame = eval(called, {"prof": recorded, {"polars": "pl"}.get(package, package): module})
+        expected = list(recorded.trace.spans.text("name")) if spans else [e.key for e in getattr(recorded, rows)()]
+        assert rows_of(frame) == (len(expected), expected), called
+
+
+def test_the_documents_name_a_call_for_every_package():
+    assert {package for package, _ in documented_calls()} == {"pandas", "polars", "pyarrow", "duckdb"}
+
+
+def test_sql_finds_a_table_by_the_name_of_its_variable(recorded):
+    duckdb = pytest.importorskip("duckdb")
+    rows = fresh(recorded).to_table()  # noqa: F841 - found by name
+    averages = recorded.key_averages().to_table()  # noqa: F841
+    sums = dict(duckdb.sql("select name, sum(self_cpu_time_total_us) from rows group by name").fetchall())
+    for name, own, count in duckdb.sql("select name, self_cpu_time_total_us, count from averages").fetchall():
+        assert sums[name] == pytest.approx(own) and count > 0
+
+
+def test_polars_and_duckdb_need_no_pyarrow(recorded):
+    pytest.importorskip("polars")
+    pytest.importorskip("duckdb")
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "import duckdb, polars, torch\n"
+        "from opscope.torch import ProfilerActivity, profile\n"
+        "with profile(activities=[ProfilerActivity.CPU]) as prof:\n"
+        "    torch.ones(2).neg()\n"
+        "for rows in (prof.events(), prof.key_averages()):\n"
+        "    assert polars.DataFrame(rows.to_table())['name'].to_list() == [row.key for row in rows]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_parent_is_missing_in_pandas(recorded):
+    pandas = pytest.importorskip("pandas")
+    events = fresh(recorded)
+    parents = [None if event.cpu_parent is None else events.index(event.cpu_parent) for event in events]
+    shown = events.to_pandas()["cpu_parent"]
+    assert [None if value is pandas.NA else value for value in shown] == parents
+    assert None in parents and shown.max() < len(parents)
+    spans = recorded.trace.spans
+    frame = spans.to_pandas()
+    for column in ("parent", "args", "stack", "track"):
+        expected = [row[column] for row in spans]
+        assert [None if value is pandas.NA else value for value in frame[column]] == expected, column
+
+
+def test_values_of_a_program_become_columns_whatever_they_are():
+    pytest.importorskip("pandas")
+    from opscope.torch import EventList
+    from opscope.torch.autograd_profiler import FunctionEvent
+
+    events = EventList(FunctionEvent(number, f"op{number}", 1, 0, number) for number in range(3))
+    events[0].flops, events[1].thread, events[2].sequence_nr = 0.5, "a thread", 1 << 63
+    events[1].is_async = None
+    frame = events.to_pandas()
+    assert frame["thread"].tolist() == ["1", "a thread", "1"]
+    assert frame["flops"].tolist()[0] == 0.5 and frame["flops"].isna().tolist() == [False, True, True]
+    assert frame["sequence_nr"].tolist() == [-1.0, -1.0, 2.0**63]
+    assert frame["is_user_annotation"].tolist() == [False] * 3
+    assert frame["is_async"].isna().tolist() == [False, True, False]
+    del events[:2]
+    assert events.to_pandas()["sequence_nr"].tolist() == [1 << 63]
 
 
 def test_empty_lists_are_empty_frames():

@@ -6,13 +6,19 @@ Column names are torch's attribute names with their unit: ``cpu_time_total_us``,
 
 from __future__ import annotations
 
-from ..table import Table, _require
+import math
+from array import array
+from numbers import Integral, Real
+
+from .. import _core
+from ..table import Table
 from .averages import FunctionEventAvg
 
 # Column -> attribute.
 _TIMES = ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total")
 _SIZES = ("cpu_memory_usage", "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage")
-_FLAGS = ("is_async", "is_user_annotation", "is_python_function")
+_FLAGS = {"is_async", "is_user_annotation", "is_python_function"}
+_TEXTS = {"name", "overload_name", "activity_type", "input_shapes", "stack"}
 _OF_BOTH = {
     "name": "key",
     "overload_name": "overload_name",
@@ -34,12 +40,6 @@ _OF_EVENTS = {
 }
 
 
-def _as_recorded(events) -> Table | None:
-    """The columns, while the list holds exactly what was recorded."""
-    columns = events._columns_that_speak()
-    return None if columns is None else Table(columns.table(), "events")
-
-
 def _by_attributes(events) -> dict[str, list]:
     averages = len(events) > 0 and all(isinstance(event, FunctionEventAvg) for event in events)
     attributes = _OF_BOTH | (_OF_AVERAGES if averages else _OF_EVENTS)
@@ -53,26 +53,34 @@ def _by_attributes(events) -> dict[str, list]:
     return values
 
 
+def _packed(column: str, values: list) -> tuple[str, str, bytes | list]:
+    """Numbers as what they fit into, None among them as NaN; anything else as its text."""
+    if not all(value is None or isinstance(value, Real) for value in values) or column in _TEXTS:
+        return column, "text", [None if value is None else str(value) for value in values]
+    if column in _FLAGS and None not in values:
+        return column, "uint8", bytes(map(bool, values))
+    if not column.endswith("_us") and all(isinstance(value, Integral) for value in values):
+        least, most = min(values, default=0), max(values, default=0)
+        if -(1 << 63) <= least and most < 1 << 63:
+            return column, "int64", array("q", values).tobytes()
+        if least >= 0 and most < 1 << 64:
+            return column, "uint64", array("Q", values).tobytes()
+    return column, "float64", array("d", (math.nan if value is None else value for value in values)).tobytes()
+
+
+def to_table(events) -> Table:
+    """An ``opscope.Table``, one row per element: the columns, while the list holds exactly what was recorded."""
+    columns = events._columns_that_speak()
+    if columns is not None:
+        return Table(columns.table(), "events")
+    packed = [_packed(column, values) for column, values in _by_attributes(events).items()]
+    return Table(_core.make_table("events", len(events), packed), "events")
+
+
 def to_pandas(events):
     """A ``pandas.DataFrame``, one row per element."""
-    pandas = _require("pandas", "pandas")
-    table = _as_recorded(events)
-    if table is None:
-        return pandas.DataFrame(_by_attributes(events))
-    frame = table.to_pandas()
-    for name in _FLAGS:
-        frame[name] = frame[name].to_numpy().view(bool)  # bytes that are 0 or 1: no copy
+    frame = to_table(events).to_pandas()
+    for name in _FLAGS & set(frame.columns):
+        if frame[name].dtype == "uint8":
+            frame[name] = frame[name].to_numpy().view(bool)  # bytes that are 0 or 1: no copy
     return frame
-
-
-def to_arrow(events):
-    """A ``pyarrow.Table``, one row per element."""
-    pyarrow = _require("pyarrow", "pyarrow")
-    table = _as_recorded(events)
-    return pyarrow.table(_by_attributes(events) if table is None else table)
-
-
-def arrow_c_stream(events, requested_schema=None):
-    """The capsule of the Arrow PyCapsule protocol; recorded events need no pyarrow for it."""
-    table = _as_recorded(events)
-    return (to_arrow(events) if table is None else table).__arrow_c_stream__(requested_schema)

@@ -220,17 +220,24 @@ class EventList(list):
                     frames = ";".join(frame.translate(_FRAME_TEXT) for frame in reversed(event.stack))
                     file.write(f"{frames} {value}\n")
 
+    def to_table(self):
+        """The list as an ``opscope.Table``, which Polars, DuckDB and pyarrow take where they refuse a list.
+
+        Numbers of recorded events are not copied. Times in microseconds.
+        """
+        return event_frame.to_table(self)
+
     def to_pandas(self):
         """The list as a ``pandas.DataFrame``; numbers of recorded events are not copied. Times in microseconds."""
         return event_frame.to_pandas(self)
 
     def to_arrow(self):
         """The list as a ``pyarrow.Table``; numbers of recorded events are not copied."""
-        return event_frame.to_arrow(self)
+        return event_frame.to_table(self).to_arrow()
 
     def __arrow_c_stream__(self, requested_schema=None):
-        """The Arrow PyCapsule protocol: Polars, DuckDB and pyarrow read the list through it."""
-        return event_frame.arrow_c_stream(self, requested_schema)
+        """The Arrow PyCapsule protocol, for readers that do not ask first whether this is a list."""
+        return event_frame.to_table(self).__arrow_c_stream__(requested_schema)
 
     def _columns_that_speak(self):
         """The columns, while this list still holds exactly their events, unchanged; else None."""
