@@ -81,7 +81,7 @@ std::string FromText(nb::handle text);
 inline nb::object ToTextOrNone(const Trace& trace, StringId id) {
   return id == StringId::kNone ? nb::none() : ToText(trace.text(id));
 }
-// os.fsencode of a path given as str, bytes or PathLike.
+// os.fsencode of a path given as str, bytes or PathLike; ValueError for one with a NUL.
 std::string FromPath(nb::handle path);
 
 // One per file.

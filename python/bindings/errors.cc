@@ -70,7 +70,12 @@ std::string FromText(nb::handle text) {
 
 std::string FromPath(nb::handle path) {
   nb::bytes encoded = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
-  return {encoded.c_str(), encoded.size()};
+  const std::string bytes(encoded.c_str(), encoded.size());
+  if (bytes.find('\0') != std::string::npos) {  // the system would take what stands before it for the name
+    PyErr_Format(PyExc_ValueError, "a path cannot contain a NUL character: %R", path.ptr());
+    throw nb::python_error();
+  }
+  return bytes;
 }
 
 void BindErrors(nb::module_& module) {
@@ -81,6 +86,13 @@ void BindErrors(nb::module_& module) {
       PyExc_ValueError, nullptr);
   if (error_class == nullptr) throw nb::python_error();
   module.attr("Error") = nb::handle(error_class);
+  module.def(
+      "path_text",
+      [](nb::object path) {
+        const std::string bytes = FromPath(path);
+        return nb::steal(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+      },
+      nb::arg("path"), "A path as str. ValueError: it contains a NUL character.");
 }
 
 }  // namespace opscope::python

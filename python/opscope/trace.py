@@ -25,6 +25,7 @@ from typing import Any
 
 from opscope import _core
 from opscope.shown import Rows, Shown, TableText
+from opscope.sizes import byte_count
 from opscope.table import Strings, Table
 from opscope.user_warning import warn_user
 
@@ -35,11 +36,11 @@ class ExportWarning(UserWarning):
     """What `Trace.export` had to leave out, as the format has no place for it."""
 
 
-def open(path: str | bytes | os.PathLike, *, max_memory: int | None = None) -> Trace:
+def open(path: str | bytes | os.PathLike, *, max_memory: int | str | None = None) -> Trace:
     """Reads a trace file; the format is found by its content, gzip and zstd are transparent.
 
-    ``max_memory`` limits the bytes that the columns and the input may hold together. Damage after the
-    first whole event is not an error: the trace holds everything before it, and a row of `problems`.
+    ``max_memory`` (a number, or "64M") limits the bytes that the columns and the input may hold together. Damage
+    after the first whole event is not an error: the trace holds everything before it, and a row of `problems`.
 
     Raises `opscope.Error` (a `ValueError`) for input that cannot be read, and `OSError` where the
     system refuses.
@@ -51,7 +52,7 @@ def open(path: str | bytes | os.PathLike, *, max_memory: int | None = None) -> T
     return Trace(_core.open_trace(path, _memory_limit(max_memory)))
 
 
-def read(data: bytes, *, name: str = "<bytes>", max_memory: int | None = None) -> Trace:
+def read(data: bytes, *, name: str = "<bytes>", max_memory: int | str | None = None) -> Trace:
     """Reads a trace from bytes; ``name`` stands for the file in messages.
 
     >>> opscope.read(b'{"traceEvents": []}').spans
@@ -263,7 +264,8 @@ class Trace:
         return Trace(_core.cut_trace(self._core, where))
 
     def save(self, path: str | bytes | os.PathLike) -> None:
-        """Writes the trace as ``.opscope``."""
+        """Writes the trace as ``.opscope``; a name that says another format is a ``ValueError``."""
+        refuse_other_formats(path)
         self._core.save(path)
 
     def export(
@@ -302,6 +304,36 @@ class Trace:
         return "".join(page.html() for page in pages if page.rows or page is pages[0])
 
 
+# What the end of a name says: `to` of `export`.
+_ENDINGS = {
+    ".speedscope.json": "speedscope",
+    ".json": "chrome",
+    ".pftrace": "perfetto",
+    ".perfetto-trace": "perfetto",
+    ".collapsed": "collapsed",
+    ".folded": "collapsed",
+    ".pprof": "pprof",
+    ".pb": "pprof",
+    ".csv": "csv",
+}
+
+
+def refuse_other_formats(
+    path, *, chrome: str = 'export({!r}, to="chrome")', other: str = "export({!r}, to={!r})"
+) -> None:
+    """ValueError for a name under which nobody looks for ``.opscope``; it says which call writes that format."""
+    name = os.fsdecode(path)
+    plain = name.lower().removesuffix(".gz").removesuffix(".zst")
+    to = next((format for ending, format in _ENDINGS.items() if plain.endswith(ending)), None)
+    if plain.endswith(".svg"):
+        call = f"export_flamegraph({name!r})"
+    elif to is not None:
+        call = chrome.format(name) if to == "chrome" else other.format(name, to)
+    else:
+        return
+    raise ValueError(f"save() writes .opscope, and the name {name!r} says another format: call {call}")
+
+
 _FLAME_METRICS = ("time", "device_time", "memory", "flops", "count")
 
 
@@ -311,9 +343,5 @@ def _known_metric(metric: str) -> str:
     return metric
 
 
-def _memory_limit(max_memory: int | None) -> int:
-    if max_memory is None:
-        return 0  # the engine's word for none
-    if max_memory <= 0:
-        raise ValueError("max_memory must be positive")
-    return max_memory
+def _memory_limit(max_memory: int | str | None) -> int:
+    return 0 if max_memory is None else byte_count(max_memory, "max_memory")  # 0: the engine's word for none

@@ -180,15 +180,105 @@ def test_arguments_of_our_own_are_checked():
 
     with pytest.raises(ValueError, match="at_cap must be 'stop' or 'keep_newest', not 'ring'"):
         opscope.torch.profile(at_cap="ring")
-    for size in (0, -1, 1 << 63):
+    for size in (0, -1, 1 << 63, 0.5, float("nan"), "", "64X", "-1M", "1e3", "M", "0K", "8388608T"):
         with pytest.raises(ValueError, match="max_bytes must be a positive number of bytes"):
             opscope.torch.profile(max_bytes=size)
+    with pytest.raises(TypeError, match="max_bytes must be a number of bytes or a text such as '64M', not list"):
+        opscope.torch.profile(max_bytes=[])
     with pytest.raises(TypeError, match="name must be a str"):
         opscope.torch.record_function(5)
     with pytest.raises(TypeError, match="args must be a str or None"):
         opscope.torch.record_function("x", 5)
     with pytest.raises(ValueError, match="metadata 'k' is not valid JSON"):
         opscope.torch.profile().add_metadata_json("k", "{")
+
+
+@pytest.mark.parametrize(
+    ("size", "number"),
+    [("64M", 64 << 20), (" 1.5 GiB ", 3 << 29), ("100kb", 100 << 10), ("70000", 70_000), (1e6, 10**6), ("2t", 2 << 40)],
+)
+def test_sizes_may_have_a_unit(size, number):
+    import opscope.torch
+    from opscope.torch.autograd_profiler import profile as legacy_profile
+
+    assert opscope.torch.profile(max_bytes=size).max_bytes == number
+    assert legacy_profile(max_bytes=size)._profile.max_bytes == number
+
+
+def test_a_cap_with_a_unit_is_the_cap():
+    import torch
+
+    import opscope.torch
+
+    dropped = []
+    for size in (256 << 10, "256K"):
+        with opscope.torch.profile(max_bytes=size) as prof:
+            for _ in range(20_000):
+                torch.ones(2)
+        dropped.append(prof.trace.info["dropped"])
+    assert dropped[0] > 0 and abs(dropped[0] - dropped[1]) < dropped[0] / 10
+
+
+@pytest.mark.parametrize("name", ["a\0b.opscope", b"a\0b.opscope"])
+def test_a_path_with_a_nul_is_refused_and_no_file_is_made(name, tmp_path, monkeypatch):
+    import torch
+
+    import opscope
+    import opscope.torch
+
+    monkeypatch.chdir(tmp_path)
+    with opscope.torch.profile(record_shapes=True, with_stack=True) as prof:
+        torch.ones(2)
+    for ask in (
+        lambda: prof.save(name),
+        lambda: prof.export_chrome_trace(name),
+        lambda: prof.export_flamegraph(name),
+        lambda: prof.export_stacks(name),
+        lambda: prof.trace.export(name),
+        lambda: prof.events().export_chrome_trace(name),
+        lambda: opscope.open(name),
+        lambda: opscope.merge([name]),
+        lambda: opscope.torch.profile(record_to=name),
+        lambda: opscope.torch.profile(dump_to=name),
+    ):
+        with pytest.raises(ValueError, match="NUL|null byte"):
+            ask()
+    with opscope.torch.profile(dump_to="x.opscope") as prof, pytest.raises(ValueError, match="NUL"):
+        prof.dump(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("x.json", "export_chrome_trace('x.json')"),
+        ("x.JSON.gz", "export_chrome_trace('x.JSON.gz')"),
+        ("x.svg", "export_flamegraph('x.svg')"),
+        ("x.pftrace", "trace.export('x.pftrace', to='perfetto')"),
+        ("x.speedscope.json", "trace.export('x.speedscope.json', to='speedscope')"),
+        ("x.folded.zst", "trace.export('x.folded.zst', to='collapsed')"),
+        ("x.pb.gz", "trace.export('x.pb.gz', to='pprof')"),
+        ("x.csv", "trace.export('x.csv', to='csv')"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::opscope.ExportWarning")
+def test_save_refuses_names_of_other_formats_and_names_the_call(name, call, tmp_path, monkeypatch):
+    import torch
+
+    import opscope.torch
+
+    monkeypatch.chdir(tmp_path)
+    with opscope.torch.profile() as prof:
+        torch.ones(2)
+    with pytest.raises(ValueError, match=".opscope") as refused:
+        prof.save(name)
+    assert str(refused.value).endswith(f"call {call}")
+    assert list(tmp_path.iterdir()) == []
+    eval(f"prof.{call}")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    with pytest.raises(ValueError, match="says another format: call export") as refused:
+        prof.trace.save(name)
+    eval(f"prof.trace.{str(refused.value).partition(': call ')[2]}")
 
 
 def test_arguments_that_torch_cannot_tell_are_a_problem_of_the_trace():

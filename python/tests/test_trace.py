@@ -84,8 +84,20 @@ class TestOpen:
         assert "truncated" in trace.problems.text("kind")
 
     def test_refuses_a_memory_limit_that_is_none(self):
-        with pytest.raises(ValueError, match="max_memory must be positive"):
-            opscope.read(b"[]", max_memory=0)
+        for limit in (0, "0M", "much"):
+            with pytest.raises(ValueError, match="max_memory must be a positive number of bytes"):
+                opscope.read(b"[]", max_memory=limit)
+
+    def test_takes_a_memory_limit_with_a_unit(self):
+        data = chrome_json(*(complete_event(f"op{i}", i, 1) for i in range(20_000)))
+        assert len(opscope.read(data, max_memory="1G").spans) == 20_000
+        for limit in ("1000K", "0.5M"):
+            try:
+                trace = opscope.read(data, max_memory=limit)
+            except opscope.Error as error:
+                assert "memory" in str(error)  # noqa: PT017 - either answer must name the limit
+            else:
+                assert "over_memory_limit" in trace.problems.text("kind")
 
     def test_a_memory_limit_that_is_reached_is_said(self):
         data = chrome_json(*(complete_event(f"op{i}", i, 1) for i in range(20_000)))
@@ -203,8 +215,8 @@ class TestFiles:
         ]
 
     def test_a_refused_export_names_the_path_and_leaves_nothing(self, trace, tmp_path):
-        path = tmp_path / "none" / "t.json"
-        for write_to in (trace.save, trace.export):
+        for name, write_to in (("t.opscope", trace.save), ("t.json", trace.export)):
+            path = tmp_path / "none" / name
             with pytest.raises(FileNotFoundError) as caught:
                 write_to(path)
             assert caught.value.filename == path

@@ -11,7 +11,8 @@ from torch.autograd import ProfilerActivity
 
 from .. import _core
 from ..flight import Flight
-from ..trace import Trace
+from ..sizes import byte_count
+from ..trace import Trace, refuse_other_formats
 from ..user_warning import warn_user
 from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
@@ -48,7 +49,7 @@ class _KinetoProfile(Views):
     Takes the arguments of torch's class of this name; those whose data opscope does not record yet
     raise UnsupportedFeature. In addition:
 
-    ``max_bytes``: memory that the recording may hold, argument values included.
+    ``max_bytes``: memory that the recording may hold, argument values included: a number, or "64M".
     ``at_cap``: what happens there: "stop" (nothing more is kept) or "keep_newest" (the oldest goes).
     ``record_to``: path of a file that the recording lies in while it is made, so that it is there however
     the process ends. Each further recording of this object goes to NAME.2.EXTENSION and so on.
@@ -73,7 +74,7 @@ class _KinetoProfile(Views):
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
         record_to: str | os.PathLike | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
+        max_bytes: int | str = DEFAULT_MAX_BYTES,
         at_cap: str = "stop",
         dump_to: str | os.PathLike | None = None,
         dump_on_signal: int | None = None,
@@ -87,8 +88,6 @@ class _KinetoProfile(Views):
         refuse_activities(self.activities, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
             raise ValueError(f"at_cap must be 'stop' or 'keep_newest', not {at_cap!r}")
-        if not 0 < max_bytes < 1 << 63:
-            raise ValueError(f"max_bytes must be a positive number of bytes, not {max_bytes!r}")
         self.record_shapes = record_shapes
         self.with_flops = with_flops
         self.profile_memory = profile_memory
@@ -99,12 +98,12 @@ class _KinetoProfile(Views):
         self.acc_events = acc_events
         self.custom_trace_id_callback = custom_trace_id_callback
         self.post_processing_timeout_s = post_processing_timeout_s
-        self.max_bytes = max_bytes
+        self.max_bytes = byte_count(max_bytes, "max_bytes")
         self.at_cap = at_cap
         self._flight = Flight(
             dump_to, signal=dump_on_signal, on_exception=dump_on_exception, no_step_for=dump_if_no_step_for
         )
-        self.record_to = None if record_to is None else os.fsdecode(record_to)
+        self.record_to = None if record_to is None else _core.path_text(record_to)
         self._recordings = 0  # started so far
         self.profiler: Recording | None = None
         self.mem_tl = None
@@ -385,6 +384,7 @@ class _KinetoProfile(Views):
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the last recording as ``.opscope``: small, and whole for every later question."""
+        refuse_other_formats(path, chrome="export_chrome_trace({!r})", other="trace.export({!r}, to={!r})")
         self.trace.save(path)
 
     def report(self, path: str | os.PathLike) -> None:

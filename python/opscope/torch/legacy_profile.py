@@ -55,7 +55,7 @@ class profile(DescribedConfig, EventResults):
         post_processing_timeout_s: float | None = None,
         activity_filters: dict[ProfilerActivity, set[str]] | None = None,
         record_to: str | os.PathLike | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
+        max_bytes: int | str = DEFAULT_MAX_BYTES,
         at_cap: str = "stop",
     ) -> None:
         self.enabled = enabled

@@ -57,7 +57,7 @@ class profile(_KinetoProfile):
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
         record_to: str | os.PathLike | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
+        max_bytes: int | str = DEFAULT_MAX_BYTES,
         at_cap: str = "stop",
         dump_to: str | os.PathLike | None = None,
         dump_on_signal: int | None = None,
