@@ -14,7 +14,7 @@ from typing import Any
 
 from opscope import _core
 
-__all__ = ["SHOWN_ROWS", "Rows", "Shown", "TableText"]
+__all__ = ["SHOWN_ROWS", "Rows", "Shown", "ShownList", "TableText"]
 
 SHOWN_ROWS = 30
 _SHOWN_LINES = 1000  # of a text that somebody has asked for as a table
@@ -91,20 +91,28 @@ class Shown:
         return f"<table><caption>{html.escape(_one_line(self.caption))}</caption>{head}{body}</table>{more}"
 
 
-class Rows(list):
-    """The rows of a result, dicts with the same keys: a list that shows itself as a table."""
+class ShownList(list):
+    """A list that shows its first elements as a table."""
 
-    def _shown(self) -> Shown:
-        return Shown.of(f"{len(self):,} rows", self, len(self))
+    def _shown(self) -> Shown | None:
+        """None where they are not what the list is for: a program may have put anything into it."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
-        return self._shown().text() if self._is_table() else super().__repr__()
+        shown = self._shown() if self else None
+        return super().__repr__() if shown is None else shown.text()
 
     def _repr_html_(self) -> str | None:
-        return self._shown().html() if self._is_table() else None
+        shown = self._shown() if self else None
+        return None if shown is None else shown.html()
 
-    def _is_table(self) -> bool:
-        return len(self) > 0 and all(isinstance(row, dict) for row in self)
+
+class Rows(ShownList):
+    """The rows of a result, dicts with the same keys."""
+
+    def _shown(self) -> Shown | None:
+        is_table = all(isinstance(row, dict) for row in self)
+        return Shown.of(f"{len(self):,} rows", self, len(self)) if is_table else None
 
 
 class TableText(str):
@@ -117,6 +125,9 @@ class TableText(str):
         if len(lines) <= limit:
             return str(self)
         return "\n".join([*lines[:limit], f"({len(lines) - limit:,} more lines; print() shows all)"])
+
+    def __reduce__(self):
+        return str, (str(self),)  # who reads it elsewhere needs nothing of ours
 
     def __repr__(self) -> str:
         return self._first(SHOWN_ROWS) if self else "''"

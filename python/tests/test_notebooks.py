@@ -42,6 +42,7 @@ SHOWN = {
     "prof.key_averages().table(style='plain')": "aten::neg",
     "prof.profiler": "aten::neg",
     "prof.profiler.kineto_results.events()": "aten::linear",
+    "prof.profiler.kineto_results.experimental_event_tree()": "aten::neg",
     "prof.module_table()": "Linear",
     "prof.trace": "spans",
     "prof.trace.summary()": "aten::neg",
@@ -103,6 +104,25 @@ def test_times_and_sizes_have_units(outputs):
         (output,) = outputs[cell]
         row = next(line for line in output.data["text/plain"].splitlines() if line.endswith("aten::neg"))
         assert re.search(r"\d\.\d{3}(us|ms|s)\b", row) and re.search(r"\d (b|KB|MB)\b", row, re.IGNORECASE)
+
+
+def test_what_table_returns_is_a_text_for_programs():
+    import copy
+    import pickle
+
+    import torch
+
+    from opscope.torch import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        torch.ones(2)
+    averages = prof.key_averages()
+    table = averages.table()
+    assert (
+        isinstance(table, str) and table == str(averages) == f"{table}" and table.splitlines()[1].split()[0] == "Name"
+    )
+    assert type(str(table)) is type(pickle.loads(pickle.dumps(table))) is type(copy.deepcopy(table)) is str
+    assert pickle.loads(pickle.dumps(table)) == table
 
 
 def test_setting_up_prints_nothing(outputs):

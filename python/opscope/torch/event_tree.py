@@ -14,6 +14,7 @@ from torch._C import _profiler
 from torch._C._profiler import RecordScope
 
 from .. import _core
+from ..shown import SHOWN_ROWS, Shown, ShownList
 from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, Tensor
 
 _Kind = _profiler._EventType
@@ -85,7 +86,7 @@ class ProfilerEvent:
     @property
     def children(self) -> list[ProfilerEvent]:
         """By start."""
-        return [self._tree.node(row) for row in self._tree.core.children(self._row)]
+        return ProfilerEvents(self._tree.node(row) for row in self._tree.core.children(self._row))
 
     @property
     def tag(self) -> _profiler._EventType:
@@ -108,6 +109,20 @@ class ProfilerEvent:
         return f"<ProfilerEvent {self.name} {self.tag.name} start_time_ns={self.start_time_ns}>"
 
 
+class ProfilerEvents(ShownList):
+    """Nodes that have one parent, or none."""
+
+    def _shown(self) -> Shown | None:
+        first = self[:SHOWN_ROWS]
+        if not all(isinstance(node, ProfilerEvent) for node in first):
+            return None
+        rows = [
+            {"name": node.name, "start": str(node.start_time_ns), "duration_ns": node.duration_time_ns}
+            for node in first
+        ]
+        return Shown.of(f"{len(self):,} nodes of the event tree", rows, len(self))
+
+
 class EventTree:
     """The nodes of one recording."""
 
@@ -119,7 +134,7 @@ class EventTree:
 
     def roots(self) -> list[ProfilerEvent]:
         """By start."""
-        return [self.node(row) for row in self.core.roots()]
+        return ProfilerEvents(self.node(row) for row in self.core.roots())
 
     def node(self, row: int) -> ProfilerEvent:
         """The one of this row."""

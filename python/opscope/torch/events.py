@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 
 from .. import _core
-from ..shown import TableText
+from ..shown import ShownList, TableText
 from . import event_frame
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
@@ -34,7 +34,7 @@ def _device_neutral(name: str) -> str:
     return name
 
 
-class EventList(list):
+class EventList(ShownList):
     """A list of FunctionEvent or FunctionEventAvg objects, with tables, averages and exports."""
 
     def __init__(self, *args, **kwargs) -> None:
@@ -51,13 +51,8 @@ class EventList(list):
     def __str__(self) -> str:
         return str(self.table())
 
-    def __repr__(self) -> str:
-        shown = shown_events(self)
-        return super().__repr__() if shown is None else shown.text()
-
-    def _repr_html_(self) -> str | None:
-        shown = shown_events(self)
-        return None if shown is None else shown.html()
+    def _shown(self):
+        return shown_events(self)
 
     def _build_tree(self) -> None:
         """Gives events that a program has put together parents and children; those of a recording have theirs."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from .. import _core
-from ..shown import SHOWN_ROWS, Shown
+from ..shown import SHOWN_ROWS, Shown, ShownList
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
@@ -42,26 +42,18 @@ KinetoEvent.__reduce__ = _reduce
 KinetoEvent.__repr__ = _repr
 
 
-class KinetoEvents(list):
+class KinetoEvents(ShownList):
     """The events of a recording by start; filled at first use."""
 
     def _shown(self) -> Shown | None:
         first = self[:SHOWN_ROWS]
-        if not first or not all(isinstance(event, KinetoEvent) for event in first):
+        if not all(isinstance(event, KinetoEvent) for event in first):
             return None
         rows = [
-            {"name": event.name(), "start_ns": str(event.start_ns()), "duration_ns": event.duration_ns()}
+            {"name": event.name(), "start": str(event.start_ns()), "duration_ns": event.duration_ns()}
             for event in first
         ]
         return Shown.of(f"KinetoEvents: {len(self):,} events", rows, len(self))
-
-    def __repr__(self) -> str:
-        shown = self._shown()
-        return super().__repr__() if shown is None else shown.text()
-
-    def _repr_html_(self) -> str | None:
-        shown = self._shown()
-        return None if shown is None else shown.html()
 
 
 _UnfilledKinetoEvents = unfilled_kind(KinetoEvents)
