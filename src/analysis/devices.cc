@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/intervals.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -54,7 +55,7 @@ Interval WindowOf(const Busy& busy) {
 
 DeviceRow Measure(Busy* busy, const Interval& window) {
   DeviceRow row;
-  row.window_ns = window.end - window.begin;
+  row.window_ns = SaturatingSubtract(window.end, window.begin);
   std::vector<Interval> all;
   for (std::vector<Interval>& kind : busy->kinds)
     all.insert(all.end(), kind.begin(), kind.end());
@@ -79,7 +80,8 @@ Busy BusyOf(const Trace& trace, uint32_t track, const WorkOfCategories& works, c
     if (selected != nullptr && (*selected)[span] == 0) continue;
     const Work work = works.Of(spans.category[span]);
     if (work == kNone) continue;
-    busy.kinds[work].push_back({spans.start[span].ns, (spans.start[span] + spans.duration[span]).ns});
+    const int64_t begin = spans.start[span].ns;
+    busy.kinds[work].push_back({begin, SaturatingAdd(begin, spans.duration[span].ns)});
   }
   return busy;
 }

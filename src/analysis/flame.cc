@@ -11,6 +11,7 @@
 #include "analysis/flops.h"
 #include "analysis/span_measures.h"
 #include "base/hash.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -82,8 +83,9 @@ class SpanFolder {
       }
     }
     for (size_t i = tree_.nodes.size(); i-- > 1;) {
-      tree_.nodes[i].total += tree_.nodes[i].self;
-      tree_.nodes[tree_.nodes[i].parent].total += tree_.nodes[i].total;
+      FlameNode &node = tree_.nodes[i], &around = tree_.nodes[node.parent];
+      node.total = SaturatingAdd(node.total, node.self);
+      around.total = SaturatingAdd(around.total, node.total);
     }
     return std::move(tree_);
   }
@@ -141,7 +143,9 @@ class SpanFolder {
         node = Child(node, spans.name[row], category);
         FlameNode& folded = tree_.nodes[node];
         if (IsSelected(row) && ++folded.spans == 1) folded.category = spans.category[row];
-        if (!values_.empty() && IsSelected(row)) folded.self += std::max<int64_t>(values_[row], 0);
+        if (!values_.empty() && IsSelected(row)) {
+          folded.self = SaturatingAdd(folded.self, std::max<int64_t>(values_[row], 0));
+        }
       }
       node_of_[row] = node;
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
+
 namespace opscope {
 
 Union MeasureUnion(std::vector<Interval>* intervals) {
@@ -13,11 +15,11 @@ Union MeasureUnion(std::vector<Interval>* intervals) {
   bool is_first = true;
   for (const Interval& interval : *intervals) {
     if (is_first || interval.begin > reached) {
-      if (!is_first) all.longest_gap = std::max(all.longest_gap, interval.begin - reached);
-      all.covered += interval.end - interval.begin;
+      if (!is_first) all.longest_gap = std::max(all.longest_gap, SaturatingSubtract(interval.begin, reached));
+      all.covered = SaturatingAdd(all.covered, SaturatingSubtract(interval.end, interval.begin));
       reached = interval.end;
     } else if (interval.end > reached) {
-      all.covered += interval.end - reached;
+      all.covered = SaturatingAdd(all.covered, SaturatingSubtract(interval.end, reached));
       reached = interval.end;
     }
     is_first = false;

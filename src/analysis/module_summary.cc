@@ -3,10 +3,15 @@
 
 #include "analysis/flops.h"
 #include "analysis/span_measures.h"
+#include "base/saturating.h"
 #include "opscope/analysis/modules.h"
 
 namespace opscope {
 namespace {
+
+void Add(int64_t more, int64_t* sum) {
+  *sum = SaturatingAdd(*sum, more);
+}
 
 // The numbers without the modules below become those with them: children stand behind their parents.
 void AddUpwards(ModuleSummary* summary) {
@@ -22,11 +27,11 @@ void AddUpwards(ModuleSummary* summary) {
     const ModuleRow& row = summary->rows[i];
     ModuleRow& parent = summary->rows[summary->nodes[i].parent];
     parent.ops += row.ops;
-    parent.forward_ns += row.forward_ns;
-    parent.backward_ns += row.backward_ns;
-    parent.device_ns += row.device_ns;
-    parent.memory_bytes += row.memory_bytes;
-    parent.flops += row.flops;
+    Add(row.forward_ns, &parent.forward_ns);
+    Add(row.backward_ns, &parent.backward_ns);
+    Add(row.device_ns, &parent.device_ns);
+    Add(row.memory_bytes, &parent.memory_bytes);
+    Add(row.flops, &parent.flops);
   }
 }
 
@@ -45,12 +50,12 @@ ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* s
     if (trace.tracks().kind[Row(spans.track[span])] != TrackKind::kThread) continue;
     if ((spans.flags[span] & span_flags::kAsync) != 0 || trace.text(spans.category[span]) == "Trace") continue;
     ModuleRow& row = summary.rows[modules.node_of[span]];
-    (modules.is_backward[span] != 0 ? row.backward_self_ns : row.forward_self_ns) += measures.self_ns[span];
+    Add(measures.self_ns[span], modules.is_backward[span] != 0 ? &row.backward_self_ns : &row.forward_self_ns);
     row.self_ops += op && spans.category[span] == *op ? 1 : 0;
     row.calls += trace.text(spans.name[span]).starts_with("nn.Module: ") ? 1 : 0;
-    if (!measures.device_self_ns.empty()) row.device_self_ns += measures.device_self_ns[span];
-    if (!measures.self_memory_bytes.empty()) row.self_memory_bytes += measures.self_memory_bytes[span];
-    if (!flops.empty()) row.self_flops += flops[span];
+    if (!measures.device_self_ns.empty()) Add(measures.device_self_ns[span], &row.device_self_ns);
+    if (!measures.self_memory_bytes.empty()) Add(measures.self_memory_bytes[span], &row.self_memory_bytes);
+    if (!flops.empty()) Add(flops[span], &row.self_flops);
   }
   summary.nodes = std::move(modules.nodes);
   AddUpwards(&summary);

@@ -133,9 +133,8 @@ class Summarizer {
     return spreads;
   }
 
-  static int64_t Without(uint64_t ns, double cost) {
-    const int64_t sum = std::max<int64_t>(0, static_cast<int64_t>(ns));  // one that wrapped is below 0
-    return std::max<int64_t>(0, sum - std::llround(std::min(cost, 9e18)));
+  static int64_t Without(int64_t ns, double cost) {
+    return std::max<int64_t>(0, ns - std::llround(std::min(cost, 9e18)));
   }
 
   // Takes the costs off the sums, in which single spans below 0 count as they are.
@@ -151,7 +150,7 @@ class Summarizer {
       row.thread_self_ns = Without(sums.thread_self_ns, cost.thread_self_ns);
       thread_self_cost += cost.thread_self_ns;
     }
-    summary->thread_self_ns = Without(static_cast<uint64_t>(summary->thread_self_ns), thread_self_cost);
+    summary->thread_self_ns = Without(summary->thread_self_ns, thread_self_cost);
     summary->correction = {std::llround(options_.own_cost->whole_ns), options_.own_cost->events, whole_.below_zero};
   }
 
@@ -161,33 +160,32 @@ class Summarizer {
     summary.joins_steps = options_.join_steps;
     summary.key_names = grouper_.TextNames();
     summary.rows.reserve(spreads.size());
-    uint64_t thread_self = 0, streams = 0, launched = 0;
+    int64_t streams = 0, launched = 0;
     for (size_t group = 0; group < spreads.size(); ++group) {
       const GroupSums& sums = whole_.groups[group];
       OpSummaryRow& row = summary.rows.emplace_back();
       if (summary.has_name) row.name = trace_.spans().name[sums.first_span];
       row.keys = grouper_.Texts(sums.first_span);
       row.count = sums.count;
-      row.total_ns = static_cast<int64_t>(sums.total_ns);
-      row.total_with_recursion_ns = static_cast<int64_t>(sums.total_with_recursion_ns);
-      row.self_ns = static_cast<int64_t>(sums.self_ns);
-      row.thread_self_ns = static_cast<int64_t>(sums.thread_self_ns);
+      row.total_ns = sums.total_ns;
+      row.total_with_recursion_ns = sums.total_with_recursion_ns;
+      row.self_ns = sums.self_ns;
+      row.thread_self_ns = sums.thread_self_ns;
       row.min_ns = sums.min_ns;
       row.max_ns = sums.max_ns;
       row.p50_ns = spreads[group].p50_ns;
       row.p99_ns = spreads[group].p99_ns;
       row.stddev_ns = spreads[group].stddev_ns;
-      row.device_total_ns = static_cast<int64_t>(sums.device_total_ns);
-      row.device_self_ns = static_cast<int64_t>(sums.device_self_ns);
-      row.stream_self_ns = static_cast<int64_t>(sums.stream_self_ns);
-      streams += sums.stream_self_ns;
-      launched += sums.device_self_ns - sums.stream_self_ns;
+      row.device_total_ns = sums.device_total_ns;
+      row.device_self_ns = sums.device_self_ns;
+      row.stream_self_ns = sums.stream_self_ns;
+      streams = SaturatingAdd(streams, sums.stream_self_ns);
+      launched = SaturatingAdd(launched, sums.device_self_ns - sums.stream_self_ns);
       row.self_memory_bytes = static_cast<int64_t>(sums.memory_bytes);
       row.flops = static_cast<int64_t>(sums.flops);
-      thread_self += sums.thread_self_ns;
+      summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);
     }
-    summary.thread_self_ns = static_cast<int64_t>(thread_self);
-    summary.device_self_ns = static_cast<int64_t>(std::max(streams, launched));
+    summary.device_self_ns = std::max(streams, launched);
     if (options_.own_cost != nullptr) Correct(&summary);
     return summary;
   }

@@ -11,13 +11,13 @@ void GroupSums::Add(const GroupSums& other) {
   count += other.count;
   min_ns = std::min(min_ns, other.min_ns);
   max_ns = std::max(max_ns, other.max_ns);
-  total_ns += other.total_ns;
-  total_with_recursion_ns += other.total_with_recursion_ns;
-  self_ns += other.self_ns;
-  thread_self_ns += other.thread_self_ns;
-  device_total_ns += other.device_total_ns;
-  device_self_ns += other.device_self_ns;
-  stream_self_ns += other.stream_self_ns;
+  total_ns = SaturatingAdd(total_ns, other.total_ns);
+  total_with_recursion_ns = SaturatingAdd(total_with_recursion_ns, other.total_with_recursion_ns);
+  self_ns = SaturatingAdd(self_ns, other.self_ns);
+  thread_self_ns = SaturatingAdd(thread_self_ns, other.thread_self_ns);
+  device_total_ns = SaturatingAdd(device_total_ns, other.device_total_ns);
+  device_self_ns = SaturatingAdd(device_self_ns, other.device_self_ns);
+  stream_self_ns = SaturatingAdd(stream_self_ns, other.stream_self_ns);
   memory_bytes += other.memory_bytes;
   flops += other.flops;
 }
@@ -124,13 +124,13 @@ class PartCounter::Visitor {
 
   void AddBegun(const OpenSpan& span, int64_t flops) {
     GroupSums& sums = sums_.groups[span.group];
-    const auto duration = static_cast<uint64_t>(spans_.duration[span.row].ns);
+    const int64_t duration = spans_.duration[span.row].ns;
     const int64_t shown = input_.ShownDuration(span.row);
     ++sums.count;
     sums.min_ns = std::min(sums.min_ns, shown);
     sums.max_ns = std::max(sums.max_ns, shown);
-    sums.total_with_recursion_ns += duration;
-    sums.total_ns += span.is_nested ? 0 : duration;
+    sums.total_with_recursion_ns = SaturatingAdd(sums.total_with_recursion_ns, duration);
+    sums.total_ns = SaturatingAdd(sums.total_ns, span.is_nested ? 0 : duration);
     sums.flops += static_cast<uint64_t>(flops);
     if (input_.options.own_cost != nullptr) AddCost(span);
   }

@@ -15,21 +15,23 @@
 #include "analysis/flop_calls.h"
 #include "analysis/group_keys.h"
 #include "analysis/span_walk.h"
+#include "base/saturating.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/trace.h"
 
 namespace opscope {
 
-// Sums wrap as the machine does: durations of hostile files add up to any number.
+// Times stop at 2^63 - 1, as those of hostile files add up to any number; the other sums wrap as the machine does.
 struct GroupSums {
   // What a span adds when it begins,
   uint32_t first_span = 0;
   uint32_t open = 0;  // spans of the group that are open, where groups are names
   uint64_t count = 0;
   int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
-  uint64_t total_ns = 0, total_with_recursion_ns = 0, flops = 0;
+  int64_t total_ns = 0, total_with_recursion_ns = 0;
+  uint64_t flops = 0;
   // and when all inside it were seen.
-  uint64_t self_ns = 0, thread_self_ns = 0, device_total_ns = 0, device_self_ns = 0, stream_self_ns = 0;
+  int64_t self_ns = 0, thread_self_ns = 0, device_total_ns = 0, device_self_ns = 0, stream_self_ns = 0;
   uint64_t memory_bytes = 0;
 
   void Add(const GroupSums& other);
@@ -76,13 +78,13 @@ struct SummarySums {
     if (span.group == OpenSpan::kNone) return;
     GroupSums& sums = groups[span.group];
     const int64_t self = span.self_ns();
-    sums.self_ns += static_cast<uint64_t>(self);
-    sums.thread_self_ns += span.is_thread ? static_cast<uint64_t>(self) : 0;
+    sums.self_ns = SaturatingAdd(sums.self_ns, self);
+    sums.thread_self_ns = SaturatingAdd(sums.thread_self_ns, span.is_thread ? self : 0);
     if (input.launches.has_device()) {
-      const Duration duration = input.spans.duration[span.row];
-      sums.device_self_ns += static_cast<uint64_t>(span.device_self_ns());
-      sums.stream_self_ns += span.is_device ? static_cast<uint64_t>(self) : 0;
-      sums.device_total_ns += span.is_nested ? 0 : static_cast<uint64_t>(span.device_total_ns(duration));
+      const int64_t device_total = span.device_total_ns(input.spans.duration[span.row]);
+      sums.device_self_ns = SaturatingAdd(sums.device_self_ns, span.device_self_ns());
+      sums.stream_self_ns = SaturatingAdd(sums.stream_self_ns, span.is_device ? self : 0);
+      sums.device_total_ns = SaturatingAdd(sums.device_total_ns, span.is_nested ? 0 : device_total);
     }
     if (input.options.own_cost != nullptr) CountBelowZero(input, span);
   }

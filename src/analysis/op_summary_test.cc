@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/random_trace_for_test.h"
+#include "opscope/analysis/flame.h"
 #include "opscope/analysis/span_filter.h"
 
 namespace opscope {
@@ -170,6 +171,22 @@ TEST(OpSummary, ClipsAChildThatOutlivesItsParent) {
   EXPECT_EQ(summary.rows[0].self_ns, 60);
   EXPECT_EQ(summary.rows[1].self_ns, 90);
   EXPECT_EQ(summary.rows[1].total_ns, 90);
+}
+
+TEST(OpSummary, StopsSumsAtTheLargestTime) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  for (int64_t thread = 1; thread <= 3; ++thread) {
+    const TrackId track = builder.AddTrack({.process = process, .tid = thread});
+    builder.AddSpan({.start = {thread}, .duration = {INT64_MAX - 10}, .name = builder.Intern("f"), .track = track});
+  }
+  const Trace trace = builder.Build();
+  const OpSummary summary = SummarizeOps(trace);
+  EXPECT_EQ(summary.rows[0].total_ns, INT64_MAX);
+  EXPECT_EQ(summary.rows[0].total_with_recursion_ns, INT64_MAX);
+  EXPECT_EQ(summary.rows[0].self_ns, INT64_MAX);
+  EXPECT_EQ(summary.thread_self_ns, INT64_MAX);
+  EXPECT_EQ(FoldSpans(trace, FlameMetric::kTime, {.threads = ThreadNodes::kNever}).nodes[0].total, INT64_MAX);
 }
 
 TEST(OpSummary, GivesMemoryToTheInnermostSpanOfTheThread) {

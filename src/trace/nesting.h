@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/saturating.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -40,8 +41,7 @@ void NestBeside(uint32_t first_row, std::span<const Timestamp> start, std::span<
 
 // start + duration, at most the largest time there is.
 inline int64_t EndOf(Timestamp start, Duration duration) {
-  int64_t end = 0;
-  return __builtin_add_overflow(start.ns, duration.ns, &end) ? INT64_MAX : end;
+  return SaturatingAdd(start.ns, duration.ns);
 }
 
 }  // namespace opscope

@@ -1,0 +1,30 @@
+// Sums and differences that stop at the largest and smallest number there is: times of a damaged file add up to
+// anything, and one that wrapped would look like a short one.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace opscope {
+
+// Of numbers that are not negative the order does not matter.
+inline int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
+}
+
+inline void SaturatingAdd(std::atomic<int64_t>* sum, int64_t more) {
+  int64_t known = sum->load(std::memory_order_relaxed);
+  while (!sum->compare_exchange_weak(known, SaturatingAdd(known, more), std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace opscope
