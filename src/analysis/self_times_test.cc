@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "opscope/analysis/flame.h"
 #include "opscope/analysis/op_summary.h"
 #include "trace/builder.h"
 
@@ -41,11 +41,13 @@ std::vector<Interval> RandomForest(std::mt19937_64* random) {
 }
 
 // Every span has a name of its own, so that a row of the summary is a span.
-Trace Build(const std::vector<Interval>& forest, bool with_async) {
+Trace Build(const std::vector<Interval>& forest, bool with_async, bool beside) {
   TraceBuilder builder;
   const ProcessId process = builder.AddProcess({.pid = 1});
   const TrackId threads[] = {builder.AddTrack({.process = process, .tid = 1}),
                              builder.AddTrack({.process = process, .tid = 2})};
+  for (const TrackId thread : threads)
+    if (beside) builder.SetCrossing(thread);
   for (size_t i = 0; i < forest.size(); ++i) {
     if (forest[i].is_async && !with_async) continue;
     builder.AddSpan({.start = {forest[i].start},
@@ -64,36 +66,45 @@ std::map<std::string, int64_t> SelfTimes(const Trace& trace) {
   return self;
 }
 
-// Of one thread: instants that a root covers, and nanoseconds by which spans outlive what they lie in.
+// Of one thread: each instant that any span covers is the self time of one, the last to begin of those that are open.
 struct Obvious {
-  int64_t union_of_roots = 0, overhang = 0;
+  std::map<std::string, int64_t> self;
+  int64_t open = 0;      // instants that any span covers
+  bool crosses = false;  // a span outlives what it lies in
 };
 
-Obvious Reckon(const std::vector<Interval>& forest, int thread) {
-  std::vector<Interval> sorted;
-  for (const Interval& span : forest)
-    if (span.thread == thread && !span.is_async) sorted.push_back(span);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Interval& a, const Interval& b) {
-    return a.start != b.start ? a.start < b.start : a.duration > b.duration;
+Obvious Reckon(const std::vector<Interval>& forest, int thread, bool beside) {
+  std::vector<size_t> sorted;
+  for (size_t i = 0; i < forest.size(); ++i)
+    if (forest[i].thread == thread && !forest[i].is_async) sorted.push_back(i);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) {
+    return forest[a].start != forest[b].start ? forest[a].start < forest[b].start
+                                              : forest[a].duration > forest[b].duration;
   });
   Obvious result;
-  std::set<int64_t> covered;
-  std::vector<int64_t> end;  // for nesting: no later than that of the parent
+  std::vector<int64_t> end;  // where none is clipped a span stands beside what it crosses, and ends it
   for (size_t i = 0; i < sorted.size(); ++i) {
-    int64_t parent_end = INT64_MAX;
-    for (size_t j = 0; j < i; ++j)
-      if (sorted[j].start <= sorted[i].start && sorted[i].start < end[j]) parent_end = end[j];
-    end.push_back(std::min(sorted[i].end(), parent_end));
-    result.overhang += sorted[i].end() - end[i];
-    if (parent_end != INT64_MAX) continue;
-    for (int64_t instant = sorted[i].start; instant < sorted[i].end(); ++instant)
-      covered.insert(instant);
+    const Interval& span = forest[sorted[i]];
+    result.self[std::to_string(sorted[i])] = 0;
+    end.push_back(span.end());
+    for (size_t j = 0; j < i; ++j) {
+      if (end[j] <= span.start || end[j] >= end[i]) continue;
+      result.crosses = true;
+      if (!beside) end[i] = end[j];
+    }
   }
-  result.union_of_roots = static_cast<int64_t>(covered.size());
+  for (int64_t instant = 0; instant < 64; ++instant) {
+    size_t last = sorted.size();
+    for (size_t i = 0; i < sorted.size(); ++i)
+      if (forest[sorted[i]].start <= instant && instant < end[i]) last = i;
+    if (last == sorted.size()) continue;
+    ++result.open;
+    ++result.self[std::to_string(sorted[last])];
+  }
   return result;
 }
 
-TEST(SelfTimes, SumUpToTheUnionOfTheRoots) {
+TEST(SelfTimes, SumUpToTheTimeInWhichAnySpanIsOpen) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -101,26 +112,68 @@ TEST(SelfTimes, SumUpToTheUnionOfTheRoots) {
   for (int round = 0; round < 20'000 && !testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const std::vector<Interval> forest = RandomForest(&random);
-    const Trace trace = Build(forest, true);
+    const bool beside = round % 2 == 1;
+    const Trace trace = Build(forest, true, beside);
     const std::map<std::string, int64_t> self = SelfTimes(trace);
-    int64_t sums[2] = {};
     for (const auto& [name, time] : self) {
-      EXPECT_GE(time, 0);
       const Interval& span = forest[std::stoul(name)];
-      if (!span.is_async) sums[span.thread] += time;
       EXPECT_TRUE(!span.is_async || time == span.duration);
     }
     for (int thread = 0; thread < 2; ++thread) {
-      const Obvious obvious = Reckon(forest, thread);
-      EXPECT_EQ(sums[thread], obvious.union_of_roots + obvious.overhang);
-      ++(obvious.overhang == 0 ? nested : crossing);
+      const Obvious obvious = Reckon(forest, thread, beside);
+      int64_t sum = 0;
+      for (const auto& [name, time] : obvious.self) {
+        EXPECT_EQ(self.at(name), time) << name;
+        sum += self.at(name);
+      }
+      EXPECT_EQ(sum, obvious.open);
+      ++(obvious.crosses ? crossing : nested);
     }
     EXPECT_EQ(SelfTimes(trace), self) << "asking changes nothing";
-    for (const auto& [name, time] : SelfTimes(Build(forest, false)))
+    for (const auto& [name, time] : SelfTimes(Build(forest, false, beside)))
       EXPECT_EQ(self.at(name), time) << "asynchronous spans take nothing from others";
   }
   EXPECT_GT(nested, 10'000u);
   EXPECT_GT(crossing, 2'000u);
+}
+
+// The depths are known and no time was compared, as in a recording.
+TEST(SelfTimes, EndWhereTheNextSpanBesideBegins) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const auto add = [&](const char* name, int64_t start, int64_t end, uint16_t depth) {
+    builder.AddSpan(
+        {.start = {start}, .duration = {end - start}, .name = builder.Intern(name), .track = track, .depth = depth});
+  };
+  add("a", 0, 10, 0);
+  add("b", 2, 6, 1);
+  add("b2", 3, 5, 2);
+  add("c", 4, 8, 1);
+  add("d", 9, 14, 0);
+  builder.SetPreOrdered(track);
+  EXPECT_EQ(SelfTimes(builder.Build()),
+            (std::map<std::string, int64_t>{{"a", 9 - 6}, {"b", 1}, {"b2", 1}, {"c", 4}, {"d", 5}}));
+}
+
+TEST(SelfTimes, OfSpansThatCrossAreClippedInSummaryAndFlameGraph) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const auto add = [&](const char* name, int64_t start, int64_t duration) {
+    builder.AddSpan({.start = {start}, .duration = {duration}, .name = builder.Intern(name), .track = track});
+  };
+  add("a", 0, 10'000);
+  add("b", 2'000, 4'000);
+  add("c", 4'000, 4'000);
+  add("d", 7'000, 500);
+  const Trace trace = builder.Build();
+  EXPECT_EQ(SelfTimes(trace), (std::map<std::string, int64_t>{{"a", 5'500}, {"b", 2'000}, {"c", 2'000}, {"d", 500}}));
+  std::map<std::string_view, int64_t> drawn;
+  for (const FlameNode& node : FoldSpans(trace).nodes)
+    drawn[node.name] = node.total;
+  EXPECT_EQ(drawn, (std::map<std::string_view, int64_t>{
+                       {"all", 10'000}, {"a", 10'000}, {"b", 4'000}, {"c", 2'000}, {"d", 500}}));
+  for (const OpSummaryRow& row : SummarizeOps(trace).rows)
+    EXPECT_TRUE(trace.text(row.name) != "c" || row.total_ns == 4'000) << "durations stay";
 }
 
 }  // namespace

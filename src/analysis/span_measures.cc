@@ -9,6 +9,7 @@
 #include "analysis/row_chunks.h"
 #include "analysis/span_walk.h"
 #include "base/in_order.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 std::vector<int64_t> ClippedEnds(const SpanColumns& spans) {
   std::vector<int64_t> ends(spans.size());
   for (size_t row = 0; row < spans.size(); ++row) {
-    ends[row] = (spans.start[row] + spans.duration[row]).ns;
+    ends[row] = SaturatingAdd(spans.start[row].ns, spans.duration[row].ns);
     if (spans.parent[row] != SpanId::kNone) ends[row] = std::min(ends[row], ends[Row(spans.parent[row])]);
   }
   return ends;

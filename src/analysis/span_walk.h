@@ -1,6 +1,12 @@
 // One pass over rows that knows which spans are open. Within a track spans lie in pre-order, so a stack of the open
-// ones has every ancestor of the next: its clipped end gives the child's, and what a child adds to its parent (time
+// ones has every ancestor of the next: its clipped times give the child's, and what a child adds to its parent (time
 // inside it, device time beneath it) is on hand when the parent is left. Nothing is kept per span.
+//
+// Each moment is the self time of one span: a child has it only inside its parent, and where the next span beside it
+// begins before it ends (tracks that are nested beside each other, src/trace/nesting.h), that one has the rest:
+//
+//   a [0,10)   b [2,6) in a   c [4,8) in b   d [7,8) in a      self times 5, 2, 2, 1: c is over when b is
+//   a [0,10)   b [2,6) in a   c [4,8) in a                     self times 4, 2, 4
 //
 // A pass may begin at any row: the spans around that row are found by their parents. What is added to them is handed
 // out (WalkedRows::around), and so are the spans that are still open at the end (WalkedRows::open). SpansAcrossChunks
@@ -19,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
 
@@ -28,32 +35,43 @@ struct OpenSpan {
   static constexpr uint32_t kNone = 0xffffffff;
 
   uint32_t row = 0;
-  uint32_t group = kNone;         // the visitor's
-  uint32_t flop_call = kNone;     // the visitor's
-  bool is_nested = false;         // the visitor's
-  bool is_thread = false;         // on a track of this kind
-  bool is_device = false;         // on a stream
-  int64_t start = 0, end = 0;     // clipped to its parent
-  uint64_t self = 0;              // duration without direct children; wraps, as hostile children add up to any number
-  uint64_t launched = 0;          // device time that it launched
-  uint64_t launched_beneath = 0;  // by it and all inside it
+  uint32_t group = kNone;        // the visitor's
+  uint32_t flop_call = kNone;    // the visitor's
+  bool is_nested = false;        // the visitor's
+  bool is_thread = false;        // on a track of this kind
+  bool is_device = false;        // on a stream
+  int64_t start = 0, end = 0;    // clipped to its parent
+  uint64_t self = 0;             // clipped, without direct children; wraps, as hostile children add up to any number
+  int64_t launched = 0;          // device time that it launched
+  int64_t launched_beneath = 0;  // by it and all inside it
 
-  // Below 0 only in damaged input: siblings that overlap on a track whose nesting was recorded by depth.
+  // Below 0 only in damaged input: siblings that overlap and do not stand in the order of their starts.
   int64_t self_ns() const { return std::max<int64_t>(0, static_cast<int64_t>(self)); }
-  int64_t device_self_ns() const { return is_device ? self_ns() : static_cast<int64_t>(launched); }
-  int64_t device_total_ns(Duration duration) const {
-    return is_device ? duration.ns : static_cast<int64_t>(launched_beneath);
+  int64_t device_self_ns() const { return is_device ? self_ns() : launched; }
+  int64_t device_total_ns(Duration duration) const { return is_device ? duration.ns : launched_beneath; }
+  uint64_t TimeFrom(int64_t moment) const {
+    const int64_t from = std::max(start, moment);
+    return from < end ? static_cast<uint64_t>(end) - static_cast<uint64_t>(from) : 0;
   }
 };
+
+// The span beside this one begins: what is left of this one is no longer its own, nor taken from its parent.
+inline void EndSelfTime(OpenSpan* span, OpenSpan* parent, int64_t next_begin) {
+  const uint64_t rest = span->TimeFrom(next_begin);
+  span->self -= rest;
+  if (parent != nullptr) parent->self += rest;
+}
 
 struct WalkedRows {
   // What rows add to a span around the first one; only where that is anything: a hostile tree may be as deep as long.
   struct Added {
     size_t depth = 0;  // 0: the outermost
-    uint64_t self = 0, launched_beneath = 0;
+    uint64_t self = 0;
+    int64_t launched_beneath = 0;
   };
-  size_t depth = 0;         // of the first row
-  size_t still_around = 0;  // so many of its ancestors are around what follows, too
+  size_t depth = 0;           // of the first row
+  int64_t begin = INT64_MAX;  // of the first row, where the row before it is of the same nesting
+  size_t still_around = 0;    // so many of its ancestors are around what follows, too
   std::vector<Added> around;
   std::vector<OpenSpan> open;  // of these rows, those whose descendants may go on behind them
 };
@@ -71,15 +89,20 @@ class SpanWalk {
   WalkedRows Walk(size_t first, size_t end) {
     stack_.clear();
     WalkedRows walked;
+    if (first > 0 && first < end && IsBesideTheLast(first)) walked.begin = spans_.start[first].ns;
     EnterAncestors(first, &walked);
     for (size_t row = first; row < end; ++row) {
       const SpanId parent = spans_.parent[row];
-      while (!stack_.empty() && SpanId{stack_.back().row} != parent)
+      while (!stack_.empty() && SpanId{stack_.back().row} != parent) {
+        if (stack_.back().end > spans_.start[row].ns && IsBesideTheLast(row)) {
+          EndSelfTime(&stack_.back(), Around(), spans_.start[row].ns);
+        }
         Leave(&walked);
+      }
       OpenSpan* span = Push(row);
-      OpenSpan* around = stack_.size() > 1 ? span - 1 : nullptr;
-      if (around != nullptr) around->self -= TimeInside(*span, *around);
-      span->self = static_cast<uint64_t>(spans_.duration[row].ns);
+      OpenSpan* around = Around();
+      span->self = span->TimeFrom(span->start);
+      if (around != nullptr) around->self -= span->self;
       visitor_->Enter(span, around);
       span->launched_beneath = span->launched;
     }
@@ -103,14 +126,19 @@ class SpanWalk {
     span.is_thread = kind_ == TrackKind::kThread;
     span.is_device = kind_ == TrackKind::kDeviceStream;
     span.start = spans_.start[row].ns;
-    span.end = (spans_.start[row] + spans_.duration[row]).ns;
-    if (stack_.size() > 1) span.end = std::min(span.end, (&span - 1)->end);
+    span.end = SaturatingAdd(span.start, spans_.duration[row].ns);
+    if (const OpenSpan* around = Around()) {
+      span.start = std::max(span.start, around->start);
+      span.end = std::min(span.end, around->end);
+    }
     return &span;
   }
 
-  static uint64_t TimeInside(const OpenSpan& span, const OpenSpan& parent) {
-    const Duration inside = Timestamp{span.end} - Timestamp{std::max(span.start, parent.start)};
-    return static_cast<uint64_t>(std::max<int64_t>(0, inside.ns));
+  OpenSpan* Around() { return stack_.size() > 1 ? &stack_.back() - 1 : nullptr; }
+
+  // Asynchronous spans lie beside nothing; they stand behind all others of their track.
+  bool IsBesideTheLast(size_t row) const {
+    return spans_.track[row] == spans_.track[row - 1] && (spans_.flags[row] & span_flags::kAsync) == 0;
   }
 
   void EnterAncestors(size_t row, WalkedRows* walked) {
@@ -119,7 +147,7 @@ class SpanWalk {
       rows.push_back(Row(id));
     for (size_t i = rows.size(); i-- > 0;) {
       OpenSpan* span = Push(rows[i]);
-      visitor_->EnterAround(span, stack_.size() > 1 ? span - 1 : nullptr);
+      visitor_->EnterAround(span, Around());
     }
     around_ = walked->depth = stack_.size();
   }
@@ -131,7 +159,9 @@ class SpanWalk {
       --around_;
       HandOut(span, walked);
     } else {
-      if (stack_.size() > 1) (&span - 1)->launched_beneath += span.launched_beneath;
+      if (OpenSpan* around = Around()) {
+        around->launched_beneath = SaturatingAdd(around->launched_beneath, span.launched_beneath);
+      }
       visitor_->Complete(span);
     }
     stack_.pop_back();
@@ -139,7 +169,8 @@ class SpanWalk {
 
   // REQUIRES: around_ is the depth of the span.
   void HandOut(const OpenSpan& span, WalkedRows* walked) const {
-    if ((span.self | span.launched_beneath) != 0) walked->around.push_back({around_, span.self, span.launched_beneath});
+    if (span.self != 0 || span.launched_beneath != 0)
+      walked->around.push_back({around_, span.self, span.launched_beneath});
   }
 
   const SpanColumns& spans_;
@@ -157,26 +188,29 @@ class SpansAcrossChunks {
   template <typename Complete>
   void Add(const WalkedRows& walked, const Complete& complete) {
     OPSCOPE_CHECK(walked.depth <= open_.size());
-    LeaveDownTo(walked.depth, complete);
+    LeaveDownTo(walked.depth, walked.begin, complete);
     for (const WalkedRows::Added& added : walked.around) {
-      open_[added.depth].self += added.self;
-      open_[added.depth].launched_beneath += added.launched_beneath;
+      OpenSpan& span = open_[added.depth];
+      span.self += added.self;
+      span.launched_beneath = SaturatingAdd(span.launched_beneath, added.launched_beneath);
     }
-    LeaveDownTo(walked.still_around, complete);
+    LeaveDownTo(walked.still_around, INT64_MAX, complete);
     open_.insert(open_.end(), walked.open.begin(), walked.open.end());
   }
   template <typename Complete>
   void End(const Complete& complete) {
-    LeaveDownTo(0, complete);
+    LeaveDownTo(0, INT64_MAX, complete);
   }
 
  private:
   template <typename Complete>
-  void LeaveDownTo(size_t depth, const Complete& complete) {
+  void LeaveDownTo(size_t depth, int64_t next_begin, const Complete& complete) {
     while (open_.size() > depth) {
-      const OpenSpan span = open_.back();
+      OpenSpan span = open_.back();
       open_.pop_back();
-      if (!open_.empty()) open_.back().launched_beneath += span.launched_beneath;
+      OpenSpan* around = open_.empty() ? nullptr : &open_.back();
+      EndSelfTime(&span, around, next_begin);
+      if (around != nullptr) around->launched_beneath = SaturatingAdd(around->launched_beneath, span.launched_beneath);
       complete(span);
     }
   }
