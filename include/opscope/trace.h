@@ -102,6 +102,20 @@ struct SpanColumns {
   size_t size() const { return start.size(); }
 };
 
+// Which operator each span of a device, and each call of a device's runtime, was made for. By span; what is known of
+// none has no row. What no operator is around may have been launched by a call alone, which is then named.
+struct LaunchColumns {
+  std::span<const SpanId> span;
+  std::span<const SpanId> launcher;  // a span of a thread
+  size_t size() const { return span.size(); }
+};
+
+// Categories of calls of a device's runtime or driver: "cuda_runtime", "hip_driver", ...
+inline bool IsRuntimeCategory(std::string_view category) {
+  return category.ends_with("_runtime") || category.ends_with("_driver") ||
+         category == "Runtime";  // Kineto before 2022
+}
+
 // Paired "b"/"e" events of a file: ranges with an id that cross threads.
 struct AsyncSpanColumns {
   std::span<const Timestamp> start;
@@ -314,6 +328,7 @@ class Trace {
   const ProcessColumns& processes() const;
   const TrackColumns& tracks() const;
   const SpanColumns& spans() const;
+  const LaunchColumns& launches() const;
   const AsyncSpanColumns& async_spans() const;
   const InstantColumns& instants() const;
   const CounterColumns& counters() const;

@@ -30,8 +30,7 @@ CategoryRole RoleOfCategory(std::string_view category) {
   CategoryRole role;
   role.is_listed = category != "Trace";
   role.is_user_annotation = category == "user_annotation" || category == "gpu_user_annotation";
-  role.is_runtime = category.ends_with("_runtime") || category.ends_with("_driver") ||
-                    category == "Runtime";  // "Runtime": Kineto before 2022
+  role.is_runtime = IsRuntimeCategory(category);
   role.is_threadless = role.is_runtime || Contains(category, "overhead") || category == "Overhead";
   role.is_python = category == "python_function";
   return role;

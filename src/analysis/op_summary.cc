@@ -25,7 +25,7 @@ class Summarizer {
         options_(options),
         chunks_(trace.spans().size(), chunk_size),
         team_(chunks_.Members(options.max_threads)),
-        launches_(trace, &team_),
+        launches_(trace),
         grouper_(trace, options.group_by, options.join_steps),
         flop_names_(trace, FlopRuleSet::kAll),
         groups_(grouper_) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "analysis/random_trace_for_test.h"
 #include "opscope/analysis/flame.h"
@@ -62,17 +63,24 @@ class SlowSummary {
     return self;
   }
   bool IsCall(size_t i) const { return trace_.text(spans_.category[i]) == "cuda_runtime"; }
+  // The host span with the number that begins first, -1: none.
+  int64_t First(std::span<const uint32_t> numbers, uint32_t number, bool is_operator) const {
+    int64_t first = -1;
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      if (IsDevice(i) || (is_operator && IsCall(i)) || number == 0 || numbers[i] != number) continue;
+      if (first < 0 || spans_.start[i] < spans_.start[static_cast<size_t>(first)]) first = static_cast<int64_t>(i);
+    }
+    return first;
+  }
   int64_t Launcher(size_t kernel) const {
-    for (size_t i = 0; i < spans_.size(); ++i) {
-      const bool is_op = !IsDevice(i) && !IsCall(i) && spans_.external_id[kernel] != 0;
-      if (is_op && spans_.external_id[i] == spans_.external_id[kernel]) return static_cast<int64_t>(i);
+    const int64_t call = First(spans_.correlation, spans_.correlation[kernel], false);
+    for (int64_t i = call; i >= 0;) {
+      if (!IsCall(static_cast<size_t>(i))) return i;
+      const SpanId around = spans_.parent[static_cast<size_t>(i)];
+      i = around == SpanId::kNone ? -1 : int64_t{Row(around)};
     }
-    for (size_t i = 0; i < spans_.size(); ++i) {
-      if (!IsDevice(i) && spans_.correlation[i] != 0 && spans_.correlation[i] == spans_.correlation[kernel]) {
-        return static_cast<int64_t>(i);
-      }
-    }
-    return -1;
+    const int64_t op = First(spans_.external_id, spans_.external_id[kernel], true);
+    return op >= 0 ? op : call;
   }
   int64_t DeviceSelf(size_t i) const {
     if (IsDevice(i)) return Self(i);

@@ -112,7 +112,7 @@ std::vector<SpanId> SpansOfAllocations(const Trace& trace, const InnermostSpans&
 SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads, size_t chunk_size) {
   const RowChunks chunks(trace.spans().size(), chunk_size);
   ThreadTeam team(chunks.Members(max_threads));
-  const DeviceLaunches launches(trace, &team);
+  const DeviceLaunches launches(trace);
   SpanMeasures measures;
   measures.self_ns.resize(chunks.rows);
   if (launches.has_device()) {

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 namespace opscope {
@@ -19,12 +18,6 @@ inline int64_t SaturatingAdd(int64_t a, int64_t b) {
 inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   int64_t difference = 0;
   return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
-}
-
-inline void SaturatingAdd(std::atomic<int64_t>* sum, int64_t more) {
-  int64_t known = sum->load(std::memory_order_relaxed);
-  while (!sum->compare_exchange_weak(known, SaturatingAdd(known, more), std::memory_order_relaxed)) {
-  }
 }
 
 }  // namespace opscope

@@ -7,8 +7,10 @@
 
 #include "base/thread_team.h"
 #include "trace/builder.h"
+#include "trace/launches.h"
 #include "trace/nesting.h"
 #include "trace/pending.h"
+#include "trace/problem_kinds.h"
 #include "trace/python_calls.h"
 #include "trace/storage.h"
 
@@ -88,9 +90,9 @@ Trace TraceBuilder::Build(size_t max_threads) {
   SpanTable& spans = storage.spans;
   const std::span<const Nesting> nesting(pending_->nesting);
   const SpanOrder order = OrderSpans(spans, nesting);
+  const size_t threads = std::min(max_threads == 0 ? UsefulThreads() : max_threads, 1 + spans.size() / kRowsPerThread);
   if (!order.source_row.empty()) {
-    const size_t most = max_threads == 0 ? UsefulThreads() : max_threads;
-    ThreadTeam team(std::min(most, 1 + spans.size() / kRowsPerThread));
+    ThreadTeam team(threads);
     ApplyOrder(order.source_row.view(), &team, &spans);
   }
   const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
@@ -122,6 +124,7 @@ Trace TraceBuilder::Build(size_t max_threads) {
   for (size_t track = 0; track < pending_->tracks.size(); ++track) {
     storage.tracks.Add(pending_->tracks[track], order.tracks[track].first, order.tracks[track].count);
   }
+  if (const uint64_t ids = FindLaunches(threads, &storage); ids > 0) AddProblem(kForeignIds, -1, ids);
   if (pending_->has_python_calls) {
     NumberPythonCalls(&storage, pending_->fill_stacks);
   } else {

@@ -237,6 +237,7 @@ void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t co
 
 void TraceBuilder::RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
                                   std::string_view message) {
+  if (kind == kForeignIds) return;
   ProblemTable& table = storage_->problems;
   table.kind.push_back(Intern(kind));
   table.severity.push_back(static_cast<uint8_t>(severity));

@@ -225,7 +225,8 @@ class TraceBuilder {
   // offset and detail are kept. `detail`, when not empty, is appended to the sentence.
   void AddProblem(std::string_view kind, int64_t offset, uint64_t count = 1, std::string_view detail = {});
 
-  // A problem row as an earlier run stored it (.opscope); kinds of newer versions are kept too.
+  // A problem row as an earlier run stored it (.opscope); kinds of newer versions are kept too, and what Build counts
+  // is left out.
   void RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
                       std::string_view message);
   bool HasProblem(std::string_view kind) const;

@@ -15,6 +15,9 @@ struct ProblemKind {
   std::string_view sentence;
 };
 
+// Counted by each Build of a Trace, so not taken over from an earlier one.
+inline constexpr std::string_view kForeignIds = "foreign_ids";
+
 inline constexpr ProblemKind kProblemKinds[] = {
     {"negative_duration", ProblemSeverity::kInfo, "negative durations were read as zero"},
     {"missing_duration", ProblemSeverity::kInfo, "complete events without a duration were read as zero"},
@@ -23,6 +26,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"missing_time", ProblemSeverity::kInfo, "events without a usable time were read at time zero"},
     {"crossing_spans", ProblemSeverity::kInfo,
      "spans cross the end of their parent; clipped for nesting and self time"},
+    {kForeignIds, ProblemSeverity::kInfo,
+     "spans of devices have the external id of another operator than the one that launched them; it was ignored"},
     {"unclosed_begin", ProblemSeverity::kInfo,
      "begin events without an end were closed at the last time of their track"},
     {"stray_end", ProblemSeverity::kInfo, "end events without a begin were dropped"},

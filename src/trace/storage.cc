@@ -11,7 +11,8 @@ namespace opscope {
 
 template <typename Visit>
 void TraceStorage::ForEachColumn(Visit visit) {
-  processes.ForEach(visit), tracks.ForEach(visit), spans.ForEach(visit), async_spans.ForEach(visit);
+  processes.ForEach(visit), tracks.ForEach(visit), spans.ForEach(visit), launches.ForEach(visit);
+  async_spans.ForEach(visit);
   instants.ForEach(visit), counters.ForEach(visit), flows.ForEach(visit), allocations.ForEach(visit);
   tensors.ForEach(visit), held_tensors.ForEach(visit), operators.ForEach(visit);
   steps.ForEach(visit), python_calls.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
@@ -45,6 +46,7 @@ void TraceStorage::Freeze() {
   views_ = {.processes = processes.view(),
             .tracks = tracks.view(),
             .spans = spans.view(),
+            .launches = launches.view(),
             .async_spans = async_spans.view(),
             .instants = instants.view(),
             .counters = counters.view(),

@@ -19,6 +19,7 @@ class TraceStorage {
   ProcessTable processes;
   TrackTable tracks;
   SpanTable spans;
+  LaunchTable launches;
   AsyncSpanTable async_spans;
   InstantTable instants;
   CounterTable counters;
@@ -42,6 +43,7 @@ class TraceStorage {
     ProcessColumns processes;
     TrackColumns tracks;
     SpanColumns spans;
+    LaunchColumns launches;
     AsyncSpanColumns async_spans;
     InstantColumns instants;
     CounterColumns counters;

@@ -57,6 +57,17 @@ struct TrackTable {
   }
 };
 
+struct LaunchTable {
+  Column<SpanId> span, launcher;
+
+  void Add(SpanId launched, SpanId by) { span.push_back(launched), launcher.push_back(by); }
+  LaunchColumns view() const { return {span.view(), launcher.view()}; }
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(span), visit(launcher);
+  }
+};
+
 struct AsyncSpanTable {
   Column<Timestamp> start;
   Column<Duration> duration;

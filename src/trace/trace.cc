@@ -39,6 +39,9 @@ const TrackColumns& Trace::tracks() const {
 const SpanColumns& Trace::spans() const {
   return storage_->views().spans;
 }
+const LaunchColumns& Trace::launches() const {
+  return storage_->views().launches;
+}
 const AsyncSpanColumns& Trace::async_spans() const {
   return storage_->views().async_spans;
 }

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/launches.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/number_set.h"
+#include "base/thread_team.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kNobody = Row(SpanId::kNone);
+constexpr size_t kRowsAtOnce = size_t{1} << 16;
+
+// Rows [first, end) of one track, and the links that were found in them.
+struct Piece {
+  uint32_t first = 0, end = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> links;  // row and launcher
+};
+
+std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
+  std::vector<Piece> pieces;
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != kind) continue;
+    const size_t end = size_t{tracks.first_span[track]} + tracks.span_count[track];
+    for (size_t first = tracks.first_span[track]; first < end; first += kRowsAtOnce) {
+      pieces.push_back({static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(end, first + kRowsAtOnce)), {}});
+    }
+  }
+  return pieces;
+}
+
+// kOther: what neither computes nor launches, on a thread or on a stream.
+enum class Role : uint8_t { kOperator, kCall, kRange, kOther };
+
+Role RoleOf(std::string_view category) {
+  if (IsRuntimeCategory(category) || category == "CudaRuntime" || category == "MluRuntime") return Role::kCall;
+  if (category == "cuda_sync" || category == "overhead" || category == "Trace") return Role::kOther;
+  constexpr std::string_view kRanges[] = {"user_annotation", "python_function",
+                                          // Paddle's
+                                          "UserDefined", "PythonUserDefined", "ProfileStep", "Dataloader", "Forward",
+                                          "Backward", "Optimization"};
+  return std::ranges::find(kRanges, category) == std::end(kRanges) ? Role::kOperator : Role::kRange;
+}
+
+// Remembers what was said of the last categories: neighbours often share them.
+class Roles {
+ public:
+  explicit Roles(const StringPool& strings) : strings_(strings) {}
+  Role Of(StringId category) {
+    for (const Known& known : known_) {
+      if (known.category == category) return known.role;
+    }
+    Known& forgotten = known_[next_++ % std::size(known_)];
+    return (forgotten = {category, RoleOf(strings_.text(category))}).role;
+  }
+
+ private:
+  struct Known {
+    StringId category = StringId::kNone;
+    Role role = Role::kOperator;
+  };
+  const StringPool& strings_;
+  Known known_[4];
+  size_t next_ = 0;
+};
+
+// Of each number that device spans have, the host span that has it and begins first.
+class NumberOwners {
+ public:
+  NumberOwners() = default;
+  explicit NumberOwners(NumberSet numbers) : numbers_(std::move(numbers)), owners_(numbers_.size()) {
+    for (std::atomic<uint32_t>& owner : owners_)
+      owner.store(kNobody, std::memory_order_relaxed);
+  }
+  // Any thread.
+  void Offer(uint32_t number, uint32_t row, std::span<const Timestamp> start) {
+    const size_t place = numbers_.PlaceOf(number);
+    if (place == NumberSet::kNone) return;
+    const auto is_before = [&](uint32_t known) {
+      return known == kNobody || std::pair(start[row], row) < std::pair(start[known], known);
+    };
+    uint32_t known = owners_[place].load(std::memory_order_relaxed);
+    while (is_before(known) && !owners_[place].compare_exchange_weak(known, row, std::memory_order_relaxed)) {
+    }
+  }
+  uint32_t Of(uint32_t number) const {
+    const size_t place = numbers_.PlaceOf(number);
+    return place == NumberSet::kNone ? kNobody : owners_[place].load(std::memory_order_relaxed);
+  }
+
+ private:
+  NumberSet numbers_;
+  std::vector<std::atomic<uint32_t>> owners_;
+};
+
+class LaunchFinder {
+ public:
+  LaunchFinder(const TraceStorage& storage, size_t max_threads)
+      : strings_(storage.strings),
+        spans_(storage.spans.view()),
+        host_(PiecesOf(storage.tracks.view(), TrackKind::kThread)),
+        device_(PiecesOf(storage.tracks.view(), TrackKind::kDeviceStream)),
+        team_(std::clamp<size_t>((host_.size() + device_.size()) / 2, 1, max_threads)) {}
+
+  void Run() {
+    calls_ = NumberOwners(NumbersOf(spans_.correlation));
+    operators_ = NumberOwners(NumbersOf(spans_.external_id));
+    team_.ForEach(host_.size(), [&](size_t piece, size_t) { VisitHost(&host_[piece]); });
+    team_.ForEach(device_.size(), [&](size_t piece, size_t) { GoByCalls(&device_[piece]); });
+    team_.ForEach(device_.size(), [&](size_t piece, size_t) { GoByIds(&device_[piece]); });
+  }
+
+  void Write(LaunchTable* launches) {
+    std::vector<Piece> all = std::move(host_);
+    std::move(device_.begin(), device_.end(), std::back_inserter(all));
+    std::sort(all.begin(), all.end(), [](const Piece& a, const Piece& b) { return a.first < b.first; });
+    for (const Piece& piece : all) {
+      for (const auto& [row, launcher] : piece.links) {
+        if (launcher != kNobody) launches->Add(SpanId{row}, SpanId{launcher});
+      }
+    }
+  }
+
+  uint64_t foreign_ids() const { return foreign_ids_; }
+
+ private:
+  NumberSet NumbersOf(std::span<const uint32_t> numbers) const {
+    return NumberSet::Of([&](const auto& use) {
+      for (const Piece& piece : device_) {
+        for (const uint32_t number : numbers.subspan(piece.first, piece.end - piece.first))
+          if (number != 0) use(number);
+      }
+    });
+  }
+
+  void VisitHost(Piece* piece) {
+    Roles roles(strings_);
+    for (uint32_t row = piece->first; row < piece->end; ++row) {
+      const Role role = roles.Of(spans_.category[row]);
+      if (role == Role::kOther) continue;
+      calls_.Offer(spans_.correlation[row], row, spans_.start);
+      if (role != Role::kCall) {
+        operators_.Offer(spans_.external_id[row], row, spans_.start);
+      } else if (const uint32_t around = OperatorAround(row, &roles); around != kNobody) {
+        piece->links.emplace_back(row, around);
+      }
+    }
+  }
+
+  void GoByCalls(Piece* piece) {
+    Roles roles(strings_);
+    uint64_t own = 0, foreign = 0;
+    for (uint32_t row = piece->first; row < piece->end; ++row) {
+      const uint32_t call = calls_.Of(spans_.correlation[row]);
+      const uint32_t around = call == kNobody ? kNobody : OperatorAround(call, &roles);
+      piece->links.emplace_back(row, around);
+      const bool is_work = roles.Of(spans_.category[row]) != Role::kOther;
+      if (around == kNobody || spans_.external_id[row] == 0 || !is_work) continue;
+      ++(spans_.external_id[around] == spans_.external_id[row] ? own : foreign);
+    }
+    own_ids_ += own;
+    foreign_ids_ += foreign;
+  }
+
+  // What no operator is around.
+  void GoByIds(Piece* piece) {
+    const bool ids_are_correlations = foreign_ids_ > own_ids_;
+    for (auto& [row, launcher] : piece->links) {
+      if (launcher != kNobody) continue;
+      const uint32_t id = spans_.external_id[row], correlation = spans_.correlation[row];
+      if (id != correlation || !ids_are_correlations) launcher = operators_.Of(id);
+      if (launcher == kNobody) launcher = calls_.Of(correlation);
+    }
+  }
+
+  // The span itself, where it is an operator. Few spans lie between a call and its operator, but in a hostile trace.
+  uint32_t OperatorAround(uint32_t row, Roles* roles) {
+    for (int steps = 0; steps < 64; ++steps) {
+      if (IsOperator(row, roles)) return row;
+      if (spans_.parent[row] == SpanId::kNone) return kNobody;
+      row = Row(spans_.parent[row]);
+    }
+    std::call_once(all_are_known_, [&] { FindAllOperators(); });
+    return operator_around_[row];
+  }
+
+  void FindAllOperators() {
+    Roles roles(strings_);
+    operator_around_.resize(spans_.size());
+    for (uint32_t row = 0; row < spans_.size(); ++row) {
+      const SpanId parent = spans_.parent[row];
+      const uint32_t around = parent == SpanId::kNone ? kNobody : operator_around_[Row(parent)];
+      operator_around_[row] = IsOperator(row, &roles) ? row : around;
+    }
+  }
+
+  bool IsOperator(uint32_t row, Roles* roles) const {
+    return roles->Of(spans_.category[row]) == Role::kOperator && (spans_.flags[row] & span_flags::kStep) == 0;
+  }
+
+  const StringPool& strings_;
+  const SpanColumns spans_;
+  std::vector<Piece> host_, device_;
+  ThreadTeam team_;
+  NumberOwners calls_, operators_;  // by correlation, by external id
+  std::once_flag all_are_known_;
+  std::vector<uint32_t> operator_around_;  // by span, once it was asked for
+  std::atomic<uint64_t> own_ids_ = 0, foreign_ids_ = 0;
+};
+
+}  // namespace
+
+uint64_t FindLaunches(size_t max_threads, TraceStorage* storage) {
+  const auto kinds = storage->tracks.kind.view();
+  const bool has_devices = std::find(kinds.begin(), kinds.end(), TrackKind::kDeviceStream) != kinds.end();
+  if (!has_devices && storage->spans.correlation.is_blank()) return 0;
+  LaunchFinder finder(*storage, max_threads);
+  finder.Run();
+  finder.Write(&storage->launches);
+  return finder.foreign_ids();
+}
+
+}  // namespace opscope
