@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "opscope/analysis/flame.h"
+#include "opscope/analysis/function_events.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/export.h"
@@ -168,6 +169,42 @@ TEST(DeviceLaunches, StayWhatTheyAreInFilesOfOursAndInAMergedJob) {
   ASSERT_TRUE(merged.ok()) << merged.error().message;
   EXPECT_EQ(DeviceTimes(merged.value().trace), both);
   EXPECT_EQ(ForeignIdsIn(merged.value().trace), foreign);
+}
+
+// torch's table: where ids are those of operators, by ids; where they are not, by the operators around the calls.
+TEST(DeviceLaunches, AreTheKernelsOfTorchsEvents) {
+  const std::vector<fs::path> samples = GpuSamples();
+  if (samples.empty()) GTEST_SKIP() << "no samples beside the checkout";
+  for (const fs::path& sample : samples) {
+    SCOPED_TRACE(sample.filename());
+    const Result<Trace> imported = ImportFile(sample.string());
+    ASSERT_TRUE(imported.ok());
+    const Trace& trace = imported.value();
+    const SlowLaunches slow(trace);
+    std::map<SpanId, size_t> expected;
+    for (const auto& [work, launcher] : slow.launcher) {
+      if (launcher == SlowLaunches::kNobody || trace.text(trace.spans().category[launcher]) != "cpu_op") continue;
+      if (trace.spans().external_id[work] != 0) ++expected[SpanId{static_cast<uint32_t>(launcher)}];
+    }
+    const FunctionEvents events = BuildFunctionEvents(trace);
+    std::map<SpanId, size_t> kernels;
+    for (size_t i = 0; i < events.size() && !events.kernel_offset.empty(); ++i) {
+      if (events.span[i] == SpanId::kNone) continue;
+      const bool is_op = trace.text(trace.spans().category[Row(events.span[i])]) == "cpu_op";
+      const size_t count = events.kernel_offset[i + 1] - events.kernel_offset[i];
+      if (is_op && count != 0) kernels[events.span[i]] = count;
+    }
+    // An operator that is its parent's only child and has its name is folded into it.
+    size_t all = 0, listed = 0;
+    for (const auto& [op, count] : expected) {
+      all += count;
+      const auto found = kernels.find(op);
+      EXPECT_TRUE(found == kernels.end() || found->second >= count);
+    }
+    for (const auto& [op, count] : kernels)
+      listed += count;
+    EXPECT_EQ(listed, all);
+  }
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Device work and memory of torch's events.
 //
 // Kineto gives a kernel, a copy or a runtime call the "External id" of the op that launched it; torch
-// appends the device ones to that op's kernels and moves the host ones to the op's thread. A runtime call
-// without such an id is listed like an op, under its CUPTI correlation number; where that number equals an
-// op's id it gets the op's kernels too. That is an error of torch; it is kept, because its tables show it.
+// appends the device ones to that op's kernels and moves the host ones to the op's thread. Older versions of Kineto
+// wrote another number there: where the op around the call has another id, that op is meant (Trace::launches). A call
+// without an id is listed like an op, under its CUPTI correlation number; where that number equals an op's id it gets
+// the op's kernels too. That is an error of torch; it is kept, because its tables show it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>
@@ -19,25 +20,40 @@ bool IsDevice(const FunctionEvents& events, size_t i) {
   return (events.flags[i] & function_event_flags::kDevice) != 0;
 }
 
-// The id of the op that launched event i, 0 when torch calls it "frontend".
-uint32_t LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
-  const bool is_launched_kind = IsDevice(work.events, i) || work.lane[i] + 1 == work.lane_count;
-  return is_launched_kind ? trace.spans().external_id[Row(work.events.span[i])] : 0;
+// An op by its id, or by its row where an id is not to be believed.
+using OpKey = uint64_t;
+constexpr OpKey KeyOfRow(SpanId op) {
+  return uint64_t{1} << 32 | Row(op);
 }
 
-using EventsById = std::unordered_map<uint32_t, std::vector<uint32_t>>;
+// The op that launched event i, 0 when torch calls it "frontend".
+OpKey LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
+  const SpanColumns& spans = trace.spans();
+  const bool is_launched_kind = IsDevice(work.events, i) || work.lane[i] + 1 == work.lane_count;
+  const SpanId span = work.events.span[i];
+  const uint32_t id = is_launched_kind ? spans.external_id[Row(span)] : 0;
+  if (id == 0) return 0;
+  const LaunchColumns& launches = trace.launches();
+  const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
+  if (found == launches.span.end() || *found != span) return id;
+  const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
+  const bool is_call = IsRuntimeCategory(trace.text(spans.category[Row(launcher)]));
+  return !is_call && spans.external_id[Row(launcher)] == id ? id : KeyOfRow(launcher);
+}
 
-EventsById CollectLaunched(const Trace& trace, const EventListWork& work) {
-  EventsById launched;
+using EventsByOp = std::unordered_map<OpKey, std::vector<uint32_t>>;
+
+EventsByOp CollectLaunched(const Trace& trace, const EventListWork& work) {
+  EventsByOp launched;
   for (size_t i = 0; i < work.events.size(); ++i) {
-    if (const uint32_t op = LaunchingOp(trace, work, i)) launched[op].push_back(static_cast<uint32_t>(i));
+    if (const OpKey op = LaunchingOp(trace, work, i)) launched[op].push_back(static_cast<uint32_t>(i));
   }
   return launched;
 }
 
 void AttachTo(size_t op, const std::vector<uint32_t>& launched, EventListWork* work) {
   KernelRange& range = work->kernel_of[op];
-  range.first = static_cast<uint32_t>(work->kernels.size());
+  if (range.count == 0) range.first = static_cast<uint32_t>(work->kernels.size());
   for (uint32_t i : launched) {
     if (IsDevice(work->events, i)) {
       work->kernels.push_back(EventIndex{i});
@@ -162,23 +178,27 @@ void SortAgain(size_t added, EventListWork* work) {
 
 void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   FunctionEvents& events = work->events;
-  const EventsById launched = CollectLaunched(trace, *work);
+  const EventsByOp launched = CollectLaunched(trace, *work);
   if (launched.empty()) return;
   const size_t n = events.size();
   work->kernel_of.assign(n, {});
   const SpanColumns& spans = trace.spans();
   // Lanes change while ops are visited; who is frontend must be known before.
   std::vector<uint32_t> id(n, 0);
+  std::vector<uint8_t> is_frontend(n, 0);
   for (size_t i = 0; i < n; ++i) {
     if (IsDevice(events, i) || (events.flags[i] & function_event_flags::kAsync) != 0) continue;
     if (LaunchingOp(trace, *work, i) != 0) continue;
     const uint32_t span = Row(events.span[i]);
     const bool is_threadless = work->lane[i] + 1 == work->lane_count;
+    is_frontend[i] = 1;
     id[i] = is_threadless ? spans.correlation[span] : spans.external_id[span];
   }
   for (size_t i = 0; i < n; ++i) {
-    if (id[i] == 0) continue;
-    if (auto found = launched.find(id[i]); found != launched.end()) AttachTo(i, found->second, work);
+    if (is_frontend[i] == 0) continue;
+    for (const OpKey key : {OpKey{id[i]}, KeyOfRow(events.span[i])}) {
+      if (auto found = launched.find(key); found != launched.end()) AttachTo(i, found->second, work);
+    }
   }
 }
 

@@ -25,7 +25,6 @@ struct EventListWork {
   // Events nest only within one lane: a thread, or "no thread".
   std::vector<uint32_t> lane;
   uint32_t lane_count = 0;
-  std::vector<uint8_t> is_frontend;    // no op launched it; exists when there are links
   std::vector<KernelRange> kernel_of;  // into kernels; exists when there are links
   std::vector<EventIndex> kernels;
 };

@@ -184,6 +184,33 @@ TEST(FunctionEvents, TakeTheKernelsOfTheirExternalId) {
   EXPECT_EQ(events.kernels, std::vector<EventIndex>{EventIndex{2}});
 }
 
+TEST(FunctionEvents, GoByTheOpAroundTheCallWhereTheIdIsOfAnother) {
+  OneThread thread;
+  TraceBuilder& builder = thread.builder();
+  const TrackId stream =
+      builder.AddTrack({.process = ProcessId{0}, .kind = TrackKind::kDeviceStream, .tid = 7, .device = 0});
+  thread.Add("aten::add", 0, 10).external_id = 40;
+  thread.Add("aten::copy_", 20, 100).external_id = 3;
+  const auto add = [&](const char* name, int64_t start, const char* category, uint32_t id) {
+    SpanRow& row = thread.Add(name, start, start + 20);
+    row.category = builder.Intern(category);
+    row.external_id = row.correlation = id;
+    if (row.category == builder.Intern("gpu_memcpy")) row.track = stream;
+  };
+  add("cudaMemcpyAsync", 30, "cuda_runtime", 40);
+  add("cudaMemcpyAsync", 60, "cuda_runtime", 3);
+  add("Memcpy HtoD", 300, "gpu_memcpy", 40);
+  add("Memcpy HtoD", 400, "gpu_memcpy", 3);
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  ASSERT_EQ(Names(trace, events), (std::vector<std::string>{"aten::add", "aten::copy_", "cudaMemcpyAsync",
+                                                            "cudaMemcpyAsync", "Memcpy HtoD", "Memcpy HtoD"}));
+  EXPECT_EQ(DeviceTimeTotal(events, 0), 0);
+  EXPECT_DOUBLE_EQ(DeviceTimeTotal(events, 1), 0.04);
+  for (const size_t call : {2u, 3u})
+    EXPECT_EQ(events.parent[call], EventIndex{1});
+}
+
 TEST(FunctionEvents, ListAllocationsThatNoOpHolds) {
   OneThread thread;
   thread.Add("outer", 0, 100);
