@@ -193,6 +193,7 @@ TEST(OpSummary, StopsSumsAtTheLargestTime) {
   EXPECT_EQ(summary.rows[0].total_ns, INT64_MAX);
   EXPECT_EQ(summary.rows[0].total_with_recursion_ns, INT64_MAX);
   EXPECT_EQ(summary.rows[0].self_ns, INT64_MAX);
+  EXPECT_EQ(summary.rows[0].mean_ns(), INT64_MAX - 10);
   EXPECT_EQ(summary.thread_self_ns, INT64_MAX);
   EXPECT_EQ(FoldSpans(trace, FlameMetric::kTime, {.threads = ThreadNodes::kNever}).nodes[0].total, INT64_MAX);
 }

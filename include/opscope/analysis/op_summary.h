@@ -54,7 +54,12 @@ struct OpSummaryRow {
     const int64_t ns = device_total_ns > 0 ? device_total_ns : total_with_recursion_ns;
     return flops == 0 || ns <= 0 ? 0 : static_cast<double>(flops) / (static_cast<double>(ns) * 1e-9);
   }
-  int64_t mean_ns() const { return count == 0 ? 0 : total_with_recursion_ns / static_cast<int64_t>(count); }
+  // Of a sum that stopped at 2^63 - 1, the least that it can be.
+  int64_t mean_ns() const {
+    if (count == 0) return 0;
+    const int64_t mean = total_with_recursion_ns / static_cast<int64_t>(count);
+    return total_with_recursion_ns == INT64_MAX && mean < min_ns ? min_ns : mean;
+  }
 };
 
 struct OpSummary {
