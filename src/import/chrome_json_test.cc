@@ -97,6 +97,14 @@ TEST(ChromeJsonNumber, ReadsMicrosecondsExactly) {
   EXPECT_EQ(ParseMicroseconds(Number("")), std::nullopt);
 }
 
+TEST(ChromeJsonNumber, RefusesTimesThatWouldWrap) {
+  for (const char* text : {"18446744073709552", "1.8446744073709552e+16", "18446744073709551617", "1844674407370955162",
+                           "4000000000000000.0005", "-18446744073709552", "3999999999999999999.9"})
+    EXPECT_EQ(ParseMicroseconds(Number(text)), std::nullopt) << text;
+  EXPECT_EQ(ParseMicroseconds(Number("4000000000000000.0004")), kLatestNs);
+  EXPECT_EQ(ParseMicroseconds(Number("-4e15")), -kLatestNs);
+}
+
 TEST(ChromeJson, StopsAtTheMemoryLimit) {
   std::string text = "[";
   for (int i = 0; i < 20'000; ++i)
