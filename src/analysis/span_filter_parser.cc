@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/span_filter_parser.h"
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
+
+#include "base/decimal.h"
 
 namespace opscope {
 namespace {
@@ -41,20 +43,50 @@ bool IsTime(FilterField field) {
   return field == FilterField::kDuration || field == FilterField::kStart;
 }
 
-// "10us" -> 10000. Only times have units.
-std::optional<int64_t> NumberFrom(std::string_view text, bool is_time) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  double scale = 0;
-  if (unit.empty() || (is_time && unit == "ns")) scale = 1;
-  if (is_time && unit == "us") scale = 1e3;
-  if (is_time && unit == "ms") scale = 1e6;
-  if (is_time && unit == "s") scale = 1e9;
-  number *= scale;
-  if (scale == 0 || !(std::fabs(number) < 9e18)) return std::nullopt;
-  return std::llround(number);
+// Only times have units.
+constexpr std::pair<std::string_view, int> kUnits[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}};
+
+struct WholeNumber {
+  int64_t floor = 0;
+  bool is_exact = true;
+};
+
+// "10us" -> 10000.
+std::optional<WholeNumber> NumberFrom(std::string_view text, bool is_time) {
+  int power = 0;
+  for (const auto& [unit, its_power] : kUnits) {
+    if (!is_time || !text.ends_with(unit)) continue;
+    text.remove_suffix(unit.size());
+    power = its_power;
+    break;
+  }
+  const auto number = ParseScaledDecimal(text, power, static_cast<uint64_t>(INT64_MAX));
+  if (!number) return std::nullopt;
+  const auto whole = static_cast<int64_t>(number->whole);
+  if (!number->is_negative) return WholeNumber{whole, !number->has_decimals};
+  return WholeNumber{-whole - (number->has_decimals ? 1 : 0), !number->has_decimals};
+}
+
+// All columns are whole numbers, so every comparison with 2.5 is one with 2, or always or never true.
+void CompareWithFloor(SpanFilter::Node* node) {
+  switch (node->op) {
+    case FilterOperator::kEqual:
+      node->op = FilterOperator::kLess;
+      node->number = INT64_MIN;
+      break;
+    case FilterOperator::kNotEqual:
+      node->op = FilterOperator::kGreaterOrEqual;
+      node->number = INT64_MIN;
+      break;
+    case FilterOperator::kLess:
+      node->op = FilterOperator::kLessOrEqual;
+      break;
+    case FilterOperator::kGreaterOrEqual:
+      node->op = FilterOperator::kGreater;
+      break;
+    default:  // <= and > are right already
+      break;
+  }
 }
 
 class Parser {
@@ -116,9 +148,10 @@ class Parser {
     const size_t value_at = SkipSpace();
     if (!Value(&node.text)) return kNone;
     if (!is_text) {
-      const std::optional<int64_t> number = NumberFrom(node.text, IsTime(node.field));
+      const std::optional<WholeNumber> number = NumberFrom(node.text, IsTime(node.field));
       if (!number) return FailAt(value_at, "'" + node.text + "' is no " + (IsTime(node.field) ? "time" : "number"));
-      node.number = *number;
+      node.number = number->floor;
+      if (!number->is_exact) CompareWithFloor(&node);
     }
     return Add(std::move(node));
   }

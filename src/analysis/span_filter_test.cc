@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "trace/builder.h"
@@ -70,6 +71,49 @@ TEST(SpanFilter, ComparesNumbersAndTimes) {
   EXPECT_EQ(Selected("device = 1"), "1:conv kernel ");
 }
 
+TEST(SpanFilter, ComparesWithFractionsAsTheyAre) {
+  const Trace trace = Example();
+  const SpanColumns& spans = trace.spans();
+  const auto device = [&](size_t span) { return trace.tracks().device[Row(spans.track[span])]; };
+  const auto compare = [](double number, const std::string& op, double value) {
+    if (op == "=") return number == value;
+    if (op == "!=") return number != value;
+    if (op.starts_with('<')) return number < value || (op == "<=" && number == value);
+    return number > value || (op == ">=" && number == value);
+  };
+  for (const std::string op : {"=", "!=", "<", "<=", ">", ">="}) {
+    for (const char* value :
+         {"-1.5", "-1", "-0.5", "0", "0.4", "0.5", "1.0", "1.4", "1.5", "20e-1", "2.5", "79999.5"}) {
+      const auto selected = [&](const char* field) {
+        return SpanFilter::Parse(field + (" " + op + " ") + value).value().Select(trace);
+      };
+      const auto by_depth = selected("depth"), by_device = selected("device"), by_duration = selected("duration");
+      for (size_t span = 0; span < spans.size(); ++span) {
+        SCOPED_TRACE(op + " " + value + " span " + std::to_string(span));
+        EXPECT_EQ(by_depth[span] != 0, compare(spans.depth[span], op, std::stod(value)));
+        EXPECT_EQ(by_device[span] != 0, compare(device(span), op, std::stod(value)));
+        EXPECT_EQ(by_duration[span] != 0, compare(static_cast<double>(spans.duration[span].ns), op, std::stod(value)));
+      }
+    }
+  }
+}
+
+TEST(SpanFilter, ReadsNumbersExactly) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({})});
+  builder.AddSpan({.track = track, .sequence = 9007199254740993});  // 2^53 + 1
+  builder.AddSpan({.duration = {1'000'000'007}, .track = track, .sequence = 9007199254740992});
+  const Trace trace = builder.Build();
+  const auto count = [&](const char* condition) {
+    const std::vector<uint8_t> selected = SpanFilter::Parse(condition).value().Select(trace);
+    return std::count(selected.begin(), selected.end(), 1);
+  };
+  EXPECT_EQ(count("sequence = 9007199254740993"), 1);
+  EXPECT_EQ(count("sequence > 9007199254740992"), 1);
+  EXPECT_EQ(count("duration = 1.000000007s"), 1);
+  EXPECT_EQ(count("duration = 1000.0000070001ms"), 0);
+}
+
 TEST(SpanFilter, KnowsTheStepOfEachRank) {
   EXPECT_EQ(Selected("step = 4"),
             "0:ProfilerStep#4 0:aten::add 0:conv kernel 1:ProfilerStep#4 1:aten::add 1:conv kernel ");
@@ -101,6 +145,8 @@ TEST(SpanFilter, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Selected("duration > 3kg"), "at character 12: '3kg' is no time");
   EXPECT_EQ(Selected("rank = 3us"), "at character 8: '3us' is no number");
   EXPECT_EQ(Selected("rank = 1e300"), "at character 8: '1e300' is no number");
+  EXPECT_EQ(Selected("rank = nan"), "at character 8: 'nan' is no number");
+  EXPECT_EQ(Selected("duration = 18446744073709551617ns"), "at character 12: '18446744073709551617ns' is no time");
   EXPECT_EQ(Selected("(rank = 1"), "at character 10: ')' is missing");
   EXPECT_EQ(Selected("rank = 1 rank = 2"), "at character 10: 'and' or 'or' is missing");
   EXPECT_EQ(Selected(std::string(1000, '(')), "at character 101: nested too deep");

@@ -8,7 +8,8 @@
 //
 // Fields of text: name, category, overload, thread, process; `thread` and `process` mean the name or the number.
 // Fields of numbers: duration, start (since the first begin of the trace), depth, sequence, step, rank, device,
-// correlation. `step` is the number of the step within whose time the span begins, of its own rank where steps have
+// correlation; all are whole (times in nanoseconds), so `depth = 1.5` is never true and `depth < 1.5` is `depth <= 1`.
+// `step` is the number of the step within whose time the span begins, of its own rank where steps have
 // ranks; a span outside of steps, ranks or devices has -1.
 //
 // Thread rule: immutable once parsed; Select is a pure function.
