@@ -160,7 +160,7 @@ bool ChromeDocument::ReadMember() {
 void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, uint64_t end_offset) {
   if (key.text == "baseTimeNanoseconds" || key.text == "baseTimeNanosecond") {
     const auto epoch = ParseInteger(value.text);
-    if (epoch) {
+    if (epoch && *epoch <= kLatestNs && *epoch >= -kLatestNs) {
       builder_->info().epoch_ns = *epoch;
     } else {
       join_.Count({"bad_value", static_cast<int64_t>(end_offset - value.text.size()), 1});

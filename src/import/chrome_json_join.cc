@@ -181,6 +181,7 @@ void ChromeJoin::ReadStacksOfSpans() {
 }
 
 void ChromeJoin::Finish() {
+  if (builder_->HasProblem("missing_time")) pairs_.PlaceRowsWithoutTime();
   if (!lists_.empty()) ReadListsOfSpans();
   ReadStacksOfSpans();
   const uint64_t lost = pairs_.Finish();

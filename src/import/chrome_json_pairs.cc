@@ -45,6 +45,25 @@ void ForEachGroup(const Rows& rows, const Order& order, Key key, Join join) {
 
 }  // namespace
 
+template <typename Visit>
+void ChromePairs::ForEachTime(Visit visit) {
+  for (Half& half : halves_)
+    visit(&half.row.start);
+  for (AsyncHalf& half : async_halves_)
+    visit(&half.row.start);
+  for (size_t i = 0; i < flow_points_.size(); ++i)
+    visit(&flow_points_[i].time);
+}
+
+void ChromePairs::PlaceRowsWithoutTime() {
+  Timestamp first = kNoTime;
+  ForEachTime([&](const Timestamp* time) { first = EarlierOf(first, *time); });
+  first = builder_->PlaceRowsWithoutTime(first);
+  ForEachTime([&](Timestamp* time) {
+    if (*time == kNoTime) *time = first;
+  });
+}
+
 uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last) {
   uint64_t lost = 0;
   std::vector<uint32_t> open;
@@ -73,7 +92,7 @@ uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size
   for (const uint32_t i : open) {
     Half& begin = halves_[i];
     builder_->AddProblem("unclosed_begin", begin.offset);
-    begin.row.duration = Timestamp{tracks_->last_ns(begin.row.track)} - begin.row.start;
+    begin.row.duration = std::max(Timestamp{tracks_->last_ns(begin.row.track)}, begin.row.start) - begin.row.start;
   }
   return lost;
 }

@@ -51,11 +51,15 @@ class ChromePairs {
   void Add(const FlowPoint& point) { flow_points_.push_back(point); }
   std::vector<Half>& halves() { return halves_; }  // to complete them before Finish
 
+  // As that of TraceBuilder, for what was added here too.
+  void PlaceRowsWithoutTime();
   // Adds the rows. Returns how many events found no partner.
   uint64_t Finish();
   uint64_t memory_bytes() const;
 
  private:
+  template <typename Visit>
+  void ForEachTime(Visit visit);
   uint64_t JoinHalves();
   uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
   uint64_t JoinAsyncHalves();

@@ -99,8 +99,9 @@ void ChromeRows::Begin(ChromePart* part, bool keeps_categories) {
 
 Timestamp ChromeRows::ReadTime(const ChromeEvent& event) {
   const auto ns = ParseMicroseconds(event.time);
-  if (!ns) Problem("missing_time", event);
-  return {ns.value_or(0)};
+  if (ns) return {*ns};
+  Problem("missing_time", event);
+  return kNoTime;
 }
 
 Duration ChromeRows::ReadDuration(const ChromeEvent& event) {

@@ -39,6 +39,9 @@ const Structure kStructures[] = {
     {"no time", {"\"ph\":\"X\",\"dur\":3,\"name\":\"a\""}, {{"missing_time", 1}}, 0, 1},
     {"time null", {X("null", "3", "a")}, {{"missing_time", 1}}, 0, 1},
     {"time past all clocks", {X("1e300", "3", "a")}, {{"missing_time", 1}}, 0, 1},
+    {"time past 64 bits", {X("18446744073709551617", "3", "a")}, {{"missing_time", 1}}, 0, 1},
+    {"time past 64 bits in nanoseconds", {X("18446744073709552", "3", "a")}, {{"missing_time", 1}}, 0, 1},
+    {"duration past 64 bits in nanoseconds", {X("5", "1.8446744073709552e+16", "a")}, {{"missing_duration", 1}}, 0, 1},
     {"time as text", {X("\"5.25\"", "3", "a")}, {}, 0, 1},
     {"time zero", {X("0", "0", "a"), X("0", "0", "b")}, {}, 0, 2},
     {"begin without end", {AT("B", "5", "a"), X("6", "2", "b")}, {{"unclosed_begin", 1}}, 0, 2},
@@ -181,6 +184,57 @@ TEST(ChromeStructure, LosesNothingInSilenceInAnyMix) {
     for (size_t count = random() % 30 + 2; count > 0; --count)
       structures.push_back(&kStructures[random() % std::size(kStructures)]);
     ExpectReading(structures, &random);
+  }
+}
+
+TEST(ChromeStructure, EventsWithoutATimeStandWhereTheTraceBegins) {
+  constexpr int64_t kFirst = 1'661'938'466'000'000'000, kLast = kFirst + 9000;
+  const auto at = [](const char* phase, const char* rest) {
+    return std::string("\"ph\":\"") + phase + "\",\"name\":\"n\",\"cat\":\"c\"," + rest;
+  };
+  const std::vector<std::string> events = {
+      at("X", "\"dur\":3"),
+      at("B", "\"ts\":null"),
+      at("i", "\"s\":\"t\""),
+      at("C", "\"args\":{\"v\":1}"),
+      at("b", "\"id\":5,\"ts\":\"soon\""),
+      at("s", "\"id\":6"),
+      "\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Addr\":1,\"Bytes\":2,"
+      "\"Device Type\":0,\"Device Id\":-1,\"Total Allocated\":2,\"Total Reserved\":2}",
+      at("X", "\"ts\":1661938466000000,\"dur\":9"),
+      at("e", "\"id\":5,\"ts\":1661938466000002"),
+      at("f", "\"id\":6,\"ts\":1661938466000002"),
+      at("E", "\"ts\":1661938466000004"),
+      at("B", "\"ts\":1e30"),  // nothing closes it
+  };
+  for (size_t first = 0; first < events.size(); ++first) {  // in any place of the file
+    std::string text = "[";
+    for (size_t i = 0; i < events.size(); ++i)
+      text += (i == 0 ? "" : ",") + Event(events[(first + i) % events.size()].c_str(), 1);
+    text += "]";
+    const Result<Trace> read = ImportBytes(std::as_bytes(std::span(text)), "trace.json");
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    const Trace& trace = read.value();
+    EXPECT_EQ(ProblemsOf(trace).at("missing_time"), 8u);
+    EXPECT_EQ(trace.spans().size(), 4u);
+    EXPECT_EQ(trace.async_spans().size(), 1u);
+    EXPECT_EQ(trace.instants().size(), 2u);
+    EXPECT_EQ(trace.counters().size(), 1u);
+    EXPECT_EQ(trace.allocations().size(), 1u);
+    ASSERT_EQ(trace.flows().size(), 1u);
+    std::vector<Timestamp> times = {trace.flows().start_time[0], trace.flows().end_time[0]};
+    const auto add = [&](std::span<const Timestamp> column) {
+      times.insert(times.end(), column.begin(), column.end());
+    };
+    add(trace.spans().start), add(trace.async_spans().start), add(trace.instants().time), add(trace.counters().time);
+    add(trace.allocations().time);
+    for (size_t span = 0; span < trace.spans().size(); ++span)
+      times.push_back(trace.spans().start[span] + trace.spans().duration[span]);
+    for (const Timestamp time : times) {
+      EXPECT_GE(time.ns, kFirst);
+      EXPECT_LE(time.ns, kLast);
+    }
+    EXPECT_EQ(trace.async_spans().duration[0].ns, 2000);
   }
 }
 

@@ -56,6 +56,7 @@ class GraphProfile {
     OPSCOPE_TRY(json_.End(whole, name));
     for (const Entry& entry : entries_)
       AddSpan(entry);
+    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
     builder_->info().recorded = entries_.size();
     builder_->info().format = "megengine-graph-profile";
     return {};
@@ -185,8 +186,8 @@ class GraphProfile {
     const auto start = Nanoseconds(entry.start), end = Nanoseconds(entry.end);
     if (!start) builder_->AddProblem("missing_time", -1);
     if (!end) builder_->AddProblem("missing_duration", -1);
-    row.start = {start.value_or(0)};
-    row.duration = Timestamp{end.value_or(row.start.ns)} - row.start;
+    row.start = {start.value_or(kNoTime.ns)};
+    if (start && end) row.duration = Timestamp{*end} - row.start;
     row.track = TrackOf(entry);
     row.category = builder_->Intern(entry.is_device ? "kernel" : "cpu_op");
     if (const auto id = ParseUnsigned(entry.id.text); id && *id < UINT32_MAX)

@@ -37,6 +37,7 @@ class PaddleDump {
       ReadTopLevel(reader);
     NoteDamage(reader);
     if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
+    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
     tracks_.Name(extra_info_);
     AddMetadata();
     builder_->info().format = "paddle-protobuf";
@@ -274,7 +275,8 @@ class PaddleDump {
     SpanRow row;
     row.name = builder_->Intern(call.name);
     row.start = {TimeOf(call.start_ns, offset)};
-    row.duration = Timestamp{TimeOf(call.end_ns, offset)} - row.start;
+    const Timestamp end = {TimeOf(call.end_ns, offset)};
+    if (row.start != kNoTime && end != kNoTime) row.duration = end - row.start;
     if (row.duration.ns < 0) {
       builder_->AddProblem("negative_duration", static_cast<int64_t>(offset));
       row.duration.ns = 0;
@@ -298,7 +300,7 @@ class PaddleDump {
   int64_t TimeOf(uint64_t ns, size_t offset) {
     if (ns <= static_cast<uint64_t>(kLatestNs)) return static_cast<int64_t>(ns);
     builder_->AddProblem("missing_time", static_cast<int64_t>(offset));
-    return 0;
+    return kNoTime.ns;
   }
 
   StringId CategoryOf(uint64_t type, size_t offset) {

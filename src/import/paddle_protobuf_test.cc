@@ -297,6 +297,8 @@ TEST(PaddleProtobuf, CountsCallsThatLackFieldsAndTimesThatNobodyHas) {
     problems[std::string(trace.value().text(trace.value().problems().kind[i]))] = trace.value().problems().count[i];
   EXPECT_EQ(problems,
             (std::map<std::string, uint64_t>{{"bad_value", 2}, {"missing_time", 1}, {"negative_duration", 1}}));
+  for (const Timestamp start : trace.value().spans().start)
+    EXPECT_EQ(start.ns, 50) << "the first time that somebody has";
 }
 
 TEST(PaddleProtobuf, StopsAtTheMemoryLimit) {

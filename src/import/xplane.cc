@@ -80,6 +80,7 @@ class XSpaceFile {
       if (!texts[field].empty()) builder_->AddMetadata(key, "[" + texts[field] + "]");
     }
     links_.Finish(calls_seen_);
+    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
     builder_->info().format = "xplane";
     return {};
   }
@@ -280,7 +281,7 @@ class XSpaceFile {
     const auto at = static_cast<int64_t>(offset);
     if (row.start.ns > kLatestNs || row.start.ns < -kLatestNs) {
       builder_->AddProblem("missing_time", at);
-      row.start.ns = 0;
+      row.start = kNoTime;
     }
     if (row.duration.ns < 0 || row.duration.ns > kLatestNs) {
       builder_->AddProblem(row.duration.ns < 0 ? "negative_duration" : "missing_duration", at);

@@ -135,6 +135,10 @@ void TraceBuilder::MoveStart(AddedSpan span, Timestamp start) {
   SetCrossing(spans.track[row]);
 }
 
+Timestamp TraceBuilder::PlaceRowsWithoutTime(Timestamp first_elsewhere) {
+  return storage_->PlaceRowsWithoutTime(first_elsewhere);
+}
+
 void TraceBuilder::AddAsyncSpan(const AsyncSpanRow& row) {
   storage_->async_spans.Add(row);
 }

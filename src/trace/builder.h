@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -126,6 +127,12 @@ struct HeldTensorRow {
   StringId name = StringId::kNone;
 };
 
+// Of rows whose place is not known yet. Nothing may be reckoned with it.
+inline constexpr Timestamp kNoTime = {INT64_MIN};
+inline Timestamp EarlierOf(Timestamp a, Timestamp b) {
+  return a == kNoTime ? b : b == kNoTime ? a : std::min(a, b);
+}
+
 // One argument while it is added; sizes, strides and tensors are copied.
 struct ArgumentRow {
   ArgumentKind kind = ArgumentKind::kOther;
@@ -197,6 +204,10 @@ class TraceBuilder {
   void SetStep(AddedSpan span);  // marks it; AddStep adds the row
   // Lets it begin later; its end stays. Its track becomes one of SetCrossing. REQUIRES: start is not behind the end.
   void MoveStart(AddedSpan span, Timestamp start);
+
+  // Gives rows that were added at kNoTime the time of the first one that has a time, or `first_elsewhere` if that is
+  // earlier, and returns it; 0 where nothing has one. At 0 they would make the trace as long as its clock. O(rows)
+  Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere = kNoTime);
 
   void AddAsyncSpan(const AsyncSpanRow& row);
   void AddInstant(const InstantRow& row);

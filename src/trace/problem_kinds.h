@@ -23,7 +23,7 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"missing_duration", ProblemSeverity::kInfo, "complete events without a duration were read as zero"},
     {"no_times", ProblemSeverity::kInfo,
      "the input says no times; starts show the order of its rows, and lengths mean nothing"},
-    {"missing_time", ProblemSeverity::kInfo, "events without a usable time were read at time zero"},
+    {"missing_time", ProblemSeverity::kInfo, "events without a usable time were read at the first time of the trace"},
     {"crossing_spans", ProblemSeverity::kInfo,
      "spans cross the end of their parent; clipped for nesting and self time"},
     {kForeignIds, ProblemSeverity::kInfo,

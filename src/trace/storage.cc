@@ -18,6 +18,26 @@ void TraceStorage::ForEachColumn(Visit visit) {
   steps.ForEach(visit), python_calls.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
 }
 
+template <typename Visit>
+void TraceStorage::ForEachTime(Visit visit) {
+  ForEachColumn([&](auto& column) {
+    if constexpr (std::is_same_v<decltype(column), Column<Timestamp>&>) {
+      for (size_t row = 0; row < column.size(); ++row)
+        visit(&column[row]);
+    }
+  });
+}
+
+Timestamp TraceStorage::PlaceRowsWithoutTime(Timestamp first_elsewhere) {
+  Timestamp first = first_elsewhere;
+  ForEachTime([&](const Timestamp* time) { first = EarlierOf(first, *time); });
+  if (first == kNoTime) first = {};
+  ForEachTime([&](Timestamp* time) {
+    if (*time == kNoTime) *time = first;
+  });
+  return first;
+}
+
 void TensorTable::OrderBySpan() {
   if (std::is_sorted(span.view().begin(), span.view().end())) return;
   std::vector<uint32_t> order(span.size());

@@ -35,6 +35,7 @@ class TraceStorage {
   ProblemTable problems;
   MetadataTable metadata;
 
+  Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere);  // as that of TraceBuilder
   // Gives back what the columns hold in reserve and fixes the views.
   void Freeze();
   uint64_t memory_bytes();
@@ -66,6 +67,8 @@ class TraceStorage {
  private:
   template <typename Visit>
   void ForEachColumn(Visit visit);
+  template <typename Visit>
+  void ForEachTime(Visit visit);
 
   Views views_;
 };
