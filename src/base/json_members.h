@@ -1,7 +1,8 @@
 // Walks over the members of a JSON object that was kept as text (`"a": 1, "b": [2]`): what SpanColumns::extra
-// holds. The text was valid JSON when it was kept; of anything else the answer is "not there".
+// holds. The text was valid JSON when one of our importers kept it; a file of somebody else may hold anything, of which
+// the walk says "not there". Who writes the text into JSON asks first whether it is any.
 //
-// Thread rule: pure function.
+// Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +10,10 @@
 #include <string_view>
 
 namespace opscope {
+
+// Nested at most 512 deep. O(bytes), without allocation
+[[nodiscard]] bool IsJsonValue(std::string_view text);
+[[nodiscard]] bool AreJsonMembers(std::string_view text);  // at least one
 
 // Where the JSON value that starts at `at` ends: the next comma, or closing bracket, outside of it.
 inline size_t EndOfJsonValue(std::string_view text, size_t at) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/json_members.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -18,9 +19,20 @@ std::optional<std::string_view> FindMetadata(const Trace& trace, std::string_vie
   return std::nullopt;
 }
 
+// A value that is no JSON, from a file that somebody else wrote, is a text.
+void AppendValue(std::string_view json, std::string* out) {
+  if (IsJsonValue(json)) {
+    out->append(json);
+  } else {
+    AppendJsonString(out, json);
+  }
+}
+
 void AppendMembers(const Trace& trace, std::string* out) {
-  out->append("{\n  \"schemaVersion\": ").append(FindMetadata(trace, "schemaVersion").value_or("1"));
-  out->append(",\n  \"deviceProperties\": ").append(FindMetadata(trace, "deviceProperties").value_or("[]"));
+  out->append("{\n  \"schemaVersion\": ");
+  AppendValue(FindMetadata(trace, "schemaVersion").value_or("1"), out);
+  out->append(",\n  \"deviceProperties\": ");
+  AppendValue(FindMetadata(trace, "deviceProperties").value_or("[]"), out);
   const MetadataColumns& metadata = trace.metadata();
   for (size_t i = 0; i < metadata.size(); ++i) {
     const std::string_view key = trace.text(metadata.key[i]);
@@ -30,9 +42,11 @@ void AppendMembers(const Trace& trace, std::string* out) {
     }
     out->append(",\n  ");
     AppendJsonString(out, key);
-    out->append(": ").append(trace.text(metadata.json[i]));
+    out->append(": ");
+    AppendValue(trace.text(metadata.json[i]), out);
   }
-  out->append(",\n  \"displayTimeUnit\": ").append(FindMetadata(trace, "displayTimeUnit").value_or("\"ms\""));
+  out->append(",\n  \"displayTimeUnit\": ");
+  AppendValue(FindMetadata(trace, "displayTimeUnit").value_or("\"ms\""), out);
   if (trace.info().epoch_ns != 0) {
     out->append(",\n  \"baseTimeNanoseconds\": ");
     AppendInt(out, trace.info().epoch_ns);
@@ -141,7 +155,7 @@ std::string MakeChromeTail(const Trace& trace, std::string_view trace_name) {
   std::string tail = "\n  ], \"traceName\": ";
   const auto own_name = FindMetadata(trace, "traceName");
   if (trace_name.empty() && own_name) {
-    tail.append(*own_name);
+    AppendValue(*own_name, &tail);
   } else {
     AppendJsonString(&tail, trace_name);
   }

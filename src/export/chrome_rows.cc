@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/json_members.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -111,6 +112,15 @@ void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeB
   if (!follows && out->size() > start) out->Blank(start);
 }
 
+// The bytes of a file that somebody else wrote may be anything: what is no JSON is shown as a text.
+std::string_view ChromeRowWriter::Extra(StringId extra, std::string* scratch) const {
+  const std::string_view members = trace_.text(extra);
+  if (members.empty() || AreJsonMembers(members)) return members;
+  scratch->assign("\"extra\": ");
+  AppendJsonString(scratch, members);
+  return *scratch;
+}
+
 void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const {
   const FlowColumns& flows = trace_.flows();
   const std::string_view name = pieces_.name(flows.name[end.flow]);
@@ -153,7 +163,7 @@ void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer
     const std::string_view stack = CallStack(allocations.stack[row], frame);
     if (!stack.empty()) members.Text(stack);
     const std::string_view extra =
-        instant == UINT32_MAX ? std::string_view() : trace_.text(trace_.instants().extra[instant]);
+        instant == UINT32_MAX ? std::string_view() : Extra(trace_.instants().extra[instant], &frame->extra_text);
     if (!extra.empty()) members.Text(extra);
     if (plan_.recorded() && !HasMember(extra, "\"Ev Idx\""))
       members.Unsigned("\"Ev Idx\": ", plan_.spans().size() + row);
@@ -182,7 +192,8 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
   out->PutMicros(instants.time[row].ns);
   {
     MemberWriter members(out);
-    const std::string_view extra = trace_.text(instants.extra[row]);
+    std::string scratch;
+    const std::string_view extra = Extra(instants.extra[row], &scratch);
     if (!extra.empty()) members.Text(extra);
   }
   out->Put("}");
@@ -236,8 +247,8 @@ void ChromeRowWriter::WriteAsyncSpan(size_t row, ChromeBuffer* out) const {
   const std::string_view name = pieces_.name(spans.name[row]);
   const std::string_view category = pieces_.name(spans.category[row]);
   const std::string_view track = pieces_.track(spans.track[row]);
-  const std::string_view extra = trace_.text(spans.extra[row]);
-  std::string id;
+  std::string id, scratch;
+  const std::string_view extra = Extra(spans.extra[row], &scratch);
   AppendJsonString(&id, trace_.text(spans.id[row]));
   for (const bool begins : {true, false}) {
     out->Reserve(kFixedRoom + name.size() + category.size() + track.size() + id.size());

@@ -46,6 +46,7 @@ class ChromeRowWriter {
     StackId stack = StackId::kNone;
     std::string call_stack;  // the member for `stack`
   };
+    std::string extra_text;
 
   bool IsWritten(StringId category) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
@@ -54,6 +55,8 @@ class ChromeRowWriter {
   // The member "Call stack", "" without one; valid until the next call.
   std::string_view CallStack(StackId stack, SpanFrame* frame) const;
   // The row of python_calls for a span of the frame's category, or their number.
+  // What a row says beyond its columns, as members of JSON; valid until the next call.
+  std::string_view Extra(StringId extra, std::string* scratch) const;
   size_t PythonCallOf(uint32_t span, SpanFrame* frame) const;
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
   void WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const;

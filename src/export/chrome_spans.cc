@@ -40,7 +40,7 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   }
   const std::string_view name = pieces_.name(spans.name[span]);
   const std::string_view overload = pieces_.name(spans.overload[span]);
-  const std::string_view extra = trace_.text(spans.extra[span]);
+  const std::string_view extra = Extra(spans.extra[span], &frame->extra_text);
   const ArgsId args = spans.args[span];
   const std::string_view values = args == ArgsId::kNone ? std::string_view() : pieces_.values_types_strides(args);
   const std::string_view dims = args == ArgsId::kNone ? std::string_view() : pieces_.dims(args);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <simdjson.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -133,6 +134,37 @@ TEST(ChromeExport, KeepsEveryNameThroughAnImport) {
   for (const std::string& name : names) {
     const Trace trace = Import(ChromeTraceText(MakeRecording(1, name)).value());
     EXPECT_EQ(trace.text(trace.spans().name[0]), name);
+  }
+}
+
+// As a file of somebody else may hold it.
+TEST(ChromeExport, IsJsonWhateverBytesStandForMembers) {
+  const std::string_view hostile[] = {R"("a": 1}}, {"ph": "X", "name": "forged)", "no json", "\"a\": \"\x01\"",
+                                      "\"a\": 1,", "}"};
+  for (const std::string_view bytes : hostile) {
+    SCOPED_TRACE(bytes);
+    TraceBuilder builder;
+    const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 2});
+    const StringId extra = builder.Intern(bytes);
+    builder.AddSpan({.duration = {5}, .name = builder.Intern("n"), .track = track, .extra = extra});
+    builder.AddInstant({.name = builder.Intern("i"), .track = track, .extra = extra});
+    builder.AddAsyncSpan({.name = builder.Intern("b"), .track = track, .id = builder.Intern("1"), .extra = extra});
+    builder.AddAllocation({.track = track, .address = 1, .bytes = 2});
+    builder.AddInstant({.name = builder.Intern("[memory]"),
+                        .category = builder.Intern("cpu_instant_event"),
+                        .track = track,
+                        .extra = extra});
+    for (const char* key : {"schemaVersion", "deviceProperties", "other", "displayTimeUnit", "traceName"})
+      builder.AddMetadata(key, bytes);
+    const std::string text = ChromeTraceText(builder.Build()).value();
+    simdjson::dom::parser parser;
+    EXPECT_EQ(parser.parse(text).error(), simdjson::SUCCESS) << text;
+    const Trace again = Import(text);
+    EXPECT_EQ(again.spans().size(), 1u);
+    EXPECT_EQ(again.instants().size(), 2u);
+    EXPECT_EQ(again.problems().size(), 0u);
+    EXPECT_THAT(again.text(again.spans().extra[0]), testing::StartsWith("\"extra\": \"")) << "kept, as a text";
+    EXPECT_EQ(ChromeTraceText(again).value(), text);
   }
 }
 
