@@ -290,7 +290,7 @@ class ExecutionTraceDocument {
 bool LooksLikeExecutionTrace(std::span<const std::byte> head) {
   const JsonHead json = ReadJsonHead(head);
   const JsonHeadMember* schema = json.first == '{' ? json.Find("schema") : nullptr;
-  if (schema == nullptr || schema->first != '"' || json.Find("traceEvents") != nullptr) return false;
+  if (schema == nullptr || schema->first != '"' || json.is_chrome_trace()) return false;
   const std::string_view version = schema->value.substr(schema->value.starts_with('"') ? 1 : 0);
   const size_t major = version.find_first_not_of("0123456789");
   return major != 0 && major != std::string_view::npos && version[major] == '.';

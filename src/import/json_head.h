@@ -26,6 +26,9 @@ struct JsonHead {
   std::string_view rest;                // the text from the first bracket on
 
   const JsonHeadMember* Find(std::string_view key) const;
+  // A Chrome trace may hold members of any other format as its metadata, before the events. Kineto's, Paddle's and ours
+  // begin with their version.
+  bool is_chrome_trace() const { return Find("traceEvents") != nullptr || Find("schemaVersion") != nullptr; }
 };
 
 // Reads up to 64 members. Does not look behind a member "traceEvents": that is a Chrome trace.

@@ -274,10 +274,10 @@ class GraphProfile {
 
 bool LooksLikeMegEngineGraph(std::span<const std::byte> head) {
   const JsonHead json = ReadJsonHead(head);
-  if (json.first != '{') return false;
+  if (json.first != '{' || json.is_chrome_trace()) return false;
   const JsonHeadMember* graph = json.Find("graph_exec");
   const JsonHeadMember* profiler = json.Find("profiler");
-  if (graph != nullptr && graph->first == '{') return json.Find("traceEvents") == nullptr;
+  if (graph != nullptr && graph->first == '{') return true;
   if (profiler == nullptr || profiler->first != '{') return false;
   const std::string_view part = profiler->inner_key;
   return part == "device" || part == "host" || part == "opr_footprint" || part == "opr_internal_pf";

@@ -269,6 +269,7 @@ class SnapshotDocument {
 bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head) {
   const JsonHead json = ReadJsonHead(head);
   if (json.first == '[') return json.Find("total_size") != nullptr && json.Find("address") != nullptr;
+  if (json.is_chrome_trace()) return false;
   const JsonHeadMember* segments = json.Find("segments");
   const JsonHeadMember* traces = json.Find("device_traces");
   return (segments != nullptr && segments->first == '[') || (traces != nullptr && traces->first == '[');
