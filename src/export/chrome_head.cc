@@ -5,6 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/text.h"
+#include "export/chrome_own_members.h"
 
 namespace opscope {
 namespace {
@@ -28,7 +29,7 @@ void AppendValue(std::string_view json, std::string* out) {
   }
 }
 
-void AppendMembers(const Trace& trace, std::string* out) {
+void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces, std::string* out) {
   out->append("{\n  \"schemaVersion\": ");
   AppendValue(FindMetadata(trace, "schemaVersion").value_or("1"), out);
   out->append(",\n  \"deviceProperties\": ");
@@ -37,7 +38,7 @@ void AppendMembers(const Trace& trace, std::string* out) {
   for (size_t i = 0; i < metadata.size(); ++i) {
     const std::string_view key = trace.text(metadata.key[i]);
     if (key == "schemaVersion" || key == "deviceProperties" || key == "displayTimeUnit" || key == "traceName" ||
-        key == "baseTimeNanoseconds" || key == "traceEvents") {
+        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey) {
       continue;
     }
     out->append(",\n  ");
@@ -45,6 +46,8 @@ void AppendMembers(const Trace& trace, std::string* out) {
     out->append(": ");
     AppendValue(trace.text(metadata.json[i]), out);
   }
+  if (const std::string tracks = OwnTrackMembers(trace, plan.tracks(), pieces); !tracks.empty())
+    out->append(",\n  \"").append(kOwnTracksKey).append("\": ").append(tracks);
   out->append(",\n  \"displayTimeUnit\": ");
   AppendValue(FindMetadata(trace, "displayTimeUnit").value_or("\"ms\""), out);
   if (trace.info().epoch_ns != 0) {
@@ -128,7 +131,7 @@ void NameTrack(const Trace& trace, TrackId track, bool recorded, const ChromePie
 
 ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces) {
   ChromeHead head;
-  AppendMembers(trace, &head.text);
+  AppendMembers(trace, plan, pieces, &head.text);
   NamingEvents events(plan.first_time(), &head);
   const TrackColumns& tracks = trace.tracks();
   const ProcessColumns& processes = trace.processes();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "export/chrome_buffer.h"
+#include "export/chrome_own_members.h"
 #include "export/chrome_pieces.h"
 #include "export/chrome_plan.h"
 #include "opscope/trace.h"
@@ -45,8 +46,8 @@ class ChromeRowWriter {
     size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
     StackId stack = StackId::kNone;
     std::string call_stack;  // the member for `stack`
+    std::string own_members, extra_text;
   };
-    std::string extra_text;
 
   bool IsWritten(StringId category) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
@@ -54,9 +55,11 @@ class ChromeRowWriter {
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
   // The member "Call stack", "" without one; valid until the next call.
   std::string_view CallStack(StackId stack, SpanFrame* frame) const;
-  // The row of python_calls for a span of the frame's category, or their number.
+  // Those of chrome_own_members.h; `overload` is escaped. Valid until the next call.
+  std::string_view OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const;
   // What a row says beyond its columns, as members of JSON; valid until the next call.
   std::string_view Extra(StringId extra, std::string* scratch) const;
+  // The row of python_calls for a span of the frame's category, or their number.
   size_t PythonCallOf(uint32_t span, SpanFrame* frame) const;
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
   void WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const;
@@ -69,6 +72,7 @@ class ChromeRowWriter {
   const Trace& trace_;
   const ChromePlan& plan_;
   const ChromePieces& pieces_;
+  const OwnStepNumbers step_numbers_;
   bool writes_all_ = true;
   std::vector<StringId> written_;  // the categories, otherwise
 };

@@ -45,7 +45,8 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   const std::string_view values = args == ArgsId::kNone ? std::string_view() : pieces_.values_types_strides(args);
   const std::string_view dims = args == ArgsId::kNone ? std::string_view() : pieces_.dims(args);
   const std::string_view stack = CallStack(spans.stack[span], frame);
-  ChromeCursor at = out->Begin(kFixedRoom + frame->before_name.size() + name.size() + overload.size() +
+  const std::string_view own = OwnMembers(span, overload, frame);
+  ChromeCursor at = out->Begin(kFixedRoom + frame->before_name.size() + name.size() + overload.size() + own.size() +
                                frame->before_start.size() + values.size() + stack.size() + dims.size() + extra.size());
   at.Put(frame->before_name);
   at.Put(name);
@@ -106,6 +107,7 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   // That functions of Python run on is no news.
   if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\": false");
   if (is_op && !HasMember(extra, "\"Record function id\"")) next("\"Record function id\": 0");
+  if (!own.empty()) next(own);
   if (!extra.empty()) next(extra);
   if (is_numbered && !HasMember(extra, "\"Ev Idx\"")) {
     next("\"Ev Idx\": ");
@@ -113,6 +115,19 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   }
   at.Put(any ? "}}" : "}");
   out->End(at);
+}
+
+std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const {
+  const bool is_step = (trace_.spans().flags[span] & span_flags::kStep) != 0;
+  if (overload.empty() && !is_step) return {};
+  std::string& text = frame->own_members;
+  text.clear();
+  if (!overload.empty()) text.append("\"opscope.overload\": \"").append(overload).append("\"");
+  if (const auto number = is_step ? step_numbers_.Of(span) : std::nullopt) {
+    text.append(text.empty() ? "\"opscope.step\": " : ", \"opscope.step\": ");
+    AppendInt(&text, *number);
+  }
+  return text;
 }
 
 std::string_view ChromeRowWriter::CallStack(StackId stack, SpanFrame* frame) const {

@@ -127,6 +127,12 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
         return ReadPositive(value, &row->external_id);
       }
       return key == "correlation" && ReadPositive(value, &row->correlation);
+    case 12: {  // ours; the number is read by who adds the step
+      const auto number = key == "opscope.step" && value.is_number() ? ParseInteger(value.text) : std::nullopt;
+      if (!number || *number < 0) return false;
+      row->flags |= span_flags::kStep;
+      return true;
+    }
     case 13: {
       if (key != "Fwd thread id" || !value.is_number()) return false;
       const auto number = ParseUnsigned(value.text);
@@ -142,9 +148,23 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
       row->sequence = *number;
       return true;
     }
+    case 16:
+      return key == "opscope.overload" && value.is_string() && ReadOverload(value, row);
     default:
       return false;
   }
+}
+
+// "aten::to.dtype" is the overload "dtype" of aten::to.
+bool ChromeArgs::ReadOverload(const JsonValue& value, SpanRow* row) {
+  const StringId overload = Text(value);
+  const std::string_view name = part_->text(row->name), end = part_->text(overload);
+  if (end.empty() || name.size() < end.size() + 2 || !name.ends_with(end)) return false;
+  const std::string_view rest = name.substr(0, name.size() - end.size());
+  if (rest.back() != '.') return false;
+  row->overload = overload;
+  row->name = part_->InternView(rest.substr(0, rest.size() - 1));
+  return true;
 }
 
 void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call) {

@@ -56,6 +56,7 @@ class ChromeArgs {
   bool ReadKnown(const JsonMember& member, SpanRow* row);
   bool ReadLists(const JsonValue (&lists)[4], ArgsId* args);
   bool ReadCallStack(const JsonValue& value, StackId* stack);
+  bool ReadOverload(const JsonValue& value, SpanRow* row);
   void Keep(const JsonMember& member);
   StringId TakeExtra();
 

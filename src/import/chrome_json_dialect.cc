@@ -104,8 +104,8 @@ void ReadPaddlePlace(std::string_view place, AllocationRow* row) {
   if (index && *index <= INT32_MAX) row->device = static_cast<int32_t>(*index);
 }
 
-std::optional<int64_t> ReadStepNumber(const std::vector<JsonMember>& members) {
-  const JsonMember* step = Find(members, "step_num");
+std::optional<int64_t> ReadStepNumber(std::string_view key, const std::vector<JsonMember>& members) {
+  const JsonMember* step = Find(members, key);
   const auto number = step == nullptr ? std::nullopt : ParseInteger(step->value.text);
   return number && *number >= 0 ? number : std::nullopt;
 }

@@ -37,7 +37,7 @@ bool IsOnlyDialectList(const JsonMember& member);
 // "Place(gpu:0)" as torch's DeviceType and index.
 void ReadPaddlePlace(std::string_view place, AllocationRow* row);
 
-std::optional<int64_t> ReadStepNumber(const std::vector<JsonMember>& members);
+std::optional<int64_t> ReadStepNumber(std::string_view key, const std::vector<JsonMember>& members);
 std::optional<int64_t> ReadBaseTime(std::string_view key, const JsonValue& metadata);
 
 // The name of the format for TraceInfo, from the rows and the metadata: "paddle-json", "megengine-json",

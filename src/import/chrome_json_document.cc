@@ -167,6 +167,10 @@ void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, u
     }
     return;
   }
+  if (key.text == "opscope.tracks") {
+    AppendCleanJson(&own_tracks_, value);
+    return;
+  }
   if (key.text == "schemaVersion") {
     builder_->info().format_version = std::string(value.text);
     if (value.is_string()) keeps_categories_ = true;  // Paddle; Kineto writes a number
@@ -263,7 +267,7 @@ void ChromeDocument::AddProblems() {
 
 void ChromeDocument::Finish() {
   pipeline_.reset();
-  join_.Finish();
+  if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
   builder_->info().format = DetectChromeFormat(builder_);
   if (builder_->info().format != "megengine-json") return;
   NumberMegEngineDevices(builder_);

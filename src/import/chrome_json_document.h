@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "import/chrome_json_block.h"
 #include "import/chrome_json_join.h"
@@ -65,6 +66,7 @@ class ChromeDocument {
   ChromePart part_;
   std::unique_ptr<ChromePipeline> pipeline_;  // once it is worth it
   Failure failure_;
+  std::string own_tracks_;  // what an export of ours says of its tracks
   uint64_t events_ = 0;
   uint64_t other_values_ = 0;  // elements of the array that are no objects
   bool keeps_categories_ = false;

@@ -29,6 +29,7 @@ void ChromeJoin::NumberTexts(const ChromePart& part) {
 SpanRow ChromeJoin::RowOf(const SpanRow& of_part) const {
   SpanRow row = of_part;
   row.name = Text(row.name);
+  row.overload = Text(row.overload);
   row.category = Text(row.category);
   row.extra = Text(row.extra);
   row.track = track_of_[Row(row.track)];
@@ -180,13 +181,13 @@ void ChromeJoin::ReadStacksOfSpans() {
   }
 }
 
-void ChromeJoin::Finish() {
+bool ChromeJoin::Finish(std::string_view own_tracks) {
   if (builder_->HasProblem("missing_time")) pairs_.PlaceRowsWithoutTime();
   if (!lists_.empty()) ReadListsOfSpans();
   ReadStacksOfSpans();
   const uint64_t lost = pairs_.Finish();
   builder_->info().recorded -= std::min(lost, builder_->info().recorded);
-  tracks_.Finish();
+  return tracks_.Finish(own_tracks);
 }
 
 uint64_t ChromeJoin::memory_bytes() const {

@@ -27,7 +27,8 @@ class ChromeJoin {
   // Adds the problems that were counted, in the parts too.
   void AddProblems();
   // Reads argument lists and call stacks, joins what comes in pairs and names the tracks. Call once, after AddProblems.
-  void Finish();
+  // `own_tracks`: the document's "opscope.tracks". False: that is not what we write.
+  bool Finish(std::string_view own_tracks);
 
   uint64_t memory_bytes() const;
 

@@ -168,7 +168,11 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
   SpanRow row = ReadSpan(event, &call);
   row.duration = ReadDuration(event);
   int64_t step = StepNumber(part_->text(row.name), part_->text(row.category));
-  if (row.category == StringId::kEmpty && !event.args.empty()) step = ReadStepNumber(event.args).value_or(step);
+  if ((row.flags & span_flags::kStep) != 0) {
+    step = ReadStepNumber("opscope.step", event.args).value_or(step);
+  } else if (row.category == StringId::kEmpty && !event.args.empty()) {
+    step = ReadStepNumber("step_num", event.args).value_or(step);
+  }
   if (step >= 0) row.flags |= span_flags::kStep;
   part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
   if (part_->spans.empty()) part_->flows_before_spans = part_->flow_points.size();

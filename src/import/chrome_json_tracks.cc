@@ -5,6 +5,7 @@
 #include <string>
 
 #include "import/chrome_json_number.h"
+#include "import/json_walk.h"
 
 namespace opscope {
 namespace {
@@ -220,7 +221,36 @@ void ChromeTracks::FindXlaDevices() {
   }
 }
 
-void ChromeTracks::Finish() {
+bool ChromeTracks::ApplyOwnMembers(const std::vector<JsonMember>& members) {
+  constexpr std::string_view kKinds[] = {"thread", "stream", "annotation", "other"};
+  const auto find = [&](std::string_view key) {
+    const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key.text == key; });
+    return found == members.end() ? JsonValue{} : found->value;
+  };
+  const auto identity = [&](const JsonValue& value) -> ChromeIdentity {
+    if (const auto number = ParseInteger(value.text)) return {.number = *number};
+    return {.text = builder_->Intern(DecodedText(value))};
+  };
+  const auto kind = std::find(std::begin(kKinds), std::end(kKinds), find("kind").text);
+  const auto device = ParseInteger(find("device").text);
+  if (kind == std::end(kKinds) || !device || *device < -1 || *device > INT32_MAX) return false;
+  const Track& track = tracks_[FindTrack(identity(find("pid")), identity(find("tid")))];
+  if (track.row == TrackId::kNone) return true;  // none of its events were written
+  TrackRow& row = builder_->track(track.row);
+  row.kind = static_cast<TrackKind>(kind - std::begin(kKinds));
+  row.device = static_cast<int32_t>(*device);
+  if (find("crossing").kind == JsonValue::Kind::kTrue) builder_->SetCrossing(track.row);
+  return true;
+}
+
+bool ChromeTracks::ReadOwnMembers(std::string_view json) {
+  JsonScanner scanner(json);
+  std::vector<JsonMember> members;
+  return WalkArray(&scanner,
+                   [&] { return scanner.Peek() == '{' && scanner.ReadMembers(&members) && ApplyOwnMembers(members); });
+}
+
+bool ChromeTracks::Finish(std::string_view own_members) {
   FindXlaDevices();
   for (const Process& process : processes_) {
     if (process.row == ProcessId::kNone) continue;
@@ -242,6 +272,7 @@ void ChromeTracks::Finish() {
       if (!on_device) row.device = -1;
     }
   }
+  return own_members.empty() || ReadOwnMembers(own_members);
 }
 
 }  // namespace opscope

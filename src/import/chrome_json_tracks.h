@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -82,7 +83,8 @@ class ChromeTracks {
   void Join(const ChromePartTracks& part, const std::vector<StringId>& string_of, std::vector<TrackId>* track_of);
   int64_t last_ns(TrackId track) const { return last_ns_[Row(track)]; }
   // Gives names and kinds to the rows of the Trace. Call once, after the last event.
-  void Finish();
+  // `own_members`: what an export of ours says of tracks (docs/chrome_json.md), or "". False: it says something else.
+  bool Finish(std::string_view own_members);
 
  private:
   struct Names {
@@ -106,6 +108,8 @@ class ChromeTracks {
   using Key = std::tuple<uint32_t, bool, int64_t>;
 
   void FindXlaDevices();
+  bool ReadOwnMembers(std::string_view json);
+  bool ApplyOwnMembers(const std::vector<JsonMember>& members);
   uint32_t FindProcess(const ChromeIdentity& pid);
   uint32_t FindTrack(const ChromeIdentity& pid, const ChromeIdentity& tid);
   TrackId AddRow(Track* track, TrackKind kind);

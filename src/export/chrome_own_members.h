@@ -1,0 +1,42 @@
+// What a Trace knows and Kineto's format has no word for: members named "opscope.*", written only where a reader of the
+// file would otherwise see something else (a recording by torch, or a file of Kineto, has none of them).
+//
+//   of the document  "opscope.tracks": [{"pid": 0, "tid": 1, "kind": "other", "device": 0, "crossing": true}]
+//                    kind and device where categories do not tell them; crossing: its spans cross each other and stand
+//                    beside, not in each other
+//   of a span        "opscope.step": 3               it is that step, whatever its name is
+//                    "opscope.overload": "dtype"     the last part of its name is that
+//
+// Thread rule: pure functions; OwnStepNumbers is immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "export/chrome_pieces.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+inline constexpr std::string_view kOwnTracksKey = "opscope.tracks";
+// The value of "opscope.tracks", in this order of tracks; empty: there is nothing to say. O(spans)
+std::string OwnTrackMembers(const Trace& trace, const std::vector<TrackId>& order, const ChromePieces& pieces);
+
+// Numbers of the steps whose span does not tell it in the words of torch, Paddle, MegEngine or XLA.
+class OwnStepNumbers {
+ public:
+  explicit OwnStepNumbers(const Trace& trace);
+
+  // To be asked for spans that are marked as steps, which few are.
+  std::optional<int64_t> Of(uint32_t span) const;
+
+ private:
+  std::unordered_map<uint32_t, int64_t> number_of_;
+};
+
+}  // namespace opscope
