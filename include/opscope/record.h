@@ -190,7 +190,7 @@ struct ChunkHeader {
   uint64_t os_thread = 0;       // gettid()
   uint32_t thread_index = 0;    // the recorder's own number of the thread, never reused in a process
   uint32_t process = 0;         // getpid()
-  uint64_t logical_thread = 0;  // the source's own thread number (torch: RecordFunction::threadId), 0: none
+  uint64_t logical_thread = 0;  // the source's own thread number (torch: RecordFunction::currentThreadId), 0: none
   uint64_t dropped_before = 0;
   Calibration calibration;  // the newest when the chunk was taken
   char thread_name[32] = {};

@@ -246,10 +246,12 @@ struct ScopeEntries {
 
 // Takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the name
 // and writes the payload (InternAndReserve) and returns their offsets. Null when memory is short or in a
-// signal handler that interrupts this thread's writing; counted as dropped.
+// signal handler that interrupts this thread's writing; counted as dropped. kind: kScope, or kAsync for what is known
+// from its beginning to be no part of the nesting.
 template <typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
-                                                             uint8_t scope_type, uint8_t flags = 0) {
+                                                             uint8_t scope_type, uint8_t flags = 0,
+                                                             RecordKind kind = RecordKind::kScope) {
   Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(scope))) {
@@ -271,7 +273,7 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   scope->stream = stream;
   StorePair(scope, offsetof(OpenScope, name), entries.name, entries.side);
   StorePair(scope, offsetof(OpenScope, shape),
-            depth | static_cast<uint32_t>(RecordKind::kScope) << 16 | static_cast<uint32_t>(flags) << 24,
+            depth | static_cast<uint32_t>(kind) << 16 | static_cast<uint32_t>(flags) << 24,
             static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8);
   scope->generation.store(generation != 0 ? generation : kNoWindow, std::memory_order_release);
   scope->outer.store(outer, std::memory_order_release);
@@ -284,8 +286,8 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
 
 // The same for entries that are in the current chunk already.
 inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
-                              uint8_t flags = 0) {
-  return OpenScopeOn(stream, [=] { return ScopeEntries{name, side}; }, source, scope_type, flags);
+                              uint8_t flags = 0, RecordKind kind = RecordKind::kScope) {
+  return OpenScopeOn(stream, [=] { return ScopeEntries{name, side}; }, source, scope_type, flags, kind);
 }
 
 inline uint32_t RecordsInChunk(const Stream* stream) {

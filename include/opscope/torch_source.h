@@ -68,7 +68,7 @@ struct TorchSource {
   void* (*enter)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;
   // Ends it, on any thread. REQUIRES: range is from enter and was not ended.
   void (*exit)(void* range) = nullptr;
-  // Marks the range as asynchronous: it may end on another thread and leaves the nesting.
+  // Tells observers that ask at its end that the range is asynchronous; what is recorded goes by its begin and end.
   void (*set_async)(void* range) = nullptr;
 
   uint64_t (*current_thread)() = nullptr;  // torch's logical number of the calling thread

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One process of a Gloo job: the same work under torch.profiler and under opscope, a trace file of each.
 
-Run as ``gloo_job.py RANK WORLD RENDEZVOUS_FILE FOLDER``; writes FOLDER/{torch,opscope}/RANK*.pt.trace.json.
+Run as ``gloo_job.py RANK WORLD RENDEZVOUS_FILE FOLDER``; writes FOLDER/{torch,opscope}/RANK*.pt.trace.json, and the
+events of each as rows (`row_of`) into FOLDER/{torch,opscope}.RANK.json.
 """
 
+import json
 import os
 import sys
 
@@ -30,6 +32,18 @@ def work(rank, world):
     layer(x).sum().backward()
 
 
+def row_of(event):
+    return {
+        "name": event.name,
+        "thread": event.thread,
+        "is_async": event.is_async,
+        "parent": event.cpu_parent and event.cpu_parent.name,
+        "start": event.time_range.start,
+        "end": event.time_range.end,
+        "self": event.self_cpu_time_total,
+    }
+
+
 def main(rank, world, rendezvous, folder):
     dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=world)
     work(rank, world)  # connections are made at the first use
@@ -39,9 +53,9 @@ def main(rank, world, rendezvous, folder):
             activities=[module.ProfilerActivity.CPU], record_shapes=True, on_trace_ready=handler
         ) as prof:
             work(rank, world)
-        names = sorted(event.name for event in prof.events())
-        with open(f"{folder}/{kind}.{rank}.names", "w", encoding="utf-8") as file:
-            file.write("\n".join(names))
+        events = prof.events()
+        with open(f"{folder}/{kind}.{rank}.json", "w", encoding="utf-8") as file:
+            json.dump({"events": [row_of(each) for each in events], "self_total": events.self_cpu_time_total}, file)
     dist.barrier()
     # Everything is written. Gloo's threads now and then end a process that tears its group down.
     os._exit(0)

@@ -46,6 +46,10 @@ def trace_of(folder, kind, rank):
         return json.load(file)
 
 
+def events_of(folder, kind, rank):
+    return json.loads((folder / f"{kind}.{rank}.json").read_text())["events"]
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 def test_the_job_is_described_as_torch_describes_it(job, rank):
     theirs, ours = (trace_of(job, kind, rank)["distributedInfo"] for kind in ("torch", "opscope"))
@@ -55,7 +59,7 @@ def test_the_job_is_described_as_torch_describes_it(job, rank):
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_events_and_collectives_with_their_arguments_are_torchs(job, rank):
-    theirs, ours = ((job / f"{kind}.{rank}.names").read_text().split("\n") for kind in ("torch", "opscope"))
+    theirs, ours = (sorted(row["name"] for row in events_of(job, kind, rank)) for kind in ("torch", "opscope"))
     assert ours == theirs
 
     def collectives(kind):
@@ -71,6 +75,40 @@ def test_events_and_collectives_with_their_arguments_are_torchs(job, rank):
     names = {json.loads(each)[0] for each in ours}
     assert {"c10d::allreduce_", "c10d::broadcast_", "c10d::allgather_", "c10d::barrier", "gloo:all_reduce"} <= names
     assert ("gloo:send" if rank == 0 else "gloo:recv") in names
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_what_is_asynchronous_and_on_which_thread_is_torchs(job, rank):
+    def flags(kind):
+        rows = events_of(job, kind, rank)
+        caller = next(row["thread"] for row in rows if row["name"] == "c10d::allreduce_")
+        # Which of its threads Gloo takes for a collective is chance.
+        return sorted((row["name"], row["thread"] == caller, row["is_async"], row["parent"] or "") for row in rows)
+
+    ours, theirs = flags("opscope"), flags("torch")
+    assert ours == theirs
+    on_its_own = {name for name, is_callers, is_async, _ in ours if is_async and not is_callers}
+    assert {"gloo:all_reduce", "gloo:broadcast", "gloo:all_gather"} <= on_its_own
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_self_times_are_those_that_torch_finds_for_our_times_and_its_flags(job, rank):
+    from torch.autograd.profiler_util import EventList, FunctionEvent
+
+    asynchronous = {row["name"] for row in events_of(job, "torch", rank) if row["is_async"]}
+    ours = events_of(job, "opscope", rank)
+    theirs = EventList(
+        [
+            FunctionEvent(i, row["name"], row["thread"], row["start"], row["end"], is_async=row["name"] in asynchronous)
+            for i, row in enumerate(ours)
+        ],
+        use_device=None,
+    )
+    theirs._build_tree()
+    assert [row["self"] for row in ours] == pytest.approx([event.self_cpu_time_total for event in theirs], abs=1e-6)
+    assert {row["self"] for row in ours if row["name"] in asynchronous} == {0}
+    total = json.loads((job / f"opscope.{rank}.json").read_text())["self_total"]
+    assert total == pytest.approx(theirs.self_cpu_time_total)
 
 
 def test_files_are_named_by_worker_and_time_and_compressed_where_asked(job):

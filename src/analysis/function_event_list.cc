@@ -96,13 +96,11 @@ uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
   return static_cast<uint32_t>(logical != 0 ? logical : static_cast<uint64_t>(tracks.tid[track]));
 }
 
-uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, ScopeType scope, TrackKind kind) {
+uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
   uint8_t flags = 0;
-  // A record_function that waits for a future: torch asks only whether it ended on its own thread.
-  const bool is_awaiting = scope == ScopeType::kUserScope && (span_flags & span_flags::kNative) == 0;
   // What only crosses others is torch's tree all the same, which goes by times.
   const uint8_t outside = span_flags & (span_flags::kAsync | span_flags::kCrossing);
-  if ((outside == span_flags::kAsync && !is_awaiting) || (span_flags & span_flags::kOtherThread) != 0) {
+  if (outside == span_flags::kAsync || (span_flags & span_flags::kOtherThread) != 0) {
     flags |= function_event_flags::kAsync;
   }
   if (IsDeviceTrack(kind)) flags |= function_event_flags::kDevice;
@@ -155,7 +153,7 @@ void ListEvents(const Trace& trace, EventListWork* work) {
     events.name[i] = StringId{key.name};
     events.start_us[i] = ToTorchUs(key.start - events.trace_start.ns);
     events.end_us[i] = ToTorchUs(key.end - events.trace_start.ns);
-    events.flags[i] = FlagsOf(role, spans.flags[key.span], spans.scope[key.span], tracks.kind[track]);
+    events.flags[i] = FlagsOf(role, spans.flags[key.span], tracks.kind[track]);
     events.thread[i] = TorchThread(tracks, track);
     work->lane[i] = role.is_threadless ? no_thread : track;
   }

@@ -167,9 +167,9 @@ inline Stream* StreamIn(const OwnedWindow& window) {
   return opscope_stream_attach(opscope_window_slot(window.get()), 0);
 }
 
-inline OpenScope* OpenNamed(Stream* stream, const std::string& name) {
+inline OpenScope* OpenNamed(Stream* stream, const std::string& name, RecordKind kind = RecordKind::kScope) {
   const uint32_t offset = opscope_intern_slow(stream, name.data(), name.size());
-  return OpenScopeOn(stream, offset, 0, RecordSource::kAnnotation, 0);
+  return OpenScopeOn(stream, offset, 0, RecordSource::kAnnotation, 0, 0, kind);
 }
 
 // A scope that carries a number, to be found again wherever its record ends up.

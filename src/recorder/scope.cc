@@ -2,7 +2,8 @@
 // is closed, or another thread ends what this one began.
 //
 //   own thread, innermost       kScope, after taking the next chunk
-//   own thread, not innermost   kAsync, kCrossing: it crosses the scopes inside it, so it is no part of the nesting
+//   own thread, not innermost   kAsync, kCrossing: it crosses the scopes inside it, so it is no part of the nesting;
+//                               kScope when those are asynchronous from their begin, and so in no nesting
 //   other thread                kAsync | kOtherThread in the ending thread's stream, with the index of
 //                               the thread that began it; the slot stays in its owner's list, with
 //                               start 0, until the owner takes it out
@@ -105,6 +106,16 @@ void FillRecord(const OpenScope* scope, uint64_t now, Record* record) {
   record->scope = static_cast<uint8_t>(origin >> 8);
 }
 
+// Whether a scope that will nest is open inside of this one. REQUIRES: own thread.
+bool HasNestedInside(const Stream* stream, const OpenScope* scope) {
+  const OpenScope* at = stream->top.load(std::memory_order_relaxed);
+  for (; at != nullptr && at != scope; at = at->outer.load(std::memory_order_relaxed)) {
+    const uint32_t shape = at->shape.load(std::memory_order_relaxed);
+    if (static_cast<RecordKind>(shape >> 16 & 0xffu) != RecordKind::kAsync) return true;
+  }
+  return false;
+}
+
 void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
   const uint64_t generation = scope->generation.load(std::memory_order_relaxed);
@@ -121,7 +132,7 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   FillRecord(scope, now, &record);
   record.name = scope->name.load(std::memory_order_relaxed);
   record.side = scope->side.load(std::memory_order_relaxed);
-  if (record.kind == RecordKind::kScope && stream->top.load(std::memory_order_relaxed) != scope) {
+  if (record.kind == RecordKind::kScope && HasNestedInside(stream, scope)) {
     record.kind = RecordKind::kAsync;
     record.flags |= record_flags::kCrossing;
   }

@@ -297,6 +297,30 @@ TEST(ScopeRecord, AScopeThatEndsBeforeItsInnerOneLeavesTheNesting) {
   EXPECT_EQ(records[2].record.kind, RecordKind::kScope);
 }
 
+TEST(ScopeRecord, AnAsynchronousScopeLeavesTheOnesAroundItInTheNesting) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  OpenScope* outer = OpenNamed(stream, "outer");
+  OpenScope* async = OpenNamed(stream, "async", RecordKind::kAsync);
+  OpenScope* inner = OpenNamed(stream, "inner");
+  End(inner);
+  End(outer);
+  OpenScope* later = OpenNamed(stream, "later");
+  End(OpenNamed(stream, "within"));
+  End(later);
+  End(async);
+  End(OpenNamed(stream, "last"));
+  DecodedWindow decoded = CloseAndDecode(window.get());
+  std::vector<DecodedRecord> nested = decoded.only_thread().records;
+  ASSERT_EQ(nested.size(), 6u);
+  EXPECT_EQ(nested[4].name, "async");
+  EXPECT_EQ(nested[4].record.kind, RecordKind::kAsync);
+  nested.erase(nested.begin() + 4);
+  for (const DecodedRecord& record : nested)
+    EXPECT_EQ(record.record.kind, RecordKind::kScope) << record.name;
+  EXPECT_EQ(Rebuild(nested), "outer(inner) later(within) last");
+}
+
 TEST(ScopeRecord, AScopeReleasedWithoutAnEndCountsAsDropped) {
   OwnedWindow window = OpenTestWindow();
   Stream* stream = StreamIn(window);

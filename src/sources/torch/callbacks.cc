@@ -252,6 +252,11 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
   return NameOf(range).starts_with("ProfilerStep#") ? record_flags::kStep : 0;
 }
 
+// Asked at the begin only, as torch does it: a future that is attached later leaves the range in the nesting.
+inline RecordKind KindOf(const at::RecordFunction& range) {
+  return OPSCOPE_UNLIKELY(range.*Reach(AsyncMark())) ? RecordKind::kAsync : RecordKind::kScope;
+}
+
 // A long list is looked at twice (StoreArguments), which may run operators of this thread; so its entries
 // are written before the scope takes its slot and the thread counts as writing.
 template <uint32_t Options>
@@ -259,19 +264,20 @@ __attribute__((noinline, cold)) OpenScope* OpenWithLongList(Stream* stream, cons
                                                             const InputsOf<Options>& inputs) {
   const ScopeEntries entries = WriteEntries<Options>(stream, range, &inputs);
   return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
-                     FlagsOf(range));
+                     FlagsOf(range), KindOf(range));
 }
 
 template <uint32_t Options>
 inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
   return OpenScopeOn(
       stream, [&] { return WriteEntries<Options>(stream, range, inputs); }, RecordSource::kTorch,
-      static_cast<uint8_t>(range.scope()), FlagsOf(range));
+      static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
 }
 
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
-  const auto thread = [&range] { return range.threadId(); };
+  // Not range.threadId(): c10d makes a range on one thread and begins it on another.
+  constexpr auto thread = &at::RecordFunction::currentThreadId;
   if constexpr ((Options & kWithScripts) != 0) NoteIfScript(range.scope());
   Stream* stream = StreamOf(binding, thread);
   if (stream == nullptr) return nullptr;
@@ -331,16 +337,10 @@ constexpr StartFunctions AllStartFunctions() {
 
 constinit const StartFunctions start_functions = AllStartFunctions();
 
-__attribute__((flatten)) void EndRange(const at::RecordFunction& range, at::ObserverContext* context) {
+__attribute__((flatten)) void EndRange(const at::RecordFunction& /*range*/, at::ObserverContext* context) {
   if (context == nullptr) return;
   const uint64_t now = ReadTicks();
-  auto* scope = reinterpret_cast<OpenScope*>(context);
-  if (OPSCOPE_UNLIKELY(range.*Reach(AsyncMark()))) {  // known only now: a future is attached after the start
-    const uint32_t shape = scope->shape.load(std::memory_order_relaxed);
-    scope->shape.store((shape & ~0xff0000u) | static_cast<uint32_t>(RecordKind::kAsync) << 16,
-                       std::memory_order_relaxed);
-  }
-  CloseScope(scope, now);
+  CloseScope(reinterpret_cast<OpenScope*>(context), now);
 }
 
 }  // namespace opscope

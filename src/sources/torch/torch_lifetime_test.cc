@@ -232,6 +232,45 @@ TEST(TorchUserRange, MayEndOnAnotherThreadWhenAsynchronous) {
   EXPECT_EQ(window.Named("aten::empty")[2].record.depth, 0);
 }
 
+TEST(TorchUserRange, IsAsynchronousAsItWasMarkedAtItsBegin) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  {
+    at::RecordFunction collective(at::RecordScope::USER_SCOPE);  // as the process groups of c10d make theirs
+    collective._setAsync();
+    collective.before("marked before");
+    (void)at::empty({1});
+  }
+  void* awaiting = Source().enter("marked after", 12, nullptr, 0);
+  Source().set_async(awaiting);
+  Source().exit(awaiting);
+  Source().stop(session);
+  window.Close();
+  ASSERT_EQ(window.Named("marked before").size(), 1u);
+  EXPECT_EQ(window.Named("marked before")[0].record.kind, RecordKind::kAsync);
+  EXPECT_EQ(window.Named("marked before")[0].record.flags, 0);
+  ASSERT_EQ(window.Named("marked after").size(), 1u);
+  EXPECT_EQ(window.Named("marked after")[0].record.kind, RecordKind::kScope);
+}
+
+TEST(TorchUserRange, BelongsToTheThreadThatBeginsIt) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  at::RecordFunction collective(at::RecordScope::USER_SCOPE);
+  collective._setAsync();
+  uint64_t number = 0;
+  std::thread([&] {
+    collective.before("begun elsewhere");
+    number = at::RecordFunction::currentThreadId();
+    collective.end();
+  }).join();
+  Source().stop(session);
+  window.Close();
+  ASSERT_EQ(window.Named("begun elsewhere").size(), 1u);
+  EXPECT_EQ(window.Named("begun elsewhere")[0].logical_thread, number);
+  EXPECT_NE(number, at::RecordFunction::currentThreadId());
+}
+
 size_t ResidentBytes() {
   malloc_trim(0);
   std::ifstream statm("/proc/self/statm");
