@@ -14,7 +14,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kTorchSourceAbi = 2;
+inline constexpr uint32_t kTorchSourceAbi = 3;
 
 // Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
 // source_failure.
@@ -63,6 +63,9 @@ struct TorchSource {
   // allocations go on. Any thread; calls for one session take turns.
   void (*pause)(void* session, bool paused) = nullptr;
 
+  // Whether torch makes a graph of the calling thread's operators (torch.jit.trace, make_fx) or shows them to a
+  // dispatch mode: then a user range has to be an operator, too, torch's own, and not come from `enter`.
+  bool (*is_traced)() = nullptr;
   // A user range (RecordScope::USER_SCOPE), seen by every observer that torch has at that moment, not
   // only by us. Null when nothing observes. `args`: torch's one string input, or null.
   void* (*enter)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;

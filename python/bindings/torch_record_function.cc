@@ -11,13 +11,16 @@
 namespace opscope::python {
 namespace {
 
-// Where ranges go; never unloaded. Null: ranges do nothing.
+// Where ranges go; never unloaded. Null until an adapter is loaded.
 const TorchSource* range_source = nullptr;
+// torch's own record_function: its ranges are operators, which a trace writes down, and need no adapter. Null: none.
+PyObject* torchs_range = nullptr;
 
-// An entered range; `handle` is null when nothing observed the entry.
+// An entered range; both are null when nothing observed the entry.
 struct Entered {
   unsigned long thread = 0;
   void* handle = nullptr;
+  PyObject* torchs = nullptr;  // an open range of torch's in place of ours, owned
 };
 
 // The usual range is entered once at a time and lives in `first`; recursion, and other threads that
@@ -81,29 +84,44 @@ int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
   return SetText(&self->args, text, "args", true);
 }
 
-bool OpenRange(Range* self, void** handle) {
-  *handle = nullptr;
-  if (range_source == nullptr) return true;
+bool OpenTorchsRange(const Range* self, PyObject** torchs) {
+  PyObject* args = self->args == nullptr ? Py_None : self->args;
+  PyObject* range = PyObject_CallFunctionObjArgs(torchs_range, self->name, args, nullptr);
+  if (range == nullptr) return false;
+  PyObject* entered = PyObject_CallMethod(range, "__enter__", nullptr);
+  if (entered == nullptr) {
+    Py_DECREF(range);
+    return false;
+  }
+  Py_DECREF(entered);
+  *torchs = range;
+  return true;
+}
+
+bool OpenRange(const Range* self, Entered* entered) {
   if (self->name == nullptr) {
     PyErr_SetString(PyExc_AssertionError, "record_function was not initialised");
     return false;
+  }
+  if (range_source == nullptr || range_source->is_traced()) {
+    return torchs_range == nullptr || OpenTorchsRange(self, &entered->torchs);
   }
   std::string keep_name, keep_args;
   std::string_view name, args;
   if (!TextBytes(self->name, &keep_name, &name)) return false;
   if (self->args == nullptr || self->args == Py_None) {
-    *handle = range_source->enter(name.data(), name.size(), nullptr, 0);
+    entered->handle = range_source->enter(name.data(), name.size(), nullptr, 0);
     return true;
   }
   if (!TextBytes(self->args, &keep_args, &args)) return false;
-  *handle = range_source->enter(name.data(), name.size(), args.data(), args.size());
+  entered->handle = range_source->enter(name.data(), name.size(), args.data(), args.size());
   return true;
 }
 
 PyObject* RangeEnter(PyObject* object, PyObject*) {
   Range* self = Self(object);
-  Entered entered{PyThread_get_thread_ident(), nullptr};
-  if (!OpenRange(self, &entered.handle)) return nullptr;
+  Entered entered{.thread = PyThread_get_thread_ident()};
+  if (!OpenRange(self, &entered)) return nullptr;
   if (!self->has_first) {
     self->first = entered;
     self->has_first = true;
@@ -150,16 +168,22 @@ PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
     if (!self->ends_on_exit) Py_RETURN_NONE;
     return NotEntered();
   }
+  if (entered.torchs != nullptr) {
+    PyObject* ended = PyObject_CallMethod(entered.torchs, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    Py_DECREF(entered.torchs);
+    return ended;
+  }
   if (entered.handle != nullptr) range_source->exit(entered.handle);
   Py_RETURN_NONE;
 }
 
-// Hands the open range over to a future: __exit__ leaves it alone from here on. Returns its handle.
+// Hands the open range over to a future: __exit__ leaves it alone from here on. Returns its handle, or torch's range.
 PyObject* RangeDetach(PyObject* object, PyObject*) {
   Range* self = Self(object);
   Entered entered;
   if (!TakeNewest(self, &entered)) return NotEntered();
   self->ends_on_exit = false;
+  if (entered.torchs != nullptr) return entered.torchs;
   if (entered.handle != nullptr) range_source->set_async(entered.handle);
   return PyLong_FromVoidPtr(entered.handle);
 }
@@ -176,6 +200,7 @@ void RangeDealloc(PyObject* object) {
   Range* self = Self(object);
   Entered entered;
   while (TakeNewest(self, &entered)) {
+    Py_XDECREF(entered.torchs);  // which ends it
     if (entered.handle != nullptr) range_source->exit(entered.handle);
   }
   Py_CLEAR(self->name);
@@ -240,15 +265,14 @@ PyType_Spec range_spec = {
 
 }  // namespace
 
-void SetRangeSource(const TorchSource* source) {
-  range_source = source;
-}
-
 void BindTorchRange(nb::module_& module) {
   PyObject* type = PyType_FromSpec(&range_spec);
   if (type == nullptr) nb::raise_python_error();
   module.attr("RangeBase") = nb::steal(type);
   module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.source; });
+  module.def(
+      "set_torchs_range", [](nb::object kind) { torchs_range = kind.release().ptr(); }, nb::arg("kind"),
+      "torch.autograd.profiler.record_function, for ranges that have to be operators of torch's.");
 }
 
 }  // namespace opscope::python

@@ -167,6 +167,8 @@ class RangeBase:
     run_callbacks_on_exit: Any
 
 def set_range_source(arg: TorchSource, /) -> None: ...
+def set_torchs_range(kind: object) -> None:
+    """torch.autograd.profiler.record_function, for ranges that have to be operators of torch's."""
 
 class FunctionEvent:
     """One event of a recording, as torch.autograd.profiler_util lists it."""

@@ -10,7 +10,7 @@ import torch
 from .. import _core
 from . import source
 from .compile_support import compile_as
-from .range_fallback import use_our_ranges, use_torchs_ranges
+from .script_support import script_as
 
 
 class record_function(_core.RangeBase):
@@ -22,11 +22,11 @@ class record_function(_core.RangeBase):
         @record_function("load")
         def load(): ...
 
-    Every observer of torch sees the range, ``torch.profiler`` too. One object may be entered again
-    while it is open and on several threads; a decorated function may call itself.
+    Every observer of torch sees the range, ``torch.profiler`` too, and it is in the graphs that torch makes. One
+    object may be entered again while it is open and on several threads; a decorated function may call itself.
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __call__(self, function):
         """Decorates a function; each call is a range of its own."""
@@ -47,6 +47,8 @@ class record_function(_core.RangeBase):
         if not self.run_callbacks_on_exit:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
         handle = self._detach()
+        if not isinstance(handle, int):
+            return handle._call_end_callbacks_on_future(fut)  # torch's own range
         end = type(self)._end_detached
 
         def pass_on(done: torch.futures.Future):
@@ -56,7 +58,8 @@ class record_function(_core.RangeBase):
         return fut.then(pass_on)
 
 
-compile_as(record_function, torch.autograd.profiler.record_function)
-if not source.load_ready_adapter():
-    use_torchs_ranges(record_function)
-    source.when_loaded(lambda: use_our_ranges(record_function))
+_torchs = torch.autograd.profiler.record_function
+compile_as(record_function, _torchs)
+script_as(record_function, _torchs)
+_core.set_torchs_range(_torchs)
+source.load_ready_adapter()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -16,12 +15,11 @@ from ..adapters.errors import AdapterMissing
 from ..adapters.framework import TorchBuild, read_torch
 from ..log import tell
 
-__all__ = ["AdapterMissing", "adapter", "build_adapter", "load_ready_adapter", "when_loaded"]
+__all__ = ["AdapterMissing", "adapter", "build_adapter", "load_ready_adapter"]
 
 _lock = threading.RLock()
 _loaded: _core.TorchSource | None = None
 _failure: AdapterMissing | None = None
-_waiting: list[Callable[[], None]] = []
 
 
 def _renew_lock() -> None:
@@ -46,8 +44,6 @@ def _load(path: Path) -> _core.TorchSource:
     global _loaded
     _loaded = _core.load_torch_source(path)
     _core.set_range_source(_loaded)
-    while _waiting:
-        _waiting.pop()()
     tell("info", f"the adapter for torch {torch.__version__} is {path}")
     return _loaded
 
@@ -73,11 +69,6 @@ def _load_compiled(build: TorchBuild, rebuild: bool) -> _core.TorchSource:
             raise AdapterMissing(f"the adapter for torch {build.version} does not load: {error}") from error
         tell("info", f"{path} does not load ({error}); it is made anew")
         return _load_compiled(build, rebuild=True)
-
-
-def when_loaded(action: Callable[[], None]) -> None:
-    """Calls the action once, when an adapter has been loaded. REQUIRES: none is yet."""
-    _waiting.append(action)
 
 
 def load_ready_adapter() -> bool:

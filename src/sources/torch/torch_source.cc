@@ -78,6 +78,7 @@ constexpr TorchSource kSource = {
     .start = &Start,
     .stop = &Stop,
     .pause = &Pause,
+    .is_traced = &IsTraced,
     .enter = &EnterUserRange,
     .exit = &ExitUserRange,
     .set_async = &SetUserRangeAsync,

@@ -3,6 +3,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <memory>
 #include <string>
@@ -35,6 +36,14 @@ void* BeginUserRange(at::StepCallbacks callbacks, std::string_view name, const s
     Begin(range.get(), name);
   }
   return range.release();
+}
+
+bool IsTraced() {
+  // Keys that their owners switch on with the trace or the mode, and off again inside of it.
+  constexpr c10::DispatchKeySet kTracers(
+      {c10::DispatchKey::Tracer, c10::DispatchKey::Python, c10::DispatchKey::PreDispatch});
+  const c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
+  return (keys.included_ - keys.excluded_).has_any(kTracers);
 }
 
 void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size) {

@@ -1,7 +1,7 @@
 // A user range as torch knows it: an at::RecordFunction of scope USER_SCOPE, so that every observer
 // (us, torch.profiler, an execution trace) sees the same range that record_function would have made.
 //
-// Thread rule: EnterUserRange on the thread of the range, the others on any thread.
+// Thread rule: IsTraced and EnterUserRange on the thread of the range, the others on any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,6 +12,8 @@
 
 namespace opscope {
 
+// As TorchSource::is_traced.
+bool IsTraced();
 // Null when nothing observes.
 void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size);
 // The same for these observers alone. args: null for none.
