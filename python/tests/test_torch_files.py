@@ -63,6 +63,24 @@ def test_the_file_has_torchs_top_level_keys_and_metadata(tmp_path):
     assert len(ours["trace_id"]) == 32
 
 
+@pytest.mark.parametrize("options", [{}, {"profile_memory": True}, {"with_stack": True}], ids=str)
+def test_the_file_ends_with_torchs_rows_in_torchs_order(options, tmp_path):
+    import torch
+
+    def last_rows(module, path):
+        with module.profile(activities=[module.ProfilerActivity.CPU], **options) as prof:
+            with module.record_function("step"):
+                (torch.ones(2, requires_grad=True) * 2).sum().backward()
+        prof.export_chrome_trace(str(path))
+        rows = json.loads(path.read_text())["traceEvents"]
+        first = next(i for i, row in enumerate(rows) if row["pid"] == "Spans")
+        return [(row["ph"], row["name"], row["pid"], row["tid"], row.get("s")) for row in rows[first:]]
+
+    theirs, ours = (last_rows(module, tmp_path / f"{i}.json") for i, module in enumerate(modules()))
+    assert ours == theirs
+    assert [row[1] for row in ours][-2:] == ["Iteration Start: PyTorch Profiler", "Record Window End"]
+
+
 def test_metadata_texts_survive_where_the_originals_file_breaks(tmp_path):
     import opscope.torch
 

@@ -10,8 +10,6 @@
 namespace opscope {
 namespace {
 
-constexpr int64_t kSpansSortIndex = 536870912;  // Kineto's row of "Trace" spans, below everything
-
 std::optional<std::string_view> FindMetadata(const Trace& trace, std::string_view key) {
   const MetadataColumns& metadata = trace.metadata();
   for (size_t i = 0; i < metadata.size(); ++i) {
@@ -99,6 +97,7 @@ void NameProcess(const Trace& trace, ProcessId process, bool recorded, NamingEve
   } else if (recorded) {
     events->AddText("process_labels", ids, "labels", "CPU");
   }
+  if (ChromePlan::IsSpansProcess(trace, process)) return;  // its place is said behind its spans
   if (processes.sort_index[row] != INT64_MIN) {
     events->AddNumber("process_sort_index", ids, "sort_index", processes.sort_index[row]);
   } else if (recorded) {
@@ -147,9 +146,6 @@ ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const Chro
     if (i == 0 || !ChromePlan::SameRow(trace, plan.tracks()[i - 1], track)) {
       NameTrack(trace, track, plan.recorded(), pieces, &events);
     }
-  }
-  if (plan.writes_window()) {
-    events.AddNumber("process_sort_index", "\"pid\": \"Spans\", \"tid\": 0", "sort_index", kSpansSortIndex);
   }
   return head;
 }

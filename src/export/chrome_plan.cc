@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 
 namespace opscope {
 namespace {
+
+constexpr int64_t kBelowEverything = 536870912;  // where Kineto puts the process "Spans"
 
 // -1, 0, 1; numbers before texts.
 int CompareIdentity(const Trace& trace, int64_t number_a, StringId text_a, int64_t number_b, StringId text_b) {
@@ -42,17 +45,28 @@ void Widen(const Rows& times, Timestamp* first, Timestamp* last, bool* any) {
   *any = true;
 }
 
+bool IsOfTheWindow(const Trace& trace, uint32_t instant) {
+  const InstantColumns& instants = trace.instants();
+  const std::string_view name = trace.text(instants.name[instant]);
+  return instants.scope[instant] == 'g' && (name == "Record Window End" || name.starts_with("Iteration Start: "));
+}
+
 }  // namespace
+
+bool ChromePlan::IsSpansProcess(const Trace& trace, ProcessId process) {
+  return trace.text(trace.processes().pid_text[Row(process)]) == "Spans";
+}
 
 bool ChromePlan::SameRow(const Trace& trace, TrackId a, TrackId b) {
   return CompareTracks(trace, a, b) == 0;
 }
 
-ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : instants_(trace) {
+ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : memory_instants_(trace) {
   FindRecorded(trace);
   FindTimes(trace);
   OrderTracks(trace);
   OrderSpans(trace);
+  OrderInstants(trace);
   OrderFlows(trace);
   CutBlocks(trace, rows_per_block);
 }
@@ -100,7 +114,9 @@ void ChromePlan::OrderTracks(const Trace& trace) {
     if (used[i]) tracks_.push_back(static_cast<TrackId>(i));
   }
   const auto kind = [&](TrackId id) { return trace.tracks().kind[Row(id)]; };
+  const auto is_last = [&](TrackId id) { return IsSpansProcess(trace, trace.tracks().process[Row(id)]); };
   std::stable_sort(tracks_.begin(), tracks_.end(), [&](TrackId a, TrackId b) {
+    if (is_last(a) != is_last(b)) return is_last(b);
     const int order = CompareTracks(trace, a, b);
     return order != 0 ? order < 0 : kind(a) < kind(b);
   });
@@ -110,12 +126,15 @@ void ChromePlan::OrderSpans(const Trace& trace) {
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
   spans_.reserve(spans.size());
+  if (writes_window_) spans_order_ = kBelowEverything;
   const auto before = [&](uint32_t a, uint32_t b) {
     return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b] : spans.duration[a] > spans.duration[b];
   };
   for (size_t i = 0; i < tracks_.size();) {
     const auto begin = static_cast<ptrdiff_t>(spans_.size());
     const TrackId first = tracks_[i];
+    const ProcessId process = tracks.process[Row(first)];
+    const bool is_last = IsSpansProcess(trace, process);
     for (; i < tracks_.size() && CompareTracks(trace, first, tracks_[i]) == 0; ++i) {
       const size_t rows = tracks.span_count[Row(tracks_[i])];
       spans_.resize(spans_.size() + rows);
@@ -124,7 +143,17 @@ void ChromePlan::OrderSpans(const Trace& trace) {
     if (!std::is_sorted(spans_.begin() + begin, spans_.end(), before)) {
       std::stable_sort(spans_.begin() + begin, spans_.end(), before);
     }
+    if (!is_last) last_spans_ = spans_.size();
+    const int64_t order = trace.processes().sort_index[Row(process)];
+    if (is_last && order != INT64_MIN) spans_order_ = order;
   }
+}
+
+void ChromePlan::OrderInstants(const Trace& trace) {
+  instants_ = memory_instants_.others();
+  const auto last = std::stable_partition(instants_.begin(), instants_.end(),
+                                          [&](uint32_t row) { return !IsOfTheWindow(trace, row); });
+  last_instants_ = static_cast<size_t>(last - instants_.begin());
 }
 
 void ChromePlan::OrderFlows(const Trace& trace) {
@@ -163,11 +192,9 @@ void ChromePlan::CutBlocks(const Trace& trace, size_t rows_per_block) {
       blocks_.push_back({section, begin, std::min(begin + rows_per_block, end)});
     }
   };
-  cut(ChromeSection::kSpans, 0, spans_.size());
-  if (writes_window_) cut(ChromeSection::kTraceSpan, 0, 1);
+  cut(ChromeSection::kSpans, 0, last_spans_);
   cut(ChromeSection::kAllocations, 0, trace.allocations().size());
-  cut(ChromeSection::kInstants, 0, instants().size());
-  if (writes_window_) cut(ChromeSection::kWindowInstants, 0, 1);
+  cut(ChromeSection::kInstants, 0, last_instants_);
   // Blocks must not part the series of one sample.
   cut(ChromeSection::kCounters, 0, trace.counters().size() == 0 ? 0 : 1);
   if (!blocks_.empty() && blocks_.back().section == ChromeSection::kCounters) {
@@ -175,6 +202,11 @@ void ChromePlan::CutBlocks(const Trace& trace, size_t rows_per_block) {
   }
   cut(ChromeSection::kAsyncSpans, 0, trace.async_spans().size());
   cut(ChromeSection::kFlows, free_flow_ends_, flow_ends_.size());
+  cut(ChromeSection::kSpans, last_spans_, spans_.size());
+  if (writes_window_) cut(ChromeSection::kTraceSpan, 0, 1);
+  if (spans_order_) cut(ChromeSection::kSpansOrder, 0, 1);
+  cut(ChromeSection::kInstants, last_instants_, instants_.size());
+  if (writes_window_) cut(ChromeSection::kWindowInstants, 0, 1);
 }
 
 }  // namespace opscope

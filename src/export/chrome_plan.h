@@ -4,16 +4,19 @@
 // bytes:
 //
 //   processes by id, tracks by id; their spans by start, longer first, each followed by the ends of the
-//   flows that it carries; "[memory]" instants; other instants; counters; async spans; other flow ends
+//   flows that it carries; "[memory]" instants; other instants; counters; async spans; other flow ends;
+//   what Kineto ends a file with: the spans of the process "Spans", its place among the processes, the
+//   instants "Iteration Start: ..." and "Record Window End"
 //
-// A Trace of a recording also gets what Kineto writes around its events: the "Trace" span, "Iteration
-// Start" and "Record Window End", names and order of processes and threads, event numbers.
+// A Trace of a recording also gets what Kineto writes around its events: the "Trace" span and these
+// instants, names and order of processes and threads, event numbers.
 //
 // Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "export/memory_instants.h"
@@ -23,13 +26,14 @@ namespace opscope {
 
 enum class ChromeSection : uint8_t {
   kSpans,
-  kTraceSpan,
   kAllocations,
   kInstants,
-  kWindowInstants,
   kCounters,
   kAsyncSpans,
-  kFlows
+  kFlows,
+  kTraceSpan,
+  kSpansOrder,
+  kWindowInstants
 };
 
 struct ChromeBlock {
@@ -53,13 +57,16 @@ class ChromePlan {
   Timestamp first_time() const { return first_; }
   Timestamp last_time() const { return last_; }
   const std::vector<ChromeBlock>& blocks() const { return blocks_; }
-  const std::vector<TrackId>& tracks() const { return tracks_; }                // in order, those with rows
-  const std::vector<uint32_t>& spans() const { return spans_; }                 // rows in order
-  const std::vector<uint32_t>& instants() const { return instants_.others(); }  // rows, without memory
-  const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }    // by place of their span
+  const std::vector<TrackId>& tracks() const { return tracks_; }              // in order, those with rows
+  const std::vector<uint32_t>& spans() const { return spans_; }               // rows in order
+  const std::vector<uint32_t>& instants() const { return instants_; }         // rows in order, without memory
+  const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
   size_t first_free_flow_end() const { return free_flow_ends_; }
   // The instant that stands for allocation `row`, which may hold extra members; or UINT32_MAX.
-  uint32_t memory_instant(size_t row) const { return instants_.OfAllocation(row); }
+  uint32_t memory_instant(size_t row) const { return memory_instants_.OfAllocation(row); }
+  // Where viewers put the process "Spans" among the others, if that is to be said.
+  std::optional<int64_t> spans_order() const { return spans_order_; }
+  static bool IsSpansProcess(const Trace& trace, ProcessId process);
   // Same process and thread id: one row of a viewer, whatever the tracks are.
   static bool SameRow(const Trace& trace, TrackId a, TrackId b);
 
@@ -68,6 +75,7 @@ class ChromePlan {
   void FindTimes(const Trace& trace);
   void OrderTracks(const Trace& trace);
   void OrderSpans(const Trace& trace);
+  void OrderInstants(const Trace& trace);
   void OrderFlows(const Trace& trace);
   void CutBlocks(const Trace& trace, size_t rows_per_block);
 
@@ -76,8 +84,10 @@ class ChromePlan {
   Timestamp first_, last_;
   std::vector<ChromeBlock> blocks_;
   std::vector<TrackId> tracks_;
-  std::vector<uint32_t> spans_;
-  MemoryInstants instants_;
+  std::vector<uint32_t> spans_, instants_;
+  size_t last_spans_ = 0, last_instants_ = 0;  // from these places on they stand at the end of the file
+  std::optional<int64_t> spans_order_;
+  MemoryInstants memory_instants_;
   std::vector<ChromeFlowEnd> flow_ends_;
   size_t free_flow_ends_ = 0;
 };

@@ -82,6 +82,9 @@ void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeB
     case ChromeSection::kTraceSpan:
       WriteTraceSpan(out);
       break;
+    case ChromeSection::kSpansOrder:
+      WriteSpansOrder(out);
+      break;
     case ChromeSection::kWindowInstants:
       WriteWindowInstants(out);
       break;
@@ -281,6 +284,16 @@ void ChromeRowWriter::WriteTraceSpan(ChromeBuffer* out) const {
   out->Put(", \"dur\": ");
   out->PutMicros((plan_.last_time() - plan_.first_time()).ns);
   out->Put(", \"args\": {\"Op count\": 0}}");
+}
+
+void ChromeRowWriter::WriteSpansOrder(ChromeBuffer* out) const {
+  out->Reserve(kFixedRoom);
+  out->Put(kNext);
+  out->Put("{\"ph\": \"M\", \"name\": \"process_sort_index\", \"ts\": ");
+  out->PutMicros(plan_.first_time().ns);
+  out->Put(", \"pid\": \"Spans\", \"tid\": 0, \"args\": {\"sort_index\": ");
+  out->PutInt(*plan_.spans_order());
+  out->Put("}}");
 }
 
 void ChromeRowWriter::WriteWindowInstants(ChromeBuffer* out) const {

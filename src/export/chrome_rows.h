@@ -67,6 +67,7 @@ class ChromeRowWriter {
   void WriteCounters(ChromeBuffer* out) const;
   void WriteAsyncSpan(size_t row, ChromeBuffer* out) const;
   void WriteTraceSpan(ChromeBuffer* out) const;
+  void WriteSpansOrder(ChromeBuffer* out) const;
   void WriteWindowInstants(ChromeBuffer* out) const;
 
   const Trace& trace_;

@@ -95,9 +95,9 @@ TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
 {"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": 12, "tid": 0, "args": {"sort_index": 12}},
 {"ph": "M", "name": "thread_name", "ts": 0.000, "pid": 12, "tid": 34, "args": {"name": "thread 34 (main)"}},
 {"ph": "M", "name": "thread_sort_index", "ts": 0.000, "pid": 12, "tid": 34, "args": {"sort_index": 34}},
-{"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": "Spans", "tid": 0, "args": {"sort_index": 536870912}},
 {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 12, "tid": 34, "ts": 0.000, "dur": 0.999, "args": {"External id": 1, "Sequence number": 0, "Fwd thread id": 0, "Concrete Inputs": ["", "1.5"], "Input type": ["float", "Scalar"], "Input Strides": [[4, 1], []], "Input Dims": [[2, 4], []], "Record function id": 0, "Ev Idx": 0}},
 {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 0.000, "dur": 0.999, "args": {"Op count": 0}},
+{"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": "Spans", "tid": 0, "args": {"sort_index": 536870912}},
 {"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0.000},
 {"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 1.999}
   ], "traceName": "t.json"}
@@ -122,6 +122,30 @@ TEST(ChromeExport, OfARecordingIsStableThroughAnImport) {
   // More rows than a block holds, so that several threads take part.
   const std::string first = ChromeTraceText(MakeRecording(20'000)).value();
   EXPECT_EQ(ChromeTraceText(Import(first)).value(), first);
+}
+
+TEST(ChromeExport, EndsWithWhatKinetoEndsAFileWithWhateverElseThereIs) {
+  const Trace trace = Import(R"json({"traceEvents": [
+{"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 9},
+{"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "T", "ts": 1},
+{"ph": "M", "name": "process_sort_index", "pid": "Spans", "tid": 0, "ts": 1, "args": {"sort_index": 5}},
+{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "P", "ts": 1, "dur": 8},
+{"ph": "X", "cat": "cpu_op", "name": "op", "pid": "Text", "tid": 1, "ts": 2, "dur": 3},
+{"ph": "i", "s": "t", "name": "mark", "pid": 1, "tid": 1, "ts": 20},
+{"ph": "C", "name": "counter", "pid": 1, "tid": 1, "ts": 3, "args": {"value": 1}},
+{"ph": "b", "cat": "c", "id": 1, "name": "async", "pid": 1, "tid": 1, "ts": 2},
+{"ph": "e", "cat": "c", "id": 1, "name": "async", "pid": 1, "tid": 1, "ts": 3}
+]})json");
+  const std::string text = ChromeTraceText(trace).value();
+  size_t at = 0;
+  for (const char* part : {"\"op\"", "\"mark\"", "\"counter\"", "\"async\"", "\"PyTorch Profiler (0)\"",
+                           "\"process_sort_index\"", "\"Iteration Start: ", "\"Record Window End\""}) {
+    const size_t found = text.find(part);
+    EXPECT_LT(at, found) << part;
+    ASSERT_NE(found, std::string::npos) << part;
+    at = found;
+  }
+  EXPECT_EQ(ChromeTraceText(Import(text)).value(), text);
 }
 
 TEST(ChromeExport, KeepsEveryNameThroughAnImport) {
