@@ -230,6 +230,57 @@ def test_a_range_dropped_while_open_ends():
     assert next(e for e in events if e.name == "aten::ones").cpu_parent is None
 
 
+def left_open_at_the_top(label, keep):
+    import torch
+
+    keep.append(label("a").__enter__())
+    torch.ones(2)
+    keep.append(label("b").__enter__())
+    torch.ones(3)
+
+
+def left_open_inside(label, keep):
+    import torch
+
+    with label("outer"):
+        keep.append(label("a").__enter__())
+        with label("middle"):
+            keep.append(label("b").__enter__())
+            torch.ones(1)
+        torch.ones(2)
+    torch.ones(3)
+
+
+@pytest.mark.parametrize("program", [left_open_at_the_top, left_open_inside])
+def test_ranges_that_are_open_at_the_end_are_torchs(program):
+    import torch.profiler
+
+    import opscope.torch
+
+    def recorded_by(module):
+        keep = []
+        with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+            program(module.record_function, keep)
+        for label in reversed(keep):
+            label.__exit__(None, None, None)
+        events = prof.events()
+        ends = {e.time_range.end: e.name for e in events if not e.is_async}
+        return [
+            (
+                e.name,
+                e.cpu_parent and e.cpu_parent.name,
+                e.is_async,
+                e.self_cpu_time_total > 0,
+                ends.get(e.time_range.end),
+            )
+            for e in events
+        ]
+
+    theirs, ours = recorded_by(torch.profiler), recorded_by(opscope.torch)
+    assert ours == theirs
+    assert [row[0] for row in ours if row[2]] == ["a", "b"]
+
+
 def test_subclasses_and_attributes_work():
     import opscope.torch
 

@@ -7,8 +7,10 @@
 #include "analysis/function_event_list.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
+#include "analysis/borrowed_ends.h"
 #include "analysis/function_event_rules.h"
 
 namespace opscope {
@@ -66,6 +68,18 @@ void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
   }
 }
 
+// keys: of the track, in the order of rows. Calls of Python that are open at the end end there.
+void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, uint32_t track,
+                   std::span<ListKey> keys) {
+  size_t at = 0;
+  for (const BorrowedEnd& borrowed : BorrowedEnds(trace, track)) {
+    if (roles[Row(trace.spans().category[borrowed.span])].is_python) continue;
+    while (at < keys.size() && keys[at].span < borrowed.span)
+      ++at;
+    if (at < keys.size() && keys[at].span == borrowed.span) keys[at].end = borrowed.end;
+  }
+}
+
 // names: null keeps every name, and with it every event.
 std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names) {
   const SpanColumns& spans = trace.spans();
@@ -75,7 +89,9 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
   std::vector<size_t> bounds = {0};
   for (size_t track = 0; track < tracks.size(); ++track) {
     const uint32_t first = tracks.first_span[track];
+    uint8_t flags = 0;
     for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
+      flags |= spans.flags[row];
       if (!roles[Row(spans.category[row])].is_listed) continue;
       const StringId name = names == nullptr ? spans.name[row] : names->Rewrite(spans.name[row]);
       if (name == StringId::kNone) continue;
@@ -84,6 +100,9 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     }
     if (keys.size() == bounds.back()) continue;
     auto run = keys.begin() + static_cast<ptrdiff_t>(bounds.back());
+    if ((flags & span_flags::kUnfinished) != 0) {
+      EndUnfinished(trace, roles, static_cast<uint32_t>(track), std::span(run, keys.end()));
+    }
     if (!std::is_sorted(run, keys.end(), ComesBefore)) std::stable_sort(run, keys.end(), ComesBefore);
     bounds.push_back(keys.size());
   }
@@ -98,11 +117,10 @@ uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
 
 uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
   uint8_t flags = 0;
-  // What only crosses others is torch's tree all the same, which goes by times.
+  // What only crosses others is torch's tree all the same, which goes by times. What nobody ended ends on no thread.
   const uint8_t outside = span_flags & (span_flags::kAsync | span_flags::kCrossing);
-  if (outside == span_flags::kAsync || (span_flags & span_flags::kOtherThread) != 0) {
-    flags |= function_event_flags::kAsync;
-  }
+  const bool ends_elsewhere = (span_flags & (span_flags::kOtherThread | span_flags::kUnfinished)) != 0;
+  if (outside == span_flags::kAsync || (ends_elsewhere && !role.is_python)) flags |= function_event_flags::kAsync;
   if (IsDeviceTrack(kind)) flags |= function_event_flags::kDevice;
   if (role.is_user_annotation) flags |= function_event_flags::kUserAnnotation;
   if (role.is_python) flags |= function_event_flags::kPythonFunction;

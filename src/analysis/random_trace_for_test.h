@@ -18,6 +18,7 @@ struct RandomTraceOptions {
   int threads = 2;
   int64_t end = 14;
   bool has_device = false;
+  bool has_unfinished = false;
 };
 
 inline Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options) {
@@ -42,6 +43,7 @@ inline Trace RandomTrace(uint64_t seed, const RandomTraceOptions& options) {
     row.external_id = static_cast<uint32_t>(i + 1);
     row.flags = below(8) == 0 ? span_flags::kAsync : 0;
     if (row.flags != 0 && below(2) == 0) row.flags |= span_flags::kCrossing;
+    if (options.has_unfinished && below(6) == 0) row.flags |= span_flags::kUnfinished;
     if (options.has_device && below(3) == 0) {
       row.category = builder.Intern(below(2) == 0 ? "kernel" : "cuda_runtime");
       const bool is_kernel = builder.text(row.category) == "kernel";
