@@ -12,7 +12,8 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMaxStringBlockBytes = size_t{4} << 20;
+// What one flipped bit may cost of the names. Each block has a checksum, and compresses for itself.
+constexpr size_t kMaxStringBlockBytes = size_t{4} << 20, kFewTexts = 256, kMostBlocksOfMany = 32;
 
 class OpscopePlan {
  public:
@@ -72,7 +73,8 @@ void OpscopePlan::PlanInfo() {
                                                           .epoch_ns = info.epoch_ns,
                                                           .options_json = info.options_json,
                                                           .source_format = info.format,
-                                                          .source_version = info.format_version});
+                                                          .source_version = info.format_version,
+                                                          .texts = this_trace->string_count()});
                      }});
 }
 
@@ -91,9 +93,10 @@ void OpscopePlan::PlanStrings() {
   };
   size_t first = 0, bytes = 0;
   const size_t count = trace_.string_count();
+  const size_t texts_of_block = std::clamp<size_t>(count / kMostBlocksOfMany, kFewTexts, kMaxRowsPerBlock);
   for (size_t id = 0; id < count; ++id) {
     bytes += trace_.text(static_cast<StringId>(id)).size();
-    if (id + 1 - first < kMaxRowsPerBlock && bytes < kMaxStringBlockBytes) continue;
+    if (id + 1 - first < texts_of_block && bytes < kMaxStringBlockBytes) continue;
     plan(first, id + 1);
     first = id + 1;
     bytes = 0;

@@ -26,6 +26,8 @@ class ColumnTables {
   [[nodiscard]] bool AddTable(const TablePayload& payload);
   // A block of the dictionary, whose first text has this number in the file.
   [[nodiscard]] bool AddStrings(uint32_t first_id, const TaggedTexts& texts);
+  // How many of so many texts are missing; at least the holes between those that came.
+  uint64_t MissingTextsOf(uint64_t all) const { return strings_.MissingOf(all); }
   // Blocks of spans wait until something else comes, or for this; then many are read at once. Adds the offsets of
   // those that contradict themselves to `damaged`.
   void AddWaitingSpans(std::vector<int64_t>* damaged);

@@ -19,9 +19,11 @@ class FileOfBlocks {
  public:
   FileOfBlocks() { AppendFileHeader(&bytes_); }
 
-  void AddStrings(uint32_t first_id, std::vector<std::string_view> texts) {
-    AppendBlock(&bytes_, block_types::kStrings, EncodeStrings({first_id, std::move(texts)}), true);
+  // Returns the offset of the block.
+  uint64_t AddStrings(uint32_t first_id, std::vector<std::string_view> texts) {
+    return AppendBlock(&bytes_, block_types::kStrings, EncodeStrings({first_id, std::move(texts)}), true);
   }
+  void Damage(uint64_t block) { bytes_[block + kBlockHeaderBytes] ^= 1; }
   // Instants with these names, as stored.
   void AddInstants(const std::vector<uint64_t>& names) {
     TableBlockWriter block(wire::kInstants);
@@ -88,6 +90,25 @@ TEST(ColumnTables, KnowsTextsBehindADictionaryBlockThatIsLost) {
   EXPECT_EQ(trace.text(names[2]), "sixth");
   EXPECT_EQ(names[3], names[0]);
   EXPECT_EQ(names[4], StringId::kNone);
+}
+
+// As files before 1.2.
+TEST(ColumnTables, SayThatNamesAreLostWhereNobodyKnowsHowMany) {
+  FileOfBlocks file;
+  file.AddStrings(0, {"", "first"});
+  const uint64_t lost = file.AddStrings(2, {"second", "third"});
+  file.Damage(lost);
+  file.AddInstants({2, 3, 4});
+  const Trace trace = file.Import();
+  EXPECT_EQ(trace.text(trace.instants().name[0]), "first");
+  EXPECT_EQ(trace.instants().name[2], StringId::kNone);
+  std::string problems;
+  for (size_t row = 0; row < trace.problems().size(); ++row)
+    problems += std::string(trace.text(trace.problems().kind[row])) + " " +
+                std::to_string(trace.problems().count[row]) + " at " +
+                std::to_string(trace.problems().first_offset[row]) + "; ";
+  const std::string at = " at " + std::to_string(lost) + "; ";
+  EXPECT_EQ(problems, "damaged_block 1" + at + "names_lost 1" + at);
 }
 
 std::vector<int64_t> StartsOf(const Trace& trace) {

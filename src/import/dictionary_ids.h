@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,6 +32,14 @@ class DictionaryIds {
   };
   View view() const { return {are_numbers_ ? nullptr : ids_.data(), are_numbers_ ? count_ : ids_.size()}; }
   StringId operator()(uint64_t stored) const { return view()(stored); }
+
+  // How many of so many texts were not added.
+  uint64_t MissingOf(uint64_t all) const {
+    if (are_numbers_) return all - std::min<uint64_t>(all, count_);
+    all = std::max<uint64_t>(all, ids_.size());
+    const auto here = std::count_if(ids_.begin(), ids_.end(), [](StringId id) { return id != StringId::kNone; });
+    return all - static_cast<uint64_t>(here);
+  }
 
   // The texts first, first + 1, ... False: there can be no such text.
   [[nodiscard]] bool Add(uint64_t first, std::span<const StringId> ids) {

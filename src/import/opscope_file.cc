@@ -43,6 +43,7 @@ class OpscopeFile {
     if (scanner.damaged_count() > 0) CountDamage(scanner.first_damage(), scanner.damaged_count());
     const bool cut = !scanner.ended() && !over_limit_ && (scanner.truncated() || !recording_.not_ended());
     if (cut) builder_->AddProblem("truncated", static_cast<int64_t>(bytes_.size()));
+    AddLostNames();
     tables_.Finish(!damaged_);
     if (builder_->empty() && (damaged_ || cut)) return NothingWhole(cut ? bytes_.size() : first_damage_);
     return {};
@@ -116,10 +117,25 @@ class OpscopeFile {
         AddWaitingSpans();
       }
       scanner->NoteRead(block.unread, block.is_whole);
+      if (!block.is_whole) NoteLost(block.unread);
       if (!block.is_whole || OverLimit(block.unread.end())) continue;
-      if (!AddBlock(block)) CountDamage(static_cast<int64_t>(block.unread.offset));
+      if (AddBlock(block)) continue;
+      NoteLost(block.unread);
+      CountDamage(static_cast<int64_t>(block.unread.offset));
     }
     return blocks.size();
+  }
+
+  void NoteLost(const UnreadBlock& block) {
+    if (block.type == block_types::kStrings && names_lost_at_ < 0) names_lost_at_ = static_cast<int64_t>(block.offset);
+  }
+
+  // Beside the damage, which may have cost anything: that rows are there and say nothing looks like a fault of ours.
+  void AddLostNames() {
+    if (!damaged_ || over_limit_) return;
+    const uint64_t lost = std::max<uint64_t>(tables_.MissingTextsOf(texts_), names_lost_at_ < 0 ? 0 : 1);
+    if (lost == 0) return;
+    builder_->AddProblem("names_lost", names_lost_at_ < 0 ? static_cast<int64_t>(first_damage_) : names_lost_at_, lost);
   }
 
   void AddWaitingSpans() {
@@ -167,6 +183,7 @@ class OpscopeFile {
     info.recorded += wire.recorded;
     info.dropped += wire.dropped;
     info.epoch_ns = wire.epoch_ns;
+    texts_ = std::max(texts_, wire.texts);
     info.options_json = wire.options_json;
     info.own_costs = ParseOwnCosts(info.options_json);
     return true;
@@ -202,6 +219,8 @@ class OpscopeFile {
   bool damaged_ = false;
   bool over_limit_ = false;
   uint64_t first_damage_ = 0;
+  uint64_t texts_ = 0;          // that the dictionary has
+  int64_t names_lost_at_ = -1;  // its first block that was lost
 };
 
 }  // namespace

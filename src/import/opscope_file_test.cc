@@ -147,6 +147,47 @@ TEST(OpscopeFile, OpensWithAnyByteDamaged) {
   EXPECT_GT(opened, file.size() - 17);
 }
 
+TEST(OpscopeFile, LosesFewNamesToOneFlippedBitAndSaysHowMany) {
+  constexpr size_t kNames = 4811;
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({})});
+  for (size_t i = 0; i < kNames; ++i)
+    builder.AddSpan(
+        {.start = {static_cast<int64_t>(i)}, .name = builder.Intern("name " + std::to_string(i)), .track = track});
+  const std::string file = Export(builder.Build());
+  EXPECT_FALSE(HasProblem(Import(file).value(), "names_lost"));
+  std::vector<UnreadBlock> blocks;
+  BlockScanner scanner(Bytes(file));
+  for (UnreadBlock block; scanner.NextUnread(&block);) {
+    if (block.type == block_types::kStrings) blocks.push_back(block);
+  }
+  ASSERT_GT(blocks.size(), 10u);
+  size_t lost_once = 0;
+  for (const UnreadBlock& block : blocks) {
+    for (const uint64_t at : {block.offset + 5, block.offset + kBlockHeaderBytes + block.stored.size() / 2}) {
+      SCOPED_TRACE(at);
+      std::string damaged = file;
+      damaged[at] = static_cast<char>(damaged[at] ^ 4);
+      const Trace trace = Import(damaged).value();
+      const auto nameless = static_cast<size_t>(std::count_if(trace.spans().name.begin(), trace.spans().name.end(),
+                                                              [&](StringId id) { return trace.text(id).empty(); }));
+      EXPECT_EQ(trace.spans().size(), kNames);
+      EXPECT_GT(nameless, 0u);
+      EXPECT_LE(nameless, 256u);
+      ASSERT_TRUE(HasProblem(trace, "names_lost"));
+      const ProblemColumns& problems = trace.problems();
+      for (size_t row = 0; row < problems.size(); ++row) {
+        if (trace.text(problems.kind[row]) != "names_lost") continue;
+        EXPECT_EQ(problems.first_offset[row], static_cast<int64_t>(block.offset));
+        EXPECT_GE(problems.count[row], nameless);
+        EXPECT_LE(problems.count[row], 256u);
+      }
+      lost_once += at > block.offset + 5 ? nameless : 0;
+    }
+  }
+  EXPECT_EQ(lost_once, kNames) << "each name stands in one block";
+}
+
 TEST(OpscopeFile, OpensNewerMinorVersionsWithAWarning) {
   std::string file, body = SmallFile().substr(kFileHeaderBytes);
   AppendFileHeader(&file, kFormatMajor, kFormatMinor + 1);

@@ -39,6 +39,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"truncated", ProblemSeverity::kDataLoss, "the input ends in the middle; everything before is kept"},
     {"syntax_error", ProblemSeverity::kDataLoss, "the input is damaged; everything before is kept"},
     {"damaged_block", ProblemSeverity::kDataLoss, "blocks were damaged and left out"},
+    {"names_lost", ProblemSeverity::kDataLoss,
+     "texts stood in damaged blocks: rows that they named, described or sorted have none"},
     {"missing_chunk", ProblemSeverity::kDataLoss, "chunks of a thread are missing"},
     {"damaged_record", ProblemSeverity::kDataLoss, "records that contradict the format were left out"},
     {"dropped_at_cap", ProblemSeverity::kInfo, "records were dropped at the memory cap that was asked for"},

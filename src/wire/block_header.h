@@ -12,7 +12,7 @@ namespace opscope {
 
 inline constexpr char kFileMagic[8] = {'O', 'P', 'S', 'C', 'O', 'P', 'E', '\0'};
 inline constexpr uint16_t kFormatMajor = 1;          // readers refuse a larger one
-inline constexpr uint16_t kFormatMinor = 1;          // readers warn of a larger one and skip what they do not know
+inline constexpr uint16_t kFormatMinor = 2;          // readers warn of a larger one and skip what they do not know
 inline constexpr uint32_t kBlockMagic = 0x4b4c424f;  // "OBLK"
 inline constexpr uint32_t kMaxBlockBytes = uint32_t{1} << 30;
 

@@ -26,6 +26,7 @@ std::string EncodeTraceInfo(const WireTraceInfo& info) {
   AppendText(&payload, info.options_json);
   AppendText(&payload, info.source_format);
   AppendText(&payload, info.source_version);
+  AppendVarint(&payload, info.texts);
   return payload;
 }
 
@@ -37,6 +38,8 @@ bool DecodeTraceInfo(std::span<const std::byte> payload, WireTraceInfo* info) {
   info->options_json = ReadText(&reader);
   info->source_format = ReadText(&reader);
   info->source_version = ReadText(&reader);
+  if (!reader.ok()) return false;
+  info->texts = reader.at_end() ? 0 : reader.Varint();
   return reader.ok();
 }
 

@@ -2,6 +2,7 @@
 // ever added at the end; a reader takes what is there.
 //
 //   varint recorded | varint dropped | zigzag varint epoch_ns | text options | text format | text version
+//   | varint texts of the dictionary (since 1.2)
 //   (text: varint size, bytes)
 //
 // Thread rule: pure functions.
@@ -22,6 +23,7 @@ struct WireTraceInfo {
   std::string options_json;
   std::string source_format;  // what the exported Trace was read from
   std::string source_version;
+  uint64_t texts = 0;  // in the kStrings blocks together; 0: not said
 };
 
 [[nodiscard]] std::string EncodeTraceInfo(const WireTraceInfo& info);
