@@ -7,15 +7,52 @@
 #include <set>
 #include <tuple>
 
+#include "merge/merge_metadata.h"
+
 namespace opscope {
 namespace {
 
 // Older Kineto wrote unix time and no base time. No machine counts its own uptime in decades.
 constexpr int64_t kCertainlyUnixNs = 1'000'000'000'000'000'000;
 
-// Inputs of one rank are parts of it (one file per cycle of a schedule) unless they cover the same time.
-bool Overlap(const InputFacts& a, const InputFacts& b) {
-  return a.first_ns < b.last_ns && b.first_ns < a.last_ns;
+// Inputs of one rank are parts of it (one file per cycle of a schedule) unless they cover the same time. The rank that
+// is in both inputs, or -1.
+int32_t DoubledRank(const InputFacts& a, const InputFacts& b) {
+  for (const RankWindow& of_a : a.ranks) {
+    for (const RankWindow& of_b : b.ranks) {
+      if (of_a.rank == of_b.rank && of_a.first_ns < of_b.last_ns && of_b.first_ns < of_a.last_ns) return of_a.rank;
+    }
+  }
+  return -1;
+}
+
+void Widen(int64_t first_ns, int64_t last_ns, bool is_new, int64_t* first, int64_t* last) {
+  *first = is_new ? first_ns : std::min(*first, first_ns);
+  *last = is_new ? last_ns : std::max(*last, last_ns);
+}
+
+// The times of the spans, of all and of each rank that a process has; the latter by the rank's own clock, as in the
+// file that it came from.
+void FindTimes(const Trace& trace, InputFacts* facts) {
+  const SpanColumns& spans = trace.spans();
+  const Duration epoch{trace.info().epoch_ns};
+  std::map<int32_t, RankWindow> of_rank;
+  for (size_t row = 0; row < spans.size(); ++row) {
+    const int64_t first = (spans.start[row] + epoch).ns;
+    const int64_t last = (Timestamp{first} + spans.duration[row]).ns;
+    Widen(first, last, row == 0, &facts->first_ns, &facts->last_ns);
+    const int32_t rank = trace.processes().rank[Row(trace.tracks().process[Row(spans.track[row])])];
+    if (rank < 0) continue;
+    RankWindow& window = of_rank[rank];
+    Widen(first, last, window.rank < 0, &window.first_ns, &window.last_ns);
+    window.rank = rank;
+  }
+  const std::map<int32_t, int64_t> offsets = OffsetsOfRanks(trace);
+  for (auto& [rank, window] : of_rank) {
+    const auto moved = offsets.find(rank);
+    const Duration by{moved == offsets.end() ? 0 : moved->second};
+    facts->ranks.push_back({rank, window.first_ns - by.ns, window.last_ns - by.ns});
+  }
 }
 
 // -1: none, or several (a merged trace keeps the rank of each process).
@@ -49,20 +86,14 @@ InputFacts FactsOf(const MergeInput& input) {
   facts.rank = input.rank;
   facts.world_size = input.trace.info().world_size;
   if (facts.rank < 0) facts.rank = RankOf(input.trace);
-  if (facts.rank < 0) {
+  facts.spans = input.trace.spans().size();
+  FindTimes(input.trace, &facts);
+  if (facts.rank < 0 && facts.ranks.empty()) {
     facts.rank = RankFromName(input.name);
     facts.rank_is_from_name = facts.rank >= 0;
   }
-  const int64_t epoch = input.trace.info().epoch_ns;
-  const SpanColumns& spans = input.trace.spans();
-  facts.spans = spans.size();
-  for (size_t row = 0; row < spans.size(); ++row) {
-    const int64_t first = (spans.start[row] + Duration{epoch}).ns;
-    const int64_t last = (Timestamp{first} + spans.duration[row]).ns;
-    facts.first_ns = row == 0 ? first : std::min(facts.first_ns, first);
-    facts.last_ns = row == 0 ? last : std::max(facts.last_ns, last);
-  }
-  facts.has_wall_clock = epoch != 0 || facts.first_ns > kCertainlyUnixNs;
+  if (facts.rank >= 0) facts.ranks = {{facts.rank, facts.first_ns, facts.last_ns}};
+  facts.has_wall_clock = input.trace.info().epoch_ns != 0 || facts.first_ns > kCertainlyUnixNs;
   return facts;
 }
 
@@ -92,10 +123,12 @@ void LeaveOutOthers(std::vector<InputFacts>* facts) {
   for (size_t i = 0; i < facts->size(); ++i) {
     for (size_t k = i + 1; k < facts->size(); ++k) {
       InputFacts &a = (*facts)[i], &b = (*facts)[k];
-      if (a.rank < 0 || a.rank != b.rank || !a.left_out.empty() || !b.left_out.empty() || !Overlap(a, b)) continue;
-      InputFacts& kept = a.spans >= b.spans ? a : b;
-      InputFacts& other = &kept == &a ? b : a;
-      other.left_out = "rank " + std::to_string(a.rank) + " is in " + kept.name + " too";
+      if (!a.left_out.empty() || !b.left_out.empty()) continue;
+      const int32_t rank = DoubledRank(a, b);
+      if (rank < 0) continue;
+      const bool keeps_a = std::pair(a.ranks.size(), a.spans) >= std::pair(b.ranks.size(), b.spans);
+      InputFacts &kept = keeps_a ? a : b, &other = keeps_a ? b : a;
+      other.left_out = "rank " + std::to_string(rank) + " is in " + kept.name + " too";
       other.left_out_problem = "rank_doubled";
     }
   }
@@ -104,7 +137,9 @@ void LeaveOutOthers(std::vector<InputFacts>* facts) {
 std::vector<std::pair<uint32_t, uint32_t>> MissingRanks(const std::vector<InputFacts>& facts, uint32_t world_size) {
   std::set<uint32_t> present;
   for (const InputFacts& input : facts) {
-    if (input.left_out.empty() && input.rank >= 0) present.insert(static_cast<uint32_t>(input.rank));
+    if (!input.left_out.empty()) continue;
+    for (const RankWindow& window : input.ranks)
+      present.insert(static_cast<uint32_t>(window.rank));
   }
   std::vector<std::pair<uint32_t, uint32_t>> missing;
   uint32_t next = 0;

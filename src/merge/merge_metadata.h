@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,9 @@ namespace opscope {
 using InputMetadata = std::vector<std::pair<std::string, std::string>>;  // key, JSON
 
 [[nodiscard]] InputMetadata MetadataOf(const Trace& trace);
+
+// Of a trace that was merged before: how far the clock of each rank was moved then. Empty: of any other.
+[[nodiscard]] std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace);
 
 // `inputs` stand in the order of merged.inputs.
 void AddMergeMetadata(const std::vector<InputMetadata>& inputs, const Merged& merged, TraceBuilder* builder);

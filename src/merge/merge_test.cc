@@ -155,6 +155,34 @@ TEST(Merge, NamesADoubledRankAndKeepsTheLongerFile) {
   EXPECT_EQ(merged.trace.spans().size(), 4u * 300u);
 }
 
+// The clocks are set hours apart: what was merged has another time than the file of the rank.
+TEST(Merge, NamesARankThatAMergedFileHolds) {
+  for (const double offset_ns : {0.0, 36000e9}) {
+    SCOPED_TRACE(offset_ns);
+    SyntheticJob job(19, {.ranks = 4, .steps = 100, .max_offset_ns = offset_ns});
+    const std::string all = OpscopeBytes(MergeAll(job.AllRanks()).trace).value();
+    for (const int32_t again : {0, 3}) {
+      SCOPED_TRACE(again);
+      std::vector<MergeInput> inputs;
+      inputs.push_back(job.Rank(again));
+      inputs.push_back({ImportBytes(std::as_bytes(std::span(all)), "all.opscope").value(), "all.opscope", -1});
+      const Merged merged = MergeAll(std::move(inputs));
+      const std::string rank = std::to_string(again);
+      EXPECT_EQ(ProblemText(merged.trace),
+                "rank_doubled: files of a rank that another file covers were left out (job_rank" + rank +
+                    ".opscope: rank " + rank + " is in all.opscope too)\n");
+      EXPECT_EQ(merged.trace.spans().size(), 4u * 300u);
+    }
+  }
+}
+
+TEST(Merge, MissesNoRankOfAFileThatWasMergedBefore) {
+  SyntheticJob job(20, {.ranks = 4, .steps = 100});
+  std::vector<MergeInput> inputs;
+  inputs.push_back({MergeAll(job.AllRanks()).trace, "all.opscope", -1});
+  EXPECT_EQ(ProblemText(MergeAll(std::move(inputs)).trace), "");
+}
+
 TEST(Merge, NamesARankOfAnotherJob) {
   SyntheticJob job(10, {.ranks = 4, .steps = 100}), larger(11, {.ranks = 16, .steps = 100});
   std::vector<MergeInput> inputs = job.AllRanks();
