@@ -63,6 +63,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
      "the file was written by a newer version; unknown parts were ignored"},
     {"unknown_block", ProblemSeverity::kInfo,
      "blocks were freed whose allocation was not recorded; of unknown size, they were left out"},
+    {"unsure_block", ProblemSeverity::kInfo,
+     "blocks were freed that an earlier window had seen, and perhaps others had since; their sizes may be too large"},
     {"rank_missing", ProblemSeverity::kDataLoss, "ranks of the job have no file"},
     {"rank_doubled", ProblemSeverity::kDataLoss, "files of a rank that another file covers were left out"},
     {"other_job", ProblemSeverity::kDataLoss, "files of another job were left out"},

@@ -17,6 +17,7 @@
 #include "sources/torch/call_slots.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
+#include "sources/torch/remembered_blocks.h"
 #include "sources/torch/stream_of.h"
 
 namespace opscope {
@@ -48,15 +49,18 @@ inline Stream* StreamThatSees(uint32_t instance) {
                   &at::RecordFunction::currentThreadId);
 }
 
-// write(stream) for the calling thread's stream in every window that wants to know.
+// write(stream) for the calling thread's stream in every window that wants to know. Whether there is one.
 template <typename Write>
-inline void ForEachStream(const Write& write) {
+inline bool ForEachStream(const Write& write) {
+  bool any = false;
   for (uint64_t left = wanting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     Stream* stream = StreamThatSees(static_cast<uint32_t>(std::countr_zero(left)));
     if (stream == nullptr) continue;
+    any = true;
     const Writing writing(stream);
     if (writing.allowed()) write(stream);
   }
+  return any;
 }
 
 inline Record NewRecord(RecordKind kind, uint64_t value) {
@@ -68,9 +72,8 @@ inline Record NewRecord(RecordKind kind, uint64_t value) {
   return record;
 }
 
-// bytes: 0 for a free.
-inline void NoteHostBlock(const void* block, uint64_t bytes) {
-  ForEachStream([&](Stream* stream) {
+inline bool NoteHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
+  return ForEachStream([&](Stream* stream) {
     if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
     const auto address = reinterpret_cast<uint64_t>(block);
     Record* record = stream->next;  // written where it will be, not moved there
@@ -80,7 +83,7 @@ inline void NoteHostBlock(const void* block, uint64_t bytes) {
     record->side = static_cast<uint32_t>(address >> 32);
     record->depth = 0;
     record->kind = RecordKind::kHostBlock;
-    record->flags = 0;
+    record->flags = flags;
     record->source = RecordSource::kTorch;
     record->scope = 0;
     record->reserved = 0;
@@ -118,12 +121,14 @@ void NoteDeviceBlock(const void* block, int64_t bytes, size_t allocated, size_t 
 // be the linker's stub, which would write the slot anew.
 
 void OnNew(c10::ProfiledCPUMemoryReporter* reporter, void* block, size_t bytes) {
-  if (bytes != 0) NoteHostBlock(block, bytes);
+  if (bytes != 0 && NoteHostBlock(block, bytes, 0)) RememberBlock(block, bytes);
   reporter->New(block, bytes);
 }
 
 void OnDelete(c10::ProfiledCPUMemoryReporter* reporter, void* block) {
-  NoteHostBlock(block, 0);  // before: the address may be given out again at once
+  const FreedBlock freed = TakeRememberedBlock(block);
+  // Before: the address may be given out again at once.
+  NoteHostBlock(block, freed.bytes, record_flags::kFreed | (freed.is_sure ? 0 : record_flags::kUnsure));
   reporter->Delete(block);
 }
 
@@ -199,6 +204,7 @@ bool StartAllocations(uint32_t instance, const char** error) {
   if (wanting.load() == 0) {
     bool done = false;
     try {
+      PrepareRememberedBlocks();
       done = PointToUs();
     } catch (const std::bad_alloc&) {
       CountFailure();

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <thread>
+#include <vector>
 
 #include "sources/torch/call_slots.h"
 #include "sources/torch/recorded_window.h"
@@ -19,14 +20,20 @@ constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
 
 struct Block {
   uint64_t address = 0;
-  uint64_t bytes = 0;
+  int64_t bytes = 0;  // below 0: freed
+  bool is_sure = true;
   bool operator==(const Block&) const = default;
 };
 
 std::vector<Block> HostBlocks(const RecordedWindow& window) {
   std::vector<Block> blocks;
   for (const RecordedRange& range : window.Ranges()) {
-    if (range.record.kind == RecordKind::kHostBlock) blocks.push_back({BlockAddress(range.record), range.record.value});
+    if (range.record.kind != RecordKind::kHostBlock) continue;
+    const auto bytes = static_cast<int64_t>(range.record.value);
+    const uint8_t flags = range.record.flags;
+    blocks.push_back({.address = BlockAddress(range.record),
+                      .bytes = (flags & record_flags::kFreed) != 0 ? -bytes : bytes,
+                      .is_sure = (flags & record_flags::kUnsure) == 0});
   }
   return blocks;
 }
@@ -41,7 +48,7 @@ TEST(TorchAllocations, AreRecordedWithAddressAndSize) {
   }
   Source().stop(session);
   window.Close();
-  EXPECT_THAT(HostBlocks(window), testing::ElementsAre(Block{address, 64}, Block{address, 0}));
+  EXPECT_THAT(HostBlocks(window), testing::ElementsAre(Block{address, 64}, Block{address, -64}));
 }
 
 TEST(TorchAllocations, OfTheDefaultAllocatorAreSeenWhateverAsksIt) {
@@ -54,7 +61,7 @@ TEST(TorchAllocations, OfTheDefaultAllocatorAreSeenWhateverAsksIt) {
   window.Close();
   const std::vector<Block> blocks = HostBlocks(window);
   ASSERT_EQ(blocks.size(), 2u);
-  EXPECT_EQ(blocks[0].bytes, 4096u);
+  EXPECT_EQ(blocks[0].bytes, 4096);
 }
 
 TEST(TorchAllocations, AreNotRecordedUnlessAskedFor) {
@@ -64,6 +71,58 @@ TEST(TorchAllocations, AreNotRecordedUnlessAskedFor) {
   Source().stop(session);
   window.Close();
   EXPECT_THAT(HostBlocks(window), testing::IsEmpty());
+}
+
+// What a window sees of the work.
+template <typename Work>
+std::vector<Block> BlocksOf(const Work& work) {
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kMemory);
+  work();
+  Source().stop(session);
+  window.Close();
+  return HostBlocks(window);
+}
+
+uint64_t AddressOf(const at::Tensor& tensor) {
+  return reinterpret_cast<uint64_t>(tensor.data_ptr());
+}
+
+TEST(TorchAllocations, OfAnEarlierWindowHaveTheirSizeWhenTheyAreFreed) {
+  at::Tensor small, large, unseen = at::empty({1001});
+  BlocksOf([&] { small = at::empty({1001}), large = at::empty({1'000'003}); });
+  const uint64_t addresses[] = {AddressOf(small), AddressOf(large), AddressOf(unseen)};
+  (void)at::empty({77});
+  const std::vector<Block> freed = BlocksOf([&] { small.reset(), large.reset(), unseen.reset(); });
+  EXPECT_THAT(
+      freed, testing::ElementsAre(Block{addresses[0], -4004}, Block{addresses[1], -4'000'012}, Block{addresses[2], 0}));
+}
+
+TEST(TorchAllocations, OfAnAddressThatWasGivenOutAgainUnseenAreAnUpperBound) {
+  at::Tensor block;
+  BlocksOf([&] { block = at::empty({1001}); });
+  const uint64_t address = AddressOf(block);
+  block.reset();
+  std::vector<at::Tensor> others;
+  for (int64_t i = 0; i < 10'000 && (others.empty() || AddressOf(others.back()) != address); ++i)
+    others.push_back(at::empty({401}));
+  if (AddressOf(others.back()) != address) GTEST_SKIP() << "the allocator does not give that address again";
+  const std::vector<Block> freed = BlocksOf([&] { others.pop_back(); });
+  ASSERT_EQ(freed.size(), 1u);
+  EXPECT_FALSE(freed[0].is_sure);
+  EXPECT_LE(freed[0].bytes, -401 * 4);
+  EXPECT_GT(freed[0].bytes, -1001 * 4);
+}
+
+TEST(TorchAllocations, AreForgottenOnceAnyWindowSawThemFreed) {
+  at::Tensor block;
+  BlocksOf([&] { block = at::empty({1001}); });
+  EXPECT_EQ(BlocksOf([&] { std::thread([&] { block.reset(); }).join(); }).size(), 0u) << "another thread's";
+  std::vector<at::Tensor> others;
+  for (int64_t i = 0; i < 1'000; ++i)
+    others.push_back(at::empty({1001}));
+  for (const Block& freed : BlocksOf([&] { others.clear(); }))
+    EXPECT_EQ(freed.bytes, 0);
 }
 
 TEST(TorchAllocations, OfThreadsThatTheWindowDoesNotSeeAreLeftOut) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/remembered_blocks.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "sources/torch/call_slots.h"
+
+namespace opscope {
+namespace {
+
+// Two words; `facts` is valid while `address` stays the same.
+struct Entry {
+  std::atomic<uint64_t> address;  // 0: free, kBusy: being written
+  std::atomic<uint64_t> facts;    // bytes << 16 | what the allocator gave in excess
+};
+constexpr uint64_t kBusy = 1;
+constexpr uint64_t kExcessUnknown = 0xffff;
+constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
+
+constinit std::atomic<Entry*> table{nullptr};
+using UsableSize = size_t (*)(void*);
+constinit std::atomic<UsableSize> usable_size{nullptr};
+
+void* LibraryOf(void* function) {
+  Dl_info info;
+  return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// The library behind the calls of libc10, null if it does not call the function.
+void* LibraryBehind(const char* symbol) {
+  const std::vector<CallSlot> slots = FindCallSlots("libc10.so", symbol);
+  if (slots.empty()) return nullptr;
+  void* library = LibraryOf(__atomic_load_n(slots[0].place, __ATOMIC_ACQUIRE));
+  // Until its first call a slot holds the linker's stub, in the calling library.
+  return library == LibraryOf(slots[0].place) ? LibraryOf(dlsym(RTLD_DEFAULT, symbol)) : library;
+}
+
+// Null unless it is of the allocator that libc10 takes its blocks from and gives them back to.
+UsableSize FindUsableSize() {
+  void* function = dlsym(RTLD_DEFAULT, "malloc_usable_size");
+  void* library = LibraryOf(function);
+  if (library == nullptr || LibraryBehind("free") != library || LibraryBehind("posix_memalign") != library)
+    return nullptr;
+  return reinterpret_cast<UsableSize>(function);
+}
+
+Entry* SetOf(Entry* entries, uint64_t address) {
+  const uint64_t hash = (address >> 4) * 0x9e3779b97f4a7c15u;
+  return entries + (hash >> 49) * kWays;  // 15 bits
+}
+
+// The place for the block: its own, a free one, or another block's.
+Entry* PlaceFor(Entry* set, uint64_t address) {
+  Entry* free = nullptr;
+  for (Entry* entry = set; entry != set + kWays; ++entry) {
+    const uint64_t held = entry->address.load(std::memory_order_relaxed);
+    if (held == address) return entry;
+    if (held == 0 && free == nullptr) free = entry;
+  }
+  return free != nullptr ? free : set + (address >> 6) % kWays;
+}
+
+}  // namespace
+
+void PrepareRememberedBlocks() {
+  if (table.load(std::memory_order_relaxed) != nullptr) return;
+  void* memory = mmap(nullptr, kSets * kWays * sizeof(Entry), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  usable_size.store(FindUsableSize(), std::memory_order_relaxed);
+  Entry* none = nullptr;
+  if (!table.compare_exchange_strong(none, static_cast<Entry*>(memory), std::memory_order_acq_rel)) {
+    munmap(memory, kSets * kWays * sizeof(Entry));
+  }
+}
+
+void RememberBlock(void* block, uint64_t bytes) {
+  Entry* entries = table.load(std::memory_order_acquire);
+  if (entries == nullptr) return;
+  const auto address = reinterpret_cast<uint64_t>(block);
+  Entry* entry = PlaceFor(SetOf(entries, address), address);
+  uint64_t held = entry->address.load(std::memory_order_relaxed);
+  if (held == kBusy || !entry->address.compare_exchange_strong(held, kBusy, std::memory_order_acquire)) return;
+  const UsableSize usable = usable_size.load(std::memory_order_relaxed);
+  const uint64_t excess = usable == nullptr ? kExcessUnknown : std::min(usable(block) - bytes, kExcessUnknown);
+  entry->facts.store(bytes << 16 | excess, std::memory_order_relaxed);
+  entry->address.store(address, std::memory_order_release);
+}
+
+FreedBlock TakeRememberedBlock(void* block) {
+  Entry* entries = table.load(std::memory_order_acquire);
+  if (entries == nullptr) return {};
+  const auto address = reinterpret_cast<uint64_t>(block);
+  Entry* set = SetOf(entries, address);
+  for (Entry* entry = set; entry != set + kWays; ++entry) {
+    uint64_t held = entry->address.load(std::memory_order_acquire);
+    if (held != address) continue;
+    const uint64_t facts = entry->facts.load(std::memory_order_relaxed);
+    // Fails where another block has just taken the place, and perhaps the facts.
+    if (!entry->address.compare_exchange_strong(held, 0, std::memory_order_acq_rel)) return {};
+    const uint64_t bytes = facts >> 16, excess = facts & kExcessUnknown;
+    const UsableSize usable = usable_size.load(std::memory_order_relaxed);
+    if (usable == nullptr) return {bytes, false};
+    const uint64_t now = usable(block);
+    return excess != kExcessUnknown && now == bytes + excess ? FreedBlock{bytes, true} : FreedBlock{now, false};
+  }
+  return {};
+}
+
+}  // namespace opscope
