@@ -2,6 +2,7 @@
 """record_to=: the recording lies in a file while it is made, so a killed job leaves it."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -101,6 +102,7 @@ def test_the_command_line_reads_what_was_killed(tmp_path):
     )
     assert info.returncode == 3, info.stderr  # partial, and said so
     assert "recording_not_ended" in info.stdout
+    assert re.search(r"^Open on thread \d+.*\n +[\d.]+ \w+  training\n", info.stdout, re.MULTILINE)
     summary = subprocess.run(
         [sys.executable, "-m", "opscope", "summary", str(path)], capture_output=True, text=True, timeout=60
     )
