@@ -93,7 +93,7 @@ def test_info_says_why_a_dump_was_written_and_what_was_open_on_each_thread(tmp_p
         prof._flight.exception_leaves(KeyError)
     told = told_by_info(prof.dumps[0])
     assert re.search(r"^Dumped +the signal SIGUSR1 came \(dump 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)$", told, re.M)
-    assert re.search(r'^Open on thread .*\n +[\d.]+ \w+  outer\n +[\d.]+ \w+   inner \\"\\n\\"$', told, re.M)
+    assert re.search(r'^Open on thread .*\n +[\d.]+ \w+  outer\n +[\d.]+ \w+   inner "\\x0a"$', told, re.M)
     known = json.loads(told_by_info(prof.dumps[0], "--json"))
     assert known["dump"]["reason"] == "signal" and known["dump"]["detail"] == "SIGUSR1"
     assert known["dump"]["why"] == "the signal SIGUSR1 came" and known["dump"]["number"] == 1

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/shown_text.h"
 #include "report/human_units.h"
 
 namespace opscope {
@@ -34,11 +35,7 @@ std::string ThreadTitle(const Trace& trace, TrackId track) {
   const TrackColumns& tracks = trace.tracks();
   const std::string_view name = trace.text(tracks.name[Row(track)]);
   std::string title = "thread " + std::to_string(tracks.tid[Row(track)]);
-  if (!name.empty()) {
-    title += " (";
-    AppendJsonEscaped(&title, name);
-    title += ')';
-  }
+  if (!name.empty()) title += " (" + Shown(name) + ")";
   const ProcessColumns& processes = trace.processes();
   if (processes.size() > 1) title += " of process " + std::to_string(processes.pid[Row(tracks.process[Row(track)])]);
   return title;
@@ -57,8 +54,7 @@ void AppendThread(const Trace& trace, const OpenSpans& thread, std::string* out)
     const std::string time = HumanTime(trace.spans().duration[span].ns);
     *out += std::string(time.size() < 12 ? 12 - time.size() : 0, ' ') + time + "  ";
     out->append(std::min(at, kShownOuter + kShownInner), ' ');
-    AppendJsonEscaped(out, trace.text(trace.spans().name[span]));
-    *out += '\n';
+    *out += Shown(trace.text(trace.spans().name[span])) + "\n";
   }
 }
 

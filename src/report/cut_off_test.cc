@@ -17,7 +17,7 @@ Trace DumpOf(int threads, int depth) {
   const ProcessId process = builder.AddProcess({.pid = 1});
   for (int thread = 0; thread < threads; ++thread) {
     const TrackId track = builder.AddTrack(
-        {.process = process, .tid = thread, .name = builder.Intern("name\n" + std::to_string(thread))});
+        {.process = process, .tid = thread, .name = builder.Intern("name\n\u202e" + std::to_string(thread))});
     builder.AddSpan({.duration = {1}, .name = builder.Intern("done"), .track = track});
     for (int i = 0; i < depth; ++i) {
       builder.AddSpan({.start = {10 + i},
@@ -47,11 +47,11 @@ TEST(CutOff, SaysEachCauseInWords) {
 
 TEST(CutOff, IndentsWhatIsOpenAndNamesThreadsOnOneLine) {
   EXPECT_EQ(FormatOpenSpans(DumpOf(1, 3)),
-            "Open on thread 0 (name\\n0)\n"
+            "Open on thread 0 (name\\x0a\\u202e0)\n"
             "    1.000 us  f0\n"
             "      999 ns   f1\n"
             "      998 ns    f2\n");
-  EXPECT_EQ(FormatOpenSpans(DumpOf(1, 0)), "Open on thread 0 (name\\n0): nothing\n");
+  EXPECT_EQ(FormatOpenSpans(DumpOf(1, 0)), "Open on thread 0 (name\\x0a\\u202e0): nothing\n");
 }
 
 TEST(CutOff, ShowsBothEndsOfADeepStackAndTheFirstThreads) {
