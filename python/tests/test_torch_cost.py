@@ -48,11 +48,15 @@ ways = {
     "on threads": on_threads,
     "beside torch.profiler": lambda: [run(torch.profiler.profile()), run(profile())],
 }
+def name_of(task):
+    try:
+        with open(f"/proc/self/task/{task}/comm") as file: return file.read()
+    except OSError: return ""  # it was joined, and now it is gone
 def state():
     entered = record_function("observed?").__enter__()
     handle = entered._detach()
     if handle != 0: entered._end_detached(handle)
-    names = sorted(open(f"/proc/self/task/{task}/comm").read() for task in os.listdir("/proc/self/task"))
+    names = sorted(map(name_of, os.listdir("/proc/self/task")))
     with open("/proc/self/status") as file:
         handled = [line for line in file if line.startswith(("SigBlk", "SigIgn", "SigCgt"))]
     return (handle, torch.autograd.profiler._is_profiler_enabled, torch.autograd.profiler._set_is_profiler_enabled,
