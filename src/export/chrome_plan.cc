@@ -154,6 +154,8 @@ void ChromePlan::OrderInstants(const Trace& trace) {
   const auto last = std::stable_partition(instants_.begin(), instants_.end(),
                                           [&](uint32_t row) { return !IsOfTheWindow(trace, row); });
   last_instants_ = static_cast<size_t>(last - instants_.begin());
+  std::stable_sort(last, instants_.end(),
+                   [&](uint32_t a, uint32_t b) { return trace.instants().time[a] < trace.instants().time[b]; });
 }
 
 void ChromePlan::OrderFlows(const Trace& trace) {

@@ -17,24 +17,30 @@ namespace {
 
 // "name(children...)" of a forest, rebuilt from post-order and depth.
 std::string Rebuild(const std::vector<DecodedRecord>& records) {
-  std::vector<std::pair<uint32_t, std::string>> pending;  // depth, text
+  struct Pending {
+    Record record;
+    std::string text;
+  };
+  std::vector<Pending> pending;
   for (const DecodedRecord& decoded : records) {
     size_t first = pending.size();
-    while (first > 0 && pending[first - 1].first > decoded.record.depth)
+    while (first > 0 && pending[first - 1].record.depth > decoded.record.depth &&
+           pending[first - 1].record.start >= decoded.record.start) {
       --first;
+    }
     std::string text = decoded.name;
     if (first < pending.size()) {
       text += "(";
       for (size_t i = first; i < pending.size(); ++i)
-        text += (i == first ? "" : " ") + pending[i].second;
+        text += (i == first ? "" : " ") + pending[i].text;
       text += ")";
     }
     pending.resize(first);
-    pending.emplace_back(decoded.record.depth, text);
+    pending.push_back({decoded.record, text});
   }
   std::string forest;
-  for (const auto& [depth, text] : pending)
-    forest += (forest.empty() ? "" : " ") + text;
+  for (const Pending& root : pending)
+    forest += (forest.empty() ? "" : " ") + root.text;
   return forest;
 }
 
