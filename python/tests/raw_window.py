@@ -43,6 +43,7 @@ class TorchSource(ctypes.Structure):
         ),
         ("stop", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("pause", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_bool)),
+        ("is_traced", ctypes.CFUNCTYPE(ctypes.c_bool)),
         (
             "enter",
             ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t),

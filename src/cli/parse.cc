@@ -90,12 +90,21 @@ CLI::Validator IsInRange(const Option& option) {
   return CLI::Validator(check, range);
 }
 
-void AddOption(CLI::App* app, const Option& option) {
+CLI::Option* AddOption(CLI::App* app, const Option& option) {
   CLI::Option* added = std::visit([&](auto target) { return AddTo(app, option, target); }, option.target);
   if (option.is_required) added->required();
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
-  if (!option.excludes.empty()) added->excludes(app->get_option(option.excludes));
   if (std::isfinite(option.least)) added->check(IsInRange(option));
+  return added;
+}
+
+// CLI11 would find the other one by its name, but copies names where it may not throw.
+void ExcludeOptions(const std::vector<Option>& options, const std::vector<CLI::Option*>& added) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    for (size_t other = 0; other < options.size(); ++other) {
+      if (options[other].names.back() == options[i].excludes) added[i]->excludes(added[other]);
+    }
+  }
 }
 
 CLI::App* AddVerb(CLI::App* root, const Verb& verb, const std::string& version) {
@@ -104,8 +113,10 @@ CLI::App* AddVerb(CLI::App* root, const Verb& verb, const std::string& version) 
     app->alias(verb.names[i]);
   if (!verb.footer.empty()) app->footer(verb.footer);
   app->set_version_flag("--version", version);
+  std::vector<CLI::Option*> added;
   for (const Option& option : verb.options)
-    AddOption(app, option);
+    added.push_back(AddOption(app, option));
+  ExcludeOptions(verb.options, added);
   return app;
 }
 
