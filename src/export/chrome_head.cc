@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json_members.h"
+#include "base/metadata_keys.h"
 #include "base/text.h"
 #include "export/chrome_own_members.h"
 
@@ -27,6 +28,11 @@ void AppendValue(std::string_view json, std::string* out) {
   }
 }
 
+// torch's files, and so those that stand for them, say which machine it was by its host's name alone.
+bool IsSaidByHostName(const Trace& trace, std::string_view key) {
+  return (key == kBootKey || key == kWallClockKey) && FindMetadata(trace, kHostKey);
+}
+
 void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces, std::string* out) {
   out->append("{\n  \"schemaVersion\": ");
   AppendValue(FindMetadata(trace, "schemaVersion").value_or("1"), out);
@@ -36,7 +42,7 @@ void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePiece
   for (size_t i = 0; i < metadata.size(); ++i) {
     const std::string_view key = trace.text(metadata.key[i]);
     if (key == "schemaVersion" || key == "deviceProperties" || key == "displayTimeUnit" || key == "traceName" ||
-        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey) {
+        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey || IsSaidByHostName(trace, key)) {
       continue;
     }
     out->append(",\n  ");

@@ -83,6 +83,18 @@ class ChromeExportFile : public testing::Test {
   fs::path folder_;
 };
 
+TEST(ChromeExport, SaysTheMachineByItsBootOnlyWhereItsHostIsNotNamed) {
+  const auto text_of = [](const char* key) {
+    TraceBuilder builder;
+    builder.AddMetadata("opscope_boot", "\"0f\"");
+    builder.AddMetadata("opscope_wall_clock", "[[1,2,3]]");
+    builder.AddMetadata(key, "\"node\"");
+    return ChromeTraceText(builder.Build()).value();
+  };
+  EXPECT_NE(text_of("other").find("\"opscope_boot\": \"0f\",\n  \"opscope_wall_clock\": [[1,2,3]]"), std::string::npos);
+  EXPECT_EQ(text_of("host_name").find("opscope_"), std::string::npos) << "torch's file has no such keys";
+}
+
 TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
   static constexpr char kExpected[] = R"json({
   "schemaVersion": 1,

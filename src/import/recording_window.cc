@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "base/metadata_keys.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -107,6 +108,12 @@ void ReadRate(json::value value, WindowInfo* info) {
   info->rate = {numbers[0], static_cast<int64_t>(numbers[1])};
 }
 
+void ReadWallClock(json::value value, WindowInfo* info) {
+  std::vector<int64_t> numbers;
+  ForEachElement(value, [&](json::value number) { numbers.push_back(static_cast<int64_t>(NumberOf(number))); });
+  if (numbers.size() == 3) info->wall_clock = std::move(numbers);
+}
+
 void ReadFailure(json::value value, WindowInfo* info) {
   json::object object;
   std::string error, step;
@@ -134,6 +141,10 @@ void ReadMember(std::string_view key, json::value value, WindowInfo* info, std::
     info->process = static_cast<int64_t>(NumberOf(value));
   } else if (key == "process_name") {
     info->process_name = TextOf(value);
+  } else if (key == "boot") {
+    info->boot = TextOf(value);
+  } else if (key == "wall_clock") {
+    ReadWallClock(value, info);
   } else if (key == "parent_pid" || key == "parent_generation") {
     info->metadata.emplace_back(std::string(key), RawOf(value));
   } else if (key == "calibrations") {
@@ -191,6 +202,24 @@ std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> bytes) {
   if (!whole) return std::nullopt;
   info.options_json = "{" + options + "}";
   return info;
+}
+
+void AddMachine(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
+  std::string readings;
+  for (const WindowInfo& window : windows) {
+    if (window.boot.empty() || window.boot != windows.front().boot || window.wall_clock.empty()) return;
+    readings += readings.empty() ? "[" : ",[";
+    for (const int64_t ns : window.wall_clock) {
+      if (readings.back() != '[') readings += ',';
+      AppendInt(&readings, ns);
+    }
+    readings += ']';
+  }
+  if (windows.empty()) return;
+  std::string boot;
+  AppendJsonString(&boot, windows.front().boot);
+  builder->AddMetadata(kBootKey, boot);
+  builder->AddMetadata(kWallClockKey, "[" + readings + "]");
 }
 
 }  // namespace opscope

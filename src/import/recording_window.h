@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "opscope/record.h"
+#include "trace/builder.h"
 
 namespace opscope {
 
@@ -29,10 +30,12 @@ struct WindowInfo {
   uint64_t window = 0;  // generation
   int64_t process = 0;
   std::string process_name;
-  bool keeps_newest = false;      // leading chunks are missing by policy
-  bool is_live = false;           // written while recording: no threads, and more is to come
-  Calibration rate;               // of a live one: ticks and the nanoseconds that they took
-  std::string record_to_failure;  // what a file that is recorded to could not do; empty: nothing
+  std::string boot;                 // of the machine, as a hash
+  std::vector<int64_t> wall_clock;  // monotonic, unix, within; empty: not told
+  bool keeps_newest = false;        // leading chunks are missing by policy
+  bool is_live = false;             // written while recording: no threads, and more is to come
+  Calibration rate;                 // of a live one: ticks and the nanoseconds that they took
+  std::string record_to_failure;    // what a file that is recorded to could not do; empty: nothing
   std::vector<Calibration> calibrations;
   std::vector<WindowThread> threads;
   std::string options_json = "{}";                            // members that are not read here, as they are
@@ -41,5 +44,8 @@ struct WindowInfo {
 
 // nullopt: not a JSON object. Members that are absent or of another type keep their defaults.
 [[nodiscard]] std::optional<WindowInfo> ParseWindowInfo(std::span<const std::byte> json);
+
+// What the windows say of their machine and its wall clock, as metadata (base/metadata_keys.h).
+void AddMachine(const std::vector<WindowInfo>& windows, TraceBuilder* builder);
 
 }  // namespace opscope

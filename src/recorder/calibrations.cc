@@ -6,7 +6,7 @@
 namespace opscope {
 
 Calibration AddCalibration(Window* window) {
-  const Calibration now = Calibrate(window->wall_offset_ns);
+  const Calibration now = Calibrate(window->wall_clock.offset_ns());
   std::lock_guard<std::mutex> lock(window->mutex);
   window->calibrated_at_ns = CoarseMonotonicNs();
   if (window->calibrations.empty() || window->calibrations.back().ticks < now.ticks) {

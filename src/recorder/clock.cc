@@ -18,6 +18,8 @@
 namespace opscope {
 namespace {
 
+constexpr int kReadings = 5;  // one of them was not interrupted
+
 int64_t ReadNs(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
@@ -56,17 +58,22 @@ bool TscIsTrustworthy() {
 #endif
 }
 
-int64_t WallOffsetNs() {
-  const int64_t before = ReadNs(CLOCK_MONOTONIC);
-  const int64_t wall = ReadNs(CLOCK_REALTIME);
-  const int64_t after = ReadNs(CLOCK_MONOTONIC);
-  return wall - (before + (after - before) / 2);
+WallReading ReadWallClock() {
+  WallReading best{.within_ns = INT64_MAX};
+  for (int i = 0; i < kReadings; ++i) {
+    const int64_t before = ReadNs(CLOCK_MONOTONIC);
+    const int64_t wall = ReadNs(CLOCK_REALTIME);
+    const int64_t after = ReadNs(CLOCK_MONOTONIC);
+    const int64_t within = (after - before) / 2 + 1;
+    if (within < best.within_ns) best = {before + (after - before) / 2, wall, within};
+  }
+  return best;
 }
 
 Calibration Calibrate(int64_t wall_offset_ns) {
   Calibration best;
   uint64_t best_gap = ~uint64_t{0};
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < kReadings; ++i) {
     const uint64_t before = ReadTicks();
     const int64_t now = ReadNs(CLOCK_MONOTONIC);
     const uint64_t after = ReadTicks();

@@ -13,9 +13,17 @@ namespace opscope {
 // True where the TSC runs at one rate on all cores and the system itself trusts it.
 bool TscIsTrustworthy();
 
-// CLOCK_REALTIME minus CLOCK_MONOTONIC now. A window keeps the one it opened with, so that a step of
-// the wall clock (NTP, an administrator) does not bend the times inside it.
-int64_t WallOffsetNs();
+// CLOCK_MONOTONIC and CLOCK_REALTIME read together.
+struct WallReading {
+  int64_t monotonic_ns = 0;
+  int64_t unix_ns = 0;
+  int64_t within_ns = 0;  // how far apart the two may have been read
+  int64_t offset_ns() const { return unix_ns - monotonic_ns; }
+};
+
+// Of several readings the one that took least. A window keeps the one it opened with, so that a step of the wall
+// clock (NTP, an administrator) does not bend the times inside it.
+WallReading ReadWallClock();
 
 // Ticks and time read together; of several tries the one that took least.
 Calibration Calibrate(int64_t wall_offset_ns);

@@ -23,6 +23,7 @@
 #include <mutex>
 
 #include "opscope/recorder.h"
+#include "recorder/clock.h"
 #include "recorder/growing_array.h"
 #include "recorder/name_table.h"
 #include "recorder/recording_file.h"
@@ -101,7 +102,8 @@ struct Window {
   uint64_t (*thread_number)() = nullptr;
   uint32_t slot = 0;
   uint64_t generation = 0;
-  int64_t wall_offset_ns = 0;
+  WallReading wall_clock;  // constant, as boot is
+  uint64_t boot = 0;       // BootHash()
   std::atomic<uint64_t> bytes{0};
   std::atomic<bool> closed{false};    // written under EdgeMutex(slot)
   bool detached = false;              // of the process that this one was forked from

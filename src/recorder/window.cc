@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "recorder/boot.h"
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
@@ -175,7 +176,8 @@ Window* opscope_window_open(const WindowOptions* options, const char** error) {
   window->native_threads = options->native_threads;
   window->max_bytes = options->max_bytes;
   window->thread_number = options->thread_number;
-  window->wall_offset_ns = opscope::WallOffsetNs();
+  window->wall_clock = opscope::ReadWallClock();
+  window->boot = opscope::BootHash();
   opscope::AddCalibration(window);
   opscope::ReadProcessName(window);
   if (!opscope::AddMembers(&window->metadata, options->metadata_json) || window->calibrations.empty()) {

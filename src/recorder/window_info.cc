@@ -43,6 +43,22 @@ void AppendThread(std::string* out, const ThreadFigures& thread) {
   out->push_back('}');
 }
 
+// Where and by which clock: members for those who put several recordings side by side.
+void AppendMachine(std::string* out, const Window& window) {
+  if (window.boot != 0) {
+    out->append(",\"boot\":\"");
+    AppendHex(out, window.boot);
+    out->push_back('"');
+  }
+  out->append(",\"wall_clock\":[");
+  AppendInt(out, window.wall_clock.monotonic_ns);
+  out->push_back(',');
+  AppendInt(out, window.wall_clock.unix_ns);
+  out->push_back(',');
+  AppendInt(out, window.wall_clock.within_ns);
+  out->push_back(']');
+}
+
 void AppendCalibrations(std::string* out, const GrowingArray<Calibration>& calibrations) {
   out->append(",\"calibrations\":[");
   for (size_t i = 0; i < calibrations.size(); ++i) {
@@ -98,6 +114,7 @@ std::string BeginInfo(const Window& window) {
   AppendMember(&out, "at_cap", window.at_cap == AtCap::kStop ? "stop" : "keep_newest");
   AppendMember(&out, "broken_invariants", registry.broken_invariants.load(std::memory_order_relaxed));
   if (window.detached) out.append(",\"detached\":true");
+  AppendMachine(&out, window);
   AppendOwnCosts(&out, window);
   AppendCalibrations(&out, window.calibrations);
   return out;

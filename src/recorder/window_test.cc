@@ -1,12 +1,16 @@
 // Windows: who sees what, edges, ends that come too late, memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "opscope/scope.h"
@@ -176,6 +180,45 @@ TEST(Window, InformationHoldsMetadataAndThreadNames) {
   EXPECT_EQ(NumberAfter(decoded.info, "max_bytes"), 12345678u);
   EXPECT_EQ(NumberAfter(decoded.info, "pid"), static_cast<uint64_t>(getpid()));
   EXPECT_NE(decoded.info.find("\"process_name\":\"recorder_tests\""), std::string::npos) << decoded.info;
+}
+
+// CLOCK_REALTIME - CLOCK_MONOTONIC lies between two bounds that no interruption of this test can break.
+std::pair<int64_t, int64_t> BoundsOfWallOffset() {
+  const auto read = [](clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  };
+  const int64_t before = read(CLOCK_MONOTONIC), wall = read(CLOCK_REALTIME), after = read(CLOCK_MONOTONIC);
+  return {wall - after, wall - before};
+}
+
+TEST(Window, InformationSaysTheBootAndHowTheWallClockStood) {
+  std::string boots[2];
+  for (std::string& boot : boots) {
+    OwnedWindow window = OpenTestWindow();
+    const std::string info = CloseAndDecode(window.get()).info;
+    const size_t at = info.find("\"boot\":\"");
+    if (at != std::string::npos) boot = info.substr(at + 8, info.find('"', at + 8) - at - 8);
+    int64_t monotonic = 0, wall = 0, within = 0;
+    const size_t clock = info.find("\"wall_clock\":[");
+    ASSERT_NE(clock, std::string::npos) << info;
+    ASSERT_EQ(std::sscanf(info.c_str() + clock, "\"wall_clock\":[%" SCNd64 ",%" SCNd64 ",%" SCNd64 "]", &monotonic,
+                          &wall, &within),
+              3);
+    EXPECT_GT(within, 0);
+    const auto [least, most] = BoundsOfWallOffset();
+    EXPECT_GE(wall - monotonic, least - within);
+    EXPECT_LE(wall - monotonic, most + within);
+  }
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  if (!(file >> id)) GTEST_SKIP() << "this system has no boot id";
+  EXPECT_EQ(boots[0], boots[1]);
+  EXPECT_LE(boots[0].size(), 16u);
+  EXPECT_GT(boots[0].size(), 8u);
+  std::erase(id, '-');
+  EXPECT_EQ(id.find(boots[0]), std::string::npos) << "a hash, not the id";
 }
 
 TEST(Window, ReadingTwiceKeepsTheFirstText) {
