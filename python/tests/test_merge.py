@@ -12,7 +12,9 @@ from conftest import chrome_json, complete_event
 import opscope
 
 JOB = """
+import json
 import sys
+import time
 import torch
 import torch.distributed as dist
 from torch.multiprocessing import start_processes
@@ -22,12 +24,21 @@ def run(rank, folder, module):
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2)
     profile = getattr(__import__(module, fromlist=["profile"]), "profile")
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(20, 20))
+    marks = []
     with profile() as prof:
         for step in range(20):
+            before = time.time_ns()
+            with torch.profiler.record_function(f"mark {step}"):
+                pass
+            marks.append((before, time.time_ns()))
             model(torch.randn(5, 20)).sum().backward()
             dist.all_reduce(torch.ones(100 + step))
             dist.barrier()
     prof.export_chrome_trace(f"{folder}/{module}-{rank}.json")
+    if module == "opscope.torch":
+        prof.save(f"{folder}/{module}-{rank}.opscope")
+    with open(f"{folder}/{module}-{rank}.marks", "w") as file:
+        json.dump(marks, file)
     dist.destroy_process_group()
 
 if __name__ == "__main__":
@@ -56,9 +67,6 @@ def test_ranks_of_a_real_job_become_one_trace(job: Path, module):
     merge = trace.info["merge"]
     assert merge["world_size"] == 2
     assert [entry["rank"] for entry in merge["inputs"]] == [0, 1]
-    # One machine, so one clock: what the collectives say can only be noise.
-    assert all(abs(entry["offset_ns"]) < 1_000_000_000 for entry in merge["inputs"])
-    assert {entry["clock"] for entry in merge["inputs"]} <= {"reference", "collectives", "wall_clock"}
     ranks = dict(zip(trace.processes.pid, trace.processes.rank, strict=True))
     for part, rank in zip(parts, (0, 1), strict=True):
         assert list(part.processes.rank) == [rank] * len(part.processes)
@@ -66,6 +74,34 @@ def test_ranks_of_a_real_job_become_one_trace(job: Path, module):
             pid for pid, text in zip(part.processes.pid, part.processes.pid_text, strict=True) if text == 0xFFFFFFFF
         }
         assert all(ranks[pid] == rank for pid in pids if list(parts[1 - rank].processes.pid).count(pid) == 0)
+
+
+@pytest.mark.parametrize(
+    ("files", "within_ns"),
+    # torch converts its own ticks, opscope measures what it says.
+    [("torch.profiler-{}.json", 100_000), ("opscope.torch-{}.json", 10_000), ("opscope.torch-{}.opscope", 10_000)],
+)
+def test_ranks_of_one_machine_keep_their_one_clock(job: Path, files, within_ns):
+    trace = opscope.merge([job / files.format(rank) for rank in (0, 1)])
+    reference, other = sorted(trace.info["merge"]["inputs"], key=lambda entry: entry["clock"] != "reference")
+    assert (reference["clock"], other["clock"]) == ("reference", "wall_clock")
+    assert (other["offset_ns"], other["drift_ppb"]) == (0, 0)
+    assert ("wall_bound_ns" in other) == files.endswith(".opscope")
+    assert other.get("wall_bound_ns", 0) < within_ns
+    # Each mark lies where its process read the clock, whatever the collectives say.
+    spans = trace.spans
+    rank_of_track = [trace.processes.rank[process] for process in trace.tracks.process]
+    module = files.split("-")[0]
+    for rank in (0, 1):
+        marks = json.loads((job / f"{module}-{rank}.marks").read_text())
+        begins = {
+            name: trace.info["epoch_ns"] + int(start)
+            for name, start, track in zip(spans.text("name"), spans.start, spans.track, strict=True)
+            if name.startswith("mark ") and rank_of_track[track] == rank
+        }
+        assert len(begins) == len(marks)
+        for step, (before, after) in enumerate(marks):
+            assert before - within_ns <= begins[f"mark {step}"] <= after + within_ns
 
 
 def test_a_merged_file_still_knows_its_ranks(job: Path, tmp_path):

@@ -1,17 +1,25 @@
-// From the reference outward: a member that shares no group with the reference is aligned with one that is aligned.
+// Members are first grouped by the wall clock that they share, which collectives only check. Then from the reference
+// outward, a group at a time: one that shares no collective with the reference is aligned with one that is aligned.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/alignment.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "merge/sequence_match.h"
 
 namespace opscope {
 namespace {
 
 constexpr int64_t kMinToleranceNs = 50'000;
+// What one machine's collectives may be off in earnest: times of its devices come through their drivers.
+constexpr int64_t kSameClockNs = 100'000;
+// Fewer leave no residual that tells of the noise.
+constexpr size_t kMinPairsToContradict = 8;
 
 size_t PointCount(const ClockMember& member) {
   size_t count = 0;
@@ -42,7 +50,34 @@ const char* DoubtOf(MatchOutcome outcome) {
   }
 }
 
-void CountMissed(const SyncPoints& reference, const ClockMember& member, MemberClock* clock) {
+// Two members by their collectives.
+struct Comparison {
+  MatchOutcome outcome = MatchOutcome::kNothingShared;
+  ClockFit fit;  // kMatched, as everything that follows
+  std::vector<ClockPair> pairs;
+  uint64_t before = 0;
+  uint64_t after = 0;
+};
+
+Comparison Compare(const SyncPoints& reference, const SyncPoints& own, std::optional<int64_t> max_difference_ns) {
+  SequenceMatch match = MatchSequences(reference, own, max_difference_ns);
+  Comparison comparison;
+  comparison.outcome = match.outcome;
+  comparison.before = match.before, comparison.after = match.after;
+  if (match.outcome != MatchOutcome::kMatched) return comparison;
+  comparison.fit = FitClock(match.pairs);
+  const int64_t tolerance = std::max(8 * comparison.fit.residual_p50_ns, kMinToleranceNs);
+  comparison.pairs = PairsNear(reference, own, comparison.fit.map, tolerance);
+  if (2 * comparison.pairs.size() >= match.pairs.size()) {
+    comparison.fit = FitClock(comparison.pairs);
+  } else {
+    comparison.pairs = std::move(match.pairs);
+  }
+  return comparison;
+}
+
+// A point that one rank saw late may seem to lie beyond the end of another; the counts of the match know better.
+void CountMissed(const SyncPoints& reference, const ClockMember& member, const Comparison& match, MemberClock* clock) {
   const int64_t first = clock->map.ToReference(member.first_ns), last = clock->map.ToReference(member.last_ns);
   for (const auto& [group, points] : reference) {
     if (!member.points.contains(group)) continue;
@@ -51,70 +86,186 @@ void CountMissed(const SyncPoints& reference, const ClockMember& member, MemberC
       clock->missed_after += point.time_ns > last;
     }
   }
-}
-
-// True when it worked; otherwise `clock` says what is against it.
-bool AlignWith(const SyncPoints& reference, bool clocks_compare, const ClockMember& member, int64_t max_difference_ns,
-               MemberClock* clock) {
-  const SequenceMatch match = MatchSequences(reference, member.points,
-                                             clocks_compare ? std::optional<int64_t>(max_difference_ns) : std::nullopt);
-  if (match.outcome != MatchOutcome::kMatched) {
-    if (match.outcome == MatchOutcome::kNothingShared) return false;
-    clock->doubt = DoubtOf(match.outcome);
-    clock->is_stranger = match.outcome != MatchOutcome::kDoesNotFit;
-    return false;
-  }
-  ClockFit fit = FitClock(match.pairs);
-  const int64_t tolerance = std::max(8 * fit.residual_p50_ns, kMinToleranceNs);
-  std::vector<ClockPair> pairs = PairsNear(reference, member.points, fit.map, tolerance);
-  if (2 * pairs.size() >= match.pairs.size()) {
-    fit = FitClock(pairs);
-  } else {
-    pairs = match.pairs;
-  }
-  *clock = {};
-  clock->source = ClockSource::kCollectives;
-  clock->map = fit.map;
-  clock->sync_points = pairs.size();
-  clock->residual_p50_ns = fit.residual_p50_ns;
-  clock->residual_p99_ns = fit.residual_p99_ns;
-  CountMissed(reference, member, clock);
-  // A point that one rank saw late may seem to lie beyond the end of another; the counts know better.
   clock->missed_before = std::min(clock->missed_before, match.before);
   clock->missed_after = std::min(clock->missed_after, match.after);
-  return true;
 }
+
+int64_t Moved(const ClockMap& map, int64_t time_ns) {
+  return map.ToReference(time_ns) - time_ns;
+}
+
+// Where it is measured: beyond the pairs a drift that is noise grows to anything.
+int64_t MostMoved(const Comparison& match) {
+  int64_t most = 0;
+  for (const ClockPair& pair : match.pairs)
+    most = std::max<int64_t>(most, std::llabs(Moved(match.fit.map, pair.own)));
+  return most;
+}
+
+std::string Micros(int64_t ns) {
+  std::string text;
+  AppendMicros(&text, ns);
+  return text + " us";
+}
+
+// How far the collectives are apart by the wall clock.
+void SetWallResiduals(const std::vector<ClockPair>& pairs, MemberClock* clock) {
+  std::vector<int64_t> distances;
+  for (const ClockPair& pair : pairs)
+    distances.push_back(std::llabs(pair.reference - pair.own));
+  std::sort(distances.begin(), distances.end());
+  clock->sync_points = pairs.size();
+  clock->residual_p50_ns = distances[(distances.size() - 1) / 2];
+  clock->residual_p99_ns = distances[(distances.size() - 1) * 99 / 100];
+}
+
+class Aligner {
+ public:
+  Aligner(std::span<const ClockMember> members, int64_t max_difference_ns)
+      : members_(members), max_difference_ns_(max_difference_ns) {
+    alignment_.clocks.resize(members.size());
+  }
+
+  Alignment Run() {
+    MakeGroups();
+    alignment_.reference = groups_.front().front();
+    const ClockMember& reference = members_[alignment_.reference];
+    Settle(groups_.front(), ClockSource::kWallClock, {});
+    alignment_.clocks[alignment_.reference].source = ClockSource::kReference;
+    for (size_t next = 0; next < aligned_.size(); ++next)  // grows; each is tried as a partner once
+      AlignOthersWith(aligned_[next]);
+    for (size_t i = 0; i < members_.size(); ++i) {
+      MemberClock& clock = alignment_.clocks[i];
+      if (clock.source == ClockSource::kNone && members_[i].has_wall_clock && reference.has_wall_clock)
+        clock.source = ClockSource::kWallClock;
+    }
+    return std::move(alignment_);
+  }
+
+ private:
+  // The member of most sync points leads its group, and that of the first group all of them.
+  void MakeGroups() {
+    std::vector<size_t> order(members_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto worth = [&](size_t i) { return std::pair(PointCount(members_[i]), members_[i].has_wall_clock); };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return worth(a) > worth(b); });
+    for (const size_t i : order) {
+      const auto shares = [&](const std::vector<size_t>& group) { return SharesClock(group.front(), i); };
+      const auto group = std::find_if(groups_.begin(), groups_.end(), shares);
+      if (group == groups_.end()) {
+        groups_.push_back({i});
+      } else {
+        group->push_back(i);
+      }
+    }
+  }
+
+  bool SharesClock(size_t leader, size_t i) {
+    const ClockMember &first = members_[leader], &member = members_[i];
+    if (!first.has_wall_clock || !member.has_wall_clock) return false;
+    const std::optional<WallBound> bound = BoundBetween(first.machine, member.machine, max_difference_ns_);
+    if (!bound) return false;
+    const Comparison match = Compare(first.points, member.points, max_difference_ns_);
+    if (match.outcome == MatchOutcome::kOtherTime || match.outcome == MatchOutcome::kContradicts) return false;
+    const bool was_set = bound->is_measured && bound->bound_ns > kSameClockNs;
+    if (was_set && match.outcome == MatchOutcome::kNothingShared) return false;
+    MemberClock clock;
+    if (bound->is_measured) clock.wall_bound_ns = bound->bound_ns;
+    clock.doubt = DoubtOf(match.outcome);
+    if (was_set) clock.contradiction = "set between recordings, by up to " + Micros(bound->bound_ns);
+    bool shares = true;
+    if (match.outcome == MatchOutcome::kMatched) {
+      shares = HoldsAgainst(match, *bound, &clock.contradiction);
+      CountMissed(first.points, member, match, &clock);
+      SetWallResiduals(match.pairs, &clock);
+      clock.refused = {Moved(match.fit.map, member.first_ns), match.fit.map.drift, match.fit.residual_p99_ns};
+    }
+    if (shares) {
+      alignment_.clocks[i] = std::move(clock);
+    } else {
+      alignment_.clocks[i].contradiction = std::move(clock.contradiction);
+    }
+    return shares;
+  }
+
+  // Whether the wall clock stands against the collectives, and what they say.
+  static bool HoldsAgainst(const Comparison& match, const WallBound& bound, std::string* contradiction) {
+    const int64_t beyond_noise = MostMoved(match) - match.fit.residual_p99_ns;
+    if (match.pairs.size() < kMinPairsToContradict || beyond_noise <= kSameClockNs) return true;
+    const bool can_be = !bound.is_measured || beyond_noise <= bound.bound_ns;
+    const bool holds = !can_be || match.fit.residual_p99_ns >= bound.bound_ns;
+    *contradiction = "collectives are " + Micros(MostMoved(match)) + " off; " +
+                     (holds ? "the wall clock stands" : "it was set, or is another's");
+    return holds;
+  }
+
+  void Settle(const std::vector<size_t>& group, ClockSource source, const ClockMap& map) {
+    for (const size_t i : group) {
+      alignment_.clocks[i].source = source;
+      alignment_.clocks[i].map = map;
+      if (!alignment_.clocks[i].is_stranger) aligned_.push_back(i);
+    }
+  }
+
+  void AlignOthersWith(size_t partner) {
+    const SyncPoints points = Mapped(members_[partner].points, alignment_.clocks[partner].map);
+    for (const std::vector<size_t>& group : groups_) {
+      if (alignment_.clocks[group.front()].source != ClockSource::kNone) continue;
+      std::vector<Comparison> matches;
+      for (const size_t i : group)
+        matches.push_back(CompareWith(partner, points, i));
+      MoveTogether(group, points, matches);
+    }
+  }
+
+  // Not kMatched: what is against it is noted.
+  Comparison CompareWith(size_t partner, const SyncPoints& points, size_t i) {
+    const ClockMember &reference = members_[partner], &member = members_[i];
+    MemberClock& clock = alignment_.clocks[i];
+    if (clock.is_stranger) return {};
+    const bool clocks_compare = reference.has_wall_clock && member.has_wall_clock;
+    Comparison match =
+        Compare(points, member.points, clocks_compare ? std::optional<int64_t>(max_difference_ns_) : std::nullopt);
+    if (match.outcome != MatchOutcome::kMatched && match.outcome != MatchOutcome::kNothingShared) {
+      clock.doubt = DoubtOf(match.outcome);
+      clock.is_stranger = match.outcome != MatchOutcome::kDoesNotFit;
+    }
+    return match;
+  }
+
+  // All of a group by the fit of the one that has most to go by.
+  void MoveTogether(const std::vector<size_t>& group, const SyncPoints& points,
+                    const std::vector<Comparison>& matches) {
+    const Comparison& best = *std::max_element(matches.begin(), matches.end(), HasLess);
+    if (best.outcome != MatchOutcome::kMatched) return;
+    Settle(group, ClockSource::kCollectives, best.fit.map);
+    for (size_t k = 0; k < group.size(); ++k) {
+      MemberClock& clock = alignment_.clocks[group[k]];
+      if (!clock.is_stranger) clock.doubt.clear();
+      clock.sync_points = best.pairs.size();
+      clock.residual_p50_ns = best.fit.residual_p50_ns;
+      clock.residual_p99_ns = best.fit.residual_p99_ns;
+      clock.missed_before = clock.missed_after = 0;
+      if (matches[k].outcome == MatchOutcome::kMatched) CountMissed(points, members_[group[k]], matches[k], &clock);
+    }
+  }
+
+  static bool HasLess(const Comparison& a, const Comparison& b) {
+    if (a.pairs.size() != b.pairs.size()) return a.pairs.size() < b.pairs.size();
+    return a.fit.residual_p50_ns > b.fit.residual_p50_ns;
+  }
+
+  std::span<const ClockMember> members_;
+  int64_t max_difference_ns_;
+  std::vector<std::vector<size_t>> groups_;  // of members that share a clock; the leader first
+  std::vector<size_t> aligned_;
+  Alignment alignment_;
+};
 
 }  // namespace
 
 Alignment AlignClocks(std::span<const ClockMember> members, int64_t max_difference_ns) {
-  Alignment alignment;
-  alignment.clocks.resize(members.size());
-  const auto worth = [&](size_t i) { return std::pair(PointCount(members[i]), members[i].has_wall_clock); };
-  for (size_t i = 1; i < members.size(); ++i) {
-    if (worth(i) > worth(alignment.reference)) alignment.reference = i;
-  }
-  const ClockMember& reference = members[alignment.reference];
-  alignment.clocks[alignment.reference].source = ClockSource::kReference;
-
-  std::vector<size_t> aligned = {alignment.reference};  // grows; each is tried as a partner once
-  for (size_t next = 0; next < aligned.size(); ++next) {
-    const ClockMember& partner = members[aligned[next]];
-    const SyncPoints points = Mapped(partner.points, alignment.clocks[aligned[next]].map);
-    for (size_t i = 0; i < members.size(); ++i) {
-      MemberClock& clock = alignment.clocks[i];
-      if (clock.source != ClockSource::kNone || clock.is_stranger) continue;
-      const bool clocks_compare = partner.has_wall_clock && members[i].has_wall_clock;
-      if (!AlignWith(points, clocks_compare, members[i], max_difference_ns, &clock)) continue;
-      aligned.push_back(i);
-    }
-  }
-  for (size_t i = 0; i < members.size(); ++i) {
-    MemberClock& clock = alignment.clocks[i];
-    if (clock.source == ClockSource::kNone && members[i].has_wall_clock && reference.has_wall_clock)
-      clock.source = ClockSource::kWallClock;
-  }
-  return alignment;
+  return Aligner(members, max_difference_ns).Run();
 }
 
 }  // namespace opscope

@@ -1,15 +1,17 @@
-// The clock of each member of a job in terms of one of them.
+// The clock of each member of a job in terms of one of them. Members of one machine and boot have one clock.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "merge/clock_fit.h"
+#include "merge/machine.h"
 #include "merge/sync_points.h"
 #include "opscope/merge.h"
 
@@ -21,6 +23,7 @@ struct ClockMember {
   int64_t first_ns = 0;
   int64_t last_ns = 0;
   bool has_wall_clock = false;
+  Machine machine;
 };
 
 struct MemberClock {
@@ -29,8 +32,11 @@ struct MemberClock {
   uint64_t sync_points = 0;
   int64_t residual_p50_ns = 0;
   int64_t residual_p99_ns = 0;
-  std::string doubt;         // why it is not kCollectives though there are collectives; empty: nothing to say
-  bool is_stranger = false;  // `doubt` says that it is of another job
+  std::string doubt;          // why it is not kCollectives though there are collectives; empty: nothing to say
+  bool is_stranger = false;   // `doubt` says that it is of another job
+  std::string contradiction;  // what speaks against the wall clock that its machine shares; empty: nothing
+  int64_t wall_bound_ns = -1;
+  std::optional<RefusedFit> refused;
   // Sync points of the reference (of the groups it has) before its first event and after its last.
   uint64_t missed_before = 0;
   uint64_t missed_after = 0;

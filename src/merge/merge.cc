@@ -25,11 +25,13 @@ struct Members {
   std::vector<size_t> of_input;  // SIZE_MAX: left out
 };
 
-void AddTo(ClockMember* member, const InputFacts& facts, const SyncPoints& points, int64_t epoch_ns) {
+void AddTo(ClockMember* member, const InputFacts& facts, const SyncPoints& points, const Machine& machine,
+           int64_t epoch_ns) {
   const bool is_new = member->points.empty() && member->first_ns == 0 && member->last_ns == 0;
   member->first_ns = is_new ? facts.first_ns : std::min(member->first_ns, facts.first_ns);
   member->last_ns = is_new ? facts.last_ns : std::max(member->last_ns, facts.last_ns);
   member->has_wall_clock = facts.has_wall_clock;
+  member->machine = is_new ? machine : Common(member->machine, machine);
   for (const auto& [group, list] : points) {
     std::vector<SyncPoint>& all = member->points[group];
     for (SyncPoint point : list) {
@@ -51,7 +53,8 @@ Members FindMembers(const std::vector<MergeInput>& inputs, const std::vector<Inp
     if (member == members.clocks.size()) members.clocks.emplace_back();
     members.of_input.back() = member;
     const Trace& trace = inputs[i].trace;
-    AddTo(&members.clocks[member], facts[i], FindSyncPoints(trace, options.sync_names), trace.info().epoch_ns);
+    AddTo(&members.clocks[member], facts[i], FindSyncPoints(trace, options.sync_names), MachineOf(trace),
+          trace.info().epoch_ns);
   }
   for (ClockMember& member : members.clocks) {
     for (auto& [group, list] : member.points)
@@ -112,12 +115,15 @@ class Merger {
         input.sync_points = clock.sync_points;
         input.residual_p50_ns = clock.residual_p50_ns;
         input.residual_p99_ns = clock.residual_p99_ns;
+        input.wall_bound_ns = clock.wall_bound_ns;
+        input.refused_fit = clock.refused;
         if (clock.is_stranger) facts_[i].left_out = clock.doubt, facts_[i].left_out_problem = "other_job";
         input.left_out = facts_[i].left_out;
         doubts_.push_back(clock.is_stranger ? "" : clock.doubt);
+        contradictions_.push_back(clock.contradiction);
         late_.push_back(clock.missed_before), early_.push_back(clock.missed_after);
       } else {
-        doubts_.emplace_back(), late_.push_back(0), early_.push_back(0);
+        doubts_.emplace_back(), contradictions_.emplace_back(), late_.push_back(0), early_.push_back(0);
       }
       merged_.inputs.push_back(std::move(input));
     }
@@ -178,6 +184,7 @@ class Merger {
       }
       if (late_[i] > 0) add("rank_starts_late", input.name + ": " + std::to_string(late_[i]) + " collectives before");
       if (early_[i] > 0) add("rank_ends_early", input.name + ": " + std::to_string(early_[i]) + " collectives after");
+      if (!contradictions_[i].empty()) add("wall_clock_in_doubt", input.name + ": " + contradictions_[i]);
       if (!doubts_[i].empty()) add("clock_not_aligned", input.name + ": " + doubts_[i]);
       if (doubts_[i].empty() && input.clock == ClockSource::kNone)
         add("clock_not_aligned", input.name + ": no wall clock");
@@ -193,7 +200,7 @@ class Merger {
   std::vector<MergeInput> inputs_;
   const MergeOptions& options_;
   std::vector<InputFacts> facts_;  // in canonical order, as everything that follows
-  std::vector<std::string> doubts_;
+  std::vector<std::string> doubts_, contradictions_;
   std::vector<uint64_t> late_, early_;
   std::vector<InputMetadata> inputs_metadata_;
   TraceBuilder builder_;

@@ -60,6 +60,15 @@ std::string MergedInputJson(const MergedInput& input) {
   object.Uint("sync_points", input.sync_points);
   object.Int("residual_p50_ns", input.residual_p50_ns);
   object.Int("residual_p99_ns", input.residual_p99_ns);
+  if (input.wall_bound_ns >= 0) object.Int("wall_bound_ns", input.wall_bound_ns);
+  if (input.refused_fit) {
+    object.Key("refused_fit");
+    JsonObject fit(&out);
+    fit.Int("offset_ns", input.refused_fit->offset_ns);
+    fit.Int("drift_ppb", std::llround(input.refused_fit->drift * 1e9));
+    fit.Int("residual_p99_ns", input.refused_fit->residual_p99_ns);
+    fit.Close();
+  }
   object.Key("processes");
   AppendProcesses(input.processes, &out);
   object.Close();

@@ -30,6 +30,9 @@ struct JobShape {
   double max_drift = 50e-6;
   bool has_wall_clock = true;
   bool says_rank = true;
+  uint32_t ranks_per_machine = 0;  // their clocks are one; 0: nothing is told of machines
+  bool says_boot = true;           // of the machine; otherwise the host's name
+  double bias_ns = 0;              // how much later each rank sees the ends than the one before it
 };
 
 // Every step has a marker whose times are read without noise, and two all-reduces that end everywhere at once, but
@@ -39,8 +42,13 @@ class SyntheticJob {
   static constexpr int64_t kEpochNs = 1'790'000'000'000'000'000;
 
   SyntheticJob(uint64_t seed, const JobShape& shape) : random_(seed), shape_(shape) {
-    for (uint32_t rank = 0; rank < shape.ranks; ++rank)
-      clocks_.push_back({Uniform(-1, 1) * shape.max_offset_ns, Uniform(-1, 1) * shape.max_drift});
+    for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
+      const bool is_another = shape.ranks_per_machine == 0 || rank % shape.ranks_per_machine == 0;
+      const RankClock before = is_another ? RankClock{} : clocks_.back();
+      clocks_.push_back(is_another ? RankClock{Uniform(-1, 1) * shape.max_offset_ns, Uniform(-1, 1) * shape.max_drift}
+                                   : before);
+    }
+    set_ns_.resize(shape.ranks);
     double now = 0;
     for (int step = 0; step < shape.steps; ++step) {
       const double length = shape.step_ns * Uniform(0.8, 1.2);
@@ -69,6 +77,7 @@ class SyntheticJob {
     const StringId kernel = builder.Intern("kernel");
     const StringId groups[2] = {Group(builder, 1024), Group(builder, 4096)};
     const RankClock& clock = clocks_[static_cast<size_t>(rank)];
+    if (shape_.ranks_per_machine > 0) AddMachine(rank, &builder);
     for (int step = first; step < last; ++step) {
       const int64_t start = clock.Read(step_start(step));
       builder.AddSpan({.start = {start},
@@ -79,7 +88,8 @@ class SyntheticJob {
                        .sequence = step,
                        .correlation = static_cast<uint32_t>(step) + 1});
       for (int i = 0; i < 2; ++i) {
-        double end = collective_end_[static_cast<size_t>(2 * step + i)] + Uniform(-1, 1) * shape_.noise_ns;
+        double end = collective_end_[static_cast<size_t>(2 * step + i)] + Uniform(-1, 1) * shape_.noise_ns +
+                     rank * shape_.bias_ns;
         if (Uniform(0, 1) < 0.01) end += Uniform(1e6, 3e6);
         builder.AddSpan({.start = {clock.Read(end - 1e5)},
                          .duration = {clock.Read(end) - clock.Read(end - 1e5)},
@@ -101,7 +111,23 @@ class SyntheticJob {
     return inputs;
   }
 
+  // Before this rank was started, the wall clock of its machine was.
+  void SetClock(int32_t rank, int64_t ns) {
+    clocks_[static_cast<size_t>(rank)].offset_ns += static_cast<double>(ns);
+    set_ns_[static_cast<size_t>(rank)] = ns;
+  }
+
  private:
+  void AddMachine(int32_t rank, TraceBuilder* builder) const {
+    const std::string machine = std::to_string(static_cast<uint32_t>(rank) / shape_.ranks_per_machine);
+    if (!shape_.says_boot) return builder->AddMetadata("host_name", "\"node" + machine + "\"");
+    constexpr int64_t kUptimeNs = 86'400'000'000'000;
+    const int64_t set_ns = set_ns_[static_cast<size_t>(rank)];
+    builder->AddMetadata("opscope_boot", "\"b007" + machine + "\"");
+    builder->AddMetadata("opscope_wall_clock", "[[" + std::to_string(kUptimeNs + rank) + "," +
+                                                   std::to_string(kUptimeNs + rank + kEpochNs + set_ns) + ",50]]");
+  }
+
   double Uniform(double from, double to) { return std::uniform_real_distribution<double>(from, to)(random_); }
 
   StringId Group(TraceBuilder& builder, int elements) const {
@@ -112,6 +138,7 @@ class SyntheticJob {
   std::mt19937_64 random_;
   JobShape shape_;
   std::vector<RankClock> clocks_;
+  std::vector<int64_t> set_ns_;
   std::vector<double> step_start_, collective_end_;
 };
 

@@ -22,7 +22,7 @@ using Cells = std::vector<std::string>;
 Cells CellsOf(const MergedInput& input) {
   const std::string rank = input.rank < 0 ? "-" : std::to_string(input.rank) + (input.rank_is_from_name ? "*" : "");
   if (!input.left_out.empty()) return {rank, input.name, "-", "left out", "-", "-", "-", "-"};
-  const bool has_points = input.clock == ClockSource::kCollectives;
+  const bool has_points = input.sync_points > 0;
   std::string clock(ClockSourceName(input.clock));
   std::replace(clock.begin(), clock.end(), '_', ' ');
   return {rank,
@@ -33,6 +33,21 @@ Cells CellsOf(const MergedInput& input) {
           FixedText(input.drift * 1e6, 2) + " ppm",
           has_points ? std::to_string(input.sync_points) : "-",
           has_points ? HumanTime(input.residual_p99_ns) : "-"};
+}
+
+// What was not asked of the collectives, and why.
+std::string NoteOnSharedClocks(const Merged& merged) {
+  int64_t bound_ns = -1, residual_ns = 0;
+  std::string files;
+  for (const MergedInput& input : merged.inputs) {
+    if (!input.left_out.empty() || !input.refused_fit) continue;
+    bound_ns = std::max(bound_ns, input.wall_bound_ns);
+    residual_ns = std::max(residual_ns, input.refused_fit->residual_p99_ns);
+    files += (files.empty() ? "" : ", ") + Shown(input.name);
+  }
+  if (files.empty()) return {};
+  return "One machine has one wall clock" + (bound_ns < 0 ? "" : " (within " + HumanTime(bound_ns) + ")") +
+         "; a fit through collectives (residual up to " + HumanTime(residual_ns) + ") was not used: " + files + "\n";
 }
 
 }  // namespace
@@ -49,8 +64,10 @@ std::string FormatMerge(const Merged& merged, size_t width) {
       columns[i].cells.push_back(cells[i]);
     has_guess |= input.rank_is_from_name;
   }
-  const std::string table = LayOutTable(std::move(columns), width);
-  return has_guess ? table + "* from the name of the file\n" : table;
+  std::string text = LayOutTable(std::move(columns), width);
+  if (has_guess) text += "* from the name of the file
+";
+  return text + FoldLines(NoteOnSharedClocks(merged), width);
 }
 
 std::string MergeJson(const Merged& merged) {
@@ -93,6 +110,9 @@ std::string MergeCsv(const Merged& merged) {
   numbers("sync_points", [](const MergedInput& input) { return input.sync_points; });
   numbers("residual_p50_ns", [](const MergedInput& input) { return input.residual_p50_ns; });
   numbers("residual_p99_ns", [](const MergedInput& input) { return input.residual_p99_ns; });
+  numbers("wall_bound_ns", [](const MergedInput& input) { return input.wall_bound_ns; });
+  numbers("refused_residual_p99_ns",
+          [](const MergedInput& input) { return input.refused_fit ? input.refused_fit->residual_p99_ns : -1; });
   return rows.Csv(0);
 }
 

@@ -71,6 +71,7 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"rank_starts_late", ProblemSeverity::kInfo, "ranks began to record later than others"},
     {"rank_ends_early", ProblemSeverity::kInfo, "ranks ended to record before others"},
     {"clock_not_aligned", ProblemSeverity::kInfo, "times of files could not be compared through collectives"},
+    {"wall_clock_in_doubt", ProblemSeverity::kInfo, "the wall clock that files of one machine share is in doubt"},
     {"shared_ids", ProblemSeverity::kInfo, "ids of two files may be the same: they did not fit side by side"},
     {"over_memory_limit", ProblemSeverity::kDataLoss, "the memory limit was reached; everything before is kept"},
 };
