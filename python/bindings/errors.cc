@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 #include "bindings.h"
 
@@ -44,7 +43,10 @@ const char* CodeName(ErrorCode code) {
 
 void Raise(const Error& error, nb::handle path) {
   if (error.code == ErrorCode::kIo || error.code == ErrorCode::kNotFound) RaiseSystemRefusal(error, path);
-  if (error.code == ErrorCode::kOutOfMemory) throw std::bad_alloc();  // nanobind makes a MemoryError of it
+  if (error.code == ErrorCode::kOutOfMemory) {
+    PyErr_SetObject(PyExc_MemoryError, ToText(error.message).ptr());
+    throw nb::python_error();
+  }
   nb::object raised = nb::handle(error_class)(ToText(error.message));
   raised.attr("code") = CodeName(error.code);
   PyErr_SetObject(error_class, raised.ptr());

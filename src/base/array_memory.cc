@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kLarge = size_t{256} << 10;
 constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{1} << 21;
 
 bool IsLarge(size_t bytes) {
   return bytes >= kLarge;
@@ -48,6 +49,12 @@ void FreeArray(void* array, size_t bytes) {
   } else {
     std::free(array);
   }
+}
+
+// The whole mapping or nothing of it: what is advised in part is two mappings for the system, and mremap moves no two.
+void AdviseHugePages(void* array, size_t bytes) {
+  if (WholePages(bytes) < kHugePage) return;
+  madvise(array, WholePages(bytes), MADV_HUGEPAGE);  // advice: a refusal changes nothing
 }
 
 }  // namespace opscope

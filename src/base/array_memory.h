@@ -7,13 +7,19 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
+
+#include "base/memory_refused.h"
 
 namespace opscope {
 
 // As realloc, for an array that has `old_bytes` (nullptr and 0: none). nullptr: no memory, and the array is as it was.
 [[nodiscard]] void* ReallocateArray(void* array, size_t old_bytes, size_t new_bytes);
 void FreeArray(void* array, size_t bytes);
+
+// Filling fresh memory is bound by page faults, so an array that is asked for as a whole and filled is worth huge
+// pages. `bytes`: those that it has. What it grows by later is advised as well: one huge page at most is made resident
+// too early.
+void AdviseHugePages(void* array, size_t bytes);
 
 // An array without a type yet, for arrays that are rewritten one after the other: what one leaves takes the next.
 struct SpareArray {
@@ -25,10 +31,10 @@ struct SpareArray {
   SpareArray& operator=(const SpareArray&) = delete;
   ~SpareArray() { FreeArray(data, bytes); }
 
-  // Throws std::bad_alloc. What it held is lost.
+  // Throws MemoryRefused. What it held is lost.
   void Resize(size_t new_bytes) {
     void* resized = ReallocateArray(data, bytes, new_bytes);
-    if (resized == nullptr) throw std::bad_alloc();
+    if (resized == nullptr) throw MemoryRefused(new_bytes);
     data = resized;
     bytes = new_bytes;
   }

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <new>
+
+#include "base/memory_refused.h"
 
 namespace opscope {
 namespace {
@@ -62,13 +63,13 @@ void BlankMemory::Unmap::operator()(std::byte* memory) const {
 BlankMemory::Mapping BlankMemory::Map(size_t bytes) const {
   const int protection = byte_ == 0 ? PROT_READ : PROT_READ | PROT_WRITE;
   void* mapped = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  if (mapped == MAP_FAILED) throw MemoryRefused(bytes);
   auto* memory = static_cast<std::byte*>(mapped);
   Mapping mapping(memory, Unmap{bytes});
   if (byte_ == 0 || (byte_ == 0xff && CoverWithOnes(memory, bytes))) return mapping;
   // Memory of our own, whatever a failed cover left.
   if (mmap(mapped, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-    throw std::bad_alloc();
+    throw MemoryRefused(bytes);
   std::memset(mapped, byte_, bytes);
   return mapping;
 }

@@ -19,7 +19,7 @@ class BlankMemory {
  public:
   explicit BlankMemory(uint8_t byte) : byte_(byte) {}
 
-  // Stays valid as long as this object, also when more is asked for later. Throws std::bad_alloc.
+  // Stays valid as long as this object, also when more is asked for later. Throws MemoryRefused.
   const void* AtLeast(size_t bytes);
 
  private:

@@ -6,12 +6,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -61,7 +58,7 @@ class Column {
   void reserve(size_t capacity) {
     if (capacity <= capacity_) return;
     Reallocate(capacity);
-    AdviseHugePages();
+    AdviseHugePages(data_, memory_bytes());
   }
   void grow(size_t capacity) {  // as reserve, for amortised growth
     if (capacity > capacity_) Reallocate(capacity);
@@ -112,7 +109,7 @@ class Column {
   void Reallocate(size_t capacity) {
     const size_t bytes = capacity * sizeof(T);
     void* larger = borrowed_ ? ReallocateArray(nullptr, 0, bytes) : ReallocateArray(data_, memory_bytes(), bytes);
-    if (larger == nullptr) throw std::bad_alloc();
+    if (larger == nullptr) throw MemoryRefused(bytes);
     if (borrowed_ && size_ > 0) std::memcpy(larger, static_cast<const void*>(data_), size_ * sizeof(T));
     borrowed_ = false;
     data_ = static_cast<T*>(larger);
@@ -120,16 +117,6 @@ class Column {
   }
   void Free() {
     if (!borrowed_) FreeArray(data_, memory_bytes());
-  }
-
-  // Filling fresh memory is bound by page faults. Only what was asked for as a whole is worth huge pages: the
-  // reserve that amortised growth keeps would be made resident.
-  void AdviseHugePages() {
-    constexpr size_t kHugePage = size_t{1} << 21;
-    const auto begin = (reinterpret_cast<uintptr_t>(data_) + 4095) & ~uintptr_t{4095};
-    const uintptr_t end = reinterpret_cast<uintptr_t>(data_ + capacity_) & ~uintptr_t{4095};
-    if (end < begin + kHugePage) return;
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice: a refusal changes nothing
   }
 
   T* data_ = nullptr;

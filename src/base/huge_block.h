@@ -10,8 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
+
+#include "base/memory_refused.h"
 
 namespace opscope {
 
@@ -24,7 +25,7 @@ class HugeBlock {
   HugeBlock() = default;
   explicit HugeBlock(size_t bytes) : size_((bytes + kPage - 1) & ~(kPage - 1)), mapped_bytes_(size_ + kPage) {
     mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+    if (mapped_ == MAP_FAILED) throw MemoryRefused(mapped_bytes_);
     data_ = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(mapped_) + kPage - 1) & ~(kPage - 1));
     madvise(data_, size_, MADV_HUGEPAGE);  // advice: a refusal changes nothing
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_refused.h"
 #include "opscope/result.h"
 
 namespace opscope {
@@ -20,13 +21,18 @@ namespace opscope {
 // Fits into the string object itself (15 bytes with libstdc++): saying that memory is short must not need any.
 inline constexpr const char* kShortMemory = "memory is short";
 
+// With how many bytes were asked for, where that is known.
+[[nodiscard]] inline const char* ShortMemoryText(const std::bad_alloc& refused) {
+  return dynamic_cast<const MemoryRefused*>(&refused) != nullptr ? refused.what() : kShortMemory;
+}
+
 // "WHAT: memory is short", and without WHAT where even that is too much.
-[[nodiscard]] inline Error ShortMemoryError(std::string_view what) {
+[[nodiscard]] inline Error ShortMemoryError(std::string_view what, const char* text = kShortMemory) {
   Error error;
   error.code = ErrorCode::kOutOfMemory;
   try {
     if (!what.empty()) error.message.append(what).append(": ");
-    error.message.append(kShortMemory);
+    error.message.append(text);
   } catch (const std::bad_alloc&) {
     error.message = kShortMemory;
   }
@@ -38,8 +44,8 @@ template <typename Body>
 [[nodiscard]] auto OrShortMemory(std::string_view what, Body&& body) -> decltype(body()) {
   try {
     return std::forward<Body>(body)();
-  } catch (const std::bad_alloc&) {
-    return ShortMemoryError(what);
+  } catch (const std::bad_alloc& refused) {
+    return ShortMemoryError(what, ShortMemoryText(refused));
   } catch (const std::length_error&) {  // a container that was asked for more than can be addressed
     return ShortMemoryError(what);
   }

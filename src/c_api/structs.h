@@ -65,8 +65,8 @@ template <typename Body>
 opscope_code Guard(opscope_error* error, const Body& body) {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    return Fail(error, ErrorCode::kOutOfMemory, kShortMemory);
+  } catch (const std::bad_alloc& refused) {
+    return Fail(error, ErrorCode::kOutOfMemory, ShortMemoryText(refused));
   } catch (const std::length_error&) {
     return Fail(error, ErrorCode::kOutOfMemory, kShortMemory);
   }

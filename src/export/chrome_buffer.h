@@ -10,9 +10,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string_view>
 #include <utility>
+
+#include "base/memory_refused.h"
 
 namespace opscope {
 
@@ -165,7 +166,7 @@ class ChromeBuffer {
     size_t capacity = capacity_ + capacity_ / 2;
     if (capacity < size_ + bytes) capacity = size_ + bytes + 4096;
     void* larger = std::realloc(data_, capacity);
-    if (larger == nullptr) throw std::bad_alloc();
+    if (larger == nullptr) throw MemoryRefused(capacity);
     data_ = static_cast<char*>(larger);
     capacity_ = capacity;
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace opscope {
@@ -20,7 +19,7 @@ struct PiecedText::Buffer {
   explicit Buffer(size_t bytes) : data(NewPiece(bytes).data), capacity(bytes) {}
   void Grow(size_t bytes) {
     auto* grown = static_cast<std::byte*>(std::realloc(data.get(), bytes));
-    if (grown == nullptr) throw std::bad_alloc();
+    if (grown == nullptr) throw MemoryRefused(bytes);
     static_cast<void>(data.release());
     data.reset(grown);
     capacity = bytes;

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 
+#include "base/memory_refused.h"
 #include "import/text_source.h"
 
 namespace opscope {
@@ -28,11 +28,11 @@ struct TextPiece {
 
 inline constexpr size_t kPieceBytes = size_t{1} << 20;  // of most
 
-// Throws std::bad_alloc.
+// Throws MemoryRefused.
 inline TextPiece NewPiece(size_t capacity) {
   TextPiece piece;
   piece.data.reset(static_cast<std::byte*>(std::malloc(capacity)));
-  if (!piece.data) throw std::bad_alloc();
+  if (!piece.data) throw MemoryRefused(capacity);
   return piece;
 }
 

@@ -140,6 +140,7 @@ class Merger {
     info.world_size = merged_.world_size;
     if (inputs_.size() > 1) info.own_costs.reset();  // machines differ
     inputs_metadata_.resize(inputs_.size());
+    builder_.ReserveSpans(CountSpans());
     for (size_t i = 0; i < inputs_.size(); ++i) {
       MergedInput& input = merged_.inputs[i];
       if (!input.left_out.empty()) continue;
@@ -155,6 +156,14 @@ class Merger {
       inputs_[i].trace = Trace();  // its memory is needed for the next
     }
     if (appender.shared_ids() > 0) builder_.AddProblem("shared_ids", -1, appender.shared_ids());
+  }
+
+  // Of all that is copied.
+  size_t CountSpans() const {
+    size_t spans = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      spans += merged_.inputs[i].left_out.empty() ? inputs_[i].trace.spans().size() : 0;
+    return spans;
   }
 
   void CopyProblems(const Trace& trace, const MergedInput& input) {

@@ -1,0 +1,26 @@
+// std::bad_alloc that says how much was asked for. Who takes memory of the system by himself (arrays that grow, blocks
+// of tables) throws it, because those are the requests that are refused: what a small object asks for is never what is
+// missing.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <new>
+
+namespace opscope {
+
+class MemoryRefused : public std::bad_alloc {
+ public:
+  explicit MemoryRefused(size_t bytes) noexcept {
+    std::snprintf(text_, sizeof(text_), "memory is short: %zu bytes were asked for", bytes);
+  }
+  const char* what() const noexcept override { return text_; }
+
+ private:
+  char text_[64];  // here: there is no memory for a text
+};
+
+}  // namespace opscope
