@@ -28,6 +28,7 @@ SECTIONS = (
     ("From stop to the table", ("after_stop", "all_flags")),
     ("Lists of events, and cycles", ("event_list", "acc_events")),
     ("Import of other tools' files", ("import_",)),
+    ("Merge", ("merge_",)),
     ("Export", ("json", "gz", "export_", "memory_timeline")),
     ("Size of a recording", ("size_",)),
     ("Memory", ("ram_",)),
