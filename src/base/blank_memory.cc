@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/blank_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/memory_refused.h"
 
 namespace opscope {
@@ -15,41 +17,49 @@ namespace {
 
 constexpr size_t kPiece = size_t{1} << 20;  // so that a process's 65,530 mappings are enough for 64 GB
 
-// A file in memory with kPiece bytes of 0xff. -1: the machine has none for us.
-int MakeOnesFile() {
-  const int made = memfd_create("opscope blank", MFD_CLOEXEC);
-  if (made < 0) return -1;
-  void* piece = MAP_FAILED;
-  if (ftruncate(made, kPiece) == 0) piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
-  if (piece == MAP_FAILED) {
-    close(made);
-    return -1;
+bool FillWithOnes(int file) {
+  std::byte ones[4096];
+  std::memset(ones, 0xff, sizeof(ones));
+  for (size_t at = 0; at < kPiece; at += sizeof(ones)) {
+    if (pwrite(file, ones, sizeof(ones), static_cast<off_t>(at)) != static_cast<ssize_t>(sizeof(ones))) return false;
   }
-  std::memset(piece, 0xff, kPiece);
-  munmap(piece, kPiece);
-  return made;
+  return true;
 }
 
-// The one file of this process. No lock, which the child of a fork could find locked for ever: of two threads that
-// make the first one at once, the later gives its own up.
-int OnesFile() {
-  constexpr int kNotMade = -2;
-  static std::atomic<int> file{kNotMade};
-  int known = file.load(std::memory_order_acquire);
-  if (known != kNotMade) return known;
-  const int made = MakeOnesFile();
-  if (file.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
-  if (made >= 0) close(made);
+// kPiece bytes of 0xff of a file in memory. Nobody can write to them: it is sealed, and no descriptor of it stays.
+// nullptr: the machine has none for us.
+void* MapOnes() {
+  const int file = AboveStandardStreams(memfd_create("opscope blank", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (file < 0) return nullptr;
+  void* ones = MAP_FAILED;
+  if (FillWithOnes(file)) {
+    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
+    ones = mmap(nullptr, kPiece, PROT_READ, MAP_SHARED, file, 0);
+  }
+  close(file);
+  return ones == MAP_FAILED ? nullptr : ones;
+}
+
+// The one piece of this process, nullptr where there is none. No lock, which the child of a fork could find locked for
+// ever: of two threads that make the first one at once, the later gives its own up.
+void* Ones() {
+  static std::atomic<void*> piece{nullptr};
+  void* known = piece.load(std::memory_order_acquire);
+  if (known != nullptr) return known;
+  void* made = MapOnes();
+  if (made == nullptr || piece.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return made;
+  munmap(made, kPiece);
   return known;
 }
 
-// Lays the file over the whole range. False: what is not covered is still zeros.
+// Lays the piece over the whole range. False: what is not covered is still zeros.
 bool CoverWithOnes(std::byte* memory, size_t bytes) {
-  const int file = OnesFile();
-  if (file < 0) return false;
+  void* ones = Ones();
+  if (ones == nullptr) return false;
   for (size_t at = 0; at < bytes; at += kPiece) {
     const size_t piece = std::min(kPiece, bytes - at);
-    if (mmap(memory + at, piece, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) return false;
+    // An old size of 0: the shared mapping stays where it is, and is there once more.
+    if (mremap(ones, 0, piece, MREMAP_MAYMOVE | MREMAP_FIXED, memory + at) == MAP_FAILED) return false;
   }
   return true;
 }

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <span>
+#include <string>
+#include <system_error>
 
 namespace opscope {
 namespace {
@@ -64,6 +67,16 @@ TEST(BlankMemory, CostsNoMemoryWhenRead) {
     const size_t before = PrivateBytes();
     EXPECT_TRUE(AllAre(BytesOf(&memory, kBytes), byte));
     EXPECT_LT(PrivateBytes(), before + kBytes / 16) << int{byte};
+  }
+}
+
+// A descriptor that stays could be written to by its number, or be closed with all others and given to another file.
+TEST(BlankMemory, KeepsNoDescriptor) {
+  BlankMemory memory(0xff);
+  EXPECT_TRUE(AllAre(BytesOf(&memory, 100), 0xff));
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code is_gone;
+    EXPECT_EQ(std::filesystem::read_symlink(entry, is_gone).string().find("opscope"), std::string::npos);
   }
 }
 

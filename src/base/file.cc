@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/file_size_signal.h"
 
 namespace opscope {
@@ -39,7 +40,7 @@ int OpenPatiently(const std::string& path, int flags, unsigned mode = 0666) {
   do {
     descriptor = open(path.c_str(), flags, mode);
   } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
+  return AboveStandardStreams(descriptor);
 }
 
 // Somebody else's link, in a folder that all may write to, must not choose which file of ours is replaced.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +13,8 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+
+#include "base/blank_memory.h"
 
 namespace opscope {
 namespace {
@@ -124,6 +127,28 @@ TEST_F(Files, ReportAFullDevice) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().system_errno, ENOSPC);
   EXPECT_NE(status.error().message.find("/dev/full"), std::string::npos);
+}
+
+// Whoever prints would print into them.
+TEST_F(Files, NeverTakeTheNumbersOfStandardStreams) {
+  ASSERT_TRUE(WriteFileAtomically(Path("in"), "some bytes").ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      close(stream);
+    const Result<InputFile> in = InputFile::OpenInOrder(Path("in"));
+    Result<AtomicFile> out = AtomicFile::Create(Path("out"));
+    BlankMemory ones(0xff);
+    const bool is_right = in.ok() && out.ok() && out.value().Write("x").ok() && ones.AtLeast(1) != nullptr;
+    int taken = 0;
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      taken += fcntl(stream, F_GETFD) < 0 ? 0 : 1;
+    _exit(is_right ? taken : 10);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(Files, ReadPipes) {

@@ -21,6 +21,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "opscope/recorder.h"
 
 #if defined(__x86_64__)
@@ -35,7 +36,7 @@ namespace fs = std::filesystem;
 // A setting of the kernel: the first line of a small file; empty where there is none.
 std::string ReadSetting(const char* path) {
   char text[128];
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = AboveStandardStreams(open(path, O_RDONLY | O_CLOEXEC));
   if (file < 0) return {};
   const ssize_t size = read(file, text, sizeof(text));
   close(file);
@@ -127,7 +128,8 @@ bool CanCountInstructions() {
 // Names in a folder; none where it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
+  const int file = AboveStandardStreams(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(file < 0 ? nullptr : fdopendir(file), closedir);
   if (directory == nullptr) return names;
   while (const dirent* entry = readdir(directory.get()))
     names.emplace_back(entry->d_name);

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/descriptor.h"
+
 namespace opscope {
 namespace {
 
@@ -95,21 +97,17 @@ int CreateBeside(const char* path, char* name, uint64_t name_bytes, int* descrip
     const int size = std::snprintf(name, name_bytes, "%s.%d.%u.part", path, static_cast<int>(getpid()),
                                    created.fetch_add(1, std::memory_order_relaxed));
     if (size < 0 || static_cast<uint64_t>(size) >= name_bytes) return ENAMETOOLONG;
-    int file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file >= 0 && file <= STDERR_FILENO) {  // the program has closed its own; it may open them again by number
-      const int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-      const int error = errno;
-      close(file);
-      if (moved < 0) {
-        unlink(name);
-        return error;
-      }
-      file = moved;
-    }
+    const int created_as = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int file = AboveStandardStreams(created_as);
     *descriptor = file;
     if (file >= 0) {
       WriteInPlace(file);
       return 0;
+    }
+    if (created_as >= 0) {
+      const int error = errno;
+      unlink(name);
+      return error;
     }
     if (errno != EEXIST && errno != EINTR) return errno;
   }
