@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   TraceBuilder builder;
   const Status status = ImportChromeJson(std::as_bytes(std::span(data, size)), "input", {}, &builder);
   TraceBuilder by_blocks;
-  PlainText source(std::as_bytes(std::span(data, size)), false);
+  PlainText source(std::as_bytes(std::span(data, size)));
   const Status divided = ImportChromeText(&source, "input", {.max_threads = 1}, {.first = 5, .block = 40}, &by_blocks);
   OPSCOPE_CHECK(divided.ok() == status.ok() && (status.ok() || divided.error().message == status.error().message));
   if (!status.ok()) {

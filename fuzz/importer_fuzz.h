@@ -51,7 +51,7 @@ inline void FuzzImporter(Importer importer, std::span<const uint8_t> input) {
 
 inline void FuzzImporter(TextImporter importer, std::span<const uint8_t> input) {
   TraceBuilder builder, by_pieces;
-  PlainText text(std::as_bytes(input), false);
+  PlainText text(std::as_bytes(input));
   const Status status = importer(&text, "input", kFuzzOptions, &builder);
   TinyText pieces({reinterpret_cast<const char*>(input.data()), input.size()});
   const Status same = importer(&pieces, "input", kFuzzOptions, &by_pieces);

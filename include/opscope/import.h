@@ -33,6 +33,10 @@ struct ImportOptions {
 // error: the Trace holds everything before it and a Problem.
 [[nodiscard]] Result<Trace> ImportFile(const std::string& path, const ImportOptions& options = {});
 
+// The same for what a descriptor gives from where it stands to its end: standard input, a socket, a file that only
+// another process may open. It is read itself and stays open. `options.name` stands for the file in messages.
+[[nodiscard]] Result<Trace> ImportDescriptor(int descriptor, const ImportOptions& options = {});
+
 // The same for bytes; `name` stands for the file in messages.
 [[nodiscard]] Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name,
                                         const ImportOptions& options = {});

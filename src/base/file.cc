@@ -2,10 +2,11 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -66,46 +67,50 @@ std::string BehindLinks(const std::string& path) {
 
 }  // namespace
 
-Result<InputFile> InputFile::OpenInOrder(const std::string& path) {
+Result<InputFile> InputFile::Open(const std::string& path) {
   const int descriptor = OpenPatiently(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return SystemErrorFor(path, errno);
-  InputFile file(path, descriptor);
-  struct stat facts;
-  if (fstat(descriptor, &facts) != 0) return SystemErrorFor(path, errno);
-  if (S_ISDIR(facts.st_mode)) return SystemErrorFor(path, EISDIR);
-  if (S_ISREG(facts.st_mode)) file.size_ = static_cast<size_t>(facts.st_size);
+  InputFile file(path, descriptor, true);
+  OPSCOPE_TRY(file.FindSize());
   return file;
 }
 
-Result<InputFile> InputFile::Open(const std::string& path) {
-  Result<InputFile> opened = OpenInOrder(path);
-  if (!opened.ok()) return opened;
-  InputFile& file = opened.value();
-  if (file.size_ == 0) return opened;
-  void* memory = mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
-  if (memory == MAP_FAILED) return opened;
-  madvise(memory, file.size_, MADV_SEQUENTIAL);
-  file.bytes_ = {static_cast<const std::byte*>(memory), file.size_};
-  close(std::exchange(file.descriptor_, -1));
-  return opened;
+Result<InputFile> InputFile::OfDescriptor(int descriptor, std::string name) {
+  InputFile file(std::move(name), descriptor, false);
+  OPSCOPE_TRY(file.FindSize());
+  return file;
+}
+
+Status InputFile::FindSize() {
+  struct stat facts;
+  if (fstat(descriptor_, &facts) != 0) return SystemErrorFor(path_, errno);
+  if (S_ISDIR(facts.st_mode)) return SystemErrorFor(path_, EISDIR);
+  if (!S_ISREG(facts.st_mode)) return {};
+  const off_t at = lseek(descriptor_, 0, SEEK_CUR);
+  size_ = static_cast<uint64_t>(std::max<off_t>(facts.st_size - std::max<off_t>(at, 0), 0));
+  posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: a refusal changes nothing
+  return {};
 }
 
 InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)),
-      bytes_(std::exchange(other.bytes_, {})),
       size_(other.size_),
-      descriptor_(std::exchange(other.descriptor_, -1)) {
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      is_ours_(other.is_ours_) {
 }
 
 InputFile::~InputFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (is_ours_ && descriptor_ >= 0) close(descriptor_);
 }
 
 Result<size_t> InputFile::Read(std::span<std::byte> into) {
   while (true) {
     const ssize_t got = read(descriptor_, into.data(), into.size());
     if (got >= 0) return static_cast<size_t>(got);
+    if (errno == EAGAIN) {  // somebody's descriptor, which does not wait by itself
+      pollfd arrival{descriptor_, POLLIN, 0};
+      if (poll(&arrival, 1, -1) >= 0) continue;
+    }
     if (errno != EINTR) return SystemErrorFor(path_, errno);
   }
 }

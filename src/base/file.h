@@ -1,11 +1,12 @@
-// Files as the library needs them: one to read, mapped where that is possible, and one that appears under its name
-// only when it is complete. Errors name the path and keep errno.
+// Files as the library needs them: one to read, and one that appears under its name only when it is complete. Errors
+// name the path and keep errno.
 //
 // Thread rule: one thread at a time per object.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,34 +16,33 @@
 
 namespace opscope {
 
-// A file to read: mapped as a whole, or, where the system cannot map it (pipes, terminals, /proc), read in order.
-// A mapped file that somebody else cuts while it is read is beyond help (SIGBUS), as everywhere.
+// A file to read, in order. Never mapped: one that somebody cuts meanwhile would be a SIGBUS, which ends the program
+// that we are in.
 class InputFile {
  public:
   // kNotFound: no such file. kIo: a directory, no permission, any other refusal.
   static Result<InputFile> Open(const std::string& path);
-  // Not mapped in any case: of a file that somebody writes to, or cuts, meanwhile.
-  static Result<InputFile> OpenInOrder(const std::string& path);
+  // From where the descriptor stands; it is read itself, and not closed. `name` stands for the path in errors.
+  static Result<InputFile> OfDescriptor(int descriptor, std::string name);
 
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile();
 
-  bool is_mapped() const { return descriptor_ < 0; }
-  std::span<const std::byte> bytes() const { return bytes_; }  // all of a mapped file; dropped pages come back
+  uint64_t size() const { return size_; }  // that was to be read when it was opened; 0: nobody knows, or none
 
-  size_t size() const { return size_; }  // 0: nobody knows, or none
-
-  // The next bytes of a file that is not mapped: waits for the first, then gives what is there. 0: the end.
+  // The next bytes: waits for the first, then gives what is there. 0: the end.
   Result<size_t> Read(std::span<std::byte> into);
 
  private:
-  InputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  InputFile(std::string path, int descriptor, bool is_ours)
+      : path_(std::move(path)), descriptor_(descriptor), is_ours_(is_ours) {}
+  Status FindSize();
 
   std::string path_;
-  std::span<const std::byte> bytes_;
-  size_t size_ = 0;
-  int descriptor_ = -1;  // when not mapped
+  uint64_t size_ = 0;
+  int descriptor_ = -1;
+  bool is_ours_ = true;
 };
 
 // Writes beside the final name and renames at Commit; destroyed before that, nothing stays.

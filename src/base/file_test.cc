@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,11 +33,9 @@ class Files : public ::testing::Test {
   static std::string Content(const std::string& path) {
     Result<InputFile> opened = InputFile::Open(path);
     if (!opened.ok()) return "error: " + opened.error().message;
-    InputFile& file = opened.value();
-    if (!file.is_mapped()) return InOrder(&file);
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+    return Rest(&opened.value());
   }
-  static std::string InOrder(InputFile* file) {
+  static std::string Rest(InputFile* file) {
     std::string content;
     std::array<std::byte, 5> part;
     while (true) {
@@ -64,16 +63,51 @@ TEST_F(Files, ReadWhatWasWritten) {
   EXPECT_EQ(EntryCount(), 1u);
 }
 
-TEST_F(Files, AreMappedOrReadInOrder) {
+TEST_F(Files, SayTheirSizeWhereTheyHaveOne) {
   ASSERT_TRUE(WriteFileAtomically(Path("a"), "some bytes").ok());
-  const Result<InputFile> mapped = InputFile::Open(Path("a"));
-  EXPECT_TRUE(mapped.value().is_mapped());
-  EXPECT_EQ(mapped.value().size(), 10u);
-  Result<InputFile> in_order = InputFile::OpenInOrder(Path("a"));
-  EXPECT_FALSE(in_order.value().is_mapped());
-  EXPECT_EQ(in_order.value().size(), 10u);
-  EXPECT_EQ(InOrder(&in_order.value()), "some bytes");
+  Result<InputFile> file = InputFile::Open(Path("a"));
+  EXPECT_EQ(file.value().size(), 10u);
+  EXPECT_EQ(Rest(&file.value()), "some bytes");
+  EXPECT_EQ(InputFile::Open("/dev/null").value().size(), 0u);
   EXPECT_EQ(Content("/proc/self/mem"), "error: /proc/self/mem: Input/output error");  // nothing is mapped at 0
+}
+
+TEST_F(Files, EndWhereSomebodyCutsThem) {
+  ASSERT_TRUE(WriteFileAtomically(Path("a"), std::string(100'000, 'x')).ok());
+  Result<InputFile> file = InputFile::Open(Path("a"));
+  std::filesystem::resize_file(Path("a"), 7);
+  EXPECT_EQ(file.value().size(), 100'000u);
+  EXPECT_EQ(Rest(&file.value()), "xxxxxxx");
+}
+
+TEST_F(Files, AreReadFromWhereADescriptorStandsWhichStaysOpen) {
+  ASSERT_TRUE(WriteFileAtomically(Path("a"), "some bytes").ok());
+  const int descriptor = open(Path("a").c_str(), O_RDONLY | O_CLOEXEC);
+  lseek(descriptor, 5, SEEK_SET);
+  std::filesystem::remove(Path("a"));
+  {
+    Result<InputFile> file = InputFile::OfDescriptor(descriptor, "standard input");
+    EXPECT_EQ(file.value().size(), 5u);
+    EXPECT_EQ(Rest(&file.value()), "bytes");
+  }
+  EXPECT_EQ(close(descriptor), 0);
+  const Result<InputFile> closed = InputFile::OfDescriptor(descriptor, "standard input");
+  ASSERT_FALSE(closed.ok());
+  EXPECT_EQ(closed.error().message, "standard input: Bad file descriptor");
+}
+
+TEST_F(Files, WaitForDescriptorsThatDoNotWaitThemselves) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  Result<InputFile> file = InputFile::OfDescriptor(ends[0], "socket");
+  std::thread writer([end = ends[1]] {
+    for (const char* part : {"sent ", "in ", "parts"})
+      ASSERT_GT(write(end, part, strlen(part)), 0);
+    close(end);
+  });
+  EXPECT_EQ(Rest(&file.value()), "sent in parts");
+  writer.join();
+  close(ends[0]);
 }
 
 TEST_F(Files, KeepTheOldContentUntilCommit) {
@@ -136,7 +170,7 @@ TEST_F(Files, NeverTakeTheNumbersOfStandardStreams) {
   if (child == 0) {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       close(stream);
-    const Result<InputFile> in = InputFile::OpenInOrder(Path("in"));
+    const Result<InputFile> in = InputFile::Open(Path("in"));
     Result<AtomicFile> out = AtomicFile::Create(Path("out"));
     BlankMemory ones(0xff);
     const bool is_right = in.ok() && out.ok() && out.value().Write("x").ok() && ones.AtLeast(1) != nullptr;

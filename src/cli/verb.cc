@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verb.h"
 
+#include <unistd.h>
+
 #include "base/short_memory.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
@@ -19,7 +21,7 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   TerminalProgress progress(InputName(file));
   if (!common.quiet) options.on_progress = [&](uint64_t read, uint64_t total) { progress.Show(read, total); };
   options.name = InputName(file);
-  return ImportFile(file == "-" ? "/dev/stdin" : file, options);
+  return file == "-" ? ImportDescriptor(STDIN_FILENO, options) : ImportFile(file, options);
 }
 
 void ListProblems(const Trace& trace, const std::string& name, bool all) {
@@ -71,8 +73,8 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
     try {
       exit_code = WorseExit(exit_code, use(trace.value(), file));
       if (!options.quiet) ListProblems(trace.value(), InputName(file), options.verbose);
-    } catch (const std::bad_alloc&) {
-      PrintError(ShortMemoryError(InputName(file)).message);
+    } catch (const std::bad_alloc& refused) {
+      PrintError(ShortMemoryError(InputName(file), ShortMemoryText(refused)).message);
       exit_code = WorseExit(exit_code, kExitFailed);
     }
     if (trace.value().is_partial()) exit_code = WorseExit(exit_code, kExitPartial);

@@ -25,7 +25,7 @@ bool LooksLikeJson(std::span<const std::byte> head) {
 
 Status ImportChromeJson(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                         TraceBuilder* builder) {
-  PlainText text(bytes, false);
+  PlainText text(bytes);
   return ImportChromeText(&text, name, options, builder);
 }
 

@@ -40,7 +40,7 @@ std::string Read(TextSource* source, const ChromeBlockSizes& sizes, uint32_t thr
 }
 
 std::string ReadPlain(std::string_view text, const ChromeBlockSizes& sizes, uint32_t threads) {
-  PlainText source(std::as_bytes(std::span(text)), false);
+  PlainText source(std::as_bytes(std::span(text)));
   return Read(&source, sizes, threads);
 }
 

@@ -201,7 +201,6 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
     Join(part_, end);
     *comma_due = end.comma_due;
     source_->Take(end.consumed);
-    source_->Release(source_->offset());
     if (end.kind == ChromeBlockEnd::Kind::kArrayEnd) {
       source_->Take(1);
       *ended = true;

@@ -140,7 +140,6 @@ void ChromePipeline::Lead(const Join& join, bool* comma_due) {
     const bool goes_on = join(oldest.part, oldest.end);
     *comma_due = oldest.end.comma_due;
     const bool as_guessed = oldest.end.kind == ChromeBlockEnd::Kind::kAllRead && !oldest.end.comma_due;
-    source_->Release(oldest.block.offset);
     if (!goes_on || !as_guessed) return GiveBack(oldest.end.consumed);
     const std::lock_guard lock(mutex_);
     oldest.block = {};

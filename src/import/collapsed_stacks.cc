@@ -229,7 +229,6 @@ class CollapsedStacks {
     while (!text_.text().empty() && !is_over_limit_) {
       const size_t read = ReadLines(text_.text());
       static_cast<void>(text_.Take(read));
-      text_.Release(text_.offset());
       // Of a line that is longer than what is there, more; a text ends with no line that is not whole.
       const size_t wanted = std::max(text_.window_bytes(), 2 * text_.text().size());
       is_over_limit_ = is_over_limit_ || IsOverLimit(read == 0 ? wanted : 0);

@@ -30,7 +30,7 @@ inline std::string Zstd(std::string_view text) {
 }
 
 inline std::unique_ptr<PieceReader> Decompressed(std::string_view bytes, CompressedFormat format) {
-  return Decompress(std::make_unique<PlainText>(std::as_bytes(std::span(bytes)), false), format);
+  return Decompress(std::make_unique<PlainText>(std::as_bytes(std::span(bytes))), format);
 }
 
 }  // namespace opscope

@@ -44,7 +44,6 @@ class Decompressor : public PieceReader {
   uint64_t offset() const { return compressed_->offset(); }
   void Advance(size_t bytes) {
     static_cast<void>(compressed_->Take(bytes));
-    compressed_->Release(offset());
     consumed_.store(offset(), std::memory_order_relaxed);
   }
   void EndAt(uint64_t offset, bool cut) { end_ = {static_cast<int64_t>(offset), cut}; }

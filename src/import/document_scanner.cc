@@ -90,7 +90,6 @@ uint64_t DocumentScanner::OffsetOf(std::string_view slice) const {
 
 void DocumentScanner::Forget() {
   if (keeps_slices_ || kept_.empty()) return;
-  text_.Release(text_.offset());
   kept_.clear();
   kept_bytes_ = 0;
 }

@@ -64,12 +64,12 @@ Result<const Format*> FindFormat(std::span<const std::byte> content, std::string
   return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
 }
 
-Status ImportPlain(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
-                   const ImportOptions& options, TraceBuilder* builder) {
+Status ImportPlain(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
+                   TraceBuilder* builder) {
   const Result<const Format*> format = FindFormat(bytes, name);
   if (!format.ok()) return format.error();
   if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, builder);
-  PlainText text(bytes, is_file_mapping);
+  PlainText text(bytes);
   return format.value()->stream(&text, name, options, builder);
 }
 
@@ -122,18 +122,18 @@ Status ImportCompressed(std::unique_ptr<TextSource> compressed, CompressedFormat
   return {};
 }
 
-Status ImportInMemory(std::span<const std::byte> bytes, bool is_file_mapping, std::string_view name,
-                      const ImportOptions& options, TraceBuilder* builder) {
+Status ImportInMemory(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
+                      TraceBuilder* builder) {
   const CompressedFormat compression = DetectCompression(bytes);
   const Status imported =
       compression == CompressedFormat::kNone
-          ? ImportPlain(bytes, is_file_mapping, name, options, builder)
-          : ImportCompressed(std::make_unique<PlainText>(bytes, is_file_mapping), compression, name, options, builder);
+          ? ImportPlain(bytes, name, options, builder)
+          : ImportCompressed(std::make_unique<PlainText>(bytes), compression, name, options, builder);
   if (imported.ok() && options.on_progress) options.on_progress(bytes.size(), bytes.size());
   return imported;
 }
 
-Status ImportInOrder(InputFile* file, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+Status ImportOpened(InputFile* file, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
   FileEnd end;
   auto text = std::make_unique<PiecedText>(std::make_unique<FilePieces>(file, &end), file->size());
   text->Extend(kHeadBytes);
@@ -142,8 +142,13 @@ Status ImportInOrder(InputFile* file, std::string_view name, const ImportOptions
                               ? ImportPieces(text.get(), name, options, builder)
                               : ImportCompressed(std::move(text), compression, name, options, builder);
   if (!end.status.ok()) return end.status;
-  if (imported.ok() && options.on_progress) options.on_progress(end.bytes, end.bytes);
-  return imported;
+  OPSCOPE_TRY(imported);
+  // An .opscope file says itself where it ends, and becomes shorter when a recording into it does.
+  if (end.was_reached && end.bytes < file->size() && builder->info().format != "opscope")
+    builder->AddProblem("input_shrank", static_cast<int64_t>(end.bytes));
+  const uint64_t total = std::max(end.bytes, file->size());
+  if (options.on_progress) options.on_progress(total, total);
+  return {};
 }
 
 // fill(TraceBuilder*), and what is the same for all formats.
@@ -156,30 +161,29 @@ Result<Trace> ImportWith(const ImportOptions& options, const Fill& fill) {
   return builder.Build(options.max_threads);
 }
 
-Result<InputFile> OpenInput(const std::string& path) {
-  Result<InputFile> file = InputFile::Open(path);
-  return file.ok() && MayChange(file.value().bytes()) ? InputFile::OpenInOrder(path) : std::move(file);
+Result<Trace> ImportFrom(Result<InputFile> opened, std::string_view name, const ImportOptions& options) {
+  if (!opened.ok()) return opened.error();
+  return ImportWith(options,
+                    [&](TraceBuilder* builder) { return ImportOpened(&opened.value(), name, options, builder); });
 }
 
 }  // namespace
 
 Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options) {
   return OrShortMemory(name, [&] {
-    return ImportWith(options,
-                      [&](TraceBuilder* builder) { return ImportInMemory(bytes, false, name, options, builder); });
+    return ImportWith(options, [&](TraceBuilder* builder) { return ImportInMemory(bytes, name, options, builder); });
   });
 }
 
 Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) {
   const std::string_view name = options.name.empty() ? std::string_view(path) : options.name;
-  return OrShortMemory(name, [&]() -> Result<Trace> {
-    Result<InputFile> opened = OpenInput(path);
-    if (!opened.ok()) return opened.error();
-    InputFile& file = opened.value();
-    return ImportWith(options, [&](TraceBuilder* builder) {
-      return file.is_mapped() ? ImportInMemory(file.bytes(), true, name, options, builder)
-                              : ImportInOrder(&file, name, options, builder);
-    });
+  return OrShortMemory(name, [&] { return ImportFrom(InputFile::Open(path), name, options); });
+}
+
+Result<Trace> ImportDescriptor(int descriptor, const ImportOptions& options) {
+  return OrShortMemory(options.name, [&] {
+    const std::string name = options.name.empty() ? "descriptor " + std::to_string(descriptor) : options.name;
+    return ImportFrom(InputFile::OfDescriptor(descriptor, name), name, options);
   });
 }
 

@@ -74,7 +74,7 @@ std::string InMembers(const std::string& text) {
 }
 
 // Three times the limit, in a file of few rows: what lies behind the cursor is dropped, only what the rows give is
-// kept. A graph's rows refer to each other: decompressed it is kept, which the pages of a plain file are not.
+// kept. A graph is kept until its end, since its rows refer to each other.
 TEST_P(JsonFormat, KeepsNothingOfTheTextOfAFile) {
   const std::string blanks(2000, ' ');
   std::string text = GetParam().begin;
@@ -83,7 +83,7 @@ TEST_P(JsonFormat, KeepsNothingOfTheTextOfAFile) {
   text += GetParam().end;
   const std::string path = testing::TempDir() + "json_import_" + std::to_string(getpid()) + ".json";
   for (const std::string& bytes : {text, InMembers(text), Zstd(text)}) {
-    const bool is_kept = bytes != text && std::string_view(GetParam().name) == "megengine-graph-profile";
+    const bool is_kept = std::string_view(GetParam().name) == "megengine-graph-profile";
     ASSERT_TRUE(WriteFileAtomically(path, bytes).ok());
     uint64_t last = 0;
     ImportOptions options{.max_memory = text.size() / 3};

@@ -58,7 +58,7 @@ void PiecedText::Produce(std::unique_lock<std::mutex>* lock) {
 
 bool PiecedText::WorkAhead() {
   std::unique_lock lock(mutex_);
-  if (is_busy_ || is_drained_ || ahead_bytes_ >= kMostAhead) return false;
+  if (pieces_->reads_into() || is_busy_ || is_drained_ || ahead_bytes_ >= kMostAhead) return false;
   Produce(&lock);
   return true;
 }
@@ -87,20 +87,39 @@ void PiecedText::MakeRoom(size_t capacity) {
   buffer_ = std::move(larger);
 }
 
+// Behind text_, for `size` more bytes; `wanted`: of all that are expected soon.
+std::byte* PiecedText::RoomFor(size_t size, size_t wanted) {
+  if (!buffer_ || buffer_->capacity - buffer_->used < size)
+    MakeRoom(std::max(wanted, text_.size() + text_.size() / 2) + size);
+  return buffer_->data.get() + buffer_->used;
+}
+
+void PiecedText::NoteAppended(size_t size) {
+  buffer_->used += size;
+  const size_t all = text_.size() + size;
+  text_ = {reinterpret_cast<const char*>(buffer_->data.get()) + buffer_->used - all, all};
+}
+
 void PiecedText::Append(const TextPiece& piece, size_t wanted) {
-  if (!buffer_ || buffer_->capacity - buffer_->used < piece.size)
-    MakeRoom(std::max(wanted, text_.size() + text_.size() / 2) + piece.size);
-  std::memcpy(buffer_->data.get() + buffer_->used, piece.data.get(), piece.size);
-  buffer_->used += piece.size;
-  const size_t size = text_.size() + piece.size;
-  text_ = {reinterpret_cast<const char*>(buffer_->data.get()) + buffer_->used - size, size};
+  std::memcpy(RoomFor(piece.size, wanted), piece.data.get(), piece.size);
+  NoteAppended(piece.size);
+}
+
+void PiecedText::AppendRead(size_t wanted) {
+  const size_t size = std::max(kPieceBytes, wanted - std::min(wanted, text_.size()));
+  const size_t read = pieces_->ReadInto({RoomFor(size, wanted), size});
+  NoteAppended(read);
+  ended_ = read < size;
 }
 
 void PiecedText::Extend(size_t size) {
+  const size_t wanted = size <= kMostWanted ? size : 0;
   while (text_.size() < size && !ended_) {
     TextPiece piece;
-    if (NextPiece(&piece)) {
-      Append(piece, size <= kMostWanted ? size : 0);
+    if (pieces_->reads_into()) {
+      AppendRead(wanted);
+    } else if (NextPiece(&piece)) {
+      Append(piece, wanted);
     } else {
       ended_ = true;
     }

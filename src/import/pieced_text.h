@@ -1,5 +1,5 @@
-// A text that comes in pieces, decompressed or from a pipe, as a TextSource: pieces are made ahead of the reader by
-// whoever has time (WorkAhead), a few of them and no more.
+// A text that comes in pieces, decompressed or from a file, as a TextSource: pieces are made ahead of the reader by
+// whoever has time (WorkAhead), a few of them and no more, unless they can be read to where they belong.
 //
 // Thread rule: as TextSource.
 // SPDX-License-Identifier: Apache-2.0
@@ -36,6 +36,9 @@ class PiecedText : public TextSource {
   bool NextPiece(TextPiece* piece);
   void Produce(std::unique_lock<std::mutex>* lock);
   void Append(const TextPiece& piece, size_t wanted);
+  void AppendRead(size_t wanted);
+  std::byte* RoomFor(size_t size, size_t wanted);
+  void NoteAppended(size_t size);
   void MakeRoom(size_t capacity);
 
   const uint64_t total_bytes_;

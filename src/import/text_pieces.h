@@ -1,4 +1,4 @@
-// A text that comes piece by piece: decompressed (decompress.h), or from a pipe (file_pieces.h).
+// A text that comes piece by piece: decompressed (decompress.h), or from a file (file_pieces.h).
 //
 // Thread rule: one thread at a time; consumed() and memory_bytes() any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <span>
 
 #include "base/memory_refused.h"
 #include "import/text_source.h"
@@ -42,6 +43,10 @@ class PieceReader {
 
   // False: there is no more. A piece that is given is not empty.
   virtual bool Next(TextPiece* piece) = 0;
+  // True: nothing is won by pieces that are made ahead, ReadInto takes the place of Next.
+  virtual bool reads_into() const { return false; }
+  // Fills `into`. Less than that: there is no more.
+  virtual size_t ReadInto(std::span<std::byte>) { return 0; }
   TextEnd end() const { return end_; }  // after the last piece
   uint64_t consumed() const { return consumed_.load(std::memory_order_relaxed); }
   uint64_t memory_bytes() const { return held_.load(std::memory_order_relaxed); }  // of what pieces are made of

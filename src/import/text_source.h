@@ -42,8 +42,6 @@ class TextSource {
   // The end of the last block that was taken and is not back already stands before text() again.
   virtual void GiveBack(const TextBlock& rest) = 0;
 
-  // Blocks that begin before this offset are not looked at again.
-  virtual void Release(uint64_t) {}
   // What is worth asking Extend for.
   virtual size_t window_bytes() const { return size_t{256} << 10; }
   // Does a piece of work that Extend would have to wait for. False: there is none now.
@@ -74,21 +72,17 @@ class TextSource {
   bool ended_ = false;
 };
 
-// Bytes that lie in memory already. `is_file_mapping`, then from the beginning of a page: pages behind a released
-// offset are dropped, so that they do not count as memory of this process; who looks at them again has them read again.
+// Bytes that lie in memory already.
 class PlainText : public TextSource {
  public:
-  PlainText(std::span<const std::byte> bytes, bool is_file_mapping);
+  explicit PlainText(std::span<const std::byte> bytes);
   void Extend(size_t size) override;
   TextBlock Take(size_t size) override;
   void GiveBack(const TextBlock& rest) override;
-  void Release(uint64_t before) override;
   uint64_t total_bytes() const override { return bytes_.size(); }
 
  private:
   std::string_view bytes_;
-  bool is_file_mapping_;
-  uint64_t dropped_ = 0;
 };
 
 }  // namespace opscope

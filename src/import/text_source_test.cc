@@ -51,7 +51,7 @@ TEST(TextSource, GivesTheSameTextInBlocksOfAnySize) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   const std::string text = Sample(5'000'000, &random);
-  PlainText plain(std::as_bytes(std::span(text)), false);
+  PlainText plain(std::as_bytes(std::span(text)));
   EXPECT_TRUE(ReadByBlocks(&plain, &random) == text);
   for (const size_t member : {size_t{70'000}, size_t{3'000'000}, text.size()}) {
     for (auto* compress : {Gzip, Zstd}) {

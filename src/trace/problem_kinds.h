@@ -38,6 +38,7 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"unknown_event", ProblemSeverity::kInfo, "events of an unknown type were ignored"},
     {"truncated", ProblemSeverity::kDataLoss, "the input ends in the middle; everything before is kept"},
     {"syntax_error", ProblemSeverity::kDataLoss, "the input is damaged; everything before is kept"},
+    {"input_shrank", ProblemSeverity::kDataLoss, "the file became shorter while it was read"},
     {"damaged_block", ProblemSeverity::kDataLoss, "blocks were damaged and left out"},
     {"names_lost", ProblemSeverity::kDataLoss,
      "texts stood in damaged blocks: rows that they named, described or sorted have none"},

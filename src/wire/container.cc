@@ -42,15 +42,6 @@ bool LooksLikeOpscope(std::span<const std::byte> bytes) {
   return bytes.size() >= sizeof(kFileMagic) && std::memcmp(bytes.data(), kFileMagic, sizeof(kFileMagic)) == 0;
 }
 
-bool MayChange(std::span<const std::byte> file) {
-  if (!LooksLikeOpscope(file) || file.size() < kFileHeaderBytes + kBlockHeaderBytes) return false;
-  BlockHeader block;
-  std::memcpy(&block, file.data() + kFileHeaderBytes, sizeof(block));
-  if (block.magic != kBlockMagic || (block.flags & block_flags::kMapped) == 0) return false;
-  std::memcpy(&block, file.data() + file.size() - kEndBlockBytes, sizeof(block));
-  return block.magic != kBlockMagic || block.type != block_types::kEnd;
-}
-
 void AppendFileHeader(std::string* out, uint16_t major, uint16_t minor) {
   std::string header(kFileMagic, sizeof(kFileMagic));
   AppendFixed(&header, major);

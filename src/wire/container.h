@@ -28,9 +28,6 @@ inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: of
 
 [[nodiscard]] bool LooksLikeOpscope(std::span<const std::byte> bytes);
 
-// A file that is written to in place (WindowOptions::record_to) and has not ended: its bytes may change.
-[[nodiscard]] bool MayChange(std::span<const std::byte> file);
-
 // What AppendFileHeader writes unless told otherwise: files of blocks that every version 1 reads.
 inline constexpr uint16_t kPlainMinor = 0;
 
