@@ -91,6 +91,8 @@ struct Exported {
 
 // A text as a file, compressed as its name says.
 [[nodiscard]] Status WriteText(const std::string& path, std::string_view text);
+// Bytes as a file, as they are.
+[[nodiscard]] Status WriteBytes(const std::string& path, std::string_view bytes);
 
 // What a line of ExportTorchStacks counts, in whole microseconds.
 enum class StackMetric : uint8_t { kSelfCpuTime, kSelfDeviceTime };

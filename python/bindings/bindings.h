@@ -92,6 +92,7 @@ void BindMadeTable(nb::module_& module);
 void BindMemoryTimeline(nb::module_& module);
 void BindSummary(nb::module_& module);
 void BindFlame(nb::module_& module);
+void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
 void BindSession(nb::module_& module);
 void BindFlight(nb::module_& module);

@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindMemoryTimeline(module);
   opscope::python::BindSummary(module);
   opscope::python::BindFlame(module);
+  opscope::python::BindFiles(module);
   opscope::python::BindResults(module);
   opscope::python::BindFlight(module);  // before Session, whose signature names it
   opscope::python::BindSession(module);

@@ -16,6 +16,7 @@
 
 #include "base/descriptor.h"
 #include "base/file_size_signal.h"
+#include "base/temporary_names.h"
 
 namespace opscope {
 namespace {
@@ -28,11 +29,27 @@ Error SystemErrorFor(const std::string& path, int number) {
   return error;
 }
 
-// The name of a temporary file must be free of other processes' and other threads' ones.
+// Another one may have the name of a temporary file: a process of another machine with the same number, or one that was
+// killed.
+constexpr int kMostNames = 1000;
+
+// Free of other processes' and other threads' names.
 std::string TemporaryName(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   return path + ".tmp" + std::to_string(getpid()) + "." +
          std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
+}
+
+// By which a file without a name can be given one.
+std::string NameOfDescriptor(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
+
+// What one replaces keeps who may read it. Somebody else's file says nothing about ours.
+void KeepMode(const std::string& replaced, int descriptor) {
+  struct stat facts;
+  if (lstat(replaced.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+  if (facts.st_uid == geteuid() || geteuid() == 0) fchmod(descriptor, facts.st_mode & 0777);
 }
 
 // A signal must not look like a refusal.
@@ -130,27 +147,62 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {
     file.OpenTemporary(mode);
   }
   if (file.descriptor_ < 0) return SystemErrorFor(path, errno);
+  const bool is_private = (mode & 077) == 0;  // also when what it replaces was not
+  if (!direct && !is_private) KeepMode(file.target_, file.descriptor_);
   return file;
 }
 
-// Another one may have the name: a process of another machine with the same number, or one that was
-// killed. Names are made before the file is, so that memory can be short only while nothing is there.
 void AtomicFile::OpenTemporary(unsigned mode) {
-  constexpr int kMostNames = 1000;
+  if (OpenNameless(mode)) return;
   for (int i = 0; i < kMostNames; ++i) {
-    std::string name = TemporaryName(target_);
+    std::string name = TemporaryName(target_);  // before the file is made: nothing is there yet when memory is short
     descriptor_ = OpenPatiently(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor_ >= 0) temporary_ = std::move(name);
+    if (descriptor_ >= 0) SetName(std::move(name));
     if (descriptor_ >= 0 || errno != EEXIST) return;
   }
+}
+
+// False: the file system has no such files, or nothing here could give it a name.
+bool AtomicFile::OpenNameless(unsigned mode) {
+  const size_t slash = target_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
+  descriptor_ = OpenPatiently(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  if (descriptor_ < 0) return false;
+  is_nameless_ = access(NameOfDescriptor(descriptor_).c_str(), F_OK) == 0;
+  if (!is_nameless_) close(std::exchange(descriptor_, -1));
+  return is_nameless_;
+}
+
+int AtomicFile::LinkBeside() {
+  const std::string self = NameOfDescriptor(descriptor_);
+  for (int i = 0; i < kMostNames; ++i) {
+    std::string name = TemporaryName(target_);
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      SetName(std::move(name));
+      return 0;
+    }
+    if (errno != EEXIST) return errno;
+  }
+  return EEXIST;
+}
+
+void AtomicFile::SetName(std::string name) {
+  temporary_ = std::move(name);
+  noted_at_ = NoteTemporary(temporary_.c_str());
+}
+
+void AtomicFile::ForgetName() {
+  ForgetTemporary(std::exchange(noted_at_, -1));
+  temporary_.clear();
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       temporary_(std::move(other.temporary_)),
-      descriptor_(other.descriptor_) {
-  other.descriptor_ = -1;
+      noted_at_(std::exchange(other.noted_at_, -1)),
+      is_nameless_(other.is_nameless_),
+      descriptor_(std::exchange(other.descriptor_, -1)) {
   other.temporary_.clear();
 }
 
@@ -162,7 +214,7 @@ void AtomicFile::Abandon() {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
   if (!temporary_.empty()) unlink(temporary_.c_str());
-  temporary_.clear();
+  ForgetName();
 }
 
 Error AtomicFile::SystemError(const char* what) {
@@ -190,12 +242,16 @@ Status AtomicFile::Write(std::string_view bytes) {
 
 Status AtomicFile::Commit() {
   if (descriptor_ < 0) return Error{ErrorCode::kIo, path_ + ": the file is no longer open", EBADF};
+  if (is_nameless_) {
+    errno = LinkBeside();
+    if (errno != 0) return SystemError("while it is given a name");
+  }
   const int closed = close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) return SystemError("while closing");
   if (temporary_.empty()) return {};
   if (rename(temporary_.c_str(), target_.c_str()) != 0) return SystemError("while renaming");
-  temporary_.clear();
+  ForgetName();
   return {};
 }
 

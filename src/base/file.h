@@ -45,13 +45,15 @@ class InputFile {
   bool is_ours_ = true;
 };
 
-// Writes beside the final name and renames at Commit; destroyed before that, nothing stays.
-// A path that exists and is not a regular file (/dev/stdout, a pipe) is written directly. A symbolic link of this
-// user stays, and the file that it leads to is replaced; one of somebody else is replaced. A process that is killed
-// meanwhile leaves NAME.tmpPID.N beside the name.
+// Writes a file without a name, gives it one beside the final name and renames it, both at Commit; destroyed before
+// that, nothing stays. Where the file system has no files without names it is written beside the final name: a process
+// that is killed meanwhile leaves NAME.tmpPID.N there, unless it calls UnlinkTemporaries (temporary_names.h). A path
+// that exists and is not a regular file (/dev/stdout, a pipe) is written directly. A file that is replaced gives its
+// mode to the new one. A symbolic link of this user stays, and the file that it leads to is replaced; one of somebody
+// else is replaced.
 class AtomicFile {
  public:
-  // mode: of the new file, less the umask.
+  // mode: of the new file, less the umask, where it replaces none or is for its user alone.
   static Result<AtomicFile> Create(const std::string& path, unsigned mode = 0666);
 
   AtomicFile(AtomicFile&& other) noexcept;
@@ -64,12 +66,18 @@ class AtomicFile {
  private:
   AtomicFile() = default;
   void OpenTemporary(unsigned mode);  // errno says why there is no descriptor
+  bool OpenNameless(unsigned mode);
+  int LinkBeside();  // 0, or an errno
+  void SetName(std::string name);
+  void ForgetName();
   Error SystemError(const char* what);
   void Abandon();
 
   std::string path_;       // as it was given
   std::string target_;     // the same behind its symbolic links
-  std::string temporary_;  // empty: written directly
+  std::string temporary_;  // as it is called now; empty: it has no name, or is written directly
+  int noted_at_ = -1;      // of NoteTemporary
+  bool is_nameless_ = false;
   int descriptor_ = -1;
 };
 

@@ -122,6 +122,38 @@ TEST_F(Files, KeepTheOldContentUntilCommit) {
   EXPECT_EQ(EntryCount(), 1u);
 }
 
+TEST_F(Files, HaveNoNameUntilCommit) {
+  const int nameless = open(folder_.c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
+  close(nameless);
+  Result<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.value().Write("half").ok());
+  EXPECT_EQ(EntryCount(), 0u);
+  ASSERT_TRUE(file.value().Commit().ok());
+  EXPECT_EQ(Content(Path("a")), "half");
+  EXPECT_EQ(EntryCount(), 1u);
+}
+
+TEST_F(Files, KeepTheModeOfWhatTheyReplace) {
+  const auto mode_of = [](const std::string& path) {
+    struct stat facts;
+    return stat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+  };
+  const mode_t umask_before = umask(027);
+  EXPECT_TRUE(WriteFileAtomically(Path("new"), "x").ok());
+  EXPECT_EQ(mode_of(Path("new")), 0640u);
+  std::filesystem::create_symlink("new", Path("link"));
+  for (const mode_t mode : {0604u, 0666u, 0600u}) {
+    chmod(Path("new").c_str(), mode);
+    EXPECT_TRUE(WriteFileAtomically(Path("link"), "y").ok());
+    EXPECT_EQ(mode_of(Path("new")), mode);
+  }
+  chmod(Path("new").c_str(), 0666);
+  EXPECT_TRUE(AtomicFile::Create(Path("new"), 0600).value().Commit().ok());
+  EXPECT_EQ(mode_of(Path("new")), 0600u);
+  umask(umask_before);
+}
+
 TEST_F(Files, NameThePathAndTheReasonInErrors) {
   const Result<InputFile> missing = InputFile::Open(Path("none"));
   ASSERT_FALSE(missing.ok());

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/short_memory.h"
+#include "cli/end_by_signal.h"
 #include "cli/exit_code.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -27,10 +28,11 @@ int RunArguments(int argc, const char* const* argv, const AskHost& ask_host) {
 }  // namespace
 
 int RunCli(int argc, const char* const* argv, const AskHost& ask_host) {
+  const CleanEndBySignal clean_end;
   try {
     return RunArguments(argc, argv, ask_host);
-  } catch (const std::bad_alloc&) {
-    PrintError(kShortMemory);
+  } catch (const std::bad_alloc& refused) {
+    PrintError(ShortMemoryText(refused));
     return kExitFailed;
   }
 }

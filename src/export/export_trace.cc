@@ -165,6 +165,10 @@ Status WriteText(const std::string& path, std::string_view text) {
   });
 }
 
+Status WriteBytes(const std::string& path, std::string_view bytes) {
+  return OrShortMemory(path, [&] { return WriteFileAtomically(path, bytes); });
+}
+
 std::string ExportedText(ExportFormat format, const Exported& exported) {
   std::string text;
   for (const LeftOut& each : exported.left_out) {

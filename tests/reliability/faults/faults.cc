@@ -224,6 +224,11 @@ FAULTS_EXPORT int close(int descriptor) {
   return -1;
 }
 
+FAULTS_EXPORT int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  if (Fails(Call::kRename)) return -1;
+  return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+
 FAULTS_EXPORT int rename(const char* from, const char* to) noexcept {
   if (Fails(Call::kRename)) return -1;
   return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));

@@ -15,10 +15,10 @@ enum class Call : uint8_t {
   kMap,       // mmap
   kThread,    // pthread_create
   kOpen,
-  kWrite,  // write and pwrite
-  kSpace,  // fallocate and ftruncate
-  kClose,  // the descriptor is closed all the same
-  kRename,
+  kWrite,   // write and pwrite
+  kSpace,   // fallocate and ftruncate
+  kClose,   // the descriptor is closed all the same
+  kRename,  // rename and linkat
 };
 
 struct Fault {

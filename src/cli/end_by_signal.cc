@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/end_by_signal.h"
+
+#include <iterator>
+
+#include "base/temporary_names.h"
+
+namespace opscope {
+namespace {
+
+// The default is in force again when it runs (SA_RESETHAND), and the signal is not blocked (SA_NODEFER).
+void UnlinkAndEnd(int number) {
+  UnlinkTemporaries();
+  raise(number);
+}
+
+}  // namespace
+
+CleanEndBySignal::CleanEndBySignal() {
+  static_assert(std::size(kSignals) == sizeof(is_ours_));
+  struct sigaction ours{}, before{};
+  ours.sa_handler = UnlinkAndEnd;
+  ours.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    is_ours_[i] = sigaction(kSignals[i], nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
+                  before.sa_handler == SIG_DFL && sigaction(kSignals[i], &ours, nullptr) == 0;
+  }
+}
+
+CleanEndBySignal::~CleanEndBySignal() {
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    if (is_ours_[i]) signal(kSignals[i], SIG_DFL);
+  }
+}
+
+}  // namespace opscope
