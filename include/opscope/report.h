@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -154,6 +155,8 @@ struct SummaryTableOptions {
 
 // A line per path with a value of its own, `outermost;...;innermost VALUE`: the input of flamegraph.pl and the like.
 [[nodiscard]] std::string FoldedStacks(const FlameTree& tree);
+// The same in pieces of about a megabyte: many deep paths are long.
+void FoldedStacks(const FlameTree& tree, const std::function<void(std::string_view piece)>& take);
 
 struct FlameSvgOptions {
   std::string title = "Flame graph";

@@ -61,6 +61,7 @@ class SpanFolder {
       : trace_(trace), values_(SelfValues(trace, metric)), shows_frames_(NeedsFrames(trace)), options_(options) {
     tree_.metric = metric;
     tree_.nodes.push_back({.name = "all", .kind = FlameKind::kRoot});
+    level_.push_back(0);
   }
 
   FlameTree Run() {
@@ -97,6 +98,7 @@ class SpanFolder {
 
   uint32_t AddNode(uint32_t parent, std::string_view name, FlameKind kind) {
     tree_.nodes.push_back({.name = name, .parent = parent, .kind = kind});
+    level_.push_back(static_cast<uint16_t>(level_[parent] + 1));
     return static_cast<uint32_t>(tree_.nodes.size() - 1);
   }
 
@@ -117,7 +119,9 @@ class SpanFolder {
       count += trace_.text(spans.category[row]) != kWholeRecording ? 1 : 0;
   }
 
+  // The parent itself where nothing may stand below it any more.
   uint32_t Child(uint32_t parent, StringId name, std::string_view category) {
+    if (level_[parent] == kMostFlameLevels) return parent;
     const uint64_t key = uint64_t{parent} << 32 | Row(name);
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
@@ -140,7 +144,9 @@ class SpanFolder {
       const std::string_view category = trace_.text(spans.category[row]);
       if (category != kWholeRecording) {
         if (shows_frames_) node = AddFrames(row, node);
-        node = Child(node, spans.name[row], category);
+        const uint32_t around = node;
+        node = Child(around, spans.name[row], category);
+        tree_.deeper_spans += node == around ? 1 : 0;
         FlameNode& folded = tree_.nodes[node];
         if (IsSelected(row) && ++folded.spans == 1) folded.category = spans.category[row];
         if (!values_.empty() && IsSelected(row)) {
@@ -174,6 +180,7 @@ class SpanFolder {
   const bool shows_frames_;
   const FoldOptions options_;
   FlameTree tree_;
+  std::vector<uint16_t> level_;    // by node
   std::vector<uint32_t> node_of_;  // by span
   std::vector<StackId> stack_of_;  // by span
   std::vector<StringId> frames_;

@@ -48,6 +48,22 @@ std::map<std::string, int64_t> Selfs(const FlameTree& tree) {
   return selfs;
 }
 
+// A path of its own for every depth would be quadratic.
+TEST(Flame, GivesWhatLiesTooDeepToTheDeepestNode) {
+  constexpr int64_t kDepth = 30'000;
+  Program program;
+  for (int64_t i = 0; i < kDepth; ++i)
+    program.Add("f" + std::to_string(i % 10), i, 2 * kDepth - i);
+  const Trace trace = program.builder.Build();
+  const FlameTree tree = FoldSpans(trace);
+  ASSERT_EQ(tree.nodes.size(), kMostFlameLevels + 1u);
+  EXPECT_EQ(tree.deeper_spans, kDepth - kMostFlameLevels);
+  EXPECT_EQ(tree.nodes[0].total, 2 * kDepth);
+  EXPECT_EQ(tree.nodes[1].self, 2);
+  EXPECT_EQ(tree.nodes.back().self, 2 * (kDepth - kMostFlameLevels + 1));
+  EXPECT_EQ(tree.nodes.back().spans, kDepth - kMostFlameLevels + 1u);
+}
+
 TEST(Flame, FoldsEqualPathsIntoOneNode) {
   Program program;
   for (const int64_t begin : {0, 100}) {

@@ -56,7 +56,13 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   fold.selected = selected.get();
   const FlameTree tree = FoldSpans(trace, *FlameMetricFromName(options.metric), fold);
   if (tree.nodes[0].total == 0) TellNothing(file, options.common, WhyEmpty(trace, options));
-  if (options.output == "-") return ExitFor(WriteStandardOutput(FoldedStacks(tree)));
+  if (options.output == "-") {
+    Status written;
+    FoldedStacks(tree, [&](std::string_view piece) {
+      if (written.ok()) written = WriteStandardOutput(piece);
+    });
+    return ExitFor(written);
+  }
   FlameSvgOptions svg;
   svg.title = options.title.empty() ? NameWithoutFolder(file) + ": " + options.metric : options.title;
   svg.width = options.width;

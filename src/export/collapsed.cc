@@ -1,5 +1,7 @@
 // Collapsed stacks: what `opscope flame` puts on standard output, in nanoseconds.
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+
 #include "export/writers.h"
 #include "opscope/analysis/flame.h"
 #include "opscope/report.h"
@@ -9,7 +11,8 @@ namespace opscope {
 void WriteCollapsed(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
   const FlameTree tree = FoldSpans(
       trace, FlameMetric::kTime, {.threads = options.merge_threads ? ThreadNodes::kNever : ThreadNodes::kWhenSeveral});
-  out->Write(FoldedStacks(tree));
+  FoldedStacks(tree, [out](std::string_view piece) { out->Write(piece); });
+  out->LeaveOut("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
   out->LeaveOut("spans of devices", tree.device_spans);
   out->LeaveOut("spans of tracks that are no threads", tree.other_spans);
   out->LeaveOut("asynchronous spans", tree.async_spans + trace.async_spans().size());

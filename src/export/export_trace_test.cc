@@ -179,6 +179,23 @@ TEST(ExportTrace, CountsWhatItLeavesOut) {
             "left out, as pprof has no place for them: 2 asynchronous spans, 1 instants, 1 counter samples, 1 flows");
 }
 
+Trace MakeNested(int64_t depth) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const StringId name = builder.Intern("recurse");
+  for (int64_t i = 0; i < depth; ++i)
+    builder.AddSpan({.start = {i}, .duration = {2 * (depth - i)}, .name = name, .track = track});
+  return builder.Build();
+}
+
+TEST(ExportTrace, GrowsWithTheDepthOfARecursionAndNotWithItsSquare) {
+  for (const std::string_view name : ExportFormatNames()) {
+    const ExportFormat format = *ExportFormatFromName(name);
+    const size_t half = ExportAll(MakeNested(4'000), format).bytes.size();
+    EXPECT_LT(ExportAll(MakeNested(8'000), format).bytes.size(), half * 5 / 2) << name;
+  }
+}
+
 TEST(ExportTrace, TellsHowFarItHasCome) {
   for (const ExportFormat format : {ExportFormat::kPerfetto, ExportFormat::kSpeedscope, ExportFormat::kCsv}) {
     std::vector<size_t> written;

@@ -55,7 +55,8 @@ class PprofWriter {
  public:
   PprofWriter() { Text(""); }
 
-  std::string Make(const Trace& trace, const FlameTree& tree, std::string_view trace_name) {
+  // A profile is its fields one after the other, so it is written as they come.
+  void Write(const Trace& trace, const FlameTree& tree, std::string_view trace_name, ExportOutput* out) {
     AddValueType("samples", "count");
     AddValueType("time", "nanoseconds");
     AddValueType("device_time", "nanoseconds");
@@ -64,14 +65,19 @@ class PprofWriter {
       const FlameKind kind = tree.nodes[i].kind;
       if (kind != FlameKind::kThread && kind != FlameKind::kDevice) location[i] = Location(tree.nodes[i].name);
     }
-    for (uint32_t i = 1; i < tree.nodes.size(); ++i)
+    constexpr size_t kPieceBytes = size_t{1} << 20;
+    for (uint32_t i = 1; i < tree.nodes.size(); ++i) {
       AddSample(trace, tree, i, location);
+      if (bytes_.size() < kPieceBytes) continue;
+      out->Write(bytes_);
+      bytes_.clear();
+    }
     AddTimes(trace);
     profile_.add_int64(profile_field::kComment, Text(trace_name));
     profile_.add_int64(profile_field::kDefaultSampleType, Text("time"));
     for (const std::string& text : texts_)
       profile_.add_string(profile_field::kStringTable, text);
-    return std::move(bytes_);
+    out->Write(bytes_);
   }
 
  private:
@@ -160,7 +166,8 @@ void WritePprof(const Trace& trace, const ExportOptions& options, ExportOutput* 
   const FoldOptions fold{.threads = options.merge_threads ? ThreadNodes::kNever : ThreadNodes::kAlways,
                          .devices = true};
   const FlameTree tree = FoldSpans(trace, FlameMetric::kTime, fold);
-  out->Write(PprofWriter().Make(trace, tree, options.trace_name));
+  PprofWriter().Write(trace, tree, options.trace_name, out);
+  out->LeaveOut("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
   out->LeaveOut("spans of tracks that are no threads or streams", tree.other_spans);
   out->LeaveOut("asynchronous spans", tree.async_spans + trace.async_spans().size());
   out->LeaveOut("instants", trace.instants().size());

@@ -123,6 +123,8 @@ class SvgWriter {
               " pixels are not drawn";
     }
     if (tree_.async_spans > 0) hint += "; " + std::to_string(tree_.async_spans) + " asynchronous ranges are left out";
+    if (tree_.deeper_spans > 0)
+      hint += "; " + std::to_string(tree_.deeper_spans) + " deeper spans count for the last box";
     return hint;
   }
 

@@ -1,6 +1,8 @@
 // Folded stacks: a line per path, `outermost;...;innermost VALUE`, which flamegraph.pl, speedscope and others read.
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -20,6 +22,13 @@ void AppendFrame(std::string_view name, std::string* out) {
 }  // namespace
 
 std::string FoldedStacks(const FlameTree& tree) {
+  std::string text;
+  FoldedStacks(tree, [&](std::string_view piece) { text.append(piece); });
+  return text;
+}
+
+void FoldedStacks(const FlameTree& tree, const std::function<void(std::string_view piece)>& take) {
+  constexpr size_t kPieceBytes = size_t{1} << 20;
   std::vector<uint32_t> path;
   std::string text;
   for (uint32_t i = 1; i < tree.nodes.size(); ++i) {
@@ -33,8 +42,11 @@ std::string FoldedStacks(const FlameTree& tree) {
     }
     AppendInt(&text, tree.nodes[i].self);
     text += '\n';
+    if (text.size() < kPieceBytes) continue;
+    take(text);
+    text.clear();
   }
-  return text;
+  if (!text.empty()) take(text);
 }
 
 std::string FlameValueText(FlameMetric metric, int64_t value) {

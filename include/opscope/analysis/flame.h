@@ -38,6 +38,9 @@ struct FlameNode {
   StringId category = StringId::kNone;  // of its first span; kNone: it has none
 };
 
+// A path has so many nodes at most, or what is written of a recursion would grow with the square of its depth.
+inline constexpr uint32_t kMostFlameLevels = 2048;
+
 enum class ThreadNodes : uint8_t { kWhenSeveral, kAlways, kNever };
 struct FoldOptions {
   ThreadNodes threads = ThreadNodes::kWhenSeveral;  // kNever: what several threads did alike is one path
@@ -54,6 +57,7 @@ struct FlameTree {
   uint64_t async_spans = 0;   // left out: they are not on the path of anything
   uint64_t device_spans = 0;  // left out, unless they were asked for
   uint64_t other_spans = 0;   // left out: of tracks that are neither
+  uint64_t deeper_spans = 0;  // that lie deeper than kMostFlameLevels: what they took is the node's there
 };
 
 // O(n) in spans.
