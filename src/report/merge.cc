@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json_object.h"
+#include "base/shown_text.h"
 #include "opscope/report.h"
 #include "report/human_units.h"
 #include "report/row_table.h"
@@ -65,8 +66,7 @@ std::string FormatMerge(const Merged& merged, size_t width) {
     has_guess |= input.rank_is_from_name;
   }
   std::string text = LayOutTable(std::move(columns), width);
-  if (has_guess) text += "* from the name of the file
-";
+  if (has_guess) text += "* from the name of the file\n";
   return text + FoldLines(NoteOnSharedClocks(merged), width);
 }
 
