@@ -51,8 +51,10 @@ UsableSize FindUsableSize() {
 }
 
 Entry* SetOf(Entry* entries, uint64_t address) {
-  const uint64_t hash = (address >> 4) * 0x9e3779b97f4a7c15u;
-  return entries + (hash >> 49) * kWays;  // 15 bits
+  // Blocks that lie together have places that lie together, so that a program that takes turns with few of them finds
+  // the places in the cache; the regions of 2 MiB that each fill the table are spread.
+  const uint64_t region = (address >> 21) * 0x9e3779b97f4a7c15u >> 49;
+  return entries + (((address >> 6) ^ region) & (kSets - 1)) * kWays;
 }
 
 // The place for the block: its own, a free one, or another block's.
@@ -63,7 +65,7 @@ Entry* PlaceFor(Entry* set, uint64_t address) {
     if (held == address) return entry;
     if (held == 0 && free == nullptr) free = entry;
   }
-  return free != nullptr ? free : set + (address >> 6) % kWays;
+  return free != nullptr ? free : set + (address >> 21) % kWays;
 }
 
 }  // namespace
