@@ -73,6 +73,9 @@ Comparison Compare(const SyncPoints& reference, const SyncPoints& own, std::opti
   } else {
     comparison.pairs = std::move(match.pairs);
   }
+  if (!comparison.fit.drifts_too_much) return comparison;
+  comparison = Comparison();
+  comparison.outcome = MatchOutcome::kDoesNotFit;
   return comparison;
 }
 

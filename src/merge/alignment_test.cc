@@ -146,6 +146,22 @@ TEST(Alignment, AFewCollectivesProveNothingAgainstAWallClock) {
   ExpectUnmoved(MergeAll(job.AllRanks()), job);
 }
 
+TEST(Alignment, NoiseIsNoDrift) {
+  // Half a second of Gloo, and nothing is told of machines.
+  for (uint64_t seed = 20; seed < 30; ++seed) {
+    SyntheticJob job(seed, {.ranks = 2, .steps = 25, .noise_ns = 0.8e6, .max_offset_ns = 0, .max_drift = 0});
+    for (const MergedInput& input : MergeAll(job.AllRanks()).inputs)
+      EXPECT_EQ(input.drift, 0) << seed;
+  }
+}
+
+TEST(Alignment, ADriftThatNoCrystalHasIsNoFit) {
+  SyntheticJob job(31, {.ranks = 2, .steps = 100, .max_offset_ns = 0, .max_drift = 5e-3});
+  const Merged merged = MergeAll(job.AllRanks());
+  EXPECT_EQ(merged.inputs[1].clock, ClockSource::kWallClock);
+  EXPECT_NE(ProblemsOf(merged.trace)["clock_not_aligned"].find("do not fit in time"), std::string::npos);
+}
+
 TEST(Alignment, ARankOfAnotherRunOnTheSameMachineIsStillNamed) {
   const JobShape shape{.ranks = 2, .steps = 100, .ranks_per_machine = 2};
   SyntheticJob job(10, shape), yesterday(11, shape);

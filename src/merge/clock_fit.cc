@@ -76,6 +76,29 @@ Line LeastSquares(const std::vector<Point>& points, const Line& near, double lim
   return line;
 }
 
+Line FitLine(const std::vector<Point>& points, bool with_drift) {
+  Line line = FirstGuess(points, with_drift);
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const double limit = std::max(4 * Quantile(Distances(points, line), 0.5), kMinKeptNs);
+    const Line next = LeastSquares(points, line, limit, with_drift);
+    const bool stands = std::fabs(next.offset - line.offset) < 0.5 && std::fabs(next.drift - line.drift) < 1e-10;
+    line = next;
+    if (stands) break;
+  }
+  return line;
+}
+
+// Whether noise alone would hardly have made this drift: it is three times its own standard error.
+bool DriftIsReal(const std::vector<Point>& points, const Line& line) {
+  constexpr double kDeviationPerMedian = 1.4826;
+  double sum_x = 0, sum_xx = 0;
+  for (const Point& point : points)
+    sum_x += point.x, sum_xx += point.x * point.x;
+  const double spread = sum_xx - sum_x * sum_x / static_cast<double>(points.size());
+  const double deviation = kDeviationPerMedian * Quantile(Distances(points, line), 0.5);
+  return spread > 0 && std::fabs(line.drift) * std::sqrt(spread) >= 3 * deviation;
+}
+
 }  // namespace
 
 int64_t ClockMap::ToReference(int64_t own_ns) const {
@@ -98,14 +121,9 @@ ClockFit FitClock(std::span<const ClockPair> pairs) {
   const bool with_drift =
       points.size() >= kMinPairsForDrift && points.back().x - points.front().x >= kMinRangeForDriftNs;
 
-  Line line = FirstGuess(points, with_drift);
-  for (int round = 0; round < kMaxRounds; ++round) {
-    const double limit = std::max(4 * Quantile(Distances(points, line), 0.5), kMinKeptNs);
-    const Line next = LeastSquares(points, line, limit, with_drift);
-    const bool stands = std::fabs(next.offset - line.offset) < 0.5 && std::fabs(next.drift - line.drift) < 1e-10;
-    line = next;
-    if (stands) break;
-  }
+  Line line = FitLine(points, with_drift);
+  if (with_drift && !DriftIsReal(points, line)) line = FitLine(points, false);
+  fit.drifts_too_much = std::fabs(line.drift) >= kMaxDrift;
   fit.map.offset_ns = base + static_cast<int64_t>(std::llround(line.offset));
   fit.map.drift = line.drift;
   const std::vector<double> distances = Distances(points, line);

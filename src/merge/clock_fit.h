@@ -29,11 +29,12 @@ struct ClockFit {
   ClockMap map;
   int64_t residual_p50_ns = 0;  // of all pairs, the outliers too
   int64_t residual_p99_ns = 0;
+  bool drifts_too_much = false;  // for any crystal: the pairs are not the same moments
 };
 
 // Least squares over the pairs that lie within four times the median distance, repeated until the choice stands. A
-// drift is fitted from four pairs on, over at least a tenth of a second, and at most 500 ppm, more than any crystal
-// has. REQUIRES: pairs is not empty.
+// drift is fitted from four pairs on, over at least a tenth of a second, where it stands out of the noise, and at most
+// 500 ppm, more than any crystal has. REQUIRES: pairs is not empty.
 [[nodiscard]] ClockFit FitClock(std::span<const ClockPair> pairs);
 
 }  // namespace opscope
