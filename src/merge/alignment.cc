@@ -20,6 +20,8 @@ constexpr int64_t kMinToleranceNs = 50'000;
 constexpr int64_t kSameClockNs = 100'000;
 // Fewer leave no residual that tells of the noise.
 constexpr size_t kMinPairsToContradict = 8;
+// A fit of more noise than this is more likely of two runs than of two machines.
+constexpr int64_t kWorstProofNs = 10'000'000;
 
 size_t PointCount(const ClockMember& member) {
   size_t count = 0;
@@ -196,7 +198,7 @@ class Aligner {
     const int64_t beyond_noise = MostMoved(match) - match.fit.residual_p99_ns;
     if (match.pairs.size() < kMinPairsToContradict || beyond_noise <= kSameClockNs) return true;
     const bool can_be = !bound.is_measured || beyond_noise <= bound.bound_ns;
-    const bool holds = !can_be || match.fit.residual_p99_ns >= bound.bound_ns;
+    const bool holds = !can_be || match.fit.residual_p99_ns >= std::min(bound.bound_ns, kWorstProofNs);
     *contradiction = "collectives are " + Micros(MostMoved(match)) + " off; " +
                      (holds ? "the wall clock stands" : "it was set, or is another's");
     return holds;

@@ -139,6 +139,16 @@ TEST(Alignment, MachinesThatShareAHostsNameAreToldApart) {
   EXPECT_NE(ProblemText(merged.trace).find("wall_clock_in_doubt"), std::string::npos);
 }
 
+TEST(Alignment, CollectivesOfTensOfMillisecondsProveNothingAgainstAHostsName) {
+  const JobShape shape{.ranks = 2, .steps = 100, .step_ns = 500e6, .noise_ns = 20e6, .ranks_per_machine = 2};
+  SyntheticJob job(12, WithHostNames(shape));
+  job.SetClock(1, 200'000'000);
+  const Merged merged = MergeAll(job.AllRanks());
+  EXPECT_EQ(merged.inputs[1].offset_ns, 0);
+  ASSERT_TRUE(merged.inputs[1].refused_fit);
+  EXPECT_NE(ProblemText(merged.trace).find("the wall clock stands"), std::string::npos) << ProblemText(merged.trace);
+}
+
 TEST(Alignment, AFewCollectivesProveNothingAgainstAWallClock) {
   JobShape shape = WithHostNames(kOneMachine);
   shape.steps = 3, shape.noise_ns = 0, shape.bias_ns = 5e6;
