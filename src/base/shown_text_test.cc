@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lines_for_test.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -18,16 +19,6 @@ std::string Utf8(uint32_t code) {
   std::string text;
   AppendCodePoint(&text, code);
   return text;
-}
-
-std::vector<std::string> LinesOf(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
 }
 
 TEST(ShownText, EscapesWhatATerminalObeys) {

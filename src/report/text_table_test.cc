@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/lines_for_test.h"
 #include "base/shown_text.h"
 
 namespace opscope {
@@ -18,14 +18,6 @@ TextColumn Text(std::string title, std::vector<std::string> cells) {
 }
 TextColumn Number(std::string title, std::vector<std::string> cells, bool is_kept = false) {
   return {std::move(title), false, is_kept, std::move(cells)};
-}
-
-std::vector<std::string> LinesOf(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
 }
 
 TEST(TextTable, LeavesOutColumnsFromTheRightAndSaysSo) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/lines_for_test.h"
 #include "base/shown_text.h"
 #include "opscope/report.h"
 
@@ -26,16 +27,6 @@ std::string Table(const std::vector<TorchTableRow>& rows, const TorchTableOption
   return text.ok() ? text.value() : "error: " + text.error().message;
 }
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
 TEST(TorchTable, IsEmptyWithoutRows) {
   EXPECT_EQ(Table({}), "");
 }
@@ -53,7 +44,7 @@ TEST(TorchTable, PadsEveryCellAndTheLastOneToo) {
 TEST(TorchTable, CutsANameThreeCharactersBeforeTheLimit) {
   const std::string name51(51, 'n');
   const std::string name52(52, 'n');
-  const std::vector<std::string> lines = Lines(Table({Op(name51, 1, 1), Op(name52, 1, 1)}));
+  const std::vector<std::string> lines = LinesOf(Table({Op(name51, 1, 1), Op(name52, 1, 1)}));
   EXPECT_EQ(lines[3].substr(0, 57), "    " + name51 + "  ");
   EXPECT_EQ(lines[4].substr(0, 57), name52 + "...  ");
 }
@@ -107,7 +98,7 @@ TEST(TorchTable, SortsStablyAndReadsCudaAsDevice) {
   options.use_device = "cuda";
   for (const char* key : {"self_cuda_time_total", "self_xpu_time_total", "self_device_time_total"}) {
     options.sort_by = key;
-    const std::vector<std::string> lines = Lines(Table(rows, options));
+    const std::vector<std::string> lines = LinesOf(Table(rows, options));
     EXPECT_EQ(lines[3].substr(0, 5), "    b");
     EXPECT_EQ(lines[4].substr(0, 5), "    c");
     EXPECT_EQ(lines[5].substr(0, 5), "    a");
@@ -157,7 +148,7 @@ std::vector<TorchTableRow> RowsWithFlopsAndStacks() {
 TEST(TorchTable, PutsFlopsAndSourceUnderTheirOwnTitles) {
   TorchTableOptions options;
   options.with_flops = true;
-  const std::vector<std::string> lines = Lines(Table(RowsWithFlopsAndStacks(), options));
+  const std::vector<std::string> lines = LinesOf(Table(RowsWithFlopsAndStacks(), options));
   EXPECT_EQ(lines[1].substr(lines[1].size() - 40), "Source Location           Total MFLOPs  ");
   EXPECT_EQ(lines[3].substr(lines[3].size() - 40), "model.py(3): forward             2.500  ");
   EXPECT_EQ(lines[4].substr(lines[4].size() - 40), "train.py(9): step                       ");
@@ -168,7 +159,7 @@ TEST(TorchTable, SwapsThemWhenTorchsErrorIsAskedFor) {
   TorchTableOptions options;
   options.with_flops = true;
   options.compat_swapped_cells = true;
-  const std::vector<std::string> lines = Lines(Table(RowsWithFlopsAndStacks(), options));
+  const std::vector<std::string> lines = LinesOf(Table(RowsWithFlopsAndStacks(), options));
   EXPECT_EQ(lines[3].substr(lines[3].size() - 48), "   2.500                  model.py(3): forward  ");
   EXPECT_EQ(lines[4].substr(lines[4].size() - 19), "train.py(9): step  ");
 }
@@ -233,13 +224,13 @@ TEST(TorchTable, HasNoLineThatIsWiderThanTheTerminal) {
   options.note = std::string(30, 'a') + " " + std::string(200, 'b');
   for (const size_t width : {20u, 40u, 80u, 120u, 200u, 1000u}) {
     options.width = width;
-    for (const std::string& line : Lines(Table(rows, options)))
+    for (const std::string& line : LinesOf(Table(rows, options)))
       EXPECT_LE(ColumnsOf(line), width) << line;
   }
 }
 
 TEST(TorchTable, MeasuresNamesInCodePoints) {
-  const std::vector<std::string> lines = Lines(Table({Op("caf\xC3\xA9", 1, 1), Op("tea", 1, 1)}));
+  const std::vector<std::string> lines = LinesOf(Table({Op("caf\xC3\xA9", 1, 1), Op("tea", 1, 1)}));
   EXPECT_EQ(lines[0].substr(0, 10), "--------  ");
   EXPECT_EQ(lines[3].substr(0, 11), "    caf\xC3\xA9  ");
 }
