@@ -21,7 +21,7 @@ def run_program(program, *arguments):
 
 def main():
     options = measure.parse_options(__doc__, ops=200_000, quick_ops=3_000, ranks=64)
-    program = native.program(options.quick, "merge_speed")
+    program = native.program("merge_speed")
     ranks = 8 if options.quick else options.ranks
     folder = Path("merge").resolve()
     folder.mkdir(exist_ok=True)
