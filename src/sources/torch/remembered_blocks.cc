@@ -14,13 +14,17 @@
 namespace opscope {
 namespace {
 
-// Two words; `facts` is valid while `address` stays the same.
+// Two words, each written by itself: an instruction that locks would wait until all that was recorded before has
+// reached the cache, which is longer than everything else here. Of two threads that write to a place at once one may
+// leave its address beside the facts of the other; the tag tells, and such a block is forgotten.
 struct Entry {
-  std::atomic<uint64_t> address;  // 0: free, kBusy: being written
-  std::atomic<uint64_t> facts;    // bytes << 16 | what the allocator gave in excess
+  std::atomic<uint64_t> address;  // 0: free
+  std::atomic<uint64_t> facts;    // bytes << 24 | what the allocator gave in excess << 11 | tag of the address
 };
-constexpr uint64_t kBusy = 1;
-constexpr uint64_t kExcessUnknown = 0xffff;
+constexpr uint64_t kMostBytes = (uint64_t{1} << 40) - 1;
+constexpr uint64_t kExcessUnknown = (1 << 13) - 1;
+constexpr uint64_t kTagMask = (1 << 11) - 1;
+constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
 constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
 
 constinit std::atomic<Entry*> table{nullptr};
@@ -53,8 +57,12 @@ UsableSize FindUsableSize() {
 Entry* SetOf(Entry* entries, uint64_t address) {
   // Blocks that lie together have places that lie together, so that a program that takes turns with few of them finds
   // the places in the cache; the regions of 2 MiB that each fill the table are spread.
-  const uint64_t region = (address >> 21) * 0x9e3779b97f4a7c15u >> 49;
-  return entries + (((address >> 6) ^ region) & (kSets - 1)) * kWays;
+  const uint64_t region = (address >> 23) * kSpread >> 49;
+  return entries + (((address >> 8) ^ region) & (kSets - 1)) * kWays;
+}
+
+uint64_t TagOf(uint64_t address) {
+  return address * kSpread >> 53;
 }
 
 // The place for the block: its own, a free one, or another block's.
@@ -86,13 +94,12 @@ void RememberBlock(void* block, uint64_t bytes) {
   Entry* entries = table.load(std::memory_order_acquire);
   if (entries == nullptr) return;
   const auto address = reinterpret_cast<uint64_t>(block);
+  if (bytes > kMostBytes) return;
   Entry* entry = PlaceFor(SetOf(entries, address), address);
-  uint64_t held = entry->address.load(std::memory_order_relaxed);
-  if (held == kBusy || !entry->address.compare_exchange_strong(held, kBusy, std::memory_order_acquire)) return;
   const UsableSize usable = usable_size.load(std::memory_order_relaxed);
   const uint64_t excess = usable == nullptr ? kExcessUnknown : std::min(usable(block) - bytes, kExcessUnknown);
-  entry->facts.store(bytes << 16 | excess, std::memory_order_relaxed);
-  entry->address.store(address, std::memory_order_release);
+  entry->facts.store(bytes << 24 | excess << 11 | TagOf(address), std::memory_order_relaxed);
+  entry->address.store(address, std::memory_order_release);  // read by TakeRememberedBlock
 }
 
 FreedBlock TakeRememberedBlock(void* block) {
@@ -101,12 +108,11 @@ FreedBlock TakeRememberedBlock(void* block) {
   const auto address = reinterpret_cast<uint64_t>(block);
   Entry* set = SetOf(entries, address);
   for (Entry* entry = set; entry != set + kWays; ++entry) {
-    uint64_t held = entry->address.load(std::memory_order_acquire);
-    if (held != address) continue;
+    if (entry->address.load(std::memory_order_acquire) != address) continue;
     const uint64_t facts = entry->facts.load(std::memory_order_relaxed);
-    // Fails where another block has just taken the place, and perhaps the facts.
-    if (!entry->address.compare_exchange_strong(held, 0, std::memory_order_acq_rel)) return {};
-    const uint64_t bytes = facts >> 16, excess = facts & kExcessUnknown;
+    entry->address.store(0, std::memory_order_relaxed);
+    if ((facts & kTagMask) != TagOf(address)) return {};
+    const uint64_t bytes = facts >> 24, excess = facts >> 11 & kExcessUnknown;
     const UsableSize usable = usable_size.load(std::memory_order_relaxed);
     if (usable == nullptr) return {bytes, false};
     const uint64_t now = usable(block);
