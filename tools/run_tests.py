@@ -190,8 +190,7 @@ def main():
     built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:
         result = logs / "ctest.xml"
-        beside = str(2 * int(jobs))  # many wait for a child, a thread or a disk
-        command = ["ctest", "--preset", preset, "-j", beside, "--output-junit", str(result)]
+        command = ["ctest", "--preset", preset, "-j", jobs, "--output-junit", str(result)]
         if options.soak:  # two at a time: they measure memory and time, and start hundreds of threads themselves
             command += ["-L", "soak", "-j", "2", "--timeout", str(SOAK_TEST_S), "--test-output-size-passed", "65536"]
         run_junit("C++ tests", command, result, tally, logs)

@@ -78,7 +78,10 @@ def test_of_eight_processes_one_compiles_and_all_record(made):
 
 def test_the_first_compilation_says_how_long_it_took_and_later_programs_nothing(site, compiler, tmp_path):
     told = [run(ONE_OPERATOR, site, tmp_path / "cache", CXX=str(compiler.path)).stderr for _ in range(2)]
-    assert re.fullmatch(r"opscope: compiled the adapter for torch \S+ in \d+\.\d s, once\n", told[0])
+    # A busy machine is told of every few seconds, too.
+    lines = [line for line in told[0].splitlines() if not re.search(r"\(\d+ s\)$", line)]
+    assert len(lines) == 1
+    assert re.fullmatch(r"opscope: compiled the adapter for torch \S+ in \d+\.\d s, once", lines[0])
     assert told[1] == ""
     quiet = run(ONE_OPERATOR, site, tmp_path / "another", CXX=str(compiler.path), OPSCOPE_LOG="error")
     assert (quiet.stdout, quiet.stderr) == (RECORDED, "")
