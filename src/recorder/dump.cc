@@ -13,12 +13,14 @@
 //
 // The moment of a thread. In this order are read: the number of published records n0, the clock T, the
 // list of open scopes, the number of published records n1. The dump has the records [0, n0), those of
-// [n0, n1) that began before T, and the scopes of the list that began before T and have no record in
-// [n0 - 1, n1). Then no scope of before T is missing that has something inside it, none is there twice,
-// and of what began after T nothing is there:
+// [n0, n1) that began before T and have their outer scopes in the dump, and the scopes of the list that
+// began before T and have no record in [n0 - 1, n1). Then no scope of before T is missing that has
+// something inside it, none is there twice, and of what began after T nothing is there:
 //   - A scope in the list before its first reading stays there until it is published (before n1, hence
 //     among the records) or is in the list still.
-//   - A scope that began before T and came into the list later has nothing inside that began before T.
+//   - A scope that came into the list later has nothing inside in [0, n0), and what it has in [n0, n1) is
+//     left out with it. It may have begun before T, and a scope in it too: a processor reads its clock
+//     while older stores of its own still wait to be seen by others. Time alone does not tell.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +28,7 @@
 #include "recorder/calibrations.h"
 #include "recorder/chunk_supply.h"
 #include "recorder/open_scopes.h"
+#include "recorder/records_inside.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/unfinished.h"
@@ -84,6 +87,7 @@ struct Moment {
   uint32_t before = 0;     // n0
   PublishedExtent extent;  // n1, and the lowest byte that the open scopes use too
   OpenCopies open;
+  uint32_t open_depths = 0;               // of `open`, with those that have no name to be shown by
   const ChunkHeader* previous = nullptr;  // pinned too
   uint64_t began = 0;                     // open scopes, with those that have no name to be shown by
 };
@@ -171,6 +175,7 @@ class Dump {
     moment->extent = LoadPublished(chunk);
     RemoveFinished(&moment->open, chunk, moment->before == 0 ? 0 : moment->before - 1, moment->extent.record_count);
     moment->began = moment->open.size();
+    moment->open_depths = moment->open.empty() ? 0 : (moment->open[0].shape & 0xffffu) + 1;  // innermost first
     if (state->stopped) RemoveNameless(&moment->open);
     moment->extent.side_begin = LowestByteOf(moment->open, chunk, moment->extent.side_begin);
     moment->chunk = chunk;
@@ -190,11 +195,9 @@ class Dump {
     CopyHeader(moment.header, copy);
     const auto* from = reinterpret_cast<const Record*>(moment.chunk + 1);
     auto* to = reinterpret_cast<Record*>(copy + 1);
-    std::memcpy(static_cast<void*>(to), from, moment.before * sizeof(Record));
-    uint32_t count = moment.before;
-    for (uint32_t i = moment.before; i < moment.extent.record_count; ++i) {
-      if (from[i].start < moment.ticks) to[count++] = from[i];
-    }
+    std::memcpy(static_cast<void*>(to), from, moment.extent.record_count * sizeof(Record));
+    const uint32_t count =
+        KeepRecordsInside(moment.open_depths, moment.ticks, to, moment.before, moment.extent.record_count);
     const uint32_t side = moment.extent.side_begin;
     std::memcpy(reinterpret_cast<char*>(copy) + side, reinterpret_cast<const char*>(moment.chunk) + side,
                 moment.header.size - side);

@@ -1,0 +1,33 @@
+// Which of the records that a thread wrote around a moment belong to it (src/recorder/dump.cc).
+//
+// Thread rule: any; the records are the caller's.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "opscope/record.h"
+
+namespace opscope {
+
+// Of records [before, after), in the order in which they ended, leaves behind the first `before` those that began
+// before `until` and whose outer scopes are left too, or are open. open_depths: how many scopes are open. Returns how
+// many records there are now.
+inline uint32_t KeepRecordsInside(uint32_t open_depths, uint64_t until, Record* records, uint32_t before,
+                                  uint32_t after) {
+  // Backward, what is outside comes before what lies in it. A scope of a depth up to `reach` has its outer one.
+  uint32_t reach = open_depths;
+  uint32_t begin = after;
+  for (uint32_t i = after; i-- > before;) {
+    const Record& record = records[i];
+    const bool nests = record.kind == RecordKind::kScope;
+    if (record.start >= until || (nests && record.depth > reach)) continue;
+    if (nests || record.kind == RecordKind::kAsync) reach = uint32_t{record.depth} + 1;
+    records[--begin] = record;
+  }
+  std::memmove(static_cast<void*>(records + before), records + begin, (after - begin) * sizeof(Record));
+  return before + (after - begin);
+}
+
+}  // namespace opscope
