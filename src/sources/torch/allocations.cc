@@ -215,6 +215,7 @@ bool StartAllocations(uint32_t instance, const char** error) {
       return false;
     }
   }
+  BeginRemembering();
   wanting.fetch_or(uint64_t{1} << instance);
   return true;
 }

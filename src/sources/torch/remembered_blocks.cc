@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "opscope/recorder_abi.h"
 #include "sources/torch/call_slots.h"
 
 namespace opscope {
@@ -28,6 +29,22 @@ constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
 constexpr size_t kWays = 4, kSets = size_t{1} << 15;  // a set is a cache line
 
 constinit std::atomic<Entry*> table{nullptr};
+
+// Most blocks are freed soon, under the window that saw them given out. So a block is first put here, one place for
+// each address and no search, and comes to the table when another wants its place. Above the address, whose own bits
+// there are 0, stands the epoch in which it came: what is freed in the same one needs no check.
+constexpr size_t kRecent = 512;
+constexpr int kEpochShift = 48;
+constinit Entry recent[kRecent] = {};
+constinit std::atomic<uint64_t> epoch{0};  // shifted; one in 65,536 windows takes an old one for its own
+
+Entry* RecentOf(uint64_t address) {
+  return recent + ((address >> 6 ^ address >> 15) & (kRecent - 1));
+}
+uint64_t AddressIn(uint64_t word) {
+  return word & ((uint64_t{1} << kEpochShift) - 1);
+}
+
 using UsableSize = size_t (*)(void*);
 constinit std::atomic<UsableSize> usable_size{nullptr};
 
@@ -76,6 +93,36 @@ Entry* PlaceFor(Entry* set, uint64_t address) {
   return free != nullptr ? free : set + (address >> 21) % kWays;
 }
 
+__attribute__((noinline)) void MoveToTable(uint64_t address, uint64_t facts) {
+  Entry* entries = table.load(std::memory_order_acquire);
+  if (entries == nullptr || TagOf(address) != (facts & kTagMask)) return;
+  Entry* entry = PlaceFor(SetOf(entries, address), address);
+  entry->facts.store(facts, std::memory_order_relaxed);
+  entry->address.store(address, std::memory_order_release);  // read by TakeFromTable
+}
+
+// REQUIRES: the block is there still.
+FreedBlock CheckedBlock(uint64_t address, uint64_t facts) {
+  const uint64_t bytes = facts >> 24, excess = facts >> 11 & kExcessUnknown;
+  const UsableSize usable = usable_size.load(std::memory_order_relaxed);
+  if (usable == nullptr) return {bytes, false};
+  const uint64_t now = usable(reinterpret_cast<void*>(address));
+  return excess != kExcessUnknown && now == bytes + excess ? FreedBlock{bytes, true} : FreedBlock{now, false};
+}
+
+__attribute__((noinline)) FreedBlock TakeFromTable(uint64_t address) {
+  Entry* entries = table.load(std::memory_order_acquire);
+  if (entries == nullptr) return {};
+  Entry* set = SetOf(entries, address);
+  for (Entry* entry = set; entry != set + kWays; ++entry) {
+    if (entry->address.load(std::memory_order_acquire) != address) continue;
+    const uint64_t facts = entry->facts.load(std::memory_order_relaxed);
+    entry->address.store(0, std::memory_order_relaxed);
+    return TagOf(address) == (facts & kTagMask) ? CheckedBlock(address, facts) : FreedBlock{};
+  }
+  return {};
+}
+
 }  // namespace
 
 void PrepareRememberedBlocks() {
@@ -90,35 +137,32 @@ void PrepareRememberedBlocks() {
   }
 }
 
+void BeginRemembering() {
+  epoch.fetch_add(uint64_t{1} << kEpochShift, std::memory_order_relaxed);
+}
+
 void RememberBlock(void* block, uint64_t bytes) {
-  Entry* entries = table.load(std::memory_order_acquire);
-  if (entries == nullptr) return;
   const auto address = reinterpret_cast<uint64_t>(block);
-  if (bytes > kMostBytes) return;
-  Entry* entry = PlaceFor(SetOf(entries, address), address);
+  if (OPSCOPE_UNLIKELY(bytes > kMostBytes || AddressIn(address) != address)) return;
   const UsableSize usable = usable_size.load(std::memory_order_relaxed);
   const uint64_t excess = usable == nullptr ? kExcessUnknown : std::min(usable(block) - bytes, kExcessUnknown);
+  Entry* entry = RecentOf(address);
+  const uint64_t held = AddressIn(entry->address.load(std::memory_order_relaxed));
+  if (held != 0 && held != address) MoveToTable(held, entry->facts.load(std::memory_order_relaxed));
   entry->facts.store(bytes << 24 | excess << 11 | TagOf(address), std::memory_order_relaxed);
-  entry->address.store(address, std::memory_order_release);  // read by TakeRememberedBlock
+  entry->address.store(address | epoch.load(std::memory_order_relaxed), std::memory_order_release);  // read by Take
 }
 
 FreedBlock TakeRememberedBlock(void* block) {
-  Entry* entries = table.load(std::memory_order_acquire);
-  if (entries == nullptr) return {};
   const auto address = reinterpret_cast<uint64_t>(block);
-  Entry* set = SetOf(entries, address);
-  for (Entry* entry = set; entry != set + kWays; ++entry) {
-    if (entry->address.load(std::memory_order_acquire) != address) continue;
-    const uint64_t facts = entry->facts.load(std::memory_order_relaxed);
-    entry->address.store(0, std::memory_order_relaxed);
-    if ((facts & kTagMask) != TagOf(address)) return {};
-    const uint64_t bytes = facts >> 24, excess = facts >> 11 & kExcessUnknown;
-    const UsableSize usable = usable_size.load(std::memory_order_relaxed);
-    if (usable == nullptr) return {bytes, false};
-    const uint64_t now = usable(block);
-    return excess != kExcessUnknown && now == bytes + excess ? FreedBlock{bytes, true} : FreedBlock{now, false};
-  }
-  return {};
+  Entry* entry = RecentOf(address);
+  const uint64_t held = entry->address.load(std::memory_order_acquire);
+  if (OPSCOPE_UNLIKELY(AddressIn(held) != address)) return TakeFromTable(address);
+  const uint64_t facts = entry->facts.load(std::memory_order_relaxed);
+  entry->address.store(0, std::memory_order_relaxed);
+  if (OPSCOPE_UNLIKELY(TagOf(address) != (facts & kTagMask))) return {};
+  if (__builtin_expect((address | epoch.load(std::memory_order_relaxed)) == held, 1)) return {facts >> 24, true};
+  return CheckedBlock(address, facts);
 }
 
 }  // namespace opscope

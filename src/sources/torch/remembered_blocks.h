@@ -22,6 +22,8 @@ struct FreedBlock {
 
 // From the first call on blocks are remembered, if there is memory for the table. May throw std::bad_alloc.
 void PrepareRememberedBlocks();
+// A window begins to look: what it sees freed and did not see given out is checked.
+void BeginRemembering();
 // bytes: not 0.
 void RememberBlock(void* block, uint64_t bytes);
 // Forgets it. REQUIRES: the block is about to be freed.
