@@ -170,6 +170,7 @@ class Merger {
     const ProblemColumns& rows = trace.problems();
     const bool is_one_of_many = inputs_.size() > 1;
     for (size_t row = 0; row < rows.size(); ++row) {
+      if (trace.text(rows.kind[row]) == "rank_missing") continue;  // another input may have it; AddProblems looks anew
       const auto severity = static_cast<ProblemSeverity>(rows.severity[row]);
       std::string message(trace.text(rows.message[row]));
       if (is_one_of_many) message += " (" + input.name + ")";

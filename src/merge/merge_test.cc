@@ -136,6 +136,26 @@ TEST(Merge, NamesARankThatAMergedFileHolds) {
   }
 }
 
+TEST(Merge, AddsTheRankThatAMergedFileMisses) {
+  SyntheticJob job(21, {.ranks = 4, .steps = 100});
+  for (const int32_t missing : {0, 2}) {
+    SCOPED_TRACE(missing);
+    std::vector<MergeInput> others;
+    for (int32_t rank = 0; rank < 4; ++rank) {
+      if (rank != missing) others.push_back(job.Rank(rank));
+    }
+    std::vector<MergeInput> inputs;
+    inputs.push_back({MergeAll(std::move(others)).trace, "others.opscope", -1});
+    inputs.push_back(job.Rank(missing));
+    const Merged merged = MergeAll(std::move(inputs));
+    EXPECT_EQ(ProblemText(merged.trace), "");
+    EXPECT_EQ(merged.trace.spans().size(), 4u * 300u);
+    EXPECT_EQ(merged.inputs[0].clock == ClockSource::kReference ? merged.inputs[1].clock : merged.inputs[0].clock,
+              ClockSource::kCollectives);
+    EXPECT_LE(merged.inputs[1].residual_p99_ns, kAllowedNs);
+  }
+}
+
 TEST(Merge, MissesNoRankOfAFileThatWasMergedBefore) {
   SyntheticJob job(20, {.ranks = 4, .steps = 100});
   std::vector<MergeInput> inputs;

@@ -23,7 +23,8 @@ struct SyncPoint {
 // By group, in no order. The key holds what the group is called and, where that is told, who is in it.
 using SyncPoints = std::map<std::string, std::vector<SyncPoint>>;
 
-// `names`: spans whose end is such a moment, beside the collectives.
+// `names`: spans whose end is such a moment, beside the collectives. A trace of several ranks gives those of one rank
+// for each group.
 [[nodiscard]] SyncPoints FindSyncPoints(const Trace& trace, std::span<const std::string> names);
 
 }  // namespace opscope
