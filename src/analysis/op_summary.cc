@@ -97,7 +97,7 @@ class Summarizer {
     CountNothingTwice(&whole_.calls);
     for (const FlopCall& call : whole_.calls) {
       const uint32_t group = GroupOf(call.row);
-      if (group != OpenSpan::kNone) whole_.groups[group].flops += static_cast<uint64_t>(call.flops);
+      if (group != OpenSpan::kNone) whole_.groups[group].flops += call.flops;
     }
   }
 
@@ -106,8 +106,7 @@ class Summarizer {
     const std::vector<SpanId> spans = SpansOfAllocations(trace_, innermost, &team_);
     for (size_t i = 0; i < spans.size(); ++i) {
       const uint32_t group = spans[i] == SpanId::kNone ? OpenSpan::kNone : GroupOf(Row(spans[i]));
-      const auto bytes = static_cast<uint64_t>(trace_.allocations().bytes[i]);
-      if (group != OpenSpan::kNone) whole_.groups[group].memory_bytes += bytes;
+      if (group != OpenSpan::kNone) whole_.groups[group].memory_bytes += trace_.allocations().bytes[i];
     }
   }
 
@@ -181,8 +180,8 @@ class Summarizer {
       row.stream_self_ns = sums.stream_self_ns;
       streams = SaturatingAdd(streams, sums.stream_self_ns);
       launched = SaturatingAdd(launched, sums.device_self_ns - sums.stream_self_ns);
-      row.self_memory_bytes = static_cast<int64_t>(sums.memory_bytes);
-      row.flops = static_cast<int64_t>(sums.flops);
+      row.self_memory_bytes = Told(sums.memory_bytes);
+      row.flops = Told(sums.flops);
       summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);
     }
     summary.device_self_ns = std::max(streams, launched);

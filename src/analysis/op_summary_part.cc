@@ -131,7 +131,7 @@ class PartCounter::Visitor {
     sums.max_ns = std::max(sums.max_ns, shown);
     sums.total_with_recursion_ns = SaturatingAdd(sums.total_with_recursion_ns, duration);
     sums.total_ns = SaturatingAdd(sums.total_ns, span.is_nested ? 0 : duration);
-    sums.flops += static_cast<uint64_t>(flops);
+    sums.flops += flops;
     if (input_.options.own_cost != nullptr) AddCost(span);
   }
 

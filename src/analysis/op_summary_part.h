@@ -21,7 +21,13 @@
 
 namespace opscope {
 
-// Times stop at 2^63 - 1, as those of hostile files add up to any number; the other sums wrap as the machine does.
+// Those of hostile files add up to any number. Times stop at 2^63 - 1; what may be below 0 too is wide, so that the order
+// does not matter, and stops when it is told (Told).
+using WideSum = __int128;
+inline int64_t Told(WideSum sum) {
+  return static_cast<int64_t>(std::clamp<WideSum>(sum, INT64_MIN, INT64_MAX));
+}
+
 struct GroupSums {
   // What a span adds when it begins,
   uint32_t first_span = 0;
@@ -29,10 +35,10 @@ struct GroupSums {
   uint64_t count = 0;
   int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
   int64_t total_ns = 0, total_with_recursion_ns = 0;
-  uint64_t flops = 0;
+  WideSum flops = 0;
   // and when all inside it were seen.
   int64_t self_ns = 0, thread_self_ns = 0, device_total_ns = 0, device_self_ns = 0, stream_self_ns = 0;
-  uint64_t memory_bytes = 0;
+  WideSum memory_bytes = 0;
 
   void Add(const GroupSums& other);
 };

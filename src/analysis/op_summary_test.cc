@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analysis/random_trace_for_test.h"
+#include "analysis/span_measures.h"
 #include "opscope/analysis/flame.h"
 #include "opscope/analysis/span_filter.h"
 
@@ -196,6 +197,29 @@ TEST(OpSummary, StopsSumsAtTheLargestTime) {
   EXPECT_EQ(summary.rows[0].mean_ns(), INT64_MAX - 10);
   EXPECT_EQ(summary.thread_self_ns, INT64_MAX);
   EXPECT_EQ(FoldSpans(trace, FlameMetric::kTime, {.threads = ThreadNodes::kNever}).nodes[0].total, INT64_MAX);
+}
+
+TEST(OpSummary, StopsBytesAtTheLargestNumberAndCountsWhatTakesThemBack) {
+  for (const int64_t sign : {1, -1}) {
+    TraceBuilder builder;
+    const ProcessId process = builder.AddProcess({.pid = 1});
+    const TrackId track = builder.AddTrack({.process = process, .tid = 1});
+    const auto add = [&](const char* name, int64_t at, std::initializer_list<int64_t> sizes) {
+      builder.AddSpan({.start = {at}, .duration = {10}, .name = builder.Intern(name), .track = track});
+      for (const int64_t bytes : sizes)
+        builder.AddAllocation({.time = {at + 5}, .track = track, .bytes = sign * bytes});
+    };
+    add("much", 0, {INT64_MAX, INT64_MAX, 1});
+    add("there and back", 20, {INT64_MAX, INT64_MAX, -INT64_MAX, -INT64_MAX, 7});
+    const Trace trace = builder.Build();
+    const OpSummary summary = SummarizeOps(trace);
+    ASSERT_EQ(summary.rows.size(), 2u);
+    for (const OpSummaryRow& row : summary.rows) {
+      const bool is_much = trace.text(row.name) == "much";
+      EXPECT_EQ(row.self_memory_bytes, !is_much ? sign * 7 : sign > 0 ? INT64_MAX : INT64_MIN);
+    }
+    EXPECT_EQ(MeasureSpans(trace).self_memory_bytes[0], sign > 0 ? INT64_MAX : INT64_MIN);
+  }
 }
 
 TEST(OpSummary, GivesMemoryToTheInnermostSpanOfTheThread) {

@@ -55,9 +55,8 @@ void MeasureMemory(const Trace& trace, const std::vector<int64_t>& ends, ThreadT
   const std::vector<SpanId> spans = SpansOfAllocations(trace, InnermostSpans(trace, ends), team);
   for (size_t i = 0; i < spans.size(); ++i) {
     if (spans[i] == SpanId::kNone) continue;
-    // Sizes of hostile files wrap as the machine does.
     int64_t& bytes = measures->self_memory_bytes[Row(spans[i])];
-    bytes = static_cast<int64_t>(static_cast<uint64_t>(bytes) + static_cast<uint64_t>(trace.allocations().bytes[i]));
+    bytes = SaturatingAdd(bytes, trace.allocations().bytes[i]);  // of a hostile file
   }
 }
 
