@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "opscope/analysis/flame.h"
@@ -22,6 +23,8 @@ namespace opscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kNoSamples[] = "no samples beside the checkout";
 
 using Sums = std::map<std::string, int64_t>;
 
@@ -85,6 +88,19 @@ std::vector<fs::path> GpuSamples() {
   return samples;
 }
 
+// False: there are no samples beside the checkout.
+template <typename Check>
+bool ForEachGpuSample(const Check& check) {
+  const std::vector<fs::path> samples = GpuSamples();
+  for (const fs::path& sample : samples) {
+    SCOPED_TRACE(sample.filename());
+    Result<Trace> imported = ImportFile(sample.string());
+    EXPECT_TRUE(imported.ok());
+    if (imported.ok()) check(sample.filename().string(), std::move(imported.value()));
+  }
+  return !samples.empty();
+}
+
 uint64_t ForeignIdsIn(const Trace& trace) {
   uint64_t count = 0;
   for (size_t i = 0; i < trace.problems().size(); ++i)
@@ -101,14 +117,8 @@ Sums DeviceTimes(const Trace& trace) {
 }
 
 TEST(DeviceLaunches, AreThoseThatTimesTellInEverySample) {
-  const std::vector<fs::path> samples = GpuSamples();
-  if (samples.empty()) GTEST_SKIP() << "no samples beside the checkout";
   uint64_t works = 0, foreign = 0;
-  for (const fs::path& sample : samples) {
-    SCOPED_TRACE(sample.filename());
-    const Result<Trace> imported = ImportFile(sample.string());
-    ASSERT_TRUE(imported.ok());
-    const Trace& trace = imported.value();
+  const bool any = ForEachGpuSample([&](const std::string&, const Trace& trace) {
     const SlowLaunches slow(trace);
     std::map<size_t, size_t> launcher;
     for (size_t i = 0; i < trace.launches().size(); ++i)
@@ -133,37 +143,34 @@ TEST(DeviceLaunches, AreThoseThatTimesTellInEverySample) {
     for (uint32_t module = 0; module < summary.rows.size(); ++module)
       EXPECT_EQ(summary.rows[module].device_self_ns, by_module[module]) << modules.PathOf(module);
     works += slow.launcher.size(), foreign += slow.foreign_ids;
-  }
+  });
+  if (!any) GTEST_SKIP() << kNoSamples;
   EXPECT_GT(works, 20'000u);
   EXPECT_GT(foreign, 20'000u) << "samples of old and of new versions are needed";
   EXPECT_GT(works, foreign + 3'000);
 }
 
 TEST(DeviceLaunches, StayWhatTheyAreInFilesOfOursAndInAMergedJob) {
-  const std::vector<fs::path> samples = GpuSamples();
-  if (samples.empty()) GTEST_SKIP() << "no samples beside the checkout";
   Sums both;
   uint64_t foreign = 0;
   std::vector<MergeInput> inputs;
-  for (const fs::path& sample : samples) {
-    SCOPED_TRACE(sample.filename());
-    Result<Trace> imported = ImportFile(sample.string());
-    ASSERT_TRUE(imported.ok());
-    const Sums expected = DeviceTimes(imported.value());
-    const uint64_t ids = ForeignIdsIn(imported.value());
-    const std::string texts[] = {ChromeTraceText(imported.value()).value(), OpscopeBytes(imported.value()).value()};
+  const bool any = ForEachGpuSample([&](const std::string& name, Trace trace) {
+    const Sums expected = DeviceTimes(trace);
+    const uint64_t ids = ForeignIdsIn(trace);
+    const std::string texts[] = {ChromeTraceText(trace).value(), OpscopeBytes(trace).value()};
     for (const std::string& text : texts) {
       const Result<Trace> again = ImportBytes(std::as_bytes(std::span(text)), "again");
       ASSERT_TRUE(again.ok());
       EXPECT_EQ(DeviceTimes(again.value()), expected);
       EXPECT_EQ(ForeignIdsIn(again.value()), ids);
     }
-    if (sample.filename().string().find("_sampled") == std::string::npos) continue;
-    for (const auto& [name, time] : expected)
-      both[name] += time;
+    if (name.find("_sampled") == std::string::npos) return;
+    for (const auto& [op, time] : expected)
+      both[op] += time;
     foreign += ids;
-    inputs.push_back({std::move(imported.value()), sample.filename().string()});
-  }
+    inputs.push_back({std::move(trace), name});
+  });
+  if (!any) GTEST_SKIP() << kNoSamples;
   ASSERT_EQ(inputs.size(), 2u);
   const Result<Merged> merged = MergeTraces(std::move(inputs));
   ASSERT_TRUE(merged.ok()) << merged.error().message;
@@ -173,13 +180,7 @@ TEST(DeviceLaunches, StayWhatTheyAreInFilesOfOursAndInAMergedJob) {
 
 // torch's table: where ids are those of operators, by ids; where they are not, by the operators around the calls.
 TEST(DeviceLaunches, AreTheKernelsOfTorchsEvents) {
-  const std::vector<fs::path> samples = GpuSamples();
-  if (samples.empty()) GTEST_SKIP() << "no samples beside the checkout";
-  for (const fs::path& sample : samples) {
-    SCOPED_TRACE(sample.filename());
-    const Result<Trace> imported = ImportFile(sample.string());
-    ASSERT_TRUE(imported.ok());
-    const Trace& trace = imported.value();
+  const bool any = ForEachGpuSample([](const std::string&, const Trace& trace) {
     const SlowLaunches slow(trace);
     std::map<SpanId, size_t> expected;
     for (const auto& [work, launcher] : slow.launcher) {
@@ -204,7 +205,8 @@ TEST(DeviceLaunches, AreTheKernelsOfTorchsEvents) {
     for (const auto& [op, count] : kernels)
       listed += count;
     EXPECT_EQ(listed, all);
-  }
+  });
+  if (!any) GTEST_SKIP() << kNoSamples;
 }
 
 }  // namespace
