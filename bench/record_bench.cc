@@ -6,6 +6,7 @@
 //   DisabledScope    the same, no window is open     <= EmptyLoop + 0.6 ns
 //   Scope/threads:N  on N threads at once            <= 1.15 x Scope, per thread
 //   MappedScope      the same into a mapped file     <= 1.3 x Scope
+//   ScopePastTheCap  nothing is kept, all is counted <= 0.7 x Scope
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
@@ -35,6 +36,15 @@ constexpr char kFile[] = "record_bench.opscope";
 
 void OpenMappedWindow(const benchmark::State& state) {
   OpenWindowOf(state, kFile);
+}
+
+// No thread has a chunk with room in it.
+void OpenFullWindow(const benchmark::State& /*state*/) {
+  opscope::WindowOptions options;
+  options.max_bytes = 1;
+  window = opscope_window_open(&options, nullptr);
+  while (opscope_window_counts(window).dropped == 0)
+    OPSCOPE_SCOPE("scope");
 }
 
 void FreeMappedWindow(const benchmark::State& /*state*/) {
@@ -94,6 +104,17 @@ void MappedScope(benchmark::State& state) {
   RunScopes(state);
 }
 BENCHMARK(MappedScope)->Setup(OpenMappedWindow)->Teardown(FreeMappedWindow);
+
+constexpr int kManyThreads = 64;
+void ScopeOfManyThreads(benchmark::State& state) {
+  RunScopes(state);
+}
+BENCHMARK(ScopeOfManyThreads)->Setup(OpenWindow)->Teardown(FreeWindow)->Threads(kManyThreads);
+
+void ScopePastTheCap(benchmark::State& state) {
+  RunScopes(state);
+}
+BENCHMARK(ScopePastTheCap)->Setup(OpenFullWindow)->Teardown(FreeWindow)->Threads(1)->Threads(kManyThreads);
 
 void NestedScopes(benchmark::State& state) {
   for (auto _ : state) {

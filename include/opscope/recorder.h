@@ -225,9 +225,18 @@ inline OpenTable* OpenTableOf(Stream* stream) {
 }
 
 // A record that will not be. REQUIRES: the calling thread owns the stream.
-__attribute__((noinline, cold)) inline void CountDrop(Stream* stream) {
+__attribute__((noinline)) inline void CountDrop(Stream* stream) {
   stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
+}
+
+// An event that begins on a stream which takes none: counted, unless its window has closed. At the cap all come here.
+__attribute__((noinline)) inline OpenScope* Refuse(Stream* stream) {
+  std::atomic_thread_fence(std::memory_order_acquire);  // a close ends the generation first
+  if (stream->generation.load(std::memory_order_relaxed) == 0) return nullptr;
+  const Writing writing(stream);
+  if (writing.allowed()) CountDrop(stream);
+  return nullptr;
 }
 
 // The entries of an open scope have become others (an argument was added).
@@ -245,13 +254,15 @@ struct ScopeEntries {
 };
 
 // Takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the name
-// and writes the payload (InternAndReserve) and returns their offsets. Null when memory is short or in a
+// and writes the payload (InternAndReserve) and returns their offsets. Null at the cap, when memory is short, or in a
 // signal handler that interrupts this thread's writing; counted as dropped. kind: kScope, or kAsync for what is known
 // from its beginning to be no part of the nesting.
 template <typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
                                                              uint8_t scope_type, uint8_t flags = 0,
                                                              RecordKind kind = RecordKind::kScope) {
+  const uint64_t generation = stream->taking.load(std::memory_order_relaxed);
+  if (OPSCOPE_UNLIKELY(generation == 0)) return Refuse(stream);
   Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(scope))) {
@@ -269,13 +280,12 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
     depth = outer->shape.load(std::memory_order_relaxed) & 0xffffu;
     if (__builtin_expect(depth != 0xffffu, 1)) ++depth;
   }
-  const uint64_t generation = stream->generation.load(std::memory_order_relaxed);
   scope->stream = stream;
   StorePair(scope, offsetof(OpenScope, name), entries.name, entries.side);
   StorePair(scope, offsetof(OpenScope, shape),
             depth | static_cast<uint32_t>(kind) << 16 | static_cast<uint32_t>(flags) << 24,
             static_cast<uint32_t>(source) | static_cast<uint32_t>(scope_type) << 8);
-  scope->generation.store(generation != 0 ? generation : kNoWindow, std::memory_order_release);
+  scope->generation.store(generation, std::memory_order_release);
   scope->outer.store(outer, std::memory_order_release);
   scope->start.store(ReadTicks(), std::memory_order_release);
   stream->top.store(scope, std::memory_order_release);

@@ -85,10 +85,6 @@ struct NameCacheEntry {
   uint32_t reserved = 0;
 };
 
-// Generation of a scope that began on a stream whose window had just closed; no window and no stream
-// has it, so its end does nothing.
-inline constexpr uint64_t kNoWindow = 1;
-
 // The first 64 bytes are what the hot path touches.
 struct alignas(64) Stream {
   Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
@@ -97,9 +93,10 @@ struct alignas(64) Stream {
   uint64_t published = 0;        // records in the chunk | offset of `limit` << 32: what StorePublished stores
   std::atomic<uint64_t> generation{0};
   std::atomic<OpenScope*> top{nullptr};
+  std::atomic<uint64_t> taking{0};       // the generation while events are taken; 0: closed, or at the cap for good
+  OpenTableEntry* open_table = nullptr;  // in the file, behind an OpenTable; null: the chunk lies in memory
   uint32_t chunk_sequence = 0;
   uint32_t open_capacity = 0;                // entries of open_table
-  OpenTableEntry* open_table = nullptr;      // in the file, behind an OpenTable; null: the chunk lies in memory
   std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended; slow paths only
   std::atomic<uint64_t> dropped{0};          // written by the owner only
   Thread* thread = nullptr;

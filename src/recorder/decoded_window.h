@@ -189,6 +189,7 @@ inline OpenScope* OpenNumbered(Stream* stream, const char* name, uint64_t number
 }
 
 inline void End(OpenScope* scope) {
+  if (scope == nullptr) return;  // refused: at the cap, or the window was closed
   CloseScope(scope, ReadTicks());
   ReleaseScope(scope);
 }

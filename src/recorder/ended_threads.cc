@@ -114,7 +114,7 @@ void Forget(StreamState* state, Window* window) {
   ++window->gone_threads;
   window->gone_dropped += state->stream.dropped.load(std::memory_order_relaxed) + state->recycled +
                           state->dropped_elsewhere.load(std::memory_order_relaxed);
-  state->stream.generation.store(0, std::memory_order_relaxed);
+  EndTaking(&state->stream);
   state->held_by_window = false;
   RecycleWhenFree(state);
 }

@@ -50,9 +50,8 @@ Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies*
   for (uint32_t steps = 0; scope != nullptr; ++steps) {
     Slot slot;
     if (steps == kMostSteps || !ReadSlot(scope, &slot)) return Listing::kChanged;  // changed lists under our feet
-    if (slot.generation != generation && slot.generation != kNoWindow) return Listing::kChanged;  // used again already
-    // kNoWindow: begun after the close. Start 0: its record is there, or another thread's.
-    const bool open = slot.generation == generation && slot.copy.start != 0;
+    if (slot.generation != generation) return Listing::kChanged;                   // used again already
+    const bool open = slot.copy.start != 0;  // 0: its record is there, or another thread's
     if (open && !copies->Push(slot.copy)) return Listing::kNoMemory;
     scope = slot.outer;
   }
@@ -66,8 +65,8 @@ Listing TryListOfRunning(const Stream& stream, uint64_t generation, uint64_t unt
     if (steps == kMostSteps) return Listing::kChanged;
     Slot slot;
     if (!ReadSlot(scope, &slot)) continue;  // look at it again
-    if (slot.generation != generation && slot.generation != kNoWindow) return Listing::kChanged;
-    const bool open = slot.generation == generation && slot.copy.start != 0 && slot.copy.start < until;
+    if (slot.generation != generation) return Listing::kChanged;
+    const bool open = slot.copy.start != 0 && slot.copy.start < until;
     if (open && !copies->Push(slot.copy)) return Listing::kNoMemory;
     scope = slot.outer;
   }

@@ -56,6 +56,7 @@ bool TakeOver(std::mutex* mutex) {
 void Disarm(StreamState* state) {
   registry.broken_invariants.fetch_add(1, std::memory_order_relaxed);
   state->stopped = true;
+  state->stream.taking.store(0, std::memory_order_release);
 }
 
 namespace {
@@ -89,7 +90,7 @@ void AfterFork() {
 
 void DetachStream(StreamState* state) {
   Stream& stream = state->stream;
-  stream.generation.store(0, std::memory_order_relaxed);
+  EndTaking(&stream);
   stream.chunk = nullptr;
   stream.next = nullptr;
   stream.limit = nullptr;

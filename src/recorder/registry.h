@@ -76,6 +76,15 @@ inline StreamState* StateOf(Stream* stream) {
   return static_cast<StreamState*>(stream->internal);
 }
 
+// In this order: who sees that nothing is taken can tell a close from the cap.
+inline void BeginTaking(Stream* stream, uint64_t generation) {
+  stream->generation.store(generation, std::memory_order_release);
+  stream->taking.store(generation, std::memory_order_release);
+}
+inline void EndTaking(Stream* stream) {
+  BeginTaking(stream, 0);
+}
+
 struct ThreadState {
   Thread thread;
   char name[32] = {};                    // written by the thread

@@ -102,6 +102,7 @@ bool Stop(StreamState* state) {
   state->stopped = true;
   Stream& stream = state->stream;
   stream.limit = reinterpret_cast<char*>(stream.next);
+  stream.taking.store(0, std::memory_order_release);
   return false;
 }
 
@@ -189,7 +190,7 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   stream.open_capacity = 0;
   stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);  // scopes may have begun here since the last window closed
-  stream.generation.store(window->generation, std::memory_order_release);
+  BeginTaking(&stream, window->generation);
   thread->streams[window->slot] = &stream;
 }
 
@@ -327,11 +328,11 @@ using opscope::Window;
 
 bool opscope_make_room(Stream* stream, uint64_t side_bytes) {
   if (HasRoom(stream, side_bytes)) return true;
+  if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // no lock: as often as there are events
   const opscope::SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
   std::lock_guard<std::mutex> lock(state->mutex);
-  // A window that closes meanwhile wants no more; a stopped stream never has room again.
-  if (stream->generation.load(std::memory_order_relaxed) == 0 || state->stopped) return false;
+  if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // the window has closed meanwhile
   return opscope::TakeNextChunk(state, side_bytes);
 }
 

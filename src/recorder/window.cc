@@ -73,7 +73,7 @@ void Withdraw(Window* window) {
   opscope_window_generation[window->slot].store(0, std::memory_order_release);
   ChangeGate();
   for (StreamState* state : window->streams)
-    state->stream.generation.store(0, std::memory_order_release);
+    EndTaking(&state->stream);
 }
 
 // The closing thread is in no scope's end itself, so its own stream need not wait for its next event.

@@ -68,9 +68,10 @@ void DescribeStreams(Layout& layout) {
   MEMBER(Stream, published);
   MEMBER(Stream, generation);
   MEMBER(Stream, top);
+  MEMBER(Stream, taking);
+  MEMBER(Stream, open_table);
   MEMBER(Stream, chunk_sequence);
   MEMBER(Stream, open_capacity);
-  MEMBER(Stream, open_table);
   MEMBER(Stream, ended_elsewhere);
   MEMBER(Stream, dropped);
   MEMBER(Stream, thread);

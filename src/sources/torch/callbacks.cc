@@ -283,6 +283,10 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
   if (stream == nullptr) return nullptr;
   OpenScope* scope = nullptr;
   if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
+    if (OPSCOPE_UNLIKELY(stream->taking.load(std::memory_order_relaxed) == 0)) {
+      Refuse(stream);
+      return nullptr;
+    }
     InputsOf<Options> inputs;
     if constexpr ((Options & kWithTensors) != 0) {
       EncodeInputs(range, &inputs, &inputs.tensors);
