@@ -232,8 +232,8 @@ __attribute__((noinline)) inline void CountDrop(Stream* stream) {
 
 // An event that begins on a stream which takes none: counted, unless its window has closed. At the cap all come here.
 __attribute__((noinline)) inline OpenScope* Refuse(Stream* stream) {
-  std::atomic_thread_fence(std::memory_order_acquire);  // a close ends the generation first
-  if (stream->generation.load(std::memory_order_relaxed) == 0) return nullptr;
+  // In this order: a close ends the generation before the taking.
+  if (stream->taking.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
   const Writing writing(stream);
   if (writing.allowed()) CountDrop(stream);
   return nullptr;
