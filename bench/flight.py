@@ -40,6 +40,16 @@ def soak_rows(options):
     measure.require_when_quick(events > 10000, "the job has hardly recorded", options)
 
 
+def many_threads_row(options):
+    seconds, cap, threads = (0.4 if options.quick else options.seconds / 4, 8, 64)
+    base, *samples = lines_of(options, "soak", seconds, cap, threads)
+    more = (max(sample["bytes"] for sample in samples) - base["bytes"]) / 2**20 - cap
+    note = f"cap {cap} MiB, {seconds:g} s, {samples[-1]['events'] / 1e6:.0f} million scopes; stacks of the threads included"
+    title = f"the same, {threads} threads"
+    figures = {"min": more, "median": more}
+    measure.print_row("flight_threads", title, "MiB", figures, absolute_goal=8, repetitions=1, note=note)
+
+
 def dump_rows(options):
     dumps, cap, threads = (1, 16, 2) if options.quick else (options.dumps, 256, 2)
     results = lines_of(options, "dump", dumps, cap, threads)
@@ -67,6 +77,7 @@ def dump_rows(options):
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0, seconds=600.0 if SOAK else 20.0, dumps=10)
     soak_rows(options)
+    many_threads_row(options)
     dump_rows(options)
 
 

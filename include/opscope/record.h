@@ -186,7 +186,7 @@ struct ChunkHeader {
   uint32_t magic = kChunkMagic;
   uint16_t layout = kChunkLayout;
   uint16_t header_bytes = 0;
-  uint32_t size = 0;            // of the whole; kChunkBytes, more for oversize entries, less of a thread that ended
+  uint32_t size = 0;            // of the whole; kChunkBytes, more for oversize entries, less of many or ended threads
   uint32_t sequence = 0;        // 0, 1, 2, ... per thread and window; a gap is a lost chunk
   uint64_t window = 0;          // generation of the window
   uint64_t os_thread = 0;       // gettid()

@@ -141,7 +141,7 @@ struct WindowOptions {
   NativeThreads native_threads = NativeThreads::kAll;
   uint32_t reserved = 0;
   // For chunks of this window, and what is kept of threads that ended; never exceeded by more than a chunk per
-  // live thread.
+  // live thread. Under kKeepNewest chunks are the smaller the more threads there are: two are a thread's share.
   uint64_t max_bytes = uint64_t{1} << 30;
   const char* metadata_json = nullptr;  // members of a JSON object, copied ("\"a\":1,\"b\":2"); may be null
   // A source's own number of the calling thread (logical_thread of opscope_stream_attach). Asked when a

@@ -3,18 +3,59 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <mutex>
 
 namespace opscope {
 namespace {
+
+// In the memory of a part that nobody uses.
+struct FreePart {
+  FreePart* next;
+};
+
+constexpr uint64_t kMostPartBytes = uint64_t{2} << 20;
+constexpr int kPartSizes = std::countr_zero(kChunkBytes) - std::countr_zero(kLeastChunkBytes);
 
 struct ChunkPool {
   std::mutex mutex;
   bool touched = false;
   uint32_t count = 0;
   void* chunks[kPooledChunks] = {};
+  FreePart* parts[kPartSizes] = {};  // of kLeastChunkBytes, twice that and so on below kChunkBytes
+  uint64_t part_bytes = 0;
 };
 constinit ChunkPool pool;
+
+// Null: the size is no power of two below kChunkBytes.
+FreePart** PartsOf(uint32_t size) {
+  if (!std::has_single_bit(size) || size < kLeastChunkBytes || size >= kChunkBytes) return nullptr;
+  return &pool.parts[std::countr_zero(size) - std::countr_zero(kLeastChunkBytes)];
+}
+
+// REQUIRES: the pool's mutex is held.
+void AddPart(FreePart** parts, void* place, uint32_t size) {
+  auto* part = static_cast<FreePart*>(place);
+  part->next = *parts;
+  *parts = part;
+  pool.part_bytes += size;
+}
+
+// Cuts up a chunk of the pool when there is no part. Null: there is no chunk either. REQUIRES: as above.
+void* TakePart(FreePart** parts, uint32_t size) {
+  if (*parts == nullptr) {
+    if (pool.count == 0) return nullptr;
+    auto* chunk = static_cast<char*>(pool.chunks[--pool.count]);
+    for (uint32_t at = kChunkBytes; at != 0;) {
+      at -= size;
+      AddPart(parts, chunk + at, size);
+    }
+  }
+  FreePart* part = *parts;
+  *parts = part->next;
+  pool.part_bytes -= size;
+  return part;
+}
 
 void* MapTouched(uint64_t size) {
   void* place = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -39,6 +80,9 @@ ChunkHeader* TakeChunk(uint32_t size) {
   if (size == kChunkBytes) {
     std::lock_guard<std::mutex> lock(pool.mutex);
     if (pool.count != 0) return static_cast<ChunkHeader*>(pool.chunks[--pool.count]);
+  } else if (FreePart** parts = PartsOf(size); parts != nullptr) {
+    std::lock_guard<std::mutex> lock(pool.mutex);
+    if (void* part = TakePart(parts, size); part != nullptr) return static_cast<ChunkHeader*>(part);
   }
   return static_cast<ChunkHeader*>(MapTouched(size));
 }
@@ -50,6 +94,9 @@ void ReturnChunk(ChunkHeader* chunk, uint32_t size) {
       pool.chunks[pool.count++] = chunk;
       return;
     }
+  } else if (FreePart** parts = PartsOf(size); parts != nullptr) {
+    std::lock_guard<std::mutex> lock(pool.mutex);
+    if (pool.part_bytes + size <= kMostPartBytes) return AddPart(parts, chunk, size);
   }
   UnmapMemory(chunk, size);
 }

@@ -13,6 +13,7 @@ namespace opscope {
 
 inline constexpr uint32_t kPooledChunks = 32;  // 8 MiB
 inline constexpr uint32_t kReadyChunks = 8;
+inline constexpr uint32_t kLeastChunkBytes = 4096;
 
 // Fills the pool at the first call of the process; later sees to it that kReadyChunks are there.
 void TouchPool();
@@ -21,7 +22,8 @@ void TouchPool();
 // memory is short.
 ChunkHeader* TakeChunk(uint32_t size);
 
-// Keeps up to kPooledChunks of the usual size, gives everything else back to the system.
+// Keeps up to kPooledChunks of kChunkBytes, and some that are a half of it, a quarter and so on; gives everything else
+// back to the system.
 void ReturnChunk(ChunkHeader* chunk, uint32_t size);
 
 void UnmapMemory(void* place, uint64_t bytes);

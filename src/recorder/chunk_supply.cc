@@ -18,6 +18,37 @@ bool Charge(Window* window, uint64_t bytes, bool beyond_the_cap) {
   return true;
 }
 
+uint64_t FairShare(const Window* window) {
+  const uint32_t live = window->live.load(std::memory_order_relaxed);
+  return window->max_bytes / (live == 0 ? 1 : live);
+}
+
+// Gives up the oldest chunk of the thread that holds most, if that is more than its share. REQUIRES: the mutex of
+// `asking` is held; the others' come before it, so they are only tried.
+bool TakeFromLargest(const StreamState* asking, Window* window) {
+  if (window->live.load(std::memory_order_relaxed) < 2 || !registry.mutex.try_lock()) return false;
+  const std::lock_guard<std::mutex> lock(registry.mutex, std::adopt_lock);
+  StreamState* largest = nullptr;
+  uint64_t most = FairShare(window);
+  for (StreamState* state : window->streams) {
+    const uint64_t held = state->held.load(std::memory_order_relaxed);
+    if (state == asking || !state->held_by_owner || held <= most) continue;
+    largest = state;
+    most = held;
+  }
+  if (largest == nullptr || !largest->mutex.try_lock()) return false;
+  const std::lock_guard<std::mutex> stream_lock(largest->mutex, std::adopt_lock);
+  if (largest->sealed || largest->chunks.size() < 2) return false;
+  RecycleOldest(largest, window);
+  return true;
+}
+
+// True: somebody who can spare it has given up a chunk.
+bool MakeOthersGiveUp(const StreamState* asking, Window* window) {
+  if (asking->held.load(std::memory_order_relaxed) >= FairShare(window)) return false;
+  return GiveUpEndedStream(window) || TakeFromLargest(asking, window);
+}
+
 RecordingFile::Unit TakeAnywhere(Window* window, uint32_t size, uint32_t depths) {
   if (window->file != nullptr) {
     const RecordingFile::Unit unit = window->file->TakeUnit(size, depths);
@@ -27,6 +58,14 @@ RecordingFile::Unit TakeAnywhere(Window* window, uint32_t size, uint32_t depths)
 }
 
 }  // namespace
+
+uint32_t UsualChunkBytes(const Window* window) {
+  uint32_t size = kChunkBytes;
+  if (window->at_cap != AtCap::kKeepNewest) return size;
+  while (size > kLeastChunkBytes && size > FairShare(window) / 2)
+    size /= 2;
+  return size;
+}
 
 void GiveBack(Window* window, ChunkHeader* chunk, uint32_t size) {
   if (window->file == nullptr || !window->file->Holds(chunk)) return ReturnChunk(chunk, size);
@@ -58,17 +97,18 @@ void RecycleOldest(StreamState* state, Window* window) {
   state->chunks.RemoveFirst();
   if (!LeaveToDump(state, oldest, size)) GiveBack(window, oldest, size);
   window->bytes.fetch_sub(size, std::memory_order_relaxed);
+  state->held.store(state->held.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
 }
 
 RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t size, uint32_t depths) {
   const bool keep_newest = window->at_cap == AtCap::kKeepNewest;
   while (!Charge(window, size, false)) {
     if (!keep_newest) return {};
+    if (MakeOthersGiveUp(state, window)) continue;
     if (state->chunks.size() > 1) {
       RecycleOldest(state, window);
       continue;
     }
-    if (GiveUpEndedStream(window)) continue;
     Charge(window, size, true);  // the current chunk is recycled as soon as its open scopes have moved
     break;
   }
@@ -77,7 +117,11 @@ RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t si
     RecycleOldest(state, window);
     taken = TakeAnywhere(window, size, depths);
   }
-  if (taken.chunk == nullptr) window->bytes.fetch_sub(size, std::memory_order_relaxed);
+  if (taken.chunk == nullptr) {
+    window->bytes.fetch_sub(size, std::memory_order_relaxed);
+  } else {
+    state->held.store(state->held.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  }
   return taken;
 }
 

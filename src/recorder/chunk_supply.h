@@ -11,6 +11,10 @@
 
 namespace opscope {
 
+// Of a chunk that has to hold nothing in particular. Under kKeepNewest the live threads' chunks together take half of
+// the cap at most, where they need not be smaller than a page: each thread holds one, whatever the cap.
+uint32_t UsualChunkBytes(const Window* window);
+
 // `depths`: entries that a table should have at least. No table: the chunk lies in memory. No chunk: at the
 // cap, or memory is short.
 RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t size, uint32_t depths);

@@ -55,6 +55,7 @@ struct StreamState {
   bool sealed = false;   // the close has read it
   PinnedChunk pins[2];   // of the dump under way
 
+  std::atomic<uint64_t> held{0};               // bytes of `chunks` under kKeepNewest; written under `mutex`
   std::atomic<uint64_t> dropped_elsewhere{0};  // by threads that ended or released scopes of this stream
 
   // Guarded by registry.mutex.
@@ -114,6 +115,7 @@ struct Window {
   WallReading wall_clock;  // constant, as boot is
   uint64_t boot = 0;       // BootHash()
   std::atomic<uint64_t> bytes{0};
+  std::atomic<uint32_t> live{0};      // threads that joined and have not ended; written under registry.mutex
   std::atomic<bool> closed{false};    // written under EdgeMutex(slot)
   bool detached = false;              // of the process that this one was forked from
   RecordingFile* file = nullptr;      // constant; null: record_to was not asked for, or refused

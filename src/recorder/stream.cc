@@ -1,7 +1,7 @@
 // Streams: a thread joins and leaves windows, and goes on from one chunk to the next.
 //
 // The next chunk takes the entries of the scopes that are open with it (invariant 1), so every chunk
-// can be read alone. With deep stacks and long names it is larger: kChunkBytes / 2 at least are free in it.
+// can be read alone. With deep stacks and long names it is larger: half of the usual size at least is free in it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <new>
@@ -107,14 +107,15 @@ bool Stop(StreamState* state) {
 }
 
 uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t side_bytes) {
+  const uint64_t usual = UsualChunkBytes(stream->window);
   uint64_t needed = moved_bytes + side_bytes;
   if (stream->chunk != nullptr && RecordsInChunk(stream) == 0) {
     // Nothing was recorded since the last one was taken: a name or payload of this very record lies
     // there and will be asked for again (InternAndReserve).
     needed += stream->chunk->size - OffsetInChunk(stream, stream->limit);
   }
-  if (sizeof(ChunkHeader) + sizeof(Record) + needed <= kChunkBytes / 2) return kChunkBytes;
-  return (sizeof(ChunkHeader) + sizeof(Record) + needed + kChunkBytes / 2 + 4095) & ~uint64_t{4095};
+  if (sizeof(ChunkHeader) + sizeof(Record) + needed <= usual / 2) return usual;
+  return (sizeof(ChunkHeader) + sizeof(Record) + needed + usual / 2 + 4095) & ~uint64_t{4095};
 }
 
 // REQUIRES: the mutex of the stream is held and its window open.
@@ -179,6 +180,7 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
   state->stopped = state->sealed = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
+  state->held.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;
   state->settled = nullptr;
   ForgetNames(state);
@@ -262,6 +264,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
   [[maybe_unused]] const bool reserved = state->chunks.Reserve(kPooledChunks);
   JoinWindow(state, thread, window, logical_thread);
   state->place = window->streams.size();
+  window->live.fetch_add(1, std::memory_order_relaxed);
   return window->streams.Push(state) ? state : nullptr;
 }
 

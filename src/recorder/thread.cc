@@ -59,6 +59,7 @@ void ThreadEnds(void* value) {
     std::lock_guard<std::mutex> stream_lock(joined->mutex);
     DropEndedScopes(stream);  // later ones are taken out by the threads that end them
     joined->held_by_owner = false;
+    stream->window->live.fetch_sub(1, std::memory_order_relaxed);
     if (stream->generation.load(std::memory_order_relaxed) != 0) SettleEndedStream(joined);
     stream = nullptr;
   }
