@@ -5,13 +5,16 @@
 """
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import measure
 
-BUILD = Path(__file__).resolve().parent.parent / "build" / "dev" / "bench"
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build" / "dev" / "bench"
 
 
 def program(name="record_bench"):
@@ -57,6 +60,22 @@ def compare(times, row, title, name, baseline, goal, note=""):
     }
 
 
+def print_stranger(options):
+    """A program that is compiled as its author would, in rounds of either side."""
+    rounds, events = (3, 1000) if options.quick else (400, 20000)
+    library = BUILD.parent / "src" / "recorder"
+    with tempfile.TemporaryDirectory() as folder:
+        built = os.path.join(folder, "stranger_scope")
+        flags = ["-std=c++20", "-O2", f"-I{HERE.parent / 'include'}", f"-L{library}", f"-Wl,-rpath,{library}"]
+        source = str(HERE / "stranger_scope.cc")
+        subprocess.run(["c++", *flags, source, "-o", built, "-lopscope_recorder"], check=True)
+        done = subprocess.run([built, str(rounds), str(events)], stdout=subprocess.PIPE, check=True, text=True)
+    times = [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
+    scopes, clocks = (measure.figures([row[side] for row in times]) for side in (0, 1))
+    title = "native scope in a program built with `c++ -O2`, against two clock reads"
+    measure.print_row("native_stranger", title, "ns", scopes, clocks, 1.15, repetitions=rounds)
+
+
 def main():
     options = measure.parse_options(__doc__, ops=0, quick_ops=0)
     times = run(options)
@@ -79,6 +98,7 @@ def main():
         rows.append({"row": f"native_past_cap_{threads}", "title": title, "unit": "ns of CPU", **sides})
     for row in rows:
         measure.print_row(**row, repetitions=options.repetitions)
+    print_stranger(options)
     disabled = measure_more(times["DisabledScope"], times["EmptyLoop"])
     measure.print_row(
         "native_disabled",

@@ -1,0 +1,108 @@
+// Names of the current chunk by the caches of a Stream: part of recorder.h's hot path.
+//
+// Thread rule: the functions act on the calling thread's own Stream.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "opscope/recorder_abi.h"
+
+namespace opscope {
+
+// Literals lie side by side without a gap, so every bit of the address counts.
+inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
+  const uint64_t bits = reinterpret_cast<uintptr_t>(text);
+  return &cache[(bits * 0x9e3779b97f4a7c15u) >> (64 - kNameCacheBits)];
+}
+
+__attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream, const char* text, uint64_t size,
+                                                                  NameCacheEntry* entry) {
+  const uint32_t offset = opscope_intern_slow(stream, text, size);
+  if (offset != 0) *entry = {text, offset, 0};
+  return offset;
+}
+
+// Offset of the name in the current chunk, 0 at the cap. The pointer must name the same bytes for as
+// long as the process lives (literals, operator schemas of the running program).
+inline uint32_t InternStable(Stream* stream, const char* text) {
+  NameCacheEntry* entry = NameCacheSlot(stream->stable_names, text);
+  if (__builtin_expect(entry->text == text, 1)) return entry->offset;
+  return InternAndRemember(stream, text, std::strlen(text), entry);
+}
+
+// As above for text that may be gone or changed after the call: a hit by pointer is verified.
+inline uint32_t InternText(Stream* stream, const char* text) {
+  NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text);
+  if (__builtin_expect(entry->text == text, 1)) {
+    const char* known = reinterpret_cast<const char*>(stream->chunk) + entry->offset + sizeof(NameEntry);
+    if (__builtin_expect(std::strcmp(known, text) == 0, 1)) return entry->offset;
+  }
+  return InternAndRemember(stream, text, std::strlen(text), entry);
+}
+
+inline uint64_t LoadWord(const char* place) {
+  uint64_t word;
+  std::memcpy(&word, place, sizeof(word));
+  return word;
+}
+
+// All bytes of a text shorter than a word, different for different texts of one size.
+inline uint64_t LoadShort(const char* text, uint64_t size) {
+  if (size >= 4) {
+    uint32_t first;
+    uint32_t last;
+    std::memcpy(&first, text, sizeof(first));
+    std::memcpy(&last, text + size - 4, sizeof(last));
+    return uint64_t{first} << 32 | last;
+  }
+  uint64_t word = 0;
+  for (uint64_t i = 0; i < size; ++i)
+    word = word << 8 | static_cast<unsigned char>(text[i]);
+  return word;
+}
+
+// std::memcmp is a call when the size is not constant.
+inline bool SameBytes(const char* a, const char* b, uint64_t size) {
+  if (size < 8) return LoadShort(a, size) == LoadShort(b, size);
+  uint64_t difference = LoadWord(a + size - 8) ^ LoadWord(b + size - 8);
+  for (uint64_t at = 0; at + 8 < size; at += 8)
+    difference |= LoadWord(a + at) ^ LoadWord(b + at);
+  return difference == 0;
+}
+
+// Of the last bytes and some in the middle: names of one kind begin alike.
+inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text, uint64_t size) {
+  uint64_t bits = size << 48;
+  if (size >= 8) {
+    bits ^= LoadWord(text + size - 8) ^ LoadWord(text + (size - 8) / 2) * 0xff51afd7ed558ccdu;
+  } else {
+    bits ^= LoadShort(text, size);
+  }
+  return &cache[(bits * 0x9e3779b97f4a7c15u) >> (64 - kNameCacheBits)];
+}
+
+inline bool IsName(const Stream* stream, const NameCacheEntry* entry, const char* text, uint64_t size) {
+  if (OPSCOPE_UNLIKELY(entry->offset == 0)) return false;
+  const char* known = reinterpret_cast<const char*>(stream->chunk) + entry->offset;
+  uint32_t known_size;
+  std::memcpy(&known_size, known + offsetof(NameEntry, size), sizeof(known_size));
+  return known_size == size && SameBytes(known + sizeof(NameEntry), text, size);
+}
+
+// As above for text whose size is known. The slot follows from the text and not from where it lies:
+// frameworks build some names anew for every call. Two slots, because two names of a loop that share one
+// would never find themselves.
+inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
+  NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text, size);
+  if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry->offset;
+  if (entry->offset != 0) {
+    entry = stream->copied_names + ((entry - stream->copied_names) ^ 1);
+    if (IsName(stream, entry, text, size)) return entry->offset;
+  }
+  return InternAndRemember(stream, text, size, entry);
+}
+
+}  // namespace opscope
