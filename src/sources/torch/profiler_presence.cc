@@ -15,6 +15,7 @@
 #include "sources/torch/call_slots.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
+#include "sources/torch/torch_compat.h"
 
 namespace opscope {
 namespace {
@@ -43,9 +44,8 @@ class Presence final : public torchs::ProfilerStateBase {
 
 // What the slots point to. The functions behind them are called by name, as in allocations.cc.
 
-torchs::ProfilerStateBase* OnGet(bool global) {
-  torchs::ProfilerStateBase* state = torchs::ProfilerStateBase::get(global);
-  if (state != nullptr || global || !IsSeenBy(present)) return state;
+torchs::ProfilerStateBase* OnState(torchs::ProfilerStateBase* of_torch) {
+  if (of_torch != nullptr || !IsSeenBy(present)) return of_torch;
   static Presence& presence = *new Presence;  // never destroyed: ranges come until the very end
   return &presence;
 }
@@ -63,12 +63,9 @@ torchs::ProfilerConfig OnConfig() {
   return config;
 }
 
-struct Question {
-  const char* symbol;
-  void* function;
-};
+using torch_compat::Question;
 const std::array kQuestions = {
-    Question{"_ZN5torch8profiler4impl17ProfilerStateBase3getEb", reinterpret_cast<void*>(&OnGet)},
+    torch_compat::QuestionForState<torchs::ProfilerStateBase, &OnState>(),
     Question{"_ZN5torch8profiler4impl15profilerEnabledEv", reinterpret_cast<void*>(&OnProfilerEnabled)},
     Question{"_ZN5torch8profiler4impl17getProfilerConfigEv", reinterpret_cast<void*>(&OnConfig)},
 };
