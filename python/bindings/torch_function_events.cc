@@ -189,15 +189,16 @@ nb::list AverageDicts(EventColumns& columns, const std::vector<FunctionEventAver
   return rows;
 }
 
-nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload) {
-  const AverageOptions options{by_shape, stack_n, by_overload};
+nb::list Averages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload, bool python_functions) {
+  const AverageOptions options{by_shape, stack_n, by_overload, python_functions};
   return AverageDicts(columns,
                       WithoutGil([&] { return AverageFunctionEvents(columns.trace(), columns.events(), options); }));
 }
 
 // The same without what recording took, and the sentence about it.
-nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload) {
-  const AverageOptions options{by_shape, stack_n, by_overload};
+nb::tuple CorrectedAverages(EventColumns& columns, bool by_shape, int stack_n, bool by_overload,
+                            bool python_functions) {
+  const AverageOptions options{by_shape, stack_n, by_overload, python_functions};
   Correction correction;
   const auto averages = Unwrap(WithoutGil([&]() -> Result<std::vector<FunctionEventAverage>> {
     Result<OwnCostOfSpans> own_cost = MeasureOwnCost(columns.trace());

@@ -42,7 +42,8 @@ class RowReader {
 
 void RowReader::ReadTexts(nb::handle event, TorchTableRow* row) {
   row->key = KeepText(event.attr("key"));
-  row->overload_name = KeepText(event.attr("overload_name"));
+  // Not every torch has it, and so not all our events.
+  if (nb::hasattr(event, "overload_name")) row->overload_name = KeepText(event.attr("overload_name"));
   nb::object shapes = event.attr("input_shapes");
   row->input_shapes = Keep(FromText(nb::str(shapes)));
   row->has_input_shapes = !shapes.is_none() && nb::len(shapes) > 0;
@@ -79,7 +80,7 @@ TorchTableRow RowReader::Read(nb::handle event) {
   row.flops = nb::object(event.attr("flops")).is_none() ? 0 : Number(event, "flops");
   row.is_async = Truth(event, "is_async");
   row.is_legacy = Truth(event, "is_legacy");
-  row.is_user_annotation = Truth(event, "is_user_annotation");
+  row.is_user_annotation = nb::hasattr(event, "is_user_annotation") && Truth(event, "is_user_annotation");
   row.has_cpu_parent = !nb::object(event.attr("cpu_parent")).is_none();
   return row;
 }

@@ -145,7 +145,9 @@ std::vector<FunctionEventAverage> AverageFunctionEvents(const Trace& trace, cons
                                                         const AverageOptions& options) {
   std::vector<FunctionEventAverage> rows;
   GroupFinder finder(trace, events, options);
+  const uint8_t left_out = options.include_python_functions ? 0 : function_event_flags::kPythonFunction;
   for (size_t i = 0; i < events.size(); ++i) {
+    if ((events.flags[i] & left_out) != 0) continue;
     const uint32_t group = finder.Find(i);
     if (group == rows.size()) {
       FunctionEventAverage& row = rows.emplace_back();

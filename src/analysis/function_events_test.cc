@@ -178,6 +178,19 @@ TEST(FunctionEvents, LeaveOutTorchsOwnMarkersAndFoldStepNumbers) {
   EXPECT_EQ(AverageFunctionEvents(trace, events).size(), 3u);
 }
 
+TEST(FunctionEvents, AreAveragedWithoutPythonFunctionsWhereTheseAreLeftOut) {
+  OneThread thread;
+  thread.Add("a.py(1): f", 0, 10).category = thread.builder().Intern("python_function");
+  thread.Add("aten::add", 2, 4);
+  const Trace trace = thread.Build();
+  const FunctionEvents events = BuildFunctionEvents(trace);
+  EXPECT_EQ(AverageFunctionEvents(trace, events).size(), 2u);
+  const auto rows = AverageFunctionEvents(trace, events, {.include_python_functions = false});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(NameText(trace, events, Row(rows[0].first)), "aten::add");
+  EXPECT_EQ(rows[0].count, 1);
+}
+
 TEST(FunctionEvents, TakeTheKernelsOfTheirExternalId) {
   OneThread thread;
   const TrackId stream =

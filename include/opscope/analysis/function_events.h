@@ -153,6 +153,7 @@ struct AverageOptions {
   bool group_by_input_shape = false;
   int group_by_stack_n = 0;
   bool group_by_overload_name = false;
+  bool include_python_functions = true;  // of torch: the argument is there, and false by default, from 2.14 on
 };
 
 // EventList.key_averages(): rows in order of first appearance. O(n).

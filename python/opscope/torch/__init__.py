@@ -64,6 +64,10 @@ __all__ = [
 ]
 
 
+# Names that newer releases of torch have beside these: plain values, and submodules.
+__all__ += [name for name in _torch_profiler.__all__ if name not in __all__]
+
+
 def __getattr__(name: str):
     if name == "Profiler":  # what documents call it; torch.profiler has never had that name
         return profile

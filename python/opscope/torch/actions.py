@@ -13,6 +13,8 @@ from torch.autograd import DeviceType, ProfilerActivity, kineto_available
 from torch.profiler import ProfilerAction as _TorchAction
 
 from ..user_warning import warn_user
+from .errors import UnsupportedFeature
+from .features import has
 
 __all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "supported_activities"]
 
@@ -24,7 +26,8 @@ class ProfilerAction(Enum):
     WARMUP = 1
     RECORD = 2
     RECORD_AND_SAVE = 3
-    DEVICE_STOPPED = 4
+    if has("ProfilerAction.DEVICE_STOPPED"):
+        DEVICE_STOPPED = 4
 
 
 def as_action(returned: object, step: int) -> ProfilerAction:
@@ -55,12 +58,24 @@ def parse_activities(activities) -> tuple[set[ProfilerActivity], dict[ProfilerAc
         if isinstance(item, ProfilerActivity):
             add(item)
         elif isinstance(item, dict):
-            for group, names in item.items():
+            for group, asked in item.items():
                 add(group)
-                selections[group] = set(names)
+                names = _selected_types(group, asked)
+                if names is not None:
+                    selections[group] = names
         else:
             raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
     return groups, selections
+
+
+def _selected_types(group: ProfilerActivity, asked) -> set[str] | None:
+    """Names of activity types: a list of them, or what a ProfilerActivityConfig has; None: all."""
+    if not hasattr(asked, "activity_types"):
+        return set(asked)
+    if asked.profiler_configs:
+        names = ", ".join(type(config).__name__ for config in asked.profiler_configs)
+        raise UnsupportedFeature(f"activities with {names} for {group.name}", "neither counters nor kernels are read")
+    return None if asked.activity_types is None else set(asked.activity_types)
 
 
 def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:

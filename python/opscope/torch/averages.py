@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from torch.autograd import DeviceType
 
+from .features import absent
 from .function_event import FormattedTimesMixin, FunctionEvent, _require
 
+_ABSENT, _ = absent("FunctionEventAvg")
+
 # Taken from the first event that is added.
-_OF_THE_FIRST = (
+_TAKEN_OVER = (
     "key",
     "node_id",
     "is_async",
@@ -24,6 +27,7 @@ _OF_THE_FIRST = (
     "use_device",
     "is_user_annotation",
 )
+_OF_THE_FIRST = tuple(name for name in _TAKEN_OVER if name not in _ABSENT)
 _SUMS = (
     "cpu_time_total",
     "device_time_total",
@@ -52,7 +56,6 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.self_cpu_time_total: float = 0
         self.self_device_time_total: float = 0
         self.input_shapes: list[list[int]] | None = None
-        self.overload_name: str | None = None
         self.stack: list | None = None
         self.scope: int | None = None
         self.cpu_memory_usage: int = 0
@@ -64,6 +67,8 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.device_type: DeviceType = DeviceType.CPU
         self.is_legacy: bool = False
         self.flops: int = 0
+        if "overload_name" not in _ABSENT:
+            self.overload_name: str | None = None
 
     @property
     def cpu_time(self) -> float:
@@ -117,5 +122,7 @@ def average_of(columns, row: dict, *, key: str | None = None) -> FunctionEventAv
         average._inherit(columns.event(first))
     if key is not None:
         average.key = key
+    for name in _ABSENT & row.keys():
+        del row[name]
     average.__dict__.update(row)
     return average

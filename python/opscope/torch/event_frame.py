@@ -43,6 +43,8 @@ _OF_EVENTS = {
 def _by_attributes(events) -> dict[str, list]:
     averages = len(events) > 0 and all(isinstance(event, FunctionEventAvg) for event in events)
     attributes = _OF_BOTH | (_OF_AVERAGES if averages else _OF_EVENTS)
+    first = events[0] if len(events) > 0 else FunctionEventAvg()  # of a torch that may not have them all
+    attributes = {column: name for column, name in attributes.items() if hasattr(first, name)}
     values = {column: [getattr(event, name) for event in events] for column, name in attributes.items()}
     values["input_shapes"] = [None if event.input_shapes is None else str(event.input_shapes) for event in events]
     if averages:

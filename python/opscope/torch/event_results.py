@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+from .events import PYTHON_FUNCTIONS
+from .torch_shape import as_in_torch
 
+
+@as_in_torch("LegacyProfile")
 class EventResults:
     """Totals, averages and the table of ``self.function_events``, with torch's names and signatures."""
 
@@ -19,9 +23,21 @@ class EventResults:
         """One FunctionEventAvg with the key "Total" that sums all events."""
         return self.function_events.total_average()
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """The events summed by name, and by shapes, stack and overload where asked."""
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+    def key_averages(
+        self,
+        group_by_input_shape=False,
+        group_by_stack_n=0,
+        group_by_overload_name=False,
+        include_python_functions=PYTHON_FUNCTIONS,
+    ):
+        """The events summed by name, and by shapes, stack and overload where asked; calls of Python where asked."""
+        return self.function_events._averages(
+            bool(group_by_input_shape),
+            group_by_stack_n,
+            bool(group_by_overload_name),
+            bool(include_python_functions),
+            corrected=False,
+        )
 
     def table(
         self,

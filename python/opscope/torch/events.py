@@ -15,9 +15,11 @@ from . import event_frame
 from .averages import FunctionEventAvg, average_of
 from .compat import compat_is_asked
 from .event_display import shown_events
+from .features import has
 from .function_event import _require
 from .lazy_list import unfilled_kind
 from .made_event import build_tree
+from .torch_shape import as_in_torch
 from .whole_file import whole_file
 
 # Spellings of devices that sort keys and metrics may use.
@@ -34,6 +36,12 @@ def _device_neutral(name: str) -> str:
     return name
 
 
+# Releases that cannot be told to have no row for each call of Python.
+PYTHON_FUNCTIONS = not has("EventList.key_averages(include_python_functions)")
+_HAS_OVERLOADS = has("FunctionEventAvg.overload_name")
+
+
+@as_in_torch("EventList")
 class EventList(ShownList):
     """A list of FunctionEvent or FunctionEventAvg objects, with tables, averages and exports."""
 
@@ -133,20 +141,36 @@ class EventList(ShownList):
             raise ValueError(
                 "corrected=True needs averages as key_averages() made them; see key_averages(corrected=True)"
             )
-        return events.key_averages(*grouping, corrected=True)
+        return events._averages(*grouping, corrected=True)
 
     def key_averages(
-        self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False, *, corrected=False
+        self,
+        group_by_input_shapes=False,
+        group_by_stack_n=0,
+        group_by_overload_name=False,
+        include_python_functions=PYTHON_FUNCTIONS,
+        *,
+        corrected=False,
     ):
         """The events summed by name, and by shapes, top of the stack and overload where asked.
 
+        ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
         ``corrected``: CPU times without what recording them took, as the recorder measured it on this machine
         (docs/analyses.md, "Own cost"). Raises ``opscope.Error`` when the recording does not say how much that was,
         ``ValueError`` when the events were changed.
         """
+        return self._averages(
+            bool(group_by_input_shapes),
+            group_by_stack_n,
+            bool(group_by_overload_name),
+            bool(include_python_functions),
+            corrected=corrected,
+        )
+
+    def _averages(self, by_shapes=False, stack_n=0, by_overload=False, python_functions=PYTHON_FUNCTIONS, *, corrected):
         _require(self._tree_built, "Expected tree to be built before calling key_averages")
         columns = self._columns_that_speak()
-        grouping = (bool(group_by_input_shapes), group_by_stack_n, bool(group_by_overload_name))
+        grouping = (by_shapes, stack_n, by_overload, python_functions)
         note = ""
         if corrected:
             if columns is None:
@@ -156,12 +180,12 @@ class EventList(ShownList):
         elif columns is not None:
             averages = [average_of(columns, row) for row in columns.averages(*grouping)]
         else:
-            averages = _sum_by_key(self, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
+            averages = _sum_by_key(self, *grouping)
         for average in averages:
-            average.stack = average.stack[:group_by_stack_n]
-            if not group_by_input_shapes:
+            average.stack = average.stack[:stack_n]
+            if not by_shapes:
                 average.input_shapes = ""
-            if not group_by_overload_name:
+            if not by_overload and _HAS_OVERLOADS:
                 average.overload_name = ""
         made = EventList(
             averages,
@@ -241,10 +265,13 @@ class EventList(ShownList):
         return None
 
 
-def _sum_by_key(events, by_shapes, stack_n, by_overload) -> list[FunctionEventAvg]:
+def _sum_by_key(events, by_shapes, stack_n, by_overload, python_functions) -> list[FunctionEventAvg]:
     sums: dict[tuple, FunctionEventAvg] = {}
     for event in events:
-        key = (event.key, event.node_id, event.device_type, event.is_legacy, event.is_user_annotation)
+        if not python_functions and getattr(event, "is_python_function", False):
+            continue
+        annotation = getattr(event, "is_user_annotation", False)
+        key = (event.key, event.node_id, event.device_type, event.is_legacy, annotation)
         if by_overload:
             key += (event.overload_name,)
         if by_shapes:

@@ -11,6 +11,7 @@ from torch._C._profiler import _ExperimentalConfig
 
 from ..user_warning import warn_user
 from .errors import UnsupportedFeature
+from .features import behaves
 
 # The fields that a recording is asked by, with a value that is not the default. The others choose what is done with
 # the events of devices, which are not recorded; and trace_only may change at any time, so it is read where it counts.
@@ -32,12 +33,23 @@ _WITHOUT_EFFECT_HERE = {
 }
 
 
+_IGNORED = {
+    "profiler_metrics": "profiler_metrics and profiler_measure_per_kernel are deprecated and ignored. "
+    "These options will be removed in a future release.",
+    "adjust_profiler_step": "adjust_profiler_step is deprecated and ignored. It will be removed in a future release.",
+}
+
+
 def read_experimental_config(config) -> dict:
     """The fields of an _ExperimentalConfig that a recording is asked by; refuses what it cannot do."""
     if config is None:
         return {}
     state = config.__getstate__()
     fields = {name: state[at] for name, at in _positions(type(config)).items()}
+    for name, warning in _IGNORED.items():
+        if fields.get(name) and behaves(f"ignores {name}"):
+            warn_user(warning, FutureWarning)
+            del fields[name]
     for name, reason in _WITHOUT_EFFECT_HERE.items():
         if fields.get(name):
             raise _unsupported(f"experimental_config with {name}", reason)

@@ -15,6 +15,8 @@ from torch.autograd import DeviceType
 from .. import _core
 from ..user_warning import warn_user
 from .event_metadata import read_event_metadata
+from .features import behaves, has
+from .torch_shape import as_in_torch
 
 Interval = _core.Interval
 Kernel = namedtuple("Kernel", ["name", "device", "duration"])
@@ -88,8 +90,15 @@ class _Rest(FormattedTimesMixin):
     @property
     def event_metadata(self):
         """What is known of a kernel or a collective (EventMetadata); None where nothing is."""
+        if behaves("warns of event_metadata"):
+            warn_user("`event_metadata` is deprecated. Use `metadata` instead.", FutureWarning)
         members = self._extra_json
         return read_event_metadata(json.loads("{" + members + "}")) if members else None
+
+    @property
+    def metadata(self) -> dict | None:
+        """What Kineto knows of the activity of a device; None of a CPU's."""
+        return None
 
     @property
     def kwinputs(self) -> dict:
@@ -124,7 +133,7 @@ class _Rest(FormattedTimesMixin):
         fields = (
             ("id", self.id),
             ("name", self.name),
-            ("overload_name", self.overload_name),
+            *((("overload_name", self.overload_name),) if has("FunctionEvent.overload_name") else ()),
             ("device_type", self.device_type),
             ("node_id", self.node_id),
             ("cpu_time", self.cpu_time_str),
@@ -149,6 +158,7 @@ for _class in (FormattedTimesMixin, _Rest):
     for _name, _value in vars(_class).items():
         if _name not in ("__module__", "__doc__", "__slots__", "__dict__", "__weakref__"):
             setattr(FunctionEvent, _name, _value)
+as_in_torch("FunctionEvent")(FunctionEvent)
 
 
 def _require(condition: bool, message: str) -> None:

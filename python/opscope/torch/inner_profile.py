@@ -14,6 +14,7 @@ from .actions import groups_to_toggle
 from .event_results import EventResults
 from .kineto_results import KinetoResults
 from .profiler_config import DescribedConfig
+from .torch_shape import as_in_torch
 
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
@@ -31,12 +32,14 @@ class ProfilerStats:
     function_events_build_tree_call_duration_us: int = 0
 
 
+@as_in_torch("LegacyProfile")
 class InnerProfile(DescribedConfig, EventResults):
     """The results of a recording under torch's names. ``Recording`` records; this only asks it."""
 
     enabled = True
     use_cpu = True
     use_cuda = False
+    use_mtia = False
     entered = True
 
     def __init__(self) -> None:
@@ -84,7 +87,15 @@ class InnerProfile(DescribedConfig, EventResults):
         """What torch's method of this name answers: events of a ``kineto_results``, in a list of their own."""
         return result.parsed(timeout_s)
 
-    def export_chrome_trace(self, path, metadata=None, use_python_export=False):
+    def export_chrome_trace(
+        self,
+        path,
+        metadata=None,
+        use_python_export=False,
+        cuda_graph_annotations=None,
+        graph_lanes="none",
+        default_stream=7,
+    ):
         """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""
         self.last_cycle_trace().export_chrome(
             path, trace_name=os.fsdecode(path), only_categories=self._settings.only_categories

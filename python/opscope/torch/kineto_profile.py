@@ -18,7 +18,9 @@ from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
 from .clearing import tell_about_clearing
 from .errors import UnsupportedFeature
+from .events import PYTHON_FUNCTIONS
 from .experimental_config import read_experimental_config, without_trace_only
+from .features import has
 from .memory_timeline import MemoryTimeline
 from .profiler_config import new_trace_id
 from .recording import Recording
@@ -30,6 +32,8 @@ from .settings import (
     selected_categories,
     usable_device,
 )
+from .torch_shape import as_in_torch
+from .trace_identity import TraceIdentity
 from .views import Views
 
 _this_process = os.getpid()  # known without a system call: every step asks
@@ -43,7 +47,8 @@ def _note_fork() -> None:
 os.register_at_fork(after_in_child=_note_fork)
 
 
-class _KinetoProfile(Views):
+@as_in_torch("_KinetoProfile")
+class _KinetoProfile(TraceIdentity, Views):
     """Records from ``start()`` to ``stop()``.
 
     Takes the arguments of torch's class of this name; those whose data opscope does not record yet
@@ -85,6 +90,8 @@ class _KinetoProfile(Views):
             self.activities, self.activity_filters = supported_activities(), {}
         else:
             self.activities, self.activity_filters = parse_activities(activities)
+        if has("_KinetoProfile.take_pending_cuspy_export"):
+            self.activity_configs = self.activity_filters
         refuse_activities(self.activities, by_default=activities is None)
         if at_cap not in ("stop", "keep_newest"):
             raise ValueError(f"at_cap must be 'stop' or 'keep_newest', not {at_cap!r}")
@@ -251,36 +258,14 @@ class _KinetoProfile(Views):
         if ProfilerActivity.CPU in groups:
             self.profiler.pause(not enable)
 
-    # ---- identity and metadata --------------------------------------------------------------
+    def wait_for_exports(self) -> None:
+        """Every export is on the disk when its call returns: does nothing."""
 
-    def set_custom_trace_id_callback(self, callback) -> None:
-        """``callback()`` gives the id of each following cycle."""
-        self.custom_trace_id_callback = callback
+    def take_pending_cupti_export(self) -> None:
+        """No export is pending: None."""
 
-    def get_trace_id(self):
-        """The id of the current or last cycle; None before the first."""
-        return None if self.profiler is None else self.profiler.trace_id
-
-    def add_metadata(self, key: str, value: str) -> None:
-        """Adds a text to the top of the current recording; before the first one, to that."""
-        if not isinstance(value, str):
-            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'replace'")
-        self._add_metadata(key, metadata.json_text(value))
-
-    def add_metadata_json(self, key: str, value: str) -> None:
-        """As add_metadata, with a value that is JSON text."""
-        self._add_metadata(key, metadata.checked_json(key, value))
-
-    def _add_metadata(self, key: str, value: str) -> None:
-        self._trace_metadata[key] = value
-        if self.profiler is None:
-            self._metadata_for_next[key] = value
-        elif not self.profiler.add_metadata(key, value) and not self.profiler.is_inherited:
-            warn_user(f"metadata {key!r} came after the recording was read and is not part of it")
-
-    def preset_metadata_json(self, key: str, value: str) -> None:
-        """Metadata (JSON text) for every recording that starts from here on."""
-        self.preset_metadata[key] = metadata.checked_json(key, value)
+    def take_pending_cuspy_export(self) -> None:
+        """No export is pending: None."""
 
     # ---- results ----------------------------------------------------------------------------
 
@@ -300,18 +285,24 @@ class _KinetoProfile(Views):
         group_by_input_shape: bool = False,
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
+        include_python_functions: bool = PYTHON_FUNCTIONS,
         *,
         corrected: bool = False,
     ):
         """The events summed by name, and by shapes, stack and overload where asked, as an EventList.
 
+        ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
         ``corrected``: CPU times without what recording them took (docs/analyses.md, "Own cost").
         """
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before getting key averages")
         self._refuse_if_trace_only()
-        return self.profiler.function_events.key_averages(
-            group_by_input_shape, group_by_stack_n, group_by_overload_name, corrected=corrected
+        return self.profiler.function_events._averages(
+            bool(group_by_input_shape),
+            group_by_stack_n,
+            bool(group_by_overload_name),
+            bool(include_python_functions),
+            corrected=corrected,
         )
 
     def _refuse_if_trace_only(self) -> None:
@@ -321,10 +312,18 @@ class _KinetoProfile(Views):
                 "ExperimentalConfig. Use export_chrome_trace() instead."
             )
 
-    def export_chrome_trace(self, path: str, use_python_export: bool = False):
+    def export_chrome_trace(
+        self,
+        path: str,
+        use_python_export: bool = False,
+        cuda_graph_annotations: Any | None = None,
+        graph_lanes: str = "none",
+        default_stream: int = 7,
+    ):
         """Writes the last recording as Chrome trace JSON, compressed when the path ends in ``.gz``.
 
-        May be called again. ``use_python_export`` chooses between two writers of torch; here is one.
+        May be called again. ``use_python_export`` chooses between two writers of torch; here is one. The others are
+        about graphs of CUDA, which are not recorded.
         """
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before exporting chrome trace")

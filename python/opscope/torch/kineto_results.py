@@ -16,6 +16,7 @@ from .events import EventList
 from .function_event import KINETO_ARGS, _element
 from .lazy_list import unfilled_kind
 from .settings import checked_timeout
+from .torch_shape import as_in_torch
 
 KinetoEvent = _core.KinetoEvent
 KinetoEvent.__name__ = "KinetoEvent"  # without the module
@@ -37,9 +38,16 @@ def _repr(self) -> str:
     return f"<KinetoEvent {self.name()} start_ns={self.start_ns()} duration_ns={self.duration_ns()}>"
 
 
+def _typed_metadata(self) -> dict:
+    """What Kineto knows of the activity of a device; nothing of a CPU's."""
+    return {}
+
+
 KinetoEvent.kwinputs = _kwinputs
+KinetoEvent.typed_metadata = _typed_metadata
 KinetoEvent.__reduce__ = _reduce
 KinetoEvent.__repr__ = _repr
+as_in_torch("KinetoEvent")(KinetoEvent)
 
 
 class KinetoEvents(ShownList):

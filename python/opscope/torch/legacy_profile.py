@@ -12,18 +12,25 @@ from torch.autograd.profiler import profile as _TorchsProfile
 from ..user_warning import warn_user
 from .actions import device_is_available
 from .compile_support import compile_as
+from .errors import UnsupportedFeature
 from .event_results import EventResults
+from .features import has
 from .inner_profile import ProfilerStats
 from .kineto_profile import _KinetoProfile
 from .kineto_results import KinetoResults
 from .profiler_config import DescribedConfig
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
+from .torch_shape import as_in_torch, as_written
 
 _DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
-_KINDS_OF_PRIVATE = ProfilerState.KINETO_PRIVATEUSE1_FALLBACK, ProfilerState.KINETO_PRIVATEUSE1
+_KINDS_OF_PRIVATE = (
+    ProfilerState.KINETO_PRIVATEUSE1_FALLBACK,
+    getattr(ProfilerState, "KINETO_PRIVATEUSE1", ProfilerState.KINETO_PRIVATEUSE1_FALLBACK),
+)
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
 
+@as_in_torch("LegacyProfile")
 class profile(DescribedConfig, EventResults):
     """Records a block of code::
 
@@ -49,11 +56,13 @@ class profile(DescribedConfig, EventResults):
         with_modules=False,
         use_kineto=False,
         use_cpu=True,
+        use_mtia=False,
         experimental_config=None,
         acc_events=False,
         custom_trace_id_callback=None,
         post_processing_timeout_s: float | None = None,
         activity_filters: dict[ProfilerActivity, set[str]] | None = None,
+        _profiler_extensions: dict[str, str] | None = None,
         record_to: str | os.PathLike | None = None,
         max_bytes: int | str = DEFAULT_MAX_BYTES,
         at_cap: str = "stop",
@@ -61,7 +70,6 @@ class profile(DescribedConfig, EventResults):
         self.enabled = enabled
         if not enabled:
             return
-        self.use_cuda = use_cuda
         if use_cuda:
             warn_user(
                 "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
@@ -70,17 +78,23 @@ class profile(DescribedConfig, EventResults):
             use_device = "cuda"
         self.entered = False
         self.use_cpu = use_cpu
+        if has("LegacyProfile.use_mtia"):
+            self.use_mtia = use_mtia
+        if _profiler_extensions:
+            raise UnsupportedFeature(f"_profiler_extensions={_profiler_extensions!r}", "counters are not read")
         self.activity_filters = activity_filters or {}
         if not use_cpu and not use_kineto:
             raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
         self.use_device = _device_to_record(use_device)
         if self.use_device is not None and self.use_device not in _DEVICES:  # one that a program registered
             self.profiler_kind = _KINDS_OF_PRIVATE[bool(use_kineto)]
-        if self.use_device is None:
-            self.use_cuda = False
+        if has("LegacyProfile.use_cuda"):
+            self.use_cuda = use_cuda if self.use_device is not None else False
         self.kineto_activities = _activities(use_cpu, self.use_device)
         self.post_processing_timeout_s = checked_timeout(post_processing_timeout_s)
-        self._profile = _KinetoProfile(
+        self._profile = object.__new__(_KinetoProfile)
+        as_written(_KinetoProfile.__init__)(
+            self._profile,
             activities=[
                 {group: list(self.activity_filters[group])} if group in self.activity_filters else group
                 for group in self.kineto_activities
@@ -147,7 +161,8 @@ class profile(DescribedConfig, EventResults):
     @property
     def trace_id(self) -> str:
         """The id of the recording; "" before it was prepared."""
-        return self._profile.get_trace_id() or ""
+        recording = self._profile.profiler
+        return "" if recording is None else recording.trace_id
 
     # ---- results ----------------------------------------------------------------------------
 
@@ -165,7 +180,15 @@ class profile(DescribedConfig, EventResults):
         """What torch's method of this name answers: events of a ``kineto_results``, in a list of their own."""
         return result.parsed(timeout_s)
 
-    def export_chrome_trace(self, path, metadata=None, use_python_export=False):
+    def export_chrome_trace(
+        self,
+        path,
+        metadata=None,
+        use_python_export=False,
+        cuda_graph_annotations=None,
+        graph_lanes="none",
+        default_stream=7,
+    ):
         """Writes the recording as Chrome trace JSON."""
         if self.kineto_results is None:
             raise AttributeError("'NoneType' object has no attribute 'save': nothing has been recorded yet")

@@ -10,9 +10,12 @@ from torch.autograd import DeviceType
 
 from .. import _core
 from .event_metadata import read_event_metadata
+from .features import absent
 from .function_event import FunctionEvent, Interval, Kernel, _require, require_cpu, require_cpu_event
+from .torch_shape import as_in_torch
 
 _BACKWARD_FUNCTION = 1  # RecordScope
+_ABSENT, _ = absent("FunctionEvent")
 
 
 class MadeEvent(FunctionEvent):
@@ -81,20 +84,25 @@ def _set_values(
     python_id=-1,
     python_parent_id=-1,
     python_module_id=-1,
+    typed_metadata=None,
 ):
     values = dict(locals())
-    del values["self"], values["metadata_json"], values["extra_meta"]
+    del values["self"], values["metadata_json"], values["extra_meta"], values["typed_metadata"]
     values["time_range"] = Interval(values.pop("start_us"), values.pop("end_us"))
     values["_metadata_json"] = metadata_json
+    values["metadata"] = typed_metadata
     values["event_metadata"] = read_event_metadata(extra_meta) if extra_meta else None
     if device_resource_id is None:
         values["device_resource_id"] = thread
     values |= {"count": 1, "kernels": [], "cpu_children": [], "cpu_parent": None}
     values |= dict.fromkeys(("self_cpu_percent", "total_cpu_percent", "total_device_percent"), -1)
+    for name in _ABSENT:
+        values.pop(name, None)
     self.__dict__.update(values)
 
 
 FunctionEvent.__init__ = _set_values  # of the made class and of classes that programs derive
+as_in_torch("FunctionEvent")(FunctionEvent)
 _core.set_made_event_class(MadeEvent)
 
 

@@ -20,11 +20,13 @@ from .kineto_profile import _KinetoProfile
 from .record_function import record_function
 from .schedule import TRANSITION_PLANS, record_always, transition_table
 from .settings import DEFAULT_MAX_BYTES
+from .torch_shape import as_in_torch, as_written
 
 PROFILER_STEP_NAME = "ProfilerStep"
-_SAVE, _STOPPED = ProfilerAction.RECORD_AND_SAVE, ProfilerAction.DEVICE_STOPPED
+_SAVE, _STOPPED = ProfilerAction.RECORD_AND_SAVE, getattr(ProfilerAction, "DEVICE_STOPPED", None)
 
 
+@as_in_torch("profile")
 class profile(_KinetoProfile):
     """Records a program::
 
@@ -66,7 +68,8 @@ class profile(_KinetoProfile):
     ) -> None:
         activities = None if activities is None else list(activities)
         _check_that_something_is_asked(activities, use_cuda)
-        super().__init__(
+        as_written(_KinetoProfile.__init__)(
+            self,
             activities=activities,
             record_shapes=record_shapes,
             profile_memory=profile_memory,

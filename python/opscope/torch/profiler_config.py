@@ -8,12 +8,16 @@ import uuid
 from torch._C._profiler import _ExperimentalConfig
 from torch.autograd import ProfilerConfig, ProfilerState
 
+from .features import has
+from .torch_shape import as_in_torch
+
 
 def new_trace_id() -> str:
     """A random id of 32 hexadecimal digits."""
     return uuid.uuid4().hex.upper()
 
 
+@as_in_torch("LegacyProfile")
 class DescribedConfig:
     """Of a class with torch's attributes: the flags, ``experimental_config``, ``trace_id``, ``create_trace_id``."""
 
@@ -25,6 +29,7 @@ class DescribedConfig:
 
     def config(self, create_trace_id=False) -> ProfilerConfig:
         """torch's own description of what is recorded."""
+        identity = (self.create_trace_id() if create_trace_id else self.trace_id,)
         return ProfilerConfig(
             self.profiler_kind,
             bool(self.record_shapes),
@@ -33,5 +38,5 @@ class DescribedConfig:
             bool(self.with_flops),
             bool(self.with_modules),
             self.experimental_config or _ExperimentalConfig(),
-            self.create_trace_id() if create_trace_id else self.trace_id,
+            *(identity if has("LegacyProfile.config(create_trace_id)") else ()),
         )

@@ -14,10 +14,12 @@ from operator import index
 from .. import _core
 from ..user_warning import warn_user
 from .actions import ProfilerAction
+from .torch_shape import as_in_torch
 
 _ACTIONS = {action.value: action for action in ProfilerAction}
 
 
+@as_in_torch("schedule")
 def schedule(
     *,
     wait: int,
@@ -75,6 +77,7 @@ def _read_plans() -> dict[tuple[ProfilerAction, ProfilerAction | None], tuple[tu
             (methods[step], warning) for step, warning in plan
         )
         for previous, following, plan in _core.transitions()
+        if previous in _ACTIONS and (following is None or following in _ACTIONS)
     }
 
 

@@ -7,7 +7,13 @@ import os
 import socket
 import time
 
+from .features import has
+from .torch_shape import as_in_torch
 
+_HAS_TWO_WRITERS = has("_KinetoProfile.export_chrome_trace(use_python_export)")
+
+
+@as_in_torch("tensorboard_trace_handler")
 def tensorboard_trace_handler(
     dir_name: str,
     worker_name: str | None = None,
@@ -32,6 +38,7 @@ def tensorboard_trace_handler(
         file_name = f"{worker_name}.{time.time_ns()}.pt.trace.json"
         if use_gzip:
             file_name += ".gz"
-        prof.export_chrome_trace(os.path.join(dir_name, file_name), use_python_export=use_python_export)
+        writer = {"use_python_export": use_python_export} if _HAS_TWO_WRITERS else {}
+        prof.export_chrome_trace(os.path.join(dir_name, file_name), **writer)
 
     return handler_fn

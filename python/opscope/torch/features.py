@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the imported torch has of all that torch.profiler has had since 2.4: the one place that tells versions apart.
+
+opscope.torch has the names, arguments and attributes of the torch that is installed. What differs between releases is
+in the tables here, and is asked of torch's own modules, so that a release newer than any that was tried answers for
+itself; a test compares what it answers with the tables. What no name tells goes by the number of the release.
+
+``OWNER.name`` is an attribute, ``OWNER.method(argument)`` what a method takes, ``OWNER(argument)`` what itself takes.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from types import MappingProxyType
+
+import torch.autograd.profiler
+import torch.autograd.profiler_util
+import torch.profiler.profiler
+from torch.autograd import ProfilerActivity, ProfilerState, _KinetoEvent
+
+Release = tuple[int, int]
+
+# Those that the tables were filled in with.
+TRIED: tuple[Release, ...] = ((2, 4), (2, 8), (2, 13), (2, 14), (2, 15))
+
+# The first release of those that were tried (docs/torch.md) that has it; what is not here is in all of them.
+ADDED: MappingProxyType[Release, str] = MappingProxyType(
+    {
+        (2, 8): """
+            EventList.key_averages(group_by_overload_name) FunctionEvent(is_user_annotation) FunctionEvent(kwinputs)
+            FunctionEvent(overload_name) FunctionEvent.is_user_annotation FunctionEvent.kwinputs
+            FunctionEvent.overload_name FunctionEvent.self_cpu_percent FunctionEvent.total_cpu_percent
+            FunctionEvent.total_device_percent FunctionEventAvg.is_user_annotation FunctionEventAvg.overload_name
+            KinetoEvent.end_ns KinetoEvent.is_user_annotation KinetoEvent.kwinputs KinetoEvent.overload_name
+            LegacyProfile(acc_events) LegacyProfile(custom_trace_id_callback) LegacyProfile.config(create_trace_id)
+            LegacyProfile.key_averages(group_by_overload_name) LegacyProfile.toggle_collection_dynamic
+            ProfilerActivity.HPU _KinetoProfile(acc_events) _KinetoProfile(custom_trace_id_callback)
+            _KinetoProfile.key_averages(group_by_overload_name) _KinetoProfile.toggle_collection_dynamic
+            profile(acc_events) profile(custom_trace_id_callback) profile.get_trace_id
+            profile.set_custom_trace_id_callback schedule(skip_first_wait)
+        """,
+        (2, 13): """
+            EventList.table(time_unit) FunctionEvent(activity_type) FunctionEvent(external_id) FunctionEvent(extra_meta)
+            FunctionEvent(flow_id) FunctionEvent(flow_start) FunctionEvent(flow_type) FunctionEvent(input_dtypes)
+            FunctionEvent(is_python_function) FunctionEvent(linked_correlation_id) FunctionEvent(metadata_json)
+            FunctionEvent(python_id) FunctionEvent(python_module_id) FunctionEvent(python_parent_id)
+            FunctionEvent(structured_input_shapes) FunctionEvent(structured_input_strides) FunctionEvent.activity_type
+            FunctionEvent.event_metadata FunctionEvent.external_id FunctionEvent.flow_id FunctionEvent.flow_start
+            FunctionEvent.flow_type FunctionEvent.input_dtypes FunctionEvent.is_python_function
+            FunctionEvent.linked_correlation_id FunctionEvent.metadata_json FunctionEvent.python_id
+            FunctionEvent.python_module_id FunctionEvent.python_parent_id FunctionEvent.structured_input_shapes
+            FunctionEvent.structured_input_strides KinetoEvent.activity_type KinetoEvent.external_id
+            KinetoEvent.extra_meta KinetoEvent.flow_id KinetoEvent.flow_start KinetoEvent.flow_type
+            KinetoEvent.is_hidden_event KinetoEvent.is_python_function KinetoEvent.metadata_json KinetoEvent.python_id
+            KinetoEvent.python_module_id KinetoEvent.python_parent_id KinetoEvent.structured_input_shapes
+            KinetoEvent.structured_input_strides LegacyProfile(activity_filters)
+            LegacyProfile(post_processing_timeout_s) LegacyProfile._parse_kineto_results(timeout_s)
+            LegacyProfile.export_chrome_trace(metadata) LegacyProfile.export_chrome_trace(use_python_export)
+            ProfilerAction.DEVICE_STOPPED ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile(post_processing_timeout_s)
+            _KinetoProfile.export_chrome_trace(use_python_export) profile(post_processing_timeout_s)
+            tensorboard_trace_handler(use_python_export)
+        """,
+        (2, 14): """
+            EventList.key_averages(include_python_functions) FunctionEvent(typed_metadata) FunctionEvent.metadata
+            KinetoEvent.typed_metadata LegacyProfile.key_averages(include_python_functions)
+            _KinetoProfile.key_averages(include_python_functions) _KinetoProfile.take_pending_cupti_export
+            _KinetoProfile.wait_for_exports
+        """,
+        (2, 15): """
+            LegacyProfile(_profiler_extensions) LegacyProfile.export_chrome_trace(cuda_graph_annotations)
+            LegacyProfile.export_chrome_trace(default_stream) LegacyProfile.export_chrome_trace(graph_lanes)
+            _KinetoProfile.export_chrome_trace(cuda_graph_annotations)
+            _KinetoProfile.export_chrome_trace(default_stream) _KinetoProfile.export_chrome_trace(graph_lanes)
+            _KinetoProfile.take_pending_cuspy_export
+        """,
+    }
+)
+# The first of them that has it no more.
+REMOVED: MappingProxyType[Release, str] = MappingProxyType(
+    {
+        (2, 8): """
+            LegacyProfile(use_mtia) LegacyProfile.use_mtia
+        """,
+        (2, 14): """
+            LegacyProfile(use_cuda) LegacyProfile.use_cuda profile(use_cuda)
+        """,
+        (2, 15): """
+            FunctionEvent(metadata_json) FunctionEvent.metadata_json _KinetoProfile.take_pending_cupti_export
+        """,
+    }
+)
+# What no name tells: the first release that behaves so.
+BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
+    {
+        "ignores profiler_metrics": (2, 14),
+        "ignores adjust_profiler_step": (2, 15),
+        "warns of event_metadata": (2, 15),
+    }
+)
+
+_modern, _legacy, _util = torch.profiler.profiler, torch.autograd.profiler, torch.autograd.profiler_util
+_CLASSES = {
+    "_KinetoProfile": _modern._KinetoProfile,
+    "profile": _modern.profile,
+    "LegacyProfile": _legacy.profile,
+    "EventList": _util.EventList,
+    "FunctionEvent": _util.FunctionEvent,
+    "FunctionEventAvg": _util.FunctionEventAvg,
+    "KinetoEvent": _KinetoEvent,
+    "ProfilerAction": _modern.ProfilerAction,
+    "ProfilerActivity": ProfilerActivity,
+    "ProfilerState": ProfilerState,
+    "schedule": _modern.schedule,
+    "tensorboard_trace_handler": _modern.tensorboard_trace_handler,
+}
+
+
+def release_of(version: str) -> Release:
+    """ "2.14.1+cu130" as (2, 14)."""
+    major, minor = re.match(r"(\d+)\.(\d+)", version).groups()
+    return int(major), int(minor)
+
+
+def was_in(feature: str, release: Release) -> bool:
+    """What the tables say of a release."""
+    since = next((first for first, names in ADDED.items() if feature in names.split()), (2, 4))
+    until = next((first for first, names in REMOVED.items() if feature in names.split()), None)
+    return since <= release and (until is None or release < until)
+
+
+@functools.cache
+def has(feature: str) -> bool:
+    """What the imported torch says."""
+    path, _, argument = feature.rstrip(")").partition("(")
+    owner, _, name = path.partition(".")
+    if argument:
+        function = inspect.getattr_static(_CLASSES[owner], name or "__init__", None) if name else _CLASSES[owner]
+        return function is not None and argument in inspect.signature(function).parameters
+    return name in _attributes_of(owner)
+
+
+def behaves(what: str) -> bool:
+    """Whether the imported torch does so."""
+    return release_of(torch.__version__) >= BEHAVIOUR[what]
+
+
+def known() -> list[str]:
+    """All features of the tables."""
+    return [name for table in (ADDED, REMOVED) for names in table.values() for name in names.split()]
+
+
+@functools.cache
+def _attributes_of(owner: str) -> frozenset[str]:
+    """Of objects where they come with the making: events get most of theirs then, averages with the first event."""
+    asked = _CLASSES[owner]
+    event = _util.FunctionEvent(0, "", 0, 0, 0)
+    if owner == "FunctionEvent":
+        asked = event
+    elif owner == "FunctionEventAvg":
+        asked = asked().add(event)
+    elif owner == "LegacyProfile":
+        asked = asked()
+    return frozenset(dir(asked))
+
+
+@functools.cache
+def absent(owner: str) -> tuple[frozenset[str], MappingProxyType[str, frozenset[str]]]:
+    """What the imported torch lacks of a class or function: attributes, and arguments by method ("" for making it)."""
+    attributes, arguments = set(), {}
+    for feature in dict.fromkeys(known()):
+        path, _, argument = feature.rstrip(")").partition("(")
+        of, _, name = path.partition(".")
+        if of != owner or has(feature):
+            continue
+        if argument:
+            arguments.setdefault(name, set()).add(argument)
+        else:
+            attributes.add(name)
+    return frozenset(attributes), MappingProxyType({name: frozenset(taken) for name, taken in arguments.items()})

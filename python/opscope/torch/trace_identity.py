@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a profile writes about its recordings: their ids, and the metadata at the top of a trace."""
+
+from __future__ import annotations
+
+from ..user_warning import warn_user
+from . import metadata
+
+
+class TraceIdentity:
+    """Of a profile with ``profiler``: its recording, or None."""
+
+    def set_custom_trace_id_callback(self, callback) -> None:
+        """``callback()`` gives the id of each following cycle."""
+        self.custom_trace_id_callback = callback
+
+    def get_trace_id(self):
+        """The id of the current or last cycle; None before the first."""
+        return None if self.profiler is None else self.profiler.trace_id
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Adds a text to the top of the current recording; before the first one, to that."""
+        if not isinstance(value, str):
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'replace'")
+        self._add_metadata(key, metadata.json_text(value))
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """As add_metadata, with a value that is JSON text."""
+        self._add_metadata(key, metadata.checked_json(key, value))
+
+    def _add_metadata(self, key: str, value: str) -> None:
+        self._trace_metadata[key] = value
+        if self.profiler is None:
+            self._metadata_for_next[key] = value
+        elif not self.profiler.add_metadata(key, value) and not self.profiler.is_inherited:
+            warn_user(f"metadata {key!r} came after the recording was read and is not part of it")
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """Metadata (JSON text) for every recording that starts from here on."""
+        self.preset_metadata[key] = metadata.checked_json(key, value)
