@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace opscope {
@@ -44,11 +45,14 @@ struct MachineFacts {
 struct HostFramework {
   std::string name;
   std::string version;
-  std::string adapter;  // "prebuilt", "cached", "compile" (at its first use), "none": it cannot be profiled
-  std::string detail;   // the adapter's path, or why there is none
-  std::string install;  // a line that removes the obstacle; may be empty
+  std::string adapter;     // "prebuilt", "cached", "compile" (at its first use), "none": it cannot be profiled
+  std::string detail;      // the adapter's path, or why there is none
+  std::string install;     // a line that removes the obstacle; may be empty
+  bool was_tried = false;  // a self-test has recorded with this adapter
+  std::vector<std::pair<std::string, std::string>> left_out = {};  // parts that do not fit, each with the reason
 
-  bool can_be_profiled() const { return adapter != "none"; }
+  bool cannot_be_profiled() const { return adapter == "none"; }
+  bool can_be_profiled() const { return !cannot_be_profiled() && was_tried; }
 };
 
 // What only the host of the command line knows: Python.
@@ -65,9 +69,16 @@ struct HostFacts {
   uint64_t cache_bytes = 0;
   std::vector<HostFramework> frameworks;
 
+  // Nothing that is installed is known to be out of reach.
   bool can_profile_everything() const {
     for (const HostFramework& framework : frameworks) {
-      if (!framework.can_be_profiled()) return false;
+      if (framework.cannot_be_profiled()) return false;
+    }
+    return true;
+  }
+  bool has_tried_everything() const {
+    for (const HostFramework& framework : frameworks) {
+      if (!framework.was_tried) return false;
     }
     return true;
   }

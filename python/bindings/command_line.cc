@@ -28,8 +28,12 @@ HostFacts FactsFrom(nb::handle facts) {
   host.cache_adapters = nb::cast<uint64_t>(facts["cache_adapters"]);
   host.cache_bytes = nb::cast<uint64_t>(facts["cache_bytes"]);
   for (nb::handle framework : nb::cast<nb::list>(facts["frameworks"])) {
-    host.frameworks.push_back({TextOf(framework, "name"), TextOf(framework, "version"), TextOf(framework, "adapter"),
-                               TextOf(framework, "detail"), TextOf(framework, "install")});
+    HostFramework found = {TextOf(framework, "name"), TextOf(framework, "version"), TextOf(framework, "adapter"),
+                           TextOf(framework, "detail"), TextOf(framework, "install")};
+    found.was_tried = nb::cast<bool>(framework["was_tried"]);
+    for (const auto& [part, reason] : nb::cast<nb::dict>(framework["left_out"]))
+      found.left_out.emplace_back(FromText(nb::cast<nb::str>(part)), FromText(nb::cast<nb::str>(reason)));
+    host.frameworks.push_back(std::move(found));
   }
   return host;
 }

@@ -5,6 +5,14 @@
 ``torch.profiler``. Importing this package imports no framework and no NumPy.
 """
 
+import sysconfig
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    raise ImportError(
+        "opscope does not support the free-threaded build of Python (its extension and its source of Python's calls "
+        "need the global lock); use the usual build of the same version"
+    )
+
 from opscope._core import Error
 from opscope._version import __version__
 from opscope.table import Strings, Table, TextColumn

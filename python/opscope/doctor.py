@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, python_calls, torch_adapter
+from .adapters import cache, parts, python_calls, torch_adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.errors import AdapterMissing
 from .adapters.framework import package_folder, read_torch
@@ -72,7 +72,16 @@ def _torch_facts() -> list[dict]:
     if build is None:
         return []
     adapter, detail, install = _torch_adapter_facts(build)
-    torch = {"name": "torch", "version": build.version, "adapter": adapter, "detail": detail, "install": install}
+    found = parts.read_parts(Path(detail)) if adapter in ("prebuilt", "cached") else None
+    torch = {
+        "name": "torch",
+        "version": build.version,
+        "adapter": adapter,
+        "detail": detail,
+        "install": install,
+        "was_tried": found is not None,
+        "left_out": {part: why for part, why in (found or {}).items() if why},
+    }
     return [torch, _calls_facts()]
 
 
@@ -89,8 +98,16 @@ def _calls_facts() -> dict:
         adapter, detail, install = "none", "its library must be compiled, and there is no C++ compiler", install_line()
     else:
         adapter, detail = "compile", f"into {_cache_facts()[0]}"
-    version = platform.python_version()
-    return {"name": "calls of Python", "version": version, "adapter": adapter, "detail": detail, "install": install}
+    return {
+        "name": "calls of Python",
+        "version": platform.python_version(),
+        "adapter": adapter,
+        "detail": detail,
+        "install": install,
+        # One that does not work is never put into the cache.
+        "was_tried": adapter == "cached" or (adapter == "prebuilt" and python_calls.was_tried(path)),
+        "left_out": {},
+    }
 
 
 def _torch_adapter_facts(build) -> tuple[str, str, str]:
@@ -100,6 +117,8 @@ def _torch_adapter_facts(build) -> tuple[str, str, str]:
     entry = torch_adapter.cached(build)
     if entry is not None:
         return "cached", str(entry.library), ""
+    if why := torch_adapter.last_failure(build):
+        return "none", f"its adapter could not be made: {why}", "opscope.torch.build_adapter() tries again"
     if build.headers == "":
         return "none", f"its adapter must be compiled, and {build.folder} has no headers", ""
     if find_compiler() is None:
@@ -123,6 +142,8 @@ def _later_facts() -> list[dict]:
                 "adapter": "none",
                 "detail": "this version of opscope has no adapter for it",
                 "install": "",
+                "was_tried": False,
+                "left_out": {},
             }
         )
     return found

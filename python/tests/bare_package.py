@@ -68,6 +68,18 @@ def run(code, site, cache, **more):
     return start(code, site, cache, **more).wait(300)
 
 
+# An adapter is compiled as two units, side by side, and linked: the first one is noted. What does not end by itself, or
+# fails, is that one too.
+_COMPILER = """#!/bin/sh
+case "$*" in
+  --version) echo test compiler; exit 0;;
+  *adapter.cc*) echo $$ >>{calls};;
+  *beside.cc*) grep -q 'exec g++\\|cp ' {folder}/acts || exit 0;;
+esac
+cd {folder}; . {folder}/acts
+"""
+
+
 class Compiler:
     """A program for CXX: notes each compilation in `calls`, then does what `acts` says in shell."""
 
@@ -76,8 +88,7 @@ class Compiler:
         folder.mkdir()
         self.path = folder / "c++"
         self._calls = folder / "calls"
-        script = f'#!/bin/sh\ncase "$*" in --version) echo test compiler; exit 0;; esac\necho $$ >>{self._calls}\n'
-        self.path.write_text(script + f"cd {folder}; . {folder}/acts\n")
+        self.path.write_text(_COMPILER.format(folder=folder, calls=self._calls))
         self.path.chmod(0o755)
         self.act(acts)
 

@@ -80,8 +80,9 @@ def test_the_first_compilation_says_how_long_it_took_and_later_programs_nothing(
     told = [run(ONE_OPERATOR, site, tmp_path / "cache", CXX=str(compiler.path)).stderr for _ in range(2)]
     # A busy machine is told of every few seconds, too.
     lines = [line for line in told[0].splitlines() if not re.search(r"\(\d+ s\)$", line)]
-    assert len(lines) == 1
-    assert re.fullmatch(r"opscope: compiled the adapter for torch \S+ in \d+\.\d s, once", lines[0])
+    assert len(lines) == 2
+    assert re.fullmatch(r"opscope: compiling the adapter for torch \S+, once; this takes some seconds \(.*\)", lines[0])
+    assert re.fullmatch(r"opscope: compiled the adapter for torch \S+ in \d+\.\d s, once", lines[1])
     assert told[1] == ""
     quiet = run(ONE_OPERATOR, site, tmp_path / "another", CXX=str(compiler.path), OPSCOPE_LOG="error")
     assert (quiet.stdout, quiet.stderr) == (RECORDED, "")
@@ -242,3 +243,42 @@ def test_the_carried_adapter_is_taken_where_it_fits(tmp_path):
     assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
     assert done.stderr.count(str(path)) == 1
     assert not (tmp_path / "cache").exists()
+
+
+# Refuses one source, in the words of a compiler, until it is left out; else as REAL.
+REFUSING = """
+case "$*" in
+  *{define}*) exec g++ "$@";;
+  *{unit}.cc*) echo "/s/sources/torch/{source}:7:1: error: planted" >&2; exit 1;;
+esac
+exec g++ "$@"
+"""
+
+PARTS = """
+import json, torch
+from torch._C._profiler import _RecordFunctionFast
+from opscope.torch import profile
+with profile(profile_memory=True) as prof:
+    with _RecordFunctionFast("fast"):
+        torch.ones(2)
+names = [event.name for event in prof.events() if event.name[0] != "["]
+print(names, names.count("fast"))
+print({problem["kind"]: problem["count"] for problem in prof.trace.problems}, len(prof.trace.allocations))
+"""
+
+
+@pytest.mark.parametrize(("part", "source", "unit"), [("presence", "profiler_presence.cc", "beside")])
+def test_a_part_that_does_not_compile_is_left_out_and_told(part, source, unit, site, tmp_path):
+    refusing = REFUSING.format(define=f"OPSCOPE_WITHOUT_{part.upper()}", unit=unit, source=source)
+    compiler = Compiler(tmp_path / "compiler", refusing)
+    done = run(PARTS, site, tmp_path / "cache", CXX=str(compiler.path))
+    assert done.status == 0, done.stderr
+    assert f"{source}:7:1: error: planted" in done.stderr
+    names, problems = done.stdout.splitlines()
+    assert "'aten::ones'" in names
+    assert names.endswith("] 0"), "torch's fast ranges need this part"
+    assert problems.startswith("{'part_left_out': 1}")
+    (note,) = (tmp_path / "cache").glob("*/*.json")
+    parts = json.loads(note.read_text())["parts"]
+    assert "planted" in parts.pop(part)
+    assert set(parts.values()) == {""}

@@ -61,7 +61,7 @@ def test_it_names_the_interpreter_and_the_package(places, site):
 
 def test_a_torch_without_an_adapter_will_get_one_at_its_first_use(places, site):
     document, torch = facts(places, site)
-    assert (torch["version"], torch["adapter"], torch["can_be_profiled"]) == ("2.99.0+cpu", "compile", True)
+    assert (torch["version"], torch["adapter"], torch["can_be_profiled"]) == ("2.99.0+cpu", "compile", None)
     assert document["compiler"]["version"] == "g++ of a test 1.0"
     assert document["cache"] == {
         "folder": str(places / "cache"),
@@ -93,7 +93,8 @@ def test_a_cache_that_others_may_write_is_refused_with_its_rights(places, site):
     assert "OPSCOPE_CACHE" in torch["install"]
 
 
-def test_a_cached_adapter_is_named_and_counted(places, site, monkeypatch):
+def in_the_cache(places, site, *, act):
+    """Runs `act`, which knows `folder`, `entry` and `ta`, where an adapter of the cache belongs; what it prints."""
     code = (
         "from pathlib import Path\n"
         "from opscope.adapters import cache, torch_adapter as ta\n"
@@ -102,17 +103,60 @@ def test_a_cached_adapter_is_named_and_counted(places, site, monkeypatch):
         "build = read_torch(package_folder('torch'))\n"
         "folder = ta.entry_folder(build)\n"
         "cache.make_private(folder.parent); cache.make_private(folder)\n"
-        "entry = ta._entry(build, find_compiler())\n"
-        "(folder / 'new').write_bytes(b'x' * 3000)\n"
-        "entry.publish(folder / 'new', {})\n"
-        "print(entry.library)\n"
+        "entry = ta._entry(build, find_compiler())\n" + act
     )
     environment = bare_package.environment(site, places / "cache", PATH=str(places / "bin"))
     environment["PYTHONPATH"] = os.pathsep.join([str(places / "installed"), environment["PYTHONPATH"]])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+PUBLISH = """
+(folder / 'new').write_bytes(b'x' * 3000)
+entry.publish(folder / 'new', {facts})
+print(entry.library)
+"""
+
+
+@pytest.mark.parametrize(
+    ("noted", "can_be_profiled", "left_out"),
+    [
+        ({}, None, {}),
+        ({"parts": {"operators": "", "memory": ""}}, True, {}),
+        ({"parts": {"operators": "", "memory": "no slots"}}, True, {"memory": "no slots"}),
+    ],
+)
+def test_it_says_what_the_self_test_has_shown_and_no_more(noted, can_be_profiled, left_out, places, site):
+    in_the_cache(places, site, act=PUBLISH.format(facts=noted))
+    _, torch = facts(places, site)
+    assert (torch["can_be_profiled"], torch["left_out"]) == (can_be_profiled, left_out)
+
+
+def test_an_adapter_that_could_not_be_made_is_no_promise(places, site):
+    in_the_cache(places, site, act="entry.fail('x.cc:7: error: planted')\n")
     document, torch = facts(places, site)
-    assert (torch["adapter"], torch["detail"]) == ("cached", done.stdout.strip())
+    assert (torch["adapter"], torch["can_be_profiled"]) == ("none", False)
+    assert "x.cc:7: error: planted" in torch["detail"]
+    assert not document["can_profile_everything"]
+
+
+def test_the_free_threaded_python_is_refused_in_words(tmp_path):
+    code = (
+        "import sysconfig\n"
+        "asked = sysconfig.get_config_var\n"
+        "sysconfig.get_config_var = lambda name: 1 if name == 'Py_GIL_DISABLED' else asked(name)\n"
+        "import opscope\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ImportError: opscope does not support the free-threaded build")
+
+
+def test_a_cached_adapter_is_named_and_counted(places, site):
+    library = in_the_cache(places, site, act=PUBLISH.format(facts={}))
+    document, torch = facts(places, site)
+    assert (torch["adapter"], torch["detail"]) == ("cached", library)
     assert document["cache"] == {
         "folder": str(places / "cache"),
         "state": "private",

@@ -165,10 +165,11 @@ bool AsksToAdjustSteps(const std::vector<WindowInfo>& windows) {
   });
 }
 
-// Metadata of the source of Python's calls that are problems.
-std::string_view ProblemOfCalls(std::string_view key) {
+// Metadata of sources that count what they could not record.
+std::string_view ProblemOfSource(std::string_view key) {
   if (key == "opscope.calls_unseen") return "calls_unseen";
   if (key == "opscope.idle_threads") return "idle_threads";
+  if (key == "opscope.parts_left_out") return "part_left_out";
   return {};
 }
 
@@ -185,8 +186,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
       if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
       if (failures > 0) {
         builder->AddProblem("source_failure", -1, failures);
-      } else if (const std::string_view kind = ProblemOfCalls(key); !kind.empty()) {
-        if (const uint64_t threads = CountOf(json); threads > 0) builder->AddProblem(kind, -1, threads);
+      } else if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
+        if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
       } else if (key == kCallStacksKey) {
         if (CountOf(json) == 1) builder->FillStacksFromCalls();
       } else if (key == kOperatorsKey) {

@@ -68,9 +68,15 @@ void AppendFrameworks(const HostFacts& host, std::string* out) {
     object.Text("name", framework.name);
     object.Text("version", framework.version);
     object.Text("adapter", framework.adapter);
-    Bool(&object, out, "can_be_profiled", framework.can_be_profiled());
+    object.Key("can_be_profiled");  // null: not tried yet
+    *out += framework.cannot_be_profiled() ? "false" : framework.was_tried ? "true" : "null";
     object.Text("detail", framework.detail);
     object.Text("install", framework.install);
+    object.Key("left_out");
+    JsonObject left_out(out);
+    for (const auto& [part, reason] : framework.left_out)
+      left_out.Text(part, reason);
+    left_out.Close();
     object.Close();
   }
   *out += host.frameworks.empty() ? "]" : "\n]";
@@ -136,10 +142,11 @@ std::string FrameworkText(const HostFramework& framework) {
   if (framework.adapter == "none") {
     text += "cannot be profiled: " + framework.detail;
   } else if (framework.adapter == "compile") {
-    text += "can be profiled; the adapter is compiled once, at its first use";
+    text += "not tried yet; the adapter is compiled once, at its first use";
     if (!framework.detail.empty()) text += " (" + framework.detail + ")";
   } else {
-    text += "can be profiled; " + framework.adapter + " adapter " + framework.detail;
+    text += framework.was_tried ? "can be profiled; " : "not tried yet; ";
+    text += framework.adapter + " adapter " + framework.detail;
   }
   if (!framework.install.empty()) text += "; to change that: " + framework.install;
   return text;
@@ -160,8 +167,11 @@ void AddHost(const HostFacts& host, Page* page) {
              HumanBytes(static_cast<int64_t>(host.cache_bytes));
   }
   page->Row("cache", cache);
-  for (const HostFramework& framework : host.frameworks)
+  for (const HostFramework& framework : host.frameworks) {
     page->Row(framework.name, FrameworkText(framework));
+    for (const auto& [part, reason] : framework.left_out)
+      page->Row("", "without " + part + ": " + reason);
+  }
   if (host.frameworks.empty()) page->Row("frameworks", "none installed");
 }
 
@@ -198,8 +208,9 @@ std::string FormatDoctor(const MachineFacts& machine, const HostFacts& host) {
   AddMachine(machine, &page);
   AddHost(host, &page);
   if (!host.is_present) return std::move(page).text();
-  page.Heading(host.can_profile_everything() ? "All that was found can be profiled."
-                                             : "Not all that is installed can be profiled.");
+  page.Heading(!host.can_profile_everything() ? "Not all that is installed can be profiled."
+               : !host.has_tried_everything() ? "Nothing is known to be in the way; not all of it has been tried yet."
+                                              : "All that was found can be profiled.");
   return std::move(page).text();
 }
 

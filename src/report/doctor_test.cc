@@ -46,7 +46,7 @@ HostFacts AHost() {
   host.cache_state = "private";
   host.cache_adapters = 1;
   host.cache_bytes = 2048;
-  host.frameworks = {{"torch", "2.13.0+cpu", "prebuilt", "/venv/opscope/lib/a.so", ""}};
+  host.frameworks = {{"torch", "2.13.0+cpu", "prebuilt", "/venv/opscope/lib/a.so", "", true}};
   return host;
 }
 
@@ -99,7 +99,25 @@ TEST(Doctor, SaysThatAnAdapterIsStillToBeCompiled) {
   host.frameworks[0] = {"torch", "2.12.0", "compile", "into /cache", ""};
   EXPECT_TRUE(host.can_profile_everything());
   EXPECT_NE(FormatDoctor(AMachine(), host)
-                .find("2.12.0: can be profiled; the adapter is compiled once, at its first use (into /cache)\n"),
+                .find("2.12.0: not tried yet; the adapter is compiled once, at its first use (into /cache)\n"),
+            std::string::npos);
+}
+
+TEST(Doctor, SaysOfAnAdapterThatNobodyHasTriedThatItWasNotTried) {
+  HostFacts host = AHost();
+  host.frameworks[0].was_tried = false;
+  const std::string text = FormatDoctor(AMachine(), host);
+  EXPECT_NE(text.find("2.13.0+cpu: not tried yet; prebuilt adapter /venv/opscope/lib/a.so\n"), std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with("\nNothing is known to be in the way; not all of it has been tried yet.\n")) << text;
+}
+
+TEST(Doctor, NamesThePartsOfAnAdapterThatWereLeftOut) {
+  HostFacts host = AHost();
+  host.frameworks[0].left_out = {{"memory", "no such calls"}};
+  EXPECT_NE(FormatDoctor(AMachine(), host)
+                .find("can be profiled; prebuilt adapter /venv/opscope/lib/a.so\n"
+                      "                  without memory: no such calls\n"),
             std::string::npos);
 }
 
@@ -160,6 +178,15 @@ TEST_F(DoctorDocument, HasNullWhereThereIsNoPython) {
   for (const char* key : {"python", "compiler", "cache"})
     EXPECT_TRUE(document[key].is_null()) << key;
   EXPECT_EQ(document["frameworks"].get_array().value().size(), 0u);
+}
+
+TEST_F(DoctorDocument, HasNullForWhatWasNotTriedAndThePartsThatAreLeftOut) {
+  HostFacts host = AHost();
+  host.frameworks[0].was_tried = false;
+  host.frameworks[0].left_out = {{"memory", "no such calls"}};
+  const simdjson::dom::element torch = Parse(AMachine(), host)["frameworks"].at(0);
+  EXPECT_TRUE(torch["can_be_profiled"].is_null());
+  EXPECT_EQ(torch["left_out"]["memory"].get_string().value(), "no such calls");
 }
 
 TEST_F(DoctorDocument, TellsWhatCannotBeProfiled) {

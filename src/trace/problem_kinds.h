@@ -53,6 +53,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
      "threads were given another profile function while their calls were recorded; from there on they are missing"},
     {"idle_threads", ProblemSeverity::kInfo,
      "threads of Python called nothing while they were recorded; where they waited is not shown"},
+    {"part_left_out", ProblemSeverity::kInfo,
+     "parts of what was asked for were not recorded: they do not fit this framework; opscope doctor says which"},
     {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
     {"recording_not_ended", ProblemSeverity::kDataLoss,
      "the recording did not end: its process was killed, or records still; what was published is here"},

@@ -9,7 +9,9 @@ once, into a private cache. Nothing here imports a framework.
     compiler.py      which C++ compiler there is
     cache.py         the private folder, its lock, what makes an entry valid
     torch_adapter.py the adapter that fits a build of torch: carried, cached, or compiled now
-    self_test.py     a process of its own that loads an adapter and records one operator
+    build.py         compiles it and has it tried
+    parts.py         the parts of an adapter, and which of them fit this torch
+    self_test.py     a process of its own that loads an adapter and tries its parts
 """
 
 from .errors import AdapterMissing

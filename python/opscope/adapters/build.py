@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles an adapter with the compiler that is there, and proves that it works before anybody uses it."""
+"""Compiles an adapter with the compiler that is there, and proves what works of it before anybody uses it."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..log import tell
-from .cache import FIRST_WORD_S, NEXT_WORD_S
+from . import parts
+from .child import Child, ending
 from .compiler import Compiler
 from .errors import CompilationFailed
 from .framework import TorchBuild
@@ -23,9 +25,63 @@ SELF_TEST_LIMIT_S = 180.0
 
 # As CMake builds the one that the package carries. NDEBUG is part of torch's layouts. With -z defs a
 # symbol that nothing provides stops the linker and not, later, the loader.
-_FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden")
+_FLAGS = ("-std=c++20", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden")
 _LINK_FLAGS = ("-Wl,-z,defs",)
-_SHOWN_CHARACTERS = 600
+_HOT, _COLD = "-O3", "-O1"
+# What runs once per recording or less. Compiled as a second unit beside the first: half of the time is torch's
+# headers, and the other half is mostly the first unit's many variants of one function.
+_COLD_FILES = frozenset(
+    "call_slots.cc held_tensors.cc keyword_json.cc operator_kinds.cc own_cost.cc profiler_presence.cc script_place.cc"
+    " torch_source.cc".split()
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a library is made of."""
+
+    what: str
+    sources: Sequence[Path]
+    include: Sequence[Path]
+    system_include: Sequence[Path]
+    libraries: Sequence[Path] = ()
+    flags: Sequence[str] = ()
+    link_flags: Sequence[str] = _LINK_FLAGS
+    cold: Iterable[str] = field(default_factory=frozenset)  # names of sources
+
+    def units(self) -> list[tuple[str, list[Path], str]]:
+        """Name, sources and optimisation of what is compiled in one go: parsing a framework's headers is the work."""
+        hot = [path for path in self.sources if path.name not in self.cold]
+        cold = [path for path in self.sources if path.name in self.cold]
+        return [unit for unit in (("adapter", hot, _HOT), ("beside", cold, _COLD)) if unit[1]]
+
+
+def torch_recipe(
+    build: TorchBuild,
+    sources: Sequence[Path],
+    include: Sequence[Path],
+    libraries: Path,
+    without: Iterable[str] = (),
+) -> Recipe:
+    """The adapter for a torch, without some of its parts."""
+    torch_include = build.folder / "include"
+    gone = frozenset().union(*(parts.SOURCES[part] for part in without))
+    return Recipe(
+        what=f"the adapter for torch {build.version}",
+        sources=[path for path in sources if path.name not in gone],
+        include=include,
+        system_include=[torch_include, torch_include / "torch/csrc/api/include"],
+        libraries=[
+            *(build.folder / "lib" / name for name in ("libtorch_cpu.so", "libc10.so")),
+            libraries / "libopscope_recorder.so.1",
+        ],
+        flags=(
+            f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}",
+            f'-DOPSCOPE_TORCH_VERSION="{build.version}"',
+            *parts.flags_without(without),
+        ),
+        cold=_COLD_FILES,
+    )
 
 
 def build_library(
@@ -35,67 +91,127 @@ def build_library(
     include: Sequence[Path],
     libraries: Path,
     place: Path,
-) -> Path:
-    """Compiles and tests the adapter for torch in `place`; CompilationFailed has the first thing that went wrong."""
-    torch_include = build.folder / "include"
-    what = f"the adapter for torch {build.version}"
-    library = compile_library(
-        what,
-        compiler,
-        sources=sources,
-        include=include,
-        system_include=[torch_include, torch_include / "torch/csrc/api/include"],
-        libraries=[
-            *(build.folder / "lib" / name for name in ("libtorch_cpu.so", "libc10.so")),
-            libraries / "libopscope_recorder.so.1",
-        ],
-        flags=(f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}", f'-DOPSCOPE_TORCH_VERSION="{build.version}"'),
-        place=place,
-    )
-    test_library(what, library, place, "opscope.adapters.self_test")
-    return library
+) -> tuple[Path, dict[str, str] | None]:
+    """Compiles and tests the adapter for torch in `place`: the library, and why each part was left out ("": it holds).
+
+    A part that does not fit is left out; CompilationFailed has the first thing that went wrong with the rest.
+    """
+    missing: dict[str, str] = {}
+    # Importing torch takes as long as some of the compiling: the first self-test does it meanwhile.
+    with contextlib.ExitStack() as stack:
+        ready = _start_self_test(f"testing the adapter for torch {build.version}", place)
+        if ready is not None:
+            stack.enter_context(ready)
+        while True:
+            recipe = torch_recipe(build, sources, include, libraries, missing)
+            try:
+                library = compile_library(recipe, compiler, place)
+                break
+            except CompilationFailed as error:
+                part = parts.part_of(getattr(error, "output", ""))
+                if not part or part in missing:
+                    raise
+                missing[part] = str(error)
+                tell("warn", f"{recipe.what} goes without {parts.LACKS[part]}: {error}")
+        return library, _try_parts(recipe.what, library, place, ready, missing)
 
 
-def compile_library(
-    what: str,
-    compiler: Compiler,
-    *,
-    sources: Sequence[Path],
-    include: Sequence[Path],
-    system_include: Sequence[Path],
-    libraries: Sequence[Path],
-    flags: Sequence[str] = (),
-    link_flags: Sequence[str] = _LINK_FLAGS,
-    place: Path,
-) -> Path:
-    """Compiles a library in `place`; CompilationFailed has the first thing that went wrong."""
-    unit = place / "adapter.cc"
-    # One translation unit: parsing a framework's headers is most of the work.
-    unit.write_text("".join(f'#include "{path}"\n' for path in sources))
-    library = place / "adapter.so"
-    command = [*compiler.command, *_FLAGS, *flags, *(f"-I{folder}" for folder in include)]
-    for folder in system_include:
-        command += ["-isystem", str(folder)]
-    command += ["-o", str(library), str(unit), *link_flags, *map(str, libraries)]
-    tell("info", f"compiling {what}, once, with {compiler.describe()}")
-    tell("debug", " ".join(command))
+def _start_self_test(what: str, place: Path) -> Child | None:
+    python = _interpreter()
+    if python is None:
+        return None
+    command = [python, "-m", "opscope.adapters.self_test"]
+    return Child(command, place / "self-test.log", what, _environment(), listens=True)
+
+
+def _try_parts(what: str, library: Path, place: Path, test: Child | None, missing: dict[str, str]) -> dict | None:
+    """What the self-test says of each part. One in which it crashes is missing, and the others are tried anew."""
+    if test is None:
+        _tell_untested(what)
+        return None
     began = time.monotonic()
-    _run(command, place, COMPILE_LIMIT_S, f"compiling {what}, once")
-    tell("warn", f"compiled {what} in {time.monotonic() - began:.1f} s, once")
+    while True:
+        test.say(json.dumps({"library": str(library), "without": sorted(missing)}))
+        status = test.wait(SELF_TEST_LIMIT_S)
+        found = parts.parts_told(test.output())
+        if found.get(parts.OPERATORS) != "":
+            raise test.failure(status)
+        broken = next((part for part, why in found.items() if why is None), "")
+        if status >= 0 or not broken:
+            break
+        missing[broken] = f"the self-test ended with {ending(status)}"
+        test = _start_self_test(test.what, place)
+    found |= missing
+    for part in (name for name, why in found.items() if why and name not in missing):
+        tell("warn", f"{what} goes without {parts.LACKS.get(part, part)}: {found[part]}")
+    tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
+    return found
+
+
+def compile_library(recipe: Recipe, compiler: Compiler, place: Path) -> Path:
+    """Compiles a library in `place`; CompilationFailed has the first thing that went wrong, and `output` the rest."""
+    tell("warn", f"compiling {recipe.what}, once; this takes some seconds ({compiler.command[0]})")
+    began = time.monotonic()
+    running = f"compiling {recipe.what}, once"
+    with contextlib.ExitStack() as stack:
+        units = []
+        for name, sources, optimisation in recipe.units():
+            command = compile_command(recipe, compiler, name, sources, optimisation, place)
+            tell("debug", " ".join(command))
+            units.append(stack.enter_context(Child(command, place / f"{name}.log", running)))
+        for unit in units:
+            _require_success(unit)
+    library = place / "adapter.so"
+    objects = [str(place / f"{name}.o") for name, _, _ in recipe.units()]
+    command = [*compiler.command, "-shared", "-o", str(library), *objects]
+    command += [*recipe.link_flags, *map(str, recipe.libraries)]
+    with Child(command, place / "link.log", running) as linking:
+        _require_success(linking)
+    tell("warn", f"compiled {recipe.what} in {time.monotonic() - began:.1f} s, once")
     return library
+
+
+def compile_command(
+    recipe: Recipe, compiler: Compiler, name: str, sources: Sequence[Path], optimisation: str, place: Path
+) -> list[str]:
+    """Writes a unit, and what compiles it."""
+    unit = place / f"{name}.cc"
+    unit.write_text("".join(f'#include "{path}"\n' for path in sources))
+    command = [*compiler.command, *_FLAGS, optimisation, *recipe.flags]
+    command += [f"-I{folder}" for folder in recipe.include]
+    for folder in recipe.system_include:
+        command += ["-isystem", str(folder)]
+    return [*command, "-c", "-o", str(place / f"{name}.o"), str(unit)]
+
+
+def _require_success(child: Child) -> None:
+    status = child.wait(COMPILE_LIMIT_S)
+    if status != 0:
+        error = child.failure(status)
+        error.output = child.output()
+        raise error
 
 
 def test_library(what: str, library: Path, place: Path, module: str) -> None:
     """Runs the module on the library in a process of its own: what does not fit may crash."""
     python = _interpreter()
     if python is None:
-        tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")
-        return
+        return _tell_untested(what)
     began = time.monotonic()
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
-    _run([python, "-m", module, str(library)], place, SELF_TEST_LIMIT_S, f"testing {what}", environment)
+    command = [python, "-m", module, str(library)]
+    with Child(command, place / "self-test.log", f"testing {what}", _environment()) as test:
+        status = test.wait(SELF_TEST_LIMIT_S)
+        if status != 0:
+            raise test.failure(status)
     tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
+
+
+def _tell_untested(what: str) -> None:
+    tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path)}
 
 
 def _interpreter() -> str | None:
@@ -105,58 +221,3 @@ def _interpreter() -> str | None:
         if os.path.basename(path).startswith("python") and shutil.which(path):
             return path
     return None
-
-
-def _run(command: list[str], place: Path, limit_s: float, what: str, environment: dict | None = None) -> None:
-    log = place / "output.log"
-    began = time.monotonic()
-    next_word = began + FIRST_WORD_S
-    with open(log, "wb") as output:
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=place,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # so that it can be ended with its children
-            )
-        except OSError as error:
-            raise CompilationFailed(f"{what} failed: {command[0]}: {error.strerror}") from error
-    try:
-        while True:
-            try:
-                status = process.wait(timeout=0.5)
-                break
-            except subprocess.TimeoutExpired:
-                pass
-            now = time.monotonic()
-            if now - began > limit_s:
-                raise CompilationFailed(f"{what} was given up after {limit_s:.0f} s")
-            if now >= next_word:
-                next_word = now + NEXT_WORD_S
-                tell("warn", f"{what} ({now - began:.0f} s)")
-    except BaseException:
-        _end(process)
-        raise
-    if status != 0:
-        raise CompilationFailed(f"{what} failed ({_ending(status)}): {_first_error(log)}")
-
-
-def _end(process: subprocess.Popen) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except OSError:
-        pass
-    process.wait()
-
-
-def _ending(status: int) -> str:
-    return f"signal {-status}" if status < 0 else f"exit status {status}"
-
-
-def _first_error(log: Path) -> str:
-    lines = log.read_text(errors="replace").splitlines()
-    told = next((line for line in lines if "error:" in line or "Error:" in line), lines[-1] if lines else "no output")
-    return told.strip()[:_SHOWN_CHARACTERS]

@@ -22,7 +22,7 @@ from types import ModuleType
 from .. import _core
 from ..log import tell
 from . import cache
-from .build import compile_library, test_library
+from .build import Recipe, compile_library, test_library
 from .compiler import find_compiler, require_compiler
 from .errors import AdapterMissing, CacheUnusable
 from .torch_adapter import LIBRARIES, SOURCES, WAIT_LIMIT_S
@@ -58,6 +58,14 @@ def carried() -> Path | None:
     """That of the package, when it was built with this Python."""
     path = LIBRARIES / f"libopscope_python_{VERSION.replace('.', '_')}.so"
     return path if path.exists() and not _is_unlike() else None
+
+
+def was_tried(path: Path) -> bool:
+    """Whether the one that the package carries has recorded a call where it was built."""
+    try:
+        return json.loads(path.with_suffix(".json").read_text())["tried"] is True
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 def _is_unlike() -> bool:
@@ -120,16 +128,15 @@ def compiled() -> Path:
     with cache.lock(entry.folder, limit_s=WAIT_LIMIT_S, waiting_for=f"it compiles {_WHAT}") as is_locked:
         if not entry.is_valid():
             with cache.working_folder(entry.folder, is_locked=is_locked) as place:
-                library = compile_library(
-                    _WHAT,
-                    compiler,
+                recipe = Recipe(
+                    what=_WHAT,
                     sources=_sources(),
                     include=[SOURCES / "include", SOURCES],
                     system_include=[Path(sysconfig.get_path("include"))],
                     libraries=[LIBRARIES / "libopscope_recorder.so.1"],
                     link_flags=(),  # what Python provides is in the process, in whatever file
-                    place=place,
                 )
+                library = compile_library(recipe, compiler, place)
                 test_library(_WHAT, library, place, "opscope.adapters.python_self_test")
                 facts = {"python": VERSION, "compiler": compiler.describe(), "opscope": _core.__version__}
                 entry.publish(library, facts)

@@ -29,6 +29,7 @@ WAIT_LIMIT_S = 900.0
 _ENGINE = Path(_core.__file__).parent
 LIBRARIES = _ENGINE / "lib"
 SOURCES = _ENGINE / "adapter_source"
+INCLUDE = (SOURCES / "include", SOURCES)
 
 
 def carried(build: TorchBuild) -> Path | None:
@@ -93,6 +94,18 @@ def cached(build: TorchBuild) -> cache.Entry | None:
     return next((entry for entry in found if entry.is_valid()), None)
 
 
+def last_failure(build: TorchBuild) -> str:
+    """Why the adapter could not be made the last time that somebody tried; empty when nobody has, or it is there."""
+    compiler = find_compiler()
+    try:
+        folder = entry_folder(build)
+        if compiler is None or not folder.is_dir() or cache.complaint(folder.parent):
+            return ""
+    except (OSError, CacheUnusable):
+        return ""
+    return _entry(build, compiler).failure_text().partition("\n")[2]
+
+
 def compiled(build: TorchBuild, *, rebuild: bool = False) -> Path:
     """The adapter from the cache, compiled when it is not there or must be made anew.
 
@@ -135,13 +148,14 @@ def _identity(path: Path) -> tuple | None:
 def _build(build: TorchBuild, compiler: Compiler, entry: cache.Entry, is_locked: bool) -> Path:
     try:
         with cache.working_folder(entry.folder, is_locked=is_locked) as place:
-            library = build_library(build, compiler, source_files(), [SOURCES / "include", SOURCES], LIBRARIES, place)
+            library, found = build_library(build, compiler, source_files(), INCLUDE, LIBRARIES, place)
             facts = {
                 "torch": build.version,
                 "git": build.git,
                 "cxx11_abi": build.cxx11_abi,
                 "compiler": compiler.describe(),
                 "opscope": _core.__version__,
+                **({} if found is None else {"parts": found}),
             }
             entry.publish(library, facts)
     except CompilationFailed as error:

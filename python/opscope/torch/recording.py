@@ -15,6 +15,7 @@ from .compat import compat_is_asked
 from .events import EventList, unfilled_events
 from .inner_profile import InnerProfile
 from .python_calls import call_costs, start_calls
+from .settings import FLAGS_OF_MEMORY
 from .told_flag import tell_torch
 from .torch_switches import links_forward_to_backward
 
@@ -50,8 +51,8 @@ class Recording(InnerProfile):
             max_bytes=self._make_room(),
             at_cap=settings.at_cap,
             native_threads="all" if settings.all_threads else "attached",
-            source_flags=settings.source_flags,
             adapter=source.adapter(),
+            source_flags=settings.source_flags & ~self._flags_left_out(),
             flight=flight.core,
             record_to=settings.record_to,
         )
@@ -65,6 +66,15 @@ class Recording(InnerProfile):
         self._earlier_events: EventList | None = None  # while this one is not over
         self._stopped = False
         self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
+
+    def _flags_left_out(self) -> int:
+        """What the adapter for this torch cannot do; told in the recording where it was asked for."""
+        asked = {
+            "memory": bool(self._settings.profile_memory),
+            "stacks": bool(self._settings.with_stack or self._settings.with_modules),
+        }
+        self._lacks = [part for part in source.left_out() if asked.get(part, True)]
+        return FLAGS_OF_MEMORY if "memory" in self._lacks else 0
 
     def _make_room(self) -> int:
         """Bytes for this cycle: what those before it leave. With keep_newest the oldest of them give way."""
@@ -100,6 +110,8 @@ class Recording(InnerProfile):
         self._session.start()
         if costs:
             self._session.add_own_cost(costs)
+        if self._lacks:
+            self._session.add_metadata("opscope.parts_left_out", str(len(self._lacks)))
         # kCallStacksKey and kAdjustStepsKey of include/opscope/torch_source.h.
         if self._settings.call_stacks:
             self._session.add_metadata("opscope.call_stacks", "1")

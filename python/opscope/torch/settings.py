@@ -17,6 +17,8 @@ from .python_calls import ALL_CALLS, GARBAGE
 # torch_source_flags of include/opscope/torch_source.h.
 _INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY, _TENSORS, _STACKS, _MODULES = 1, 2, 4, 8, 16, 32, 64
 
+FLAGS_OF_MEMORY = _MEMORY | _TENSORS
+
 DEFAULT_MAX_BYTES = 1 << 30
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from .. import _core
-from ..adapters import torch_adapter
+from ..adapters import parts, torch_adapter
 from ..adapters.errors import AdapterMissing
 from ..adapters.framework import TorchBuild, read_torch
 from ..log import tell
@@ -19,6 +19,7 @@ __all__ = ["AdapterMissing", "adapter", "build_adapter", "load_ready_adapter"]
 
 _lock = threading.RLock()
 _loaded: _core.TorchSource | None = None
+_left_out: dict[str, str] = {}
 _failure: AdapterMissing | None = None
 
 
@@ -41,8 +42,9 @@ def _build() -> TorchBuild:
 
 def _load(path: Path) -> _core.TorchSource:
     """Makes the library the adapter of this process; _core.Error when it does not load."""
-    global _loaded
+    global _loaded, _left_out
     _loaded = _core.load_torch_source(path)
+    _left_out = parts.left_out(path)
     _core.set_range_source(_loaded)
     tell("info", f"the adapter for torch {torch.__version__} is {path}")
     return _loaded
@@ -103,6 +105,11 @@ def adapter() -> _core.TorchSource:
         except AdapterMissing as error:
             _failure = error  # a program may ask at every step
             raise
+
+
+def left_out() -> dict[str, str]:
+    """The parts of the loaded adapter that do not fit this torch, and why."""
+    return _left_out
 
 
 def build_adapter(*, rebuild: bool = False) -> Path:

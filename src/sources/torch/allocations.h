@@ -17,9 +17,18 @@
 
 namespace opscope {
 
+#if defined(OPSCOPE_WITHOUT_MEMORY)  // it does not fit this torch (python/opscope/adapters/parts.py)
+inline bool StartAllocations(uint32_t, const char** error) {
+  *error = "the PyTorch source was compiled without its part that sees allocations";
+  return false;
+}
+inline void StopAllocations(uint32_t) {
+}
+#else
 // From now on the window of this armed instance gets allocations. False with a static sentence: this build of
 // torch calls its reporter in a way that cannot be seen.
 bool StartAllocations(uint32_t instance, const char** error);
 void StopAllocations(uint32_t instance);
+#endif
 
 }  // namespace opscope

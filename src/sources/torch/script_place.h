@@ -16,6 +16,15 @@
 
 namespace opscope {
 
+#if defined(OPSCOPE_WITHOUT_STACKS)  // it does not fit this torch (python/opscope/adapters/parts.py)
+inline void NoteIfScript(at::RecordScope) {
+}
+inline bool MayBeInScript(at::RecordScope, uint64_t) {
+  return false;
+}
+inline void AddScriptPlace(uint32_t, uint64_t, std::string*) {
+}
+#else
 extern std::atomic<bool> scripts_have_run;  // in this process, as far as windows have seen; never false again
 // The last window (generation) for which the calling thread was asked.
 extern __thread uint64_t window_of_last_question __attribute__((tls_model("initial-exec")));
@@ -35,5 +44,6 @@ inline bool MayBeInScript(at::RecordScope scope, uint64_t window) {
 // Puts before the JSON members of a payload what kStacks and kModules (torch_source_flags) ask for; nothing outside of
 // the interpreter. See payload_fields::kKeywords. May throw.
 void AddScriptPlace(uint32_t flags, uint64_t window, std::string* members);
+#endif
 
 }  // namespace opscope

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Part of the build: tries a library that the package is to carry, where it is built.
+
+    python -m opscope.adapters.try_carried LIBRARY FACTS NOTE
+
+Writes FACTS, a JSON file, and what the self-test has shown to NOTE; without the latter where the library cannot be
+tried here, so that `opscope doctor` says "not tried yet". Never fails.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from .parts import parts_told
+
+LIMIT_S = 180
+
+
+def _output(module: str, library: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", module, library]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 1, str(error)
+    return done.returncode, done.stdout + done.stderr
+
+
+def main() -> int:
+    library, facts, note = sys.argv[1:]
+    told = json.loads(Path(facts).read_text())
+    if Path(library).name.startswith("libopscope_torch"):
+        status, output = _output("opscope.adapters.self_test", library)
+        if status == 0:
+            told["parts"] = parts_told(output)
+    else:
+        status, output = _output("opscope.adapters.python_self_test", library)
+        told["tried"] = status == 0
+    if status != 0:
+        print(f"{library} was not tried here: {output.strip()[-500:]}")
+    Path(note).write_text(json.dumps(told) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
