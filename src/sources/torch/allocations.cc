@@ -4,7 +4,6 @@
 #include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
-#include <pthread.h>
 
 #include <array>
 #include <atomic>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "opscope/recorder.h"
-#include "sources/torch/call_slots.h"
+#include "sources/slots/pointed_slots.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/remembered_blocks.h"
@@ -158,49 +157,34 @@ const std::array kHooks = {
          false},
 };
 
-struct PointedSlot {
-  CallSlot slot;
-  void* before;
-  void* ours;
-};
-
-constinit std::mutex pointing;
-constinit std::vector<PointedSlot>* pointed = nullptr;  // not destroyed: frees come until the very end
-
-void PointBack() {
-  if (pointed == nullptr) return;
-  for (const PointedSlot& each : *pointed) {
-    if (__atomic_load_n(each.slot.place, __ATOMIC_ACQUIRE) == each.ours) PointCallSlot(each.slot, each.before);
-  }
-  pointed->clear();
+PointedSlots& Pointed() {
+  static PointedSlots& pointed = *new PointedSlots;  // not destroyed: frees come until the very end
+  return pointed;
 }
 
 bool PointToUs() {
-  if (pointed == nullptr) pointed = new std::vector<PointedSlot>;
   for (const Hook& hook : kHooks) {
     const std::vector<CallSlot> slots = FindCallSlots(hook.library, hook.symbol);
     if (slots.empty() && hook.is_needed) return false;
     for (const CallSlot& slot : slots) {
-      pointed->push_back({slot, __atomic_load_n(slot.place, __ATOMIC_ACQUIRE), hook.function});
-      if (!PointCallSlot(slot, hook.function)) return false;
+      if (!Pointed().Point(slot, hook.function)) return false;
     }
   }
   return true;
 }
 
 __attribute__((constructor)) void WatchForks() {
-  pthread_atfork([] { pointing.lock(); }, [] { pointing.unlock(); },
-                 [] {
-                   wanting.store(0);
-                   PointBack();
-                   pointing.unlock();
-                 });
+  Pointed();  // made before a child can ask for it
+  WatchForksOfSlots([] {
+    wanting.store(0);
+    Pointed().PutBack();
+  });
 }
 
 }  // namespace
 
 bool StartAllocations(uint32_t instance, const char** error) {
-  const std::lock_guard lock(pointing);
+  const std::lock_guard lock(SlotLock());
   if (wanting.load() == 0) {
     bool done = false;
     try {
@@ -210,7 +194,7 @@ bool StartAllocations(uint32_t instance, const char** error) {
       CountFailure();
     }
     if (!done) {
-      PointBack();
+      Pointed().PutBack();
       *error = "this build of PyTorch calls its allocator in a way that opscope cannot see: record without memory";
       return false;
     }
@@ -221,9 +205,9 @@ bool StartAllocations(uint32_t instance, const char** error) {
 }
 
 void StopAllocations(uint32_t instance) {
-  const std::lock_guard lock(pointing);
+  const std::lock_guard lock(SlotLock());
   const uint64_t bit = uint64_t{1} << instance;
-  if ((wanting.fetch_and(~bit) & ~bit) == 0) PointBack();
+  if ((wanting.fetch_and(~bit) & ~bit) == 0) Pointed().PutBack();
 }
 
 }  // namespace opscope

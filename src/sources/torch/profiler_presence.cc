@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/profiler_presence.h"
 
-#include <pthread.h>
 #include <torch/csrc/profiler/orchestration/observer.h>
 
 #include <array>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "opscope/torch_source.h"
-#include "sources/torch/call_slots.h"
+#include "sources/slots/call_slots.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/torch_compat.h"
@@ -70,12 +69,11 @@ const std::array kQuestions = {
     Question{"_ZN5torch8profiler4impl17getProfilerConfigEv", reinterpret_cast<void*>(&OnConfig)},
 };
 
-constinit std::mutex asking;
 constinit bool is_pointed = false;
 
 // Once: without a window the functions above answer what torch does, so nothing need be put back.
 void AnswerForUs() {
-  const std::lock_guard lock(asking);
+  const std::lock_guard lock(SlotLock());
   if (is_pointed) return;
   std::array<std::vector<CallSlot>, kQuestions.size()> slots;
   for (size_t i = 0; i < kQuestions.size(); ++i) {
@@ -91,12 +89,10 @@ void AnswerForUs() {
 }
 
 __attribute__((constructor)) void WatchForksOfPresence() {
-  pthread_atfork([] { asking.lock(); }, [] { asking.unlock(); },
-                 [] {
-                   present.store(0);
-                   with_inputs.store(0);
-                   asking.unlock();
-                 });
+  WatchForksOfSlots([] {
+    present.store(0);
+    with_inputs.store(0);
+  });
 }
 
 }  // namespace

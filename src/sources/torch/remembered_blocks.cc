@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "opscope/recorder_abi.h"
-#include "sources/torch/call_slots.h"
+#include "sources/slots/call_slots.h"
 
 namespace opscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "sources/torch/call_slots.h"
+#include "sources/slots/call_slots.h"
 #include "sources/torch/recorded_window.h"
 
 namespace opscope {
