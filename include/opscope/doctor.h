@@ -50,6 +50,7 @@ struct HostFramework {
   std::string install;     // a line that removes the obstacle; may be empty
   bool was_tried = false;  // a self-test has recorded with this adapter
   std::vector<std::pair<std::string, std::string>> left_out = {};  // parts that do not fit, each with the reason
+  std::string route = {};                                          // what its operators are recorded by; may be empty
 
   bool cannot_be_profiled() const { return adapter == "none"; }
   bool can_be_profiled() const { return !cannot_be_profiled() && was_tried; }

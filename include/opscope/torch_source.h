@@ -14,7 +14,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kTorchSourceAbi = 3;
+inline constexpr uint32_t kTorchSourceAbi = 4;
 
 // Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
 // source_failure.
@@ -29,6 +29,8 @@ inline constexpr std::string_view kOperatorsKey = "opscope.operators";
 inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
 // Likewise `false`: torch's switch for arrows from forward to backward was off when the recording ended.
 inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backward";
+// Likewise a text, how operators were recorded. Import makes it the option `torch_route`.
+inline constexpr std::string_view kTorchRouteKey = "opscope.torch_route";
 
 // A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
 struct HeldTensorImpl {
@@ -91,6 +93,15 @@ struct TorchSource {
   // Calls `sink` once with a text: the argument kinds of every operator that was recorded with kTensors in this
   // process, "NAME SIGNATURE...;NAME ..." (OperatorColumns in trace.h). For the metadata of a window, kOperatorsKey.
   void (*operators)(void (*sink)(void* context, const char* text, size_t size), void* context) = nullptr;
+
+  // Whether torch's own range functions may be stood in for, which halves what an operator costs while it is recorded
+  // (docs/torch.md). Null: yes, and this process will; else a static sentence. For a process of its own that nobody
+  // watches: it may crash where the layouts of torch are others.
+  const char* (*try_route)() = nullptr;
+  // What try_route has said of this library and this torch, "" for null. Without it there are the callbacks alone.
+  void (*take_route_verdict)(const char* sentence) = nullptr;
+  // Null: the session's operators are recorded that way; else a static sentence that says why by callbacks.
+  const char* (*why_callbacks)(void* session) = nullptr;
 };
 
 }  // namespace opscope

@@ -30,6 +30,19 @@ void BindTorchSource(nb::module_& module) {
   nb::class_<LoadedTorchSource>(module, "TorchSource", "The loaded PyTorch source.")
       .def_prop_ro("torch_version",
                    [](const LoadedTorchSource& loaded) { return ToText(loaded.source->torch_version); })
+      .def(
+          "try_route",
+          [](const LoadedTorchSource& loaded) {
+            const char* complaint = WithoutGil([&] { return loaded.source->try_route(); });
+            return ToText(complaint != nullptr ? complaint : "");
+          },
+          "What is in the way of drop-in functions; empty: nothing. For a process of its own (torch_source.h).")
+      .def(
+          "take_route_verdict",
+          [](const LoadedTorchSource& loaded, nb::str verdict) {
+            loaded.source->take_route_verdict(FromText(verdict).c_str());
+          },
+          nb::arg("verdict"), "What try_route has said of this library.")
       .def_prop_ro(
           "hold", [](const LoadedTorchSource& loaded) { return reinterpret_cast<uintptr_t>(loaded.source->hold); },
           "Address of TorchSource::hold, for the source of Python's calls.");

@@ -30,6 +30,7 @@ HostFacts FactsFrom(nb::handle facts) {
   for (nb::handle framework : nb::cast<nb::list>(facts["frameworks"])) {
     HostFramework found = {TextOf(framework, "name"), TextOf(framework, "version"), TextOf(framework, "adapter"),
                            TextOf(framework, "detail"), TextOf(framework, "install")};
+    found.route = TextOf(framework, "route");
     found.was_tried = nb::cast<bool>(framework["was_tried"]);
     for (const auto& [part, reason] : nb::cast<nb::dict>(framework["left_out"]))
       found.left_out.emplace_back(FromText(nb::cast<nb::str>(part)), FromText(nb::cast<nb::str>(reason)));

@@ -19,24 +19,27 @@ void AppendMember(std::string_view members, std::string* out) {
 }
 
 // Keys are chosen by users: any text. Bytes above 0x7f pass, the recording keeps bytes.
-std::string JsonMember(std::string_view key, std::string_view json) {
+std::string JsonText(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
-  std::string member = "\"";
-  for (const char c : key) {
+  std::string escaped;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
-      member.push_back('\\');
-      member.push_back(c);
+      escaped.push_back('\\');
+      escaped.push_back(c);
     } else if (byte < 0x20) {
-      member.append("\\u00");
-      member.push_back(kHex[byte >> 4]);
-      member.push_back(kHex[byte & 15]);
+      escaped.append("\\u00");
+      escaped.push_back(kHex[byte >> 4]);
+      escaped.push_back(kHex[byte & 15]);
     } else {
-      member.push_back(c);
+      escaped.push_back(c);
     }
   }
-  member.append("\":").append(json);
-  return member;
+  return escaped;
+}
+
+std::string JsonMember(std::string_view key, std::string_view json) {
+  return "\"" + JsonText(key) + "\":" + std::string(json);
 }
 
 }  // namespace
@@ -81,6 +84,9 @@ Status RecordingSession::Start() {
       opscope_window_free(window);
       return Error{ErrorCode::kUnsupported, error != nullptr ? error : "the torch source could not start"};
     }
+    const char* why_callbacks = options_.source->why_callbacks(source_session_);
+    const std::string route = why_callbacks != nullptr ? "callbacks: " + JsonText(why_callbacks) : "drop-in functions";
+    opscope_window_add_metadata(window, JsonMember(kTorchRouteKey, "\"" + route + "\"").c_str());
   }
   window_ = window;
   process_.store(getpid(), std::memory_order_relaxed);

@@ -81,8 +81,16 @@ def _torch_facts() -> list[dict]:
         "install": install,
         "was_tried": found is not None,
         "left_out": {part: why for part, why in (found or {}).items() if why},
+        "route": _route(found) if found is not None else "",
     }
     return [torch, _calls_facts()]
+
+
+def _route(found: dict[str, str]) -> str:
+    """What operators will be recorded by."""
+    if os.environ.get("OPSCOPE_TORCH_ROUTE") == "callbacks":
+        return "callbacks (OPSCOPE_TORCH_ROUTE)"
+    return "drop-in functions" if found.get("drop_ins") == "" else "callbacks"
 
 
 def _calls_facts() -> dict:
@@ -107,6 +115,7 @@ def _calls_facts() -> dict:
         # One that does not work is never put into the cache.
         "was_tried": adapter == "cached" or (adapter == "prebuilt" and python_calls.was_tried(path)),
         "left_out": {},
+        "route": "",
     }
 
 
@@ -144,6 +153,7 @@ def _later_facts() -> list[dict]:
                 "install": "",
                 "was_tried": False,
                 "left_out": {},
+                "route": "",
             }
         )
     return found

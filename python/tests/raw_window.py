@@ -52,6 +52,12 @@ class TorchSource(ctypes.Structure):
         ("set_async", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("current_thread", ctypes.CFUNCTYPE(ctypes.c_uint64)),
         ("failures", ctypes.CFUNCTYPE(ctypes.c_uint64)),
+        ("own_cost", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_uint32)),
+        ("hold", ctypes.c_void_p),
+        ("operators", ctypes.c_void_p),
+        ("try_route", ctypes.CFUNCTYPE(ctypes.c_char_p)),
+        ("take_route_verdict", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
+        ("why_callbacks", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)),
     ]
 
 
@@ -82,7 +88,9 @@ def _load():
     recorder.opscope_window_read.argtypes = [ctypes.c_void_p, SINK, ctypes.c_void_p]
     recorder.opscope_window_read.restype = None
     source.opscope_torch_source.restype = ctypes.POINTER(TorchSource)
-    return recorder, source.opscope_torch_source().contents
+    table = source.opscope_torch_source().contents
+    table.try_route()  # what the tests record is recorded by drop-in functions, where they fit
+    return recorder, table
 
 
 recorder, source = _load()

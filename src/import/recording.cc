@@ -165,6 +165,12 @@ bool AsksToAdjustSteps(const std::vector<WindowInfo>& windows) {
   });
 }
 
+// Adds a member to an object.
+void AddOption(std::string_view key, std::string_view json, std::string* object) {
+  object->pop_back();
+  object->append(object->size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json).append("}");
+}
+
 // Metadata of sources that count what they could not record.
 std::string_view ProblemOfSource(std::string_view key) {
   if (key == "opscope.calls_unseen") return "calls_unseen";
@@ -192,6 +198,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
         if (CountOf(json) == 1) builder->FillStacksFromCalls();
       } else if (key == kOperatorsKey) {
         AddOperators(json, builder);
+      } else if (key == kTorchRouteKey) {
+        AddOption("torch_route", json, &builder->info().options_json);
       } else {
         builder->AddMetadata(key, json);
       }

@@ -72,6 +72,7 @@ void AppendFrameworks(const HostFacts& host, std::string* out) {
     *out += framework.cannot_be_profiled() ? "false" : framework.was_tried ? "true" : "null";
     object.Text("detail", framework.detail);
     object.Text("install", framework.install);
+    object.Text("route", framework.route);
     object.Key("left_out");
     JsonObject left_out(out);
     for (const auto& [part, reason] : framework.left_out)
@@ -148,6 +149,7 @@ std::string FrameworkText(const HostFramework& framework) {
     text += framework.was_tried ? "can be profiled; " : "not tried yet; ";
     text += framework.adapter + " adapter " + framework.detail;
   }
+  if (!framework.route.empty()) text += "; operators by " + framework.route;
   if (!framework.install.empty()) text += "; to change that: " + framework.install;
   return text;
 }

@@ -78,6 +78,17 @@ TEST(Doctor, ShowsMachineClockAndAdapter) {
             "All that was found can be profiled.\n");
 }
 
+TEST(Doctor, SaysHowOperatorsAreRecorded) {
+  HostFacts host = AHost();
+  host.frameworks[0].route = "callbacks: this torch looks different";
+  const std::string text = FormatDoctor(AMachine(), host);
+  EXPECT_NE(text.find("prebuilt adapter /venv/opscope/lib/a.so; operators by callbacks: this torch looks different\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(DoctorJson(AMachine(), host).find("\"route\":\"callbacks: this torch looks different\""),
+            std::string::npos);
+}
+
 TEST(Doctor, NamesTheLineThatRemovesAnObstacle) {
   HostFacts host = AHost();
   host.compiler.clear();

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import shutil
 import sys
 import time
@@ -27,12 +28,16 @@ SELF_TEST_LIMIT_S = 180.0
 # symbol that nothing provides stops the linker and not, later, the loader.
 _FLAGS = ("-std=c++20", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden")
 _LINK_FLAGS = ("-Wl,-z,defs",)
+# Torch's slots may point into the adapter, so it is never unloaded; and its variables of threads need no room that a
+# process may have run out of (src/sources/torch/drop_in.h): by descriptors, without which a call finds them.
+_TORCH_LINK_FLAGS = (*_LINK_FLAGS, "-Wl,-z,nodelete")
+_TLS_DESCRIPTORS = "-mtls-dialect=gnu2"
 _HOT, _COLD = "-O3", "-O1"
 # What runs once per recording or less. Compiled as a second unit beside the first: half of the time is torch's
 # headers, and the other half is mostly the first unit's many variants of one function.
 _COLD_FILES = frozenset(
-    "call_slots.cc held_tensors.cc keyword_json.cc operator_kinds.cc own_cost.cc profiler_presence.cc script_place.cc"
-    " torch_source.cc".split()
+    "call_slots.cc drop_in_trial.cc global_changes.cc held_tensors.cc keyword_json.cc operator_kinds.cc own_cost.cc"
+    " pointed_slots.cc profiler_presence.cc script_place.cc torch_source.cc".split()
 )
 
 
@@ -58,6 +63,7 @@ class Recipe:
 
 def torch_recipe(
     build: TorchBuild,
+    compiler: Compiler,
     sources: Sequence[Path],
     include: Sequence[Path],
     libraries: Path,
@@ -78,8 +84,10 @@ def torch_recipe(
         flags=(
             f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}",
             f'-DOPSCOPE_TORCH_VERSION="{build.version}"',
+            *((_TLS_DESCRIPTORS,) if platform.machine() == "x86_64" and compiler.is_gcc() else ()),
             *parts.flags_without(without),
         ),
+        link_flags=_TORCH_LINK_FLAGS,
         cold=_COLD_FILES,
     )
 
@@ -103,7 +111,7 @@ def build_library(
         if ready is not None:
             stack.enter_context(ready)
         while True:
-            recipe = torch_recipe(build, sources, include, libraries, missing)
+            recipe = torch_recipe(build, compiler, sources, include, libraries, missing)
             try:
                 library = compile_library(recipe, compiler, place)
                 break

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,6 +29,11 @@ class Compiler:
 
     command: tuple[str, ...]  # CXX may bring arguments or a launcher ("ccache g++")
     identity: str  # another text where the program is another one
+
+    def is_gcc(self) -> bool:
+        """By what it says of itself: "g++ (Debian 12.2.0-14) 12.2.0", "c++ (GCC) 13.3.0"."""
+        first_line = self.describe()
+        return re.search(r"\bg(cc|\+\+)|c\+\+ \(", first_line, re.I) is not None and "clang" not in first_line
 
     def describe(self) -> str:
         """Its own first line ("g++ (Debian 12.2.0-14) 12.2.0"), or the command where it says nothing."""

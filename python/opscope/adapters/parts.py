@@ -18,12 +18,16 @@ SOURCES: Mapping[str, frozenset[str]] = {
     "memory": frozenset({"allocations.cc", "remembered_blocks.cc"}),
     "presence": frozenset({"profiler_presence.cc"}),
     "stacks": frozenset({"script_place.cc"}),
+    "drop_ins": frozenset(
+        {"drop_in.cc", "drop_in.h", "drop_in_trial.cc", "global_changes.cc", "range_layout.h", "route.cc"}
+    ),
 }
 # What a recording lacks without it.
 LACKS: Mapping[str, str] = {
     "memory": "allocations (profile_memory)",
     "presence": "ranges of torch._C._profiler._RecordFunctionFast",
     "stacks": "the call stacks and modules of TorchScript",
+    "drop_ins": "drop-in functions (operators cost twice as much while they are recorded)",
 }
 
 

@@ -83,7 +83,17 @@ def _stacks(source) -> str:
     return _wrong_names(_events(_recorded(source, _INPUTS | _STACKS, lambda: torch.neg(ones))), ["aten::neg"])
 
 
-_PARTS = {OPERATORS: _operators, "memory": _memory, "presence": _presence, "stacks": _stacks}
+def _drop_ins(source) -> str:
+    return source.try_route() or _operators(source)  # which now go through them
+
+
+_PARTS = {
+    OPERATORS: _operators,
+    "memory": _memory,
+    "presence": _presence,
+    "stacks": _stacks,
+    "drop_ins": _drop_ins,  # last: the others are tried by callbacks
+}
 
 
 def _tell(part: str, why: str | None) -> None:

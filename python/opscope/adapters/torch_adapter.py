@@ -30,6 +30,7 @@ _ENGINE = Path(_core.__file__).parent
 LIBRARIES = _ENGINE / "lib"
 SOURCES = _ENGINE / "adapter_source"
 INCLUDE = (SOURCES / "include", SOURCES)
+_FOLDERS = ("sources/slots", "sources/torch")
 
 
 def carried(build: TorchBuild) -> Path | None:
@@ -61,11 +62,15 @@ def _source_hash() -> str:
 
 def source_files() -> list[Path]:
     """What is compiled."""
-    return [path for path in sorted((SOURCES / "sources/torch").glob("*.cc")) if not path.stem.endswith("_test")]
+    return [path for path in _own_files("*.cc") if not path.stem.endswith("_test")]
 
 
 def _own_headers() -> list[Path]:
-    return sorted((SOURCES / "sources/torch").glob("*.h"))
+    return _own_files("*.h")
+
+
+def _own_files(pattern: str) -> list[Path]:
+    return [path for folder in _FOLDERS for path in sorted((SOURCES / folder).glob(pattern))]
 
 
 def entry_folder(build: TorchBuild) -> Path:

@@ -72,6 +72,7 @@ class Recording(InnerProfile):
         asked = {
             "memory": bool(self._settings.profile_memory),
             "stacks": bool(self._settings.with_stack or self._settings.with_modules),
+            "drop_ins": False,  # said among the options
         }
         self._lacks = [part for part in source.left_out() if asked.get(part, True)]
         return FLAGS_OF_MEMORY if "memory" in self._lacks else 0

@@ -45,6 +45,9 @@ def _load(path: Path) -> _core.TorchSource:
     global _loaded, _left_out
     _loaded = _core.load_torch_source(path)
     _left_out = parts.left_out(path)
+    verdict = (parts.read_parts(path) or {}).get("drop_ins")
+    if verdict is not None:
+        _loaded.take_route_verdict(verdict)
     _core.set_range_source(_loaded)
     tell("info", f"the adapter for torch {torch.__version__} is {path}")
     return _loaded

@@ -13,6 +13,7 @@
 #include "sources/torch/allocations.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/profiler_presence.h"
+#include "sources/torch/route.h"
 #include "sources/torch/tensor_identity.h"
 
 namespace opscope {
@@ -43,8 +44,6 @@ constinit Instance instances[kCallbackInstances];
 constinit std::atomic<uint32_t> next_instance{0};
 constinit std::atomic<uint64_t> last_owner{kOwnerGone};
 
-// Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
-// another thread inside would leave it taken in the child, which has lists to change too.
 constinit std::mutex registration;
 
 at::CallbackHandle Register(const at::RecordFunctionCallback& callback, bool global) {
@@ -159,6 +158,10 @@ uint64_t SessionOf(const Instance* instance) {
 
 }  // namespace
 
+std::mutex& RegistrationLock() {
+  return registration;
+}
+
 uint32_t OptionSetOf(uint32_t flags) {
   const bool inputs = (flags & torch_source_flags::kInputs) != 0;
   return (inputs ? option_bits::kInputs : 0u) |
@@ -216,6 +219,7 @@ void DisarmCallback(uint64_t session) {
   Use armed = Use::kArmed;
   if (SessionOf(instance) != session || !instance->use.compare_exchange_strong(armed, Use::kClaimed)) return;
   StopPresence(index);
+  StopRoute(index);
   StopAllocations(index);  // while the instance is nobody else's
   StopIdentities(index);
   callback_bindings[index].generation.store(kDisarmed);

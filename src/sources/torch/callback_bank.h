@@ -23,6 +23,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 namespace opscope {
 
@@ -57,6 +58,10 @@ struct StartFunctions {
 };
 extern const StartFunctions start_functions;
 void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
+
+// Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
+// another thread inside would leave it taken in the child, which has lists to change too.
+std::mutex& RegistrationLock();
 
 // Registers a callback for the window; 0 when every instance is taken.
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags);

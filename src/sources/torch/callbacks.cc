@@ -5,7 +5,6 @@
 // What it costs (docs/performance.md): two clock reads, a name look-up by pointer, one store of 32
 // bytes. Options are template arguments: nothing is tested per event that was decided at start.
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
 #include <cstddef>
@@ -27,6 +26,7 @@
 #include "sources/torch/script_place.h"
 #include "sources/torch/stream_of.h"
 #include "sources/torch/tensor_identity.h"
+#include "sources/torch/torch_layout.h"
 
 namespace opscope {
 namespace {
@@ -47,39 +47,17 @@ class RangeContext final : public at::ObserverContext {
 };
 static_assert(sizeof(RangeContext) <= sizeof(OpenScope::context) && offsetof(OpenScope, context) == 0);
 
-// What torch hands out only by a copy (kwinputs()) or by a call into its library (name(), isAsync()) is
-// read in place: an explicit instantiation may name a private member. A torch without it does not compile.
-template <typename Tag, typename Tag::Pointer Member>
-struct PrivateMember {
-  friend typename Tag::Pointer Reach(Tag) { return Member; }
-};
-struct KeywordInputs {
-  using Pointer = std::unordered_map<std::string, c10::IValue> at::RecordFunction::*;
-  friend Pointer Reach(KeywordInputs);
-};
-template struct PrivateMember<KeywordInputs, &at::RecordFunction::kwinputs_>;
-
-using Schema = std::reference_wrapper<const c10::FunctionSchema>;
-struct NameOrSchema {
-  using Pointer = std::variant<std::string, Schema> at::RecordFunction::*;
-  friend Pointer Reach(NameOrSchema);
-};
-template struct PrivateMember<NameOrSchema, &at::RecordFunction::fn_>;
-
-struct AsyncMark {
-  using Pointer = bool at::RecordFunction::*;
-  friend Pointer Reach(AsyncMark);
-};
-template struct PrivateMember<AsyncMark, &at::RecordFunction::is_async_>;
+// What torch hands out only by a copy (kwinputs()) or by a call into its library (name(), isAsync()) is read in place.
+using torch_layout::Schema;
 
 // Null: the range was begun by its name.
 inline const Schema* SchemaOf(const at::RecordFunction& range) {
-  return std::get_if<Schema>(&(range.*Reach(NameOrSchema())));
+  return std::get_if<Schema>(&(range.*Reach(torch_layout::Name())));
 }
 
 // Valid during the start callback.
 inline const std::string& NameOf(const at::RecordFunction& range) {
-  const auto& named = range.*Reach(NameOrSchema());
+  const auto& named = range.*Reach(torch_layout::Name());
   const std::string* name = std::get_if<std::string>(&named);
   return name != nullptr ? *name : std::get_if<Schema>(&named)->get().name();
 }
@@ -120,7 +98,7 @@ __attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, Enc
       if (tensors != nullptr) NoteOperator(&schema->get());
     }
     inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
-    const auto& keywords = range.*Reach(KeywordInputs());
+    const auto& keywords = range.*Reach(torch_layout::KeywordInputs());
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
   } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
     inputs->arguments = {};
@@ -254,7 +232,7 @@ uint8_t FlagsOf(const at::RecordFunction& range) {
 
 // Asked at the begin only, as torch does it: a future that is attached later leaves the range in the nesting.
 inline RecordKind KindOf(const at::RecordFunction& range) {
-  return OPSCOPE_UNLIKELY(range.*Reach(AsyncMark())) ? RecordKind::kAsync : RecordKind::kScope;
+  return OPSCOPE_UNLIKELY(range.*Reach(torch_layout::AsyncMark())) ? RecordKind::kAsync : RecordKind::kScope;
 }
 
 // A long list is looked at twice (StoreArguments), which may run operators of this thread; so its entries

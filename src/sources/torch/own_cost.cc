@@ -1,6 +1,7 @@
 // An event is a copy of the callbacks that torch holds, a RecordFunction, boxed arguments where the
-// callbacks ask for them, `before`, and the destructor: what Dispatcher::callWithDispatchKeySlowPath does around
-// a kernel, without the kernel. The same with empty callbacks is the part that is torch's own.
+// callbacks ask for them, `runRecordFunction`, and the destructor: what Dispatcher::callWithDispatchKeySlowPath does
+// around a kernel, without the kernel; by drop-in functions where those will record. The same with empty callbacks is
+// the part that is torch's own.
 //
 // What grows with the arguments is their number: boxing, reading and storing one tensor takes about 19 ns, of
 // which a dimension more is 1 ns. So one number per argument is kept, that of a tensor of two dimensions.
@@ -30,6 +31,7 @@
 #include "opscope/torch_source.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/failures.h"
+#include "sources/torch/route.h"
 #include "sources/torch/user_range.h"
 
 namespace opscope {
@@ -53,33 +55,50 @@ at::Tensor ShapeOnly() {
   return at::Tensor(std::move(shape));
 }
 
+using torch_layout::Schema;
+constexpr RangeFunctions kTorchs = {
+    [](at::RecordFunction* self, at::StepCallbacks* from) { ::new (self) at::RecordFunction(std::move(*from)); },
+    [](at::RecordFunction& range, Schema schema, c10::DispatchKey, c10::DispatchKeySet) { range.before(schema); },
+    [](at::RecordFunction& range, Schema schema, c10::DispatchKey, c10::DispatchKeySet, torch_layout::Inputs inputs) {
+      range.before(schema, inputs);
+    },
+    [](at::RecordFunction* self) { self->at::RecordFunction::~RecordFunction(); }};
+
 // Whose callbacks run, and for which call.
 struct Event {
   at::StepCallbacks callbacks;
   c10::OperatorHandle op;
+  RangeFunctions by;
   at::Tensor tensor;
   size_t arguments = 0;
 };
 
+// Room for a range.
+struct alignas(at::RecordFunction) Place {
+  std::byte bytes[sizeof(at::RecordFunction)];
+  at::RecordFunction* range() { return reinterpret_cast<at::RecordFunction*>(bytes); }
+};
+
 void Begin(const Event& event, at::RecordFunction* range) {
-  const at::RecordFunction::schema_ref_t name = event.op.schema();
-  if (!range->needsInputs()) {
-    range->before(name);
-    return;
-  }
+  constexpr auto kKey = c10::DispatchKey::CPU;
+  constexpr c10::DispatchKeySet kKeys(kKey);
+  at::StepCallbacks callbacks = event.callbacks;  // by value, as the dispatcher is given them
+  event.by.construct(range, &callbacks);
+  const Schema name = event.op.schema();
+  if (!range->needsInputs()) return event.by.run(*range, name, kKey, kKeys);
   alignas(c10::IValue) std::byte place[kArguments * sizeof(c10::IValue)];
   auto* boxed = reinterpret_cast<c10::IValue*>(place);
   for (size_t i = 0; i < event.arguments; ++i)
     ::new (boxed + i) c10::IValue(event.tensor);
-  range->before(name, c10::ArrayRef<const c10::IValue>(boxed, event.arguments));
+  event.by.run_with(*range, name, kKey, kKeys, c10::ArrayRef<const c10::IValue>(boxed, event.arguments));
   for (size_t i = 0; i < event.arguments; ++i)
     boxed[i].~IValue();
 }
 
 void RunOp(const Event& event) {
-  std::optional<at::StepCallbacks> callbacks = event.callbacks;  // by value, as the dispatcher is given them
-  at::RecordFunction range(std::move(*callbacks));
-  Begin(event, &range);
+  Place place;
+  Begin(event, place.range());
+  event.by.destroy(place.range());
 }
 
 void RunUserRange(const Event& event) {
@@ -110,16 +129,13 @@ double InsideShare(const Stream* stream, const Event& event, RunEvent run) {
 
 // Share of the begins in the time of begins and ends.
 double BeginShare(const Event& event) {
-  alignas(at::RecordFunction) std::byte place[kNested * sizeof(at::RecordFunction)];
-  auto* ranges = reinterpret_cast<at::RecordFunction*>(place);
+  Place places[kNested];
   const double begin = PreciseNow();
-  for (uint32_t i = 0; i < kNested; ++i) {
-    at::StepCallbacks callbacks = event.callbacks;
-    Begin(event, ::new (ranges + i) at::RecordFunction(std::move(callbacks)));
-  }
+  for (Place& place : places)
+    Begin(event, place.range());
   const double half = PreciseNow();
   for (uint32_t i = kNested; i-- > 0;)
-    ranges[i].~RecordFunction();
+    event.by.destroy(places[i].range());
   return (half - begin) / (PreciseNow() - begin);
 }
 
@@ -171,11 +187,12 @@ void AppendArgument(std::string* out, const Cost& none, const Cost& all) {
   out->append("}");
 }
 
-std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs) {
+std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs, const RangeFunctions& by) {
   const uint64_t thread = at::RecordFunction::currentThreadId();
   const auto add = c10::Dispatcher::singleton().findSchema({"aten::add", "Tensor"});
   if (!add) return "";
-  Event event{.callbacks = at::StepCallbacks(thread, at::RecordScope::FUNCTION), .op = *add, .tensor = ShapeOnly()};
+  Event event{
+      .callbacks = at::StepCallbacks(thread, at::RecordScope::FUNCTION), .op = *add, .by = by, .tensor = ShapeOnly()};
   event.callbacks.needs_inputs_ = inputs;
   event.callbacks.callbacks_.push_back({start_functions.of[option_set][kCalibrationInstance], &EndRange});
   enum : size_t { kBeginShare = 0, kOp = 1, kOpWithArguments = 4, kRange = 7, kFigures = 10 };
@@ -202,7 +219,7 @@ std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs) {
 }
 
 // A window of its own, and the one callback instance that is never registered, bound to it.
-std::string MeasureInScratchWindow(uint32_t option_set, bool inputs) {
+std::string MeasureInScratchWindow(uint32_t option_set, bool inputs, const RangeFunctions& by) {
   WindowOptions options;
   options.native_threads = NativeThreads::kNone;
   options.at_cap = AtCap::kKeepNewest;
@@ -215,23 +232,24 @@ std::string MeasureInScratchWindow(uint32_t option_set, bool inputs) {
   CallbackBinding& binding = callback_bindings[kCalibrationInstance];
   binding.slot.store(slot);
   binding.generation.store(opscope_window_id(window.get()));
-  std::string text = MeasureAll(stream, option_set, inputs);
+  std::string text = MeasureAll(stream, option_set, inputs, by);
   binding.generation.store(kDisarmed);
   return text;
 }
 
-// By option set; constant from the moment that it is known. Never destroyed.
+// By route and option set; constant from the moment that it is known. Never destroyed.
 struct Known {
   std::atomic<const std::string*> text{nullptr};
 };
-constinit Known known[kOptionSets];
+constinit Known known[2][kOptionSets];
 constinit std::atomic<int> measured_by{0};  // process that measures; the instance serves one at a time
 
 }  // namespace
 
 const char* OwnCostJson(uint32_t flags) {
   const uint32_t option_set = OptionSetOf(flags);
-  std::atomic<const std::string*>& text = known[option_set].text;
+  const std::optional<RangeFunctions> drop_ins = DropInsFor(flags);
+  std::atomic<const std::string*>& text = known[drop_ins.has_value() ? 1 : 0][option_set].text;
   constexpr int kPatience = 1000;  // of another thread's measurement; without its end there are no figures
   for (int tries = 0; tries < kPatience; ++tries) {
     if (const std::string* made = text.load(std::memory_order_acquire)) return made->c_str();
@@ -242,7 +260,8 @@ const char* OwnCostJson(uint32_t flags) {
       continue;
     }
     try {
-      std::string made = MeasureInScratchWindow(option_set, (flags & torch_source_flags::kInputs) != 0);
+      std::string made =
+          MeasureInScratchWindow(option_set, (flags & torch_source_flags::kInputs) != 0, drop_ins.value_or(kTorchs));
       if (made.empty()) {
         tries = kPatience;  // memory is short: the next recording tries again
       } else {

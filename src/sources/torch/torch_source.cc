@@ -14,6 +14,7 @@
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/own_cost.h"
 #include "sources/torch/profiler_presence.h"
+#include "sources/torch/route.h"
 #include "sources/torch/user_range.h"
 
 namespace opscope {
@@ -36,6 +37,7 @@ void* Start(uint32_t window_slot, uint64_t window_generation, uint32_t flags, co
         return nullptr;
       }
       StartPresence(InstanceOfSession(session), flags);
+      StartRoute(InstanceOfSession(session), flags);
       // The recorder has attached this thread already, without torch's number of it.
       opscope_stream_attach(window_slot, at::RecordFunction::currentThreadId());
       return reinterpret_cast<void*>(session);
@@ -87,6 +89,9 @@ constexpr TorchSource kSource = {
     .own_cost = &OwnCostJson,
     .hold = &HoldTensors,
     .operators = &TellOperators,
+    .try_route = &TryRoute,
+    .take_route_verdict = &TakeRouteVerdict,
+    .why_callbacks = [](void* session) { return WhyCallbacks(InstanceOfSession(reinterpret_cast<uint64_t>(session))); },
 };
 
 }  // namespace

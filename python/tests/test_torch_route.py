@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators recorded by drop-in functions in the slots of torch (src/sources/torch/route.h).
+
+Most other tests with torch are recorded by them too; here they are compared with torch.profiler in a run of its own,
+because a run under both takes torch's way, and their absence is.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.framework("torch")
+
+WAY = "drop-in functions"
+FORBIDDEN = os.environ.get("OPSCOPE_TORCH_ROUTE") == "callbacks"
+
+
+def run_python(code, **environment):
+    """What the program prints last, from JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "KINETO_LOG_LEVEL": "6", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+RECORD = """
+import json, torch, opscope.torch
+with opscope.torch.profile() as prof:
+    torch.add(torch.ones(2), 1)
+print(json.dumps([prof.trace.info["options"]["torch_route"], [event.name for event in prof.events()]]))
+"""
+
+
+def rows(events):
+    """Per thread, the busiest first: what must be equal, and numbers of sequences that go on from run to run."""
+    threads = {}
+    for event in events:
+        threads.setdefault(event.thread, []).append(event)
+    found = []
+    for of_thread in sorted(threads.values(), key=len, reverse=True):
+        numbers = [event.sequence_nr for event in of_thread if event.sequence_nr >= 0]
+        least = min(numbers, default=0)
+        for event in of_thread:
+            number = event.sequence_nr - least if event.sequence_nr >= 0 else -1
+            found.append(
+                (event.name, number, event.fwd_thread is not None, event.is_async, event.scope, depth_of(event))
+                + (event.input_shapes,)
+            )
+    return found
+
+
+def depth_of(event):
+    depth = 0
+    while event.cpu_parent is not None:
+        event, depth = event.cpu_parent, depth + 1
+    return depth
+
+
+@pytest.mark.parametrize("arguments", [{}, {"record_shapes": True}], ids=str)
+@pytest.mark.parametrize("name", ["resnet18", "transformer", "mlp"])
+def test_a_run_of_its_own_is_what_torch_profiler_sees_in_another(name, arguments):
+    import torch.profiler
+    from torch_programs import PROGRAMS
+
+    import opscope.torch
+
+    program = PROGRAMS[name]()
+    for _ in range(3):
+        program()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **arguments) as theirs:
+        program()
+    with opscope.torch.profile(activities=[opscope.torch.ProfilerActivity.CPU], **arguments) as ours:
+        program()
+    assert FORBIDDEN or ours.trace.info["options"]["torch_route"] == WAY
+    mine, expected = rows(ours.events()), rows(theirs.events())
+    assert len(mine) == len(expected) > 100
+    assert [(a, b) for a, b in zip(mine, expected, strict=True) if a != b] == []
+
+
+def test_the_odd_cases_are_whole():
+    """TorchScript, fork and wait, custom functions, sparse, nested, futures, other threads: as by callbacks."""
+    code = """
+import collections, json, sys, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, %r)
+import torch_programs, opscope.torch
+program = torch_programs.odd()
+for _ in range(6):
+    program()
+with opscope.torch.profile(record_shapes=True) as prof:
+    program()
+names = sorted(collections.Counter((e.name, str(e.input_shapes)) for e in prof.events()).items())
+print(json.dumps([prof.trace.info["options"]["torch_route"], names]))
+"""
+    code %= os.path.dirname(os.path.abspath(__file__))
+    way, ours = run_python(code)
+    by_callbacks, expected = run_python(code, OPSCOPE_TORCH_ROUTE="callbacks")
+    assert FORBIDDEN or way == WAY
+    assert by_callbacks == "callbacks: OPSCOPE_TORCH_ROUTE=callbacks"
+    assert sum(count for _, count in ours) > 2000
+    assert ours == expected
+
+
+def test_a_recording_says_which_way_its_operators_took(tmp_path):
+    import torch
+
+    import opscope.torch
+
+    path = tmp_path / "recording.opscope"
+    with opscope.torch.profile(record_to=str(path)) as prof:
+        torch.ones(2)
+    assert prof.trace.info["options"]["torch_route"].startswith("callbacks" if FORBIDDEN else WAY)
+    done = subprocess.run([sys.executable, "-m", "opscope", "info", "--json", path], capture_output=True, text=True)
+    assert json.loads(done.stdout)["options"]["torch_route"] == prof.trace.info["options"]["torch_route"]
+
+
+def test_a_window_of_all_threads_takes_the_callbacks():
+    import torch
+
+    import opscope.torch
+
+    config = opscope.torch._ExperimentalConfig(profile_all_threads=True)
+    with opscope.torch.profile(experimental_config=config) as prof:
+        torch.ones(2)
+    if not FORBIDDEN:
+        assert prof.trace.info["options"]["torch_route"] == "callbacks: all threads are recorded"
+    assert "aten::ones" in [event.name for event in prof.events()]
+
+
+def test_an_adapter_that_was_not_tried_takes_the_callbacks():
+    code = "from opscope.adapters import parts\nparts.read_parts = lambda library: None\n" + RECORD
+    way, names = run_python(code, OPSCOPE_TORCH_ROUTE="")
+    assert way == "callbacks: this build of the adapter was not tried on its torch"
+    assert names == ["aten::ones", "aten::empty", "aten::fill_", "aten::add", "aten::to", "aten::_to_copy",
+                     "aten::empty_strided", "aten::copy_"]  # fmt: skip
+
+
+def test_a_trial_that_fails_is_kept_beside_the_adapter():
+    code = "from opscope.adapters import parts\n"
+    code += "parts.read_parts = lambda library: {'operators': '', 'drop_ins': 'no such luck'}\n"
+    way, names = run_python(code + RECORD, OPSCOPE_TORCH_ROUTE="")
+    assert way == "callbacks: no such luck"
+    assert "aten::add" in names
+
+
+def test_the_self_test_says_what_it_found():
+    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.parts import parts_told, read_parts
+    from opscope.adapters.torch_adapter import carried
+
+    path = carried(read_torch(package_folder("torch")))
+    if path is None:
+        pytest.skip("this package carries no adapter for this torch")
+    command = [sys.executable, "-m", "opscope.adapters.self_test", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert parts_told(done.stdout)["drop_ins"] == read_parts(path)["drop_ins"] == ""
+    command = [sys.executable, "-m", "opscope", "doctor"]
+    environment = {**os.environ, "OPSCOPE_TORCH_ROUTE": ""}
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment).stdout
+    assert "operators by drop-in functions" in " ".join(shown.split())
+
+
+def test_a_process_without_room_for_variables_of_threads_takes_the_callbacks():
+    way, names = run_python(RECORD, GLIBC_TUNABLES="glibc.rtld.optional_static_tls=0", OPSCOPE_TORCH_ROUTE="")
+    assert way == "callbacks: the process has no room for variables of threads"
+    assert "aten::add" in names
+
+
+def test_an_execution_trace_that_begins_meanwhile_has_all_its_operators(tmp_path):
+    import torch
+    from torch.profiler import ExecutionTraceObserver
+
+    import opscope.torch
+
+    def work():
+        for _ in range(20):
+            torch.add(torch.ones(2), torch.ones(2))
+
+    counts = []
+    for number in range(2):
+        path = tmp_path / f"{number}.json"
+        observer = ExecutionTraceObserver().register_callback(str(path))
+        prof = opscope.torch.profile() if number else None
+        if prof is not None:
+            prof.start()
+            work()
+        observer.start()
+        work()
+        observer.stop()
+        if prof is not None:
+            work()
+            prof.stop()
+        observer.unregister_callback()
+        nodes = json.loads(path.read_text())["nodes"]
+        counts.append(sum(node["name"] == "aten::add" for node in nodes))
+    assert counts == [20, 20]
+    assert sum(event.name == "aten::add" for event in prof.events()) == 60

@@ -1,0 +1,207 @@
+// Torch's range functions once more, for the one case that counts: exactly one callback watches the calling thread, and
+// it is ours. The same objects in the same states with the same meaning, without the copies, the indirect calls and the
+// destructors that find nothing; everything else goes to torch's own.
+//
+//   Ask           for  at::getStepCallbacksUnlessEmpty(RecordScope)
+//   Construct     for  at::RecordFunction::RecordFunction(StepCallbacks&&)
+//   Run, RunWith  for  c10::Dispatcher::runRecordFunction, both
+//   Destroy       for  at::RecordFunction::~RecordFunction(), the complete one
+//   SetList       for  at::set_record_function_tls_(const RecordFunctionTLS&), which autograd calls twice per node
+//   Demangle      for  c10::demangle(const char*), which autograd calls twice per node that is watched
+//
+// What each leaves behind is what torch's function would have left: a range that begins in one of these may end in
+// torch's, and the other way round. So slots can be re-pointed (route.h) and put back at any moment, with ranges under
+// way, and where a slot is missing torch's own function does the work.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "opscope/recorder_abi.h"
+#include "sources/torch/failures.h"
+#include "sources/torch/range_layout.h"
+
+namespace opscope::drop_in {
+
+// Torch's list of one thread's callbacks, and torch's number of that thread. Null before it was asked for, and again
+// from the thread's end on, before torch destroys the list.
+//
+// Not of the initial-exec model: a process may have no room left for that, and then the library would not load.
+struct ThreadView {
+  const at::RecordFunctionTLS* list;
+  uint64_t number;
+};
+extern __thread ThreadView this_thread __attribute__((visibility("hidden")));
+// Whether this_thread lies where every thread has it without asking (static TLS).
+bool ThreadViewIsNear();
+
+// Of the process. All is set before the first slot is pointed.
+struct Globals {
+  const std::atomic<size_t>* changes;    // torch's count of changes of its global callbacks (global_changes.h)
+  std::atomic<size_t> quiet;             // a count at which there was none of them
+  std::atomic<size_t> noisy;             // and one at which there was
+  const c10::FunctionSchema* no_schema;  // of ranges that have no name yet; never destroyed
+};
+extern Globals globals __attribute__((visibility("hidden")));
+
+// Looks closer when the caller found something else than our one callback, then asks torch.
+std::optional<at::StepCallbacks> AskTorch(at::RecordScope scope);
+// Does what torch's does, unless that would leave all as it is: the same callbacks in the same state.
+void SetList(const at::RecordFunctionTLS& list);
+// What torch's said when it was asked last, while the text is the same.
+std::string Demangle(const char* name);
+
+enum What : size_t { kAsked, kConstructed, kBegun, kDestroyed, kWhats };
+
+// scope_, needs_inputs_, needs_outputs_, needs_ids_: written and read at once, and the two pointers of a pair one by
+// one. A load that needs bytes of two stores which are still under way waits for both, a dozen cycles.
+inline void SetNeeds(at::StepCallbacks* of, uint32_t word) {
+  std::memcpy(static_cast<void*>(&of->scope_), &word, sizeof(word));
+}
+inline uint32_t NeedsOf(const at::StepCallbacks& of) {
+  uint32_t word;
+  std::memcpy(&word, static_cast<const void*>(&of.scope_), sizeof(word));
+  return word;
+}
+
+// Sink: kEnd (the end callback that all of our callbacks share); EndAndRelease(context), which does what kEnd and the
+// deletion of the context do; Count(What), for the trial, nothing elsewhere.
+template <typename Sink>
+struct Functions {
+  static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
+    const at::RecordFunctionTLS* list = this_thread.list;
+    if (OPSCOPE_UNLIKELY(list == nullptr || !IsQuiet() || !list->tls_record_function_enabled_)) return AskTorch(scope);
+    const auto& entries = list->sorted_tls_callbacks_;
+    const auto* first = entries.data();
+    const auto* end = std::to_address(entries.end());
+    if (first == end) return std::nullopt;
+    if (OPSCOPE_UNLIKELY(end != first + 1 || first->callback_.end() != Sink::kEnd || !first->enabled_)) {
+      return AskTorch(scope);
+    }
+    Sink::Count(kAsked);
+    return OurCallback(*first, scope);
+  }
+
+  static void Construct(at::RecordFunction* self, at::StepCallbacks* from) {
+    const uint32_t needs = NeedsOf(*from);
+    if (!IsOurs(*from) || (needs >> 24) != 0) {  // a sampled callback of others may want ids, though it rests
+      new (self) at::RecordFunction(std::move(*from));
+      return;
+    }
+    Sink::Count(kConstructed);
+    using namespace torch_layout;
+    *reinterpret_cast<const void**>(self) = opscope_range_vtable + 2;
+    auto* callbacks = new (&(self->*Reach(Callbacks()))) at::StepCallbacks(from->thread_id_, from->scope_);
+    callbacks->callbacks_.push_back(PairOf(*from));
+    SetNeeds(callbacks, needs);
+    self->*Reach(Called()) = false;
+    (new (&(self->*Reach(Contexts()))) at::ObserverContextList)->emplace_back();
+    new (&(self->*Reach(Name()))) NameOrSchema(std::in_place_index<1>, *globals.no_schema);
+    self->*Reach(Sequence()) = -1;
+    new (&(self->*Reach(InputList()))) Inputs();
+    new (&(self->*Reach(KeywordInputs()))) Keywords();
+    new (&(self->*Reach(Outputs()))) std::vector<c10::IValue>();
+    self->*Reach(ForwardThread()) = 0;
+    self->*Reach(Handle()) = 0;
+    self->*Reach(AsyncMark()) = false;
+    self->*Reach(Debug()) = -1;
+    self->*Reach(OutVariant()) = false;
+    self->*Reach(NcclMeta()) = false;
+  }
+
+  static void Run(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
+                  c10::DispatchKeySet keys) {
+    if (!IsOurs(range.*Reach(torch_layout::Callbacks()))) return torch_layout::TorchRun(range, schema, key, keys);
+    Begin(&range, schema, key, keys);
+  }
+
+  static void RunWith(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
+                      c10::DispatchKeySet keys, torch_layout::Inputs inputs) {
+    if (!IsOurs(range.*Reach(torch_layout::Callbacks()))) {
+      return torch_layout::TorchRunWith(range, schema, key, keys, inputs);
+    }
+    range.*Reach(torch_layout::InputList()) = inputs;
+    Begin(&range, schema, key, keys);
+  }
+
+  static void Destroy(at::RecordFunction* self) {
+    using namespace torch_layout;
+    at::StepCallbacks& callbacks = self->*Reach(Callbacks());
+    if (!IsOurs(callbacks)) return self->at::RecordFunction::~RecordFunction();
+    Sink::Count(kDestroyed);
+    std::unique_ptr<at::ObserverContext>& place = *(self->*Reach(Contexts())).begin();
+    if (__builtin_expect(self->*Reach(Called()), 1)) {
+      if (at::ObserverContext* context = place.release()) Sink::EndAndRelease(context);
+      self->*Reach(Called()) = false;
+    }
+    const Keywords& keywords = self->*Reach(KeywordInputs());
+    const bool owns_nothing = place == nullptr && (self->*Reach(Name())).index() == 1 &&
+                              (self->*Reach(Outputs())).capacity() == 0 && keywords.bucket_count() == 1 &&
+                              keywords.empty();
+    if (__builtin_expect(owns_nothing, 1)) return;
+    self->at::RecordFunction::~RecordFunction();
+  }
+
+ private:
+  static bool IsQuiet() {
+    return globals.changes->load(std::memory_order_relaxed) == globals.quiet.load(std::memory_order_relaxed);
+  }
+
+  // One return, so that it is made where the caller wants it.
+  static std::optional<at::StepCallbacks> OurCallback(const at::RecordFunctionCallbacksEntry& entry,
+                                                      at::RecordScope scope) {
+    std::optional<at::StepCallbacks> out(std::in_place, this_thread.number, scope);
+    out->callbacks_.push_back({entry.callback_.start(), Sink::kEnd});
+    SetNeeds(&*out, static_cast<uint32_t>(scope) | static_cast<uint32_t>(entry.callback_.needsInputs()) << 8);
+    return out;
+  }
+
+  static at::StepCallbacks::StartEndPair PairOf(const at::StepCallbacks& of) {
+    return {*const_cast<const torch_layout::StartCallback volatile*>(&of.callbacks_.begin()->start_), Sink::kEnd};
+  }
+
+  static bool IsOurs(const at::StepCallbacks& callbacks) {
+    return __builtin_expect(callbacks.callbacks_.size() == 1, 1) &&
+           __builtin_expect(callbacks.callbacks_.begin()->end_ == Sink::kEnd, 1);
+  }
+
+  static void Begin(at::RecordFunction* range, torch_layout::Schema schema, c10::DispatchKey key,
+                    c10::DispatchKeySet keys) {
+    using namespace torch_layout;
+    Sink::Count(kBegun);
+    new (&(range->*Reach(Name()))) NameOrSchema(std::in_place_index<1>, schema);
+    range->*Reach(Sequence()) = SequenceOf(key, keys);
+    at::ObserverContextList& contexts = range->*Reach(Contexts());
+    try {
+      auto context = (range->*Reach(Callbacks())).callbacks_.begin()->start_(*range);
+      new (contexts.begin()) std::unique_ptr<at::ObserverContext>(std::move(context));
+    } catch (...) {
+      CountFailure();
+    }
+    range->*Reach(Called()) = true;
+  }
+};
+
+struct Replacements {
+  void* of[torch_layout::kFunctions];
+};
+
+template <typename Sink>
+Replacements ReplacementsOf() {
+  using F = Functions<Sink>;
+  return {{reinterpret_cast<void*>(&F::Ask), reinterpret_cast<void*>(&F::Construct), reinterpret_cast<void*>(&F::Run),
+           reinterpret_cast<void*>(&F::RunWith), reinterpret_cast<void*>(&F::Destroy),
+           reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle)}};
+}
+
+}  // namespace opscope::drop_in

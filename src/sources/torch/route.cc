@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/torch/route.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opscope/recorder.h"
+#include "opscope/torch_source.h"
+#include "sources/slots/pointed_slots.h"
+#include "sources/torch/callback_bank.h"
+#include "sources/torch/drop_in.h"
+#include "sources/torch/drop_in_trial.h"
+#include "sources/torch/failures.h"
+#include "sources/torch/global_changes.h"
+#include "sources/torch/range_layout.h"
+
+namespace opscope {
+namespace {
+
+struct BankSink {
+  static constexpr auto kEnd = &EndRange;
+  static void EndAndRelease(at::ObserverContext* context) {
+    const uint64_t now = ReadTicks();
+    EndScope(reinterpret_cast<OpenScope*>(context), now);
+  }
+  static void Count(drop_in::What) {}
+};
+
+constexpr const char* kNotTried = "this build of the adapter was not tried on its torch";
+
+// With SlotLock(). Never destroyed.
+struct Redirection {
+  std::vector<CallSlot> slots;  // of torch's functions, numbered as kSymbols
+  PointedSlots pointed;
+  const char* refused = nullptr;  // why they will not be pointed again in this process
+};
+Redirection& TheRedirection() {
+  static Redirection& redirection = *new Redirection;
+  return redirection;
+}
+
+enum class Progress : uint32_t { kNotBegun, kUnderWay, kDone };
+constinit std::atomic<Progress> search{Progress::kNotBegun};
+constinit std::atomic<const char*> not_found{nullptr};  // what the search missed
+constinit std::atomic<const char*> verdict{kNotTried};  // "": fits
+constinit std::atomic<uint64_t> routed{0};              // one bit per instance
+constinit std::array<std::atomic<const char*>, kCallbackInstances> why{};
+static_assert(kCallbackInstances <= 64);
+
+// Null: all is there.
+const char* FindSlotsOfTorch() {
+  const std::lock_guard lock(SlotLock());
+  std::vector<CallSlot>& slots = TheRedirection().slots;
+  uint32_t in_cpu = 0;
+  slots.clear();
+  for (const char* library : torch_layout::kLibraries) {
+    const std::vector<CallSlot> found = FindCallSlots(library, torch_layout::kSymbols);
+    slots.insert(slots.end(), found.begin(), found.end());
+    if (library != torch_layout::kLibraries[0]) continue;
+    for (const CallSlot& slot : found)
+      in_cpu |= 1u << slot.symbol;
+  }
+  const bool has_all = (torch_layout::kNeeded & ~in_cpu) == 0;
+  return has_all ? nullptr : "libtorch_cpu.so calls its range functions in another way than by slots";
+}
+
+const char* FindAll() {
+  using namespace torch_layout;
+#if !defined(__x86_64__)
+  return "drop-in functions were tried on x86-64 alone";
+#endif
+  if (!drop_in::ThreadViewIsNear()) return "the process has no room for variables of threads";
+  if (opscope_range_vtable == nullptr || SequenceOf == nullptr || TorchRun == nullptr || TorchRunWith == nullptr) {
+    return "this torch lacks a function that the drop-in functions need";
+  }
+  if (const char* missing = FindSlotsOfTorch()) return missing;
+  if (drop_in::globals.no_schema == nullptr) {
+    drop_in::globals.no_schema = new c10::FunctionSchema("", "", {}, {});
+  }
+  drop_in::globals.changes = FindGlobalChanges();
+  return drop_in::globals.changes != nullptr ? nullptr : "torch's count of changes of its observers was not found";
+}
+
+// Once per process. Null: all is there.
+const char* Find() {
+  Progress state = Progress::kNotBegun;
+  if (search.compare_exchange_strong(state, Progress::kUnderWay)) {
+    const char* missing = "memory was short";
+    try {
+      missing = FindAll();
+    } catch (...) {
+      CountFailure();
+    }
+    not_found.store(missing);
+    search.store(Progress::kDone);
+    return missing;
+  }
+  return state == Progress::kDone ? not_found.load() : "another thread was looking for torch's slots";
+}
+
+bool IsForbidden() {
+  const char* wanted = std::getenv("OPSCOPE_TORCH_ROUTE");
+  return wanted != nullptr && std::string_view(wanted) == "callbacks";
+}
+
+// What a slot holds is torch's function, or the calling library's stub that looks for it.
+bool AreTorchs(const std::vector<CallSlot>& slots) {
+  std::vector<Segment> torch;
+  for (const char* library : {"libtorch", "libc10"}) {
+    const std::vector<Segment> found = SegmentsOf(library);
+    torch.insert(torch.end(), found.begin(), found.end());
+  }
+  return std::all_of(slots.begin(), slots.end(), [&torch](const CallSlot& slot) {
+    const auto target = reinterpret_cast<uintptr_t>(__atomic_load_n(slot.place, __ATOMIC_ACQUIRE));
+    return std::any_of(torch.begin(), torch.end(),
+                       [target](const Segment& each) { return target >= each.begin && target < each.end; });
+  });
+}
+
+// Null: they point to us. REQUIRES: SlotLock() is held.
+const char* PointToDropIns() {
+  Redirection& redirection = TheRedirection();
+  if (redirection.refused != nullptr) return redirection.refused;
+  if (!AreTorchs(redirection.slots)) return "somebody else has re-pointed torch's slots";
+  const drop_in::Replacements replacements = drop_in::ReplacementsOf<BankSink>();
+  for (const CallSlot& slot : redirection.slots) {
+    if (redirection.pointed.Point(slot, replacements.of[slot.symbol])) continue;
+    redirection.pointed.PutBack();
+    return redirection.refused = "a slot of torch's libraries cannot be written";
+  }
+  return nullptr;
+}
+
+// Null: nothing is in the way but, perhaps, the slots.
+const char* WhyNot(uint32_t flags) {
+  if ((flags & torch_source_flags::kAllThreads) != 0) return "all threads are recorded";
+  if (IsForbidden()) return "OPSCOPE_TORCH_ROUTE=callbacks";
+  if (const char* sentence = verdict.load(); *sentence != '\0') return sentence;
+  return Find();
+}
+
+const char* Begin(uint32_t instance, uint32_t flags) {
+  if (const char* reason = WhyNot(flags)) return reason;
+  const std::lock_guard lock(SlotLock());
+  if (routed.load() == 0) {
+    if (const char* refused = PointToDropIns()) return refused;
+  }
+  routed.fetch_or(uint64_t{1} << instance);
+  return nullptr;
+}
+
+__attribute__((constructor)) void WatchForksOfRoute() {
+  TheRedirection();  // made before a child can ask for it
+  WatchForksOfSlots([] {
+    routed.store(0);
+    TheRedirection().pointed.PutBack();
+    Progress under_way = Progress::kUnderWay;
+    search.compare_exchange_strong(under_way, Progress::kNotBegun);
+  });
+}
+
+}  // namespace
+
+const char* TryRoute() {
+  if (routed.load() != 0) return "a window is open";
+  const char* complaint = Find();
+  try {
+    if (complaint == nullptr) complaint = drop_in::TryDropIns(TheRedirection().slots);
+  } catch (...) {
+    complaint = "torch threw an exception where they were tried";
+  }
+  verdict.store(complaint != nullptr ? complaint : "");
+  return complaint;
+}
+
+void TakeRouteVerdict(const char* sentence) {
+  static constinit std::mutex taking;
+  const std::lock_guard lock(taking);
+  if (verdict.load() != std::string_view(sentence)) verdict.store((new std::string(sentence))->c_str());
+}
+
+void StartRoute(uint32_t instance, uint32_t flags) {
+  const char* reason = "memory was short";
+  try {
+    reason = Begin(instance, flags);
+  } catch (...) {
+    CountFailure();
+  }
+  why[instance].store(reason);
+}
+
+void StopRoute(uint32_t instance) {
+  const std::lock_guard lock(SlotLock());
+  const uint64_t bit = uint64_t{1} << instance;
+  if ((routed.fetch_and(~bit) & ~bit) == 0) TheRedirection().pointed.PutBack();
+}
+
+std::optional<RangeFunctions> DropInsFor(uint32_t flags) {
+  if (WhyNot(flags) != nullptr) return std::nullopt;
+  using F = drop_in::Functions<BankSink>;
+  return RangeFunctions{&F::Construct, &F::Run, &F::RunWith, &F::Destroy};
+}
+
+const char* WhyCallbacks(uint32_t instance) {
+  return why[instance].load();
+}
+
+}  // namespace opscope

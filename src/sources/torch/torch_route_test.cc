@@ -1,0 +1,389 @@
+// Drop-in functions in the slots of torch (route.h): what is recorded is what callbacks record, and everybody else gets
+// theirs.
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ATen.h>
+#include <ATen/ThreadLocalState.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sources/slots/pointed_slots.h"
+#include "sources/torch/recorded_window.h"
+
+namespace opscope {
+namespace {
+
+constexpr const char* kVariable = "OPSCOPE_TORCH_ROUTE";
+const bool kIsForbidden = std::getenv(kVariable) != nullptr;
+
+// All tests of this program record by drop-in functions where the variable does not forbid it.
+class TryRouteBeforeTests final : public testing::Environment {
+  void SetUp() override { EXPECT_EQ(Source().try_route(), nullptr); }
+};
+const testing::Environment* const kEnvironment = testing::AddGlobalTestEnvironment(new TryRouteBeforeTests);
+
+// The library that torch calls when it destroys a range.
+std::string OwnerOfDestroySlot() {
+  const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
+  Dl_info owner;
+  if (slots.empty() || dladdr(*slots[0].place, &owner) == 0) return "";
+  const std::string file = owner.dli_fname;
+  return file.substr(file.rfind('/') + 1);
+}
+bool AreSlotsOurs() {
+  return OwnerOfDestroySlot().starts_with("libopscope_torch");
+}
+
+class TorchRoute : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (kIsForbidden) GTEST_SKIP() << kVariable << " is set";
+  }
+  void TearDown() override { EXPECT_FALSE(AreSlotsOurs()); }
+};
+
+void Adds(int times) {
+  const at::Tensor x = at::ones({2});
+  for (int i = 0; i < times; ++i)
+    (void)at::add(x, x);
+}
+
+// Of one window. `flags`: of torch_source_flags.
+template <typename Work>
+std::vector<RecordedRange> RangesOf(const Work& work, uint32_t flags, bool by_callbacks) {
+  if (by_callbacks) setenv(kVariable, "callbacks", 1);
+  const RecordedWindow window;
+  void* session = window.Start(flags);
+  EXPECT_EQ(Source().why_callbacks(session) != nullptr, by_callbacks);
+  EXPECT_EQ(AreSlotsOurs(), !by_callbacks);
+  work();
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(window.Counts().dropped, 0u);
+  unsetenv(kVariable);
+  return window.Ranges();
+}
+
+// Torch's numbers go on from run to run.
+int64_t FirstSequence(const std::vector<RecordedRange>& ranges) {
+  int64_t first = INT64_MAX;
+  for (const RecordedRange& range : ranges) {
+    if (range.sequence >= 0) first = std::min(first, range.sequence);
+  }
+  return first;
+}
+
+void ExpectEqual(const std::vector<RecordedRange>& ours, const std::vector<RecordedRange>& expected) {
+  ASSERT_EQ(ours.size(), expected.size());
+  const int64_t first = FirstSequence(ours), first_expected = FirstSequence(expected);
+  for (size_t i = 0; i < ours.size(); ++i) {
+    const RecordedRange &a = ours[i], &b = expected[i];
+    SCOPED_TRACE(testing::Message() << i << ": " << b.name);
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.overload, b.overload);
+    EXPECT_EQ(a.record.depth, b.record.depth);
+    EXPECT_EQ(a.record.scope, b.record.scope);
+    EXPECT_EQ(a.record.kind, b.record.kind);
+    EXPECT_EQ(a.record.flags, b.record.flags);
+    EXPECT_EQ(a.has_sequence, b.has_sequence);
+    ASSERT_EQ(a.sequence < 0, b.sequence < 0);
+    if (a.sequence >= 0) {
+      EXPECT_EQ(a.sequence - first, b.sequence - first_expected);
+    }
+    EXPECT_EQ(a.forward_thread != 0, b.forward_thread != 0);
+    EXPECT_EQ(a.words, b.words);
+    EXPECT_EQ(a.arguments, b.arguments);
+  }
+}
+
+void TrainOneStep() {
+  const at::Tensor weight = at::full({4, 4}, 0.5).requires_grad_(true);
+  void* step = Source().enter("ProfilerStep#1", 14, nullptr, 0);
+  const at::Tensor loss = at::relu(at::mm(weight, weight.t())).sum();
+  loss.backward();
+  {
+    const at::NoGradGuard none;
+    weight.sub_(weight.grad());
+  }
+  if (step != nullptr) Source().exit(step);  // null: nobody observes
+  EXPECT_THROW((void)at::mm(at::ones({2, 3}), at::ones({2, 3})), c10::Error);
+}
+
+TEST_F(TorchRoute, RecordsWhatCallbacksRecord) {
+  TrainOneStep();
+  for (const uint32_t flags :
+       {0u, torch_source_flags::kInputs, torch_source_flags::kInputs | torch_source_flags::kOverloadNames,
+        torch_source_flags::kStacks | torch_source_flags::kModules}) {
+    SCOPED_TRACE(flags);
+    ExpectEqual(RangesOf(&TrainOneStep, flags, false), RangesOf(&TrainOneStep, flags, true));
+  }
+}
+
+// What a callback of others has beside; it wants all that can be wanted.
+struct Seen {
+  std::atomic<uint64_t> starts{0}, ends{0}, outputs{0}, ids{0};
+};
+Seen beside;
+at::RecordFunctionCallback Other(double probability) {
+  at::RecordFunctionCallback callback(
+      [](const at::RecordFunction& range) {
+        ++beside.starts;
+        if (range.handle() != 0) ++beside.ids;
+        return std::unique_ptr<at::ObserverContext>();
+      },
+      [](const at::RecordFunction& range, at::ObserverContext*) {
+        ++beside.ends;
+        if (!range.outputs().empty()) ++beside.outputs;
+      });
+  callback.needsInputs(true).needsOutputs(true).needsIds(true).samplingProb(probability);
+  return callback;
+}
+
+TEST_F(TorchRoute, LeavesOtherCallbacksAllThatTheyWant) {
+  for (const bool is_global : {false, true}) {
+    for (const double probability : {1.0, 0.25}) {
+      SCOPED_TRACE(testing::Message() << is_global << " " << probability);
+      for (auto* count : {&beside.starts, &beside.ends, &beside.outputs, &beside.ids})
+        count->store(0);
+      const RecordedWindow window;
+      void* session = window.Start();
+      Adds(100);
+      const at::RecordFunctionCallback callback = Other(probability);
+      const auto other = is_global ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
+      Adds(1000);
+      at::removeCallback(other);
+      Adds(100);
+      Source().stop(session);
+      window.Close();
+      EXPECT_EQ(window.Named("aten::add").size(), 1200u);
+      EXPECT_EQ(beside.starts, beside.ends);
+      EXPECT_EQ(beside.starts, beside.outputs);
+      EXPECT_EQ(beside.starts, beside.ids);
+      if (probability == 1.0) {
+        EXPECT_EQ(beside.starts, 1003u);  // aten::ones, its empty and its fill_
+      } else {
+        EXPECT_TRUE(beside.starts > 150 && beside.starts < 350) << beside.starts;
+      }
+    }
+  }
+}
+
+TEST_F(TorchRoute, SeesAGlobalCallbackOfAnotherThreadAtOnce) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  Adds(100);
+  at::CallbackHandle other = 0;
+  std::thread([&] { other = at::addGlobalCallback(Other(1.0)); }).join();
+  beside.starts.store(0);
+  Adds(10);
+  EXPECT_EQ(beside.starts, 13u);
+  at::removeCallback(other);
+  Source().stop(session);
+}
+
+TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  Adds(5);
+  {
+    const at::RecordFunctionGuard off(false);
+    Adds(7);
+  }
+  Adds(11);
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(window.Named("aten::add").size(), 16u);
+}
+
+TEST_F(TorchRoute, ReturnsTheSlotOfARangeThatIsEndedBeforeItGoes) {
+  static const auto enter = c10::Dispatcher::singleton().findSchemaOrThrow("profiler::_record_function_enter_new", "");
+  static const auto exit =
+      c10::Dispatcher::singleton().findSchemaOrThrow("profiler::_record_function_exit", "_RecordFunction");
+  const RecordedWindow window;
+  void* session = window.Start();
+  const auto run = [] {
+    torch::jit::Stack stack{c10::IValue("labelled"), c10::IValue()};
+    enter.callBoxed(&stack);
+    exit.callBoxed(&stack);
+  };
+  run();
+  const OpenScope* free_slot = opscope_tls->free_slots;
+  for (int i = 0; i < 10; ++i)
+    run();
+  EXPECT_EQ(opscope_tls->free_slots, free_slot);
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(window.Named("labelled").size(), 11u);
+}
+
+TEST_F(TorchRoute, GivesAForkedChildItsSlotsBack) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  Adds(5);
+  const pid_t child = fork();
+  if (child == 0) {
+    Adds(50);
+    _exit(AreSlotsOurs() ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Adds(5);
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(window.Named("aten::add").size(), 10u);
+}
+
+TEST_F(TorchRoute, GoesWhereTorchCarriesTheWindowAndNowhereElse) {
+  const RecordedWindow window;
+  void* session = window.Start();
+  const at::ThreadLocalState carried;
+  std::thread([] { Adds(7); }).join();
+  std::thread([&] {
+    const at::ThreadLocalStateGuard guard(carried);
+    Adds(3);
+  }).join();
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(window.Named("aten::add").size(), 3u);
+}
+
+TEST_F(TorchRoute, LetsEachOfTwoWindowsOnAThreadSeeAll) {
+  const RecordedWindow outer, inner;
+  void* first = outer.Start();
+  Adds(2);
+  void* second = inner.Start();
+  Adds(3);
+  Source().stop(second);
+  EXPECT_TRUE(AreSlotsOurs()) << "the first window goes on";
+  Adds(4);
+  Source().stop(first);
+  outer.Close();
+  inner.Close();
+  EXPECT_EQ(outer.Named("aten::add").size(), 9u);
+  EXPECT_EQ(inner.Named("aten::add").size(), 3u);
+}
+
+TEST_F(TorchRoute, IsNotTakenForAWindowOfAllThreads) {
+  const RecordedWindow all;
+  void* session = all.Start(torch_source_flags::kAllThreads);
+  EXPECT_STREQ(Source().why_callbacks(session), "all threads are recorded");
+  EXPECT_FALSE(AreSlotsOurs());
+  const RecordedWindow mine;
+  void* own = mine.Start();
+  EXPECT_TRUE(AreSlotsOurs());
+  Adds(3);
+  std::thread([] { Adds(2); }).join();
+  Source().stop(own);
+  Source().stop(session);
+  all.Close();
+  mine.Close();
+  EXPECT_EQ(all.Named("aten::add").size(), 5u);
+  EXPECT_EQ(mine.Named("aten::add").size(), 3u);
+}
+
+TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
+  const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZN2at14RecordFunctionD1Ev");
+  ASSERT_FALSE(slots.empty());
+  void (*theirs)(at::RecordFunction*) = [](at::RecordFunction* range) { range->at::RecordFunction::~RecordFunction(); };
+  PointedSlots pointed;
+  {
+    const std::lock_guard lock(SlotLock());
+    ASSERT_TRUE(pointed.Point(slots[0], reinterpret_cast<void*>(theirs)));
+  }
+  const RecordedWindow window;
+  void* session = window.Start();
+  EXPECT_STREQ(Source().why_callbacks(session), "somebody else has re-pointed torch's slots");
+  EXPECT_EQ(*slots[0].place, reinterpret_cast<void*>(theirs));
+  Adds(3);
+  Source().stop(session);
+  window.Close();
+  EXPECT_EQ(*slots[0].place, reinterpret_cast<void*>(theirs));
+  EXPECT_EQ(window.Named("aten::add").size(), 3u);
+  const std::lock_guard lock(SlotLock());
+  pointed.PutBack();
+}
+
+TEST_F(TorchRoute, IsTakenByNoWindowAfterAVerdictAgainstIt) {
+  Source().take_route_verdict("torch's RecordFunction looks different");
+  const RecordedWindow window;
+  void* session = window.Start();
+  EXPECT_STREQ(Source().why_callbacks(session), "torch's RecordFunction looks different");
+  EXPECT_FALSE(AreSlotsOurs());
+  Source().stop(session);
+  Source().take_route_verdict("");
+}
+
+// Threads that no window watches, while windows of this one come and go.
+TEST_F(TorchRoute, IsTakenAndLeftUnderRunningOperators) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 4; ++i) {
+    workers.emplace_back([&stop] {
+      while (!stop.load())
+        TrainOneStep();
+    });
+  }
+  for (int i = 0; i < 300; ++i) {
+    const RecordedWindow window;
+    void* session = window.Start(i % 2 != 0 ? torch_source_flags::kInputs : 0);
+    Adds(20);
+    Source().stop(session);
+    window.Close();
+    ASSERT_EQ(window.Named("aten::add").size(), 20u) << i;
+  }
+  stop.store(true);
+  for (std::thread& worker : workers)
+    worker.join();
+}
+
+// One window stays on this thread, by callbacks; another thread's windows point the slots to us and back.
+TEST_F(TorchRoute, ComesAndGoesUnderAWatchedThread) {
+  setenv(kVariable, "callbacks", 1);
+  const RecordedWindow window(uint64_t{1} << 30);
+  void* session = window.Start();
+  unsetenv(kVariable);
+  std::atomic<bool> stop{false};
+  std::atomic<int> windows{0};
+  std::thread other([&] {
+    while (!stop.load()) {
+      const RecordedWindow short_one;
+      void* its = short_one.Start();
+      ++windows;
+      Source().stop(its);
+      short_one.Close();
+    }
+  });
+  int steps = 0;
+  for (; steps < 200 || windows.load() < 50; ++steps) {
+    TrainOneStep();
+    Adds(20);
+  }
+  stop.store(true);
+  other.join();
+  Source().stop(session);
+  window.Close();
+  const std::vector<RecordedRange> adds = window.Named("aten::add");
+  EXPECT_EQ(adds.size(), static_cast<size_t>(20 * steps));
+  for (const RecordedRange& add : adds)
+    ASSERT_EQ(add.record.depth, 0);
+  EXPECT_EQ(window.Named("MmBackward0").size(), static_cast<size_t>(steps));
+  EXPECT_EQ(window.Counts().dropped, 0u);
+}
+
+}  // namespace
+}  // namespace opscope
