@@ -27,7 +27,7 @@ inline void AddScriptPlace(uint32_t, uint64_t, std::string*) {
 #else
 extern std::atomic<bool> scripts_have_run;  // in this process, as far as windows have seen; never false again
 // The last window (generation) for which the calling thread was asked.
-extern __thread uint64_t window_of_last_question __attribute__((tls_model("initial-exec")));
+extern __thread uint64_t window_of_last_question __attribute__((visibility("hidden")));
 
 // For every range that begins, recorded or not.
 inline void NoteIfScript(at::RecordScope scope) {
