@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/drop_in_trial.h"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_ops.h>
 #include <ATen/record_function.h>
 
