@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-pythons soak bench viewers asan tsan release fuzz format lint golden clean
+.PHONY: help build demo test test-pythons test-torches soak bench viewers asan tsan release fuzz format lint golden clean
 T ?= chrome_json
 S ?= 60
 
@@ -19,6 +19,9 @@ test: ## everything: C++ and Python tests, the map, the examples
 
 test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (installs torch for each)
 	@tools/setup tests && tools/test_pythons
+
+test-torches: ## the wheels of torch that people install, one after the other; writes the table of docs/torch.md
+	@tools/setup tests && tools/test_torches $(V)
 
 soak: ## the reliability tests in full size (about an hour), with their figures
 	@tools/setup packages && tools/run_tests.py --soak

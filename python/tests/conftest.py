@@ -5,13 +5,20 @@ A test that needs a framework says ``pytestmark = pytest.mark.framework("torch")
 the test. Where the framework is absent the test is skipped with that reason, unless
 ``OPSCOPE_REQUIRE_FRAMEWORKS`` names it: then the skip is a failure.
 
+A test that uses an argument, a method or an attribute that the installed torch lacks by the table of
+opscope.torch.features is skipped with that reason, unless it asks the table itself. What shows nowhere in its text is
+said by ``@pytest.mark.torch_has("FunctionEvent.flow_id")``.
+
 Tests run side by side, a file on one process (``pytest -n 2 --dist loadfile -m "not measures"``); one that compares
 times says ``@pytest.mark.measures`` and runs alone afterwards (``pytest -m measures``).
 """
 
+import functools
 import importlib.util
+import inspect
 import json
 import os
+import re
 
 import pytest
 
@@ -22,6 +29,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "framework(name): needs this framework to be installed")
+    config.addinivalue_line("markers", "torch_has(feature, ...): is about something that not every torch has")
     config.addinivalue_line("markers", "measures: compares times, so nothing else may run beside it")
     config.addinivalue_line("markers", "soak: of a module that has a full size, asked for by OPSCOPE_SOAK=1")
 
@@ -30,6 +38,29 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "OPSCOPE_SOAK" in item.path.read_text(encoding="utf-8"):
             item.add_marker(pytest.mark.soak)
+
+
+@functools.cache
+def _absent_names():
+    """What torch had at some time, and the installed one has not: words that say it without a doubt."""
+    from opscope.torch import features
+
+    names = {re.split(r"[.(]", path.rstrip(")"))[-1] for path in features.known() if not features.has(path)}
+    present = {re.split(r"[.(]", path.rstrip(")"))[-1] for path in features.known() if features.has(path)}
+    return {name for name in names - present if "_" in name}
+
+
+def _lacking(item):
+    """What the installed torch lacks of what a test is about."""
+    if not any(True for _ in item.iter_markers("framework")):
+        return []
+    from opscope.torch.features import has
+
+    marked = [feature for mark in item.iter_markers("torch_has") for feature in mark.args]
+    text = inspect.getsource(item.function) + str(getattr(getattr(item, "callspec", None), "params", ""))
+    words = set(re.findall(r"\w+", text))
+    named = [] if "features" in words else sorted(words & _absent_names())
+    return [feature for feature in marked if not has(feature)] + named
 
 
 def pytest_runtest_setup(item):
@@ -41,6 +72,8 @@ def pytest_runtest_setup(item):
         if name in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(","):
             pytest.fail(f"{reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for it", pytrace=False)
         pytest.skip(reason)
+    if lacking := _lacking(item):
+        pytest.skip(f"this torch has no {', '.join(lacking)}")
 
 
 def complete_event(name, ts, dur, *, tid=1, cat="cpu_op", **args):

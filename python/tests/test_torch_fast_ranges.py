@@ -42,13 +42,18 @@ def ranges_of(module, **options):
 
 @pytest.mark.parametrize("options", [{}, {"record_shapes": True}], ids=["plain", "shapes"])
 def test_fast_ranges_are_torchs(options):
+    from opscope.torch import features
+
     seen = []
     for module in both():
         events = ranges_of(module, **options).events()
         seen.append([(e.name, e.input_shapes, e.kwinputs, e.is_user_annotation) for e in events])
+    if not features.has("profiler._parse_activities"):  # lists of texts are NULL there
+        for row in seen[0] + seen[1]:
+            row[2].pop("names", None)
     assert seen[1] == seen[0]
     assert [row[0] for row in seen[1]].count("kept") == 2
-    if options:
+    if options and features.has("profiler._parse_activities"):
         assert ("kept", [[2, 3], []], KEYWORDS, False) in seen[1]
 
 

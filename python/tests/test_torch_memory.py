@@ -9,6 +9,8 @@ import threading
 import pytest
 
 pytestmark = pytest.mark.framework("torch")
+# Older releases look for the allocations of an operator with times that were rounded to a quarter of a microsecond.
+EXACT = pytest.mark.torch_has("MemRecordsAcc.in_interval(start_ns)")
 
 
 @pytest.fixture(scope="module", params=["resnet18", "transformer", "mlp"])
@@ -31,17 +33,20 @@ def test_every_allocation_is_there_with_its_address_bytes_and_device(both):
         assert [e[field] for e in ours] == [e[field] for e in theirs], field
 
 
+@EXACT
 def test_every_event_has_the_bytes_of_the_originals(both):
     theirs, ours = (side["events"] for side in both)
     assert ours == theirs
     assert sum(abs(row[2]) for row in ours) > 100_000
 
 
+@EXACT
 def test_averages_have_the_bytes_of_the_originals(both):
     theirs, ours = (side["averages"] for side in both)
     assert ours == theirs
 
 
+@EXACT
 def test_the_table_shows_the_same_columns_and_bytes(both):
     theirs, ours = (side["table"].splitlines() for side in both)
     assert [line.split() for line in ours[:3]] == [line.split() for line in theirs[:3]]

@@ -110,6 +110,7 @@ def add():
 
 
 @pytest.mark.parametrize("missing", [("record_shapes",), ("profile_memory", "with_stack")])
+@pytest.mark.torch_has("profiler._parse_activities")  # since then torch warns there
 def test_the_flags_that_are_missing_are_told_in_the_originals_words(missing, tmp_path):
     import torch
 

@@ -60,7 +60,7 @@ def test_both_saw_the_same_events(name):
     theirs, ours = run_under_both(PROGRAMS[name]())
     assert len(ours.events()) == len(theirs.events()) > 50
     for expected, event in zip(theirs.events(), ours.events(), strict=True):
-        for attribute in COMPARED:
+        for attribute in (name for name in COMPARED if hasattr(expected, name)):
             assert getattr(event, attribute) == getattr(expected, attribute), (expected.name, attribute)
         assert depth(event) == depth(expected), expected.name
         assert [c.name for c in event.cpu_children] == [c.name for c in expected.cpu_children]

@@ -48,6 +48,8 @@ def test_before_the_start_the_answer_is_the_originals(question):
         module = profiler(side)
         prof = module.profile(activities=[module.ProfilerActivity.CPU])
         answers.append(outcome(QUESTIONS[question], prof))
+    if (AssertionError, "") in answers:  # an older torch, which has no words
+        answers = [answer[0] for answer in answers]
     assert answers[0] == answers[1]
 
 

@@ -21,6 +21,7 @@ def both(**arguments):
         return torch.profiler.schedule(**arguments), opscope.torch.schedule(**arguments)
 
 
+@pytest.mark.torch_has("schedule(skip_first_wait)")
 def test_every_step_has_the_action_that_torch_gives_it():
     for values in itertools.product((0, 1, 3), (0, 1, 2), (1, 2, 3), (0, 1, 2), (0, 1, 4), (0, 1)):
         theirs, ours = both(**dict(zip(KEYS, values, strict=False)))
@@ -41,6 +42,7 @@ def test_wrong_arguments_raise_what_torch_raises(wrong):
     import torch.profiler
 
     import opscope.torch
+    from opscope.torch import features
 
     arguments = {"wait": 1, "warmup": 1, "active": 1} | wrong
     raised = []
@@ -48,16 +50,22 @@ def test_wrong_arguments_raise_what_torch_raises(wrong):
         with pytest.raises(AssertionError) as error:
             module.schedule(**arguments)
         raised.append(str(error.value))
-    assert raised[0] == raised[1]
+    assert raised[1].startswith(raised[0])  # older releases say less
+    if features.has("profiler._parse_activities"):
+        assert raised[0] == raised[1]
 
 
 def test_a_negative_step_raises_what_torch_raises():
+    from opscope.torch import features
+
     raised = []
     for schedule in both(wait=1, warmup=1, active=1):
         with pytest.raises(AssertionError) as error:
             schedule(-1)
         raised.append(str(error.value))
-    assert raised[0] == raised[1]
+    assert raised[1].startswith(raised[0])  # older releases say less
+    if features.has("profiler._parse_activities"):
+        assert raised[0] == raised[1]
 
 
 def test_no_warmup_warns_in_torchs_words_at_the_callers_line():
@@ -71,8 +79,8 @@ def test_no_warmup_warns_in_torchs_words_at_the_callers_line():
             warnings.simplefilter("always")
             module.schedule(wait=1, warmup=0, active=1)
         told.append([(w.category, str(w.message), w.filename) for w in caught])
-    assert told[0] == told[1]
-    assert told[0][0][2] == __file__
+    assert told[1][0][2] == __file__  # older releases point at their own line
+    assert [row[:2] for row in told[0]] == [row[:2] for row in told[1]]
 
 
 def test_the_action_map_is_torchs_but_for_record_then_warmup():

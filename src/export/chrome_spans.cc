@@ -88,11 +88,11 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
       next("\"Python thread\": ");
       at.PutInt(calls.thread[call]);
     }
-    next("\"Python parent id\": ");
     if (calls.caller[call] != 0) {
+      next("\"Python parent id\": ");
       at.PutUint(calls.caller[call]);
-    } else {
-      at.Put("null");
+    } else if (!HasMember(extra, "\"CallFrom\"")) {  // torch 2.14 says where a call came from, and no null
+      next("\"Python parent id\": null");
     }
     next("\"Python id\": ");
     at.PutUint(calls.id[call]);

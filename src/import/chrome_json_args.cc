@@ -42,10 +42,11 @@ bool ReadNumber(const JsonValue& value, int64_t low, T* out) {
   return true;
 }
 
-// All of the members, or none: they are printed again as torch prints them, a caller that is none as null.
+// All of the members, or none: they are printed again as torch prints them, a caller that is none as null or, in files
+// of torch 2.14 and later, not at all.
 ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   ChromePythonCall call;
-  bool is_known = true, has_caller = false;
+  bool is_known = true, has_caller = false, has_place = false;
   for (const JsonMember& member : members) {
     const std::string_view key = member.key.text;
     if (key == "Python id") {
@@ -57,9 +58,11 @@ ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
       is_known &= ReadNumber(member.value, 0, &call.row.module_id);
     } else if (key == "Python thread") {
       is_known &= ReadNumber(member.value, 0, &call.row.thread);
+    } else if (key == "CallFrom") {
+      has_place = true;
     }
   }
-  return call.present && is_known && has_caller ? call : ChromePythonCall{};
+  return call.present && is_known && (has_caller || has_place) ? call : ChromePythonCall{};
 }
 
 JsonMember ListMember(int list, const JsonValue& value) {

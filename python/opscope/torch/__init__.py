@@ -68,6 +68,10 @@ __all__ = [
 __all__ += [name for name in _torch_profiler.__all__ if name not in __all__]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str):
     if name == "Profiler":  # what documents call it; torch.profiler has never had that name
         return profile

@@ -7,45 +7,48 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from .features import has
 
-class EventMetadata(NamedTuple):
-    """None stands for what the trace does not say."""
-
-    registers_per_thread: int | None
-    shared_memory: int | None
-    grid: list[int] | None
-    block: list[int] | None
-    priority: int | None
-    blocks_per_sm: float | None
-    warps_per_sm: float | None
-    occupancy: dict[str, Any] | None
-    est_occupancy_pct: float | None
-    queued: int | None
-    graph_id: int | None
-    graph_node_id: int | None
-    stream: int | None
-    context: int | None
-    channel: int | None
-    channel_type: int | None
-    bytes: int | None
-    bandwidth_gb_s: float | None
-    collective_name: str | None
-    dtype: str | None
-    in_msg_nelems: int | None
-    out_msg_nelems: int | None
-    in_split_size: str | None
-    out_split_size: str | None
-    global_rank_start: int | None
-    global_rank_stride: int | None
-    group_size: int | None
-    process_group_name: str | None
-    process_group_desc: str | None
-    group_ranks: str | None
-    rank: int | None
-    src_rank: int | None
-    dst_rank: int | None
-    seq: int | None
-    is_async: bool | None
+_FIELDS = [
+    ("registers_per_thread", int | None),
+    ("shared_memory", int | None),
+    ("grid", list[int] | None),
+    ("block", list[int] | None),
+    ("priority", int | None),
+    ("blocks_per_sm", float | None),
+    ("warps_per_sm", float | None),
+    ("occupancy", dict[str, Any] | None),
+    ("est_occupancy_pct", float | None),
+    ("queued", int | None),
+    ("graph_id", int | None),
+    ("graph_node_id", int | None),
+    ("stream", int | None),
+    ("context", int | None),
+    ("channel", int | None),
+    ("channel_type", int | None),
+    *([("hsa_queue", int | None)] if has("EventMetadata.hsa_queue") else []),
+    ("bytes", int | None),
+    ("bandwidth_gb_s", float | None),
+    ("collective_name", str | None),
+    ("dtype", str | None),
+    ("in_msg_nelems", int | None),
+    ("out_msg_nelems", int | None),
+    ("in_split_size", str | None),
+    ("out_split_size", str | None),
+    ("global_rank_start", int | None),
+    ("global_rank_stride", int | None),
+    ("group_size", int | None),
+    ("process_group_name", str | None),
+    ("process_group_desc", str | None),
+    ("group_ranks", str | None),
+    ("rank", int | None),
+    ("src_rank", int | None),
+    ("dst_rank", int | None),
+    ("seq", int | None),
+    ("is_async", bool | None),
+]
+EventMetadata = NamedTuple("EventMetadata", _FIELDS)
+EventMetadata.__doc__ = "None stands for what the trace does not say."
 
 
 def _list_or_dict(value):
@@ -90,7 +93,7 @@ _NAMES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 for _field in EventMetadata._fields[: EventMetadata._fields.index("bytes") + 1]:
     if not any(field == _field for field, _ in _NAMES.values()):
-        _NAMES[_field.replace("_", " ")] = (_field, int)
+        _NAMES[_field if _field == "hsa_queue" else _field.replace("_", " ")] = (_field, int)
 
 
 def read_event_metadata(members: Mapping[str, Any]) -> EventMetadata | None:

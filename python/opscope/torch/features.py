@@ -23,43 +23,51 @@ from torch.autograd import ProfilerActivity, ProfilerState, _KinetoEvent
 Release = tuple[int, int]
 
 # Those that the tables were filled in with.
-TRIED: tuple[Release, ...] = ((2, 4), (2, 8), (2, 13), (2, 14), (2, 15))
+TRIED: tuple[Release, ...] = ((2, 4), (2, 6), (2, 8), (2, 10), (2, 12), (2, 13), (2, 14), (2, 15))
 
 # The first release of those that were tried (docs/torch.md) that has it; what is not here is in all of them.
 ADDED: MappingProxyType[Release, str] = MappingProxyType(
     {
+        (2, 6): """
+            FunctionEvent(is_user_annotation) FunctionEvent(kwinputs) FunctionEvent.is_user_annotation
+            FunctionEvent.kwinputs FunctionEvent.self_cpu_percent FunctionEvent.total_cpu_percent
+            FunctionEvent.total_device_percent FunctionEventAvg.is_user_annotation KinetoEvent.end_ns
+            KinetoEvent.is_user_annotation KinetoEvent.kwinputs LegacyProfile(acc_events)
+            LegacyProfile(custom_trace_id_callback) LegacyProfile.config(create_trace_id)
+            LegacyProfile.toggle_collection_dynamic _KinetoProfile(acc_events) _KinetoProfile(custom_trace_id_callback)
+            _KinetoProfile.toggle_collection_dynamic profile(acc_events) profile(custom_trace_id_callback)
+            profile.get_trace_id profile.set_custom_trace_id_callback schedule(skip_first_wait)
+        """,
         (2, 8): """
-            EventList.key_averages(group_by_overload_name) FunctionEvent(is_user_annotation) FunctionEvent(kwinputs)
-            FunctionEvent(overload_name) FunctionEvent.is_user_annotation FunctionEvent.kwinputs
-            FunctionEvent.overload_name FunctionEvent.self_cpu_percent FunctionEvent.total_cpu_percent
-            FunctionEvent.total_device_percent FunctionEventAvg.is_user_annotation FunctionEventAvg.overload_name
-            KinetoEvent.end_ns KinetoEvent.is_user_annotation KinetoEvent.kwinputs KinetoEvent.overload_name
-            LegacyProfile(acc_events) LegacyProfile(custom_trace_id_callback) LegacyProfile.config(create_trace_id)
-            LegacyProfile.key_averages(group_by_overload_name) LegacyProfile.toggle_collection_dynamic
-            ProfilerActivity.HPU _KinetoProfile(acc_events) _KinetoProfile(custom_trace_id_callback)
-            _KinetoProfile.key_averages(group_by_overload_name) _KinetoProfile.toggle_collection_dynamic
-            profile(acc_events) profile(custom_trace_id_callback) profile.get_trace_id
-            profile.set_custom_trace_id_callback schedule(skip_first_wait)
+            EventList.key_averages(group_by_overload_name) FunctionEvent(overload_name) FunctionEvent.overload_name
+            FunctionEventAvg.overload_name KinetoEvent.overload_name LegacyProfile.key_averages(group_by_overload_name)
+            ProfilerActivity.HPU _KinetoProfile.key_averages(group_by_overload_name)
+        """,
+        (2, 10): """
+            EventList.table(time_unit) FunctionEvent(metadata_json) FunctionEvent.metadata_json
+            KinetoEvent.is_hidden_event KinetoEvent.metadata_json
+        """,
+        (2, 12): """
+            FunctionEvent(activity_type) FunctionEvent(external_id) FunctionEvent(extra_meta) FunctionEvent(flow_id)
+            FunctionEvent(flow_start) FunctionEvent(flow_type) FunctionEvent(input_dtypes)
+            FunctionEvent(is_python_function) FunctionEvent(linked_correlation_id) FunctionEvent(python_id)
+            FunctionEvent(python_module_id) FunctionEvent(python_parent_id) FunctionEvent(structured_input_shapes)
+            FunctionEvent(structured_input_strides) FunctionEvent.activity_type FunctionEvent.event_metadata
+            FunctionEvent.external_id FunctionEvent.flow_id FunctionEvent.flow_start FunctionEvent.flow_type
+            FunctionEvent.input_dtypes FunctionEvent.is_python_function FunctionEvent.linked_correlation_id
+            FunctionEvent.python_id FunctionEvent.python_module_id FunctionEvent.python_parent_id
+            FunctionEvent.structured_input_shapes FunctionEvent.structured_input_strides KinetoEvent.activity_type
+            KinetoEvent.external_id KinetoEvent.extra_meta KinetoEvent.flow_id KinetoEvent.flow_start
+            KinetoEvent.flow_type KinetoEvent.is_python_function KinetoEvent.python_id KinetoEvent.python_module_id
+            KinetoEvent.python_parent_id KinetoEvent.structured_input_shapes KinetoEvent.structured_input_strides
+            LegacyProfile(activity_filters) LegacyProfile(post_processing_timeout_s)
+            LegacyProfile._parse_kineto_results(timeout_s) MemRecordsAcc.in_interval(start_ns)
+            ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile(post_processing_timeout_s)
+            profile(post_processing_timeout_s) profiler._parse_activities
         """,
         (2, 13): """
-            EventList.table(time_unit) FunctionEvent(activity_type) FunctionEvent(external_id) FunctionEvent(extra_meta)
-            FunctionEvent(flow_id) FunctionEvent(flow_start) FunctionEvent(flow_type) FunctionEvent(input_dtypes)
-            FunctionEvent(is_python_function) FunctionEvent(linked_correlation_id) FunctionEvent(metadata_json)
-            FunctionEvent(python_id) FunctionEvent(python_module_id) FunctionEvent(python_parent_id)
-            FunctionEvent(structured_input_shapes) FunctionEvent(structured_input_strides) FunctionEvent.activity_type
-            FunctionEvent.event_metadata FunctionEvent.external_id FunctionEvent.flow_id FunctionEvent.flow_start
-            FunctionEvent.flow_type FunctionEvent.input_dtypes FunctionEvent.is_python_function
-            FunctionEvent.linked_correlation_id FunctionEvent.metadata_json FunctionEvent.python_id
-            FunctionEvent.python_module_id FunctionEvent.python_parent_id FunctionEvent.structured_input_shapes
-            FunctionEvent.structured_input_strides KinetoEvent.activity_type KinetoEvent.external_id
-            KinetoEvent.extra_meta KinetoEvent.flow_id KinetoEvent.flow_start KinetoEvent.flow_type
-            KinetoEvent.is_hidden_event KinetoEvent.is_python_function KinetoEvent.metadata_json KinetoEvent.python_id
-            KinetoEvent.python_module_id KinetoEvent.python_parent_id KinetoEvent.structured_input_shapes
-            KinetoEvent.structured_input_strides LegacyProfile(activity_filters)
-            LegacyProfile(post_processing_timeout_s) LegacyProfile._parse_kineto_results(timeout_s)
             LegacyProfile.export_chrome_trace(metadata) LegacyProfile.export_chrome_trace(use_python_export)
-            ProfilerAction.DEVICE_STOPPED ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile(post_processing_timeout_s)
-            _KinetoProfile.export_chrome_trace(use_python_export) profile(post_processing_timeout_s)
+            ProfilerAction.DEVICE_STOPPED _KinetoProfile.export_chrome_trace(use_python_export)
             tensorboard_trace_handler(use_python_export)
         """,
         (2, 14): """
@@ -69,9 +77,9 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             _KinetoProfile.wait_for_exports
         """,
         (2, 15): """
-            LegacyProfile(_profiler_extensions) LegacyProfile.export_chrome_trace(cuda_graph_annotations)
-            LegacyProfile.export_chrome_trace(default_stream) LegacyProfile.export_chrome_trace(graph_lanes)
-            _KinetoProfile.export_chrome_trace(cuda_graph_annotations)
+            EventMetadata.hsa_queue LegacyProfile(_profiler_extensions)
+            LegacyProfile.export_chrome_trace(cuda_graph_annotations) LegacyProfile.export_chrome_trace(default_stream)
+            LegacyProfile.export_chrome_trace(graph_lanes) _KinetoProfile.export_chrome_trace(cuda_graph_annotations)
             _KinetoProfile.export_chrome_trace(default_stream) _KinetoProfile.export_chrome_trace(graph_lanes)
             _KinetoProfile.take_pending_cuspy_export
         """,
@@ -80,7 +88,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
 # The first of them that has it no more.
 REMOVED: MappingProxyType[Release, str] = MappingProxyType(
     {
-        (2, 8): """
+        (2, 6): """
             LegacyProfile(use_mtia) LegacyProfile.use_mtia
         """,
         (2, 14): """
@@ -106,9 +114,12 @@ _CLASSES = {
     "profile": _modern.profile,
     "LegacyProfile": _legacy.profile,
     "EventList": _util.EventList,
+    "EventMetadata": getattr(_util, "EventMetadata", None),
     "FunctionEvent": _util.FunctionEvent,
     "FunctionEventAvg": _util.FunctionEventAvg,
     "KinetoEvent": _KinetoEvent,
+    "MemRecordsAcc": _util.MemRecordsAcc,
+    "profiler": _modern,
     "ProfilerAction": _modern.ProfilerAction,
     "ProfilerActivity": ProfilerActivity,
     "ProfilerState": ProfilerState,

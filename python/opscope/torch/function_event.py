@@ -70,6 +70,14 @@ FunctionEvent = _core.FunctionEvent
 FunctionEvent.__name__ = "FunctionEvent"  # what AttributeErrors say: without the module
 
 
+_WARNS_OF_EVENT_METADATA = behaves("warns of event_metadata")
+
+
+def _event_metadata_of(event):
+    members = event._extra_json
+    return read_event_metadata(json.loads("{" + members + "}")) if members else None
+
+
 class _Rest(FormattedTimesMixin):
     """What Python adds to the C type.
 
@@ -90,10 +98,10 @@ class _Rest(FormattedTimesMixin):
     @property
     def event_metadata(self):
         """What is known of a kernel or a collective (EventMetadata); None where nothing is."""
-        if behaves("warns of event_metadata"):
-            warn_user("`event_metadata` is deprecated. Use `metadata` instead.", FutureWarning)
-        members = self._extra_json
-        return read_event_metadata(json.loads("{" + members + "}")) if members else None
+        if not _WARNS_OF_EVENT_METADATA:
+            return _event_metadata_of(self)
+        warn_user("`event_metadata` is deprecated. Use `metadata` instead.", FutureWarning)
+        return self._event_metadata
 
     @property
     def metadata(self) -> dict | None:
@@ -159,6 +167,10 @@ for _class in (FormattedTimesMixin, _Rest):
         if _name not in ("__module__", "__doc__", "__slots__", "__dict__", "__weakref__"):
             setattr(FunctionEvent, _name, _value)
 as_in_torch("FunctionEvent")(FunctionEvent)
+if not has("FunctionEvent.metadata_json"):
+    del FunctionEvent._metadata_json
+if _WARNS_OF_EVENT_METADATA:
+    FunctionEvent._event_metadata = property(_event_metadata_of)
 
 
 def _require(condition: bool, message: str) -> None:

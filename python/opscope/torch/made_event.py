@@ -10,12 +10,13 @@ from torch.autograd import DeviceType
 
 from .. import _core
 from .event_metadata import read_event_metadata
-from .features import absent
+from .features import absent, behaves
 from .function_event import FunctionEvent, Interval, Kernel, _require, require_cpu, require_cpu_event
 from .torch_shape import as_in_torch
 
 _BACKWARD_FUNCTION = 1  # RecordScope
 _ABSENT, _ = absent("FunctionEvent")
+_METADATA = "_event_metadata" if behaves("warns of event_metadata") else "event_metadata"
 
 
 class MadeEvent(FunctionEvent):
@@ -89,9 +90,10 @@ def _set_values(
     values = dict(locals())
     del values["self"], values["metadata_json"], values["extra_meta"], values["typed_metadata"]
     values["time_range"] = Interval(values.pop("start_us"), values.pop("end_us"))
-    values["_metadata_json"] = metadata_json
+    if "metadata_json" not in _ABSENT:
+        values["_metadata_json"] = metadata_json
     values["metadata"] = typed_metadata
-    values["event_metadata"] = read_event_metadata(extra_meta) if extra_meta else None
+    values[_METADATA] = read_event_metadata(extra_meta) if extra_meta else None
     if device_resource_id is None:
         values["device_resource_id"] = thread
     values |= {"count": 1, "kernels": [], "cpu_children": [], "cpu_parent": None}

@@ -43,15 +43,26 @@ def _without(function: Callable, names: frozenset[str]) -> Callable:
     shown = signature.replace(parameters=kept)
     if len(kept) == len(signature.parameters):
         return function
+    refuse = _taking_nothing_else(function, kept)
 
     @functools.wraps(function)
     def taking(*args, **kwargs):
         try:
             bound = shown.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{function.__qualname__}() {error}") from None
+        except TypeError:
+            refuse(*args, **kwargs)
+            raise
         return function(**bound.arguments)
 
     taking.__signature__ = shown
     taking._as_written = function
     return taking
+
+
+def _taking_nothing_else(function: Callable, parameters: list[inspect.Parameter]) -> Callable:
+    """A function that takes just these and does nothing: wrong arguments are Python's own TypeErrors, in its words."""
+    bare = [p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None) for p in parameters]
+    names: dict = {}
+    exec(f"def refuse{inspect.Signature(bare)}: pass", names)
+    names["refuse"].__qualname__ = function.__qualname__
+    return names["refuse"]
