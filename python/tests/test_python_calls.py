@@ -12,7 +12,7 @@ import pytest
 
 import opscope
 from opscope.adapters import python_calls
-from opscope.adapters.build import compile_library
+from opscope.adapters.build import Recipe, compile_library
 from opscope.adapters.compiler import find_compiler
 from opscope.adapters.torch_adapter import LIBRARIES, SOURCES
 
@@ -42,17 +42,15 @@ def python(request, tmp_path_factory):
     ask = "import sysconfig; print(sysconfig.get_path('include'))"
     include = subprocess.run([program, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
     place = tmp_path_factory.mktemp(f"calls-{version}")
-    library = compile_library(
-        f"the library for Python {version}",
-        compiler,
+    recipe = Recipe(
+        what=f"the library for Python {version}",
         sources=python_calls._sources(),
         include=[SOURCES / "include", SOURCES],
         system_include=[Path(include)],
         libraries=[LIBRARIES / "libopscope_recorder.so.1"],
-        flags=("-O1",),
         link_flags=(),
-        place=place,
     )
+    library = compile_library(recipe, compiler, place)
     return version, program, str(library)
 
 
