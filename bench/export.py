@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Export as Chrome JSON, plain and gzipped, each in a fresh process right after stop.
+"""Export as Chrome JSON, plain and gzipped, each in a fresh process right after stop; and the bytes of the latter.
 
 opscope imports its recording at first use, so its first export pays for that too; torch prepares its events in stop.
 Two rows that are not judged show the halves: stop and export together, and export with the import done before.
@@ -69,8 +69,14 @@ def print_rows(results, flags, words, options):
     row("json", "Chrome JSON right after stop", "json", "json", 1 / 15)
     row("json_and_stop", "stop and Chrome JSON", "json", "json", with_stop=True)
     row("json_imported", "Chrome JSON, import done before", "json_imported", "json")
-    row("gz", "JSON.gz right after stop", "gz", "gz", 1 / 60, largest=2)
-    row("gz_small", "JSON.gz, small, right after stop", "small_gz", "gz", 1 / 8, largest=1.15)
+    row("gz", "JSON.gz right after stop", "gz", "gz", 1 / 60, largest=1)
+    row("gz_small", "JSON.gz, small, right after stop", "small_gz", "gz", 1 / 8, largest=1)
+    for name, words_of_form, form in (("gz_bytes", "JSON.gz", "gz"), ("gz_small_bytes", "JSON.gz, small", "small_gz")):
+        sides = {"opscope": results["opscope", flags, form], "torch": results["torch", flags, "gz"]}
+        title = f"{words_of_form}: bytes, {words}"
+        measure.sampled_row(
+            f"{name}_{flags}", title, "B per op", sides, lambda r: r["bytes"], 1 / options.ops, goal=1.0
+        )
 
 
 def main():

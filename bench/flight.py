@@ -44,7 +44,8 @@ def many_threads_row(options):
     seconds, cap, threads = (0.4 if options.quick else options.seconds / 4, 8, 64)
     base, *samples = lines_of(options, "soak", seconds, cap, threads)
     more = (max(sample["bytes"] for sample in samples) - base["bytes"]) / 2**20 - cap
-    note = f"cap {cap} MiB, {seconds:g} s, {samples[-1]['events'] / 1e6:.0f} million scopes; stacks of the threads included"
+    events = samples[-1]["events"] / 1e6
+    note = f"cap {cap} MiB, {seconds:g} s, {events:.0f} million scopes; stacks of the threads included"
     title = f"the same, {threads} threads"
     figures = {"min": more, "median": more}
     measure.print_row("flight_threads", title, "MiB", figures, absolute_goal=8, repetitions=1, note=note)

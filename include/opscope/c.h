@@ -339,7 +339,7 @@ enum {
 typedef struct opscope_chrome_options {
   size_t size;
   int32_t compression;     // OPSCOPE_COMPRESSION_*
-  int32_t small_gzip;      // 0: fast deflate; else close to gzip -6
+  int32_t small_gzip;      // 0: fast deflate; else as small as gzip -9
   const char* trace_name;  // Kineto's "traceName"; NULL: the path
 } opscope_chrome_options;
 #define OPSCOPE_CHROME_OPTIONS_INIT {sizeof(opscope_chrome_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL}
@@ -352,7 +352,7 @@ opscope_code opscope_export_opscope(const opscope_trace* trace, const char* path
 typedef struct opscope_export_options {
   size_t size;
   int32_t compression;    // OPSCOPE_COMPRESSION_*
-  int32_t small_gzip;     // 0: fast deflate; else close to gzip -6
+  int32_t small_gzip;     // 0: fast deflate; else as small as gzip -9
   const char* table;      // csv: which table; NULL: "spans"
   int32_t merge_threads;  // collapsed, pprof: what several threads did alike is one path
 } opscope_export_options;

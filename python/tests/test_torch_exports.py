@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports to places that cannot be written: one error with the path, no half file, nothing left beside it."""
+"""Exports to places that cannot be written: one error with the path, no half file, nothing left beside it; and sizes."""
 
 import os
 
@@ -115,3 +115,21 @@ def test_results_before_twice_and_after_a_cycle_without_data_are_defined(tmp_pat
     assert empty.key_averages().total_average().count == 0
     empty.export_chrome_trace(str(tmp_path / "empty.json"))
     assert (tmp_path / "empty.json").stat().st_size > 0
+
+
+@pytest.mark.parametrize("record_shapes", [False, True])
+def test_a_gzipped_trace_is_no_larger_than_the_originals(record_shapes, tmp_path):
+    import torch.profiler
+
+    import opscope.torch
+
+    sizes = {}
+    for module in (torch.profiler, opscope.torch):
+        a = torch.ones(2)
+        with module.profile(activities=[module.ProfilerActivity.CPU], record_shapes=record_shapes) as prof:
+            for _ in range(30000):
+                torch.add(a, a)
+        path = tmp_path / f"{module.__name__}.json.gz"
+        prof.export_chrome_trace(str(path))
+        sizes[module] = path.stat().st_size
+    assert sizes[opscope.torch] <= sizes[torch.profiler]

@@ -131,17 +131,17 @@ void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) 
   const std::string_view track = pieces_.track(end.arrives ? flows.end_track[end.flow] : flows.start_track[end.flow]);
   out->Reserve(kFixedRoom + name.size() + category.size() + track.size());
   out->Put(kNext);
-  out->Put(end.arrives ? "{\"ph\": \"f\", \"id\": " : "{\"ph\": \"s\", \"id\": ");
-  out->PutUint(flows.id[end.flow]);
-  out->Put(", ");
+  out->Put(end.arrives ? "{\"ph\": \"f\", \"bp\": \"e\", " : "{\"ph\": \"s\", ");
   out->Put(track);
-  out->Put(", \"ts\": ");
-  out->PutMicros((end.arrives ? flows.end_time[end.flow] : flows.start_time[end.flow]).ns);
   out->Put(", \"cat\": \"");
   out->Put(category);
   out->Put("\", \"name\": \"");
   out->Put(name);
-  out->Put(end.arrives ? "\", \"bp\": \"e\"}" : "\"}");
+  out->Put("\", \"id\": ");
+  out->PutUint(flows.id[end.flow]);
+  out->Put(", \"ts\": ");
+  out->PutMicros((end.arrives ? flows.end_time[end.flow] : flows.start_time[end.flow]).ns);
+  out->Put("}");
 }
 
 void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const {
@@ -152,16 +152,14 @@ void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer
   out->Put(kNext);
   out->Put("{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\", ");
   out->Put(track);
-  out->Put(", \"ts\": ");
-  out->PutMicros(allocations.time[row].ns);
   {
     MemberWriter members(out);
+    members.Signed("\"Device Id\": ", allocations.device[row]);
+    members.Signed("\"Device Type\": ", allocations.device_type[row]);
     if (allocations.total_reserved[row] >= 0) members.Signed("\"Total Reserved\": ", allocations.total_reserved[row]);
     if (allocations.total_allocated[row] >= 0)
       members.Signed("\"Total Allocated\": ", allocations.total_allocated[row]);
     members.Signed("\"Bytes\": ", allocations.bytes[row]);
-    members.Signed("\"Device Id\": ", allocations.device[row]);
-    members.Signed("\"Device Type\": ", allocations.device_type[row]);
     members.Unsigned("\"Addr\": ", allocations.address[row]);
     const std::string_view stack = CallStack(allocations.stack[row], frame);
     if (!stack.empty()) members.Text(stack);
@@ -171,6 +169,8 @@ void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer
     if (plan_.recorded() && !HasMember(extra, "\"Ev Idx\""))
       members.Unsigned("\"Ev Idx\": ", plan_.spans().size() + row);
   }
+  out->Put(", \"ts\": ");
+  out->PutMicros(allocations.time[row].ns);
   out->Put("}");
 }
 
@@ -279,11 +279,11 @@ void ChromeRowWriter::WriteTraceSpan(ChromeBuffer* out) const {
   out->Put(kNext);
   out->Put(
       "{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"PyTorch Profiler (0)\", \"pid\": \"Spans\", "
-      "\"tid\": \"PyTorch Profiler\", \"ts\": ");
+      "\"tid\": \"PyTorch Profiler\", \"args\": {\"Op count\": 0}, \"ts\": ");
   out->PutMicros(plan_.first_time().ns);
   out->Put(", \"dur\": ");
   out->PutMicros((plan_.last_time() - plan_.first_time()).ns);
-  out->Put(", \"args\": {\"Op count\": 0}}");
+  out->Put("}");
 }
 
 void ChromeRowWriter::WriteSpansOrder(ChromeBuffer* out) const {

@@ -36,12 +36,12 @@ class ChromeRowWriter {
   void WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const;
 
  private:
-  // What neighbours mostly share: the text before the name, and that between name and start.
+  // What neighbours mostly share: the text before the name, and that behind it.
   struct SpanFrame {
     bool is_set = false;
     StringId category = StringId::kNone;
     TrackId track = TrackId::kNone;
-    std::string before_name, before_start;
+    std::string before_name, after_name;
     bool is_python = false;
     size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
     StackId stack = StackId::kNone;
@@ -49,10 +49,17 @@ class ChromeRowWriter {
     std::string own_members, extra_text;
   };
 
+  // Members of "args" that are texts already, those that are empty are not there.
+  struct SpanTexts {
+    std::string_view values, stack, dims, own, extra;
+  };
+
   bool IsWritten(StringId category) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
   void SetFrame(StringId category, TrackId track, SpanFrame* frame) const;
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
+  // Nothing when there are none.
+  void WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const;
   // The member "Call stack", "" without one; valid until the next call.
   std::string_view CallStack(StackId stack, SpanFrame* frame) const;
   // Those of chrome_own_members.h; `overload` is escaped. Valid until the next call.

@@ -26,7 +26,7 @@ void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* fram
   frame->before_name.assign(kNext).append("{\"ph\": \"X\", ");
   if (!escaped.empty()) frame->before_name.append("\"cat\": \"").append(escaped).append("\", ");
   frame->before_name.append("\"name\": \"");
-  frame->before_start.assign("\", ").append(pieces_.track(track)).append(", \"ts\": ");
+  frame->after_name.assign("\", ").append(pieces_.track(track));
   frame->category = category, frame->track = track;
   frame->is_python = trace_.text(category) == "python_function";
   frame->is_set = true;
@@ -47,74 +47,84 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   const std::string_view stack = CallStack(spans.stack[span], frame);
   const std::string_view own = OwnMembers(span, overload, frame);
   ChromeCursor at = out->Begin(kFixedRoom + frame->before_name.size() + name.size() + overload.size() + own.size() +
-                               frame->before_start.size() + values.size() + stack.size() + dims.size() + extra.size());
+                               frame->after_name.size() + values.size() + stack.size() + dims.size() + extra.size());
   at.Put(frame->before_name);
   at.Put(name);
   if (!overload.empty()) {
     at.Put(".");
     at.Put(overload);
   }
-  at.Put(frame->before_start);
+  at.Put(frame->after_name);
+  WriteArguments(place, {values, stack, dims, own, extra}, frame, &at);
+  at.Put(", \"ts\": ");
   at.PutMicros(spans.start[span].ns);
   at.Put(", \"dur\": ");
   at.PutMicros(spans.duration[span].ns);
+  at.Put("}");
+  out->End(at);
+}
 
-  // torch's own order varies; this one puts what every span has first and what is different each time last.
+// torch's own order varies. Here what many spans have alike stands together and what is different each time is last,
+// the times behind it: a compressor then needs fewer pieces for a row.
+void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const {
+  const SpanColumns& spans = trace_.spans();
+  const uint32_t span = plan_.spans()[place];
   bool any = false;
-  const auto next = [&at, &any](std::string_view member) {
-    at.Put(any ? ", " : ", \"args\": {");
-    at.Put(member);
+  const auto next = [at, &any](std::string_view member) {
+    at->Put(any ? ", " : ", \"args\": {");
+    at->Put(member);
     any = true;
   };
   const bool is_op = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown && !frame->is_python;
   const bool is_numbered = is_op || (plan_.recorded() && frame->is_python);
-  if (const uint32_t id = spans.external_id[span]; id != 0 || is_op) {
-    next("\"External id\": ");
-    at.PutUint(id != 0 ? id : place + 1);
+  for (const std::string_view text : {texts.values, texts.stack, texts.dims}) {
+    if (!text.empty()) next(text);
   }
-  if (spans.sequence[span] >= 0) {
-    next("\"Sequence number\": ");
-    at.PutInt(spans.sequence[span]);
-    next("\"Fwd thread id\": ");
-    at.PutUint(spans.forward_thread[span]);
+  // That functions of Python run on is no news.
+  if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\": false");
+  // Side by side what an importer keeps as one text, so that its trace is written as this one is.
+  if (is_op && !HasMember(texts.extra, "\"Record function id\"")) next("\"Record function id\": 0");
+  for (const std::string_view text : {texts.own, texts.extra}) {
+    if (!text.empty()) next(text);
   }
-  if (spans.correlation[span] != 0) {
-    next("\"correlation\": ");
-    at.PutUint(spans.correlation[span]);
+  if (is_numbered && !HasMember(texts.extra, "\"Ev Idx\"")) {
+    next("\"Ev Idx\": ");
+    at->PutUint(place);
   }
   const PythonCallColumns& calls = trace_.python_calls();
   if (const size_t call = PythonCallOf(span, frame); call < calls.size()) {
     if (calls.thread[call] >= 0) {
       next("\"Python thread\": ");
-      at.PutInt(calls.thread[call]);
+      at->PutInt(calls.thread[call]);
+    }
+    if (calls.module_id[call] >= 0) {
+      next("\"Python module id\": ");
+      at->PutInt(calls.module_id[call]);
     }
     if (calls.caller[call] != 0) {
       next("\"Python parent id\": ");
-      at.PutUint(calls.caller[call]);
-    } else if (!HasMember(extra, "\"CallFrom\"")) {  // torch 2.14 says where a call came from, and no null
+      at->PutUint(calls.caller[call]);
+    } else if (!HasMember(texts.extra, "\"CallFrom\"")) {  // torch 2.14 says where a call came from, and no null
       next("\"Python parent id\": null");
     }
     next("\"Python id\": ");
-    at.PutUint(calls.id[call]);
-    if (calls.module_id[call] >= 0) {
-      next("\"Python module id\": ");
-      at.PutInt(calls.module_id[call]);
-    }
+    at->PutUint(calls.id[call]);
   }
-  if (!values.empty()) next(values);
-  if (!stack.empty()) next(stack);
-  if (!dims.empty()) next(dims);
-  // That functions of Python run on is no news.
-  if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\": false");
-  if (is_op && !HasMember(extra, "\"Record function id\"")) next("\"Record function id\": 0");
-  if (!own.empty()) next(own);
-  if (!extra.empty()) next(extra);
-  if (is_numbered && !HasMember(extra, "\"Ev Idx\"")) {
-    next("\"Ev Idx\": ");
-    at.PutUint(place);
+  if (spans.sequence[span] >= 0) {
+    next("\"Fwd thread id\": ");
+    at->PutUint(spans.forward_thread[span]);
+    next("\"Sequence number\": ");
+    at->PutInt(spans.sequence[span]);
   }
-  at.Put(any ? "}}" : "}");
-  out->End(at);
+  if (spans.correlation[span] != 0) {
+    next("\"correlation\": ");
+    at->PutUint(spans.correlation[span]);
+  }
+  if (const uint32_t id = spans.external_id[span]; id != 0 || is_op) {
+    next("\"External id\": ");
+    at->PutUint(id != 0 ? id : place + 1);
+  }
+  if (any) at->Put("}");
 }
 
 std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const {

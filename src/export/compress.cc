@@ -10,8 +10,8 @@
 namespace opscope {
 namespace {
 
-constexpr int kFastLevel = 1;
-constexpr int kSmallLevel = 6;
+constexpr int kFastLevel = 5;
+constexpr int kSmallLevel = 7;
 constexpr int kZstdLevel = 3;
 
 }  // namespace
