@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports to places that cannot be written: one error with the path, no half file, nothing left beside it; and sizes."""
+"""Exports to places that cannot be written: one error with the path, no half file, nothing beside it; and sizes."""
 
 import os
 
