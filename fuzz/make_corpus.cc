@@ -37,7 +37,7 @@ std::string SmallChunk(uint32_t sequence, uint32_t thread) {
   const std::string payload =
       PayloadBytes().Sequence(3, 1).Argument(ArgKind::kTensor, 2, arg_flags::kContiguous, 6, {2, 3}).Finish();
   chunk.Scope("inner", 1100, 10, 1, payload);
-  chunk.Scope("outer", 1000, 500, 0);
+  chunk.Scope("outer", 1000, 500, 0, PayloadBytes().Sequence(4, 1).ArgumentsOf(chunk.Side(payload), 1).Finish());
   chunk.Scope("ProfilerStep#1", 1600, 5, 0, {}, 7, record_flags::kStep);
   return chunk.bytes();
 }

@@ -116,11 +116,13 @@ inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function
 inline constexpr uint16_t kTotals = 128;       // int64 bytes allocated, int64 bytes reserved, after this allocation
 inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then so many TensorIdentity
 inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many HeldTensor
-// Bytes that a payload's field of this one bit takes; of the last two, those before their entries. 0: no such field.
+// uint32 offset of another payload of the chunk, uint32 0: the encoded arguments are that one's, which has them itself.
+inline constexpr uint16_t kArgumentsOf = 1024;
+// Bytes that a payload's field of this one bit takes; of those with entries what is before them. 0: no such field.
 constexpr uint32_t BytesOf(uint16_t field) {
   return field == kSequence || field == kAddress || field == kDevice || field == kTotals ? 16
          : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ||
-                 field == kTensors || field == kHeld
+                 field == kTensors || field == kHeld || field == kArgumentsOf
              ? 8
              : 0;
 }

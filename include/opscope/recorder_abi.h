@@ -82,7 +82,7 @@ static_assert(offsetof(OpenScope, shape) % 8 == 0 && offsetof(OpenScope, origin)
 struct NameCacheEntry {
   const char* text = nullptr;
   uint32_t offset = 0;
-  uint32_t reserved = 0;
+  uint32_t payload = 0;  // of the chunk too, the last one that may serve for more records of this name; 0: none
 };
 
 // The first 64 bytes are what the hot path touches.

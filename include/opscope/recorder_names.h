@@ -94,15 +94,19 @@ inline bool IsName(const Stream* stream, const NameCacheEntry* entry, const char
 
 // As above for text whose size is known. The slot follows from the text and not from where it lies:
 // frameworks build some names anew for every call. Two slots, because two names of a loop that share one
-// would never find themselves.
-inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
+// would never find themselves. InternEntry: null at the cap; valid until the next chunk.
+inline NameCacheEntry* InternEntry(Stream* stream, const char* text, uint64_t size) {
   NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text, size);
-  if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry->offset;
+  if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry;
   if (entry->offset != 0) {
     entry = stream->copied_names + ((entry - stream->copied_names) ^ 1);
-    if (IsName(stream, entry, text, size)) return entry->offset;
+    if (IsName(stream, entry, text, size)) return entry;
   }
-  return InternAndRemember(stream, text, size, entry);
+  return InternAndRemember(stream, text, size, entry) != 0 ? entry : nullptr;
+}
+inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
+  const NameCacheEntry* entry = InternEntry(stream, text, size);
+  return __builtin_expect(entry != nullptr, 1) ? entry->offset : 0;
 }
 
 }  // namespace opscope

@@ -208,6 +208,11 @@ def _decode_payload(data, at, record):
     if fields & 64:
         record["handle"] = struct.unpack_from("<Q", data, at)[0]
         at += 8
+    if fields & 1024:  # the arguments are another payload's
+        of = {"arguments": []}
+        _decode_payload(data, struct.unpack_from("<I", data, at)[0], of)
+        record["arguments"] = of["arguments"]
+        return
     for _ in range(arguments):
         argument, at = _decode_argument(data, at)
         record["arguments"].append(argument)

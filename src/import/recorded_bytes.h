@@ -40,6 +40,11 @@ class PayloadBytes {
     ++arguments_;
     return Element(kind, count, flags, element, words);
   }
+  // Those of another payload of the chunk.
+  PayloadBytes& ArgumentsOf(uint32_t offset, uint16_t count) {
+    arguments_ = count;
+    return Field(payload_fields::kArgumentsOf, {offset});
+  }
   // A tensor of a list.
   PayloadBytes& Element(ArgKind kind, uint32_t count = 0, uint32_t flags = 0, uint32_t element = 0,
                         std::initializer_list<uint32_t> words = {}) {

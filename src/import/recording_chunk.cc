@@ -136,8 +136,19 @@ std::optional<Payload> RecordingChunk::payload(uint32_t offset) const {
   };
   if ((fields & payload_fields::kTensors) != 0) payload.tensors = entries(sizeof(TensorIdentity));
   if ((fields & payload_fields::kHeld) != 0) payload.held = entries(sizeof(HeldTensor));
+  const bool elsewhere = (fields & payload_fields::kArgumentsOf) != 0;
+  const auto of = elsewhere ? static_cast<uint32_t>(reader.Fixed<uint64_t>()) : 0;
   if (!reader.ok()) return std::nullopt;
   payload.arguments = reader.Bytes(reader.remaining());
+  if (!elsewhere) return payload;
+  const std::optional<PayloadExtent> other = payload_extent(of);
+  if (!other || (other->fields & payload_fields::kArgumentsOf) != 0 ||
+      other->argument_count != extent->argument_count) {
+    return std::nullopt;
+  }
+  const std::optional<Payload> theirs = this->payload(of);
+  if (!theirs) return std::nullopt;
+  payload.arguments = theirs->arguments;
   return payload;
 }
 

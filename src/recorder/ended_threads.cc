@@ -56,12 +56,20 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
   auto* target = reinterpret_cast<Record*>(to + 1);
   CompactSink sink(to, static_cast<uint32_t>(sizeof(ChunkHeader) + count * sizeof(Record)));
   const EntrySpace space = SpaceOf(from);
+  struct Moved {
+    uint32_t from = 0, to = 0;
+  };
+  constexpr size_t kRemembered = 256;  // payloads; many records may name one
+  Moved payloads[kRemembered];
   for (uint32_t i = 0; i < count; ++i) {
     target[i] = source[i];
     if (!NamesEntries(source[i])) continue;
-    const CopiedEntries copied = CopyEntries(space, source[i].name, source[i].side, kNoThread, &sink);
+    Moved& moved = payloads[source[i].side / 8 % kRemembered];
+    const bool is_known = source[i].side != 0 && moved.from == source[i].side;
+    const CopiedEntries copied = CopyEntries(space, source[i].name, is_known ? 0 : source[i].side, kNoThread, &sink);
+    if (!is_known) moved = {source[i].side, copied.side};
     target[i].name = copied.name;
-    target[i].side = copied.side;
+    target[i].side = moved.to;
   }
   StorePublished(to, {count, sink.limit()});
   return !sink.full();

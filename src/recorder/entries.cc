@@ -8,6 +8,8 @@ namespace {
 
 // The two fields that hold an offset of a NameEntry.
 constexpr uint16_t kNamingFields[] = {payload_fields::kOverload, payload_fields::kKeywords};
+// A payload with one of these has no arguments for others: its fields have entries, or its arguments are another's.
+constexpr uint16_t kFieldsOfOthers = payload_fields::kArgumentsOf | payload_fields::kTensors | payload_fields::kHeld;
 
 uint32_t BytesOfFields(uint16_t fields) {
   uint32_t bytes = 0;
@@ -33,12 +35,28 @@ uint32_t NamedBy(const PayloadHeader* payload, uint16_t field) {
   return WordAt(reinterpret_cast<const char*>(payload) + OffsetOfField(payload->fields, field));
 }
 
+// The encoded arguments of a payload, its own or those of another one (kArgumentsOf).
+std::string_view ArgumentsOf(const EntrySpace& from, const PayloadHeader* payload) {
+  if ((payload->fields & payload_fields::kArgumentsOf) != 0) {
+    payload = from.PayloadAt(NamedBy(payload, payload_fields::kArgumentsOf));
+    if (payload == nullptr || (payload->fields & kFieldsOfOthers) != 0) return {};
+  }
+  const uint32_t begin = static_cast<uint32_t>(sizeof(PayloadHeader)) + BytesOfFields(payload->fields);
+  return {reinterpret_cast<const char*>(payload) + begin, payload->bytes - begin};
+}
+
 uint32_t CopyPayload(const EntrySpace& from, const PayloadHeader* payload, uint32_t start_thread, EntrySink* to) {
   PayloadHeader header;
   header.bytes = sizeof(PayloadHeader);
   uint32_t names[2] = {0, 0};
+  std::string_view arguments;  // of another payload
   if (payload != nullptr) {
     header = *payload;
+    if ((header.fields & payload_fields::kArgumentsOf) != 0) {
+      arguments = ArgumentsOf(from, payload);
+      header.fields &= static_cast<uint16_t>(~payload_fields::kArgumentsOf);
+      header.bytes -= payload_fields::BytesOf(payload_fields::kArgumentsOf);
+    }
     for (int i = 0; i < 2; ++i) {
       if (const uint32_t named = NamedBy(payload, kNamingFields[i]); named != 0)
         names[i] = to->Intern(from.TextAt(named));
@@ -47,13 +65,16 @@ uint32_t CopyPayload(const EntrySpace& from, const PayloadHeader* payload, uint3
   const bool add_thread = start_thread != kNoThread && (header.fields & payload_fields::kStartThread) == 0;
   const uint32_t inserted = add_thread ? payload_fields::BytesOf(payload_fields::kStartThread) : 0;
   uint32_t offset = 0;
-  char* copy = to->Reserve(header.bytes + inserted, &offset);
+  const auto added = static_cast<uint32_t>(arguments.size());
+  char* copy = to->Reserve(header.bytes + inserted + added, &offset);
   if (copy == nullptr) return 0;
   const uint32_t split = OffsetOfField(header.fields, payload_fields::kStartThread);
   if (payload != nullptr) {
     const char* old = reinterpret_cast<const char*>(payload);
     std::memcpy(copy, old, split);
     std::memcpy(copy + split + inserted, old + split, header.bytes - split);
+    if (added != 0) std::memcpy(copy + header.bytes + inserted, arguments.data(), added);
+    header.bytes += added;
   }
   if (add_thread) {
     const uint32_t words[2] = {start_thread, 0};
@@ -97,6 +118,7 @@ uint64_t BytesOfEntries(const EntrySpace& from, uint32_t name, uint32_t side) {
   bytes += sizeof(PayloadHeader) + payload_fields::BytesOf(payload_fields::kStartThread);
   if (const PayloadHeader* payload = from.PayloadAt(side)) {
     bytes += payload->bytes;
+    if ((payload->fields & payload_fields::kArgumentsOf) != 0) bytes += ArgumentsOf(from, payload).size();
     for (const uint16_t field : kNamingFields) {
       if (const NameEntry* entry = from.NameAt(NamedBy(payload, field))) bytes += NameEntryBytes(entry->size);
     }
@@ -112,6 +134,7 @@ uint32_t LowestOffset(const EntrySpace& from, uint32_t name, uint32_t side, uint
   if (from.NameAt(name) != nullptr) consider(name);
   if (const PayloadHeader* payload = from.PayloadAt(side)) {
     consider(side);
+    consider(NamedBy(payload, payload_fields::kArgumentsOf));
     for (const uint16_t field : kNamingFields) {
       const uint32_t named = NamedBy(payload, field);
       if (from.NameAt(named) != nullptr) consider(named);

@@ -17,26 +17,15 @@
 #include <variant>
 
 #include "opscope/recorder.h"
-#include "opscope/torch_source.h"
-#include "sources/torch/argument_encoder.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
-#include "sources/torch/keyword_json.h"
-#include "sources/torch/operator_kinds.h"
+#include "sources/torch/range_entries.h"
 #include "sources/torch/script_place.h"
 #include "sources/torch/stream_of.h"
-#include "sources/torch/tensor_identity.h"
-#include "sources/torch/torch_layout.h"
 
 namespace opscope {
 namespace {
 
 using Context = std::unique_ptr<at::ObserverContext>;
-
-constexpr uint32_t kWithInputs = option_bits::kInputs;
-constexpr uint32_t kWithOverloads = option_bits::kOverloads;
-constexpr uint32_t kWithTensors = option_bits::kTensors;
-constexpr uint32_t kWithScripts = option_bits::kScripts;
 
 // Lives in OpenScope::context. Torch deletes it when it destroys its RecordFunction, which may be
 // after the end of the range, on another thread, or after the window closed. The slot goes back in
@@ -46,184 +35,6 @@ class RangeContext final : public at::ObserverContext {
   static void operator delete(void* place) { ReleaseScope(static_cast<OpenScope*>(place)); }
 };
 static_assert(sizeof(RangeContext) <= sizeof(OpenScope::context) && offsetof(OpenScope, context) == 0);
-
-// What torch hands out only by a copy (kwinputs()) or by a call into its library (name(), isAsync()) is read in place.
-using torch_layout::Schema;
-
-// Null: the range was begun by its name.
-inline const Schema* SchemaOf(const at::RecordFunction& range) {
-  return std::get_if<Schema>(&(range.*Reach(torch_layout::Name())));
-}
-
-// Valid during the start callback.
-inline const std::string& NameOf(const at::RecordFunction& range) {
-  const auto& named = range.*Reach(torch_layout::Name());
-  const std::string* name = std::get_if<std::string>(&named);
-  return name != nullptr ? *name : std::get_if<Schema>(&named)->get().name();
-}
-
-const std::string& OverloadNameOf(const at::RecordFunction& range) {
-  static const std::string& none = *new std::string;  // never destroyed: callbacks come at any time
-  const Schema* schema = SchemaOf(range);
-  return schema != nullptr ? schema->get().overload_name() : none;
-}
-
-// Arguments of a call, encoded before anything is taken from the stream: reading a tensor's sizes can
-// run Python code (tensor subclasses), and so other operators of this very thread.
-struct EncodedInputs {
-  static constexpr uint32_t kCapacity = 256;
-  uint32_t words[kCapacity];
-  EncodedArguments arguments;
-  c10::ArrayRef<const c10::IValue> values;
-  std::string keywords;
-};
-struct EncodedTensors : EncodedInputs {
-  TensorIdentities tensors;
-};
-template <uint32_t Options>
-using InputsOf = std::conditional_t<(Options & kWithTensors) != 0, EncodedTensors, EncodedInputs>;
-
-// tensors: where the identities go, or null.
-__attribute__((noinline)) void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs,
-                                            TensorIdentities* tensors) {
-  inputs->arguments = {};
-  try {
-    inputs->values = range.inputs();
-    if (const Schema* schema = SchemaOf(range)) {
-      // A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
-      const size_t own = schema->get().arguments().size(), all = inputs->values.size();
-      if (OPSCOPE_UNLIKELY(all > own)) {
-        inputs->values = c10::ArrayRef<const c10::IValue>(inputs->values.data() + (all - own), own);
-      }
-      if (tensors != nullptr) NoteOperator(&schema->get());
-    }
-    inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
-    const auto& keywords = range.*Reach(torch_layout::KeywordInputs());
-    if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
-  } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
-    inputs->arguments = {};
-    inputs->values = {};
-    if (tensors != nullptr) tensors->Clear();
-    CountFailure();
-  }
-}
-
-__attribute__((noinline)) void NoteScriptPlace(uint64_t window, const CallbackBinding& binding, EncodedInputs* inputs) {
-  try {
-    AddScriptPlace(binding.flags.load(std::memory_order_relaxed), window, &inputs->keywords);
-  } catch (...) {
-    CountFailure();
-  }
-}
-
-// Writes the encoded arguments at `place`, which has room for `arguments.words`.
-void StoreArguments(const EncodedInputs& inputs, char* place) {
-  const uint32_t words = inputs.arguments.words;
-  if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
-    std::memcpy(place, inputs.words, words * sizeof(uint32_t));
-    return;
-  }
-  std::memset(place, 0, words * sizeof(uint32_t));  // reads as kOther should anything below fail
-  try {
-    EncodeArguments(inputs.values, reinterpret_cast<uint32_t*>(place), words, nullptr);
-  } catch (...) {
-    CountFailure();
-  }
-}
-
-template <typename Word>
-inline char* Store(char* place, Word word) {
-  std::memcpy(place, &word, sizeof(word));
-  return place + sizeof(word);
-}
-
-// Name and payload of the range in one chunk of the stream.
-template <uint32_t Options>
-inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
-  const std::string& name = NameOf(range);
-  const int64_t sequence = range.seqNr();
-  const uint64_t forward_thread = range.forwardThreadId();
-  [[maybe_unused]] const std::string* overload = nullptr;
-  uint16_t fields = 0;
-  uint32_t bytes = sizeof(PayloadHeader);
-  if (sequence >= 0 || forward_thread != 0) {
-    fields |= payload_fields::kSequence;
-    bytes += 16;
-  }
-  if constexpr ((Options & kWithOverloads) != 0) {
-    overload = &OverloadNameOf(range);
-    if (!overload->empty()) {
-      fields |= payload_fields::kOverload;
-      bytes += 8;
-    }
-  }
-  if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
-    if (OPSCOPE_UNLIKELY(!inputs->keywords.empty())) {
-      fields |= payload_fields::kKeywords;
-      bytes += 8;
-    }
-  }
-  if constexpr ((Options & kWithInputs) != 0) {
-    bytes += (inputs->arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
-  }
-  if constexpr ((Options & kWithTensors) != 0) {
-    if (inputs->tensors.size() != 0) {
-      fields |= payload_fields::kTensors;
-      bytes += 8 + inputs->tensors.bytes();
-    }
-  }
-  if (OPSCOPE_UNLIKELY(range.handle() != 0)) {
-    fields |= payload_fields::kRecordHandle;
-    bytes += 8;
-  }
-
-  if (bytes == sizeof(PayloadHeader)) return {InternText(stream, name.data(), name.size()), 0};
-  uint32_t overload_offset = 0;
-  uint32_t keywords_offset = 0;
-  const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
-    if ((fields & payload_fields::kOverload) != 0) {
-      overload_offset = InternText(stream, overload->data(), overload->size());
-    }
-    if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
-      if ((fields & payload_fields::kKeywords) != 0) {
-        keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
-      }
-    }
-    return InternText(stream, name.data(), name.size());
-  });
-  if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
-  char* place = room.side;
-  [[maybe_unused]] const uint32_t sequence_of_chunk = stream->chunk_sequence;
-
-  PayloadHeader header;
-  header.bytes = bytes;
-  header.fields = fields;
-  if constexpr ((Options & kWithInputs) != 0) header.arg_count = inputs->arguments.count;
-  place = Store(place, header);
-  if ((fields & payload_fields::kSequence) != 0) {
-    place = Store(place, sequence);
-    place = Store(place, forward_thread);
-  }
-  if ((fields & payload_fields::kOverload) != 0) place = Store(place, uint64_t{overload_offset});
-  if ((fields & payload_fields::kKeywords) != 0) place = Store(place, uint64_t{keywords_offset});
-  if ((fields & payload_fields::kRecordHandle) != 0) place = Store(place, uint64_t{range.handle()});
-  if constexpr ((Options & kWithTensors) != 0) {
-    if (inputs->tensors.size() != 0) {
-      place = Store(place, uint64_t{inputs->tensors.size()});
-      std::memcpy(place, inputs->tensors.data(), inputs->tensors.bytes());
-      place += inputs->tensors.bytes();
-    }
-  }
-  if constexpr ((Options & kWithInputs) != 0) {
-    if ((inputs->arguments.words & 1u) != 0) std::memset(place + inputs->arguments.words * sizeof(uint32_t), 0, 4);
-    StoreArguments(*inputs, place);
-    if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
-      CountFailure();  // the second look at a long list ran operators that filled the chunk
-      return {InternText(stream, name.data(), name.size()), 0};
-    }
-  }
-  return {room.name, OffsetInChunk(stream, room.side)};
-}
 
 uint8_t FlagsOf(const at::RecordFunction& range) {
   if (__builtin_expect(range.scope() != at::RecordScope::USER_SCOPE, 1)) return 0;

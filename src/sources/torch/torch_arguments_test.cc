@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <limits>
+#include <thread>
 
 #include "sources/torch/recorded_window.h"
 
@@ -162,6 +163,82 @@ TEST(TorchArguments, RenderKeywordsAsJsonMembers) {
   EXPECT_EQ(RangeOf({}, {{"a", c10::IValue()}}).keywords, "\"a\": null");
   EXPECT_EQ(RangeOf({}, {{"a", std::string(100000, 'k')}}).keywords.size(), 100007u);
   EXPECT_EQ(RangeOf({c10::IValue(1)}).keywords, "");
+}
+
+// Of a window with kInputs and overload names.
+std::vector<RecordedRange> AddsOf(const std::function<void()>& work) {
+  const RecordedWindow window;
+  void* session = window.Start(torch_source_flags::kInputs | torch_source_flags::kOverloadNames);
+  work();
+  Source().stop(session);
+  window.Close();
+  return window.Named("aten::add");
+}
+
+TEST(TorchArguments, AreWrittenOnceWhileTheyStayAsTheyWere) {
+  const at::NoGradGuard none;
+  const at::Tensor small = at::ones({2}), large = at::ones({3, 4});
+  const std::vector<RecordedRange> adds = AddsOf([&] {
+    for (const at::Tensor& tensor : {small, small, large, large, small, small.to(at::kDouble)})
+      (void)at::add(tensor, tensor);
+    (void)at::add(small, 1);  // adds a tensor, too
+  });
+  ASSERT_EQ(adds.size(), 8u);
+  EXPECT_EQ(adds[0].record.side, adds[1].record.side);
+  EXPECT_EQ(adds[2].record.side, adds[3].record.side);
+  const auto tensor = [](at::ScalarType type, const Words& sizes) {
+    Words words = {Tag(ArgKind::kTensor, static_cast<uint32_t>(sizes.size()), arg_flags::kContiguous, type)};
+    words.insert(words.end(), sizes.begin(), sizes.end());
+    return words;
+  };
+  const std::vector<Words> expected = {tensor(at::kFloat, {2}),    tensor(at::kFloat, {2}), tensor(at::kFloat, {3, 4}),
+                                       tensor(at::kFloat, {3, 4}), tensor(at::kFloat, {2}), tensor(at::kDouble, {2}),
+                                       tensor(at::kFloat, {2}),    tensor(at::kFloat, {2})};
+  for (size_t i = 0; i < adds.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(adds[i].arguments, 3);
+    EXPECT_THAT(Words(adds[i].words.begin(), adds[i].words.begin() + static_cast<long>(expected[i].size())),
+                ElementsAreArray(expected[i]));
+  }
+  EXPECT_EQ(adds[0].overload, "Tensor");
+  EXPECT_EQ(adds[7].overload, "Scalar");
+}
+
+TEST(TorchArguments, OfOperatorsWithNumbersAreThoseOfTheCallBefore) {
+  const at::Tensor x = at::ones({2, 3}).requires_grad_(true);
+  const std::vector<RecordedRange> adds = AddsOf([&] {
+    for (int i = 0; i < 4; ++i)
+      (void)at::add(x, x);
+  });
+  ASSERT_EQ(adds.size(), 4u);
+  for (size_t i = 1; i < adds.size(); ++i) {
+    EXPECT_EQ(adds[i].words, adds[0].words);
+    EXPECT_EQ(adds[i].sequence, adds[0].sequence + static_cast<int64_t>(i));
+    EXPECT_EQ(adds[i].overload, "Tensor");
+    EXPECT_EQ(adds[0].record.side - adds[i].record.side, 40 * i) << "header, number, overload, offset";
+  }
+}
+
+TEST(TorchArguments, SurviveTheEndOfTheirThreadAndOfTheirChunk) {
+  const at::Tensor x = at::ones({2, 3}).requires_grad_(true);
+  const RecordedWindow window;
+  constexpr size_t kAdds = 20000;  // of 72 bytes, in chunks of 256 KiB
+  for (const size_t count : {size_t{20}, kAdds}) {
+    std::thread([&] {
+      void* session = window.Start(torch_source_flags::kInputs);
+      void* outer = Source().enter("outer", 5, nullptr, 0);
+      for (size_t i = 0; i < count; ++i)
+        (void)at::add(x, x);
+      Source().exit(outer);
+      Source().stop(session);
+    }).join();
+  }
+  window.Close();
+  const std::vector<RecordedRange> adds = window.Named("aten::add");
+  ASSERT_EQ(adds.size(), kAdds + 20);
+  for (const RecordedRange& add : adds)
+    ASSERT_EQ(add.words, adds[0].words);
+  EXPECT_EQ(adds[0].words[0], Tag(ArgKind::kTensor, 2, arg_flags::kContiguous, at::kFloat));
 }
 
 }  // namespace
