@@ -2,13 +2,15 @@
 """What a running profiler adds to a program: one process, all sides interleaved in every round.
 
 "Empty" is a pair of callbacks that do nothing, registered with torch: the part of the cost that is torch's own and that
-every profiler of torch pays. It needs libopscope_torch_floor; without it those rows are left out.
+every profiler of torch that is a callback pays. It needs libopscope_torch_floor; without it those rows are left out.
+"Callbacks" is opscope without drop-in functions: what it costs where those do not fit.
 
 Many short samples rather than few long ones: a difference of two minima needs both sides to have met a quiet moment.
 """
 
 import ctypes
 import gc
+import os
 import statistics
 import time
 from pathlib import Path
@@ -44,6 +46,24 @@ class EmptyCallbacks:
         return library
 
 
+class CallbacksAlone:
+    """opscope without drop-in functions in torch's slots."""
+
+    def __init__(self, arguments):
+        self._profile = measure.new_profile("opscope", **arguments)
+        self.stop = self._profile.stop
+
+    def start(self):
+        before = os.environ.get("OPSCOPE_TORCH_ROUTE")
+        os.environ["OPSCOPE_TORCH_ROUTE"] = "callbacks"
+        try:
+            self._profile.start()
+        finally:
+            del os.environ["OPSCOPE_TORCH_ROUTE"]
+            if before is not None:
+                os.environ["OPSCOPE_TORCH_ROUTE"] = before
+
+
 def contenders(flags):
     """name -> function that makes an object with start() and stop()."""
     library = EmptyCallbacks.load()
@@ -52,6 +72,7 @@ def contenders(flags):
         if library is not None:
             needs_inputs = bool(arguments.get("record_shapes") or arguments.get("with_flops"))
             found["empty", name] = lambda needs_inputs=needs_inputs: EmptyCallbacks(library, needs_inputs)
+        found["callbacks", name] = lambda arguments=arguments: CallbacksAlone(arguments)
         for side in measure.SIDES:
             found[side, name] = lambda side=side, arguments=arguments: measure.new_profile(side, **arguments)
     return found

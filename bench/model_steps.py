@@ -13,7 +13,8 @@ WORDS = {"none": "no flags", "all": "all flags"}
 def main():
     options = measure.parse_options(__doc__, ops=2, quick_ops=1, rounds=30)  # ops: steps
     rounds = 1 if options.quick else max(options.rounds, 5)
-    sides = {key: make for key, make in contenders({name: FLAGS[name] for name in WORDS}).items() if key[0] != "empty"}
+    found = contenders({name: FLAGS[name] for name in WORDS})
+    sides = {key: make for key, make in found.items() if key[0] in measure.SIDES}
     for model, (words, program) in MODELS.items():
         times = added(program().run, options.ops, 1, sides, rounds)
         off = times["off"]["cpu_min"] / 1000
