@@ -120,7 +120,7 @@ class Program:
         answer = self._server.ask({"wait": self.pid, "limit_s": limit_s})
         stdout, stderr = ((self._folder / name).read_text(errors="replace") for name in ("stdout", "stderr"))
         # Triton's own, which torch's compiler imports, at the end of each process; ours would name opscope.
-        stderr = re.sub(r"nanobind: leaked \d+ (?:(?!opscope)[\s\S])*?refleaks\.html\n", "", stderr)
+        stderr = re.sub(r"nanobind: leaked \d+ (?:(?!opscope)[\s\S])*?refleaks\.html\n?", "", stderr)
         return Outcome(answer["status"], stdout, stderr, answer["wall_s"], answer["cpu_s"])
 
     @property

@@ -40,6 +40,7 @@ def ranges_of(module, **options):
     return prof
 
 
+@pytest.mark.torch_has("FunctionEvent.kwinputs")
 @pytest.mark.parametrize("options", [{}, {"record_shapes": True}], ids=["plain", "shapes"])
 def test_fast_ranges_are_torchs(options):
     from opscope.torch import features
@@ -66,6 +67,7 @@ def test_fast_ranges_end_with_the_recording():
         assert "outside" not in {e.name for e in prof.events()}
 
 
+@pytest.mark.torch_has("FunctionEvent.kwinputs")
 def test_a_thread_that_is_not_recorded_has_no_fast_ranges():
     import torch
 

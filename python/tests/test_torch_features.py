@@ -26,6 +26,7 @@ def ours():
         "FunctionEventAvg": prof.key_averages()[0],
         "KinetoEvent": prof.profiler.kineto_results.events()[0],
         "EventMetadata": module.EventMetadata,
+        "_ExperimentalConfig": module._ExperimentalConfig,
         "MemRecordsAcc": module.autograd_profiler.MemRecordsAcc,
         "profiler": torch.profiler.profiler,  # a part of torch that is asked, and that is torch's own here
         "ProfilerAction": module.ProfilerAction,
@@ -42,6 +43,8 @@ def has(owner, path):
     name = place.partition(".")[2]
     if not argument:
         return name in dir(owner)
+    if owner.__module__ == "torch._C._profiler":  # torch's own
+        return f"{argument}: " in owner.__init__.__doc__.partition("\n")[0]
     function = inspect.getattr_static(owner, name or "__init__", None) if not inspect.isfunction(owner) else owner
     return function is not None and argument in inspect.signature(function).parameters
 

@@ -42,7 +42,7 @@ def events_of(module, run):
     with module.profile(activities=[module.ProfilerActivity.CPU], record_shapes=True) as prof:
         run()
     return [
-        (e.name, e.cpu_parent and e.cpu_parent.name, e.is_user_annotation, e.is_async, e.input_shapes)
+        (e.name, e.cpu_parent and e.cpu_parent.name, getattr(e, "is_user_annotation", None), e.is_async, e.input_shapes)
         for e in prof.events()
     ]
 
@@ -133,13 +133,16 @@ def test_a_range_in_an_fx_graph_is_torchs(options):
     import torch
     from torch.fx.experimental.proxy_tensor import make_fx
 
+    from opscope.torch import features
+
     x = torch.ones(2)
     seen = []
     for module in both():
         graphs = [make_fx(function, **options)(x) for function in programs(module)]
         seen.append([(each.code, events_of(module, lambda each=each: each(x))) for each in graphs])
     assert seen[1] == seen[0]
-    assert [{"outer", "inner"} <= names(seen[1][0][1]), "decorated" in names(seen[1][2][1])] == [True, True]
+    if features.has("profiler._parse_activities"):  # before, torch's graphs had no ranges
+        assert [{"outer", "inner"} <= names(seen[1][0][1]), "decorated" in names(seen[1][2][1])] == [True, True]
 
 
 def test_a_range_is_recorded_while_its_function_is_traced():

@@ -33,6 +33,7 @@ def check(programs, program, expected, limit_s=120):
     assert (done.status, done.stderr, done.stdout) == (0, "", expected)
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_threads_that_begin_before_within_and_after_the_window(programs):
     """Each counts exactly for what it ran while the window was open."""
     program = """
@@ -63,6 +64,7 @@ print(per_thread(prof), sorted(tracks(prof).values()), prof.profiler.counts()["d
     check(programs, program, "[3, 5, 7, 11] [3, 5, 7, 11] 0\n")
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_pools_autograd_and_the_inter_op_pool(programs):
     """What torch carries to other threads is recorded without profile_all_threads; a plain pool is not."""
     program = """
@@ -89,6 +91,7 @@ print(sum(per_thread(all)))
     check(programs, program, "50\n20\n80\n")
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_names_and_reused_numbers_are_kept_apart(programs):
     """Many short threads, some under the number that the kernel gave to an earlier one: a track for each."""
     program = f"""

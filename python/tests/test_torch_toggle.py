@@ -43,6 +43,7 @@ def paused_program(module):
     return prof
 
 
+@pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
 def test_what_begins_while_paused_is_not_recorded_and_the_rest_is_as_in_torch():
     theirs, ours = (paused_program(module) for module in both())
     names = [event.name for event in ours.events()]
@@ -95,6 +96,7 @@ def test_a_second_profile_of_the_thread_goes_on():
     assert outermost(third) == ["aten::abs"]
 
 
+@pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
 def test_without_a_running_recording_it_does_nothing():
     import torch
 

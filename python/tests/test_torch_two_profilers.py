@@ -9,7 +9,7 @@ import os
 import pytest
 from program_server import OPSCOPE
 
-pytestmark = pytest.mark.framework("torch")
+pytestmark = [pytest.mark.framework("torch"), pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")]
 
 SOAK = os.environ.get("OPSCOPE_SOAK") == "1"
 
@@ -38,10 +38,10 @@ def in_a_thread():
 def nothing(): pass
 SEGMENTS = [operators, train, in_the_pool, in_a_thread, nothing]
 def theirs(all_threads, **options):
-    config = _ExperimentalConfig(profile_all_threads=all_threads)
+    config = _ExperimentalConfig(profile_all_threads=True) if all_threads else None
     return torch.profiler.profile(experimental_config=config, record_shapes=True, **options)
 def ours(all_threads, **options):
-    config = _ExperimentalConfig(profile_all_threads=all_threads)
+    config = _ExperimentalConfig(profile_all_threads=True) if all_threads else None
     return profile(experimental_config=config, record_shapes=True, **options)
 def seen_by(prof): return collections.Counter(event.name for event in prof.events())
 for segment in SEGMENTS: segment()

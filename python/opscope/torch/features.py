@@ -18,6 +18,7 @@ from types import MappingProxyType
 import torch.autograd.profiler
 import torch.autograd.profiler_util
 import torch.profiler.profiler
+from torch._C._profiler import _ExperimentalConfig
 from torch.autograd import ProfilerActivity, ProfilerState, _KinetoEvent
 
 Release = tuple[int, int]
@@ -34,18 +35,22 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             FunctionEvent.total_device_percent FunctionEventAvg.is_user_annotation KinetoEvent.end_ns
             KinetoEvent.is_user_annotation KinetoEvent.kwinputs LegacyProfile(acc_events)
             LegacyProfile(custom_trace_id_callback) LegacyProfile.config(create_trace_id)
-            LegacyProfile.toggle_collection_dynamic _KinetoProfile(acc_events) _KinetoProfile(custom_trace_id_callback)
-            _KinetoProfile.toggle_collection_dynamic profile(acc_events) profile(custom_trace_id_callback)
-            profile.get_trace_id profile.set_custom_trace_id_callback schedule(skip_first_wait)
+            LegacyProfile.toggle_collection_dynamic _ExperimentalConfig(adjust_profiler_step) _KinetoProfile(acc_events)
+            _KinetoProfile(custom_trace_id_callback) _KinetoProfile.toggle_collection_dynamic profile(acc_events)
+            profile(custom_trace_id_callback) profile.get_trace_id profile.set_custom_trace_id_callback
+            schedule(skip_first_wait)
         """,
         (2, 8): """
             EventList.key_averages(group_by_overload_name) FunctionEvent(overload_name) FunctionEvent.overload_name
             FunctionEventAvg.overload_name KinetoEvent.overload_name LegacyProfile.key_averages(group_by_overload_name)
-            ProfilerActivity.HPU _KinetoProfile.key_averages(group_by_overload_name)
+            ProfilerActivity.HPU _ExperimentalConfig(capture_overload_names)
+            _ExperimentalConfig(disable_external_correlation) _ExperimentalConfig(profile_all_threads)
+            _KinetoProfile.key_averages(group_by_overload_name)
         """,
         (2, 10): """
             EventList.table(time_unit) FunctionEvent(metadata_json) FunctionEvent.metadata_json
-            KinetoEvent.is_hidden_event KinetoEvent.metadata_json
+            KinetoEvent.is_hidden_event KinetoEvent.metadata_json _ExperimentalConfig(custom_profiler_config)
+            _ExperimentalConfig(expose_kineto_event_metadata) _ExperimentalConfig(record_python_gc_info)
         """,
         (2, 12): """
             FunctionEvent(activity_type) FunctionEvent(external_id) FunctionEvent(extra_meta) FunctionEvent(flow_id)
@@ -67,8 +72,8 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
         """,
         (2, 13): """
             LegacyProfile.export_chrome_trace(metadata) LegacyProfile.export_chrome_trace(use_python_export)
-            ProfilerAction.DEVICE_STOPPED _KinetoProfile.export_chrome_trace(use_python_export)
-            tensorboard_trace_handler(use_python_export)
+            ProfilerAction.DEVICE_STOPPED _ExperimentalConfig(adjust_timestamps) _ExperimentalConfig(trace_only)
+            _KinetoProfile.export_chrome_trace(use_python_export) tensorboard_trace_handler(use_python_export)
         """,
         (2, 14): """
             EventList.key_averages(include_python_functions) FunctionEvent(typed_metadata) FunctionEvent.metadata
@@ -95,7 +100,8 @@ REMOVED: MappingProxyType[Release, str] = MappingProxyType(
             LegacyProfile(use_cuda) LegacyProfile.use_cuda profile(use_cuda)
         """,
         (2, 15): """
-            FunctionEvent(metadata_json) FunctionEvent.metadata_json _KinetoProfile.take_pending_cupti_export
+            FunctionEvent(metadata_json) FunctionEvent.metadata_json _ExperimentalConfig(profiler_measure_per_kernel)
+            _ExperimentalConfig(profiler_metrics) _KinetoProfile.take_pending_cupti_export
         """,
     }
 )
@@ -113,6 +119,7 @@ _CLASSES = {
     "_KinetoProfile": _modern._KinetoProfile,
     "profile": _modern.profile,
     "LegacyProfile": _legacy.profile,
+    "_ExperimentalConfig": _ExperimentalConfig,
     "EventList": _util.EventList,
     "EventMetadata": getattr(_util, "EventMetadata", None),
     "FunctionEvent": _util.FunctionEvent,
@@ -148,8 +155,15 @@ def has(feature: str) -> bool:
     owner, _, name = path.partition(".")
     if argument:
         function = inspect.getattr_static(_CLASSES[owner], name or "__init__", None) if name else _CLASSES[owner]
-        return function is not None and argument in inspect.signature(function).parameters
+        return function is not None and argument in _arguments_of(function)
     return name in _attributes_of(owner)
+
+
+def _arguments_of(function) -> set[str]:
+    try:
+        return set(inspect.signature(function).parameters)
+    except ValueError:  # of C++: its first line of help says it
+        return set(re.findall(r"(\w+): ", (function.__init__.__doc__ or "").partition("\n")[0]))
 
 
 def behaves(what: str) -> bool:

@@ -22,7 +22,8 @@ from .profiler_config import DescribedConfig
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
 from .torch_shape import as_in_torch, as_written
 
-_DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
+_KNOWN_DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
+_DEVICES = {device: group for device, group in _KNOWN_DEVICES.items() if hasattr(ProfilerActivity, group)}
 _KINDS_OF_PRIVATE = (
     ProfilerState.KINETO_PRIVATEUSE1_FALLBACK,
     getattr(ProfilerState, "KINETO_PRIVATEUSE1", ProfilerState.KINETO_PRIVATEUSE1_FALLBACK),
