@@ -92,7 +92,10 @@ import collections, json, sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, %r)
 import torch_programs, opscope.torch
-program = torch_programs.odd()
+try:
+    program = torch_programs.odd()
+except TypeError as error:  # an older torch
+    sys.exit(print(json.dumps([str(error), None])))
 for _ in range(6):
     program()
 with opscope.torch.profile(record_shapes=True) as prof:
@@ -102,6 +105,8 @@ print(json.dumps([prof.trace.info["options"]["torch_route"], names]))
 """
     code %= os.path.dirname(os.path.abspath(__file__))
     way, ours = run_python(code)
+    if ours is None:
+        pytest.skip(way)
     by_callbacks, expected = run_python(code, OPSCOPE_TORCH_ROUTE="callbacks")
     assert FORBIDDEN or way == WAY
     assert by_callbacks == "callbacks: OPSCOPE_TORCH_ROUTE=callbacks"
@@ -127,7 +132,10 @@ def test_a_window_of_all_threads_takes_the_callbacks():
 
     import opscope.torch
 
-    config = opscope.torch._ExperimentalConfig(profile_all_threads=True)
+    try:
+        config = opscope.torch._ExperimentalConfig(profile_all_threads=True)
+    except TypeError as error:
+        pytest.skip(f"torch {torch.__version__}: {error}")
     with opscope.torch.profile(experimental_config=config) as prof:
         torch.ones(2)
     if not FORBIDDEN:

@@ -4,6 +4,7 @@
 #include <c10/util/Type.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace opscope::drop_in {
 
@@ -14,6 +15,14 @@ namespace {
 
 constinit __thread bool thread_has_ended = false;
 
+// What Demangle has said on this thread, by the address of the name.
+struct KnownName {
+  const char* name = nullptr;
+  std::string mangled, text;
+};
+constexpr size_t kKnownNameBits = 8;
+constinit __thread KnownName* known_names = nullptr;
+
 // Made after torch's list, so it ends before.
 struct EndOfThread {
   bool is_armed = true;
@@ -23,6 +32,7 @@ struct EndOfThread {
   ~EndOfThread() {
     this_thread.list = nullptr;
     thread_has_ended = true;
+    delete[] std::exchange(known_names, nullptr);
   }
 };
 
@@ -77,15 +87,12 @@ void SetList(const at::RecordFunctionTLS& list) {
 }
 
 std::string Demangle(const char* name) {
-  struct Known {
-    const char* name = nullptr;
-    std::string mangled, text;
-  };
-  constexpr size_t kBits = 8;
   if (name == nullptr || thread_has_ended) return c10::demangle(name);
-  thread_local std::unique_ptr<Known[]> known;
-  if (known == nullptr) known = std::make_unique<Known[]>(size_t{1} << kBits);
-  Known& place = known[reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15u >> (64 - kBits)];
+  if (OPSCOPE_UNLIKELY(known_names == nullptr)) {
+    NoteThisThread();  // whose end will free them
+    known_names = new KnownName[size_t{1} << kKnownNameBits];
+  }
+  KnownName& place = known_names[reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15u >> (64 - kKnownNameBits)];
   // The text too: a library may have been unloaded and another one lie there.
   if (place.name != name || place.mangled != name) place = {name, name, c10::demangle(name)};
   return place.text;
