@@ -31,7 +31,7 @@ _LINK_FLAGS = ("-Wl,-z,defs",)
 # Torch's slots may point into the adapter, so it is never unloaded; and its variables of threads need no room that a
 # process may have run out of (src/sources/torch/drop_in.h): by descriptors, without which a call finds them.
 _TORCH_LINK_FLAGS = (*_LINK_FLAGS, "-Wl,-z,nodelete")
-_TLS_DESCRIPTORS = "-mtls-dialect=gnu2"
+_TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
 _HOT, _COLD = "-O3", "-O1"
 # What runs once per recording or less. Compiled as a second unit beside the first: half of the time is torch's
 # headers, and the other half is mostly the first unit's many variants of one function.
@@ -84,7 +84,7 @@ def torch_recipe(
         flags=(
             f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}",
             f'-DOPSCOPE_TORCH_VERSION="{build.version}"',
-            *((_TLS_DESCRIPTORS,) if platform.machine() == "x86_64" and compiler.is_gcc() else ()),
+            *(_TLS_DESCRIPTORS if platform.machine() == "x86_64" and compiler.is_gcc() else ()),
             *parts.flags_without(without),
         ),
         link_flags=_TORCH_LINK_FLAGS,

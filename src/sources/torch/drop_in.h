@@ -42,8 +42,9 @@ struct ThreadView {
   uint64_t number;
 };
 extern __thread ThreadView this_thread __attribute__((visibility("hidden")));
-// Whether this_thread lies where every thread has it without asking (static TLS).
-bool ThreadViewIsNear();
+// False: it is of a descriptor, and the process has no room where every thread has it without asking (static TLS). The
+// linker's way to others may change registers that descriptors must leave alone (glibc before 2.40).
+bool ThreadViewIsFound();
 
 // Of the process. All is set before the first slot is pointed.
 struct Globals {

@@ -75,7 +75,7 @@ const char* FindAll() {
 #if !defined(__x86_64__)
   return "drop-in functions were tried on x86-64 alone";
 #endif
-  if (!drop_in::ThreadViewIsNear()) return "the process has no room for variables of threads";
+  if (!drop_in::ThreadViewIsFound()) return "the process has no room for variables of threads";
   if (opscope_range_vtable == nullptr || SequenceOf == nullptr || TorchRun == nullptr || TorchRunWith == nullptr) {
     return "this torch lacks a function that the drop-in functions need";
   }
