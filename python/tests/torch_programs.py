@@ -8,6 +8,7 @@ the window. `python torch_compare.py` compares them by hand, the tests import th
 import threading
 
 import torch
+import torch.utils.checkpoint
 from torch import nn
 
 
