@@ -75,7 +75,8 @@ TEST(RecordsInside, HaveTheirOuterScopesWhateverTheClockSays) {
     for (uint32_t i = before; i < after; ++i) {
       // By hand: it began before the clock was read, and so do all around it come to be shown.
       bool belongs = all[i].start < until;
-      for (int at = history.scopes[all[i].start - 1].outer; at != -1; at = history.scopes[static_cast<size_t>(at)].outer)
+      for (int at = history.scopes[all[i].start - 1].outer; at != -1;
+           at = history.scopes[static_cast<size_t>(at)].outer)
         belongs = belongs && there.contains(static_cast<uint64_t>(at) + 1);
       EXPECT_EQ(there.contains(all[i].start), belongs) << "round " << round << " record " << i;
       if (!belongs && all[i].start < until) ++left_out;
