@@ -155,10 +155,13 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path, unsigned mode) {
 void AtomicFile::OpenTemporary(unsigned mode) {
   if (OpenNameless(mode)) return;
   for (int i = 0; i < kMostNames; ++i) {
-    std::string name = TemporaryName(target_);  // before the file is made: nothing is there yet when memory is short
-    descriptor_ = OpenPatiently(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor_ >= 0) SetName(std::move(name));
-    if (descriptor_ >= 0 || errno != EEXIST) return;
+    SetName(TemporaryName(target_));
+    descriptor_ = OpenPatiently(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor_ >= 0) return;
+    const int error = errno;
+    ForgetName();
+    errno = error;
+    if (error != EEXIST) return;
   }
 }
 
@@ -176,16 +179,16 @@ bool AtomicFile::OpenNameless(unsigned mode) {
 int AtomicFile::LinkBeside() {
   const std::string self = NameOfDescriptor(descriptor_);
   for (int i = 0; i < kMostNames; ++i) {
-    std::string name = TemporaryName(target_);
-    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      SetName(std::move(name));
-      return 0;
-    }
-    if (errno != EEXIST) return errno;
+    SetName(TemporaryName(target_));
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0) return 0;
+    const int error = errno;
+    ForgetName();
+    if (error != EEXIST) return error;
   }
   return EEXIST;
 }
 
+// Before the file is made: a signal may come between, and nothing is there yet when memory is short.
 void AtomicFile::SetName(std::string name) {
   temporary_ = std::move(name);
   noted_at_ = NoteTemporary(temporary_.c_str());
