@@ -128,6 +128,7 @@ print(json.dumps([recorded(work) for work in (train, optimizer.step, forget, tra
 """
 
 
+@EXACT
 def test_what_an_earlier_recording_saw_allocated_has_its_size_when_it_is_freed(programs):
     outcome = programs.run(BACK_TO_BACK)
     assert outcome.status == 0, outcome.stderr
