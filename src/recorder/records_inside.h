@@ -26,6 +26,7 @@ inline uint32_t KeepRecordsInside(uint32_t open_depths, uint64_t until, Record* 
     if (nests || record.kind == RecordKind::kAsync) reach = uint32_t{record.depth} + 1;
     records[--begin] = record;
   }
+  if (begin == after) return before;
   std::memmove(static_cast<void*>(records + before), records + begin, (after - begin) * sizeof(Record));
   return before + (after - begin);
 }
