@@ -130,10 +130,11 @@ OpenScope* TakeFreedElsewhere(Thread* thread) {
 // True when the mark stands for code that this very call has interrupted, false when a handler has
 // jumped out of that code. A handler's frames lie below the code that it interrupted, and the kernel's
 // own frame, more than kSignalFrame, between them; on a signal stack nothing can be said by the address.
-bool IsInterrupted(const OpenScope* mark) {
+// frame: of the function that was called from outside, so that what is ours counts for as little as possible.
+bool IsInterrupted(const OpenScope* mark, const void* frame) {
   constexpr uintptr_t kSignalFrame = 1024;
   const uintptr_t writer = reinterpret_cast<uintptr_t>(mark) - 1;
-  const uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const uintptr_t here = reinterpret_cast<uintptr_t>(frame);
   stack_t signal_stack{};
   if (sigaltstack(nullptr, &signal_stack) == 0 && (signal_stack.ss_flags & SS_DISABLE) == 0) {
     const uintptr_t from = reinterpret_cast<uintptr_t>(signal_stack.ss_sp);
@@ -156,6 +157,20 @@ void RecoverFromJump(Thread* thread) {
     StorePublished(stream->chunk, {count, side_begin});
   }
   SetFreeSlots(thread, NoSlot());
+}
+
+// As opscope_may_write, for a function with this frame.
+bool MayWrite(Stream* stream, const void* frame) {
+  Thread* thread = opscope_tls;
+  OpenScope* slots = thread->free_slots;
+  if (IsSlot(slots) || slots == NoSlot()) return true;
+  if (IsInterrupted(slots, frame)) {  // what is interrupted may be counting itself, so not in Stream::dropped
+    StateOf(stream)->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
+    if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
+    return false;
+  }
+  RecoverFromJump(thread);
+  return true;
 }
 
 // Cuts at a character, not within one.
@@ -190,20 +205,11 @@ Thread* opscope_thread() {
 }
 
 bool opscope_may_write(Stream* stream) {
-  Thread* thread = opscope_tls;
-  OpenScope* slots = thread->free_slots;
-  if (opscope::IsSlot(slots) || slots == opscope::NoSlot()) return true;
-  if (opscope::IsInterrupted(slots)) {  // what is interrupted may be counting itself, so not in Stream::dropped
-    StateOf(stream)->dropped_elsewhere.fetch_add(1, std::memory_order_relaxed);
-    if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
-    return false;
-  }
-  opscope::RecoverFromJump(thread);
-  return true;
+  return opscope::MayWrite(stream, __builtin_frame_address(0));
 }
 
 OpenScope* opscope_take_slot(Stream* stream) {
-  if (!opscope_may_write(stream)) return nullptr;
+  if (!opscope::MayWrite(stream, __builtin_frame_address(0))) return nullptr;
   Thread* thread = opscope_tls;
   const opscope::SignalsBlocked blocked;
   OpenScope* slots = opscope::TakeFreedElsewhere(thread);
