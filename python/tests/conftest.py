@@ -7,7 +7,8 @@ the test. Where the framework is absent the test is skipped with that reason, un
 
 A test that uses an argument, a method or an attribute that the installed torch lacks by the table of
 opscope.torch.features is skipped with that reason, unless it asks the table itself. What shows nowhere in its text is
-said by ``@pytest.mark.torch_has("FunctionEvent.flow_id")``.
+said by ``@pytest.mark.torch_has("FunctionEvent.flow_id")``, and what no name tells by a behaviour of that table,
+``@pytest.mark.torch_does("tells misuse in words")``.
 
 Tests run side by side, a file on one process (``pytest -n 2 --dist loadfile -m "not measures"``); one that compares
 times says ``@pytest.mark.measures`` and runs alone afterwards (``pytest -m measures``).
@@ -30,6 +31,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def pytest_configure(config):
     config.addinivalue_line("markers", "framework(name): needs this framework to be installed")
     config.addinivalue_line("markers", "torch_has(feature, ...): is about something that not every torch has")
+    config.addinivalue_line("markers", "torch_does(behaviour): is about something that not every torch does")
     config.addinivalue_line("markers", "measures: compares times, so nothing else may run beside it")
     config.addinivalue_line("markers", "soak: of a module that has a full size, asked for by OPSCOPE_SOAK=1")
 
@@ -54,13 +56,14 @@ def _lacking(item):
     """What the installed torch lacks of what a test is about."""
     if not any(True for _ in item.iter_markers("framework")):
         return []
-    from opscope.torch.features import has
+    from opscope.torch.features import behaves, has
 
     marked = [feature for mark in item.iter_markers("torch_has") for feature in mark.args]
     text = inspect.getsource(item.function) + str(getattr(getattr(item, "callspec", None), "params", ""))
     words = set(re.findall(r"\w+", text))
     named = [] if "features" in words else sorted(words & _absent_names())
-    return [feature for feature in marked if not has(feature)] + named
+    undone = [what for mark in item.iter_markers("torch_does") for what in mark.args if not behaves(what)]
+    return [feature for feature in marked if not has(feature)] + named + undone
 
 
 def pytest_runtest_setup(item):
@@ -73,7 +76,7 @@ def pytest_runtest_setup(item):
             pytest.fail(f"{reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for it", pytrace=False)
         pytest.skip(reason)
     if lacking := _lacking(item):
-        pytest.skip(f"this torch has no {', '.join(lacking)}")
+        pytest.skip(f"this torch lacks: {', '.join(lacking)}")
 
 
 def complete_event(name, ts, dur, *, tid=1, cat="cpu_op", **args):

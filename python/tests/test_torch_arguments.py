@@ -163,7 +163,7 @@ def _finished(module, **arguments):
 
 
 # Which an older torch lets pass, or answers without a word.
-SINCE_DICTS = {
+TOLD_LATER = {
     *(name for name in WRONG if "activity" in name or "before the start" in name),
     "the memory timeline",
 }
@@ -178,7 +178,7 @@ def test_wrong_use_raises_and_warns_what_torch_does(what):
     if torch.cuda.is_available() and "cuda" in what:
         pytest.skip("compares the words for a machine without CUDA")
     theirs, ours = (raised_by(module, WRONG[what]) for module in modules())
-    if what in SINCE_DICTS and not features.has("profiler._parse_activities"):
+    if what in TOLD_LATER and not features.behaves("tells misuse in words"):
         pytest.skip("this torch does not look so early, and says less")
     if what == "an unnamed range":  # a C type says "function missing required argument"
         assert ours[0][0] is theirs[0][0] is TypeError

@@ -192,7 +192,7 @@ def test_what_follows_from_values_follows_from_those_that_are_set():
             _ = event.anything
 
 
-@pytest.mark.torch_has("profiler._parse_activities")  # since then torch has words
+@pytest.mark.torch_does("tells misuse in words")
 def test_a_wrong_child_is_refused_in_torchs_words():
     for module in both():
         event = make(module, 1, 0, 1)
@@ -283,7 +283,7 @@ def test_the_tree_over_made_events_is_torchs(round):
         )
 
 
-@pytest.mark.torch_has("profiler._parse_activities")  # since then torch has words
+@pytest.mark.torch_does("tells misuse in words")
 def test_averages_before_the_tree_are_refused_in_torchs_words():
     for module in both():
         with pytest.raises(AssertionError, match="Expected tree to be built before calling key_averages"):
@@ -310,7 +310,7 @@ def test_lists_and_averages_behave_as_torchs_under_the_operations_of_lists():
         ]
 
 
-@pytest.mark.torch_has("profiler._parse_activities")  # since then torch has words
+@pytest.mark.torch_does("tells misuse in words")
 def test_averages_add_up_as_torchs():
     for module in both():
         sums = module.FunctionEventAvg()

@@ -28,7 +28,6 @@ def ours():
         "EventMetadata": module.EventMetadata,
         "_ExperimentalConfig": module._ExperimentalConfig,
         "MemRecordsAcc": module.autograd_profiler.MemRecordsAcc,
-        "profiler": torch.profiler.profiler,  # a part of torch that is asked, and that is torch's own here
         "ProfilerAction": module.ProfilerAction,
         "ProfilerActivity": module.ProfilerActivity,
         "ProfilerState": torch.autograd.ProfilerState,

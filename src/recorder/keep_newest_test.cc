@@ -22,9 +22,10 @@ OwnedWindow OpenCapped() {
   return OpenTestWindow({.at_cap = AtCap::kKeepNewest, .native_threads = NativeThreads::kAttached, .max_bytes = kCap});
 }
 
-void Issue(const OwnedWindow& window, uint64_t events) {
+// Numbered from `first` on.
+void Issue(const OwnedWindow& window, uint64_t events, uint64_t first = 0) {
   Stream* stream = StreamIn(window);
-  for (uint64_t i = 0; i < events; ++i)
+  for (uint64_t i = first; i < events; ++i)
     RecordNowOn(stream, RecordKind::kInstant, "event", i);
 }
 
@@ -49,9 +50,7 @@ TEST_P(ThreadsUnderTheCap, HoldEightMebibytesMoreAtMostAndTheNewestOfEach) {
     threads.emplace_back([&] {
       Issue(window, 1);
       all_live.arrive_and_wait();
-      Stream* stream = StreamIn(window);
-      for (uint64_t i = 1; i < events; ++i)
-        RecordNowOn(stream, RecordKind::kInstant, "event", i);
+      Issue(window, events, 1);
       --going;
       all_live.arrive_and_wait();
     });
@@ -88,9 +87,7 @@ TEST(KeepNewest, LateThreadsTakeTheirShareFromOneThatHasFilledTheCap) {
     threads.emplace_back([&] {
       Issue(window, 1);
       all_live.arrive_and_wait();
-      Stream* stream = StreamIn(window);
-      for (uint64_t i = 1; i < kEvents; ++i)
-        RecordNowOn(stream, RecordKind::kInstant, "event", i);
+      Issue(window, kEvents, 1);
       all_live.arrive_and_wait();
     });
   }

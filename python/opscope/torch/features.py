@@ -68,7 +68,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             LegacyProfile(activity_filters) LegacyProfile(post_processing_timeout_s)
             LegacyProfile._parse_kineto_results(timeout_s) MemRecordsAcc.in_interval(start_ns)
             ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile(post_processing_timeout_s)
-            profile(post_processing_timeout_s) profiler._parse_activities
+            profile(post_processing_timeout_s)
         """,
         (2, 13): """
             LegacyProfile.export_chrome_trace(metadata) LegacyProfile.export_chrome_trace(use_python_export)
@@ -105,9 +105,15 @@ REMOVED: MappingProxyType[Release, str] = MappingProxyType(
         """,
     }
 )
-# What no name tells: the first release that behaves so.
+# What no name tells: the first release that behaves so, of those that were tried.
 BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
     {
+        "points warnings at the caller": (2, 10),
+        "calls instants unfinished": (2, 10),
+        "tells misuse in words": (2, 12),
+        "warns of the memory timeline": (2, 12),
+        "keeps lists of texts": (2, 12),
+        "records the ranges of graphs": (2, 12),
         "ignores profiler_metrics": (2, 14),
         "ignores adjust_profiler_step": (2, 15),
         "warns of event_metadata": (2, 15),
@@ -126,7 +132,6 @@ _CLASSES = {
     "FunctionEventAvg": _util.FunctionEventAvg,
     "KinetoEvent": _KinetoEvent,
     "MemRecordsAcc": _util.MemRecordsAcc,
-    "profiler": _modern,
     "ProfilerAction": _modern.ProfilerAction,
     "ProfilerActivity": ProfilerActivity,
     "ProfilerState": ProfilerState,

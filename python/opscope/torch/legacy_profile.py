@@ -15,9 +15,8 @@ from .compile_support import compile_as
 from .errors import UnsupportedFeature
 from .event_results import EventResults
 from .features import has
-from .inner_profile import ProfilerStats
+from .inner_profile import InnerProfile, ProfilerStats
 from .kineto_profile import _KinetoProfile
-from .kineto_results import KinetoResults
 from .profiler_config import DescribedConfig
 from .settings import DEFAULT_MAX_BYTES, checked_timeout
 from .torch_shape import as_in_torch, as_written
@@ -177,9 +176,7 @@ class profile(DescribedConfig, EventResults):
         # Asked before the block began torch has an empty list, and so does a recording that was not started.
         return self._profile.profiler or self._profile._new_recording(None)
 
-    def _parse_kineto_results(self, result: KinetoResults, timeout_s: float | None = None):
-        """What torch's method of this name answers: events of a ``kineto_results``, in a list of their own."""
-        return result.parsed(timeout_s)
+    _parse_kineto_results = InnerProfile._parse_kineto_results
 
     def export_chrome_trace(
         self,
