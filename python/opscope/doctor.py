@@ -88,7 +88,7 @@ def _torch_facts() -> list[dict]:
 
 def _route(found: dict[str, str]) -> str:
     """What operators will be recorded by."""
-    if os.environ.get("OPSCOPE_TORCH_ROUTE") == "callbacks":
+    if os.environ.get("OPSCOPE_TORCH_ROUTE"):
         return "callbacks (OPSCOPE_TORCH_ROUTE)"
     return "drop-in functions" if found.get("drop_ins") == "" else "callbacks"
 

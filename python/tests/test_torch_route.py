@@ -110,6 +110,8 @@ print(json.dumps([prof.trace.info["options"]["torch_route"], names]))
     by_callbacks, expected = run_python(code, OPSCOPE_TORCH_ROUTE="callbacks")
     assert FORBIDDEN or way == WAY
     assert by_callbacks == "callbacks: OPSCOPE_TORCH_ROUTE=callbacks"
+    by_mistake, _ = run_python(RECORD, OPSCOPE_TORCH_ROUTE="call")
+    assert by_mistake == "callbacks: OPSCOPE_TORCH_ROUTE has a value that says nothing, known is: callbacks"
     assert sum(count for _, count in ours) > 2000
     assert ours == expected
 

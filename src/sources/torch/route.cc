@@ -104,9 +104,13 @@ const char* Find() {
   return state == Progress::kDone ? not_found.load() : "another thread was looking for torch's slots";
 }
 
-bool IsForbidden() {
-  const char* wanted = std::getenv("OPSCOPE_TORCH_ROUTE");
-  return wanted != nullptr && std::string_view(wanted) == "callbacks";
+// Null: the environment leaves the choice.
+const char* WhyForbidden() {
+  const char* value = std::getenv("OPSCOPE_TORCH_ROUTE");
+  const std::string_view wanted = value == nullptr ? "" : value;
+  if (wanted.empty()) return nullptr;
+  return wanted == "callbacks" ? "OPSCOPE_TORCH_ROUTE=callbacks"
+                               : "OPSCOPE_TORCH_ROUTE has a value that says nothing, known is: callbacks";
 }
 
 // What a slot holds is torch's function, or the calling library's stub that looks for it.
@@ -140,7 +144,7 @@ const char* PointToDropIns() {
 // Null: nothing is in the way but, perhaps, the slots.
 const char* WhyNot(uint32_t flags) {
   if ((flags & torch_source_flags::kAllThreads) != 0) return "all threads are recorded";
-  if (IsForbidden()) return "OPSCOPE_TORCH_ROUTE=callbacks";
+  if (const char* forbidden = WhyForbidden()) return forbidden;
   if (const char* sentence = verdict.load(); *sentence != '\0') return sentence;
   return Find();
 }
