@@ -40,6 +40,7 @@ namespace opscope::drop_in {
 struct ThreadView {
   const at::RecordFunctionTLS* list;
   uint64_t number;
+  torch_layout::StartCallback refusing;  // what it last began was refused at the memory cap; or null
 };
 extern __thread ThreadView this_thread __attribute__((visibility("hidden")));
 // False: it is of a descriptor, and the process has no room where every thread has it without asking (static TLS). The
@@ -75,8 +76,13 @@ inline uint32_t NeedsOf(const at::StepCallbacks& of) {
   return word;
 }
 
+// A range of no callback, of an operator that would be refused: its list says so in place of the thread's number.
+inline constexpr uint64_t kRefused = ~uint64_t{0};
+
 // Sink: kEnd (the end callback that all of our callbacks share); EndAndRelease(context), which does what kEnd and the
-// deletion of the context do; Count(What), for the trial, nothing elsewhere.
+// deletion of the context do; Count(What), for the trial, nothing elsewhere; and for what begins past the memory cap:
+// NoteNothing(start), a callback has recorded nothing; StillRefuses(), where `refusing` is what the thread has;
+// CountRefused(), one operator.
 template <typename Sink>
 struct Functions {
   static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
@@ -90,12 +96,19 @@ struct Functions {
       return AskTorch(scope);
     }
     Sink::Count(kAsked);
+    // Of operators alone: all other ranges begin in torch's own before(), which would not count them.
+    if (OPSCOPE_UNLIKELY(this_thread.refusing == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
+        Sink::StillRefuses()) {
+      return NoCallback(scope);
+    }
     return OurCallback(*first, scope);
   }
 
   static void Construct(at::RecordFunction* self, at::StepCallbacks* from) {
     const uint32_t needs = NeedsOf(*from);
-    if (!IsOurs(*from) || (needs >> 24) != 0) {  // a sampled callback of others may want ids, though it rests
+    const bool is_ours = IsOurs(*from);
+    // A sampled callback of others may want ids, though it rests.
+    if ((!is_ours && !IsRefused(*from)) || (needs >> 24) != 0) {
       new (self) at::RecordFunction(std::move(*from));
       return;
     }
@@ -103,10 +116,13 @@ struct Functions {
     using namespace torch_layout;
     *reinterpret_cast<const void**>(self) = opscope_range_vtable + 2;
     auto* callbacks = new (&(self->*Reach(Callbacks()))) at::StepCallbacks(from->thread_id_, from->scope_);
-    callbacks->callbacks_.push_back(PairOf(*from));
+    auto* contexts = new (&(self->*Reach(Contexts()))) at::ObserverContextList;
+    if (__builtin_expect(is_ours, 1)) {
+      callbacks->callbacks_.push_back(PairOf(*from));
+      contexts->emplace_back();
+    }
     SetNeeds(callbacks, needs);
     self->*Reach(Called()) = false;
-    (new (&(self->*Reach(Contexts()))) at::ObserverContextList)->emplace_back();
     new (&(self->*Reach(Name()))) NameOrSchema(std::in_place_index<1>, *globals.no_schema);
     self->*Reach(Sequence()) = -1;
     new (&(self->*Reach(InputList()))) Inputs();
@@ -122,14 +138,18 @@ struct Functions {
 
   static void Run(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
                   c10::DispatchKeySet keys) {
-    if (!IsOurs(range.*Reach(torch_layout::Callbacks()))) return torch_layout::TorchRun(range, schema, key, keys);
+    const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
+    if (!IsOurs(callbacks)) {
+      return IsRefused(callbacks) ? Sink::CountRefused() : torch_layout::TorchRun(range, schema, key, keys);
+    }
     Begin(&range, schema, key, keys);
   }
 
   static void RunWith(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
                       c10::DispatchKeySet keys, torch_layout::Inputs inputs) {
-    if (!IsOurs(range.*Reach(torch_layout::Callbacks()))) {
-      return torch_layout::TorchRunWith(range, schema, key, keys, inputs);
+    const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
+    if (!IsOurs(callbacks)) {
+      return IsRefused(callbacks) ? Sink::CountRefused() : torch_layout::TorchRunWith(range, schema, key, keys, inputs);
     }
     range.*Reach(torch_layout::InputList()) = inputs;
     Begin(&range, schema, key, keys);
@@ -138,18 +158,17 @@ struct Functions {
   static void Destroy(at::RecordFunction* self) {
     using namespace torch_layout;
     at::StepCallbacks& callbacks = self->*Reach(Callbacks());
-    if (!IsOurs(callbacks)) return self->at::RecordFunction::~RecordFunction();
+    if (!IsOurs(callbacks)) {
+      if (!IsRefused(callbacks) || !OwnsNothing(self)) self->at::RecordFunction::~RecordFunction();
+      return;
+    }
     Sink::Count(kDestroyed);
     std::unique_ptr<at::ObserverContext>& place = *(self->*Reach(Contexts())).begin();
     if (__builtin_expect(self->*Reach(Called()), 1)) {
       if (at::ObserverContext* context = place.release()) Sink::EndAndRelease(context);
       self->*Reach(Called()) = false;
     }
-    const Keywords& keywords = self->*Reach(KeywordInputs());
-    const bool owns_nothing = place == nullptr && (self->*Reach(Name())).index() == 1 &&
-                              (self->*Reach(Outputs())).capacity() == 0 && keywords.bucket_count() == 1 &&
-                              keywords.empty();
-    if (__builtin_expect(owns_nothing, 1)) return;
+    if (__builtin_expect(place == nullptr && OwnsNothing(self), 1)) return;
     self->at::RecordFunction::~RecordFunction();
   }
 
@@ -167,6 +186,12 @@ struct Functions {
     return out;
   }
 
+  static std::optional<at::StepCallbacks> NoCallback(at::RecordScope scope) {
+    std::optional<at::StepCallbacks> out(std::in_place, kRefused, scope);
+    SetNeeds(&*out, static_cast<uint32_t>(scope));
+    return out;
+  }
+
   static at::StepCallbacks::StartEndPair PairOf(const at::StepCallbacks& of) {
     return {*const_cast<const torch_layout::StartCallback volatile*>(&of.callbacks_.begin()->start_), Sink::kEnd};
   }
@@ -174,6 +199,18 @@ struct Functions {
   static bool IsOurs(const at::StepCallbacks& callbacks) {
     return __builtin_expect(callbacks.callbacks_.size() == 1, 1) &&
            __builtin_expect(callbacks.callbacks_.begin()->end_ == Sink::kEnd, 1);
+  }
+
+  static bool IsRefused(const at::StepCallbacks& callbacks) {
+    return callbacks.callbacks_.empty() && callbacks.thread_id_ == kRefused;
+  }
+
+  // But for its contexts.
+  static bool OwnsNothing(at::RecordFunction* self) {
+    using namespace torch_layout;
+    const Keywords& keywords = self->*Reach(KeywordInputs());
+    return (self->*Reach(Name())).index() == 1 && (self->*Reach(Outputs())).capacity() == 0 &&
+           keywords.bucket_count() == 1 && keywords.empty();
   }
 
   static void Begin(at::RecordFunction* range, torch_layout::Schema schema, c10::DispatchKey key,
@@ -184,7 +221,9 @@ struct Functions {
     range->*Reach(Sequence()) = SequenceOf(key, keys);
     at::ObserverContextList& contexts = range->*Reach(Contexts());
     try {
-      auto context = (range->*Reach(Callbacks())).callbacks_.begin()->start_(*range);
+      const torch_layout::StartCallback start = (range->*Reach(Callbacks())).callbacks_.begin()->start_;
+      auto context = start(*range);
+      if (OPSCOPE_UNLIKELY(context == nullptr)) Sink::NoteNothing(start);
       new (contexts.begin()) std::unique_ptr<at::ObserverContext>(std::move(context));
     } catch (...) {
       CountFailure();

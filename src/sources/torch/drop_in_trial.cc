@@ -37,6 +37,9 @@ struct Counting {
     delete context;
   }
   static void Count(What what) { ++counts[what]; }
+  static void NoteNothing(torch_layout::StartCallback) {}
+  static bool StillRefuses() { return false; }
+  static void CountRefused() {}
 };
 using Tried = Functions<Counting>;
 

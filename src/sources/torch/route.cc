@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,9 +20,33 @@
 #include "sources/torch/failures.h"
 #include "sources/torch/global_changes.h"
 #include "sources/torch/range_layout.h"
+#include "sources/torch/stream_of.h"
 
 namespace opscope {
 namespace {
+
+// The thread's last start function that recorded nothing. Not of the initial-exec model either (drop_in.h).
+struct Refusing {
+  torch_layout::StartCallback start;
+  const CallbackBinding* binding;
+};
+constinit __thread Refusing refusing{};
+
+const CallbackBinding* BindingOf(torch_layout::StartCallback start) {
+  for (const auto& of_options : start_functions.of) {
+    const auto* found = std::find(std::begin(of_options), std::end(of_options), start);
+    if (found != std::end(of_options)) return &callback_bindings[found - std::begin(of_options)];
+  }
+  return nullptr;
+}
+
+// Null: it takes events, or is not there.
+Stream* RefusingStream() {
+  if (refusing.binding == nullptr) return nullptr;
+  Stream* stream = KnownStreamOf(refusing.binding->slot.load(std::memory_order_relaxed),
+                                 refusing.binding->generation.load(std::memory_order_relaxed));
+  return stream != nullptr && stream->taking.load(std::memory_order_relaxed) == 0 ? stream : nullptr;
+}
 
 struct BankSink {
   static constexpr auto kEnd = &EndRange;
@@ -30,6 +55,18 @@ struct BankSink {
     EndScope(reinterpret_cast<OpenScope*>(context), now);
   }
   static void Count(drop_in::What) {}
+  static __attribute__((noinline)) void NoteNothing(torch_layout::StartCallback start) {
+    if (refusing.start != start) refusing = {start, BindingOf(start)};
+    drop_in::this_thread.refusing = RefusingStream() != nullptr ? start : nullptr;
+  }
+  static bool StillRefuses() {
+    if (RefusingStream() != nullptr) return true;
+    drop_in::this_thread.refusing = nullptr;
+    return false;
+  }
+  static void CountRefused() {
+    if (Stream* stream = RefusingStream()) Refuse(stream);
+  }
 };
 
 constexpr const char* kNotTried = "this build of the adapter was not tried on its torch";

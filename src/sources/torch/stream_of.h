@@ -19,17 +19,21 @@ __attribute__((noinline)) inline Stream* AttachStream(uint32_t slot, uint64_t ge
   return stream;
 }
 
+// Null: the calling thread has none yet, or the window is closed.
+inline Stream* KnownStreamOf(uint32_t slot, uint64_t generation) {
+  const Thread* thread = opscope_tls;
+  if (OPSCOPE_UNLIKELY(thread == nullptr)) return nullptr;
+  Stream* stream = thread->streams[slot];
+  const bool is_of_window = stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation;
+  return __builtin_expect(is_of_window, 1) ? stream : nullptr;
+}
+
 // Null: the window is closed, or cannot take this thread. logical_thread(): torch's number of this thread, asked
 // when it records for the first time.
 template <typename LogicalThread>
 inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread& logical_thread) {
-  const Thread* thread = opscope_tls;
-  if (__builtin_expect(thread != nullptr, 1)) {
-    Stream* stream = thread->streams[slot];
-    if (__builtin_expect(stream != nullptr && stream->generation.load(std::memory_order_relaxed) == generation, 1)) {
-      return stream;
-    }
-  }
+  Stream* stream = KnownStreamOf(slot, generation);
+  if (__builtin_expect(stream != nullptr, 1)) return stream;
   return AttachStream(slot, generation, logical_thread());
 }
 
