@@ -30,10 +30,10 @@ bench: ## every speed and memory row, both sides; writes docs/performance.md
 	@tools/setup && bench/run
 
 asan: ## C++ tests under the address and undefined-behaviour sanitizers
-	@tools/setup packages && tools/run_tests.py --preset asan
+	@tools/setup && tools/run_tests.py --preset asan
 
 tsan: ## C++ tests under the thread sanitizer
-	@tools/setup packages && tools/run_tests.py --preset tsan
+	@tools/setup && tools/run_tests.py --preset tsan
 
 release: ## C++ tests without precompiled headers, as packagers build it
 	@tools/setup packages && tools/run_tests.py --preset release

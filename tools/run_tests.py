@@ -164,6 +164,9 @@ def python_tests(soak, jobs, tally, logs):
     step("Python tests that measure", "pytest-measures", "-m", "measures")
 
 
+SANITIZERS = ("asan", "tsan")  # of ours; torch itself is as it was installed
+
+
 def torch_folder():
     """The torch package of .venv, found without importing it."""
     code = "import importlib.util as util; print(util.find_spec('torch').submodule_search_locations[0])"
@@ -184,8 +187,8 @@ def main():
     tally = Tally()
 
     installed = preset == "dev" and run_step("install into .venv", ["tools/setup", "tests"], tally, logs)
-    # With torch at hand its source and that source's tests are built too; without, the rest must pass alone.
-    torch = f"-DOPSCOPE_TORCH_DIR={torch_folder() if installed else ''}"
+    # With torch at hand its source and that source's tests are built too; without, the rest must pass alone (release).
+    torch = f"-DOPSCOPE_TORCH_DIR={torch_folder() if installed or preset in SANITIZERS else ''}"
     built = run_step("configure", ["cmake", "--preset", preset, torch], tally, logs)
     built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:

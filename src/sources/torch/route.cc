@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <forward_list>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -222,8 +223,9 @@ const char* TryRoute() {
 
 void TakeRouteVerdict(const char* sentence) {
   static constinit std::mutex taking;
+  static std::forward_list<std::string>& taken = *new std::forward_list<std::string>;  // who reads one may be late
   const std::lock_guard lock(taking);
-  if (verdict.load() != std::string_view(sentence)) verdict.store((new std::string(sentence))->c_str());
+  if (verdict.load() != std::string_view(sentence)) verdict.store(taken.emplace_front(sentence).c_str());
 }
 
 void StartRoute(uint32_t instance, uint32_t flags) {
