@@ -35,6 +35,19 @@ SECTIONS = (
     ("Losses", ("lost_",)),
     ("Compiling opscope", ("build_",)),
 )
+# The document begins with these, of a run that has measured them all.
+IN_SHORT = (
+    ("op_none", "an operator, no flags"),
+    ("op_shapes", "an operator, `record_shapes`"),
+    ("op_all", "an operator, all flags"),
+    ("step", "a training step of a small network, no flags"),
+    ("step_all", "the same, all flags"),
+    ("stop_none", "`stop()`"),
+    ("after_stop_tiny_none", "`stop()`, `events()`, a walk over them and the table"),
+    ("json_none", "`export_chrome_trace` right after `stop()`"),
+    ("size_json", "bytes of a recording with shapes; `.opscope` against JSON"),
+    ("ram_stop_none", "memory of a recording after `stop()`"),
+)
 INTRODUCTION = """# What opscope costs
 
 Written by `make bench`; every figure below was measured by a run named here, both sides in that same run.
@@ -107,6 +120,17 @@ def table(rows, notes):
         yield "| " + " | ".join(cells) + " |"
 
 
+def short_table(rows):
+    """What opscope takes of what torch.profiler takes for the same; nothing where a row is missing."""
+    ratios = {row["row"]: row["ratio"] for row in rows if "ratio" in row}
+    if not all(name in ratios for name, _ in IN_SHORT):
+        return
+    yield "\n| what | opscope takes, of what torch.profiler takes |"
+    yield "| --- | ---: |"
+    for name, words in IN_SHORT:
+        yield f"| {words} | {ratio(ratios[name])} |"
+
+
 def section_of(row):
     return next((title for title, starts in SECTIONS if row["row"].startswith(starts)), "Other")
 
@@ -118,6 +142,7 @@ def document(rows, command):
     yield f"{len(judged) - len(missed)} of {len(judged)} judged rows meet their goal." + (
         " Missed: " + "; ".join(missed) + "." if missed else ""
     )
+    yield from short_table(rows)
     for title in [title for title, _ in SECTIONS] + ["Other"]:
         chosen = [row for row in rows if section_of(row) == title]
         if not chosen:
@@ -145,6 +170,9 @@ def main():
     if options.check:
         print(f"bench: {len(rows)} rows can be measured and printed")
     elif options.output:
+        missing = {name for name, _ in IN_SHORT} - {row["row"] for row in rows if "ratio" in row}
+        if missing:
+            sys.exit(f"bench: rows of the first table were not measured: {', '.join(sorted(missing))}")
         options.output.write_text(text)
         print(f"bench: wrote {options.output}", file=sys.stderr)
     else:
