@@ -202,7 +202,6 @@ def main():
     if installed:
         python_tests(options.soak, jobs, tally, logs)
     if installed and not options.soak:
-        run_one("quickstart", [PYTHON, "examples/quickstart.py"], tally, logs)
         run_one("demo, briefly", [PYTHON, "examples/demo.py", "--quick", "-o", str(logs / "demo-out")], tally, logs)
         run_one("benchmarks, briefly", ["bench/run", "--quick"], tally, logs)
     if tally.passed == 0 and tally.failed == 0:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What README.md shows first is what happens to who pastes it."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def block(language, after):
+    """The text of the first code block of that language behind `after`."""
+    begin = README.index(after)
+    return re.compile(rf"```{language}\n(.*?)```", re.DOTALL).search(README, begin).group(1)
+
+
+@pytest.fixture(scope="module")
+def pasted(tmp_path_factory):
+    """A folder in which the first program of README.md ran, and what it printed."""
+    folder = tmp_path_factory.mktemp("readme")
+    code = block("python", "## First use").replace("row_limit=10", "row_limit=-1")  # whichever ten took longest
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_first_program_is_the_example():
+    example = (ROOT / "examples" / "quickstart.py").read_text()
+    assert block("python", "## First use") == example[example.index("import torch") :]
+
+
+def test_first_program_prints_the_rows_that_are_shown(pasted):
+    def rows(text):
+        lines = [line.split() for line in text.splitlines() if "%" in line and "CPU" not in line]
+        return {line[0]: line[-1] for line in lines}  # name and number of calls
+
+    shown = rows(block("text", "It prints"))
+    assert len(shown) == 10
+    assert shown.items() <= rows(pasted[1]).items()
+
+
+def test_commands_that_are_shown_read_what_it_saved(pasted):
+    lines = [line.partition("#")[0] for line in block("sh", "It prints").splitlines()]
+    assert len(lines) >= 3
+    program = str(Path(sys.executable).parent / "opscope")
+    for line in lines:
+        words = shlex.split(line)
+        assert words[0] == "opscope"
+        done = subprocess.run([program, *words[1:]], cwd=pasted[0], capture_output=True, text=True)
+        assert done.returncode == 0, (line, done.stderr)
+        assert done.stdout or "-o" in words
