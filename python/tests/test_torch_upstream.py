@@ -29,7 +29,11 @@ SECONDS = 1200
 
 # Test -> why it cannot pass here; docs/torch.md says the same to users.
 _KEPT = "keyword values that torch's file replaces or leaves out (quotes, mixed lists) are kept"
+_NUMBER = "it looks for addresses of tensors, where impl_ptr is a number of the object"
 EXCEPTIONS = {
+    "test_categories_e2e_sequential_fwd": _NUMBER,
+    "test_categories_e2e_simple_fwd": _NUMBER,
+    "test_categories_e2e_simple_module_fwd": _NUMBER,
     "test_profiler_type": "asks torch's own state which profiler is active",
     "test_profiler_op_event_kwargs": _KEPT,
     "test_profiler_op_event_kwargs_list_of_strings": _KEPT,
