@@ -43,12 +43,6 @@ add_library(opscope_dep_protozero INTERFACE)
 target_include_directories(opscope_dep_protozero SYSTEM INTERFACE ${OPSCOPE_PROTOZERO_INCLUDE_DIR})
 add_library(opscope::dep_protozero ALIAS opscope_dep_protozero)
 
-find_package(fmt CONFIG QUIET)
-if(NOT TARGET fmt::fmt-header-only)
-  opscope_missing("fmt" libfmt-dev)
-endif()
-add_library(opscope::dep_fmt ALIAS fmt::fmt-header-only)
-
 find_package(CLI11 CONFIG QUIET)
 if(NOT TARGET CLI11::CLI11)
   opscope_missing("CLI11" libcli11-dev)

@@ -19,7 +19,6 @@ CXX_SUFFIXES = {".h", ".cc", ".c"}
 
 # Third-party name as the table spells it -> how its headers are included.
 VENDOR_HEADERS = {
-    "fmt": r"fmt/",
     "zstd": r"zstd\.h|zdict\.h|zstd_errors\.h",
     "xxHash": r"xxhash\.h|xxh3\.h",
     "robin-map": r"tsl/",

@@ -13,13 +13,13 @@ TREE = {
     "ARCHITECTURE.md": (
         "Bytes come from `ReadBlock` (`src/wire/block.cc`).\n\n"
         "| folder | may include | third party |\n| --- | --- | --- |\n"
-        "| `include/opscope` | - | - |\n| `src/base` | - | fmt |\n| `src/wire` | base | zstd |\n"
+        "| `include/opscope` | - | - |\n| `src/base` | - | zlib |\n| `src/wire` | base | zstd |\n"
         "| `src/sources/torch` | base, wire | torch |\n| `python/bindings` | - | nanobind |\n"
     ),
     "README.md": "<!-- from examples/a.py -->\n```python\nx = 1\nif x:\n    y = 2\nprint(y)\n```\n",
     "examples/a.py": "def main():\n    x = 1\n    if x:\n        y = 2\n    print(y)\n",
     "include/opscope/trace.h": "#include <span>\n#include <time.h>\n",
-    "src/base/text.h": "#include <fmt/format.h>\n#include <sys/mman.h>\n",
+    "src/base/text.h": "#include <zlib.h>\n#include <sys/mman.h>\n",
     "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\nReadBlock\n',
     "src/wire/block.h": "#include <zstd.h>\n",
     "src/wire/block_test.cc": '#include "wire/block_for_test.h"\n#include <gtest/gtest.h>\n',

@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/parse.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include "base/text.h"
 
 namespace opscope {
 namespace {
@@ -66,7 +66,11 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, uint64_t* bytes) {
 
 // "1 or more", "200 to 20000"
 std::string RangeText(const Option& option) {
-  const auto text = [](double bound) { return fmt::format("{:g}", bound); };
+  const auto text = [](double bound) {
+    std::string out;
+    AppendDouble(&out, bound);
+    return out;
+  };
   return text(option.least) + (std::isfinite(option.most) ? " to " + text(option.most) : " or more");
 }
 
