@@ -117,3 +117,22 @@ def test_a_schedule_by_time_records_one_step_per_interval():
     recorded = [i for i, name in enumerate(actions) if name == "RECORD_AND_SAVE"]
     assert recorded == [0, 3, 6, 9]
     assert {name for i, name in enumerate(actions) if i not in recorded} == {"NONE"}
+
+
+def test_steps_are_told_to_kineto_where_torch_tells_them(monkeypatch):
+    import torch.profiler
+
+    import opscope.torch
+
+    def told(module):
+        before = torch.profiler.KinetoStepTracker.current_step()
+        with module.profile(schedule=module.schedule(wait=1, warmup=1, active=1)) as prof:
+            for _ in range(5):
+                prof.step()
+        return torch.profiler.KinetoStepTracker.current_step() - before
+
+    for daemon in ("", "1"):
+        monkeypatch.setenv("KINETO_USE_DAEMON", daemon)
+        theirs = told(torch.profiler)
+        assert told(opscope.torch) == theirs
+    assert theirs == 5

@@ -16,6 +16,7 @@ from torch._C._profiler import RecordScope
 from .. import _core
 from ..shown import SHOWN_ROWS, Shown, ShownList
 from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, Tensor
+from .kineto_event import activity_type, is_python_function
 
 _Kind = _profiler._EventType
 _PYTHON_NAME = re.compile(r"(?s)(.*)\((\d+)\): (.*)")
@@ -149,9 +150,9 @@ class EventTree:
         if allocation is not None:
             return _Kind.Allocation, Allocation.made(*allocation)
         event = self.columns.event(row)
-        if event.is_python_function():
+        if is_python_function(event):
             return self._fields_of_call(row, event)
-        if event.activity_type() in ("cpu_op", "user_annotation"):
+        if activity_type(event) in ("cpu_op", "user_annotation"):
             return _Kind.TorchOp, self._operator(row, event)
         return _Kind.Kineto, None
 
@@ -173,7 +174,7 @@ class EventTree:
 
     def _caller_of(self, row: int) -> int | None:
         row = self.core.parent(row)
-        while row is not None and not self.columns.event(row).is_python_function():
+        while row is not None and not is_python_function(self.columns.event(row)):
             row = self.core.parent(row)
         return row
 

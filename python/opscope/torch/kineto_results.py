@@ -6,48 +6,14 @@ Programs that read them go past ``prof.events()``: absolute nanoseconds, and eve
 
 from __future__ import annotations
 
-import json
-
 from .. import _core
 from ..shown import SHOWN_ROWS, Shown, ShownList
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
-from .function_event import KINETO_ARGS, _element
+from .kineto_event import KinetoEvent
 from .lazy_list import unfilled_kind
 from .settings import checked_timeout
-from .torch_shape import as_in_torch
-
-KinetoEvent = _core.KinetoEvent
-KinetoEvent.__name__ = "KinetoEvent"  # without the module
-
-
-def _kwinputs(self) -> dict:
-    """Keyword arguments of the call (record_shapes=True)."""
-    members = self._extra_json()
-    if not members:
-        return {}
-    return {name: value for name, value in json.loads("{" + members + "}").items() if name not in KINETO_ARGS}
-
-
-def _reduce(self):
-    return _element, self._place()
-
-
-def _repr(self) -> str:
-    return f"<KinetoEvent {self.name()} start_ns={self.start_ns()} duration_ns={self.duration_ns()}>"
-
-
-def _typed_metadata(self) -> dict:
-    """What Kineto knows of the activity of a device; nothing of a CPU's."""
-    return {}
-
-
-KinetoEvent.kwinputs = _kwinputs
-KinetoEvent.typed_metadata = _typed_metadata
-KinetoEvent.__reduce__ = _reduce
-KinetoEvent.__repr__ = _repr
-as_in_torch("KinetoEvent")(KinetoEvent)
 
 
 class KinetoEvents(ShownList):

@@ -23,6 +23,8 @@ from .settings import DEFAULT_MAX_BYTES
 from .torch_shape import as_in_torch, as_written
 
 PROFILER_STEP_NAME = "ProfilerStep"
+# Older releases tell Kineto's daemon of each step whether there is one or not.
+_TELLS_EVERYBODY = "KINETO_USE_DAEMON" not in _TorchsProfile.step.__code__.co_consts
 _SAVE, _STOPPED = ProfilerAction.RECORD_AND_SAVE, getattr(ProfilerAction, "DEVICE_STOPPED", None)
 
 
@@ -96,7 +98,7 @@ class profile(_KinetoProfile):
         self.step_rec_fn: record_function | None = None
         self.current_action = _checked(self.schedule(self.step_num), self.step_num)
         KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
-        self._tells_steps = bool(os.environ.get("KINETO_USE_DAEMON", ""))
+        self._tells_steps = _TELLS_EVERYBODY or bool(os.environ.get("KINETO_USE_DAEMON", ""))
 
     @functools.cached_property
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], Any]]]:

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``KinetoEvent``: a raw event, with the methods of torch's own."""
+
+from __future__ import annotations
+
+import json
+
+from .. import _core
+from .function_event import KINETO_ARGS, _element
+from .torch_shape import as_in_torch
+
+KinetoEvent = _core.KinetoEvent
+KinetoEvent.__name__ = "KinetoEvent"  # without the module
+
+
+def _kwinputs(self) -> dict:
+    """Keyword arguments of the call (record_shapes=True)."""
+    members = self._extra_json()
+    if not members:
+        return {}
+    return {name: value for name, value in json.loads("{" + members + "}").items() if name not in KINETO_ARGS}
+
+
+def _reduce(self):
+    return _element, self._place()
+
+
+def _repr(self) -> str:
+    return f"<KinetoEvent {self.name()} start_ns={self.start_ns()} duration_ns={self.duration_ns()}>"
+
+
+def _typed_metadata(self) -> dict:
+    """What Kineto knows of the activity of a device; nothing of a CPU's."""
+    return {}
+
+
+KinetoEvent.kwinputs = _kwinputs
+KinetoEvent.typed_metadata = _typed_metadata
+KinetoEvent.__reduce__ = _reduce
+KinetoEvent.__repr__ = _repr
+# For callers of our own: methods that the events of older releases lack.
+is_python_function, activity_type = KinetoEvent.is_python_function, KinetoEvent.activity_type
+as_in_torch("KinetoEvent")(KinetoEvent)
