@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "opscope/span_kind.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -86,7 +87,8 @@ struct SpanColumns {
   std::span<const Duration> duration;
   std::span<const StringId> name;
   std::span<const StringId> overload;  // operator overload name, kNone
-  std::span<const StringId> category;  // Kineto's: cpu_op, user_annotation, python_function, kernel, ...
+  std::span<const StringId> category;  // as the input calls it: cpu_op, user_annotation, OperatorInner, ...
+  std::span<const SpanKind> kind;      // what that means (docs/span_kinds.md)
   std::span<const TrackId> track;
   std::span<const SpanId> parent;   // kNone at the top of a track and for async spans
   std::span<const uint16_t> depth;  // 0 at the top
@@ -109,12 +111,6 @@ struct LaunchColumns {
   std::span<const SpanId> launcher;  // a span of a thread
   size_t size() const { return span.size(); }
 };
-
-// Categories of calls of a device's runtime or driver: "cuda_runtime", "hip_driver", ...
-inline bool IsRuntimeCategory(std::string_view category) {
-  return category.ends_with("_runtime") || category.ends_with("_driver") ||
-         category == "Runtime";  // Kineto before 2022
-}
 
 // Paired "b"/"e" events of a file: ranges with an id that cross threads.
 struct AsyncSpanColumns {
@@ -350,6 +346,8 @@ class Trace {
 
   // True when a Problem row says that input was lost (severity kDataLoss or kError): exit code 3.
   bool is_partial() const;
+  // True when some span has a kind that its category, name and flags do not tell.
+  bool has_own_kinds() const;
   uint64_t memory_bytes() const;  // bytes that the columns and strings hold
 
  private:

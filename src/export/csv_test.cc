@@ -28,11 +28,11 @@ TEST(CsvExport, HasAHeaderAndALinePerRow) {
 TEST(CsvExport, GivesSpansTheirTextsAndArguments) {
   const std::string csv = Csv(MakeEverything(), "spans");
   EXPECT_THAT(csv, StartsWith("start,duration,name,overload,category,track,parent,depth,flags,scope,sequence,"
-                              "forward_thread,correlation,external_id,args,stack,extra\r\n"
-                              "-100,1100,step,,user_annotation,0,,0,0,255,-1,0,0,0,,,\r\n"));
+                              "forward_thread,correlation,external_id,args,stack,extra,kind\r\n"
+                              "-100,1100,step,,user_annotation,0,,0,0,255,-1,0,0,0,,,,9\r\n"));
   EXPECT_THAT(csv, HasSubstr("\r\n100,400,a,Tensor,cpu_op,0,0,1,0,255,3,0,0,1,"
                              "\"{\"\"Concrete Inputs\"\": [\"\"\"\"], \"\"Input type\"\": [\"\"float\"\"], "
-                             "\"\"Input Strides\"\": [[]], \"\"Input Dims\"\": [[2, 4]]}\",,\r\n"));
+                             "\"\"Input Strides\"\": [[]], \"\"Input Dims\"\": [[2, 4]]}\",,,1\r\n"));
 }
 
 TEST(CsvExport, QuotesAndDisarmsHostileNames) {

@@ -105,6 +105,8 @@ void AddTimes(const SpanColumns& spans, std::span<const Segment> segments, Table
   block->Add(wire::span::kAsyncDuration, times->async_duration, Transform::kPlain);
 }
 
+constexpr uint64_t kNoKind = 0xff;  // of no span: the column is written whole
+
 template <typename T>
 void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::span<const Segment> segments,
              Transform transform, TableBlockWriter* block) {
@@ -123,7 +125,8 @@ void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::s
   block->AddRoom(column, rows, transform);
 }
 
-void EncodeSlice(const SpanColumns& spans, std::span<const Segment> segments, BlockMaker* maker) {
+// own_kinds: they are not to be found again by category and name.
+void EncodeSlice(const SpanColumns& spans, bool own_kinds, std::span<const Segment> segments, BlockMaker* maker) {
   TableBlockWriter& block = maker->table;
   block.Restart(wire::kSpans);
   std::vector<uint64_t> track, is_async, rows, first_row;
@@ -153,6 +156,7 @@ void EncodeSlice(const SpanColumns& spans, std::span<const Segment> segments, Bl
   add(wire::kNoId, wire::span::kArgs, spans.args, Transform::kPlain);
   add(wire::kNoId, wire::span::kStack, spans.stack, Transform::kPlain);
   add(wire::kNoId, wire::span::kExtra, spans.extra, Transform::kPlain);
+  if (own_kinds) add(kNoKind, wire::span::kKind, spans.kind, Transform::kPlain);
   maker->FinishTable();
 }
 
@@ -178,18 +182,20 @@ int64_t EndOf(const SpanColumns& spans, size_t row) {
 
 void PlanSpanBlocks(const Trace& trace, std::vector<PlannedBlock>* blocks) {
   const SpanColumns& spans = trace.spans();
+  const bool own_kinds = trace.has_own_kinds();
   std::vector<Cursor> cursors = MakeCursors(trace);
   while (!cursors.empty()) {
     std::vector<Segment> segments = TakeSlice(spans.start, &cursors);
     size_t rows = 0;
     for (const Segment& segment : segments)
       rows += segment.rows;
-    blocks->push_back({.rows = rows,
-                       .table = wire::kSpans,
-                       .make = [&spans, segments = std::move(segments)](BlockMaker* maker, FooterBlock* footer) {
-                         DescribeSlice(spans, segments, footer);
-                         EncodeSlice(spans, segments, maker);
-                       }});
+    blocks->push_back(
+        {.rows = rows,
+         .table = wire::kSpans,
+         .make = [&spans, own_kinds, segments = std::move(segments)](BlockMaker* maker, FooterBlock* footer) {
+           DescribeSlice(spans, segments, footer);
+           EncodeSlice(spans, own_kinds, segments, maker);
+         }});
   }
 }
 

@@ -115,6 +115,7 @@ TableView Spans(const Trace& trace) {
       .Add("args", t.args)
       .Add("stack", t.stack)
       .Add("extra", t.extra)
+      .Add("kind", t.kind)
       .Take();
 }
 

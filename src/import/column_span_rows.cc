@@ -109,6 +109,10 @@ bool SpanRowReader::ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, 
   text(wire::span::kCategory, to.category);
   number(wire::span::kFlags, to.flags, uint8_t{0});
   number(wire::span::kScope, to.scope, ScopeType::kUnknown);
+  place(wire::span::kKind, to.kind, kKindOfCategory, [](uint64_t stored) {
+    const bool is_other = stored == 0 || stored >= kSpanKinds;  // of a newer version
+    return is_other ? kSurelyOther : static_cast<SpanKind>(stored);
+  });
   number(wire::span::kSequence, to.sequence, int64_t{-1});
   number(wire::span::kForwardThread, to.forward_thread, uint64_t{0});
   number(wire::span::kCorrelation, to.correlation, uint32_t{0});

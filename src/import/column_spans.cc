@@ -15,7 +15,8 @@ namespace {
 constexpr uint32_t kRowColumns[] = {wire::span::kName,          wire::span::kOverload,    wire::span::kCategory,
                                     wire::span::kFlags,         wire::span::kScope,       wire::span::kSequence,
                                     wire::span::kForwardThread, wire::span::kCorrelation, wire::span::kExternalId,
-                                    wire::span::kArgs,          wire::span::kStack,       wire::span::kExtra};
+                                    wire::span::kArgs,          wire::span::kStack,       wire::span::kExtra,
+                                    wire::span::kKind};
 
 // Of one column of all the segments.
 bool ReadSmall(const TableBlock& table, uint32_t column, size_t rows, std::vector<uint64_t>* values) {
@@ -69,7 +70,7 @@ bool ColumnSpans::Add(const TablePayload& payload) {
 }
 
 uint64_t ColumnSpans::memory_bytes() const {
-  constexpr uint64_t kBytesOfRow = 76;  // with all columns
+  constexpr uint64_t kBytesOfRow = 77;  // with all columns
   return rows_ * kBytesOfRow;
 }
 
@@ -82,6 +83,7 @@ SpanFields ColumnSpans::FieldsOfAll() const {
       .flags = any(wire::span::kFlags) || std::any_of(waiting_.begin(), waiting_.end(),
                                                       [](const auto& block) { return block.rows > block.nested_rows; }),
       .scope = any(wire::span::kScope),
+      .kind = any(wire::span::kKind),
       .sequence = any(wire::span::kSequence),
       .forward_thread = any(wire::span::kForwardThread),
       .correlation = any(wire::span::kCorrelation),

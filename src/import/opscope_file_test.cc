@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "import/recorded_bytes.h"
 #include "opscope/export.h"
@@ -43,6 +44,42 @@ void ExpectSame(const Trace& a, const Trace& b) {
   const auto differ = std::mismatch(first.begin(), first.end(), second.begin(), second.end()).first - first.begin();
   const auto from = static_cast<size_t>(std::max<ptrdiff_t>(0, differ - 100));
   ADD_FAILURE() << "differ at " << differ << ":\n" << first.substr(from, 300) << "\nand\n" << second.substr(from, 300);
+}
+
+// Three spans of one category, the kinds of two of which it does not tell.
+Trace TraceWithOwnKinds() {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const StringId category = builder.Intern("cpu_op");
+  builder.AddSpan({.start = {1}, .duration = {1}, .category = category, .track = track});
+  builder.AddSpan(
+      {.start = {3}, .duration = {1}, .category = category, .track = track, .kind = SpanKind::kCommunication});
+  builder.AddSpan({.start = {5}, .duration = {1}, .category = category, .track = track, .kind = kSurelyOther});
+  return builder.Build();
+}
+
+TEST(OpscopeFile, HasTheKindsThatCategoriesDoNotTell) {
+  const Trace trace = TraceWithOwnKinds();
+  const std::vector kinds{SpanKind::kOperator, SpanKind::kCommunication, SpanKind::kOther};
+  EXPECT_EQ(std::vector(trace.spans().kind.begin(), trace.spans().kind.end()), kinds);
+  const Result<Trace> back = Import(Export(trace));
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(std::vector(back.value().spans().kind.begin(), back.value().spans().kind.end()), kinds);
+  EXPECT_TRUE(back.value().has_own_kinds());
+}
+
+// A reader of before knows no such column, and a file of before has none.
+TEST(OpscopeFile, HasNoColumnOfKindsThatCategoriesTell) {
+  const auto file_of = [](SpanKind given) {
+    TraceBuilder builder;
+    const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+    builder.AddSpan(
+        {.start = {1}, .duration = {1}, .category = builder.Intern("cpu_op"), .track = track, .kind = given});
+    return Export(builder.Build());
+  };
+  EXPECT_EQ(file_of(kKindOfCategory), file_of(SpanKind::kOperator));
+  EXPECT_NE(file_of(kKindOfCategory), file_of(SpanKind::kForward));
+  EXPECT_EQ(Import(file_of(kKindOfCategory)).value().spans().kind[0], SpanKind::kOperator);
 }
 
 TEST(OpscopeFile, GivesBackEveryTableAndColumn) {

@@ -182,6 +182,10 @@ void TraceCopy::Arguments() {
 void TraceCopy::Spans() {
   const SpanColumns& rows = trace_.spans();
   const std::vector<uint16_t> depths = kept_.DepthsOf(trace_);
+  const auto kind_of = [&](size_t i) {
+    if (!trace_.has_own_kinds()) return kKindOfCategory;
+    return rows.kind[i] == SpanKind::kOther ? kSurelyOther : rows.kind[i];
+  };
   spans_.assign(rows.size(), AddedSpan::kNone);
   builder_.ReserveSpans(kept_.CountSpans(rows.size()));
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -196,6 +200,7 @@ void TraceCopy::Spans() {
                                   .depth = depths.empty() ? rows.depth[i] : depths[i],
                                   .flags = rows.flags[i],
                                   .scope = rows.scope[i],
+                                  .kind = kind_of(i),
                                   .sequence = rows.sequence[i],
                                   .forward_thread = Moved(rows.forward_thread[i], bases_.logical_thread),
                                   .correlation = Moved(rows.correlation[i], bases_.correlation),

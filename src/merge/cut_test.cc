@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "opscope/analysis/span_filter.h"
 #include "opscope/export.h"
@@ -43,6 +44,17 @@ std::string NamesByDepth(const Trace& trace) {
   for (size_t i = 0; i < trace.spans().size(); ++i)
     names += std::string(trace.spans().depth[i], ' ') + std::string(trace.text(trace.spans().name[i])) + "\n";
   return names;
+}
+
+TEST(CutTrace, KeepsTheKindsThatCategoriesDoNotTell) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const StringId category = builder.Intern("cpu_op");
+  for (const SpanKind kind : {kSurelyOther, SpanKind::kForward, kKindOfCategory})
+    builder.AddSpan({.duration = {1}, .category = category, .track = track, .kind = kind});
+  const Trace cut = CutBy(builder.Build(), "duration = 1ns");
+  EXPECT_EQ(std::vector(cut.spans().kind.begin(), cut.spans().kind.end()),
+            (std::vector{SpanKind::kOther, SpanKind::kForward, SpanKind::kOperator}));
 }
 
 TEST(CutTrace, KeepsAStepWithWhatHappenedInIt) {

@@ -7,6 +7,7 @@
 
 #include "base/thread_team.h"
 #include "trace/builder.h"
+#include "trace/fill_kinds.h"
 #include "trace/launches.h"
 #include "trace/nesting.h"
 #include "trace/pending.h"
@@ -91,9 +92,10 @@ Trace TraceBuilder::Build(size_t max_threads) {
   const std::span<const Nesting> nesting(pending_->nesting);
   const SpanOrder order = OrderSpans(spans, nesting);
   const size_t threads = std::min(max_threads == 0 ? UsefulThreads() : max_threads, 1 + spans.size() / kRowsPerThread);
-  if (!order.source_row.empty()) {
+  {
     ThreadTeam team(threads);
-    ApplyOrder(order.source_row.view(), &team, &spans);
+    if (!order.source_row.empty()) ApplyOrder(order.source_row.view(), &team, &spans);
+    storage.has_own_kinds = spans.size() > 0 && FillKinds(storage.strings, pending_->tracks, &team, &spans);
   }
   const Column<uint32_t> final_row = InvertOrder(order.source_row.view());
   MoveParents(order, nesting, final_row, &spans);

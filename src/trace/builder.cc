@@ -121,6 +121,9 @@ void TraceBuilder::SetExtra(AddedSpan span, StringId extra) {
 void TraceBuilder::SetStack(AddedSpan span, StackId stack) {
   storage_->spans.stack.Set(static_cast<size_t>(span), stack);
 }
+void TraceBuilder::SetKind(AddedSpan span, SpanKind kind) {
+  storage_->spans.kind.Set(static_cast<size_t>(span), kind);
+}
 void TraceBuilder::SetStep(AddedSpan span) {
   auto& flags = storage_->spans.flags;
   const auto row = static_cast<size_t>(span);

@@ -42,6 +42,10 @@ struct TrackRow {
   int32_t device = -1;
 };
 
+// What a span is given when it is added: a kind, or one of these.
+inline constexpr SpanKind kKindOfCategory = SpanKind::kOther;  // Build() finds it by category, name and flags
+inline constexpr SpanKind kSurelyOther{0xff};                  // kOther, whatever these say
+
 struct SpanRow {
   Timestamp start = {};
   Duration duration = {};  // negative: made zero and counted as a problem
@@ -52,6 +56,7 @@ struct SpanRow {
   uint16_t depth = 0;  // read only for tracks of SetPreOrdered and SetNested
   uint8_t flags = 0;
   ScopeType scope = ScopeType::kUnknown;
+  SpanKind kind = kKindOfCategory;
   int64_t sequence = -1;
   uint64_t forward_thread = 0;
   uint32_t correlation = 0;
@@ -201,6 +206,7 @@ class TraceBuilder {
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
   void SetExtra(AddedSpan span, StringId extra);
   void SetStack(AddedSpan span, StackId stack);
+  void SetKind(AddedSpan span, SpanKind kind);
   void SetStep(AddedSpan span);  // marks it; AddStep adds the row
   // Lets it begin later; its end stays. Its track becomes one of SetCrossing. REQUIRES: start is not behind the end.
   void MoveStart(AddedSpan span, Timestamp start);

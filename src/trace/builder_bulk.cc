@@ -51,6 +51,7 @@ SpanMemory TraceBuilder::AppendSpanRows(size_t count, const SpanFields& wanted) 
           .overload = RowsFrom(first, wanted.overload, &spans.overload),
           .flags = RowsFrom(first, wanted.flags, &spans.flags),
           .scope = RowsFrom(first, wanted.scope, &spans.scope),
+          .kind = RowsFrom(first, wanted.kind, &spans.kind),
           .sequence = RowsFrom(first, wanted.sequence, &spans.sequence),
           .forward_thread = RowsFrom(first, wanted.forward_thread, &spans.forward_thread),
           .correlation = RowsFrom(first, wanted.correlation, &spans.correlation),

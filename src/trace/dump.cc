@@ -158,6 +158,7 @@ class Dumper {
       Quoted(trace_.text(rows.name[i]));
       Text("overload", rows.overload[i]);
       if (rows.category[i] != StringId::kEmpty) Text("category", rows.category[i]);
+      if (trace_.has_own_kinds()) Key("kind"), out_ += SpanKindName(rows.kind[i]);
       SpanRef("parent", rows.parent[i]);
       Number("flags", rows.flags[i], 0);
       Number("scope", static_cast<int64_t>(rows.scope[i]), static_cast<int64_t>(ScopeType::kUnknown));

@@ -14,8 +14,8 @@ namespace opscope {
 // Columns that an input may say nothing of. Those that are wanted must be written in every row; in the others every
 // row holds its default.
 struct SpanFields {
-  bool overload = false, flags = false, scope = false, sequence = false, forward_thread = false, correlation = false,
-       external_id = false, args = false, stack = false, extra = false;
+  bool overload = false, flags = false, scope = false, kind = false, sequence = false, forward_thread = false,
+       correlation = false, external_id = false, args = false, stack = false, extra = false;
 };
 
 // Each points at the first of the rows, nullptr when it is not wanted.
@@ -29,6 +29,7 @@ struct SpanMemory {
   StringId* overload = nullptr;
   uint8_t* flags = nullptr;
   ScopeType* scope = nullptr;
+  SpanKind* kind = nullptr;  // or kSurelyOther
   int64_t* sequence = nullptr;
   uint64_t* forward_thread = nullptr;
   uint32_t *correlation = nullptr, *external_id = nullptr;

@@ -125,6 +125,7 @@ void SpanTable::Set(size_t at, const SpanRow& row, SpanId parent_row) {
   depth[at] = row.depth;
   flags.Set(at, row.flags);
   scope.Set(at, row.scope);
+  kind.Set(at, row.kind);
   external_id.Set(at, row.external_id);
   args.Set(at, row.args);
   sequence.Set(at, row.sequence);
@@ -171,6 +172,7 @@ SpanColumns SpanTable::view() const {
           .name = name.view(),
           .overload = overload.view(&blanks),
           .category = category.view(),
+          .kind = kind.view(&blanks),
           .track = track.view(),
           .parent = parent.view(),
           .depth = depth.view(),

@@ -28,6 +28,7 @@ struct SpanTable {
   // What only some inputs know.
   BlankColumn<uint8_t, 0> flags;
   BlankColumn<ScopeType, ScopeType::kUnknown> scope;
+  BlankColumn<SpanKind, kKindOfCategory> kind;
   BlankColumn<uint32_t, 0> external_id;
   BlankColumn<ArgsId, ArgsId::kNone> args;
   BlankColumn<int64_t, -1> sequence;
@@ -51,7 +52,7 @@ struct SpanTable {
   template <typename Visit>
   void ForEach(Visit visit) {
     visit(start), visit(duration), visit(name), visit(category), visit(track), visit(parent), visit(depth);
-    visit(flags), visit(scope), visit(external_id), visit(args), visit(sequence), visit(forward_thread);
+    visit(flags), visit(kind), visit(scope), visit(external_id), visit(args), visit(sequence), visit(forward_thread);
     visit(overload), visit(stack), visit(correlation), visit(extra);
   }
   // Visits the columns that hold something, as Column; those of one value are in their order already.

@@ -34,6 +34,7 @@ class TraceStorage {
   ArgumentTable arguments;
   ProblemTable problems;
   MetadataTable metadata;
+  bool has_own_kinds = false;
 
   Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere);  // as that of TraceBuilder
   // Gives back what the columns hold in reserve and fixes the views.

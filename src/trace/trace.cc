@@ -91,6 +91,9 @@ size_t Trace::argument_list_count() const {
 std::span<const Argument> Trace::arguments(ArgsId id) const {
   return storage_->arguments.list(id);
 }
+bool Trace::has_own_kinds() const {
+  return storage_->has_own_kinds;
+}
 bool Trace::is_partial() const {
   return storage_->views().is_partial;
 }

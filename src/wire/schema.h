@@ -81,7 +81,8 @@ enum : uint32_t {
   kExternalId = 21,
   kArgs = 22,
   kStack = 23,
-  kExtra = 24
+  kExtra = 24,
+  kKind = 25  // absent where categories and names tell it
 };
 }
 

@@ -1,0 +1,69 @@
+// Kinds of spans by what their formats call them: the table that docs/span_kinds.md shows.
+//
+// Thread rule: pure functions, but SpanKindFinder (one thread at a time).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct KindOfText {
+  std::string_view text;
+  SpanKind kind = SpanKind::kOther;
+};
+// Of whole categories, and of beginnings of the names of ranges.
+[[nodiscard]] std::span<const KindOfText> KnownCategories();
+[[nodiscard]] std::span<const KindOfText> KnownRanges();
+
+// By the category alone; kOther where that tells nothing.
+[[nodiscard]] SpanKind KindOfCategory(std::string_view category);
+
+// Where the names within a category tell more: of calls of Python, and of ranges that a framework's own Python opens.
+[[nodiscard]] SpanKind KindOfName(SpanKind of_category, std::string_view name);
+
+// The kinds of the spans of a trace; what was said of a category or a name is remembered.
+class SpanKindFinder {
+ public:
+  // `texts`: how many strings there are.
+  explicit SpanKindFinder(size_t texts) : of_category_(texts, kUnknown) {}
+
+  // text(StringId): one of the strings.
+  template <typename Text>
+  SpanKind Of(StringId category, StringId name, uint8_t flags, const Text& text) {
+    if ((flags & (span_flags::kStep | span_flags::kNative)) != 0)
+      return (flags & span_flags::kStep) != 0 ? SpanKind::kStep : SpanKind::kUserRange;
+    if (category != last_category_) {  // neighbours often share it
+      if (Row(category) >= of_category_.size()) return SpanKind::kOther;
+      uint8_t& known = of_category_[Row(category)];
+      if (known == kUnknown) known = static_cast<uint8_t>(KindOfCategory(text(category)));
+      last_category_ = category, last_kind_ = static_cast<SpanKind>(known);
+    }
+    const SpanKind kind = last_kind_;
+    if (!names_mattered()) return kind;
+    if (Row(name) >= of_category_.size()) return SpanKind::kOther;
+    std::vector<uint8_t>& of_name = kind == SpanKind::kUserRange ? of_range_ : of_call_;
+    if (of_name.empty()) of_name.resize(of_category_.size(), kUnknown);
+    uint8_t& known = of_name[Row(name)];
+    if (known == kUnknown) known = static_cast<uint8_t>(KindOfName(kind, text(name)));
+    return static_cast<SpanKind>(known);
+  }
+
+  // False: whatever has the category that Of was asked for last, and no flags, is of the same kind.
+  bool names_mattered() const { return last_kind_ == SpanKind::kPythonFunction || last_kind_ == SpanKind::kUserRange; }
+
+ private:
+  static constexpr uint8_t kUnknown = 0xff;
+  StringId last_category_ = StringId::kNone;
+  SpanKind last_kind_ = SpanKind::kOther;
+  std::vector<uint8_t> of_category_;
+  std::vector<uint8_t> of_call_, of_range_;  // by name, once some span asks
+};
+
+}  // namespace opscope
