@@ -277,7 +277,7 @@ typedef struct opscope_summary opscope_summary;
 
 typedef struct opscope_summary_options {
   size_t size;
-  const char* group_by;  // "name", "name,shape", ...: name, shape, category, thread, device, stack
+  const char* group_by;  // "name", "name,shape", ...: name, shape, category, thread, device, stack, kind
   const char* sort_by;   // descending by "total_ns", "self_ns", "count", ...; NULL: as they first appear
   int corrected;         // 1: times without what recording them took; UNSUPPORTED where the input does not say
   const char* where;     // which spans, "name ~ conv and duration > 10us" (docs/analyses.md); NULL: all

@@ -23,7 +23,7 @@ struct NamedKey {
 constexpr NamedKey kGroupKeys[] = {
     {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
     {"thread", GroupKey::kThread}, {"device", GroupKey::kDevice}, {"stack", GroupKey::kStack},
-    {"module", GroupKey::kModule},
+    {"module", GroupKey::kModule}, {"kind", GroupKey::kKind},
 };
 
 GroupKey GroupKeyOf(const std::string& name) {

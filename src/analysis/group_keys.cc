@@ -16,7 +16,7 @@ namespace {
 constexpr std::pair<std::string_view, GroupKey> kNames[] = {
     {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
     {"thread", GroupKey::kThread}, {"device", GroupKey::kDevice}, {"stack", GroupKey::kStack},
-    {"module", GroupKey::kModule},
+    {"module", GroupKey::kModule}, {"kind", GroupKey::kKind},
 };
 
 std::string StackText(const Trace& trace, StackId id) {
@@ -111,6 +111,8 @@ size_t SpanGrouper::Values(GroupKey key) const {
       return size_t{stacks_} + 1;
     case GroupKey::kModule:
       return modules_.nodes.size();
+    case GroupKey::kKind:
+      return kSpanKinds;
   }
   return 0;
 }
@@ -150,6 +152,9 @@ std::vector<std::string> SpanGrouper::Texts(size_t span) const {
         break;
       case GroupKey::kModule:
         texts.push_back(modules_.PathOf(modules_.node_of[span]));
+        break;
+      case GroupKey::kKind:
+        texts.emplace_back(SpanKindName(spans.kind[span]));
         break;
     }
   }

@@ -62,6 +62,8 @@ class SpanGrouper {
         return std::min(Row(spans_.stack[span]), stacks_);
       case GroupKey::kModule:
         return modules_.node_of[span];
+      case GroupKey::kKind:
+        return static_cast<uint32_t>(spans_.kind[span]);
     }
     return 0;
   }

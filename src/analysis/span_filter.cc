@@ -3,6 +3,7 @@
 #include "opscope/analysis/span_filter.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -100,6 +101,10 @@ class Comparison {
       case FilterField::kOverload:
         of_text_ = std::vector<std::atomic<uint8_t>>(trace.string_count() + 1);  // the last one for "no text"
         break;
+      case FilterField::kKind:
+        for (size_t kind = 0; kind < kSpanKinds; ++kind)
+          of_kind_[kind] = HoldsFor(SpanKindName(static_cast<SpanKind>(kind)), node);
+        break;
       case FilterField::kThread:
       case FilterField::kProcess:
         DecideTracks([&](uint32_t track) { return IsCalled(track); });
@@ -128,6 +133,10 @@ class Comparison {
         return ByText(spans_.name.subspan(row), holds);
       case FilterField::kCategory:
         return ByText(spans_.category.subspan(row), holds);
+      case FilterField::kKind:
+        for (size_t i = 0; i < holds.size(); ++i)
+          holds[i] = of_kind_[static_cast<size_t>(spans_.kind[row + i])];
+        return;
       case FilterField::kOverload:
         return ByText(spans_.overload.subspan(row), holds);
       case FilterField::kDuration:
@@ -214,6 +223,7 @@ class Comparison {
   const SpanColumns& spans_;
   const SpanFilter::Node& node_;
   std::vector<std::atomic<uint8_t>> of_text_;  // zeros: not decided yet
+  std::array<uint8_t, kSpanKinds> of_kind_{};
   Selection of_track_;
   Timestamp first_;
   std::optional<StepsOfRanks> steps_;

@@ -17,19 +17,13 @@ constexpr int kMaxNesting = 100;
 constexpr std::string_view kSpace = " \t\r\n";
 
 constexpr std::pair<std::string_view, FilterField> kFields[] = {
-    {"name", FilterField::kName},
-    {"category", FilterField::kCategory},
-    {"overload", FilterField::kOverload},
-    {"thread", FilterField::kThread},
-    {"process", FilterField::kProcess},
-    {"duration", FilterField::kDuration},
-    {"start", FilterField::kStart},
-    {"depth", FilterField::kDepth},
-    {"sequence", FilterField::kSequence},
-    {"step", FilterField::kStep},
-    {"rank", FilterField::kRank},
-    {"device", FilterField::kDevice},
-    {"correlation", FilterField::kCorrelation},
+    {"name", FilterField::kName},         {"category", FilterField::kCategory},
+    {"kind", FilterField::kKind},         {"overload", FilterField::kOverload},
+    {"thread", FilterField::kThread},     {"process", FilterField::kProcess},
+    {"duration", FilterField::kDuration}, {"start", FilterField::kStart},
+    {"depth", FilterField::kDepth},       {"sequence", FilterField::kSequence},
+    {"step", FilterField::kStep},         {"rank", FilterField::kRank},
+    {"device", FilterField::kDevice},     {"correlation", FilterField::kCorrelation},
 };
 
 // Longer spellings first.
@@ -147,6 +141,8 @@ class Parser {
     if (!is_text && is_pattern) return Fail(std::string(field) + " is a number: compare with = != < <= > >=");
     const size_t value_at = SkipSpace();
     if (!Value(&node.text)) return kNone;
+    const bool is_kind = is_pattern || SpanKindNamed(node.text).has_value();
+    if (node.field == FilterField::kKind && !is_kind) return FailAt(value_at, NoKind(node.text));
     if (!is_text) {
       const std::optional<WholeNumber> number = NumberFrom(node.text, IsTime(node.field));
       if (!number) return FailAt(value_at, "'" + node.text + "' is no " + (IsTime(node.field) ? "time" : "number"));
@@ -214,6 +210,13 @@ class Parser {
 
   static std::string NoField(std::string_view name) {
     return "no field '" + std::string(name) + "'; choose from " + SpanFilter::FieldNames();
+  }
+
+  static std::string NoKind(const std::string& name) {
+    std::string known;
+    for (size_t kind = 0; kind < kSpanKinds; ++kind)
+      known.append(known.empty() ? "" : ", ").append(SpanKindName(static_cast<SpanKind>(kind)));
+    return "no kind '" + name + "'; choose from " + known;
   }
 
   uint32_t Add(SpanFilter::Node node) {

@@ -134,9 +134,10 @@ TEST(SpanFilter, AndBindsMoreThanOr) {
 
 TEST(SpanFilter, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Selected(""), "at character 1: a field is missing");
-  EXPECT_EQ(Selected("price > 3"),
-            "at character 1: no field 'price'; choose from name, category, overload, thread, process, duration, start, "
-            "depth, sequence, step, rank, device, correlation");
+  EXPECT_EQ(
+      Selected("price > 3"),
+      "at character 1: no field 'price'; choose from name, category, kind, overload, thread, process, duration, start, "
+      "depth, sequence, step, rank, device, correlation");
   EXPECT_EQ(Selected("name"), "at character 5: an operator is missing: = != < <= > >= ~ !~");
   EXPECT_EQ(Selected("name = "), "at character 8: a value is missing");
   EXPECT_EQ(Selected("name = 'x"), "at character 8: the text is not closed");

@@ -58,9 +58,10 @@ TEST_F(Cli, HelpAndManualNameTheFieldsOfConditions) {
   for (const char* arguments : {"summary --help", "man"}) {
     std::string text = Run(arguments).out;
     text = std::regex_replace(text, std::regex("\\s+"), " ");
-    EXPECT_NE(text.find("fields: name, category, overload, thread, process, duration, start, depth, sequence, step, "
-                        "rank, device, correlation"),
-              std::string::npos)
+    EXPECT_NE(
+        text.find("fields: name, category, kind, overload, thread, process, duration, start, depth, sequence, step, "
+                  "rank, device, correlation"),
+        std::string::npos)
         << arguments;
   }
 }

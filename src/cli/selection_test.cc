@@ -41,6 +41,26 @@ TEST_F(Selection, ChoosesSpansByConditionStepAndTime) {
   EXPECT_EQ(total_of_mm("--time 0.11ms.."), 120'000);
 }
 
+TEST_F(Selection, ChoosesAndGroupsByKindWhateverTheFormatCallsIt) {
+  const char* const kTrace = R"json({"schemaVersion":"1.0.2","traceEvents":[
+{"ph":"X","name":"matmul[9.000 us]","cat":"Operator","pid":1,"tid":"1(C++)","ts":0,"dur":9,"args":{}},
+{"ph":"X","name":"matmul infer_meta[1.000 us]","cat":"OperatorInner","pid":1,"tid":"1(C++)","ts":1,"dur":1,"args":{}},
+{"ph":"X","name":"gemm[5.000 us]","cat":"Kernel","pid":0,"tid":7,"ts":4,"dur":5,"args":{}}]})json";
+  const std::string file = Quoted(Put("paddle.json", kTrace));
+  const std::string kernels = Run("summary --csv --where 'kind = kernel' " + file).out;
+  EXPECT_NE(kernels.find("\ngemm,1,5000,"), std::string::npos) << kernels;
+  EXPECT_EQ(std::count(kernels.begin(), kernels.end(), '\n'), 2) << kernels;
+  const std::string groups = Run("summary --csv --group-by kind " + file).out;
+  for (const char* group : {"\noperator,1,9000,", "\nkernel,1,5000,", "\nother,1,1000,"})
+    EXPECT_NE(groups.find(group), std::string::npos) << groups;
+  EXPECT_NE(Run("summary --csv --where 'kind ~ er' --group-by kind " + file).out.find("operator"), std::string::npos);
+  const Outcome wrong = Run("summary --where 'kind = Kernel' " + file);
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.error.find("at character 8: no kind 'Kernel'; choose from other, operator, kernel, copy"),
+            std::string::npos)
+      << wrong.error;
+}
+
 TEST_F(Selection, ExportsAndCountsThePartThatWasChosen) {
   const std::string file = Quoted(Put("a.json", kThreeSteps));
   EXPECT_EQ(Run("convert --steps 1 -o b.opscope " + file).exit_code, 0);
@@ -74,7 +94,7 @@ TEST_F(Selection, SaysWhatItCannotRead) {
   for (const auto& [options, error] :
        {std::pair("--where 'price = 3'",
                   "opscope: summary: --where: at character 1: no field 'price'; choose from name, "
-                  "category, overload, thread, process, duration, start, depth, sequence, step, "
+                  "category, kind, overload, thread, process, duration, start, depth, sequence, step, "
                   "rank, device, correlation\n"),
         std::pair("--where 'rank = 1) or (rank = 2'",
                   "opscope: summary: --where: at character 9: 'and' or 'or' is missing\n"),

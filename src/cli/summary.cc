@@ -146,7 +146,7 @@ Verb SummaryVerb() {
   verb.Add({.names = {"--group-by"},
             .target = &options->group_names,
             .description = "a row for each of these; several with commas",
-            .choices = {"name", "shape", "category", "thread", "device", "stack", "module"},
+            .choices = {"name", "shape", "category", "thread", "device", "stack", "module", "kind"},
             .delimiter = ','});
   AddSelectionOptions(&verb, &options->selection);
   verb.Add({.names = {"--flop-rate"},

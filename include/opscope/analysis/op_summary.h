@@ -17,7 +17,7 @@
 
 namespace opscope {
 
-enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kStack, kModule };
+enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kStack, kModule, kKind };
 
 struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
@@ -81,7 +81,7 @@ struct OpSummary {
   }
 };
 
-// "name", "shape", "category", "thread", "device", "stack", "module"; nullopt for anything else.
+// "name", "shape", "category", "thread", "device", "stack", "module", "kind"; nullopt for anything else.
 [[nodiscard]] std::optional<GroupKey> GroupKeyFromName(std::string_view name);
 
 [[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});

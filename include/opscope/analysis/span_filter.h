@@ -30,6 +30,7 @@ namespace opscope {
 enum class FilterField : uint8_t {
   kName,
   kCategory,
+  kKind,
   kOverload,
   kThread,
   kProcess,  // the last one of text
