@@ -5,6 +5,33 @@
 
 namespace opscope {
 
+// What the record says, whatever the name looks like. The first recordings had no CallKind, so that everything is
+// kPython there: only names of functions of Python have "): " in them.
+SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
+  if (record.source != RecordSource::kPython) return kKindOfCategory;
+  switch (static_cast<CallKind>(record.scope)) {
+    case CallKind::kPython:
+      break;
+    case CallKind::kFunction:
+      return SpanKind::kCFunction;
+    case CallKind::kModule:
+      return SpanKind::kModule;
+    case CallKind::kCollector:
+      return kSurelyOther;
+    default:
+      return kKindOfCategory;  // of a newer version
+  }
+  if (Row(name) >= of_python_.size()) of_python_.resize(Row(name) + 1, kKindOfCategory);
+  SpanKind& known = of_python_[Row(name)];
+  if (known == kKindOfCategory) {
+    const std::string_view text = builder_->text(name);
+    const bool has_line = text.find("): ") != std::string_view::npos;
+    const SpanKind by_name = has_line ? SpanKind::kPythonFunction : KindOfPythonCall(text);
+    known = by_name == SpanKind::kOther ? kSurelyOther : by_name;
+  }
+  return known;
+}
+
 void RecordingCalls::BeginThread(TrackId track) {
   track_ = track;
   open_.clear();
@@ -12,21 +39,22 @@ void RecordingCalls::BeginThread(TrackId track) {
 }
 
 void RecordingCalls::AddSpan(const OpenCall& call, Timestamp end, uint8_t flags) {
-  if (starts_ != nullptr && call.is_python) starts_->AddCall(call.start, std::max(end, call.start), call.is_c_function);
+  if (starts_ != nullptr && call.is_python)
+    starts_->AddCall(call.start, std::max(end, call.start), call.kind == SpanKind::kCFunction);
   builder_->AddSpan({.start = call.start,
                      .duration = std::max(end, call.start) - call.start,
                      .name = call.name,
                      .category = call.category,
                      .track = track_,
-                     .flags = flags});
+                     .flags = flags,
+                     .kind = call.kind});
 }
 
 void RecordingCalls::Enter(const Record& record, Timestamp time, StringId name, StringId category) {
   const bool is_python = record.source == RecordSource::kPython;
   seen_ = true;
   seen_python_ |= is_python;
-  const bool is_c_function = is_python && record.scope == static_cast<uint8_t>(CallKind::kFunction);
-  open_.push_back({time, record.value, name, category, is_python, is_c_function});
+  open_.push_back({time, record.value, name, category, is_python, KindOf(record, name)});
 }
 
 void RecordingCalls::Exit(const Record& record, Timestamp time) {

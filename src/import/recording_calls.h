@@ -38,15 +38,17 @@ class RecordingCalls {
     StringId name = StringId::kEmpty;
     StringId category = StringId::kEmpty;
     bool is_python = false;
-    bool is_c_function = false;
+    SpanKind kind = kKindOfCategory;
   };
 
+  SpanKind KindOf(const Record& record, StringId name);
   void AddSpan(const OpenCall& call, Timestamp end, uint8_t flags);
 
   TraceBuilder* builder_;
   StepStarts* starts_ = nullptr;
   TrackId track_ = TrackId::kNone;
   std::vector<OpenCall> open_;
+  std::vector<SpanKind> of_python_;  // by name, of records that say kPython; kKindOfCategory: not looked at
   bool seen_ = false, seen_python_ = false;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "import/recorded_bytes.h"
 #include "trace/dump.h"
@@ -14,6 +16,23 @@ class Calls {
  public:
   Calls& Enter(const std::string& name, uint64_t start, uint64_t identity) {
     return Add(RecordKind::kEnter, chunk_.Name(name), start, identity);
+  }
+  Calls& Call(const std::string& name, uint64_t start, uint64_t identity, CallKind kind) {
+    Record record;
+    record.kind = RecordKind::kEnter, record.name = chunk_.Name(name), record.start = 1000 + start,
+    record.value = identity, record.source = RecordSource::kPython, record.scope = static_cast<uint8_t>(kind);
+    chunk_.Add(record);
+    return Exit(start + 1, identity);
+  }
+  // Of its spans in their order.
+  std::vector<SpanKind> ReadKinds() {
+    RecordingBytes recording;
+    recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{}"));
+    recording.Add(block_types::kRawChunk, chunk_.bytes());
+    const Result<Trace> trace = ImportRecording(recording.blocks);
+    if (!trace.ok()) return {};
+    const std::span<const SpanKind> kinds = trace.value().spans().kind;
+    return {kinds.begin(), kinds.end()};
   }
   Calls& Exit(uint64_t start, uint64_t identity) { return Add(RecordKind::kExit, 0, start, identity); }
   Calls& Scope(const std::string& name, uint64_t start, uint64_t ticks, uint16_t depth) {
@@ -108,6 +127,25 @@ TEST(RecordingCalls, EndByIdentityInWhateverOrder) {
             "python_call span=0 id=1 thread=0\n"
             "python_call span=1 id=2 thread=0\n"
             "python_call span=2 id=3 thread=0\n");
+}
+
+TEST(RecordingCalls, AreOfTheKindThatTheRecordSays) {
+  Calls calls;
+  calls.Call("<eval_with_key>.0 from /a.py:12 in forward(5): forward", 10, 1, CallKind::kPython);
+  calls.Call("<built-in method a(1): b of C object at 0x7f00>", 20, 2, CallKind::kFunction);
+  calls.Call("Linear_0", 30, 3, CallKind::kModule);
+  calls.Call("gc.py(1): collect", 40, 4, CallKind::kCollector);
+  EXPECT_EQ(calls.ReadKinds(),
+            (std::vector{SpanKind::kPythonFunction, SpanKind::kCFunction, SpanKind::kModule, SpanKind::kOther}));
+}
+
+// All calls of the first recordings say kPython.
+TEST(RecordingCalls, OfTheFirstRecordingsAreOfTheKindThatTheNameSays) {
+  Calls calls;
+  calls.Call("train.py(3): main", 10, 1, CallKind::kPython).Call("nn.Module: Linear_0", 20, 2, CallKind::kPython);
+  calls.Call("<built-in function len>", 30, 3, CallKind::kPython).Call("Python GC", 40, 4, CallKind::kPython);
+  EXPECT_EQ(calls.ReadKinds(),
+            (std::vector{SpanKind::kPythonFunction, SpanKind::kModule, SpanKind::kCFunction, SpanKind::kOther}));
 }
 
 TEST(RecordingCalls, CountEndsThatBelongToNone) {
