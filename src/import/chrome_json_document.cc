@@ -5,6 +5,7 @@
 #include <string>
 
 #include "import/chrome_json_dialect.h"
+#include "import/chrome_json_kinds.h"
 #include "import/chrome_json_number.h"
 #include "import/megengine_timeline.h"
 
@@ -268,6 +269,7 @@ void ChromeDocument::Finish() {
   pipeline_.reset();
   if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
   builder_->info().format = DetectChromeFormat(builder_);
+  GiveChromeKinds(builder_);
   if (builder_->info().format != "megengine-json") return;
   NumberMegEngineDevices(builder_);
   AddMegEngineSteps(builder_);
