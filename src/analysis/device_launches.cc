@@ -2,7 +2,6 @@
 #include "analysis/device_launches.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/saturating.h"
 
@@ -12,7 +11,6 @@ DeviceLaunches::DeviceLaunches(const Trace& trace) {
   const TrackColumns& tracks = trace.tracks();
   const LaunchColumns& launches = trace.launches();
   has_device_ = std::find(tracks.kind.begin(), tracks.kind.end(), TrackKind::kDeviceStream) != tracks.kind.end();
-  const std::optional<StringId> wait = trace.FindString("cuda_sync");
   // Launches stand in the order of the spans, and those of a track side by side.
   const auto for_each = [&](const auto& use) {
     for (size_t track = 0; track < tracks.size(); ++track) {
@@ -21,7 +19,7 @@ DeviceLaunches::DeviceLaunches(const Trace& trace) {
       const auto from = std::lower_bound(launches.span.begin(), launches.span.end(), first);
       for (auto at = static_cast<size_t>(from - launches.span.begin()); at < launches.size() && launches.span[at] < end;
            ++at)
-        if (trace.spans().category[Row(launches.span[at])] != wait) use(at);
+        if (trace.spans().kind[Row(launches.span[at])] != SpanKind::kSynchronization) use(at);
     }
   };
   launchers_ = NumberSet::Of([&](const auto& use) { for_each([&](size_t at) { use(Row(launches.launcher[at])); }); });

@@ -13,25 +13,18 @@ namespace {
 
 enum Work : uint8_t { kKernel, kCopy, kSet, kKinds, kNone };
 
-// What device spans do, by the id of their category.
-class WorkOfCategories {
- public:
-  explicit WorkOfCategories(const Trace& trace) {
-    const std::pair<const char*, Work> names[] = {{"kernel", kKernel}, {"gpu_memcpy", kCopy}, {"gpu_memset", kSet}};
-    for (const auto& [name, work] : names) {
-      if (const auto id = trace.FindString(name)) known_.emplace_back(*id, work);
-    }
+Work WorkOf(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kKernel:
+      return kKernel;
+    case SpanKind::kCopy:
+      return kCopy;
+    case SpanKind::kSet:
+      return kSet;
+    default:
+      return kNone;
   }
-  Work Of(StringId category) const {
-    for (const auto& [id, work] : known_) {
-      if (id == category) return work;
-    }
-    return kNone;
-  }
-
- private:
-  std::vector<std::pair<StringId, Work>> known_;
-};
+}
 
 struct Busy {
   std::vector<Interval> kinds[kKinds];
@@ -72,13 +65,13 @@ DeviceRow Measure(Busy* busy, const Interval& window) {
   return row;
 }
 
-Busy BusyOf(const Trace& trace, uint32_t track, const WorkOfCategories& works, const std::vector<uint8_t>* selected) {
+Busy BusyOf(const Trace& trace, uint32_t track, const std::vector<uint8_t>* selected) {
   const SpanColumns& spans = trace.spans();
   Busy busy;
   const uint32_t first = trace.tracks().first_span[track];
   for (uint32_t span = first; span < first + trace.tracks().span_count[track]; ++span) {
     if (selected != nullptr && (*selected)[span] == 0) continue;
-    const Work work = works.Of(spans.category[span]);
+    const Work work = WorkOf(spans.kind[span]);
     if (work == kNone) continue;
     const int64_t begin = spans.start[span].ns;
     busy.kinds[work].push_back({begin, SaturatingAdd(begin, spans.duration[span].ns)});
@@ -90,11 +83,10 @@ Busy BusyOf(const Trace& trace, uint32_t track, const WorkOfCategories& works, c
 
 std::vector<DeviceRow> MeasureDevices(const Trace& trace, const std::vector<uint8_t>* selected) {
   const TrackColumns& tracks = trace.tracks();
-  const WorkOfCategories works(trace);
   std::map<std::pair<ProcessId, int32_t>, std::vector<std::pair<TrackId, Busy>>> devices;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-    Busy busy = BusyOf(trace, track, works, selected);
+    Busy busy = BusyOf(trace, track, selected);
     const bool did_something =
         std::any_of(busy.kinds, busy.kinds + kKinds, [](const auto& kind) { return !kind.empty(); });
     if (did_something) devices[{tracks.process[track], tracks.device[track]}].emplace_back(TrackId{track}, busy);

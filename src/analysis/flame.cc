@@ -41,10 +41,24 @@ std::vector<int64_t> SelfValues(const Trace& trace, FlameMetric metric) {
   return std::vector<int64_t>(trace.spans().size(), 1);
 }
 
-FlameKind KindOf(std::string_view category, std::string_view name) {
-  if (name.starts_with("nn.Module: ")) return FlameKind::kModule;
-  if (category == "python_function") return FlameKind::kPythonCall;
-  return category == "user_annotation" ? FlameKind::kRange : FlameKind::kOperator;
+FlameKind FlameKindOf(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kModule:
+      return FlameKind::kModule;
+    case SpanKind::kPythonFunction:
+    case SpanKind::kCFunction:
+      return FlameKind::kPythonCall;
+    case SpanKind::kUserRange:
+    case SpanKind::kStep:
+    case SpanKind::kDataLoading:
+    case SpanKind::kOptimizer:
+    case SpanKind::kForward:
+    case SpanKind::kBackward:
+    case SpanKind::kCommunication:
+      return FlameKind::kRange;
+    default:
+      return FlameKind::kOperator;
+  }
 }
 
 std::string_view NameOfTrack(const Trace& trace, uint32_t track) {
@@ -120,13 +134,13 @@ class SpanFolder {
   }
 
   // The parent itself where nothing may stand below it any more.
-  uint32_t Child(uint32_t parent, StringId name, std::string_view category) {
+  uint32_t Child(uint32_t parent, StringId name, SpanKind kind) {
     if (level_[parent] == kMostFlameLevels) return parent;
     const uint64_t key = uint64_t{parent} << 32 | Row(name);
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
     const std::string_view text = trace_.text(name);
-    const uint32_t node = AddNode(parent, text, KindOf(category, text));
+    const uint32_t node = AddNode(parent, text, FlameKindOf(kind));
     nodes_.emplace(key, node);
     return node;
   }
@@ -145,7 +159,7 @@ class SpanFolder {
       if (category != kWholeRecording) {
         if (shows_frames_) node = AddFrames(row, node);
         const uint32_t around = node;
-        node = Child(around, spans.name[row], category);
+        node = Child(around, spans.name[row], spans.kind[row]);
         tree_.deeper_spans += node == around ? 1 : 0;
         FlameNode& folded = tree_.nodes[node];
         if (IsSelected(row) && ++folded.spans == 1) folded.category = spans.category[row];
@@ -171,7 +185,7 @@ class SpanFolder {
       frames_.push_back(trace_.frames().text[Row(stacks.frame[Row(id)])]);
     if (id != around) return node;  // another program's stack: a scripted function's, say
     for (size_t i = frames_.size(); i-- > 0;)
-      node = Child(node, frames_[i], "python_function");
+      node = Child(node, frames_[i], KindOfPythonCall(trace_.text(frames_[i])));
     return node;
   }
 

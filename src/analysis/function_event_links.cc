@@ -37,7 +37,8 @@ OpKey LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
   const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
   if (found == launches.span.end() || *found != span) return id;
   const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
-  const bool is_call = IsRuntimeCategory(trace.text(spans.category[Row(launcher)]));
+  const SpanKind kind = spans.kind[Row(launcher)];
+  const bool is_call = kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall;
   return !is_call && spans.external_id[Row(launcher)] == id ? id : KeyOfRow(launcher);
 }
 

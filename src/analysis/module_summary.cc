@@ -42,7 +42,6 @@ ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* s
   const SpanMeasures measures = MeasureSpans(trace);
   const std::vector<int64_t> flops = FlopsOfSpans(trace);
   const SpanColumns& spans = trace.spans();
-  const auto op = trace.FindString("cpu_op");
   ModuleSummary summary;
   summary.rows.resize(modules.nodes.size());
   for (size_t span = 0; span < spans.size(); ++span) {
@@ -51,8 +50,8 @@ ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* s
     if ((spans.flags[span] & span_flags::kAsync) != 0 || trace.text(spans.category[span]) == "Trace") continue;
     ModuleRow& row = summary.rows[modules.node_of[span]];
     Add(measures.self_ns[span], modules.is_backward[span] != 0 ? &row.backward_self_ns : &row.forward_self_ns);
-    row.self_ops += op && spans.category[span] == *op ? 1 : 0;
-    row.calls += trace.text(spans.name[span]).starts_with("nn.Module: ") ? 1 : 0;
+    row.self_ops += spans.kind[span] == SpanKind::kOperator ? 1 : 0;
+    row.calls += spans.kind[span] == SpanKind::kModule ? 1 : 0;
     if (!measures.device_self_ns.empty()) Add(measures.device_self_ns[span], &row.device_self_ns);
     if (!measures.self_memory_bytes.empty()) Add(measures.self_memory_bytes[span], &row.self_memory_bytes);
     if (!flops.empty()) Add(flops[span], &row.self_flops);

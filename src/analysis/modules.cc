@@ -15,10 +15,9 @@
 namespace opscope {
 namespace {
 
-constexpr std::string_view kModuleCall = "nn.Module: ";
 constexpr std::string_view kEngineFrame = "autograd::engine::evaluate_function: ";
 
-enum class NameRole : uint8_t { kUnknown, kOther, kModule, kEngine };
+enum class NameRole : uint8_t { kUnknown, kOther, kEngine };
 
 struct ForwardOp {
   uint32_t node = 0;
@@ -61,9 +60,7 @@ class ModuleFinder {
     NameRole& role = role_of_name_[Row(name)];
     if (role != NameRole::kUnknown) return role;
     const std::string_view text = trace_.text(name);
-    role = text.starts_with(kModuleCall)    ? NameRole::kModule
-           : text.starts_with(kEngineFrame) ? NameRole::kEngine
-                                            : NameRole::kOther;
+    role = text.starts_with(kEngineFrame) ? NameRole::kEngine : NameRole::kOther;
     return role;
   }
 
@@ -84,7 +81,7 @@ class ModuleFinder {
 
   // The module that the span is in, when what is around it is in `around`.
   uint32_t Enter(uint32_t row, uint32_t around) {
-    if (RoleOf(spans_.name[row]) == NameRole::kModule) return EnterCall(spans_.name[row], around);
+    if (spans_.kind[row] == SpanKind::kModule) return EnterCall(spans_.name[row], around);
     if (!texts_.any()) return around;
     // TorchScript: each operator says the whole way down from where its interpreter began.
     const std::vector<std::string>& path = texts_.PathOf(spans_.extra[row]);
@@ -101,7 +98,7 @@ class ModuleFinder {
     const uint64_t key = uint64_t{around} << 32 | Row(name);
     const auto found = calls_.find(key);
     if (found != calls_.end()) return found->second;
-    const uint32_t node = Child(around, trace_.text(name).substr(kModuleCall.size()));
+    const uint32_t node = Child(around, ModuleOfCall(trace_.text(name)));
     calls_.emplace(key, node);
     return node;
   }

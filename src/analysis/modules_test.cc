@@ -198,5 +198,27 @@ TEST(Modules, OfATraceWithoutAnyAreNone) {
   EXPECT_EQ(SummarizeModules(Trace()).rows.size(), 1u);
 }
 
+// Whatever its format calls an operator, and whatever its names look like.
+TEST(Modules, CountOperatorsAndCallsByKind) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
+  const auto add = [&](const char* name, const char* category, int64_t start, int64_t end, SpanKind kind) {
+    builder.AddSpan({.start = {start},
+                     .duration = {end - start},
+                     .name = builder.Intern(name),
+                     .category = builder.Intern(category),
+                     .track = track,
+                     .kind = kind});
+  };
+  add("Linear_0", "layer", 0, 100, SpanKind::kModule);
+  add("matmul dygraph", "Operator", 10, 40, kKindOfCategory);
+  add("matmul infer_meta", "OperatorInner", 12, 14, kKindOfCategory);
+  add("nn.Module: no call", "cpu_op", 50, 60, kKindOfCategory);
+  const ModuleSummary summary = SummarizeModules(builder.Build());
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.rows[1].calls, 1u);
+  EXPECT_EQ(summary.rows[1].self_ops, 2u);
+}
+
 }  // namespace
 }  // namespace opscope

@@ -4,7 +4,6 @@
 #include "opscope/analysis/own_cost.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "analysis/span_measures.h"
@@ -15,8 +14,7 @@ namespace {
 class CostMeter {
  public:
   CostMeter(const Trace& trace, const OwnCosts& costs)
-      : trace_(trace), costs_(costs), argument_lists_(trace), call_costs_(trace, costs) {
-    if (trace.python_calls().size() > 0) calls_category_ = trace.FindString("python_function");
+      : trace_(trace), costs_(costs), argument_lists_(trace), has_calls_(trace.python_calls().size() > 0) {
     result_.own_ns.assign(trace.spans().size(), 0);
   }
 
@@ -46,44 +44,13 @@ class CostMeter {
     std::vector<double> counts_;
   };
 
-  // Kinds of calls, told by the names that they have in recordings.
-  class CallCosts {
-   public:
-    CallCosts(const Trace& trace, const OwnCosts& costs) : trace_(trace), costs_(costs), kinds_(trace.string_count()) {}
-    EventCost Of(size_t row) {
-      const StringId name = trace_.spans().name[row];
-      Kind& kind = kinds_[Row(name)];
-      if (kind == Kind::kUnknown) kind = KindOf(trace_.text(name));
-      if (kind == Kind::kModule) return costs_.module_call;
-      if (kind == Kind::kPython) return costs_.python_call;
-      return kind == Kind::kFunction ? costs_.c_call : EventCost{};
-    }
-
-   private:
-    enum class Kind : uint8_t { kUnknown, kPython, kFunction, kModule, kNotMeasured };
-
-    static Kind KindOf(std::string_view name) {
-      if (name.starts_with("nn.Module: ")) return Kind::kModule;
-      if (name == "Python GC") return Kind::kNotMeasured;
-      // "train.py(12): step" and "<string>(1): step", but "<method 'step' of 'Plan' objects>".
-      const size_t file = name.starts_with('<') ? name.find('>') : 0;
-      const size_t end = name.find("): ", file == std::string_view::npos ? name.size() : file);
-      const size_t before = end == std::string_view::npos ? end : name.find_last_not_of("0123456789", end - 1);
-      const bool is_call = before != std::string_view::npos && before + 1 < end && name[before] == '(';
-      const bool has_line = is_call && (file == 0 || before == file + 1);
-      return has_line ? Kind::kPython : Kind::kFunction;
-    }
-
-    const Trace& trace_;
-    const OwnCosts& costs_;
-    std::vector<Kind> kinds_;  // by name
-  };
-
   // What the recording of this span cost; nothing for what was not recorded by calibrated means.
   EventCost CostOf(size_t row) {
     const SpanColumns& spans = trace_.spans();
     if (trace_.tracks().kind[Row(spans.track[row])] != TrackKind::kThread) return {};
-    if (spans.category[row] == calls_category_) return call_costs_.Of(row);
+    if (has_calls_ && spans.kind[row] == SpanKind::kModule) return costs_.module_call;
+    if (has_calls_ && spans.kind[row] == SpanKind::kPythonFunction) return costs_.python_call;
+    if (has_calls_ && spans.kind[row] == SpanKind::kCFunction) return costs_.c_call;
     if ((spans.flags[row] & span_flags::kNative) != 0) return costs_.scope;
     if (spans.scope[row] == ScopeType::kUnknown) return {};
     if (spans.scope[row] == ScopeType::kUserScope) return costs_.torch_range;
@@ -149,8 +116,7 @@ class CostMeter {
   const Trace& trace_;
   const OwnCosts& costs_;
   ArgumentCounts argument_lists_;
-  CallCosts call_costs_;
-  std::optional<StringId> calls_category_;   // when there are calls
+  const bool has_calls_;
   std::optional<InnermostSpans> innermost_;  // made when the first event needs it
   OwnCostOfSpans result_;
 };

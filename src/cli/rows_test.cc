@@ -42,6 +42,21 @@ TEST_F(Cli, DevicesTellsTheBusyTimeOfEachStream) {
   EXPECT_EQ(devices["problems"].get_array().error(), simdjson::SUCCESS);
 }
 
+TEST_F(Cli, DevicesTellsTheBusyTimeOfPaddlesStreams) {
+  Put("paddle.json", R"json({"schemaVersion":"1.0.2","traceEvents":[
+{"ph":"M","name":"process_name","pid":0,"args":{"name":"Deivce 0 (GPU)"}},
+{"ph":"X","name":"gemm[30.000 us]","cat":"Kernel","pid":0,"tid":7,"ts":10,"dur":30,"args":{}},
+{"ph":"X","name":"MEMCPY_HtoD[10.000 us]","cat":"Memcpy","pid":0,"tid":7,"ts":50,"dur":10,"args":{}},
+{"ph":"X","name":"MEMSET[5.000 us]","cat":"Memset","pid":0,"tid":7,"ts":60,"dur":5,"args":{}}]})json");
+  simdjson::dom::parser parser;
+  const simdjson::padded_string json(Run("devices --json --limit 1 paddle.json").out);
+  const simdjson::dom::array rows = parser.parse(json)["rows"];
+  ASSERT_EQ(rows.size(), 1u);
+  const std::pair<const char*, int64_t> times[] = {{"kernel_ns", 30000}, {"copy_ns", 10000}, {"set_ns", 5000}};
+  for (const auto& [key, ns] : times)
+    EXPECT_EQ(int64_t(rows.at(0)[key]), ns) << key;
+}
+
 TEST_F(Cli, SharesOfSelfTimeAreOfThreadsAndNeverAboveTheWhole) {
   Put("both.json", R"([
 {"ph":"X","name":"forward","cat":"user_annotation","pid":1,"tid":1,"ts":0,"dur":100},

@@ -7,6 +7,7 @@
 #include "import/chrome_json_dialect.h"
 #include "import/chrome_json_number.h"
 #include "import/megengine_timeline.h"
+#include "trace/span_kinds.h"
 
 namespace opscope {
 namespace {
@@ -43,18 +44,21 @@ int64_t StepNumber(std::string_view name, std::string_view category) {
 
 ChromePartTracks::Role RoleOfCategory(std::string_view category) {
   using Role = ChromePartTracks::Role;
-  if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
-    return Role::kDevice;
+  switch (KindOfCategory(category)) {
+    case SpanKind::kKernel:
+    case SpanKind::kCopy:
+    case SpanKind::kSet:
+      return Role::kDevice;
+    case SpanKind::kDeviceAnnotation:
+      return Role::kAnnotation;
+    case SpanKind::kSynchronization:
+    case SpanKind::kOverhead:
+      return Role::kNothing;  // on a row beside the streams, neither busy time nor a thread of the program
+    default:
+      break;
   }
-  // Paddle's, which keep their names; those of older torch versions were renamed before.
-  if (category == "Kernel" || category == "Memcpy" || category == "Memset") return Role::kDevice;
-  if (category == "gpu_user_annotation") return Role::kAnnotation;
-  // On a row beside the streams, neither busy time nor a thread of the program.
-  if (category == "cuda_sync" || category == "cuda_event" || category == "cuda_profiler_range" ||
-      category == "overhead" || category == kStepsCategory) {
-    return Role::kNothing;
-  }
-  return Role::kHost;
+  const bool is_beside = category == "cuda_event" || category == "cuda_profiler_range" || category == kStepsCategory;
+  return is_beside ? Role::kNothing : Role::kHost;
 }
 
 // What older torch versions called a category; "" when the name has not changed.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,36 +38,44 @@ std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
 // kOther: what neither computes nor launches, on a thread or on a stream.
 enum class Role : uint8_t { kOperator, kCall, kRange, kOther };
 
-Role RoleOf(std::string_view category) {
-  if (IsRuntimeCategory(category) || category == "CudaRuntime" || category == "MluRuntime") return Role::kCall;
-  if (category == "cuda_sync" || category == "overhead" || category == "Trace") return Role::kOther;
-  constexpr std::string_view kRanges[] = {"user_annotation", "python_function",
-                                          // Paddle's
-                                          "UserDefined", "PythonUserDefined", "ProfileStep", "Dataloader", "Forward",
-                                          "Backward", "Optimization"};
-  return std::ranges::find(kRanges, category) == std::end(kRanges) ? Role::kOperator : Role::kRange;
-}
-
-// Remembers what was said of the last categories: neighbours often share them.
+// By kind. A communication is a range of the program in some formats and an operator in others, and of what has no
+// kind some has a role all the same: these look at the category.
 class Roles {
  public:
-  explicit Roles(const StringPool& strings) : strings_(strings) {}
-  Role Of(StringId category) {
-    for (const Known& known : known_) {
-      if (known.category == category) return known.role;
+  explicit Roles(const StringPool& strings)
+      : recording_(strings.Find("Trace")),
+        range_(strings.Find("user_annotation")),
+        call_(strings.Find("python_function")) {}
+
+  Role Of(SpanKind kind, StringId category) const {
+    switch (kind) {
+      case SpanKind::kRuntimeCall:
+      case SpanKind::kDriverCall:
+        return Role::kCall;
+      case SpanKind::kSynchronization:
+      case SpanKind::kOverhead:
+        return Role::kOther;
+      case SpanKind::kUserRange:
+      case SpanKind::kStep:
+      case SpanKind::kModule:
+      case SpanKind::kPythonFunction:
+      case SpanKind::kCFunction:
+      case SpanKind::kDataLoading:
+      case SpanKind::kOptimizer:
+      case SpanKind::kBackward:
+      case SpanKind::kForward:
+        return Role::kRange;
+      case SpanKind::kCommunication:
+        return category == range_ ? Role::kRange : Role::kOperator;
+      case SpanKind::kOther:
+        return category == recording_ ? Role::kOther : category == call_ ? Role::kRange : Role::kOperator;
+      default:
+        return Role::kOperator;
     }
-    Known& forgotten = known_[next_++ % std::size(known_)];
-    return (forgotten = {category, RoleOf(strings_.text(category))}).role;
   }
 
  private:
-  struct Known {
-    StringId category = StringId::kNone;
-    Role role = Role::kOperator;
-  };
-  const StringPool& strings_;
-  Known known_[4];
-  size_t next_ = 0;
+  std::optional<StringId> recording_, range_, call_;
 };
 
 // Of each number that device spans have, the host span that has it and begins first.
@@ -101,7 +110,7 @@ class NumberOwners {
 class LaunchFinder {
  public:
   LaunchFinder(const TraceStorage& storage, size_t max_threads)
-      : strings_(storage.strings),
+      : roles_(storage.strings),
         spans_(storage.spans.view()),
         host_(PiecesOf(storage.tracks.view(), TrackKind::kThread)),
         device_(PiecesOf(storage.tracks.view(), TrackKind::kDeviceStream)),
@@ -139,27 +148,25 @@ class LaunchFinder {
   }
 
   void VisitHost(Piece* piece) {
-    Roles roles(strings_);
     for (uint32_t row = piece->first; row < piece->end; ++row) {
-      const Role role = roles.Of(spans_.category[row]);
+      const Role role = RoleOf(row);
       if (role == Role::kOther) continue;
       calls_.Offer(spans_.correlation[row], row, spans_.start);
       if (role != Role::kCall) {
         operators_.Offer(spans_.external_id[row], row, spans_.start);
-      } else if (const uint32_t around = OperatorAround(row, &roles); around != kNobody) {
+      } else if (const uint32_t around = OperatorAround(row); around != kNobody) {
         piece->links.emplace_back(row, around);
       }
     }
   }
 
   void GoByCalls(Piece* piece) {
-    Roles roles(strings_);
     uint64_t own = 0, foreign = 0;
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       const uint32_t call = calls_.Of(spans_.correlation[row]);
-      const uint32_t around = call == kNobody ? kNobody : OperatorAround(call, &roles);
+      const uint32_t around = call == kNobody ? kNobody : OperatorAround(call);
       piece->links.emplace_back(row, around);
-      const bool is_work = roles.Of(spans_.category[row]) != Role::kOther;
+      const bool is_work = RoleOf(row) != Role::kOther;
       if (around == kNobody || spans_.external_id[row] == 0 || !is_work) continue;
       ++(spans_.external_id[around] == spans_.external_id[row] ? own : foreign);
     }
@@ -179,9 +186,9 @@ class LaunchFinder {
   }
 
   // The span itself, where it is an operator. Few spans lie between a call and its operator, but in a hostile trace.
-  uint32_t OperatorAround(uint32_t row, Roles* roles) {
+  uint32_t OperatorAround(uint32_t row) {
     for (int steps = 0; steps < 64; ++steps) {
-      if (IsOperator(row, roles)) return row;
+      if (IsOperator(row)) return row;
       if (spans_.parent[row] == SpanId::kNone) return kNobody;
       row = Row(spans_.parent[row]);
     }
@@ -190,20 +197,18 @@ class LaunchFinder {
   }
 
   void FindAllOperators() {
-    Roles roles(strings_);
     operator_around_.resize(spans_.size());
     for (uint32_t row = 0; row < spans_.size(); ++row) {
       const SpanId parent = spans_.parent[row];
       const uint32_t around = parent == SpanId::kNone ? kNobody : operator_around_[Row(parent)];
-      operator_around_[row] = IsOperator(row, &roles) ? row : around;
+      operator_around_[row] = IsOperator(row) ? row : around;
     }
   }
 
-  bool IsOperator(uint32_t row, Roles* roles) const {
-    return roles->Of(spans_.category[row]) == Role::kOperator && (spans_.flags[row] & span_flags::kStep) == 0;
-  }
+  Role RoleOf(uint32_t row) const { return roles_.Of(spans_.kind[row], spans_.category[row]); }
+  bool IsOperator(uint32_t row) const { return RoleOf(row) == Role::kOperator; }
 
-  const StringPool& strings_;
+  const Roles roles_;
   const SpanColumns spans_;
   std::vector<Piece> host_, device_;
   ThreadTeam team_;

@@ -18,9 +18,8 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
-// 3 of "nn.Module: Linear_3"; -1 for anything else.
+// 3 of "nn.Module: Linear_3"; -1 where it has no number.
 int32_t ModuleId(std::string_view name) {
-  if (!name.starts_with("nn.Module: ")) return -1;
   const size_t line = name.rfind('_');
   if (line == std::string_view::npos) return -1;
   int32_t id = -1;
@@ -63,13 +62,18 @@ class CallNumbering {
       storage_.python_calls.Add({.span = AddedSpan{rows_[call]},
                                  .id = id[call],
                                  .caller = caller_[call] == kNone ? 0 : id[caller_[call]],
-                                 .module_id = ModuleId(storage_.strings.text(storage_.spans.name[rows_[call]])),
+                                 .module_id = ModuleIdOf(rows_[call]),
                                  .thread = fill_stacks ? thread : -1});
     }
     if (fill_stacks) FillStacks();
   }
 
  private:
+  int32_t ModuleIdOf(uint32_t row) const {
+    const SpanTable& spans = storage_.spans;
+    return spans.kind[row] == SpanKind::kModule ? ModuleId(storage_.strings.text(spans.name[row])) : -1;
+  }
+
   // Calls of a thread lie in one another, whatever ranges cross them: so a caller is looked for among calls alone.
   void ListCalls() {
     const SpanTable& spans = storage_.spans;

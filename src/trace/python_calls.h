@@ -11,8 +11,8 @@
 
 namespace opscope {
 
-// Numbers the spans of category python_function by start and fills their table. Module ids are read off the names that
-// torch gives to modules ("nn.Module: Linear_3"). fill_stacks: every span without a stack gets the calls around it.
+// Numbers the spans of category python_function by start and fills their table. Module ids are read off the
+// names of calls of modules ("nn.Module: Linear_3"). fill_stacks: every span without a stack gets the calls around it.
 // O(n), and O(c log c) for c calls on several threads.
 void NumberPythonCalls(TraceStorage* storage, bool fill_stacks);
 
