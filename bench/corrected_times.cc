@@ -105,7 +105,8 @@ bool PrintWork(const char* work, void (*program)(), int rounds) {
     const opscope::Trace& trace = recorded.value();
     const opscope::Result<opscope::OwnCostOfSpans> cost = opscope::MeasureOwnCost(trace);
     if (!cost.ok()) return false;
-    scope_ns = trace.info().own_costs->scope.whole_ns();
+    using opscope::OwnCosts, opscope::SpanKind;
+    scope_ns = trace.info().own_costs->Find(OwnCosts::kProgram, SpanKind::kUserRange)->cost.whole_ns();
     raw = std::min(raw, TotalOf(trace, opscope::SummarizeOps(trace)));
     corrected = std::min(corrected, TotalOf(trace, opscope::SummarizeOps(trace, {.own_cost = &cost.value()})));
   }

@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "opscope/span_kind.h"
 #include "opscope/types.h"
@@ -280,17 +281,25 @@ struct EventCost {
   double outside_ns() const { return begin_ns + end_ns - inside_ns; }
 };
 
-// Of every kind that the recording may hold. docs/analyses.md says what is in each number.
+// What one event of a source and kind cost, where that was measured. docs/analyses.md says what is in each number.
+struct OwnCostRow {
+  std::string source;                // OwnCosts::kProgram, kPython, or a framework's name
+  SpanKind kind = SpanKind::kOther;  // of the spans; kOther: of the program's counters, instants, either end of a flow
+  EventCost cost;                    // of an operator without its arguments
+  EventCost argument;                // each argument more, when arguments are recorded
+  double async_end_ns = 0;  // of the program's scopes: the end of one that crosses others, in place of cost.end_ns
+};
+
 struct OwnCosts {
-  EventCost scope;                             // OPSCOPE_SCOPE and the like
-  double async_end_ns = 0;                     // end of a scope that crosses others, in place of scope.end_ns
-  EventCost point;                             // counter, instant, either end of a flow
-  bool has_torch = false;                      // the following were measured
-  EventCost torch_op;                          // an operator, without its arguments
-  EventCost torch_argument;                    // each argument more, when arguments are recorded
-  EventCost torch_range;                       // record_function of opscope.torch
-  bool has_calls = false;                      // the following were measured
-  EventCost python_call, c_call, module_call;  // calls of Python functions, of C functions from Python, of nn.Modules
+  static constexpr std::string_view kProgram = "program";  // OPSCOPE_SCOPE and the like
+  static constexpr std::string_view kPython = "python";    // calls of Python functions, C functions and modules
+
+  std::vector<OwnCostRow> rows;  // at most one of a source and kind
+
+  // nullptr: it was not measured.
+  const OwnCostRow* Find(std::string_view source, SpanKind kind) const;
+  // Of the framework that the recording is of.
+  const OwnCostRow* FindOfFramework(SpanKind kind) const;
 };
 
 // Facts about the input as a whole (`opscope info`).

@@ -48,16 +48,17 @@ class CostMeter {
   EventCost CostOf(size_t row) {
     const SpanColumns& spans = trace_.spans();
     if (trace_.tracks().kind[Row(spans.track[row])] != TrackKind::kThread) return {};
-    if (has_calls_ && spans.kind[row] == SpanKind::kModule) return costs_.module_call;
-    if (has_calls_ && spans.kind[row] == SpanKind::kPythonFunction) return costs_.python_call;
-    if (has_calls_ && spans.kind[row] == SpanKind::kCFunction) return costs_.c_call;
-    if ((spans.flags[row] & span_flags::kNative) != 0) return costs_.scope;
+    const SpanKind kind = spans.kind[row];
+    const bool is_call = kind == SpanKind::kModule || kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction;
+    if (has_calls_ && is_call) return costs_.of_call[static_cast<size_t>(kind)];
+    if ((spans.flags[row] & span_flags::kNative) != 0) return costs_.scope.cost;
     if (spans.scope[row] == ScopeType::kUnknown) return {};
-    if (spans.scope[row] == ScopeType::kUserScope) return costs_.torch_range;
+    if (spans.scope[row] == ScopeType::kUserScope) return costs_.range.cost;
     const double arguments = argument_lists_.Of(spans.args[row]);
-    return {.begin_ns = costs_.torch_op.begin_ns + arguments * costs_.torch_argument.begin_ns,
-            .end_ns = costs_.torch_op.end_ns,
-            .inside_ns = costs_.torch_op.inside_ns + arguments * costs_.torch_argument.inside_ns};
+    const EventCost &op = costs_.op.cost, &argument = costs_.op.argument;
+    return {.begin_ns = op.begin_ns + arguments * argument.begin_ns,
+            .end_ns = op.end_ns,
+            .inside_ns = op.inside_ns + arguments * argument.inside_ns};
   }
 
   void AddSpan(size_t row) {
@@ -65,7 +66,7 @@ class CostMeter {
     EventCost cost = CostOf(row);
     if (cost.whole_ns() == 0) return;
     const bool is_async = (spans.flags[row] & span_flags::kAsync) != 0;
-    if (is_async && (spans.flags[row] & span_flags::kNative) != 0) cost.end_ns = costs_.async_end_ns;
+    if (is_async && (spans.flags[row] & span_flags::kNative) != 0) cost.end_ns = costs_.scope.async_end_ns;
     ++result_.events;
     result_.whole_ns += cost.whole_ns();
     result_.own_ns[row] += cost.inside_ns;
@@ -103,8 +104,8 @@ class CostMeter {
   void AddPoint(TrackId track, Timestamp time) {
     if (Row(track) >= trace_.tracks().size()) return;
     ++result_.events;
-    result_.whole_ns += costs_.point.whole_ns();
-    Charge(Row(track), time, costs_.point.whole_ns());
+    result_.whole_ns += costs_.point.cost.whole_ns();
+    Charge(Row(track), time, costs_.point.cost.whole_ns());
   }
 
   void Charge(uint32_t track, Timestamp time, double ns) {
@@ -114,16 +115,30 @@ class CostMeter {
   }
 
   const Trace& trace_;
-  const OwnCosts& costs_;
+  // The rows that spans ask for, zeros where there is none.
+  struct Costs {
+    explicit Costs(const OwnCosts& all) {
+      const auto copy = [](const OwnCostRow* row) { return row == nullptr ? OwnCostRow{} : *row; };
+      scope = copy(all.Find(OwnCosts::kProgram, SpanKind::kUserRange));
+      point = copy(all.Find(OwnCosts::kProgram, SpanKind::kOther));
+      op = copy(all.FindOfFramework(SpanKind::kOperator));
+      range = copy(all.FindOfFramework(SpanKind::kUserRange));
+      for (size_t kind = 0; kind < kSpanKinds; ++kind)
+        of_call[kind] = copy(all.Find(OwnCosts::kPython, static_cast<SpanKind>(kind))).cost;
+    }
+    OwnCostRow scope, point, op, range;
+    EventCost of_call[kSpanKinds];
+  };
+  const Costs costs_;
   ArgumentCounts argument_lists_;
   const bool has_calls_;
   std::optional<InnermostSpans> innermost_;  // made when the first event needs it
   OwnCostOfSpans result_;
 };
 
-// A recording of torch whose source could not measure: its times would pass for corrected ones.
-bool LacksTorch(const Trace& trace, const OwnCosts& costs) {
-  if (costs.has_torch) return false;
+// A recording of a framework whose source could not measure: its times would pass for corrected ones.
+bool LacksFramework(const Trace& trace, const OwnCosts& costs) {
+  if (costs.FindOfFramework(SpanKind::kOperator) != nullptr) return false;
   const SpanColumns& spans = trace.spans();
   for (size_t row = 0; row < spans.size(); ++row) {
     if (spans.scope[row] != ScopeType::kUnknown && (spans.flags[row] & span_flags::kNative) == 0) return true;
@@ -133,7 +148,7 @@ bool LacksTorch(const Trace& trace, const OwnCosts& costs) {
 
 // Likewise of calls: another profiler was active, so that they could not be measured.
 bool LacksCalls(const Trace& trace, const OwnCosts& costs) {
-  return !costs.has_calls && trace.python_calls().size() > 0;
+  return costs.Find(OwnCosts::kPython, SpanKind::kPythonFunction) == nullptr && trace.python_calls().size() > 0;
 }
 
 }  // namespace
@@ -146,7 +161,7 @@ Result<OwnCostOfSpans> MeasureOwnCost(const Trace& trace) {
     return Error{ErrorCode::kUnsupported,
                  "no corrected times: the recording does not say what recording it cost; " + why};
   }
-  if (LacksTorch(trace, *info.own_costs)) {
+  if (LacksFramework(trace, *info.own_costs)) {
     return Error{ErrorCode::kUnsupported,
                  "no corrected times: what an operator of torch costs could not be measured when this was recorded"};
   }

@@ -14,23 +14,33 @@ namespace opscope {
 namespace {
 
 // Powers of two: every sum tells which costs are in it.
-constexpr OwnCosts kCosts = {.scope = {.begin_ns = 48, .end_ns = 16, .inside_ns = 32},  // 32 outside
-                             .async_end_ns = 64,
-                             .point = {.begin_ns = 128},
-                             .has_torch = true,
-                             .torch_op = {.begin_ns = 256, .end_ns = 512, .inside_ns = 512},  // 256 outside
-                             .torch_argument = {.begin_ns = 3072, .inside_ns = 1024},         // 2048 outside
-                             .torch_range = {.begin_ns = 4096, .end_ns = 8192, .inside_ns = 4096},
-                             .has_calls = true,
-                             .python_call = {.begin_ns = 16384, .inside_ns = 8192},  // 8192 outside
-                             .c_call = {.begin_ns = 65536, .inside_ns = 32768},      // 32768 outside
-                             .module_call = {.begin_ns = 262144, .inside_ns = 131072}};
+OwnCosts Costs() {
+  OwnCosts costs;
+  const auto add = [&](std::string_view source, SpanKind kind, const EventCost& cost) -> OwnCostRow& {
+    OwnCostRow& row = costs.rows.emplace_back();
+    row.source = source, row.kind = kind, row.cost = cost;
+    return row;
+  };
+  const EventCost scope = {.begin_ns = 48, .end_ns = 16, .inside_ns = 32};  // 32 outside
+  const EventCost op = {.begin_ns = 256, .end_ns = 512, .inside_ns = 512};  // 256 outside
+  add(OwnCosts::kProgram, SpanKind::kUserRange, scope).async_end_ns = 64;
+  add(OwnCosts::kProgram, SpanKind::kOther, {.begin_ns = 128});
+  add("torch", SpanKind::kOperator, op).argument = {.begin_ns = 3072, .inside_ns = 1024};  // 2048 outside
+  add("torch", SpanKind::kUserRange, {.begin_ns = 4096, .end_ns = 8192, .inside_ns = 4096});
+  add(OwnCosts::kPython, SpanKind::kPythonFunction, {.begin_ns = 16384, .inside_ns = 8192});  // 8192 outside
+  add(OwnCosts::kPython, SpanKind::kCFunction, {.begin_ns = 65536, .inside_ns = 32768});      // 32768 outside
+  add(OwnCosts::kPython, SpanKind::kModule, {.begin_ns = 262144, .inside_ns = 131072});
+  return costs;
+}
 
 class OwnCost : public testing::Test {
  protected:
   OwnCost() {
-    builder_.info().own_costs = kCosts;
+    builder_.info().own_costs = Costs();
     track_ = builder_.AddTrack({.process = builder_.AddProcess({.pid = 1}), .tid = 1});
+  }
+  void Forget(std::string_view source) {
+    std::erase_if(builder_.info().own_costs->rows, [&](const OwnCostRow& row) { return row.source == source; });
   }
   void Add(const char* name, int64_t start, int64_t end, uint8_t flags = span_flags::kNative,
            ScopeType scope = ScopeType::kUserScope, ArgsId args = ArgsId::kNone) {
@@ -118,7 +128,7 @@ TEST_F(OwnCostOfCalls, TellsFunctionsOfPythonAndOfCAndModulesApart) {
 }
 
 TEST_F(OwnCostOfCalls, ThatCouldNotBeMeasuredIsAnError) {
-  builder_.info().own_costs->has_calls = false;
+  Forget(OwnCosts::kPython);
   AddCall("train.py(3): main", 0, 900);
   builder_.SetPythonCalls();
   const Trace trace = builder_.Build();
@@ -163,7 +173,7 @@ TEST_F(OwnCost, LeavesDevicesAlone) {
 }
 
 TEST_F(OwnCost, OfOperatorsThatCouldNotBeMeasuredIsAnError) {
-  builder_.info().own_costs->has_torch = false;
+  Forget("torch");
   Add("scope", 0, 10'000);
   Add("op", 10, 2'000, 0, ScopeType::kFunction);
   const Trace trace = builder_.Build();
@@ -173,7 +183,7 @@ TEST_F(OwnCost, OfOperatorsThatCouldNotBeMeasuredIsAnError) {
 }
 
 TEST_F(OwnCost, NeedsNoFiguresOfTorchWhereThereIsNoTorch) {
-  builder_.info().own_costs->has_torch = false;
+  Forget("torch");
   Add("scope", 0, 10'000);
   const Trace trace = builder_.Build();
   EXPECT_EQ(MeasureOwnCost(trace).value().whole_ns, 64);
@@ -260,7 +270,7 @@ TEST(OwnCostOfRandomTraces, EqualsTheObviousImplementation) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Trace plain = RandomTrace(seed, {.spans = 3 + static_cast<int>(seed % 20), .end = 40});
     TraceBuilder builder;
-    builder.info().own_costs = kCosts;
+    builder.info().own_costs = Costs();
     const SpanColumns& from = plain.spans();
     std::vector<TrackId> tracks;
     for (size_t i = 0; i < plain.tracks().size(); ++i)
@@ -277,9 +287,10 @@ TEST(OwnCostOfRandomTraces, EqualsTheObviousImplementation) {
     const Trace trace = builder.Build();
     const SpanColumns& spans = trace.spans();
     const OwnCostOfSpans cost = MeasureOwnCost(trace).value();
-    const auto of = [&](size_t i) {
-      return (spans.flags[i] & span_flags::kNative) != 0 ? kCosts.scope : kCosts.torch_op;
-    };
+    const OwnCosts costs = Costs();
+    const EventCost scope = costs.Find(OwnCosts::kProgram, SpanKind::kUserRange)->cost;
+    const EventCost op = costs.FindOfFramework(SpanKind::kOperator)->cost;
+    const auto of = [&](size_t i) { return (spans.flags[i] & span_flags::kNative) != 0 ? scope : op; };
     for (size_t i = 0; i < spans.size(); ++i) {
       double own = of(i).inside_ns, subtree = own;
       for (size_t c = 0; c < spans.size(); ++c) {

@@ -3,6 +3,8 @@
 
 #include <simdjson.h>
 
+#include <string>
+
 namespace opscope {
 namespace {
 
@@ -21,31 +23,52 @@ EventCost CostAt(const element& costs) {
           .floor_ns = NumberAt(costs, "floor_ns")};
 }
 
+// Of a framework's source the members are its name and one of these; FORMAT.md has all of them.
+constexpr std::string_view kOperator = "_op", kArgument = "_argument", kRange = "_range";
+
+void AddRow(std::string_view key, const element& costs, OwnCosts* all) {
+  const auto of = [&](std::string_view source, SpanKind kind) -> OwnCostRow& {
+    for (OwnCostRow& row : all->rows) {
+      if (row.source == source && row.kind == kind) return row;
+    }
+    OwnCostRow& row = all->rows.emplace_back();
+    row.source = source, row.kind = kind;
+    return row;
+  };
+  const auto source = [&](std::string_view end) { return key.substr(0, key.size() - end.size()); };
+  if (key == "scope") {
+    OwnCostRow& row = of(OwnCosts::kProgram, SpanKind::kUserRange);
+    row.cost = CostAt(costs);
+    row.async_end_ns = NumberAt(costs, "async_end_ns");
+  } else if (key == "point") {
+    of(OwnCosts::kProgram, SpanKind::kOther).cost = CostAt(costs);
+  } else if (key == "python_call") {
+    of(OwnCosts::kPython, SpanKind::kPythonFunction).cost = CostAt(costs);
+  } else if (key == "c_call") {
+    of(OwnCosts::kPython, SpanKind::kCFunction).cost = CostAt(costs);
+  } else if (key == "module_call") {
+    of(OwnCosts::kPython, SpanKind::kModule).cost = CostAt(costs);
+  } else if (key.ends_with(kOperator)) {
+    of(source(kOperator), SpanKind::kOperator).cost = CostAt(costs);
+  } else if (key.ends_with(kArgument)) {
+    of(source(kArgument), SpanKind::kOperator).argument = CostAt(costs);
+  } else if (key.ends_with(kRange)) {
+    of(source(kRange), SpanKind::kUserRange).cost = CostAt(costs);
+  }
+}
+
 }  // namespace
 
 std::optional<OwnCosts> ParseOwnCosts(std::string_view options_json) {
   if (options_json.find("\"own_cost\"") == std::string_view::npos) return std::nullopt;
   simdjson::dom::parser parser;
-  element own_cost, kind;
+  simdjson::dom::object own_cost;
   const simdjson::padded_string padded(options_json);
   if (parser.parse(padded)["own_cost"].get(own_cost) != simdjson::SUCCESS) return std::nullopt;
-  if (own_cost["scope"].get(kind) != simdjson::SUCCESS) return std::nullopt;
   OwnCosts costs;
-  costs.scope = CostAt(kind);
-  costs.async_end_ns = NumberAt(kind, "async_end_ns");
-  if (own_cost["point"].get(kind) == simdjson::SUCCESS) costs.point = CostAt(kind);
-  if (own_cost["torch_op"].get(kind) == simdjson::SUCCESS) {
-    costs.has_torch = true;
-    costs.torch_op = CostAt(kind);
-  }
-  if (own_cost["torch_argument"].get(kind) == simdjson::SUCCESS) costs.torch_argument = CostAt(kind);
-  if (own_cost["torch_range"].get(kind) == simdjson::SUCCESS) costs.torch_range = CostAt(kind);
-  if (own_cost["python_call"].get(kind) == simdjson::SUCCESS) {
-    costs.has_calls = true;
-    costs.python_call = CostAt(kind);
-  }
-  if (own_cost["c_call"].get(kind) == simdjson::SUCCESS) costs.c_call = CostAt(kind);
-  if (own_cost["module_call"].get(kind) == simdjson::SUCCESS) costs.module_call = CostAt(kind);
+  for (const auto& [key, cost] : own_cost)
+    AddRow(key, cost, &costs);
+  if (costs.Find(OwnCosts::kProgram, SpanKind::kUserRange) == nullptr) return std::nullopt;
   return costs;
 }
 

@@ -18,18 +18,22 @@ constexpr const char kOptions[] =
 
 void ExpectTheCosts(const std::optional<OwnCosts>& costs) {
   ASSERT_TRUE(costs.has_value());
-  EXPECT_EQ(costs->scope.whole_ns(), 29.25);
-  EXPECT_EQ(costs->scope.outside_ns(), 16.75);
-  EXPECT_EQ(costs->async_end_ns, 23);
-  EXPECT_EQ(costs->point.whole_ns(), 20);
-  EXPECT_TRUE(costs->has_torch);
-  EXPECT_EQ(costs->torch_op.floor_ns, 31);
-  EXPECT_EQ(costs->torch_argument.inside_ns, 7);
-  EXPECT_EQ(costs->torch_range.whole_ns(), 0) << "was not measured";
-  EXPECT_TRUE(costs->has_calls);
-  EXPECT_EQ(costs->python_call.outside_ns(), 66);
-  EXPECT_EQ(costs->c_call.whole_ns(), 66);
-  EXPECT_EQ(costs->module_call.whole_ns(), 0) << "was not measured";
+  const auto row = [&](std::string_view source, SpanKind kind) {
+    const OwnCostRow* found = costs->Find(source, kind);
+    return found == nullptr ? OwnCostRow{} : *found;
+  };
+  const OwnCostRow scope = row(OwnCosts::kProgram, SpanKind::kUserRange);
+  EXPECT_EQ(scope.cost.whole_ns(), 29.25);
+  EXPECT_EQ(scope.cost.outside_ns(), 16.75);
+  EXPECT_EQ(scope.async_end_ns, 23);
+  EXPECT_EQ(row(OwnCosts::kProgram, SpanKind::kOther).cost.whole_ns(), 20);
+  EXPECT_EQ(row("torch", SpanKind::kOperator).cost.floor_ns, 31);
+  EXPECT_EQ(row("torch", SpanKind::kOperator).argument.inside_ns, 7);
+  EXPECT_EQ(costs->Find("torch", SpanKind::kUserRange), nullptr) << "was not measured";
+  EXPECT_EQ(row(OwnCosts::kPython, SpanKind::kPythonFunction).cost.outside_ns(), 66);
+  EXPECT_EQ(row(OwnCosts::kPython, SpanKind::kCFunction).cost.whole_ns(), 66);
+  EXPECT_EQ(costs->Find(OwnCosts::kPython, SpanKind::kModule), nullptr) << "was not measured";
+  EXPECT_EQ(costs->rows.size(), 5u) << "what is of no known kind is left out";
 }
 
 TEST(OwnCosts, AreReadFromTheOptions) {
@@ -56,14 +60,22 @@ TEST(OwnCosts, AreNoneWhereTheOptionsSayNone) {
   }
 }
 
+TEST(OwnCosts, OfAFrameworkStandUnderItsName) {
+  const OwnCosts costs =
+      *ParseOwnCosts(R"({"own_cost":{"scope":{"begin_ns":1},"mine_range":{"begin_ns":2},"mine_op":{"begin_ns":3}}})");
+  EXPECT_EQ(costs.Find("mine", SpanKind::kUserRange)->cost.begin_ns, 2);
+  EXPECT_EQ(costs.FindOfFramework(SpanKind::kOperator)->source, "mine");
+}
+
 TEST(OwnCosts, NumbersThatCannotBeAreZero) {
   const std::optional<OwnCosts> costs =
       ParseOwnCosts(R"({"own_cost":{"scope":{"inside_ns":-5,"begin_ns":"fast","end_ns":1e300,"async_end_ns":null}}})");
   ASSERT_TRUE(costs.has_value());
-  EXPECT_EQ(costs->scope.whole_ns(), 0);
-  EXPECT_EQ(costs->scope.inside_ns, 0);
-  EXPECT_EQ(costs->async_end_ns, 0);
-  EXPECT_FALSE(costs->has_torch);
+  const OwnCostRow scope = *costs->Find(OwnCosts::kProgram, SpanKind::kUserRange);
+  EXPECT_EQ(scope.cost.whole_ns(), 0);
+  EXPECT_EQ(scope.cost.inside_ns, 0);
+  EXPECT_EQ(scope.async_end_ns, 0);
+  EXPECT_EQ(costs->FindOfFramework(SpanKind::kOperator), nullptr);
 }
 
 }  // namespace

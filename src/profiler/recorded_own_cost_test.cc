@@ -72,7 +72,7 @@ TEST_P(RecordedOwnCost, IsWhatCorrectedTimesLack) {
   const Trace trace = Recorded(program);
   const Result<OwnCostOfSpans> cost = MeasureOwnCost(trace);
   ASSERT_TRUE(cost.ok()) << cost.error().message;
-  const EventCost scope = trace.info().own_costs->scope;
+  const EventCost scope = trace.info().own_costs->Find(OwnCosts::kProgram, SpanKind::kUserRange)->cost;
   const OpSummary raw = SummarizeOps(trace);
   const OpSummary corrected = SummarizeOps(trace, {.own_cost = &cost.value()});
   const auto lacks = [&](std::string_view name) {

@@ -12,22 +12,28 @@
 namespace opscope {
 namespace {
 
-using Kinds = std::vector<std::pair<const char*, EventCost>>;
+using Kinds = std::vector<std::pair<std::string, EventCost>>;
 
 // By the names of FORMAT.md.
 Kinds KindsOf(const OwnCosts& costs) {
-  EventCost async = costs.scope;
-  async.end_ns = costs.async_end_ns;
-  Kinds kinds = {{"scope", costs.scope}, {"async_scope", async}, {"point", costs.point}};
-  if (costs.has_torch) {
-    kinds.emplace_back("torch_op", costs.torch_op);
-    if (costs.torch_argument.whole_ns() > 0) kinds.emplace_back("torch_argument", costs.torch_argument);
-    kinds.emplace_back("torch_range", costs.torch_range);
-  }
-  if (costs.has_calls) {
-    kinds.emplace_back("python_call", costs.python_call);
-    kinds.emplace_back("c_call", costs.c_call);
-    kinds.emplace_back("module_call", costs.module_call);
+  Kinds kinds;
+  for (const OwnCostRow& row : costs.rows) {
+    if (row.source == OwnCosts::kProgram && row.kind == SpanKind::kUserRange) {
+      EventCost async = row.cost;
+      async.end_ns = row.async_end_ns;
+      kinds.emplace_back("scope", row.cost);
+      kinds.emplace_back("async_scope", async);
+    } else if (row.source == OwnCosts::kProgram) {
+      kinds.emplace_back("point", row.cost);
+    } else if (row.source == OwnCosts::kPython) {
+      kinds.emplace_back(row.kind == SpanKind::kModule      ? "module_call"
+                         : row.kind == SpanKind::kCFunction ? "c_call"
+                                                            : "python_call",
+                         row.cost);
+    } else {
+      kinds.emplace_back(row.source + (row.kind == SpanKind::kOperator ? "_op" : "_range"), row.cost);
+      if (row.argument.whole_ns() > 0) kinds.emplace_back(row.source + "_argument", row.argument);
+    }
   }
   return kinds;
 }
@@ -51,7 +57,7 @@ std::string OwnCostJson(const Trace& trace, const Correction& correction) {
   object.Key("kinds");
   JsonObject kinds(&out);
   for (const auto& [name, cost] : KindsOf(*trace.info().own_costs)) {
-    kinds.Key(name);
+    kinds.Key(name.c_str());
     JsonObject kind(&out);
     AppendNumber(&kind, "inside_ns", cost.inside_ns, &out);
     AppendNumber(&kind, "begin_ns", cost.begin_ns, &out);
@@ -68,7 +74,7 @@ std::string FormatOwnCost(const Trace& trace, const Correction& correction) {
   std::string out = HumanTime(correction.whole_ns) + " for " + std::to_string(correction.events) + " events";
   const char* separator = ": ";
   for (const auto& [name, cost] : KindsOf(*trace.info().own_costs)) {
-    out += std::exchange(separator, ", ") + std::string(name) + " " + FixedText(cost.whole_ns(), 1) + " ns";
+    out += std::exchange(separator, ", ") + name + " " + FixedText(cost.whole_ns(), 1) + " ns";
   }
   return out;
 }

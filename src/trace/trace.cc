@@ -91,6 +91,18 @@ size_t Trace::argument_list_count() const {
 std::span<const Argument> Trace::arguments(ArgsId id) const {
   return storage_->arguments.list(id);
 }
+const OwnCostRow* OwnCosts::Find(std::string_view source, SpanKind kind) const {
+  for (const OwnCostRow& row : rows) {
+    if (row.source == source && row.kind == kind) return &row;
+  }
+  return nullptr;
+}
+const OwnCostRow* OwnCosts::FindOfFramework(SpanKind kind) const {
+  for (const OwnCostRow& row : rows) {
+    if (row.source != kProgram && row.source != kPython && row.kind == kind) return &row;
+  }
+  return nullptr;
+}
 bool Trace::has_own_kinds() const {
   return storage_->has_own_kinds;
 }
