@@ -101,7 +101,7 @@ struct PayloadHeader {
   uint16_t arg_count = 0;  // encoded arguments at the end
 };
 
-// JSON members may be preceded by the stack of a TorchScript interpreter: this character, a line for each frame from
+// JSON members may be preceded by the stack of a script's interpreter: this character, a line for each frame from
 // the innermost on, each with its end, this character.
 inline constexpr char kFramesMark = '\x01';
 
@@ -112,7 +112,7 @@ inline constexpr uint16_t kStartThread = 4;    // uint32 thread index, uint32 0:
 inline constexpr uint16_t kAddress = 8;        // uint64 address, uint32 device type, int32 device index
 inline constexpr uint16_t kDevice = 16;        // int32 device, int32 stream, uint64 correlation
 inline constexpr uint16_t kKeywords = 32;      // uint32 offset of a NameEntry: JSON members (kFramesMark), uint32 0
-inline constexpr uint16_t kRecordHandle = 64;  // uint64 torch's record function id
+inline constexpr uint16_t kRecordHandle = 64;  // uint64 "Record function id" of Chrome traces
 inline constexpr uint16_t kTotals = 128;       // int64 bytes allocated, int64 bytes reserved, after this allocation
 inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then so many TensorIdentity
 inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many HeldTensor
@@ -128,11 +128,11 @@ constexpr uint32_t BytesOf(uint16_t field) {
 }
 }  // namespace payload_fields
 
-// Which tensor an argument is: one for each encoded kTensor, in their order, those of lists included. Torch gives the
-// addresses of tensors out again, so they are numbered; storages are told apart by their allocations and frees.
+// Which tensor an argument is: one for each encoded kTensor, in their order, those of lists included. Allocators give
+// the addresses of tensors out again, so they are numbered; storages are told apart by their allocations and frees.
 struct TensorIdentity {
   uint64_t storage = 0;  // address of its bytes, 0: it has none
-  uint64_t tensor = 0;   // bits 0..47 number of the TensorImpl, 0: none was left; 48..55 device type, 56..63 index
+  uint64_t tensor = 0;   // bits 0..47 number of the tensor object, 0: none was left; 48..55 device type, 56..63 index
 };
 static_assert(sizeof(TensorIdentity) == 16);
 constexpr uint64_t PackTensor(uint64_t number, uint8_t device_type, int8_t device) {
@@ -194,7 +194,7 @@ struct ChunkHeader {
   uint64_t os_thread = 0;       // gettid()
   uint32_t thread_index = 0;    // the recorder's own number of the thread, never reused in a process
   uint32_t process = 0;         // getpid()
-  uint64_t logical_thread = 0;  // the source's own thread number (torch: RecordFunction::currentThreadId), 0: none
+  uint64_t logical_thread = 0;  // the source's own thread number, 0: none
   uint64_t dropped_before = 0;
   Calibration calibration;  // the newest when the chunk was taken
   char thread_name[32] = {};

@@ -62,7 +62,7 @@ struct Stream;
 // Fields that another thread may read while the owner works are atomics; on x86 and with the orders
 // used here they cost what plain ones cost.
 struct alignas(64) OpenScope {
-  uint64_t context[2];                  // the opener's own; torch keeps its ObserverContext here
+  uint64_t context[2];                  // the opener's own
   std::atomic<uint64_t> start{0};       // ticks; 0: not open
   std::atomic<uint32_t> name{0};        // as in Record, within stream->chunk
   std::atomic<uint32_t> side{0};        // also written together with name

@@ -39,7 +39,7 @@ struct ProcessColumns {
   std::span<const int64_t> pid;         // number of the process or device; 0 when it has only a text id
   std::span<const StringId> pid_text;   // kNone, or the id as the file spelt it when it is not a number
   std::span<const StringId> name;       // kNone when unknown
-  std::span<const StringId> labels;     // Kineto's process_labels; kNone
+  std::span<const StringId> labels;     // "process_labels" of Chrome traces; kNone
   std::span<const int64_t> sort_index;  // INT64_MIN when absent
   std::span<const int32_t> rank;        // of a distributed job, from the metadata; -1: not told
   size_t size() const { return pid.size(); }
@@ -52,7 +52,7 @@ struct TrackColumns {
   std::span<const StringId> tid_text;        // kNone, or the id as the file spelt it when it is not a number
   std::span<const StringId> name;            // kNone when unknown
   std::span<const int64_t> sort_index;       // INT64_MIN when absent
-  std::span<const uint64_t> logical_thread;  // the framework's own thread number (torch); 0: none
+  std::span<const uint64_t> logical_thread;  // the framework's own thread number; 0: none
   std::span<const int32_t> device;           // device number of device tracks, -1
   std::span<const uint32_t> first_span;      // the track's rows of `spans`: [first_span, first_span + span_count)
   std::span<const uint32_t> span_count;
@@ -98,7 +98,7 @@ struct SpanColumns {
   std::span<const int64_t> sequence;         // autograd sequence number, -1: none
   std::span<const uint64_t> forward_thread;  // logical thread of the forward op of a backward span, 0: none
   std::span<const uint32_t> correlation;     // pairs a launch with its device span, 0: none
-  std::span<const uint32_t> external_id;     // Kineto's "External id": the op that a row belongs to, 0: none
+  std::span<const uint32_t> external_id;     // "External id": the op that a row belongs to, 0: none
   std::span<const ArgsId> args;              // shapes, dtypes, values: a row of `arguments`, kNone
   std::span<const StackId> stack;            // innermost frame of the call stack, kNone
   std::span<const StringId> extra;  // members of a JSON object, kept as the input had them ("\"a\":1,\"b\":[2]"), kNone
@@ -229,7 +229,7 @@ struct StackColumns {
 // tracer of Python has numbered. By span.
 struct PythonCallColumns {
   std::span<const SpanId> span;
-  std::span<const uint32_t> id;        // torch's "Python id", from 1
+  std::span<const uint32_t> id;        // "Python id", from 1, by start
   std::span<const uint32_t> caller;    // "Python parent id": id of the call that this one was made by, 0: none
   std::span<const int32_t> module_id;  // "Python module id": which of the modules of its class, -1: not a module
   std::span<const int32_t> thread;     // "Python thread", -1 where the input does not say
@@ -254,13 +254,13 @@ struct MetadataColumns {
 };
 
 // Unique argument lists of operators; many spans share one row. Each row has Arguments.
-// The three texts that Kineto prints are derived by ArgumentText (below), not stored.
+// The texts that Chrome traces have of them are derived by ArgumentText (below), not stored.
 enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kScalar, kScalarList };
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::kOther;
   StringId dtype = StringId::kEmpty;  // "float", "long int", "Scalar", "ScalarList", "TensorList", ""
-  StringId value = StringId::kEmpty;  // concrete value as torch prints it ("[64, 32]", "False", "1."), else ""
+  StringId value = StringId::kEmpty;  // concrete value as its framework prints it ("[64, 32]", "False", "1."), else ""
   bool has_strides = false;           // kTensor: false for layouts without strides
   std::span<const int64_t> sizes;     // kTensor
   std::span<const int64_t> strides;   // kTensor, as long as sizes when has_strides
