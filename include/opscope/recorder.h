@@ -65,14 +65,17 @@ struct NameAndRoom {
 };
 template <typename Intern>
 inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const Intern& intern) {
-  for (;;) {  // ends: a chunk that follows one without records has room for all that was taken from that one
+  char* side = nullptr;
+  uint32_t of_side = 0;  // its chunk
+  for (;;) {             // ends: a chunk that follows one without records has room for all that was taken from that one
     const uint32_t sequence = stream->chunk_sequence;
     const uint32_t name = intern();
-    char* side = ReserveSide(stream, side_bytes);
-    if (__builtin_expect(side == nullptr || stream->chunk_sequence == sequence, 1)) return {name, side};
-    const uint32_t moved = stream->chunk_sequence;
-    const uint32_t again = intern();
-    if (__builtin_expect(stream->chunk_sequence == moved, 1)) return {again, side};
+    if (__builtin_expect(side == nullptr || stream->chunk_sequence != of_side, 1)) {
+      side = ReserveSide(stream, side_bytes);
+      of_side = stream->chunk_sequence;
+      if (OPSCOPE_UNLIKELY(side == nullptr)) return {name, nullptr};
+    }
+    if (__builtin_expect(of_side == sequence, 1)) return {name, side};
   }
 }
 

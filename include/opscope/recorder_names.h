@@ -64,11 +64,15 @@ inline uint64_t LoadShort(const char* text, uint64_t size) {
   return word;
 }
 
-// std::memcmp is a call when the size is not constant.
+// std::memcmp is a call when the size is not constant; and a loop over sizes that differ is one that the processor
+// foretells wrongly, so the usual sizes have none.
 inline bool SameBytes(const char* a, const char* b, uint64_t size) {
   if (size < 8) return LoadShort(a, size) == LoadShort(b, size);
-  uint64_t difference = LoadWord(a + size - 8) ^ LoadWord(b + size - 8);
-  for (uint64_t at = 0; at + 8 < size; at += 8)
+  const char *end_of_a = a + size, *end_of_b = b + size;
+  uint64_t difference = (LoadWord(a) ^ LoadWord(b)) | (LoadWord(end_of_a - 8) ^ LoadWord(end_of_b - 8));
+  if (size <= 16) return difference == 0;
+  difference |= (LoadWord(a + 8) ^ LoadWord(b + 8)) | (LoadWord(end_of_a - 16) ^ LoadWord(end_of_b - 16));
+  for (uint64_t at = 16; at + 16 < size; at += 8)
     difference |= LoadWord(a + at) ^ LoadWord(b + at);
   return difference == 0;
 }
@@ -92,17 +96,30 @@ inline bool IsName(const Stream* stream, const NameCacheEntry* entry, const char
   return known_size == size && SameBytes(known + sizeof(NameEntry), text, size);
 }
 
-// As above for text whose size is known. The slot follows from the text and not from where it lies:
-// frameworks build some names anew for every call. Two slots, because two names of a loop that share one
-// would never find themselves. InternEntry: null at the cap; valid until the next chunk.
-inline NameCacheEntry* InternEntry(Stream* stream, const char* text, uint64_t size) {
-  NameCacheEntry* entry = NameCacheSlot(stream->copied_names, text, size);
-  if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry;
+// The other of the two slots of a name. Apart: what is rare stays out of the usual way.
+__attribute__((noinline)) inline NameCacheEntry* InternInOtherSlot(NameCacheEntry* entry, Stream* stream,
+                                                                   const char* text, uint64_t size) {
   if (entry->offset != 0) {
     entry = stream->copied_names + ((entry - stream->copied_names) ^ 1);
     if (IsName(stream, entry, text, size)) return entry;
   }
   return InternAndRemember(stream, text, size, entry) != 0 ? entry : nullptr;
+}
+inline NameCacheEntry* InternEntryFrom(NameCacheEntry* entry, Stream* stream, const char* text, uint64_t size) {
+  if (__builtin_expect(IsName(stream, entry, text, size), 1)) return entry;
+  return InternInOtherSlot(entry, stream, text, size);
+}
+
+// As above for text whose size is known. The slot follows from the text and not from where it lies:
+// frameworks build some names anew for every call. Two slots, because two names of a loop that share one
+// would never find themselves. InternEntry: null at the cap; valid until the next chunk.
+inline NameCacheEntry* InternEntry(Stream* stream, const char* text, uint64_t size) {
+  return InternEntryFrom(NameCacheSlot(stream->copied_names, text, size), stream, text, size);
+}
+// For texts that mostly lie where they lay before, as those of operators do: the slot is known before the text is
+// there, and the text only proves it.
+inline NameCacheEntry* InternEntryAt(Stream* stream, const char* text, uint64_t size) {
+  return InternEntryFrom(NameCacheSlot(stream->copied_names, text), stream, text, size);
 }
 inline uint32_t InternText(Stream* stream, const char* text, uint64_t size) {
   const NameCacheEntry* entry = InternEntry(stream, text, size);

@@ -270,6 +270,21 @@ TEST(ScopeRecord, TextsOfOneSizeAreToldApartByEveryByte) {
   }
 }
 
+// Where the name of an operator lies another one's may lie later: the place is a guess, the bytes are the proof.
+TEST(ScopeRecord, TextsThatLieAtOnePlaceOneAfterTheOtherAreToldApart) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* stream = StreamIn(window);
+  char place[64] = {};
+  for (const std::string text : {"aten::add", "aten::mul", "aten::add_", "aten::a_name_of_more_than_thirty_two_bytes",
+                                 "aten::a_name_of_more_than_thirty_ten_bytes", "aten::add"}) {
+    std::memcpy(place, text.data(), text.size());
+    const NameCacheEntry* known = InternEntryAt(stream, place, text.size());
+    ASSERT_NE(known, nullptr);
+    EXPECT_EQ(known->offset, opscope_intern_slow(stream, text.data(), text.size())) << text;
+    EXPECT_EQ(InternEntryAt(stream, place, text.size()), known);
+  }
+}
+
 TEST(ScopeRecord, ExceptionsEndTheScopesTheyPass) {
   OwnedWindow window = OpenTestWindow();
   try {

@@ -46,10 +46,29 @@ inline const std::string& NameOf(const at::RecordFunction& range) {
   return name != nullptr ? *name : std::get_if<Schema>(&named)->get().name();
 }
 
+__attribute__((noinline)) inline NameCacheEntry* InternOwnName(Stream* stream, const at::RecordFunction& range) {
+  const std::string& name = NameOf(range);
+  return InternEntry(stream, name.data(), name.size());
+}
+// The range's name in the current chunk; null at the cap.
+inline NameCacheEntry* InternName(Stream* stream, const at::RecordFunction& range) {
+  const Schema* schema = SchemaOf(range);
+  if (OPSCOPE_UNLIKELY(schema == nullptr)) return InternOwnName(stream, range);
+  const std::string& name = schema->get().name();
+  return InternEntryAt(stream, name.data(), name.size());
+}
+inline uint32_t OffsetOf(const NameCacheEntry* known) {
+  return __builtin_expect(known != nullptr, 1) ? known->offset : 0;
+}
+
 inline const std::string& OverloadNameOf(const at::RecordFunction& range) {
   static const std::string& none = *new std::string;  // never destroyed: callbacks come at any time
   const Schema* schema = SchemaOf(range);
   return schema != nullptr ? schema->get().overload_name() : none;
+}
+
+inline uint32_t InternOverload(Stream* stream, const std::string& overload) {
+  return OffsetOf(InternEntryAt(stream, overload.data(), overload.size()));
 }
 
 // Arguments of a call, encoded before anything is taken from the stream: reading a tensor's sizes can
@@ -142,15 +161,15 @@ inline bool HasArguments(const PayloadBefore& before, const EncodedInputs& input
                            before.header.bytes - begin == ((words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u);
   if (!has_as_many) return false;
   const char* own = before.place + begin;
-  uint64_t difference = 0;
-  for (uint32_t i = 0; i + 1 < words; i += 2)
-    difference |= LoadWord(own + i * sizeof(uint32_t)) ^ LoadWord(reinterpret_cast<const char*>(inputs.words + i));
-  if ((words & 1u) != 0) {
-    uint32_t last = 0;
-    std::memcpy(&last, own + (words - 1) * sizeof(uint32_t), sizeof(last));
-    difference |= last ^ inputs.words[words - 1];
+  const auto* ours = reinterpret_cast<const char*>(inputs.words);
+  const uint32_t bytes = words * uint32_t{sizeof(uint32_t)};
+  for (uint32_t at = 0; at + 8 <= bytes; at += 8) {
+    if (LoadWord(own + at) != LoadWord(ours + at)) return false;
   }
-  return difference == 0;
+  if ((words & 1u) == 0) return true;
+  uint32_t last = 0;
+  std::memcpy(&last, own + bytes - sizeof(last), sizeof(last));
+  return last == inputs.words[words - 1];
 }
 
 inline constexpr uint32_t kWorthComparing = 3;  // words; fewer are as long as what names them
@@ -160,11 +179,10 @@ inline constexpr uint16_t kComparable = payload_fields::kSequence | payload_fiel
 
 // Name and payload of a range whose arguments are those of the last one of its name; name 0: they are not, or there is
 // no room for it in this chunk.
-inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& range, const std::string& name,
-                                  const std::string* overload, uint16_t fields, const EncodedInputs& inputs) {
-  const uint64_t overload_offset =
-      (fields & payload_fields::kOverload) != 0 ? InternText(stream, overload->data(), overload->size()) : 0;
-  const NameCacheEntry* known = InternEntry(stream, name.data(), name.size());
+inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& range, const std::string* overload,
+                                  uint16_t fields, const EncodedInputs& inputs) {
+  const uint64_t overload_offset = (fields & payload_fields::kOverload) != 0 ? InternOverload(stream, *overload) : 0;
+  const NameCacheEntry* known = InternName(stream, range);
   if (OPSCOPE_UNLIKELY(known == nullptr || known->payload == 0)) return {};
   const PayloadBefore before(reinterpret_cast<const char*>(stream->chunk) + known->payload);
   if (!HasArguments(before, inputs)) return {};
@@ -191,7 +209,6 @@ inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& rang
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
 inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
-  const std::string& name = NameOf(range);
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
   [[maybe_unused]] const std::string* overload = nullptr;
@@ -228,28 +245,30 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     bytes += 8;
   }
 
-  if (bytes == sizeof(PayloadHeader)) return {InternText(stream, name.data(), name.size()), 0};
+  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternName(stream, range)), 0};
   constexpr bool kMayRepeat = (Options & kWithInputs) != 0 && (Options & kWithTensors) == 0;
   [[maybe_unused]] bool may_repeat = false;
   if constexpr (kMayRepeat) {
     may_repeat = (fields & ~kComparable) == 0 && inputs->arguments.words <= EncodedInputs::kCapacity;
     if (may_repeat && inputs->arguments.words >= kWorthComparing) {
-      const ScopeEntries repeated = WriteRepeated(stream, range, name, overload, fields, *inputs);
+      const ScopeEntries repeated = WriteRepeated(stream, range, overload, fields, *inputs);
       if (__builtin_expect(repeated.name != 0, 1)) return repeated;
     }
   }
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
+  NameCacheEntry* known = nullptr;
   const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
     if ((fields & payload_fields::kOverload) != 0) {
-      overload_offset = InternText(stream, overload->data(), overload->size());
+      overload_offset = InternOverload(stream, *overload);
     }
     if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
       if ((fields & payload_fields::kKeywords) != 0) {
         keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
       }
     }
-    return InternText(stream, name.data(), name.size());
+    known = InternName(stream, range);
+    return OffsetOf(known);
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
   char* place = room.side;
@@ -279,13 +298,12 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     StoreArguments(*inputs, place);
     if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
       CountFailure();  // the second look at a long list ran operators that filled the chunk
-      return {InternText(stream, name.data(), name.size()), 0};
+      return {OffsetOf(InternName(stream, range)), 0};
     }
   }
   const uint32_t side = OffsetInChunk(stream, room.side);
   if constexpr (kMayRepeat) {
-    NameCacheEntry* known = may_repeat ? InternEntry(stream, name.data(), name.size()) : nullptr;
-    if (known != nullptr && known->offset == room.name) known->payload = side;
+    if (may_repeat && known != nullptr) known->payload = side;
   }
   return {room.name, side};
 }
