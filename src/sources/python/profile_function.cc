@@ -37,13 +37,22 @@ inline void Dispatch(Binding* binding, PyFrameObject* frame, int what, PyObject*
   }
 }
 
-__attribute__((noinline)) int OnUnusualEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
-  ThreadCalls* calls = CallsOfThisThread();
+__attribute__((noinline)) int TellAll(ThreadCalls* calls, PyObject* object, PyFrameObject* frame, int what,
+                                      PyObject* argument) {
   const uint64_t epoch = calls_epoch;
   for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
     Dispatch(binding, frame, what, argument);
   if (calls->previous == nullptr) return 0;
   return calls->previous(object, frame, what, argument);
+}
+
+__attribute__((noinline)) int OnUnusualEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
+  ThreadCalls* calls = CallsOfThisThread();
+  if (calls->only_code != nullptr) {  // with modules alone nearly every event is of something else
+    const bool is_of_frame = what == PyTrace_CALL || what == PyTrace_RETURN;
+    if (!is_of_frame || CodeOf(frame) != calls->only_code) return 0;
+  }
+  return TellAll(calls, object, frame, what, argument);
 }
 
 // One window, no other profile function, a name that is known: then this is all.

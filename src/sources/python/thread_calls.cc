@@ -226,11 +226,15 @@ ThreadCalls* FindCalls(uint64_t python_thread) {
 
 void FindUsual(ThreadCalls* calls) {
   Binding* first = calls->bindings;
-  const bool is_alone = first != nullptr && first->next == nullptr && first->window->all_calls();
 #if !OPSCOPE_HAS_MONITORING
   if (calls->previous != nullptr) first = nullptr;
 #endif
-  calls->usual = is_alone ? first : nullptr;
+  const bool is_alone = first != nullptr && first->next == nullptr;
+  const bool wants_all = is_alone && first->window->all_calls();
+  calls->usual = wants_all ? first : nullptr;
+#if !OPSCOPE_HAS_MONITORING
+  calls->only_code = is_alone && !wants_all ? first->window->module_code : nullptr;
+#endif
 }
 
 ThreadCalls* LookUpCalls() {
@@ -330,8 +334,10 @@ void ForgetName(const CallWindow* window, const void* key) {
 
 void ForgetWindows() {
   ++calls_epoch;
-  for (ThreadCalls* calls : AllCalls())
-    calls->bindings = calls->usual = nullptr;
+  for (ThreadCalls* calls : AllCalls()) {
+    calls->bindings = nullptr;
+    FindUsual(calls);
+  }
 }
 
 }  // namespace opscope

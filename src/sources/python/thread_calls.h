@@ -86,6 +86,9 @@ struct Binding {
 
 struct ThreadCalls {
   Binding* usual = nullptr;  // the only binding, when it wants all calls and no other profile function wants them
+#if !OPSCOPE_HAS_MONITORING
+  PyCodeObject* only_code = nullptr;  // of all calls Python tells, those that somebody wants; null: of more than one
+#endif
   uint64_t python_thread = ~uint64_t{0};  // PyThreadState::id; all ones: free
   Binding* bindings = nullptr;
 #if !OPSCOPE_HAS_MONITORING
