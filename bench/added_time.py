@@ -3,6 +3,7 @@
 
 "Empty" is a pair of callbacks that do nothing, registered with torch: the part of the cost that is torch's own and that
 every profiler of torch that is a callback pays. It needs libopscope_torch_floor; without it those rows are left out.
+"Floor" is a plain buffer behind the drop-in functions: what is added by the way that opscope takes, and not by opscope.
 "Callbacks" is opscope without drop-in functions: what it costs where those do not fit.
 
 Many short samples rather than few long ones: a difference of two minima needs both sides to have met a quiet moment.
@@ -43,7 +44,36 @@ class EmptyCallbacks:
         library = ctypes.CDLL(str(found[-1]))
         library.opscope_torch_floor_install.restype = ctypes.c_uint64
         library.opscope_torch_floor_remove.argtypes = [ctypes.c_uint64]
+        if hasattr(library, "opscope_plain_buffer_open"):
+            library.opscope_plain_buffer_open.restype = ctypes.c_uint64
+            library.opscope_plain_buffer_close.restype = ctypes.c_uint64
+            library.opscope_plain_buffer_close.argtypes = [ctypes.c_uint64]
         return library
+
+
+class PlainBuffer:
+    """The drop-in functions with a plain buffer behind them (bench/plain_buffer.cc)."""
+
+    def __init__(self, library, needs_inputs):
+        self._library = library
+        self._needs_inputs = needs_inputs
+
+    def start(self):
+        self._handle = self._library.opscope_plain_buffer_open(int(self._needs_inputs))
+        if self._handle == 0:
+            raise SystemExit("bench: the drop-in functions do not fit this torch, which has passed their trial")
+
+    def stop(self):
+        if self._library.opscope_plain_buffer_close(self._handle) == 0:
+            raise SystemExit("bench: the plain buffer has seen no operator")
+
+    @staticmethod
+    def fits():
+        """Whether the adapter's trial has shown that the drop-in functions fit."""
+        profile = measure.new_profile("opscope")
+        profile.start()
+        profile.stop()
+        return profile.trace.info["options"]["torch_route"] == "drop-in functions"
 
 
 class CallbacksAlone:
@@ -76,6 +106,25 @@ def contenders(flags):
         for side in measure.SIDES:
             found[side, name] = lambda side=side, arguments=arguments: measure.new_profile(side, **arguments)
     return found
+
+
+def floors(*names):
+    """The plain buffer as a contender for these sets of flags, "none" or "shapes"."""
+    library = EmptyCallbacks.load()
+    if library is None or not hasattr(library, "opscope_plain_buffer_open") or not PlainBuffer.fits():
+        return {}
+    return {("floor", name): lambda name=name: PlainBuffer(library, name == "shapes") for name in names}
+
+
+def print_floors(times, row, title, unit, rounds):
+    """Rows beside opscope's, judged by nothing."""
+    for (side, name), ours in ((key, value) for key, value in times.items() if key[0] == "floor"):
+        words = {"none": "no flags", "shapes": "record_shapes"}[name]
+        note = "drop-in functions that write into an array: no chunks, no cap, no import"
+        theirs = times["torch", name]
+        measure.print_row(
+            f"{row}_{side}_{name}", f"{title}, floor, {words}", unit, ours, theirs, note=note, repetitions=rounds
+        )
 
 
 def timed(run, count):

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Added time per tiny operator, for several sets of flags; and of one that finds the recording at its cap."""
+"""Added time per tiny operator, for several sets of flags; of one that finds the recording at its cap; the floor."""
 
-from added_time import added, contenders
+from added_time import added, contenders, floors, print_floors
 
 import measure
-from workloads import FLAGS, TinyOps
+from workloads import FLAGS, InPlaceOps, TinyOps
 
 GOALS = {"none": 0.24, "shapes": 0.40, "memory": 0.25, "flops": 0.20, "all": 0.25}
+IN_PLACE_GOALS = {
+    "none": 0.24,
+    "shapes": 0.40,
+    "memory": 0.25,
+    "stack": 0.25,
+    "modules": 0.30,
+    "flops": 0.35,
+    "all": 0.35,
+}
 WORDS = {
     "none": "no flags",
     "shapes": "record_shapes",
     "memory": "profile_memory",
+    "stack": "with_stack",
+    "modules": "with_modules",
     "flops": "with_flops",
     "all": "all flags",
 }
@@ -36,11 +47,27 @@ def print_past_the_cap(workload, ops, rounds):
         measure.print_row(f"op_past_cap_{flags}", title, "ns/op", past, recorded, 0.7, cpu=cpu, repetitions=rounds)
 
 
+def print_in_place(options, rounds):
+    """`a.add_(b)` with every flag, and the floor."""
+    sides = {
+        (side, flags): lambda side=side, flags=flags: measure.new_profile(side, **FLAGS[flags])
+        for flags in IN_PLACE_GOALS
+        for side in measure.SIDES
+    }
+    times = added(InPlaceOps().run, options.ops, 500, {**sides, **floors("none", "shapes")}, rounds)
+    for flags, goal in IN_PLACE_GOALS.items():
+        ours, theirs = times["opscope", flags], times["torch", flags]
+        cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
+        title = f"added per `a.add_(b)`, {WORDS[flags]}"
+        measure.print_row(f"op_in_place_{flags}", title, "ns/op", ours, theirs, goal, cpu=cpu, repetitions=rounds)
+    print_floors(times, "op_in_place", "added per `a.add_(b)`", "ns/op", rounds)
+
+
 def main():
     options = measure.parse_options(__doc__, ops=4000, quick_ops=500, rounds=150)
     rounds = 1 if options.quick else max(options.rounds, 5)
     workload = TinyOps()
-    sides = contenders(FLAGS)
+    sides = contenders({flags: FLAGS[flags] for flags in GOALS})
     times = added(workload.run, options.ops, 500, sides, rounds)
     off = times["off"]
     measure.print_row("op_off", "one tiny op, no profiler", "ns/op", off, note=f"{options.ops} ops", repetitions=rounds)
@@ -65,6 +92,7 @@ def main():
         title = f"added per tiny op, {WORDS[flags]}"
         measure.print_row(f"op_{flags}", title, "ns/op", ours, theirs, goal, cpu=cpu, repetitions=rounds)
     print_past_the_cap(workload, options.ops, rounds)
+    print_in_place(options, rounds)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ FLAGS = {
     "none": {},
     "shapes": {"record_shapes": True},
     "memory": {"profile_memory": True},
+    "stack": {"with_stack": True},
+    "modules": {"with_modules": True},
     "flops": {"with_flops": True},
     "all": {
         "record_shapes": True,
@@ -38,6 +40,20 @@ class TinyOps:
         with torch.no_grad():
             for _ in range(ops):
                 add(a, b)
+
+
+class InPlaceOps:
+    """`a.add_(b)`: the same without memory that comes and goes."""
+
+    def __init__(self):
+        self._a = torch.ones(2)
+        self._b = torch.zeros(2)
+
+    def run(self, ops):
+        a, b = self._a, self._b
+        with torch.no_grad():
+            for _ in range(ops):
+                a.add_(b)
 
 
 class EmptyCalls:
