@@ -184,7 +184,8 @@ bool PointSlots() {
   const drop_in::Replacements replacements = drop_in::ReplacementsOf<PlainSink>();
   const std::lock_guard lock(SlotLock());
   for (const CallSlot& slot : slots) {
-    if (!ThePointed().Point(slot, replacements.of[slot.symbol])) return false;
+    void* ours = replacements.of[slot.symbol];
+    if (ours != nullptr && !ThePointed().Point(slot, ours)) return false;
   }
   return !slots.empty();
 }

@@ -8,6 +8,7 @@
 //   Destroy       for  at::RecordFunction::~RecordFunction(), the complete one
 //   SetList       for  at::set_record_function_tls_(const RecordFunctionTLS&), which autograd calls twice per node
 //   Demangle      for  c10::demangle(const char*), which autograd calls twice per node that is watched
+//   InitStream    for  std::basic_ios<char>::init(streambuf*) (stream_init.h), which it calls once per such node
 //
 // What each leaves behind is what torch's function would have left: a range that begins in one of these may end in
 // torch's, and the other way round. So slots can be re-pointed (route.h) and put back at any moment, with ranges under
@@ -30,6 +31,7 @@
 #include "opscope/recorder_abi.h"
 #include "sources/torch/failures.h"
 #include "sources/torch/range_layout.h"
+#include "sources/torch/stream_init.h"
 
 namespace opscope::drop_in {
 
@@ -233,7 +235,7 @@ struct Functions {
 };
 
 struct Replacements {
-  void* of[torch_layout::kFunctions];
+  void* of[torch_layout::kFunctions];  // null: the slot stays as it is
 };
 
 template <typename Sink>
@@ -241,7 +243,8 @@ Replacements ReplacementsOf() {
   using F = Functions<Sink>;
   return {{reinterpret_cast<void*>(&F::Ask), reinterpret_cast<void*>(&F::Construct), reinterpret_cast<void*>(&F::Run),
            reinterpret_cast<void*>(&F::RunWith), reinterpret_cast<void*>(&F::Destroy),
-           reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle)}};
+           reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle),
+           reinterpret_cast<void*>(FindInitStream())}};
 }
 
 }  // namespace opscope::drop_in

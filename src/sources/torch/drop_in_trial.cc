@@ -116,7 +116,8 @@ const char* CountOneOperator(std::span<const CallSlot> slots, bool inputs) {
   PointedSlots pointed;
   const Replacements replacements = ReplacementsOf<Counting>();
   for (const CallSlot& slot : slots) {
-    if (pointed.Point(slot, replacements.of[slot.symbol])) continue;
+    void* ours = replacements.of[slot.symbol];
+    if (ours == nullptr || pointed.Point(slot, ours)) continue;
     pointed.PutBack();
     return "a slot of torch's libraries cannot be written";
   }

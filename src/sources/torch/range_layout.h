@@ -48,7 +48,7 @@ extern "C" [[gnu::weak]] const void* const opscope_range_vtable[] __asm__("_ZTVN
                                 Inputs) __asm__(OPSCOPE_RUN_WITH_SYMBOL);
 
 // The functions that drop-ins stand in front of, and the names of their slots.
-enum Function : size_t { kAsk, kConstruct, kRun, kRunWith, kDestroy, kSetList, kDemangle, kFunctions };
+enum Function : size_t { kAsk, kConstruct, kRun, kRunWith, kDestroy, kSetList, kDemangle, kInitStream, kFunctions };
 inline constexpr const char* kSymbols[kFunctions] = {
     "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE",
     "_ZN2at14RecordFunctionC1EONS_13StepCallbacksE",
@@ -61,6 +61,7 @@ inline constexpr const char* kSymbols[kFunctions] = {
 #else
     "_ZN3c108demangleEPKc",
 #endif
+    "_ZNSt9basic_iosIcSt11char_traitsIcEE4initEPSt15basic_streambufIcS1_E",
 };
 #undef OPSCOPE_RUN_SYMBOL
 #undef OPSCOPE_RUN_WITH_SYMBOL
@@ -68,7 +69,8 @@ inline constexpr const char* kSymbols[kFunctions] = {
 inline constexpr uint32_t kNeeded = 1u << kAsk | 1u << kConstruct | 1u << kRun | 1u << kRunWith | 1u << kDestroy;
 
 // Whose slots; never unloaded, so each is there to be put back.
+// The string streams of all begin in libc10, whose names are found first.
 inline constexpr const char* kLibraries[] = {"libtorch_cpu.so", "libtorch_python.so", "libtorch_cuda.so",
-                                             "libtorch_xpu.so"};
+                                             "libtorch_xpu.so", "libc10.so"};
 
 }  // namespace opscope::torch_layout

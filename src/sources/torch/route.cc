@@ -154,7 +154,7 @@ const char* WhyForbidden() {
 // What a slot holds is torch's function, or the calling library's stub that looks for it.
 bool AreTorchs(const std::vector<CallSlot>& slots) {
   std::vector<Segment> torch;
-  for (const char* library : {"libtorch", "libc10"}) {
+  for (const char* library : {"libtorch", "libc10", "libstdc++"}) {
     const std::vector<Segment> found = SegmentsOf(library);
     torch.insert(torch.end(), found.begin(), found.end());
   }
@@ -172,7 +172,8 @@ const char* PointToDropIns() {
   if (!AreTorchs(redirection.slots)) return "somebody else has re-pointed torch's slots";
   const drop_in::Replacements replacements = drop_in::ReplacementsOf<BankSink>();
   for (const CallSlot& slot : redirection.slots) {
-    if (redirection.pointed.Point(slot, replacements.of[slot.symbol])) continue;
+    void* ours = replacements.of[slot.symbol];
+    if (ours == nullptr || redirection.pointed.Point(slot, ours)) continue;
     redirection.pointed.PutBack();
     return redirection.refused = "a slot of torch's libraries cannot be written";
   }
