@@ -121,6 +121,19 @@ def test_stop_twice_keeps_the_results():
     assert len(handled) == 1
 
 
+def test_stop_ends_what_start_trace_has_begun():
+    import torch
+
+    for module in modules():
+        prof = module._KinetoProfile()
+        prof.prepare_trace()
+        prof.start_trace()
+        torch.ones(2)
+        prof.stop()
+        assert not torch.autograd.profiler._is_profiler_enabled
+        assert "aten::ones" in [event.name for event in prof.events()], module.__name__
+
+
 def test_start_after_stop_goes_on_with_the_same_step():
     import torch
 

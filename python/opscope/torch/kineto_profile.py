@@ -144,7 +144,8 @@ class _KinetoProfile(TraceIdentity, Views):
         self._started_by = _this_process
 
     def _finish(self, act: Callable[[], Any]) -> None:
-        if not self._is_started and self.profiler is not None:
+        # What start_trace() has begun by itself, or another thread's step just now, runs without having been started.
+        if not self._is_started and self.profiler is not None and not self.profiler.is_running:
             return
         self._started_by = None
         self._flight.stop()
