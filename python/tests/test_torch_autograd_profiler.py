@@ -164,7 +164,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+TOGGLES = pytest.mark.torch_has("LegacyProfile.toggle_collection_dynamic")
+
+
+@pytest.mark.parametrize("what", [pytest.param(what, marks=[TOGGLES] * ("toggles" in what)) for what in WRONG])
 def test_wrong_use_raises_and_warns_what_torch_does(what):
     import torch
 
@@ -177,10 +180,19 @@ def test_wrong_use_raises_and_warns_what_torch_does(what):
     assert ours == theirs
 
 
+@pytest.mark.torch_has("LegacyProfile(use_mtia)")
+def test_mtia_is_asked_for_by_its_own_argument():
+    theirs, ours = (module.profile(use_mtia=True) for module in both())
+    assert ours.kineto_activities == theirs.kineto_activities
+    assert len(ours.kineto_activities) == 2
+
+
 def test_a_trace_is_exported_when_there_is_one(tmp_path):
+    path = str(tmp_path / "x.json")
+    (theirs, _), (ours, _) = (outcome(module.profile().export_chrome_trace, path) for module in both())
+    assert ours[0] is theirs[0]
+    assert ours[1].startswith(theirs[1])
     for module in both():
-        with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'save'"):
-            module.profile().export_chrome_trace(str(tmp_path / "x.json"))
         path = tmp_path / f"{module.__name__}.json"
         finished(module).export_chrome_trace(str(path))
         assert "aten::mm" in {e["name"] for e in json.loads(path.read_text())["traceEvents"]}

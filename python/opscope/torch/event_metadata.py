@@ -17,15 +17,17 @@ _FIELDS = [
     ("priority", int | None),
     ("blocks_per_sm", float | None),
     ("warps_per_sm", float | None),
-    ("occupancy", dict[str, Any] | None),
-    ("est_occupancy_pct", float | None),
+    *(
+        [("occupancy", dict[str, Any] | None), ("est_occupancy_pct", float | None)]
+        if has("EventMetadata.est_occupancy_pct")
+        else [("occupancy", float | None)]
+    ),
     ("queued", int | None),
     ("graph_id", int | None),
     ("graph_node_id", int | None),
     ("stream", int | None),
     ("context", int | None),
-    ("channel", int | None),
-    ("channel_type", int | None),
+    *([("channel", int | None), ("channel_type", int | None)] if has("EventMetadata.channel") else []),
     *([("hsa_queue", int | None)] if has("EventMetadata.hsa_queue") else []),
     ("bytes", int | None),
     ("bandwidth_gb_s", float | None),
@@ -72,7 +74,7 @@ _NAMES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "warps per SM": ("warps_per_sm", float),
     "est. achieved occupancy %": ("est_occupancy_pct", float),
     "memory bandwidth (GB/s)": ("bandwidth_gb_s", float),
-    "channel_type": ("channel_type", int),
+    **({"channel_type": ("channel_type", int)} if "channel_type" in EventMetadata._fields else {}),
     "Collective name": ("collective_name", _text),
     "dtype": ("dtype", _text),
     "In msg nelems": ("in_msg_nelems", int),
@@ -91,6 +93,9 @@ _NAMES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "Seq": ("seq", int),
     "Is asynchronized op": ("is_async", _truth),
 }
+if "est_occupancy_pct" not in EventMetadata._fields:
+    del _NAMES["occupancy"]
+    _NAMES["est. achieved occupancy %"] = ("occupancy", float)
 for _field in EventMetadata._fields[: EventMetadata._fields.index("bytes") + 1]:
     if not any(field == _field for field, _ in _NAMES.values()):
         _NAMES[_field if _field == "hsa_queue" else _field.replace("_", " ")] = (_field, int)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .events import PYTHON_FUNCTIONS
+from .features import has
 from .torch_shape import as_in_torch
 
 
@@ -11,17 +12,27 @@ from .torch_shape import as_in_torch
 class EventResults:
     """Totals, averages and the table of ``self.function_events``, with torch's names and signatures."""
 
+    def _check_finish(self) -> None:
+        """Up to torch 2.4; later ones have no events until the end, and say nothing."""
+        if self.kineto_results is None and not self.function_events:
+            raise RuntimeError("Profiler didn't finish running")
+
+    def _events_to_show(self):
+        if has("LegacyProfile._check_finish"):
+            self._check_finish()
+        return self.function_events
+
     def _repr_html_(self) -> str | None:
         return self.function_events._repr_html_() if self.enabled and self.kineto_results is not None else None
 
     @property
     def self_cpu_time_total(self):
         """The sum of all self times on the CPU, microseconds."""
-        return self.function_events.self_cpu_time_total
+        return self._events_to_show().self_cpu_time_total
 
     def total_average(self):
         """One FunctionEventAvg with the key "Total" that sums all events."""
-        return self.function_events.total_average()
+        return self._events_to_show().total_average()
 
     def key_averages(
         self,
@@ -31,7 +42,7 @@ class EventResults:
         include_python_functions=PYTHON_FUNCTIONS,
     ):
         """The events summed by name, and by shapes, stack and overload where asked; calls of Python where asked."""
-        return self.function_events._averages(
+        return self._events_to_show()._averages(
             bool(group_by_input_shape),
             group_by_stack_n,
             bool(group_by_overload_name),
@@ -50,7 +61,7 @@ class EventResults:
         top_level_events_only=False,
     ):
         """``EventList.table`` of the events."""
-        return self.function_events.table(
+        return self._events_to_show().table(
             sort_by=sort_by,
             row_limit=row_limit,
             max_src_column_width=max_src_column_width,

@@ -71,6 +71,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             profile(post_processing_timeout_s)
         """,
         (2, 13): """
+            EventMetadata.channel EventMetadata.channel_type EventMetadata.est_occupancy_pct
             LegacyProfile.export_chrome_trace(metadata) LegacyProfile.export_chrome_trace(use_python_export)
             ProfilerAction.DEVICE_STOPPED _ExperimentalConfig(adjust_timestamps) _ExperimentalConfig(trace_only)
             _KinetoProfile.export_chrome_trace(use_python_export) tensorboard_trace_handler(use_python_export)
@@ -94,7 +95,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
 REMOVED: MappingProxyType[Release, str] = MappingProxyType(
     {
         (2, 6): """
-            LegacyProfile(use_mtia) LegacyProfile.use_mtia
+            LegacyProfile(use_mtia) LegacyProfile._check_finish LegacyProfile.use_mtia
         """,
         (2, 14): """
             LegacyProfile(use_cuda) LegacyProfile.use_cuda profile(use_cuda)
@@ -108,10 +109,11 @@ REMOVED: MappingProxyType[Release, str] = MappingProxyType(
 # What no name tells: the first release that behaves so, of those that were tried.
 BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
     {
+        "calls instants unfinished": (2, 8),
         "points warnings at the caller": (2, 10),
-        "calls instants unfinished": (2, 10),
         "tells misuse in words": (2, 12),
         "warns of the memory timeline": (2, 12),
+        "warns of metadata_json": (2, 12),
         "keeps lists of texts": (2, 12),
         "records the ranges of graphs": (2, 12),
         "ignores profiler_metrics": (2, 14),

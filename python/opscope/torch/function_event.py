@@ -71,6 +71,7 @@ FunctionEvent.__name__ = "FunctionEvent"  # what AttributeErrors say: without th
 
 
 _WARNS_OF_EVENT_METADATA = behaves("warns of event_metadata")
+WARNS_OF_METADATA_JSON = has("FunctionEvent.metadata_json") and behaves("warns of metadata_json")
 
 
 def _event_metadata_of(event):
@@ -167,7 +168,9 @@ for _class in (FormattedTimesMixin, _Rest):
         if _name not in ("__module__", "__doc__", "__slots__", "__dict__", "__weakref__"):
             setattr(FunctionEvent, _name, _value)
 as_in_torch("FunctionEvent")(FunctionEvent)
-if not has("FunctionEvent.metadata_json"):
+if not WARNS_OF_METADATA_JSON:
+    if has("FunctionEvent.metadata_json"):
+        FunctionEvent.metadata_json = FunctionEvent._metadata_json
     del FunctionEvent._metadata_json
 if _WARNS_OF_EVENT_METADATA:
     FunctionEvent._event_metadata = property(_event_metadata_of)

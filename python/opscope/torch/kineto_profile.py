@@ -102,7 +102,7 @@ class _KinetoProfile(TraceIdentity, Views):
         self.with_modules = with_modules
         self.experimental_config = without_trace_only(experimental_config, with_stack)
         self.execution_trace_observer = execution_trace_observer
-        self.acc_events = acc_events
+        self.acc_events = acc_events or not has("_KinetoProfile(acc_events)")  # before there was a choice: kept
         self.custom_trace_id_callback = custom_trace_id_callback
         self.post_processing_timeout_s = post_processing_timeout_s
         self.max_bytes = byte_count(max_bytes, "max_bytes")
@@ -298,7 +298,7 @@ class _KinetoProfile(TraceIdentity, Views):
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before getting key averages")
         self._refuse_if_trace_only()
-        return self.profiler.function_events._averages(
+        return self.profiler._events_to_show()._averages(
             bool(group_by_input_shape),
             group_by_stack_n,
             bool(group_by_overload_name),

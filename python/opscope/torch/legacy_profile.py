@@ -23,6 +23,8 @@ from .torch_shape import as_in_torch, as_written
 
 _KNOWN_DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
 _DEVICES = {device: group for device, group in _KNOWN_DEVICES.items() if hasattr(ProfilerActivity, group)}
+if has("LegacyProfile(use_mtia)"):  # which says it instead
+    del _DEVICES["mtia"]
 _KINDS_OF_PRIVATE = (
     ProfilerState.KINETO_PRIVATEUSE1_FALLBACK,
     getattr(ProfilerState, "KINETO_PRIVATEUSE1", ProfilerState.KINETO_PRIVATEUSE1_FALLBACK),
@@ -90,7 +92,7 @@ class profile(DescribedConfig, EventResults):
             self.profiler_kind = _KINDS_OF_PRIVATE[bool(use_kineto)]
         if has("LegacyProfile.use_cuda"):
             self.use_cuda = use_cuda if self.use_device is not None else False
-        self.kineto_activities = _activities(use_cpu, self.use_device)
+        self.kineto_activities = _activities(use_cpu, self.use_device, use_mtia)
         self.post_processing_timeout_s = checked_timeout(post_processing_timeout_s)
         self._profile = object.__new__(_KinetoProfile)
         as_written(_KinetoProfile.__init__)(
@@ -188,6 +190,7 @@ class profile(DescribedConfig, EventResults):
         default_stream=7,
     ):
         """Writes the recording as Chrome trace JSON."""
+        self._events_to_show()
         if self.kineto_results is None:
             raise AttributeError("'NoneType' object has no attribute 'save': nothing has been recorded yet")
         self._profile.export_chrome_trace(path)
@@ -260,8 +263,10 @@ def _device_to_record(device: str | None) -> str | None:
     return device
 
 
-def _activities(use_cpu: bool, device: str | None) -> set[ProfilerActivity]:
+def _activities(use_cpu: bool, device: str | None, use_mtia: bool) -> set[ProfilerActivity]:
     groups = {ProfilerActivity.CPU} if use_cpu else set()
+    if use_mtia:
+        groups.add(ProfilerActivity.MTIA)
     if device is not None:
         groups.add(getattr(ProfilerActivity, _DEVICES.get(device, "PrivateUse1")))
     if not groups:

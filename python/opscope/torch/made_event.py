@@ -11,7 +11,15 @@ from torch.autograd import DeviceType
 from .. import _core
 from .event_metadata import read_event_metadata
 from .features import absent, behaves
-from .function_event import FunctionEvent, Interval, Kernel, _require, require_cpu, require_cpu_event
+from .function_event import (
+    WARNS_OF_METADATA_JSON,
+    FunctionEvent,
+    Interval,
+    Kernel,
+    _require,
+    require_cpu,
+    require_cpu_event,
+)
 from .torch_shape import as_in_torch
 
 _BACKWARD_FUNCTION = 1  # RecordScope
@@ -91,7 +99,7 @@ def _set_values(
     del values["self"], values["metadata_json"], values["extra_meta"], values["typed_metadata"]
     values["time_range"] = Interval(values.pop("start_us"), values.pop("end_us"))
     if "metadata_json" not in _ABSENT:
-        values["_metadata_json"] = metadata_json
+        values["_metadata_json" if WARNS_OF_METADATA_JSON else "metadata_json"] = metadata_json
     values["metadata"] = typed_metadata
     values[_METADATA] = read_event_metadata(extra_meta) if extra_meta else None
     if device_resource_id is None:
