@@ -23,6 +23,7 @@ from .framework import TorchBuild
 
 COMPILE_LIMIT_S = 600.0
 SELF_TEST_LIMIT_S = 180.0
+_ADVICE = "pip install --upgrade opscope, or take a torch that its docs/torch.md lists"
 
 # As CMake builds the one that the package carries. NDEBUG is part of torch's layouts. With -z defs a
 # symbol that nothing provides stops the linker and not, later, the loader.
@@ -105,23 +106,27 @@ def build_library(
     A part that does not fit is left out; CompilationFailed has the first thing that went wrong with the rest.
     """
     missing: dict[str, str] = {}
-    # Importing torch takes as long as some of the compiling: the first self-test does it meanwhile.
-    with contextlib.ExitStack() as stack:
-        ready = _start_self_test(f"testing the adapter for torch {build.version}", place)
-        if ready is not None:
-            stack.enter_context(ready)
-        while True:
-            recipe = torch_recipe(build, compiler, sources, include, libraries, missing)
+    while True:
+        recipe = torch_recipe(build, compiler, sources, include, libraries, missing)
+        # Importing torch takes as long as some of the compiling: the self-test does it meanwhile.
+        test = _start_self_test(f"testing {recipe.what}", place)
+        with test or contextlib.nullcontext():
             try:
                 library = compile_library(recipe, compiler, place)
-                break
+                found = _try_parts(recipe.what, library, place, test, missing)
+                unfit = {part: why for part, why in (found or {}).items() if why and part in parts.COMPILED_OUT}
             except CompilationFailed as error:
                 part = parts.part_of(getattr(error, "output", ""))
                 if not part or part in missing:
-                    raise
-                missing[part] = str(error)
-                tell("warn", f"{recipe.what} goes without {parts.LACKS[part]}: {error}")
-        return library, _try_parts(recipe.what, library, place, ready, missing)
+                    raise CompilationFailed(f"{error}; {_ADVICE}") from error
+                unfit = {part: str(error)}
+        unfit = {part: why for part, why in unfit.items() if part not in missing}
+        if not unfit:
+            return library, None if found is None else found | missing
+        # What crashes in the self-test would do so in the job: it is compiled out.
+        for part, why in unfit.items():
+            tell("warn", f"{recipe.what} goes without {parts.LACKS[part]}: {why}")
+        missing |= unfit
 
 
 def _start_self_test(what: str, place: Path) -> Child | None:
@@ -132,25 +137,27 @@ def _start_self_test(what: str, place: Path) -> Child | None:
     return Child(command, place / "self-test.log", what, _environment(), listens=True)
 
 
-def _try_parts(what: str, library: Path, place: Path, test: Child | None, missing: dict[str, str]) -> dict | None:
-    """What the self-test says of each part. One in which it crashes is missing, and the others are tried anew."""
+def _try_parts(what: str, library: Path, place: Path, test: Child | None, without: Iterable[str]) -> dict | None:
+    """What the self-test says of each part that the library has. After one in which it crashes the others are tried."""
     if test is None:
         _tell_untested(what)
         return None
     began = time.monotonic()
+    crashed: dict[str, str] = {}
     while True:
-        test.say(json.dumps({"library": str(library), "without": sorted(missing)}))
-        status = test.wait(SELF_TEST_LIMIT_S)
-        found = parts.parts_told(test.output())
-        if found.get(parts.OPERATORS) != "":
-            raise test.failure(status)
+        with test:
+            test.say(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
+            status = test.wait(SELF_TEST_LIMIT_S)
+            found = parts.parts_told(test.output())
+            if found.get(parts.OPERATORS) != "":
+                raise test.failure(status)
         broken = next((part for part, why in found.items() if why is None), "")
-        if status >= 0 or not broken:
+        if not broken:
             break
-        missing[broken] = f"the self-test ended with {ending(status)}"
+        crashed[broken] = f"the self-test ended with {ending(status)}"
         test = _start_self_test(test.what, place)
-    found |= missing
-    for part in (name for name, why in found.items() if why and name not in missing):
+    found |= crashed
+    for part in (name for name, why in found.items() if why and name not in parts.COMPILED_OUT):
         tell("warn", f"{what} goes without {parts.LACKS.get(part, part)}: {found[part]}")
     tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
     return found
