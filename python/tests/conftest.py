@@ -5,21 +5,17 @@ A test that needs a framework says ``pytestmark = pytest.mark.framework("torch")
 the test. Where the framework is absent the test is skipped with that reason, unless
 ``OPSCOPE_REQUIRE_FRAMEWORKS`` names it: then the skip is a failure.
 
-A test that uses an argument, a method or an attribute that the installed torch lacks by the table of
-opscope.torch.features is skipped with that reason, unless it asks the table itself. What shows nowhere in its text is
-said by ``@pytest.mark.torch_has("FunctionEvent.flow_id")``, and what no name tells by a behaviour of that table,
-``@pytest.mark.torch_does("tells misuse in words")``.
+A test about an argument, a method or an attribute that not every torch has says so, by its name in the table of
+opscope.torch.features: ``@pytest.mark.torch_has("FunctionEvent.flow_id")``; what no name tells by a behaviour of that
+table, ``@pytest.mark.torch_does("tells misuse in words")``. With a torch that lacks it the test is skipped.
 
 Tests run side by side, a file on one process (``pytest -n 2 --dist loadfile -m "not measures"``); one that compares
 times says ``@pytest.mark.measures`` and runs alone afterwards (``pytest -m measures``).
 """
 
-import functools
 import importlib.util
-import inspect
 import json
 import os
-import re
 
 import pytest
 
@@ -42,16 +38,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.soak)
 
 
-@functools.cache
-def _absent_names():
-    """What torch had at some time, and the installed one has not: words that say it without a doubt."""
-    from opscope.torch import features
-
-    names = {re.split(r"[.(]", path.rstrip(")"))[-1] for path in features.known() if not features.has(path)}
-    present = {re.split(r"[.(]", path.rstrip(")"))[-1] for path in features.known() if features.has(path)}
-    return {name for name in names - present if "_" in name}
-
-
 def _lacking(item):
     """What the installed torch lacks of what a test is about."""
     if not any(True for _ in item.iter_markers("framework")):
@@ -59,11 +45,8 @@ def _lacking(item):
     from opscope.torch.features import behaves, has
 
     marked = [feature for mark in item.iter_markers("torch_has") for feature in mark.args]
-    text = inspect.getsource(item.function) + str(getattr(getattr(item, "callspec", None), "params", ""))
-    words = set(re.findall(r"\w+", text))
-    named = [] if "features" in words else sorted(words & _absent_names())
-    undone = [what for mark in item.iter_markers("torch_does") for what in mark.args if not behaves(what)]
-    return [feature for feature in marked if not has(feature)] + named + undone
+    done = [what for mark in item.iter_markers("torch_does") for what in mark.args]
+    return [feature for feature in marked if not has(feature)] + [what for what in done if not behaves(what)]
 
 
 def pytest_runtest_setup(item):

@@ -31,6 +31,7 @@ def rows_of_file(prof, folder):
     return json.loads((folder / "x.json").read_text())["traceEvents"]
 
 
+@pytest.mark.torch_has("FunctionEvent.activity_type")
 @pytest.mark.parametrize(
     "types",
     [
@@ -60,6 +61,7 @@ def test_the_file_has_the_types_that_were_named(types, tmp_path):
     assert found[0][2]["aten::mul"] > 0 and found[0][3]["cpu_instant_event"] > 0
 
 
+@pytest.mark.torch_has("FunctionEvent.activity_type")
 def test_calls_of_python_are_a_type_too(tmp_path):
     for side in SIDES:
         prof = decodable(lambda side=side: recorded(module_named(side), ["PYTHON_FUNCTION"], with_stack=True))
@@ -98,6 +100,7 @@ def test_the_recording_has_everything(tmp_path):
     assert "aten::mul" in (tmp_path / "whole.json").read_text()
 
 
+@pytest.mark.torch_has("LegacyProfile(activity_filters)")
 @pytest.mark.parametrize("side", SIDES)
 def test_the_profile_of_autograd_takes_them_as_filters(side, tmp_path):
     import torch

@@ -41,9 +41,13 @@ def test_every_public_name_of_torch_profiler_is_there():
         "profile.add_metadata",
         "profile.add_metadata_json",
         "profile.preset_metadata_json",
-        "profile.toggle_collection_dynamic",
-        "profile.set_custom_trace_id_callback",
-        "profile.get_trace_id",
+        pytest.param(
+            "profile.toggle_collection_dynamic", marks=pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
+        ),
+        pytest.param(
+            "profile.set_custom_trace_id_callback", marks=pytest.mark.torch_has("profile.set_custom_trace_id_callback")
+        ),
+        pytest.param("profile.get_trace_id", marks=pytest.mark.torch_has("profile.get_trace_id")),
         "profile.start",
         "profile.stop",
         "profile.step",

@@ -8,6 +8,7 @@ import warnings
 import pytest
 
 pytestmark = pytest.mark.framework("torch")
+TOGGLES = pytest.mark.torch_has("LegacyProfile.toggle_collection_dynamic")
 
 ADDED = {"record_to", "max_bytes", "at_cap", "corrected"}
 
@@ -56,7 +57,10 @@ def test_every_public_name_is_there_and_no_other_is_lost():
 
 
 @pytest.mark.parametrize("name", ["profile", "profile.table", "profile.export_chrome_trace", "profile.export_stacks"])
-@pytest.mark.parametrize("more", ["", ".key_averages", ".total_average", ".toggle_collection_dynamic", ".config"])
+@pytest.mark.parametrize(
+    "more",
+    ["", ".key_averages", ".total_average", pytest.param(".toggle_collection_dynamic", marks=TOGGLES), ".config"],
+)
 def test_parameters_are_torchs(name, more):
     def parameters(module):
         found = module
@@ -164,9 +168,6 @@ WRONG = {
 }
 
 
-TOGGLES = pytest.mark.torch_has("LegacyProfile.toggle_collection_dynamic")
-
-
 @pytest.mark.parametrize("what", [pytest.param(what, marks=[TOGGLES] * ("toggles" in what)) for what in WRONG])
 def test_wrong_use_raises_and_warns_what_torch_does(what):
     import torch
@@ -198,6 +199,7 @@ def test_a_trace_is_exported_when_there_is_one(tmp_path):
         assert "aten::mm" in {e["name"] for e in json.loads(path.read_text())["traceEvents"]}
 
 
+@pytest.mark.torch_has("LegacyProfile.config(create_trace_id)", "_KinetoProfile(custom_trace_id_callback)")
 def test_the_id_of_a_recording_may_be_chosen():
     for module in both():
         prof = module.profile(custom_trace_id_callback=lambda: "chosen")
@@ -232,6 +234,7 @@ def parsed(prof, **arguments):
     return prof._parse_kineto_results(prof.kineto_results, **arguments)
 
 
+@pytest.mark.torch_has("LegacyProfile._parse_kineto_results(timeout_s)")
 def test_raw_results_become_events_anew_as_often_as_one_asks():
     for module in both():
         prof = finished(module)
@@ -241,6 +244,7 @@ def test_raw_results_become_events_anew_as_often_as_one_asks():
         assert first is not again and first is not prof.function_events
 
 
+@pytest.mark.torch_has("LegacyProfile._parse_kineto_results(timeout_s)")
 def test_raw_results_become_no_events_when_the_time_is_over(caplog):
     for module in both():
         prof = finished(module)

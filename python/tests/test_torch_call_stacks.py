@@ -159,6 +159,7 @@ def script_program():
     return run_scripts
 
 
+@pytest.mark.torch_has("FunctionEvent.is_python_function")
 def test_stacks_and_modules_of_torchscript_are_torchs(tmp_path):
     import torch
 
@@ -223,6 +224,7 @@ def test_a_window_that_begins_inside_of_the_first_script_of_a_process_knows_wher
     ]
 
 
+@pytest.mark.torch_has("FunctionEvent.is_python_function")
 def test_modules_alone_are_no_events_but_are_known(training):
     import opscope.torch
 

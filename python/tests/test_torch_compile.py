@@ -164,6 +164,7 @@ def scripted_names(profile):
     return [(e.name, None if e.cpu_parent is None else e.cpu_parent.name) for e in prof.events()]
 
 
+@pytest.mark.torch_has("FunctionEvent.is_user_annotation")
 def test_ranges_in_torchscript_and_of_the_operators_appear_with_their_parents():
     import torch
 

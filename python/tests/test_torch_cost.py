@@ -170,6 +170,7 @@ for name, (turn, key, shapes, most) in LOOPS.items():
     assert (done.status, done.stdout) == (0, "True 0 True True True\n" * 4), done.stderr
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_sixty_four_threads_lose_nothing(programs, record_property):
     """At full speed, each counts its own; at a cap, recorded + dropped is what was issued, to the event."""
     program = f"""

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.framework("torch")
+pytestmark = [pytest.mark.framework("torch"), pytest.mark.torch_has("_KinetoProfile(acc_events)")]
 
 SIDES = ("opscope.torch", "torch.profiler")
 
@@ -100,7 +100,6 @@ def test_the_chrome_trace_is_the_last_cycle(side, tmp_path):
     assert files == [[f"ProfilerStep#{step}" for step in pair] for pair in ((2, 3), (6, 7), (10, 11))]
 
 
-@pytest.mark.torch_has("_KinetoProfile(acc_events)")
 @pytest.mark.parametrize("side", SIDES)
 def test_without_acc_events_a_cycle_replaces_the_one_before(side, recwarn):
     seen = []

@@ -271,6 +271,7 @@ def random_lists(seed):
     return lists
 
 
+@pytest.mark.torch_has("EventList.key_averages(group_by_overload_name)")
 @pytest.mark.parametrize("round", range(8))
 def test_the_tree_over_made_events_is_torchs(round):
     seed = random.randrange(1 << 32)

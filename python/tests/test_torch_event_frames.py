@@ -117,6 +117,7 @@ def test_columns_outlive_the_list_and_the_profile():
     assert starts.tolist() == expected == sorted(expected)
 
 
+@pytest.mark.torch_has("FunctionEvent.is_user_annotation")
 def test_pandas_sees_the_same(recorded):
     pandas = pytest.importorskip("pandas")
     events = fresh(recorded)
@@ -244,6 +245,7 @@ def test_a_missing_parent_is_missing_in_pandas(recorded):
         assert [None if value is pandas.NA else value for value in frame[column]] == expected, column
 
 
+@pytest.mark.torch_has("FunctionEvent.is_user_annotation")
 def test_values_of_a_program_become_columns_whatever_they_are():
     pytest.importorskip("pandas")
     from opscope.torch import EventList

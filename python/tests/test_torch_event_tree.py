@@ -154,6 +154,7 @@ def test_with_fewer_flags_the_tree_has_what_they_ask_for(training, options):
         assert shapes == ([[8], [2, 4], [4, 8]] if options.get("record_shapes") else [])
 
 
+@pytest.mark.torch_has("KinetoEvent.end_ns")
 def test_nodes_are_the_same_objects_and_numbered(training):
     ours, _ = both(training, **ALL)
     first = list(nodes_of(tree_of(ours)))

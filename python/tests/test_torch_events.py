@@ -104,6 +104,7 @@ def test_every_attribute_that_torch_stores_is_there(recorded, events):
     assert public - set(dir(type(events[0]))) == set()
 
 
+@pytest.mark.torch_has("EventList.table(time_unit)")
 @pytest.mark.parametrize("sort_by", [None, "cpu_time_total", "self_cuda_time_total", "self_cpu_time_total", "count"])
 @pytest.mark.parametrize("by_shape", [False, True])
 def test_tables_are_torchs_to_the_character(recorded, events, sort_by, by_shape):

@@ -25,6 +25,9 @@ def from_names(module, names, after="NONE"):
     return lambda step: module.ProfilerAction[names[step] if step < len(names) else after]
 
 
+@pytest.mark.torch_has(
+    "_KinetoProfile(custom_trace_id_callback)", "profile.get_trace_id", "profile.set_custom_trace_id_callback"
+)
 def test_trace_ids_are_torchs():
     import opscope.torch
 
@@ -105,6 +108,7 @@ def test_metadata_after_the_recording_was_read_is_not_lost_in_silence(tmp_path):
     assert json.loads((tmp_path / "x.json").read_text())["after stop"] == "kept"
 
 
+@pytest.mark.torch_has("_KinetoProfile.export_chrome_trace(use_python_export)")
 def test_files_can_be_written_again_and_say_the_same(tmp_path):
     import torch
 

@@ -66,6 +66,7 @@ def told_by_info(path, *options):
     return done.stdout.decode()
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_info_says_why_a_dump_was_written_and_what_was_open_on_each_thread(tmp_path):
     import torch
 

@@ -166,6 +166,7 @@ def test_what_is_written_replaces_what_was_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_tensors_of_several_threads_are_followed(tmp_path):
     import threading
 

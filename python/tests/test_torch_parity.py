@@ -81,6 +81,7 @@ def test_both_have_the_same_averages(name):
         assert titles[0] == titles[1]
 
 
+@pytest.mark.torch_has("FunctionEvent.flow_start")
 def test_both_link_forward_and_backward_alike():
     from torch_programs import PROGRAMS
 

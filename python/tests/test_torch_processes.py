@@ -75,6 +75,7 @@ IN_CHILD = {
 }
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 @pytest.mark.parametrize("all_threads", [False, True], ids=["own thread", "all threads"])
 @pytest.mark.parametrize("what", IN_CHILD)
 def test_a_child(programs, what, all_threads):

@@ -290,6 +290,7 @@ def test_two_threads_see_their_own_operators():
     assert results["zeros"]["aten::zeros"] == 200 and "aten::ones" not in results["zeros"]
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_profile_all_threads_sees_every_thread():
     import torch
 
@@ -312,6 +313,11 @@ def test_profile_all_threads_sees_every_thread():
     assert "aten::eye" in {e.name for e in prof.events()}
 
 
+@pytest.mark.torch_has(
+    "EventList.key_averages(group_by_overload_name)",
+    "FunctionEvent.overload_name",
+    "_ExperimentalConfig(capture_overload_names)",
+)
 def test_overload_names_are_recorded_where_asked():
     import torch
 

@@ -16,6 +16,7 @@ def recorded(work, **arguments):
     return prof.events()
 
 
+@pytest.mark.torch_has("FunctionEvent.activity_type", "FunctionEvent.input_dtypes", "FunctionEvent.is_user_annotation")
 def test_a_range_has_torchs_attributes():
     import torch.profiler
 
@@ -35,6 +36,7 @@ def test_a_range_has_torchs_attributes():
     assert rows(opscope.torch) == rows(torch.profiler)
 
 
+@pytest.mark.torch_has("FunctionEvent.is_user_annotation")
 def test_torchs_own_profiler_sees_our_ranges():
     import torch.profiler
 
@@ -95,6 +97,7 @@ def test_a_decorated_function_can_call_itself():
         assert inner.cpu_parent is outer
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)")
 def test_one_object_on_many_threads_ends_each_threads_own_range():
     import torch
 

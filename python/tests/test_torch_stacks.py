@@ -115,6 +115,7 @@ def test_calls_are_those_of_torch(tmp_path):
     assert found == expected
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(record_python_gc_info)")
 def test_the_collector_is_a_call_when_it_is_asked(tmp_path):
     import torch.profiler
 

@@ -54,6 +54,7 @@ def test_what_begins_while_paused_is_not_recorded_and_the_rest_is_as_in_torch():
     ]
 
 
+@pytest.mark.torch_has("_ExperimentalConfig(profile_all_threads)", "_KinetoProfile.toggle_collection_dynamic")
 def test_another_thread_may_pause_and_go_on_also_with_all_threads():
     import torch
 
@@ -76,6 +77,7 @@ def test_another_thread_may_pause_and_go_on_also_with_all_threads():
         assert outermost(prof) == ["aten::abs"]
 
 
+@pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
 def test_a_second_profile_of_the_thread_goes_on():
     import torch
 
@@ -117,6 +119,7 @@ def test_without_a_running_recording_it_does_nothing():
         assert "aten::neg" in [event.name for event in prof.events()]
 
 
+@pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
 @pytest.mark.parametrize("enable, activities", [("x", "cpu"), (True, ["CPU"]), (True, [1]), (True, None), (True, 5)])
 def test_wrong_values_raise_what_torch_raises(enable, activities):
     def error_of(module):
@@ -130,6 +133,7 @@ def test_wrong_values_raise_what_torch_raises(enable, activities):
     assert ours.partition(":")[0] in theirs
 
 
+@pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
 def test_a_device_that_nothing_records_is_named():
     import opscope.torch
 
@@ -171,6 +175,7 @@ def test_no_time_gives_no_events_a_warning_and_the_whole_recording(seconds, capl
     assert "aten::neg" in (tmp_path / "x.json").read_text()
 
 
+@pytest.mark.torch_has("_KinetoProfile(post_processing_timeout_s)")
 def test_a_negative_time_is_refused_when_the_recording_is_prepared():
     for module in both():
         prof = module.profile(activities=[module.ProfilerActivity.CPU], post_processing_timeout_s=-0.5)
