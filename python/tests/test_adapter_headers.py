@@ -31,8 +31,9 @@ def test_the_adapter_compiles(which, unit, tmp_path):
         pytest.skip("no g++ on this machine")
     torch = read_torch(folder)
     sources = torch_adapter.source_files()
-    recipe = build.torch_recipe(torch, sources, torch_adapter.INCLUDE, torch_adapter.LIBRARIES)
+    compiler = Compiler(("g++",), "g++")
+    recipe = build.torch_recipe(torch, compiler, sources, torch_adapter.INCLUDE, torch_adapter.LIBRARIES)
     (found,) = [one for one in recipe.units() if one[0] == unit]
-    command = build.compile_command(recipe, Compiler(("g++",), "g++"), *found, tmp_path)
+    command = build.compile_command(recipe, compiler, *found, tmp_path)
     done = subprocess.run([*command, "-fsyntax-only"], capture_output=True, text=True)
     assert done.returncode == 0, f"torch {torch.version}: {done.stderr[:3000]}"
