@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, parts, python_calls, torch_adapter
+from .adapters import cache, carried_verdict, parts, python_calls, torch_adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.errors import AdapterMissing
 from .adapters.framework import package_folder, read_torch
@@ -72,7 +72,11 @@ def _torch_facts() -> list[dict]:
     if build is None:
         return []
     adapter, detail, install = _torch_adapter_facts(build)
-    found = parts.read_parts(Path(detail)) if adapter in ("prebuilt", "cached") else None
+    found = None
+    if adapter == "prebuilt":
+        found = carried_verdict.known_parts(build, Path(detail))
+    elif adapter == "cached":
+        found = parts.read_parts(Path(detail))
     torch = {
         "name": "torch",
         "version": build.version,
@@ -80,7 +84,7 @@ def _torch_facts() -> list[dict]:
         "detail": detail,
         "install": install,
         "was_tried": found is not None,
-        "left_out": {part: why for part, why in (found or {}).items() if why},
+        "left_out": parts.left_out(found),
         "route": _route(found) if found is not None else "",
     }
     return [torch, _calls_facts()]
@@ -121,7 +125,7 @@ def _calls_facts() -> dict:
 
 def _torch_adapter_facts(build) -> tuple[str, str, str]:
     path = torch_adapter.carried(build)
-    if path is not None:
+    if path is not None and not parts.misfit(carried_verdict.known_parts(build, path)):
         return "prebuilt", str(path), ""
     entry = torch_adapter.cached(build)
     if entry is not None:

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -247,6 +248,61 @@ def test_the_carried_adapter_is_taken_where_it_fits(tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+ROUTE = (
+    ONE_OPERATOR
+    + """
+print(prof.trace.info["options"]["torch_route"])
+"""
+)
+
+
+@pytest.fixture
+def carrying(library, tmp_path):
+    """A package that carries an adapter for the installed torch, which was not tried where it was built."""
+    from opscope.adapters.framework import package_folder, read_torch
+
+    build = read_torch(package_folder("torch"))
+    site = bare_package.make(tmp_path / "carrying")
+    carried = site / "opscope/lib/libopscope_torch_9_99.so"
+    shutil.copy(library, carried)
+    facts = {"version": build.version, "git": build.git, "cxx11_abi": build.cxx11_abi}
+    carried.with_suffix(".json").write_text(json.dumps(facts))
+    return site
+
+
+def doctor_of_torch(site, cache, **more):
+    command = [sys.executable, "-m", "opscope", "doctor", "--json"]
+    environment = bare_package.environment(site, cache, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    (torch,) = [row for row in json.loads(done.stdout)["frameworks"] if row["name"] == "torch"]
+    return torch
+
+
+def test_a_carried_adapter_that_nobody_tried_is_tried_at_its_first_use(carrying, tmp_path):
+    if platform.machine() != "x86_64":
+        pytest.skip("drop-in functions were tried on x86-64 alone")
+    cache = tmp_path / "cache"
+    assert doctor_of_torch(carrying, cache)["can_be_profiled"] is None
+    ranks = [start(ROUTE, carrying, cache, CXX="/none", OPSCOPE_TORCH_ROUTE="") for _ in range(3)]
+    told = [rank.wait(300) for rank in ranks]
+    told.append(run(ROUTE, carrying, cache, CXX="/none", OPSCOPE_TORCH_ROUTE=""))
+    for done in told:
+        assert (done.stdout, done.status) == (RECORDED + "drop-in functions\n", 0), done.stderr
+    assert sum("testing the carried adapter" in done.stderr for done in told) == 1
+    shown = doctor_of_torch(carrying, cache)
+    assert (shown["adapter"], shown["can_be_profiled"], shown["left_out"]) == ("prebuilt", True, {})
+
+
+def test_a_carried_adapter_that_would_crash_is_not_loaded(carrying, compiler, tmp_path):
+    cache = tmp_path / "cache"
+    (note,) = (carrying / "opscope/lib").glob("libopscope_torch_*.json")
+    found = {"operators": "", "stacks": "the self-test ended with signal 11"}
+    note.write_text(json.dumps({**json.loads(note.read_text()), "parts": found}))
+    done = run(ONE_OPERATOR, carrying, cache, CXX=str(compiler.path))
+    assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
+    assert len(compiler.calls) == 1
+
+
 # Refuses one source, in the words of a compiler, until it is left out; else as REAL.
 REFUSING = """
 case "$*" in
@@ -315,10 +371,7 @@ def test_a_part_that_crashes_its_self_test_is_left_out_and_told(tmp_path):
     parts = json.loads(note.read_text())["parts"]
     assert parts.pop("stacks").startswith("the self-test ended with signal")
     assert set(parts.values()) == {""}
-    command = [sys.executable, "-m", "opscope", "doctor", "--json"]
-    environment = bare_package.environment(site, cache, CXX=str(compiler.path))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
-    (torch,) = [row for row in json.loads(done.stdout)["frameworks"] if row["name"] == "torch"]
+    torch = doctor_of_torch(site, cache, CXX=str(compiler.path))
     assert torch["can_be_profiled"]
     assert list(torch["left_out"]) == ["stacks"]
 

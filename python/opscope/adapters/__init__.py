@@ -10,6 +10,7 @@ once, into a private cache. Nothing here imports a framework.
     cache.py         the private folder, its lock, what makes an entry valid
     torch_adapter.py the adapter that fits a build of torch: carried, cached, or compiled now
     build.py         compiles it and has it tried
+    carried_verdict.py  what is known of one that the package carries
     parts.py         the parts of an adapter, and which of them fit this torch
     self_test.py     a process of its own that loads an adapter and tries its parts
 """

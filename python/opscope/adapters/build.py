@@ -129,6 +129,12 @@ def build_library(
         missing |= unfit
 
 
+def try_library(what: str, library: Path, place: Path) -> dict[str, str] | None:
+    """What the self-test says of each part of a finished adapter; None where it cannot be run here."""
+    tell("warn", f"testing {what}, once")
+    return _try_parts(what, library, place, _start_self_test(f"testing {what}", place), ())
+
+
 def _start_self_test(what: str, place: Path) -> Child | None:
     python = _interpreter()
     if python is None:
@@ -154,7 +160,7 @@ def _try_parts(what: str, library: Path, place: Path, test: Child | None, withou
         broken = next((part for part, why in found.items() if why is None), "")
         if not broken:
             break
-        crashed[broken] = f"the self-test ended with {ending(status)}"
+        crashed[broken] = parts.CRASHED + ending(status)
         test = _start_self_test(test.what, place)
     found |= crashed
     for part in (name for name, why in found.items() if why and name not in parts.COMPILED_OUT):

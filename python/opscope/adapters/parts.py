@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 OPERATORS = "operators"
+CRASHED = "the self-test ended with "  # how the reason begins where the trial of a part did not return
 # The sources of the parts that can be left out: OPSCOPE_WITHOUT_<PART> compiles the rest without them.
 SOURCES: Mapping[str, frozenset[str]] = {
     "memory": frozenset({"allocations.cc", "remembered_blocks.cc"}),
@@ -65,6 +66,14 @@ def read_parts(library: Path) -> dict[str, str] | None:
     return parts if isinstance(parts, dict) and OPERATORS in parts else None
 
 
-def left_out(library: Path) -> dict[str, str]:
-    """The parts that recordings with this library go without, and why."""
-    return {name: why for name, why in (read_parts(library) or {}).items() if why}
+def misfit(found: Mapping[str, str] | None) -> str:
+    """Why a finished adapter must not be loaded: no operators, or code in it that would crash; empty when it may."""
+    for part, why in (found or {}).items():
+        if why and (part == OPERATORS or (part in COMPILED_OUT and why.startswith(CRASHED))):
+            return f"{part}: {why}"
+    return ""
+
+
+def left_out(found: Mapping[str, str] | None) -> dict[str, str]:
+    """The parts that recordings go without, and why."""
+    return {name: why for name, why in (found or {}).items() if why}

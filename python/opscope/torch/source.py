@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from .. import _core
-from ..adapters import parts, torch_adapter
+from ..adapters import carried_verdict, parts, torch_adapter
 from ..adapters.errors import AdapterMissing
 from ..adapters.framework import TorchBuild, read_torch
 from ..log import tell
@@ -40,12 +40,12 @@ def _build() -> TorchBuild:
     return build
 
 
-def _load(path: Path) -> _core.TorchSource:
+def _load(path: Path, found: dict[str, str] | None) -> _core.TorchSource:
     """Makes the library the adapter of this process; _core.Error when it does not load."""
     global _loaded, _left_out
     _loaded = _core.load_torch_source(path)
-    _left_out = parts.left_out(path)
-    verdict = (parts.read_parts(path) or {}).get("drop_ins")
+    _left_out = parts.left_out(found)
+    verdict = (found or {}).get("drop_ins")
     if verdict is not None:
         _loaded.take_route_verdict(verdict)
     _core.set_range_source(_loaded)
@@ -57,8 +57,12 @@ def _load_carried(build: TorchBuild) -> _core.TorchSource | None:
     path = torch_adapter.carried(build)
     if path is None:
         return None
+    found = carried_verdict.parts_of(build, path)
+    if why := parts.misfit(found):
+        tell("warn", f"the adapter that the package carries does not fit this torch ({why}); another one is needed")
+        return None
     try:
-        return _load(path)
+        return _load(path, found)
     except _core.Error as error:
         tell("warn", f"the adapter that the package carries does not load ({error}); another one is needed")
         return None
@@ -68,7 +72,7 @@ def _load_compiled(build: TorchBuild, rebuild: bool) -> _core.TorchSource:
     """One that does not load although it is whole (made for another system, say) is made anew, once."""
     path = torch_adapter.compiled(build, rebuild=rebuild)
     try:
-        return _load(path)
+        return _load(path, parts.read_parts(path))
     except _core.Error as error:
         if rebuild:
             raise AdapterMissing(f"the adapter for torch {build.version} does not load: {error}") from error
@@ -83,10 +87,13 @@ def load_ready_adapter() -> bool:
             return True
         try:
             build = _build()
+            path = torch_adapter.carried(build)
+            if path is not None and carried_verdict.known_parts(build, path) is None:
+                return False
             if _load_carried(build) is not None:
                 return True
             entry = torch_adapter.cached(build)
-            return entry is not None and _load(entry.library) is not None
+            return entry is not None and _load(entry.library, parts.read_parts(entry.library)) is not None
         except (AdapterMissing, _core.Error, OSError) as error:
             tell("info", f"no adapter for torch {torch.__version__} yet: {error}")
             return False
@@ -128,5 +135,5 @@ def build_adapter(*, rebuild: bool = False) -> Path:
         path = torch_adapter.compiled(build, rebuild=rebuild)
         _failure = None
         if _loaded is None:
-            _load(path)
+            _load(path, parts.read_parts(path))
         return path

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a self-test has shown of an adapter that the package carries.
+
+Its note tells where the torch that it is for was at hand when the package was built. Of one that was built from
+headers alone nobody knows: the first program that records with it has it tried, and what that shows stays in the cache.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from pathlib import Path
+
+from ..log import tell
+from . import cache, parts
+from .build import try_library
+from .errors import CacheUnusable, CompilationFailed
+from .framework import TorchBuild
+from .torch_adapter import WAIT_LIMIT_S, entry_folder
+
+
+@functools.cache
+def _kept(build: TorchBuild, library: Path) -> Path:
+    """Where the cache has the note; it goes with the bytes of the library."""
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
+    return entry_folder(build) / f"carried-{digest}.json"
+
+
+def known_parts(build: TorchBuild, library: Path) -> dict[str, str] | None:
+    """Why each part was left out, "" where it holds; None: it was not tried. Tries nothing."""
+    if (told := parts.read_parts(library)) is not None:
+        return told
+    try:
+        kept = _kept(build, library)
+        if any(cache.complaint(folder) for folder in (kept.parent.parent, kept.parent)):
+            return None
+    except (OSError, CacheUnusable):
+        return None
+    return parts.read_parts(kept)
+
+
+def parts_of(build: TorchBuild, library: Path) -> dict[str, str] | None:
+    """As above, tried now where it was not; None where that cannot be done."""
+    if (known := known_parts(build, library)) is not None:
+        return known
+    what = f"the carried adapter for torch {build.version}"
+    try:
+        kept = _kept(build, library)
+        cache.make_private(kept.parent.parent)
+        cache.make_private(kept.parent)
+        with cache.lock(kept.parent, limit_s=WAIT_LIMIT_S, waiting_for=f"it tests {what}") as is_locked:
+            if (known := known_parts(build, library)) is not None:  # by another process meanwhile
+                return known
+            with cache.working_folder(kept.parent, is_locked=is_locked) as place:
+                try:
+                    found = try_library(what, library, place)
+                except CompilationFailed as error:
+                    found = {parts.OPERATORS: str(error)}
+                if found is not None:
+                    note = place / "note.json"
+                    note.write_text(json.dumps({"parts": found}) + "\n")
+                    note.rename(kept)
+                return found
+    except (OSError, CacheUnusable) as error:
+        tell("info", f"{what} cannot be tried: {error}")
+        return None
