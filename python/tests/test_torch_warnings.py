@@ -140,7 +140,7 @@ def a_timeline(tmp_path):
         a_device_that_is_not_there,
         the_same_on_a_stack_of_contexts,
         a_device_nobody_knows,
-        use_cuda,
+        pytest.param(use_cuda, marks=pytest.mark.torch_has("profile(use_cuda)")),
         record_then_warmup,
         a_file_that_cannot_be_made,
         a_dump_that_fails,

@@ -13,9 +13,10 @@ from torch.autograd.profiler import KinetoStepTracker
 from torch.profiler.profiler import profile as _TorchsProfile
 
 from ..user_warning import warn_user
-from .actions import ProfilerAction, as_action, supported_activities
+from .actions import ProfilerAction, as_action, parse_activities, supported_activities
 from .compile_support import compile_as
 from .execution_trace import observer_from_environment
+from .features import behaves
 from .kineto_profile import _KinetoProfile
 from .record_function import record_function
 from .schedule import TRANSITION_PLANS, record_always, transition_table
@@ -197,6 +198,8 @@ def _checked(returned: object, step: int) -> ProfilerAction:
 
 def _check_that_something_is_asked(activities: list | None, use_cuda: bool | None) -> None:
     groups: set = set()
+    if activities is not None and behaves("looks at activities first"):
+        parse_activities(activities)
     for item in supported_activities() if activities is None else activities:
         if isinstance(item, (dict, ProfilerActivity)):
             groups.update(item if isinstance(item, dict) else (item,))
