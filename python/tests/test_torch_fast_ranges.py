@@ -67,7 +67,7 @@ def test_fast_ranges_end_with_the_recording():
         assert "outside" not in {e.name for e in prof.events()}
 
 
-@pytest.mark.torch_has("FunctionEvent.kwinputs")
+@pytest.mark.torch_has("FunctionEvent.kwinputs", "_ExperimentalConfig(profile_all_threads)")
 def test_a_thread_that_is_not_recorded_has_no_fast_ranges():
     import torch
 
