@@ -152,7 +152,7 @@ void EndPlain(const at::RecordFunction& /*range*/, at::ObserverContext* context)
   if (context != nullptr) Finish(static_cast<PlainContext*>(context));
 }
 
-struct PlainSink {
+struct PlainSink : drop_in::TakesAll {
   static constexpr auto kEnd = &EndPlain;
   static void EndAndRelease(at::ObserverContext* context) {
     Finish(static_cast<PlainContext*>(context));

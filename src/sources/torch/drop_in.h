@@ -81,6 +81,13 @@ inline uint32_t NeedsOf(const at::StepCallbacks& of) {
 // A range of no callback, of an operator that would be refused: its list says so in place of the thread's number.
 inline constexpr uint64_t kRefused = ~uint64_t{0};
 
+// For sinks that know no cap.
+struct TakesAll {
+  static void NoteNothing(torch_layout::StartCallback) {}
+  static bool StillRefuses() { return false; }
+  static void CountRefused() {}
+};
+
 // Sink: kEnd (the end callback that all of our callbacks share); EndAndRelease(context), which does what kEnd and the
 // deletion of the context do; Count(What), for the trial, nothing elsewhere; and for what begins past the memory cap:
 // NoteNothing(start), a callback has recorded nothing; StillRefuses(), where `refusing` is what the thread has;

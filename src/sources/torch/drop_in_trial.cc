@@ -20,7 +20,7 @@ namespace opscope::drop_in {
 namespace {
 
 // A sink that counts, with callbacks that want one operator.
-struct Counting {
+struct Counting : TakesAll {
   static inline thread_local std::array<uint32_t, kWhats> counts = {};
   static inline bool ended_right = false;
   struct Context final : at::ObserverContext {};
@@ -37,9 +37,6 @@ struct Counting {
     delete context;
   }
   static void Count(What what) { ++counts[what]; }
-  static void NoteNothing(torch_layout::StartCallback) {}
-  static bool StillRefuses() { return false; }
-  static void CountRefused() {}
 };
 using Tried = Functions<Counting>;
 
