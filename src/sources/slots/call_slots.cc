@@ -28,6 +28,7 @@ struct Tables {
   const ElfW(Rela) * calls = nullptr;
   const ElfW(Rela) * others = nullptr;
   size_t calls_bytes = 0, others_bytes = 0;
+  size_t relative = 0;  // of the others, the first ones, which name no symbol: in libtorch_cpu nearly all of them
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const uint32_t* hashes = nullptr;
@@ -49,6 +50,9 @@ Tables ReadTables(const ElfW(Dyn) * entry) {
         break;
       case DT_RELASZ:
         tables.others_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELACOUNT:
+        tables.relative = entry->d_un.d_val;
         break;
       case DT_SYMTAB:
         tables.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
@@ -127,8 +131,8 @@ int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
   std::vector<uint32_t> numbers;
   for (const char* symbol : search->symbols)
     numbers.push_back(NumberOf(symbol, tables));
-  const auto scan = [&](const ElfW(Rela)* entries, size_t bytes, uint32_t type) {
-    for (size_t i = 0; entries != nullptr && i < bytes / sizeof(*entries); ++i) {
+  const auto scan = [&](const ElfW(Rela)* entries, size_t first, size_t bytes, uint32_t type) {
+    for (size_t i = first; entries != nullptr && i < bytes / sizeof(*entries); ++i) {
       if (ELF64_R_TYPE(entries[i].r_info) != type) continue;
       const uint64_t number = ELF64_R_SYM(entries[i].r_info);
       for (size_t symbol = 0; symbol < numbers.size(); ++symbol) {
@@ -139,8 +143,8 @@ int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
       }
     }
   };
-  scan(tables.calls, tables.calls_bytes, kJumpSlot);
-  scan(tables.others, tables.others_bytes, kAddressSlot);
+  scan(tables.calls, 0, tables.calls_bytes, kJumpSlot);
+  scan(tables.others, tables.relative, tables.others_bytes, kAddressSlot);
   return 0;
 }
 
