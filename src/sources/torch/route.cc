@@ -151,16 +151,21 @@ const char* WhyForbidden() {
                                : "OPSCOPE_TORCH_ROUTE has a value that says nothing, known is: callbacks";
 }
 
-// What a slot holds is torch's function, or the calling library's stub that looks for it.
-bool AreTorchs(const std::vector<CallSlot>& slots) {
-  std::vector<Segment> torch;
-  for (const char* library : {"libtorch", "libc10", "libstdc++"}) {
+// What each slot holds is its library's function, or the calling library's stub that looks for it.
+bool AreUntouched(const std::vector<CallSlot>& slots) {
+  std::vector<Segment> owners;
+  const auto add = [&owners](const char* library) {
     const std::vector<Segment> found = SegmentsOf(library);
-    torch.insert(torch.end(), found.begin(), found.end());
-  }
-  return std::all_of(slots.begin(), slots.end(), [&torch](const CallSlot& slot) {
+    owners.insert(owners.end(), found.begin(), found.end());
+  };
+  add("libtorch");
+  add("libc10");
+  const size_t of_torch = owners.size();
+  add("libstdc++");  // behind torch's: of streams alone
+  return std::all_of(slots.begin(), slots.end(), [&](const CallSlot& slot) {
     const auto target = reinterpret_cast<uintptr_t>(__atomic_load_n(slot.place, __ATOMIC_ACQUIRE));
-    return std::any_of(torch.begin(), torch.end(),
+    const auto end = slot.symbol == torch_layout::kInitStream ? owners.end() : owners.begin() + of_torch;
+    return std::any_of(owners.begin(), end,
                        [target](const Segment& each) { return target >= each.begin && target < each.end; });
   });
 }
@@ -169,7 +174,7 @@ bool AreTorchs(const std::vector<CallSlot>& slots) {
 const char* PointToDropIns() {
   Redirection& redirection = TheRedirection();
   if (redirection.refused != nullptr) return redirection.refused;
-  if (!AreTorchs(redirection.slots)) return "somebody else has re-pointed torch's slots";
+  if (!AreUntouched(redirection.slots)) return "somebody else has re-pointed torch's slots";
   const drop_in::Replacements replacements = drop_in::ReplacementsOf<BankSink>();
   for (const CallSlot& slot : redirection.slots) {
     void* ours = replacements.of[slot.symbol];
