@@ -70,7 +70,7 @@ def described(node, program, first):
     import torch
 
     tag, fields = node.typed
-    text = [re.sub(r"0x\w+", "0x", node.name), tag.name, node.overload_name, node.start_tid]
+    text = [re.sub(r"0x\w+", "0x", node.name), tag.name, getattr(node, "overload_name", None), node.start_tid]
     tensor_type = torch._C._profiler._TensorMetadata
 
     def tensor(value):
@@ -338,3 +338,28 @@ def test_the_tree_of_nothing_is_empty():
 
     prof = recorded(opscope.torch, lambda: None)
     assert tree_of(prof) == []
+
+
+def test_the_tree_needs_no_method_that_events_of_an_older_torch_lack(monkeypatch):
+    import torch
+
+    import opscope.torch
+    from opscope.torch import features
+
+    def described():
+        prof = recorded(opscope.torch, lambda: torch.nn.Linear(2, 2)(torch.ones(2)), **ALL)
+        return [
+            (re.sub(" at 0x.*", "", node.name), node.tag, getattr(node, "overload_name", None), node.end_time_ns > 0)
+            for node in nodes_of(tree_of(prof))
+        ]
+
+    kind = opscope.torch.kineto_results.KinetoEvent
+    known = {name.partition(".")[2] for name in features.known() if name.startswith("KinetoEvent.")}
+    later = {name for name in known if hasattr(kind, name)}
+    told = []
+    for lacking in (set(), set(), later):  # the first one knows no earlier blocks
+        for name in lacking:
+            monkeypatch.delattr(kind, name)
+        told.append(described())
+    assert told[2] == told[1]
+    assert len({tag for _, tag, _, _ in told[1]}) >= 3

@@ -30,6 +30,7 @@ def ours():
         "MemRecordsAcc": module.autograd_profiler.MemRecordsAcc,
         "ProfilerAction": module.ProfilerAction,
         "ProfilerActivity": module.ProfilerActivity,
+        "ProfilerEvent": prof.profiler.kineto_results.experimental_event_tree()[0],
         "ProfilerState": torch.autograd.ProfilerState,
         "schedule": module.schedule,
         "tensorboard_trace_handler": module.tensorboard_trace_handler,

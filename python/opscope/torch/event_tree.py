@@ -16,7 +16,8 @@ from torch._C._profiler import RecordScope
 from .. import _core
 from ..shown import SHOWN_ROWS, Shown, ShownList
 from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, Tensor
-from .kineto_event import activity_type, is_python_function
+from .kineto_event import METHODS
+from .torch_shape import as_in_torch
 
 _Kind = _profiler._EventType
 _PYTHON_NAME = re.compile(r"(?s)(.*)\((\d+)\): (.*)")
@@ -24,6 +25,7 @@ _MODULE_NAME = re.compile(r"nn\.Module: (.*)_\d+")
 _PARAMETER, _GRADIENT, _STATE = range(3)  # HeldAs of include/opscope/trace.h
 
 
+@as_in_torch("ProfilerEvent")
 class ProfilerEvent:
     """A node; of one tree there is one object per node."""
 
@@ -34,19 +36,18 @@ class ProfilerEvent:
         self._row = row
         self._fields = None
 
-    @property
-    def _raw(self):
-        return self._tree.columns.event(self._row)
+    def _raw(self, what: str):
+        return self._tree.ask(self._row, what)
 
     @property
     def name(self) -> str:
         """As in the trace."""
-        return self._raw.name()
+        return self._raw("name")
 
     @property
     def overload_name(self) -> str:
         """Of an operator, where it was asked for."""
-        return self._raw.overload_name()
+        return self._raw("overload_name")
 
     @property
     def id(self) -> int:
@@ -56,27 +57,27 @@ class ProfilerEvent:
     @property
     def start_tid(self) -> int:
         """Torch's number of the thread."""
-        return self._raw.start_thread_id()
+        return self._raw("start_thread_id")
 
     @property
     def start_time_ns(self) -> int:
         """Unix time."""
-        return self._raw.start_ns()
+        return self._raw("start_ns")
 
     @property
     def end_time_ns(self) -> int:
         """Unix time; that of the start for an allocation."""
-        return self._raw.end_ns()
+        return self._raw("end_ns")
 
     @property
     def duration_time_ns(self) -> int:
         """Nanoseconds between them."""
-        return self._raw.duration_ns()
+        return self._raw("duration_ns")
 
     @property
     def correlation_id(self) -> int:
         """Of an operator; 0 for calls and allocations."""
-        return self._raw.correlation_id()
+        return self._raw("correlation_id")
 
     @property
     def parent(self) -> ProfilerEvent | None:
@@ -144,26 +145,30 @@ class EventTree:
             found = self._nodes[row] = ProfilerEvent(self, row)
         return found
 
+    def ask(self, row: int, what: str):
+        """What the raw event answers, though the events of this torch may lack the method."""
+        return METHODS[what](self.columns.event(row))
+
     def fields_of(self, row: int) -> tuple:
         """(tag, extra_fields) of a row."""
         allocation = self.core.allocation(row)
         if allocation is not None:
             return _Kind.Allocation, Allocation.made(*allocation)
-        event = self.columns.event(row)
-        if is_python_function(event):
-            return self._fields_of_call(row, event)
-        if activity_type(event) in ("cpu_op", "user_annotation"):
-            return _Kind.TorchOp, self._operator(row, event)
+        if self.ask(row, "is_python_function"):
+            return self._fields_of_call(row)
+        if self.ask(row, "activity_type") in ("cpu_op", "user_annotation"):
+            return _Kind.TorchOp, self._operator(row)
         return _Kind.Kineto, None
 
-    def _operator(self, row: int, event) -> Operator:
+    def _operator(self, row: int) -> Operator:
         inputs = [_as_input(value) for value in self.core.inputs(row)]
-        scope = RecordScope(event.scope()) if event.scope() < len(RecordScope.__members__) else RecordScope.FUNCTION
-        return Operator.made(event.name(), scope, event.sequence_nr(), inputs)
+        number = self.ask(row, "scope")
+        scope = RecordScope(number) if number < len(RecordScope.__members__) else RecordScope.FUNCTION
+        return Operator.made(self.ask(row, "name"), scope, self.ask(row, "sequence_nr"), inputs)
 
-    def _fields_of_call(self, row: int, event) -> tuple:
+    def _fields_of_call(self, row: int) -> tuple:
         caller = self._frame_of(self._caller_of(row))
-        name = event.name()
+        name = self.ask(row, "name")
         module = _MODULE_NAME.fullmatch(name)
         if module is not None:
             return _Kind.PyCall, Call.made(_frame_of_modules(), caller, self._module(name, module[1]), None)
@@ -174,14 +179,14 @@ class EventTree:
 
     def _caller_of(self, row: int) -> int | None:
         row = self.core.parent(row)
-        while row is not None and not is_python_function(self.columns.event(row)):
+        while row is not None and not self.ask(row, "is_python_function"):
             row = self.core.parent(row)
         return row
 
     def _frame_of(self, row: int | None) -> FrameState:
         if row is None:
             return FrameState("", 0, "")
-        name = self.columns.event(row).name()
+        name = self.ask(row, "name")
         if _MODULE_NAME.fullmatch(name):
             return _frame_of_modules()
         return _frame_named(name) or self._frame_of(self._caller_of(row))
@@ -195,7 +200,7 @@ class EventTree:
             for address, (row, tensors) in self.core.holders().items():
                 if row is not None:
                     held = [(role, _held_tensor(tensor), text) for role, tensor, text in tensors]
-                    self._holders.setdefault(self.columns.event(row).name(), []).append((address, row, held))
+                    self._holders.setdefault(self.ask(row, "name"), []).append((address, row, held))
         return self._holders
 
     def _module(self, name: str, class_name: str) -> Module:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 import torch.autograd.profiler
 import torch.autograd.profiler_util
 import torch.profiler.profiler
-from torch._C._profiler import _ExperimentalConfig
+from torch._C._profiler import _ExperimentalConfig, _ProfilerEvent
 from torch.autograd import ProfilerActivity, ProfilerState, _KinetoEvent
 
 Release = tuple[int, int]
@@ -43,7 +43,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
         (2, 8): """
             EventList.key_averages(group_by_overload_name) FunctionEvent(overload_name) FunctionEvent.overload_name
             FunctionEventAvg.overload_name KinetoEvent.overload_name LegacyProfile.key_averages(group_by_overload_name)
-            ProfilerActivity.HPU _ExperimentalConfig(capture_overload_names)
+            ProfilerActivity.HPU ProfilerEvent.overload_name _ExperimentalConfig(capture_overload_names)
             _ExperimentalConfig(disable_external_correlation) _ExperimentalConfig(profile_all_threads)
             _KinetoProfile.key_averages(group_by_overload_name)
         """,
@@ -137,6 +137,7 @@ _CLASSES = {
     "MemRecordsAcc": _util.MemRecordsAcc,
     "ProfilerAction": _modern.ProfilerAction,
     "ProfilerActivity": ProfilerActivity,
+    "ProfilerEvent": _ProfilerEvent,
     "ProfilerState": ProfilerState,
     "schedule": _modern.schedule,
     "tensorboard_trace_handler": _modern.tensorboard_trace_handler,

@@ -38,6 +38,6 @@ KinetoEvent.kwinputs = _kwinputs
 KinetoEvent.typed_metadata = _typed_metadata
 KinetoEvent.__reduce__ = _reduce
 KinetoEvent.__repr__ = _repr
-# For callers of our own: methods that the events of older releases lack.
-is_python_function, activity_type = KinetoEvent.is_python_function, KinetoEvent.activity_type
+# For callers of our own: the events of older releases lack some.
+METHODS = {name: method for name, method in vars(KinetoEvent).items() if callable(method)}
 as_in_torch("KinetoEvent")(KinetoEvent)
