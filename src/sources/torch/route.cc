@@ -232,6 +232,8 @@ void TakeRouteVerdict(const char* sentence) {
   static std::forward_list<std::string>& taken = *new std::forward_list<std::string>;  // who reads one may be late
   const std::lock_guard lock(taking);
   if (verdict.load() != std::string_view(sentence)) verdict.store(taken.emplace_front(sentence).c_str());
+  // Now, while the library is loaded, and not in the first start, which a program waits for.
+  if (*sentence == '\0' && WhyForbidden() == nullptr) Find();
 }
 
 void StartRoute(uint32_t instance, uint32_t flags) {
