@@ -139,6 +139,8 @@ def added(run, count, warm, sides, rounds):
     """{side: {"min", "median", "cpu", "cpu_min"}}: nanoseconds added per unit of `count`; "off": all of them."""
     off, samples = [], {side: [] for side in sides}
     run(count // 2 + 1)
+    gc.collect()
+    gc.freeze()  # what is imported is not looked through after every sample
     for round_number in range(rounds):
         for side, make in sides.items():
             run(warm)  # stopping and freeing the last profiler has cooled the caches
