@@ -6,7 +6,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(opscope_modules base wire schedule profiler trace import analysis merge export report c_api)
+set(opscope_modules base wire schedule flight session profiler trace import analysis merge export report c_api)
 set(objects)
 foreach(module IN LISTS opscope_modules)
   list(APPEND objects $<TARGET_OBJECTS:opscope_${module}>)
@@ -18,7 +18,7 @@ target_include_directories(opscope INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(opscope PUBLIC opscope_recorder
                               PRIVATE opscope::dep_zlib opscope::dep_zstd opscope::dep_libdeflate opscope::dep_xxhash
-                                      opscope::dep_simdjson Threads::Threads)
+                                      opscope::dep_simdjson Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(opscope PROPERTIES EXCLUDE_FROM_ALL OFF)
 set_target_properties(opscope_recorder PROPERTIES EXPORT_NAME recorder)
 set_target_properties(opscope-native PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -27,6 +27,8 @@
 #include "opscope/result.h"
 #include "opscope/schedule.h"
 #include "opscope/scope.h"
+#include "opscope/session.h"
+#include "opscope/source.h"
 
 namespace opscope {
 
@@ -51,6 +53,8 @@ struct Options {
   std::string record_to = {};
   std::string metadata_json = {};  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
   FlightOptions flight = {};       // dumps that happen by themselves, between Start and Stop
+  // What records beside native scopes: a framework's operators, say (LoadSource, UseSource).
+  std::vector<SourceUse> sources = {};
 };
 
 class Profiler {
@@ -79,9 +83,9 @@ class Profiler {
 
   // Writes what is recorded now, with the scopes that are open, while the recording goes on; returns the name
   // of the file. An empty path is that of Options::flight. Any thread. Errors as of FlightRecorder::Dump.
-  [[nodiscard]] Result<std::string> Dump(const std::string& path = {}) { return flight_.Dump(path); }
+  [[nodiscard]] Result<std::string> Dump(const std::string& path = {}) { return session_.flight().Dump(path); }
   // Files of all dumps so far, in order. Any thread.
-  std::vector<std::string> dumps() const { return flight_.files(); }
+  std::vector<std::string> dumps() const { return session_.flight().files(); }
 
   // Of the running recording, else of the last complete one. recorded + dropped = what was issued.
   uint64_t recorded() const { return Counts().recorded; }
@@ -90,15 +94,10 @@ class Profiler {
   State state() const { return state_; }
   Action action() const { return action_; }
   int64_t step() const { return step_; }
-  // The last complete recording, null: none. Valid until the next recording begins (opscope_window_read).
-  const Window* recording() const { return complete_.get(); }
+  // The last complete recording, null: none. Valid until the next one is complete (opscope_window_read).
+  const Window* recording() const { return complete_ != nullptr ? complete_->window() : nullptr; }
 
  private:
-  struct FreeWindow {
-    void operator()(Window* window) const { opscope_window_free(window); }
-  };
-  using OwnedWindow = std::unique_ptr<Window, FreeWindow>;
-
   WindowCounts Counts() const;
   Action ActionOf(int64_t step) const;
   Status StartNow();
@@ -108,7 +107,7 @@ class Profiler {
   Status OpenWindow();
   void CloseWindow(bool throw_away);
   void TellMessages();
-  void WarnOfFile(const Window* window, bool has_ended);
+  void WarnOfFile(const Recording& recording);
   void BeginStepRange();
   void EndStepRange();
 
@@ -116,11 +115,9 @@ class Profiler {
   State state_ = State::kIdle;
   Action action_ = Action::kNone;
   int64_t step_ = 0;
-  FlightRecorder flight_;
-  int64_t recordings_ = 0;  // opened so far
-  std::string record_to_;   // path of the newest one's file, "" in memory
-  OwnedWindow running_;
-  OwnedWindow complete_;
+  Session session_;
+  std::shared_ptr<Recording> running_;
+  std::shared_ptr<Recording> complete_;
   OpenScope* step_range_ = nullptr;
 };
 

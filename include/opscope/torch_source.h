@@ -1,5 +1,5 @@
 // The PyTorch source: a small library per torch version (libopscope_torch_MAJOR_MINOR) that is loaded
-// at run time, because its code depends on the layouts of that torch. It exports one function,
+// at run time, because its code depends on the layouts of that torch. Beside `opscope_source` (source.h) it exports
 // `opscope_torch_source`, which returns this table.
 //
 // Thread rule: as noted; all functions may be called with or without Python's GIL and never take it.
@@ -11,19 +11,18 @@
 #include <string_view>
 
 #include "opscope/record.h"
+#include "opscope/source.h"
 
 namespace opscope {
 
-inline constexpr uint32_t kTorchSourceAbi = 4;
+inline constexpr uint32_t kTorchSourceAbi = 5;
 
-// Metadata of a window: a number, what TorchSource::failures grew by. Import makes it a Problem of kind
-// source_failure.
-inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
-// Likewise, a 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
+// Metadata of a window, a 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
 inline constexpr std::string_view kCallStacksKey = "opscope.call_stacks";
 // Likewise: steps begin in the call of Python that ends them (torch's `adjust_profiler_step`).
 inline constexpr std::string_view kAdjustStepsKey = "opscope.adjust_steps";
-// Likewise a text, what TorchSource::operators said. Import makes it rows of Trace::operators.
+// Likewise a text: the argument kinds of every operator that was recorded with kTensors in this process, "NAME
+// SIGNATURE...;NAME ..." (OperatorColumns in trace.h). Import makes it rows of Trace::operators.
 inline constexpr std::string_view kOperatorsKey = "opscope.operators";
 // Likewise a number: torch's spans are numbered from it, so that no two recordings of a process share a number.
 inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
@@ -51,19 +50,12 @@ inline constexpr uint32_t kStacks = 32;   // where TorchScript stands (with_stac
 inline constexpr uint32_t kModules = 64;  // the modules that TorchScript is in (with_modules)
 }  // namespace torch_source_flags
 
+// What PyTorch's skin asks of its source beyond a Source.
 struct TorchSource {
+  Source source;  // "torch"; its flags are torch_source_flags. start fails when all callback instances are taken, or
+                  // this torch does not let kMemory see its allocators.
   uint32_t abi = kTorchSourceAbi;
   const char* torch_version = nullptr;  // that the library was built against
-
-  // Records torch's operators into the open window of the recorder, from the calling thread on and
-  // wherever torch carries its thread-local callbacks. Null with a static sentence in *error when all
-  // callback instances are taken, or this torch does not let kMemory see its allocators.
-  void* (*start)(uint32_t window_slot, uint64_t window_generation, uint32_t flags, const char** error) = nullptr;
-  // Removes the callback where it can (on the thread of start) and disarms it everywhere. Any thread.
-  void (*stop)(void* session) = nullptr;
-  // While paused no operator and no user range begins to be recorded; those that are open end as ever, and
-  // allocations go on. Any thread; calls for one session take turns.
-  void (*pause)(void* session, bool paused) = nullptr;
 
   // Whether torch makes a graph of the calling thread's operators (torch.jit.trace, make_fx) or shows them to a
   // dispatch mode: then a user range has to be an operator, too, torch's own, and not come from `enter`.
@@ -76,23 +68,9 @@ struct TorchSource {
   // Tells observers that ask at its end that the range is asynchronous; what is recorded goes by its begin and end.
   void (*set_async)(void* range) = nullptr;
 
-  uint64_t (*current_thread)() = nullptr;  // torch's logical number of the calling thread
-
-  // Ranges, or arguments of ranges, that were lost to an exception inside torch or to a lack of memory,
-  // since the library was loaded. The difference over a window belongs into it as a Problem.
-  uint64_t (*failures)() = nullptr;
-
-  // What one operator and one user range of a recording with these flags cost here (opscope_window_add_own_cost);
-  // "" when it could not be measured. Valid for ever; measured at the first call for these flags, in less than half
-  // a millisecond, with a window of its own: call it before the recording's window opens.
-  const char* (*own_cost)(uint32_t flags) = nullptr;
-
   // Records that the Python object at this address (a module, an optimizer) holds these tensors now, into every window
   // with kTensors that sees the calling thread. Import knows an object by its address: its first record counts.
   void (*hold)(uint64_t owner, const HeldTensorImpl* tensors, size_t count) = nullptr;
-  // Calls `sink` once with a text: the argument kinds of every operator that was recorded with kTensors in this
-  // process, "NAME SIGNATURE...;NAME ..." (OperatorColumns in trace.h). For the metadata of a window, kOperatorsKey.
-  void (*operators)(void (*sink)(void* context, const char* text, size_t size), void* context) = nullptr;
 
   // Whether torch's own range functions may be stood in for, which halves what an operator costs while it is recorded
   // (docs/torch.md). Null: yes, and this process will; else a static sentence. For a process of its own that nobody
@@ -100,8 +78,6 @@ struct TorchSource {
   const char* (*try_route)() = nullptr;
   // What try_route has said of this library and this torch, "" for null. Without it there are the callbacks alone.
   void (*take_route_verdict)(const char* sentence) = nullptr;
-  // Null: the session's operators are recorded that way; else a static sentence that says why by callbacks.
-  const char* (*why_callbacks)(void* session) = nullptr;
 };
 
 }  // namespace opscope

@@ -16,6 +16,8 @@
 #include <utility>
 
 #include "opscope/result.h"
+#include "opscope/session.h"
+#include "opscope/source.h"
 #include "opscope/table.h"
 #include "opscope/torch_source.h"
 #include "opscope/trace.h"
@@ -37,9 +39,14 @@ struct MadeTable {
   TableView view;
 };
 
-// Python's `_core.TorchSource`: a loaded adapter library, never unloaded.
-struct LoadedTorchSource {
-  const TorchSource* source = nullptr;
+// Python's `_core.Source`: the table of a loaded library, which is never unloaded.
+struct LoadedSource {
+  const Source* source = nullptr;
+};
+
+// Python's `_core.TorchSource`.
+struct LoadedTorchSource : LoadedSource {
+  const TorchSource* torch = nullptr;
 };
 
 // Raises the Python exception of an Error. `path`: what the caller gave, the exception's filename.
@@ -81,8 +88,15 @@ std::string FromText(nb::handle text);
 inline nb::object ToTextOrNone(const Trace& trace, StringId id) {
   return id == StringId::kNone ? nb::none() : ToText(trace.text(id));
 }
+// Arguments of a recording, as Python's Recording() and Session.prepare() take them. `sources`: pairs of a Source and
+// the names of what is asked of it.
+RecordingOptions ReadRecordingOptions(uint64_t max_bytes, const std::string& at_cap, const std::string& native_threads,
+                                      nb::handle metadata_json, nb::handle sources, nb::handle record_to);
 // os.fsencode of a path given as str, bytes or PathLike; ValueError for one with a NUL.
 std::string FromPath(nb::handle path);
+
+// What the state of a session forbids is a RuntimeError, as in the profilers that opscope stands in for.
+[[noreturn]] void RaiseState(const Error& error);
 
 // One per file.
 void BindErrors(nb::module_& module);
@@ -94,9 +108,9 @@ void BindSummary(nb::module_& module);
 void BindFlame(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);
+void BindSources(nb::module_& module);
+void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);
-void BindFlight(nb::module_& module);
-void BindTorchSource(nb::module_& module);
 void BindCommandLine(nb::module_& module);
 void BindTorch(nb::module_& module);  // torch_*.cc: what opscope.torch needs beyond the above
 

@@ -15,9 +15,9 @@ NB_MODULE(_core, module) {
   opscope::python::BindFlame(module);
   opscope::python::BindFiles(module);
   opscope::python::BindResults(module);
-  opscope::python::BindFlight(module);  // before Session, whose signature names it
+  opscope::python::BindSources(module);
+  opscope::python::BindRecording(module);
   opscope::python::BindSession(module);
-  opscope::python::BindTorchSource(module);
   opscope::python::BindCommandLine(module);
   opscope::python::BindTorch(module);
 }

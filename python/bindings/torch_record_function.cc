@@ -269,7 +269,7 @@ void BindTorchRange(nb::module_& module) {
   PyObject* type = PyType_FromSpec(&range_spec);
   if (type == nullptr) nb::raise_python_error();
   module.attr("RangeBase") = nb::steal(type);
-  module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.source; });
+  module.def("set_range_source", [](const LoadedTorchSource& loaded) { range_source = loaded.torch; });
   module.def(
       "set_torchs_range", [](nb::object kind) { torchs_range = kind.release().ptr(); }, nb::arg("kind"),
       "torch.autograd.profiler.record_function, for ranges that have to be operators of torch's.");

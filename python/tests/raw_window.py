@@ -31,18 +31,34 @@ class WindowCounts(ctypes.Structure):
     ]
 
 
+class Source(ctypes.Structure):
+    pass
+
+
+Source._fields_ = [
+    ("abi", ctypes.c_uint32),
+    ("flag_count", ctypes.c_uint32),
+    ("name", ctypes.c_char_p),
+    ("flags", ctypes.c_void_p),
+    (
+        "start",
+        ctypes.CFUNCTYPE(
+            ctypes.c_void_p, ctypes.POINTER(Source), ctypes.c_void_p, ctypes.c_uint32, ctypes.POINTER(ctypes.c_char_p)
+        ),
+    ),
+    ("stop", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("pause", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_bool)),
+    ("thread_number", ctypes.CFUNCTYPE(ctypes.c_uint64)),
+    ("failures", ctypes.CFUNCTYPE(ctypes.c_uint64)),
+    ("own_cost", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_uint32)),
+]
+
+
 class TorchSource(ctypes.Structure):
     _fields_ = [
+        ("source", Source),
         ("abi", ctypes.c_uint32),
         ("torch_version", ctypes.c_char_p),
-        (
-            "start",
-            ctypes.CFUNCTYPE(
-                ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32, ctypes.POINTER(ctypes.c_char_p)
-            ),
-        ),
-        ("stop", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-        ("pause", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_bool)),
         ("is_traced", ctypes.CFUNCTYPE(ctypes.c_bool)),
         (
             "enter",
@@ -50,14 +66,9 @@ class TorchSource(ctypes.Structure):
         ),
         ("exit", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("set_async", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-        ("current_thread", ctypes.CFUNCTYPE(ctypes.c_uint64)),
-        ("failures", ctypes.CFUNCTYPE(ctypes.c_uint64)),
-        ("own_cost", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_uint32)),
         ("hold", ctypes.c_void_p),
-        ("operators", ctypes.c_void_p),
         ("try_route", ctypes.CFUNCTYPE(ctypes.c_char_p)),
         ("take_route_verdict", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
-        ("why_callbacks", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)),
     ]
 
 
@@ -108,15 +119,14 @@ class Window:
         self.handle = recorder.opscope_window_open(self.options, error)
         if not self.handle:
             raise RuntimeError(error.value)
-        slot, generation = recorder.opscope_window_slot(self.handle), recorder.opscope_window_id(self.handle)
-        self.session = source.start(slot, generation, self.flags, error)
+        self.session = source.source.start(source.source, self.handle, self.flags, error)
         if not self.session:
             self.free()
             raise RuntimeError(error.value)
         return self
 
     def stop(self):
-        source.stop(self.session)
+        source.source.stop(self.session)
         self.close()
 
     def close(self):

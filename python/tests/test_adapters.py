@@ -201,7 +201,7 @@ def test_a_library_that_does_not_work_is_never_used(site, compiler, tmp_path):
     compiler.act(giving(site / "opscope/lib/libopscope_recorder.so.1"))
     done = run(ONE_OPERATOR, site, cache, CXX=str(compiler.path))
     assert done.status == 1
-    assert "is not a torch source" in done.stderr.splitlines()[-1]
+    assert "is not a source" in done.stderr.splitlines()[-1]
     assert not list(cache.glob("*/*.so"))
 
 
@@ -381,5 +381,5 @@ def test_where_operators_cannot_be_recorded_the_error_says_what_to_do(site, tmp_
     done = run(ONE_OPERATOR, site, tmp_path / "cache", CXX=str(compiler.path))
     assert done.status == 1
     (told,) = done.stderr.splitlines()[-1:]
-    assert "is not a torch source" in told
+    assert "is not a source" in told
     assert told.endswith("; pip install --upgrade opscope, or take a torch that its docs/torch.md lists")

@@ -15,22 +15,21 @@ import warnings
 import pytest
 
 import opscope
-from opscope import _core
-from opscope.flight import Flight
+from opscope.session import Session
 
 
 def started(**options):
-    flight = Flight(**options)
-    session = _core.Session(at_cap="keep_newest", flight=flight.core)
-    flight.start()
+    session = Session(**options)
+    recording = session.prepare(at_cap="keep_newest")
     session.start()
-    return flight, session
+    session.begin(recording)
+    return session, recording
 
 
-def await_files(flight, count):
+def await_files(session, count):
     end = time.monotonic() + 60
-    while len(flight.files) < count:
-        assert time.monotonic() < end, f"{len(flight.files)} of {count} dumps"
+    while len(session.files) < count:
+        assert time.monotonic() < end, f"{len(session.files)} of {count} dumps"
         time.sleep(0.005)
 
 
@@ -48,56 +47,56 @@ def options_of(path):
 
 
 def test_a_dump_on_request_is_a_file_and_the_session_goes_on(tmp_path):
-    flight, session = started()
+    session, recording = started()
     with pytest.raises(RuntimeError, match="no path"):
-        flight.dump()
-    path = flight.dump(tmp_path / "{number}.opscope")
+        session.dump()
+    path = session.dump(tmp_path / "{number}.opscope")
     assert path == str(tmp_path / "1.opscope")
-    assert session.running
+    assert recording.is_running
+    session.end(recording)
     session.stop()
-    flight.stop()
-    assert flight.files == [path]
+    assert session.files == [path]
     assert options_of(path)["reason"] == "request"
     assert options_of(path)["number"] == 1
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     with pytest.raises(RuntimeError, match="nothing is being recorded"):
-        flight.dump(tmp_path / "late.opscope")
+        session.dump(tmp_path / "late.opscope")
 
 
 def test_wrong_options_are_value_errors(tmp_path):
     with pytest.raises(ValueError, match="needs a path"):
-        Flight(signal=signal.SIGUSR1)
+        Session(signal=signal.SIGUSR1)
     with pytest.raises(ValueError, match="positive number of seconds"):
-        Flight(tmp_path / "x", no_step_for=0)
+        Session(tmp_path / "x", no_step_for=0)
     with pytest.raises(ValueError, match="SIGKILL cannot be handled"):
-        Flight(tmp_path / "x", signal=signal.SIGKILL).start()
+        Session(tmp_path / "x", signal=signal.SIGKILL).start()
 
 
 def test_a_missing_folder_is_an_os_error_with_the_path(tmp_path):
-    flight, session = started()
+    session, recording = started()
     with pytest.raises(FileNotFoundError) as raised:
-        flight.dump(tmp_path / "no" / "x.opscope")
+        session.dump(tmp_path / "no" / "x.opscope")
     assert "x.opscope" in str(raised.value)
+    session.end(recording)
     session.stop()
-    flight.stop()
 
 
 def test_a_signal_dumps_and_pythons_own_handler_runs(tmp_path):
     seen = []
     before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
     try:
-        flight, session = started(path=tmp_path / "f.opscope", signal=signal.SIGUSR1)
+        session, recording = started(dump_to=tmp_path / "f.opscope", signal=signal.SIGUSR1)
         os.kill(os.getpid(), signal.SIGUSR1)
-        await_files(flight, 1)
+        await_files(session, 1)
+        session.end(recording)
         session.stop()
-        flight.stop()
         assert seen == [1]
         os.kill(os.getpid(), signal.SIGUSR1)
         assert seen == [1, 1]
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert flight.files == [str(tmp_path / f"f-{os.getpid()}-1.opscope")]
-    assert options_of(flight.files[0])["detail"] == "SIGUSR1"
+    assert session.files == [str(tmp_path / f"f-{os.getpid()}-1.opscope")]
+    assert options_of(session.files[0])["detail"] == "SIGUSR1"
 
 
 def test_a_signal_dumps_while_the_main_thread_hangs_in_c_code_with_the_gil(tmp_path):
@@ -105,10 +104,10 @@ def test_a_signal_dumps_while_the_main_thread_hangs_in_c_code_with_the_gil(tmp_p
         """
         import ctypes, os, signal, sys, threading
         from opscope import _core
-        from opscope.flight import Flight
-        flight = Flight(sys.argv[1], signal=signal.SIGUSR1)
-        session = _core.Session(flight=flight.core)
-        flight.start(); session.start()
+        from opscope.session import Session
+        session = Session(sys.argv[1], signal=signal.SIGUSR1)
+        recording = session.prepare()
+        session.start(); session.begin(recording)
         libc = ctypes.PyDLL(None)  # keeps the GIL
         pid = os.fork()
         if pid == 0:
@@ -127,25 +126,25 @@ def test_a_signal_dumps_while_the_main_thread_hangs_in_c_code_with_the_gil(tmp_p
 
 
 def test_the_watchdog_fires_once_per_hang(tmp_path):
-    flight, session = started(path=tmp_path / "f.opscope", no_step_for=0.3)
-    await_files(flight, 1)
+    session, recording = started(dump_to=tmp_path / "f.opscope", no_step_for=0.3)
+    await_files(session, 1)
     time.sleep(0.8)
-    assert len(flight.files) == 1
-    flight.step()
-    await_files(flight, 2)
+    assert len(session.files) == 1
+    session.step()
+    await_files(session, 2)
+    session.end(recording)
     session.stop()
-    flight.stop()
-    assert options_of(flight.files[1])["reason"] == "no_step"
+    assert options_of(session.files[1])["reason"] == "no_step"
 
 
 PROGRAM = """
     import sys, threading
     from opscope import _core
-    from opscope.flight import Flight
-    flight = Flight(sys.argv[1], on_exception=True)
-    session = _core.Session(flight=flight.core)
+    from opscope.session import Session
+    session = Session(sys.argv[1], on_exception=True)
+    recording = session.prepare()
     if sys.argv[2] == "with":
-        flight.start(); session.start()
+        session.start(); session.begin(recording)
     def fail():
         raise LookupError("nobody catches this")
     if sys.argv[3] == "thread":
@@ -174,42 +173,42 @@ def test_hooks_call_those_before_and_come_back(tmp_path):
     mine = lambda *args: told.append(args)  # noqa: E731
     sys.excepthook = threading.excepthook = mine
     try:
-        flight, session = started(path=tmp_path / "f.opscope", on_exception=True)
+        session, recording = started(dump_to=tmp_path / "f.opscope", on_exception=True)
         assert sys.excepthook is not mine
         sys.excepthook(ValueError, ValueError("x"), None)
         sys.excepthook(SystemExit, SystemExit(3), None)
+        session.end(recording)
         session.stop()
-        flight.stop()
         assert sys.excepthook is mine
         assert threading.excepthook is mine
         assert len(told) == 2
-        assert len(flight.files) == 1
+        assert len(session.files) == 1
     finally:
         sys.excepthook, threading.excepthook = before
 
 
 def test_a_dropped_flight_takes_its_hooks_along(tmp_path):
     before = sys.excepthook, threading.excepthook
-    flight = Flight(tmp_path / "f.opscope", on_exception=True, signal=signal.SIGUSR2, no_step_for=1000)
-    flight.start()
-    del flight
+    session = Session(tmp_path / "f.opscope", on_exception=True, signal=signal.SIGUSR2, no_step_for=1000)
+    session.start()
+    del session
     assert (sys.excepthook, threading.excepthook) == before
 
 
 def test_a_dump_that_fails_unasked_is_a_warning_and_one_per_hang(tmp_path):
-    flight, session = started(path=tmp_path / "no" / "f.opscope", no_step_for=0.01)
+    session, recording = started(dump_to=tmp_path / "no" / "f.opscope", no_step_for=0.01)
     end = time.monotonic() + 60
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         while not caught:
             assert time.monotonic() < end
             time.sleep(0.05)
-            flight.step()
+            session.step()
+        session.end(recording)
         session.stop()
-        flight.stop()
     assert {type(warning.message) for warning in caught} == {UserWarning}
     assert re.fullmatch(r"dump \(no_step\): .*f-\d+-\d+\.opscope.*", str(caught[0].message)), caught[0].message
-    assert flight.files == []
+    assert session.files == []
 
 
 def test_a_forked_child_has_no_part_in_it(tmp_path):
@@ -217,16 +216,16 @@ def test_a_forked_child_has_no_part_in_it(tmp_path):
         """
         import os, signal, sys
         from opscope import _core
-        from opscope.flight import Flight
-        flight = Flight(sys.argv[1], signal=signal.SIGUSR2, on_exception=True, no_step_for=0.2)
-        session = _core.Session(flight=flight.core)
-        flight.start(); session.start()
+        from opscope.session import Session
+        session = Session(sys.argv[1], signal=signal.SIGUSR2, on_exception=True, no_step_for=0.2)
+        recording = session.prepare()
+        session.start(); session.begin(recording)
         pid = os.fork()
         if pid == 0:
-            flight.stop()
+            session.stop()
             os.kill(os.getpid(), signal.SIGUSR2)  # ends it, as it would have without us
         print(os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGUSR2)
-        session.stop(); flight.stop()
+        session.end(recording); session.stop()
         """,
         tmp_path / "f.opscope",
     )

@@ -36,10 +36,10 @@ try:
     opscope.open("/")
 except IsADirectoryError as error:
     assert error.filename == "/"
-session = _core.Session()
-session.start()
-session.stop()
-assert session.trace().info()["recorded"] == 0
+recording = _core.Recording()
+recording.start()
+recording.stop()
+assert recording.trace().info()["recorded"] == 0
 print(opscope.__version__, "%d.%d" % sys.version_info[:2])
 """
 

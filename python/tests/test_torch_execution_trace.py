@@ -188,14 +188,19 @@ def test_it_is_stopped_when_the_recording_cannot_start():
         stop = staticmethod(lambda: calls.append("stop"))
         cleanup = staticmethod(lambda: calls.append("cleanup"))
 
+    from opscope import _core
+
     prof = ours.profile(execution_trace_observer=Noting())
-    prof.prepare_trace()
-    prof.profiler.start()  # so that the next start fails
-    prof.profiler.stop()
-    prof.profiler._stopped = False
-    with pytest.raises(RuntimeError, match="already started"):
-        prof.start_trace()
+    others = [_core.Recording() for _ in range(64)]  # as many as may run at once
+    for other in others:
+        other.start()
+    with pytest.raises(RuntimeError, match="64"):
+        prof.start()
     assert calls == ["start", "stop"]
+    del others, other
+    prof.start()
+    prof.stop()
+    assert calls == ["start", "stop"] * 2
 
 
 def test_compressed_output_and_a_second_registration(tmp_path, capsys):

@@ -91,7 +91,7 @@ def test_info_says_why_a_dump_was_written_and_what_was_open_on_each_thread(tmp_p
             await_dumps(prof, 1)
             leave.set()
             worker.join()
-        prof._flight.exception_leaves(KeyError)
+        prof._session.exception_leaves(KeyError)
     told = told_by_info(prof.dumps[0])
     assert re.search(r"^Dumped +the signal SIGUSR1 came \(dump 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)$", told, re.M)
     assert re.search(r'^Open on thread .*\n +[\d.]+ \w+  outer\n +[\d.]+ \w+   inner "\\x0a"$', told, re.M)

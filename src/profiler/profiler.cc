@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/short_memory.h"
-#include "opscope/record_to.h"
-#include "profiler/save.h"
 
 namespace opscope {
 namespace {
@@ -19,14 +17,11 @@ Error Misuse(const char* sentence) {
 
 }  // namespace
 
-Profiler::Profiler(Options options) : options_(std::move(options)), flight_(options_.flight) {
+Profiler::Profiler(Options options) : options_(std::move(options)), session_(options_.flight) {
 }
 
 Profiler::~Profiler() {
   EndStepRange();
-  flight_.Stop();
-  flight_.Release(running_.get());
-  flight_.Release(complete_.get());
 }
 
 Action Profiler::ActionOf(int64_t step) const {
@@ -49,9 +44,9 @@ Status Profiler::StartNow() {
   if (state_ == State::kRunning) return Misuse("profiler: started already");
   if (const auto* schedule = options_.schedule.target<Schedule>()) OPSCOPE_TRY(schedule->Validate());
   if (state_ == State::kIdle) action_ = ActionOf(step_);
-  OPSCOPE_TRY(flight_.Start());
+  OPSCOPE_TRY(session_.Start());
   if (Status begun = Obey(Transition(Action::kNone, action_), false); !begun.ok()) {
-    flight_.Stop();
+    session_.Stop();
     return begun;
   }
   state_ = State::kRunning;
@@ -62,7 +57,7 @@ Status Profiler::StartNow() {
 Status Profiler::StepNow() {
   if (state_ != State::kRunning) return Misuse("profiler: step without start");
   EndStepRange();
-  flight_.Step();
+  session_.flight().Step();
   TellMessages();
   const Action previous = action_;
   ++step_;
@@ -77,7 +72,7 @@ Status Profiler::StopNow() {
   if (state_ == State::kStopped) return {};
   EndStepRange();
   state_ = State::kStopped;
-  flight_.Stop();
+  session_.Stop();
   TellMessages();
   return Obey(Transition(action_, std::nullopt), action_ == Action::kWarmup);
 }
@@ -106,53 +101,46 @@ Status Profiler::Obey(const TransitionPlan& plan, bool throw_away) {
 }
 
 Status Profiler::OpenWindow() {
-  WindowOptions options;
-  options.at_cap = options_.at_cap;
-  options.native_threads = options_.threads;
-  options.max_bytes = options_.max_bytes;
-  options.metadata_json = options_.metadata_json.c_str();
-  record_to_ = RecordingPath(options_.record_to, recordings_ + 1);
-  options.record_to = record_to_.empty() ? nullptr : record_to_.c_str();
-  const char* error = "";
-  running_.reset(opscope_window_open(&options, &error));
-  if (running_ == nullptr) return Error{ErrorCode::kUnsupported, std::string("profiler: ") + error};
-  flight_.Watch(running_.get());
-  ++recordings_;
-  WarnOfFile(running_.get(), false);
+  Result<std::shared_ptr<Recording>> prepared = session_.Prepare({.max_bytes = options_.max_bytes,
+                                                                  .at_cap = options_.at_cap,
+                                                                  .native_threads = options_.threads,
+                                                                  .record_to = options_.record_to,
+                                                                  .metadata_json = options_.metadata_json,
+                                                                  .sources = options_.sources});
+  if (!prepared.ok()) return prepared.error();
+  if (Status begun = prepared.value()->Start(); !begun.ok()) {
+    return Error{begun.error().code, "profiler: " + begun.error().message};
+  }
+  running_ = std::move(prepared).value();
+  WarnOfFile(*running_);
   return {};
 }
 
 // Of a file that could not be made at once, of others when they have ended: one sentence per recording.
-void Profiler::WarnOfFile(const Window* window, bool has_ended) {
-  if (record_to_.empty() || !options_.on_warning) return;
-  const WindowFile file = opscope_window_file(window);
-  if (file.error == 0 || has_ended != (file.bytes != 0)) return;
-  options_.on_warning(FileWarning(record_to_, file));
+void Profiler::WarnOfFile(const Recording& recording) {
+  if (const std::string warning = recording.FileWarning(); !warning.empty() && options_.on_warning) {
+    options_.on_warning(warning);
+  }
 }
 
 void Profiler::CloseWindow(bool throw_away) {
   if (running_ == nullptr) return;  // a failed start
-  flight_.Leave();
-  opscope_window_close(running_.get());
-  WarnOfFile(running_.get(), true);
-  if (throw_away) {
-    flight_.Release(running_.get());
-    running_.reset();
-  } else {
-    flight_.Release(complete_.get());
-    complete_ = std::move(running_);
-  }
+  running_->Stop();
+  WarnOfFile(*running_);
+  session_.Forget();
+  if (!throw_away) complete_ = std::move(running_);
+  running_.reset();
 }
 
 void Profiler::TellMessages() {
-  for (const std::string& sentence : flight_.TakeMessages()) {
+  for (const std::string& sentence : session_.flight().TakeMessages()) {
     if (options_.on_warning) options_.on_warning(sentence);
   }
 }
 
 void Profiler::BeginStepRange() {
   if (!options_.schedule || running_ == nullptr) return;
-  Stream* stream = opscope_stream_attach(opscope_window_slot(running_.get()), 0);
+  Stream* stream = opscope_stream_attach(running_->slot(), 0);
   if (stream == nullptr) return;
   char name[40];
   std::snprintf(name, sizeof(name), "ProfilerStep#%" PRId64, step_);
@@ -166,13 +154,13 @@ void Profiler::EndStepRange() {
 }
 
 WindowCounts Profiler::Counts() const {
-  const Window* window = running_ != nullptr ? running_.get() : complete_.get();
-  return window == nullptr ? WindowCounts{} : opscope_window_counts(window);
+  const Recording* recording = running_ != nullptr ? running_.get() : complete_.get();
+  return recording == nullptr ? WindowCounts{} : recording->counts();
 }
 
 Status Profiler::Save(const std::string& path) const {
   if (complete_ == nullptr) return Misuse("profiler: nothing is recorded yet");
-  return SaveRecording(complete_.get(), path);
+  return complete_->Save(path);
 }
 
 }  // namespace opscope

@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
 #include "opscope/profiler.h"
-#include "profiler/temporary_folder_for_test.h"
 
 namespace opscope {
 namespace {

@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
 #include "opscope/profiler.h"
 #include "opscope/recorder.h"
-#include "profiler/temporary_folder_for_test.h"
 #include "wire/block_header.h"
 
 namespace opscope {

@@ -22,13 +22,13 @@ def record_one_call(path: Path) -> str:
     from ..trace import Trace
     from .python_calls import load
 
-    session = _core.Session(native_threads="none")
-    session.start()
-    calls = load(path).start(session.slot, session.generation, 1, ())
+    recording = _core.Recording(native_threads="none")
+    recording.start()
+    calls = load(path).start(recording.slot, recording.generation, 1, ())
     _called()
     calls.stop()
-    session.stop()
-    names = list(Trace(session.trace()).spans.text("name"))
+    recording.stop()
+    names = list(Trace(recording.trace()).spans.text("name"))
     at = next((i for i, name in enumerate(names) if name.endswith("): _called")), -1)
     if at < 0 or names[at + 1 : at + 2] != ["<built-in function len>"]:
         return f"it recorded {names[:20]}"

@@ -18,17 +18,16 @@ from collections.abc import Callable
 from .parts import OPERATORS
 
 _SHAPE = (2, 3)
-_INPUTS, _MEMORY, _STACKS = 1, 8, 32  # torch_source_flags
 
 
-def _recorded(source, flags: int, program: Callable[[], object]):
+def _recorded(source, flags: list[str], program: Callable[[], object]):
     from .. import _core
 
-    session = _core.Session(adapter=source, source_flags=flags, native_threads="attached")
-    session.start()
+    recording = _core.Recording(sources=[(source, flags)], native_threads="attached")
+    recording.start()
     program()
-    session.stop()
-    return session.trace()
+    recording.stop()
+    return recording.trace()
 
 
 def _events(trace) -> list:
@@ -49,7 +48,7 @@ def _operators(source) -> str:
     if source.torch_version.partition("+")[0] != torch.__version__.partition("+")[0]:
         return f"it is for torch {source.torch_version}, not {torch.__version__}"
     ones = torch.ones(*_SHAPE)
-    events = _events(_recorded(source, _INPUTS, lambda: torch.add(ones, ones)))
+    events = _events(_recorded(source, ["inputs"], lambda: torch.add(ones, ones)))
     if wrong := _wrong_names(events, ["aten::add"]):
         return wrong
     shapes = [tuple(shape) for shape in events[0].input_shapes[:2]]
@@ -61,7 +60,7 @@ def _memory(source) -> str:
 
     from ..trace import Trace
 
-    allocations = Trace(_recorded(source, _MEMORY, lambda: torch.empty(100000))).allocations
+    allocations = Trace(_recorded(source, ["memory"], lambda: torch.empty(100000))).allocations
     sizes = sorted(map(int, allocations["bytes"]))
     return "" if sizes == [-400000, 400000] else f"it recorded blocks of {sizes} bytes instead of one of 400000"
 
@@ -73,14 +72,14 @@ def _presence(source) -> str:
         with _RecordFunctionFast("fast"):
             pass
 
-    return _wrong_names(_events(_recorded(source, 0, program)), ["fast"])
+    return _wrong_names(_events(_recorded(source, [], program)), ["fast"])
 
 
 def _stacks(source) -> str:
     import torch
 
     ones = torch.ones(*_SHAPE)
-    return _wrong_names(_events(_recorded(source, _INPUTS | _STACKS, lambda: torch.neg(ones))), ["aten::neg"])
+    return _wrong_names(_events(_recorded(source, ["inputs", "stacks"], lambda: torch.neg(ones))), ["aten::neg"])
 
 
 def _drop_ins(source) -> str:

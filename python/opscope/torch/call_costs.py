@@ -80,7 +80,7 @@ _NAME_OF = {
 def measured_call_costs(start) -> str:
     """Members of the recording's ``own_cost``; "" when they could not be measured.
 
-    ``start(session, module_code)`` records this thread's calls into a session, ``module_code`` being those of modules.
+    ``start(recording, module_code)`` records this thread's calls into it, ``module_code`` being those of modules.
     """
     global _known, _process
     with _lock:
@@ -101,20 +101,20 @@ def _others_watch() -> bool:
 
 
 def _measure(start) -> str:
-    session = _core.Session(max_bytes=_BYTES, at_cap="keep_newest", native_threads="attached")
+    recording = _core.Recording(max_bytes=_BYTES, at_cap="keep_newest", native_threads="attached")
     plain = _runs()
-    session.start()
+    recording.start()
     try:
-        calls = start(session, _call_module.__code__)
+        calls = start(recording, _call_module.__code__)
         try:
             recorded = _runs()
         finally:
             calls.stop()
     finally:
-        session.stop()
+        recording.stop()
     for kind, times in _runs().items():
         plain[kind] += times
-    return _members(plain, recorded, _lengths(Trace(session.trace())))
+    return _members(plain, recorded, _lengths(Trace(recording.trace())))
 
 
 def _runs() -> dict[str, list[float]]:

@@ -10,7 +10,7 @@ from typing import Any
 from torch.autograd import ProfilerActivity
 
 from .. import _core
-from ..flight import Flight
+from ..session import Session
 from ..sizes import byte_count
 from ..trace import Trace, refuse_other_formats
 from ..user_warning import warn_user
@@ -35,16 +35,6 @@ from .settings import (
 from .torch_shape import as_in_torch
 from .trace_identity import TraceIdentity
 from .views import Views
-
-_this_process = os.getpid()  # known without a system call: every step asks
-
-
-def _note_fork() -> None:
-    global _this_process
-    _this_process = os.getpid()
-
-
-os.register_at_fork(after_in_child=_note_fork)
 
 
 @as_in_torch("_KinetoProfile")
@@ -107,11 +97,10 @@ class _KinetoProfile(TraceIdentity, Views):
         self.post_processing_timeout_s = post_processing_timeout_s
         self.max_bytes = byte_count(max_bytes, "max_bytes")
         self.at_cap = at_cap
-        self._flight = Flight(
+        self._session = Session(
             dump_to, signal=dump_on_signal, on_exception=dump_on_exception, no_step_for=dump_if_no_step_for
         )
         self.record_to = None if record_to is None else _core.path_text(record_to)
-        self._recordings = 0  # started so far
         self.profiler: Recording | None = None
         self.mem_tl = None
         self.has_cudagraphs = False
@@ -120,7 +109,6 @@ class _KinetoProfile(TraceIdentity, Views):
         self._trace_metadata: dict[str, str] = {}
         self._metadata_for_next: dict[str, str] = {}
         self._experimental = read_experimental_config(experimental_config)
-        self._started_by: int | None = None  # the process
 
     # ---- recording --------------------------------------------------------------------------
 
@@ -133,40 +121,29 @@ class _KinetoProfile(TraceIdentity, Views):
         self._finish(self.stop_trace)
 
     def _begin(self, act: Callable[[], Any]) -> None:
-        if self._is_started:
+        if self._session.is_started:
             raise RuntimeError("the profiler is already running: stop() it before the next start()")
-        self._flight.start()
+        self._session.start()
         try:
             act()
         except BaseException:
-            self._flight.stop()
+            self._session.stop()
             raise
-        self._started_by = _this_process
 
     def _finish(self, act: Callable[[], Any]) -> None:
         # What start_trace() has begun by itself, or another thread's step just now, runs without having been started.
-        if not self._is_started and self.profiler is not None and not self.profiler.is_running:
+        if not self._session.is_started and self.profiler is not None and not self.profiler.is_running:
             return
-        self._started_by = None
-        self._flight.stop()
+        self._session.stop()
         act()
-
-    @property
-    def _is_started(self) -> bool:
-        # Not in the child of a fork: there the profile of the parent is as one that was stopped.
-        return self._started_by == _this_process
 
     def prepare_trace(self) -> None:
         """Makes ready for a new recording; the results of the previous one go."""
-        earlier = None
-        if self.profiler is not None and not self.profiler.is_inherited:
-            if self.acc_events:
-                earlier = self.profiler.cycles()
-            else:
-                tell_about_clearing()
-        self.profiler = self._new_recording(earlier)
+        if self.profiler is not None and not self.profiler.is_inherited and not self.acc_events:
+            tell_about_clearing()
+        self.profiler = self._new_recording()
 
-    def _new_recording(self, earlier: list | None) -> Recording:
+    def _new_recording(self) -> Recording:
         device = usable_device(self.use_device)
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")
@@ -187,7 +164,7 @@ class _KinetoProfile(TraceIdentity, Views):
             use_device=device,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
-            record_to=_core.recording_path(self.record_to or "", self._recordings + 1),
+            record_to=self.record_to or "",
             post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
             acc_events=bool(self.acc_events),
             only_categories=selected_categories(self.activity_filters),
@@ -195,7 +172,7 @@ class _KinetoProfile(TraceIdentity, Views):
             experimental_config=self.experimental_config,
             custom_trace_id_callback=self.custom_trace_id_callback,
         )
-        return Recording(settings, self._create_trace_id(), self._flight, earlier)
+        return Recording(settings, self._create_trace_id(), self._session)
 
     def _create_trace_id(self) -> str:
         make = self.custom_trace_id_callback
@@ -214,9 +191,7 @@ class _KinetoProfile(TraceIdentity, Views):
         for key, value in (self._metadata_for_next | self._own_metadata() | self.preset_metadata).items():
             self.add_metadata_json(key, value)
         self._metadata_for_next = {}
-        self._flight.start()  # start() has done so, unless a program calls this method itself
         self._start_with_observer(self.profiler)
-        self._recordings += 1
 
     def _start_with_observer(self, recording: Recording) -> None:
         observer = self.execution_trace_observer
@@ -244,8 +219,6 @@ class _KinetoProfile(TraceIdentity, Views):
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before stopping trace")
         self.profiler.stop()
-        if not self._is_started:
-            self._flight.stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Pauses the recording of operators and ranges, or lets it go on; any thread, without effect unless it runs.
@@ -364,12 +337,12 @@ class _KinetoProfile(TraceIdentity, Views):
 
         Returns the name of the file; without a path it is that of ``dump_to``. Any thread.
         """
-        return self._flight.dump(path)
+        return self._session.dump(path)
 
     @property
     def dumps(self) -> list[str]:
         """The files of all dumps so far."""
-        return self._flight.files
+        return self._session.files
 
     def _stats(self):
         """How long the calls of the profiler took, and how many events there are; None before the start."""

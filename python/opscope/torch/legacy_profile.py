@@ -176,7 +176,7 @@ class profile(DescribedConfig, EventResults):
 
     def _finished_or_new(self):
         # Asked before the block began torch has an empty list, and so does a recording that was not started.
-        return self._profile.profiler or self._profile._new_recording(None)
+        return self._profile.profiler or self._profile._new_recording()
 
     _parse_kineto_results = InnerProfile._parse_kineto_results
 

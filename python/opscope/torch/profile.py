@@ -113,7 +113,7 @@ class profile(_KinetoProfile):
         return self
 
     def __exit__(self, exc_type, exc_val, exc_tb):
-        self._flight.exception_leaves(exc_type)
+        self._session.exception_leaves(exc_type)
         try:
             self.stop()
         finally:
@@ -144,9 +144,9 @@ class profile(_KinetoProfile):
             action = _checked(action, following)
         previous, self.current_action = self.current_action, action
         self.step_num = following
-        if self._is_started:
-            if self._flight.is_armed:
-                self._flight.step()
+        if self._session.is_started:
+            if self._session.dumps_by_itself:
+                self._session.step()
             # Equal actions with nothing between them are left out here: most steps of a long job are idle ones.
             if previous is not action or action is _SAVE or "action_map" in self.__dict__:
                 self._transit_action(previous, action)

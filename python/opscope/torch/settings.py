@@ -14,11 +14,6 @@ from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
 from .python_calls import ALL_CALLS, GARBAGE
 
-# torch_source_flags of include/opscope/torch_source.h.
-_INPUTS, _ALL_THREADS, _OVERLOAD_NAMES, _MEMORY, _TENSORS, _STACKS, _MODULES = 1, 2, 4, 8, 16, 32, 64
-
-FLAGS_OF_MEMORY = _MEMORY | _TENSORS
-
 DEFAULT_MAX_BYTES = 1 << 30
 
 
@@ -51,18 +46,26 @@ class RecordingSettings:
     experimental_config: Any = None
     custom_trace_id_callback: Callable[[], str] | None = None
 
-    @property
-    def source_flags(self) -> int:
-        """For the PyTorch source."""
-        return (
-            _INPUTS * bool(self.record_shapes or self.with_flops)
-            | _ALL_THREADS * self.all_threads
-            | _OVERLOAD_NAMES * self.overload_names
-            | _MEMORY * bool(self.profile_memory)
-            | _TENSORS * self.tensor_identities
-            | _STACKS * bool(self.with_stack)
-            | _MODULES * bool(self.with_modules)
-        )
+    def needs(self, part: str) -> bool:
+        """Whether what was asked for is done by this part of the adapter (adapters/parts.py)."""
+        if part == "memory":
+            return bool(self.profile_memory)
+        if part == "stacks":
+            return bool(self.with_stack or self.with_modules)
+        return part != "drop_ins"  # how operators are recorded is said among the options
+
+    def source_flags(self, lacks: list[str]) -> list[str]:
+        """For the PyTorch source, without what needs a part that it lacks."""
+        asked = {
+            "inputs": self.record_shapes or self.with_flops,
+            "all_threads": self.all_threads,
+            "overload_names": self.overload_names,
+            "memory": self.profile_memory and "memory" not in lacks,
+            "tensors": self.tensor_identities and "memory" not in lacks,
+            "stacks": self.with_stack,
+            "modules": self.with_modules,
+        }
+        return [flag for flag, is_asked in asked.items() if is_asked]
 
     @property
     def call_flags(self) -> int | None:

@@ -13,7 +13,7 @@ namespace opscope {
 
 void NoteOperator(const c10::FunctionSchema* schema);
 
-// TorchSource::operators. May throw std::bad_alloc.
+// For kOperatorsKey (torch_source.h). May throw std::bad_alloc.
 std::string KindsOfNotedOperators();
 
 }  // namespace opscope

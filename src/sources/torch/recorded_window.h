@@ -16,8 +16,11 @@
 
 namespace opscope {
 
-inline const TorchSource& Source() {
+inline const TorchSource& TheTorchSource() {
   return *opscope_torch_source();
+}
+inline const Source& TheSource() {
+  return TheTorchSource().source;
 }
 
 struct RecordedRange {
@@ -56,10 +59,32 @@ class RecordedWindow {
 
   // A session of the source in this window, on the calling thread.
   void* Start(uint32_t flags = 0, const char** error = nullptr) const {
-    return Source().start(opscope_window_slot(window_), opscope_window_id(window_), flags, error);
+    return TheSource().start(&TheSource(), window_, flags, error);
   }
   void Close() const { opscope_window_close(window_); }
   WindowCounts Counts() const { return opscope_window_counts(window_); }
+
+  // What it says of itself (JSON), open or closed.
+  std::string Info() const {
+    std::string info;
+    opscope_window_dump(
+        window_, nullptr,
+        [](void* context, uint16_t type, const void* data, uint64_t bytes) {
+          if (type == block_types::kWindowInfo) {
+            static_cast<std::string*>(context)->assign(static_cast<const char*>(data), bytes);
+          }
+          return true;
+        },
+        &info);
+    return info;
+  }
+  // How its operators are recorded: "drop-in functions", or "callbacks: " and why.
+  std::string Route() const {
+    const std::string info = Info(), key = '"' + std::string(kTorchRouteKey) + "\":\"";
+    const size_t at = info.find(key);
+    if (at == std::string::npos) return {};
+    return info.substr(at + key.size(), info.find('"', at + key.size()) - at - key.size());
+  }
 
   // REQUIRES: closed. In the order of chunks and records (a scope stands behind its children).
   std::vector<RecordedRange> Ranges() const {

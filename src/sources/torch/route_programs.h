@@ -46,14 +46,14 @@ inline void Adds(int times) {
 
 inline void TrainOneStep() {
   const at::Tensor weight = at::full({4, 4}, 0.5).requires_grad_(true);
-  void* step = Source().enter("ProfilerStep#1", 14, nullptr, 0);
+  void* step = TheTorchSource().enter("ProfilerStep#1", 14, nullptr, 0);
   const at::Tensor loss = at::relu(at::mm(weight, weight.t())).sum();
   loss.backward();
   {
     const at::NoGradGuard none;
     weight.sub_(weight.grad());
   }
-  if (step != nullptr) Source().exit(step);  // null: nobody observes
+  if (step != nullptr) TheTorchSource().exit(step);  // null: nobody observes
   EXPECT_THROW((void)at::mm(at::ones({2, 3}), at::ones({2, 3})), c10::Error);
 }
 

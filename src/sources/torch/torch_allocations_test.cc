@@ -46,7 +46,7 @@ TEST(TorchAllocations, AreRecordedWithAddressAndSize) {
     const at::Tensor x = at::empty({16});
     address = reinterpret_cast<uint64_t>(x.data_ptr());
   }
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_THAT(HostBlocks(window), testing::ElementsAre(Block{address, 64}, Block{address, -64}));
 }
@@ -57,7 +57,7 @@ TEST(TorchAllocations, OfTheDefaultAllocatorAreSeenWhateverAsksIt) {
   {
     const c10::DataPtr block = c10::GetDefaultCPUAllocator()->allocate(4096);
   }
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const std::vector<Block> blocks = HostBlocks(window);
   ASSERT_EQ(blocks.size(), 2u);
@@ -68,7 +68,7 @@ TEST(TorchAllocations, AreNotRecordedUnlessAskedFor) {
   const RecordedWindow window;
   void* session = window.Start();
   (void)at::empty({16});
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_THAT(HostBlocks(window), testing::IsEmpty());
 }
@@ -79,7 +79,7 @@ std::vector<Block> BlocksOf(const Work& work) {
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kMemory);
   work();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   return HostBlocks(window);
 }
@@ -131,8 +131,8 @@ TEST(TorchAllocations, OfThreadsThatTheWindowDoesNotSeeAreLeftOut) {
   void* of_all = all.Start(torch_source_flags::kMemory | torch_source_flags::kAllThreads);
   std::thread([] { (void)at::empty({32}); }).join();
   (void)at::empty({16});
-  Source().stop(of_this_thread);
-  Source().stop(of_all);
+  TheSource().stop(of_this_thread);
+  TheSource().stop(of_all);
   mine.Close();
   all.Close();
   EXPECT_EQ(HostBlocks(mine).size(), 2u);
@@ -150,11 +150,11 @@ TEST(TorchAllocations, LeaveTheLibrarysSlotsAsTheyWere) {
   void* one = first.Start(torch_source_flags::kMemory);
   void* two = second.Start(torch_source_flags::kMemory);
   EXPECT_NE(*slots[0].place, before);
-  Source().stop(one);
+  TheSource().stop(one);
   EXPECT_NE(*slots[0].place, before) << "the second window still wants them";
-  Source().stop(one);  // does nothing
+  TheSource().stop(one);  // does nothing
   (void)at::empty({16});
-  Source().stop(two);
+  TheSource().stop(two);
   // The linker may have put the function's own address there meanwhile; ours is gone.
   Dl_info owner;
   ASSERT_NE(dladdr(*slots[0].place, &owner), 0);
@@ -179,7 +179,7 @@ TEST(TorchAllocations, OfAForkedChildAreItsOwnAffair) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   (void)at::empty({16});
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(HostBlocks(window).size(), 2u);
 }
@@ -198,7 +198,7 @@ TEST(TorchAllocations, OfADeviceComeWithTheTotalsOfItsAllocator) {
   EXPECT_TRUE(report(&block, 512, 512, 2048, 1));
   EXPECT_TRUE(report(&block, -512, 0, 2048, 1));
   std::thread([&] { EXPECT_FALSE(report(&block, 1, 1, 1, 1)) << "another thread"; }).join();
-  Source().stop(session);
+  TheSource().stop(session);
   EXPECT_FALSE(report(&block, 512, 512, 2048, 0));
   window.Close();
 

@@ -31,7 +31,7 @@ RecordedRange RangeOf(const std::vector<c10::IValue>& inputs,
     at::RecordFunction range(at::RecordScope::FUNCTION);
     range.before("range", &inputs, &keywords);
   }
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const auto ranges = window.Named("range");
   EXPECT_EQ(ranges.size(), 1u);
@@ -135,7 +135,7 @@ TEST(TorchArguments, AreTheLastOnesOfABoxedCallsStack) {
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kInputs);
   add.callBoxed(&stack);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const auto ranges = window.Named("aten::add");
   ASSERT_EQ(ranges.size(), 1u);
@@ -149,7 +149,7 @@ TEST(TorchArguments, KeepNoTensorAlive) {
   void* session = window.Start(torch_source_flags::kInputs);
   (void)at::add(x, x);
   EXPECT_EQ(x.use_count(), 1u);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
 }
 
@@ -170,7 +170,7 @@ std::vector<RecordedRange> AddsOf(const std::function<void()>& work) {
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kInputs | torch_source_flags::kOverloadNames);
   work();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   return window.Named("aten::add");
 }
@@ -226,11 +226,11 @@ TEST(TorchArguments, SurviveTheEndOfTheirThreadAndOfTheirChunk) {
   for (const size_t count : {size_t{20}, kAdds}) {
     std::thread([&] {
       void* session = window.Start(torch_source_flags::kInputs);
-      void* outer = Source().enter("outer", 5, nullptr, 0);
+      void* outer = TheTorchSource().enter("outer", 5, nullptr, 0);
       for (size_t i = 0; i < count; ++i)
         (void)at::add(x, x);
-      Source().exit(outer);
-      Source().stop(session);
+      TheTorchSource().exit(outer);
+      TheSource().stop(session);
     }).join();
   }
   window.Close();

@@ -30,9 +30,9 @@ TEST(TorchLifetime, StopOnTheSameThreadRemovesTheCallback) {
   const RecordedWindow window;
   void* session = window.Start();
   EXPECT_EQ(OwnCallbacks(), 1u);
-  Source().stop(session);
+  TheSource().stop(session);
   EXPECT_EQ(OwnCallbacks(), 0u);
-  Source().stop(session);  // again: nothing
+  TheSource().stop(session);  // again: nothing
   (void)at::ones({1});
   window.Close();
   EXPECT_THAT(window.Ranges(), IsEmpty());
@@ -54,13 +54,13 @@ TEST(TorchLifetime, StopFromAnotherThreadSilencesTheCallback) {
     void* second = next.Start();
     EXPECT_EQ(OwnCallbacks(), 1u);  // and does so at the next start
     (void)at::empty({1});
-    Source().stop(second);
+    TheSource().stop(second);
     next.Close();
     EXPECT_EQ(OwnCallbacks(), 0u);
     EXPECT_THAT(next.Names(), ElementsAre("aten::empty"));
   });
   started.wait();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   stopped.count_down();
   worker.join();
@@ -73,18 +73,18 @@ TEST(TorchLifetime, InstancesComeBackFromStopsElsewhereAndFromEndedThreads) {
     void* session = nullptr;
     std::thread([&] { session = window.Start(); }).join();
     ASSERT_NE(session, nullptr) << "round " << i;
-    Source().stop(session);
+    TheSource().stop(session);
     window.Close();
   }
   for (int i = 0; i < 200; ++i) {
     const RecordedWindow window;
     void* session = window.Start();
     ASSERT_NE(session, nullptr) << "round " << i;
-    std::thread([&] { Source().stop(session); }).join();
+    std::thread([&] { TheSource().stop(session); }).join();
     window.Close();
   }
   const RecordedWindow window;
-  Source().stop(window.Start());
+  TheSource().stop(window.Start());
   EXPECT_EQ(OwnCallbacks(), 0u);
 }
 
@@ -97,11 +97,11 @@ TEST(TorchLifetime, SaysSoWhenAllInstancesAreTaken) {
   EXPECT_EQ(sessions.size(), 64u);
   EXPECT_STREQ(error, "all 64 callback instances of the PyTorch source are taken");
   for (void* session : sessions)
-    Source().stop(session);
+    TheSource().stop(session);
   EXPECT_EQ(OwnCallbacks(), 0u);
   void* session = window.Start();
   EXPECT_NE(session, nullptr);
-  Source().stop(session);
+  TheSource().stop(session);
 }
 
 TEST(TorchLifetime, LateCopiesOfACallbackMeetNoOtherWindow) {
@@ -109,7 +109,7 @@ TEST(TorchLifetime, LateCopiesOfACallbackMeetNoOtherWindow) {
   const RecordedWindow first;
   void* session = first.Start();
   copy = std::make_unique<at::ThreadLocalState>();
-  Source().stop(session);
+  TheSource().stop(session);
   first.Close();
 
   const RecordedWindow second;
@@ -119,7 +119,7 @@ TEST(TorchLifetime, LateCopiesOfACallbackMeetNoOtherWindow) {
     EXPECT_EQ(OwnCallbacks(), 1u);
     (void)at::ones({1});
   }).join();
-  Source().stop(next);
+  TheSource().stop(next);
   second.Close();
   EXPECT_THAT(first.Ranges(), IsEmpty());
   EXPECT_THAT(second.Ranges(), IsEmpty());
@@ -130,7 +130,7 @@ TEST(TorchLifetime, CallbacksThatTorchPutsBackAreSweptAtTheNextStart) {
   {
     void* session = first.Start();
     const at::ThreadLocalStateGuard guard{at::ThreadLocalState()};
-    Source().stop(session);
+    TheSource().stop(session);
     EXPECT_EQ(OwnCallbacks(), 0u);
   }  // the guard restores the list of before
   EXPECT_EQ(OwnCallbacks(), 1u);
@@ -139,7 +139,7 @@ TEST(TorchLifetime, CallbacksThatTorchPutsBackAreSweptAtTheNextStart) {
   void* session = second.Start();
   EXPECT_EQ(OwnCallbacks(), 1u);
   (void)at::empty({1});
-  Source().stop(session);
+  TheSource().stop(session);
   second.Close();
   EXPECT_EQ(OwnCallbacks(), 0u);
   EXPECT_THAT(second.Names(), ElementsAre("aten::empty"));
@@ -153,7 +153,7 @@ TEST(TorchLifetime, RangesThatOutliveTheWindowAreUnfinished) {
   range = std::make_unique<at::RecordFunction>(at::RecordScope::FUNCTION);
   range->before("late");
   (void)at::empty({1});
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const auto ranges = window.Ranges();
   std::thread([&] { range.reset(); }).join();
@@ -170,14 +170,14 @@ TEST(TorchLifetime, AWindowClosedBeforeItsSessionStopsIsNotWrittenTo) {
   first.Close();
   const RecordedWindow second;  // takes the same slot
   (void)at::ones({1});
-  Source().stop(session);
+  TheSource().stop(session);
   second.Close();
   EXPECT_THAT(first.Ranges(), IsEmpty());
   EXPECT_THAT(second.Ranges(), IsEmpty());
 }
 
 TEST(TorchUserRange, IsNoRangeWhileNobodyObserves) {
-  EXPECT_EQ(Source().enter("range", 5, nullptr, 0), nullptr);
+  EXPECT_EQ(TheTorchSource().enter("range", 5, nullptr, 0), nullptr);
 }
 
 TEST(TorchUserRange, IsSeenByOtherObserversToo) {
@@ -189,9 +189,9 @@ TEST(TorchUserRange, IsSeenByOtherObserversToo) {
     return nullptr;
   });
   const auto handle = at::addThreadLocalCallback(observer.needsInputs(true).scopes({at::RecordScope::USER_SCOPE}));
-  void* range = Source().enter("a range of mine, cut", 10, "arguments", 9);
+  void* range = TheTorchSource().enter("a range of mine, cut", 10, "arguments", 9);
   ASSERT_NE(range, nullptr);
-  Source().exit(range);
+  TheTorchSource().exit(range);
   at::removeCallback(handle);
   EXPECT_THAT(names, ElementsAre("a range of/arguments"));
 }
@@ -199,11 +199,11 @@ TEST(TorchUserRange, IsSeenByOtherObserversToo) {
 TEST(TorchUserRange, IsAUserScopeAndKnowsSteps) {
   const RecordedWindow window;
   void* session = window.Start();
-  void* step = Source().enter("ProfilerStep#3", 14, nullptr, 0);
-  void* range = Source().enter("mine", 4, "text", 4);
-  Source().exit(range);
-  Source().exit(step);
-  Source().stop(session);
+  void* step = TheTorchSource().enter("ProfilerStep#3", 14, nullptr, 0);
+  void* range = TheTorchSource().enter("mine", 4, "text", 4);
+  TheTorchSource().exit(range);
+  TheTorchSource().exit(step);
+  TheSource().stop(session);
   window.Close();
   const auto ranges = window.Ranges();
   ASSERT_EQ(ranges.size(), 2u);
@@ -216,13 +216,13 @@ TEST(TorchUserRange, IsAUserScopeAndKnowsSteps) {
 TEST(TorchUserRange, MayEndOnAnotherThreadWhenAsynchronous) {
   const RecordedWindow window;
   void* session = window.Start();
-  void* range = Source().enter("async", 5, nullptr, 0);
-  Source().set_async(range);
+  void* range = TheTorchSource().enter("async", 5, nullptr, 0);
+  TheTorchSource().set_async(range);
   (void)at::empty({1});
-  std::thread([&] { Source().exit(range); }).join();
+  std::thread([&] { TheTorchSource().exit(range); }).join();
   (void)at::empty({2});  // takes the ended range out of the list of open ones
   (void)at::empty({3});
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const auto ranges = window.Named("async");
   ASSERT_EQ(ranges.size(), 1u);
@@ -241,10 +241,10 @@ TEST(TorchUserRange, IsAsynchronousAsItWasMarkedAtItsBegin) {
     collective.before("marked before");
     (void)at::empty({1});
   }
-  void* awaiting = Source().enter("marked after", 12, nullptr, 0);
-  Source().set_async(awaiting);
-  Source().exit(awaiting);
-  Source().stop(session);
+  void* awaiting = TheTorchSource().enter("marked after", 12, nullptr, 0);
+  TheTorchSource().set_async(awaiting);
+  TheTorchSource().exit(awaiting);
+  TheSource().stop(session);
   window.Close();
   ASSERT_EQ(window.Named("marked before").size(), 1u);
   EXPECT_EQ(window.Named("marked before")[0].record.kind, RecordKind::kAsync);
@@ -264,7 +264,7 @@ TEST(TorchUserRange, BelongsToTheThreadThatBeginsIt) {
     number = at::RecordFunction::currentThreadId();
     collective.end();
   }).join();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   ASSERT_EQ(window.Named("begun elsewhere").size(), 1u);
   EXPECT_EQ(window.Named("begun elsewhere")[0].logical_thread, number);
@@ -289,11 +289,11 @@ TEST(TorchLifetime, AThousandWindowsWithNewNamesLeaveNothingBehind) {
     const RecordedWindow window;
     void* session = window.Start(torch_source_flags::kInputs | torch_source_flags::kOverloadNames);
     const std::string name = "a name that no window had before, number " + std::to_string(number);
-    void* range = Source().enter(name.data(), name.size(), nullptr, 0);
+    void* range = TheTorchSource().enter(name.data(), name.size(), nullptr, 0);
     for (int i = 0; i < 1000; ++i)
       (void)at::add(x, y);
-    Source().exit(range);
-    Source().stop(session);
+    TheTorchSource().exit(range);
+    TheSource().stop(session);
     window.Close();
     ASSERT_EQ(window.Counts().recorded, 1001u);
   };

@@ -25,7 +25,7 @@ constexpr uint64_t kSmallCap = uint64_t{1} << 16;
 
 // All tests of this program record by drop-in functions where the variable does not forbid it.
 class TryRouteBeforeTests final : public testing::Environment {
-  void SetUp() override { EXPECT_EQ(Source().try_route(), nullptr); }
+  void SetUp() override { EXPECT_EQ(TheTorchSource().try_route(), nullptr); }
 };
 const testing::Environment* const kEnvironment = testing::AddGlobalTestEnvironment(new TryRouteBeforeTests);
 
@@ -35,10 +35,10 @@ std::vector<RecordedRange> RangesOf(const Work& work, uint32_t flags, bool by_ca
   if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
   const RecordedWindow window;
   void* session = window.Start(flags);
-  EXPECT_EQ(Source().why_callbacks(session) != nullptr, by_callbacks);
+  EXPECT_EQ(window.Route().starts_with("callbacks: "), by_callbacks);
   EXPECT_EQ(AreSlotsOurs(), !by_callbacks);
   work();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(window.Counts().dropped, 0u);
   unsetenv(kRouteVariable);
@@ -121,7 +121,7 @@ TEST_F(TorchRoute, LeavesOtherCallbacksAllThatTheyWant) {
       Adds(1000);
       at::removeCallback(other);
       Adds(100);
-      Source().stop(session);
+      TheSource().stop(session);
       window.Close();
       EXPECT_EQ(window.Named("aten::add").size(), 1200u);
       EXPECT_EQ(beside.starts, beside.ends);
@@ -146,7 +146,7 @@ TEST_F(TorchRoute, SeesAGlobalCallbackOfAnotherThreadAtOnce) {
   Adds(10);
   EXPECT_EQ(beside.starts, 13u);
   at::removeCallback(other);
-  Source().stop(session);
+  TheSource().stop(session);
 }
 
 // Operators are refused early past the cap, with torch's slots put back and pointed again in between.
@@ -155,7 +155,7 @@ TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
     if (by_callbacks) setenv(kRouteVariable, "callbacks", 1);
     const RecordedWindow window(kSmallCap);
     void* session = window.Start(flags);
-    EXPECT_EQ(Source().why_callbacks(session) != nullptr, by_callbacks);
+    EXPECT_EQ(window.Route().starts_with("callbacks: "), by_callbacks);
     Adds(20000);
     const uint64_t full = window.Counts().dropped;
     EXPECT_GT(full, 0u);
@@ -166,11 +166,11 @@ TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
     const RecordedWindow other;                        // of the same thread: callbacks again, for both
     void* beside_it = other.Start();
     Adds(10);
-    Source().stop(beside_it);
+    TheSource().stop(beside_it);
     other.Close();
     EXPECT_EQ(other.Named("aten::add").size(), 10u);
     Adds(10);
-    Source().stop(session);
+    TheSource().stop(session);
     window.Close();
     unsetenv(kRouteVariable);
     return window.Counts().dropped - full;
@@ -191,7 +191,7 @@ TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
     Adds(7);
   }
   Adds(11);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(window.Named("aten::add").size(), 16u);
 }
@@ -212,7 +212,7 @@ TEST_F(TorchRoute, ReturnsTheSlotOfARangeThatIsEndedBeforeItGoes) {
   for (int i = 0; i < 10; ++i)
     run();
   EXPECT_EQ(opscope_tls->free_slots, free_slot);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(window.Named("labelled").size(), 11u);
 }
@@ -223,10 +223,10 @@ TEST_F(TorchRoute, LetsEachOfTwoWindowsOnAThreadSeeAll) {
   Adds(2);
   void* second = inner.Start();
   Adds(3);
-  Source().stop(second);
+  TheSource().stop(second);
   EXPECT_TRUE(AreSlotsOurs()) << "the first window goes on";
   Adds(4);
-  Source().stop(first);
+  TheSource().stop(first);
   outer.Close();
   inner.Close();
   EXPECT_EQ(outer.Named("aten::add").size(), 9u);
@@ -236,15 +236,15 @@ TEST_F(TorchRoute, LetsEachOfTwoWindowsOnAThreadSeeAll) {
 TEST_F(TorchRoute, IsNotTakenForAWindowOfAllThreads) {
   const RecordedWindow all;
   void* session = all.Start(torch_source_flags::kAllThreads);
-  EXPECT_STREQ(Source().why_callbacks(session), "all threads are recorded");
+  EXPECT_EQ(all.Route(), "callbacks: all threads are recorded");
   EXPECT_FALSE(AreSlotsOurs());
   const RecordedWindow mine;
   void* own = mine.Start();
   EXPECT_TRUE(AreSlotsOurs());
   Adds(3);
   std::thread([] { Adds(2); }).join();
-  Source().stop(own);
-  Source().stop(session);
+  TheSource().stop(own);
+  TheSource().stop(session);
   all.Close();
   mine.Close();
   EXPECT_EQ(all.Named("aten::add").size(), 5u);
@@ -262,10 +262,10 @@ TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
   }
   const RecordedWindow window;
   void* session = window.Start();
-  EXPECT_STREQ(Source().why_callbacks(session), "somebody else has re-pointed torch's slots");
+  EXPECT_EQ(window.Route(), "callbacks: somebody else has re-pointed torch's slots");
   EXPECT_EQ(*slots[0].place, reinterpret_cast<void*>(theirs));
   Adds(3);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(*slots[0].place, reinterpret_cast<void*>(theirs));
   EXPECT_EQ(window.Named("aten::add").size(), 3u);
@@ -274,13 +274,13 @@ TEST_F(TorchRoute, LeavesTheSlotsOfSomebodyElseAlone) {
 }
 
 TEST_F(TorchRoute, IsTakenByNoWindowAfterAVerdictAgainstIt) {
-  Source().take_route_verdict("torch's RecordFunction looks different");
+  TheTorchSource().take_route_verdict("torch's RecordFunction looks different");
   const RecordedWindow window;
   void* session = window.Start();
-  EXPECT_STREQ(Source().why_callbacks(session), "torch's RecordFunction looks different");
+  EXPECT_EQ(window.Route(), "callbacks: torch's RecordFunction looks different");
   EXPECT_FALSE(AreSlotsOurs());
-  Source().stop(session);
-  Source().take_route_verdict("");
+  TheSource().stop(session);
+  TheTorchSource().take_route_verdict("");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST_F(TorchRoute, GivesAForkedChildItsSlotsBack) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   Adds(5);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(window.Named("aten::add").size(), 10u);
 }
@@ -43,7 +43,7 @@ TEST_F(TorchRoute, GoesWhereTorchCarriesTheWindowAndNowhereElse) {
     const at::ThreadLocalStateGuard guard(carried);
     Adds(3);
   }).join();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   EXPECT_EQ(window.Named("aten::add").size(), 3u);
 }
@@ -62,7 +62,7 @@ TEST_F(TorchRoute, IsTakenAndLeftUnderRunningOperators) {
     const RecordedWindow window;
     void* session = window.Start(i % 2 != 0 ? torch_source_flags::kInputs : 0);
     Adds(20);
-    Source().stop(session);
+    TheSource().stop(session);
     window.Close();
     ASSERT_EQ(window.Named("aten::add").size(), 20u) << i;
   }
@@ -84,7 +84,7 @@ TEST_F(TorchRoute, ComesAndGoesUnderAWatchedThread) {
       const RecordedWindow short_one;
       void* its = short_one.Start();
       ++windows;
-      Source().stop(its);
+      TheSource().stop(its);
       short_one.Close();
     }
   });
@@ -95,7 +95,7 @@ TEST_F(TorchRoute, ComesAndGoesUnderAWatchedThread) {
   }
   stop.store(true);
   other.join();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const std::vector<RecordedRange> adds = window.Named("aten::add");
   EXPECT_EQ(adds.size(), static_cast<size_t>(20 * steps));

@@ -23,8 +23,10 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST(TorchSource, NamesTheTorchItWasBuiltAgainst) {
-  EXPECT_EQ(Source().abi, kTorchSourceAbi);
-  EXPECT_THAT(Source().torch_version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+.*"));
+  EXPECT_EQ(TheTorchSource().abi, kTorchSourceAbi);
+  EXPECT_EQ(TheSource().abi, kSourceAbi);
+  EXPECT_EQ(opscope_source(), &TheSource());
+  EXPECT_THAT(TheTorchSource().torch_version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+.*"));
 }
 
 TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
@@ -36,9 +38,9 @@ TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
       }));
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kInputs);
-  const std::string plain = Source().own_cost(0);
-  const std::string inputs = Source().own_cost(torch_source_flags::kInputs);
-  Source().stop(session);
+  const std::string plain = TheSource().own_cost(0);
+  const std::string inputs = TheSource().own_cost(torch_source_flags::kInputs);
+  TheSource().stop(session);
   window.Close();
   at::removeCallback(handle);
   EXPECT_EQ(seen, 0);
@@ -47,7 +49,7 @@ TEST(TorchSource, MeasuresItsOwnCostUnseenByOtherObservers) {
   EXPECT_THAT(plain, Not(::testing::HasSubstr("torch_argument")));
   EXPECT_THAT(inputs, ::testing::HasSubstr("\"torch_argument\":{\"inside_ns\":"));
   EXPECT_THAT(inputs, ::testing::HasSubstr("\"torch_range\":{\"inside_ns\":"));
-  EXPECT_EQ(inputs, Source().own_cost(torch_source_flags::kInputs)) << "measured once per process";
+  EXPECT_EQ(inputs, TheSource().own_cost(torch_source_flags::kInputs)) << "measured once per process";
 }
 
 TEST(TorchSource, RecordsOperatorsWithTheirNesting) {
@@ -55,7 +57,7 @@ TEST(TorchSource, RecordsOperatorsWithTheirNesting) {
   void* session = window.Start();
   (void)at::zeros({4});
   (void)at::ones({4});
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
 
   EXPECT_THAT(window.Names(),
@@ -66,7 +68,7 @@ TEST(TorchSource, RecordsOperatorsWithTheirNesting) {
     EXPECT_EQ(range.record.source, RecordSource::kTorch);
     EXPECT_EQ(range.record.kind, RecordKind::kScope);
     EXPECT_EQ(range.record.scope, static_cast<uint8_t>(at::RecordScope::FUNCTION));
-    EXPECT_EQ(range.logical_thread, Source().current_thread());
+    EXPECT_EQ(range.logical_thread, TheSource().thread_number());
     EXPECT_EQ(range.arguments, 0);
   }
   EXPECT_THAT(depths, ElementsAre(1, 1, 0, 1, 1, 0));
@@ -75,16 +77,16 @@ TEST(TorchSource, RecordsOperatorsWithTheirNesting) {
 TEST(TorchSource, RecordsNothingThatBeginsWhilePaused) {
   const RecordedWindow window;
   void* session = window.Start();
-  void* outer = Source().enter("outer", 5, nullptr, 0);
-  Source().pause(session, true);
-  Source().pause(session, true);
+  void* outer = TheTorchSource().enter("outer", 5, nullptr, 0);
+  TheSource().pause(session, true);
+  TheSource().pause(session, true);
   (void)at::zeros({4});
   EXPECT_EQ(window.Counts().recorded, 0u);
-  Source().exit(outer);
-  std::thread([&] { Source().pause(session, false); }).join();
+  TheTorchSource().exit(outer);
+  std::thread([&] { TheSource().pause(session, false); }).join();
   (void)at::empty({4});
-  Source().stop(session);
-  Source().pause(session, false);  // of a session that is no more: nothing
+  TheSource().stop(session);
+  TheSource().pause(session, false);  // of a session that is no more: nothing
   (void)at::empty({4});
   window.Close();
   EXPECT_THAT(window.Names(), ElementsAre("outer", "aten::empty"));
@@ -95,7 +97,7 @@ TEST(TorchSource, LinksBackwardNodesToTheirForwardOperators) {
   const RecordedWindow window;
   void* session = window.Start();
   at::mul(x, x).sum().backward();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
 
   const auto forward = window.Named("aten::mul");
@@ -113,7 +115,7 @@ TEST(TorchSource, KeepsOverloadNamesWhenAsked) {
   const RecordedWindow window;
   void* session = window.Start(torch_source_flags::kOverloadNames);
   (void)at::add(x, x);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   ASSERT_EQ(window.Named("aten::add").size(), 1u);
   EXPECT_EQ(window.Named("aten::add")[0].overload, "Tensor");
@@ -127,12 +129,12 @@ TEST(TorchSource, GivesTwoThreadsWindowsOfTheirOwn) {
     void* session = window.Start();
     both_started.arrive_and_wait();
     for (int i = 0; i < 100; ++i) {
-      void* range = Source().enter(own, std::strlen(own), nullptr, 0);
+      void* range = TheTorchSource().enter(own, std::strlen(own), nullptr, 0);
       (void)at::ones({2});
-      Source().exit(range);
+      TheTorchSource().exit(range);
     }
     both_done.arrive_and_wait();
-    Source().stop(session);
+    TheSource().stop(session);
     window.Close();
     *names = window.Names();
   };
@@ -155,10 +157,10 @@ TEST(TorchSource, LetsTwoWindowsOfOneThreadSeeTheSameOperators) {
   const RecordedWindow inner;
   void* inner_session = inner.Start(torch_source_flags::kInputs);
   (void)at::zeros({1});
-  Source().stop(inner_session);
+  TheSource().stop(inner_session);
   inner.Close();
   (void)at::empty({1});
-  Source().stop(outer_session);
+  TheSource().stop(outer_session);
   outer.Close();
   EXPECT_THAT(inner.Names(), ElementsAre("aten::empty", "aten::zero_", "aten::zeros"));
   EXPECT_THAT(outer.Names(), ElementsAre("aten::empty", "aten::fill_", "aten::ones", "aten::empty", "aten::zero_",
@@ -176,11 +178,11 @@ TEST(TorchSource, FollowsTorchToTheThreadsThatItCarriesItsCallbacksTo) {
   });
   done.wait();
   std::thread([] { (void)at::zeros({7}); }).join();  // a plain thread is not torch's
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const auto ones = window.Named("aten::ones");
   ASSERT_EQ(ones.size(), 1u);
-  EXPECT_NE(ones[0].logical_thread, Source().current_thread());
+  EXPECT_NE(ones[0].logical_thread, TheSource().thread_number());
   EXPECT_THAT(window.Named("aten::zeros"), IsEmpty());
 }
 
@@ -199,7 +201,7 @@ TEST(TorchSource, SeesEveryThreadWhenAskedTo) {
   older.join();
   std::thread([] { (void)at::zeros({1}); }).join();
   (void)at::zeros({1});
-  Source().stop(session);
+  TheSource().stop(session);
   (void)at::zeros({1});
   window.Close();
   std::set<uint64_t> threads;
@@ -216,7 +218,7 @@ TEST(TorchSource, ClosesRangesThatAnExceptionLeaves) {
   void* session = window.Start();
   EXPECT_ANY_THROW((void)at::add(two, three));
   (void)at::add(two, two);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const auto adds = window.Named("aten::add");
   ASSERT_EQ(adds.size(), 2u);
@@ -232,7 +234,7 @@ TEST(TorchSource, IsNotDisturbedByAnObserverThatThrows) {
   const RecordedWindow window;
   void* session = window.Start();
   (void)at::empty({2});
-  Source().stop(session);
+  TheSource().stop(session);
   at::removeCallback(handle);
   window.Close();
   EXPECT_THAT(window.Names(), ElementsAre("aten::empty"));
@@ -246,7 +248,7 @@ TEST(TorchSource, LosesNothingBelowTheCapAndCountsTheRestAboveIt) {
   const uint64_t before = 3;  // ones, empty, fill_
   for (uint64_t i = 0; i < kOperators; ++i)
     (void)at::add(x, x);
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   const WindowCounts counts = window.Counts();
   EXPECT_GT(counts.dropped, 0u);

@@ -26,7 +26,7 @@ std::vector<RecordedRange> Record(const Run& run, uint32_t flags = kFlags) {
   const RecordedWindow window;
   void* session = window.Start(flags);
   run();
-  Source().stop(session);
+  TheSource().stop(session);
   window.Close();
   return window.Ranges();
 }
@@ -168,7 +168,7 @@ TEST(TorchTensors, ThatAnObjectHoldsBecomeOneRecord) {
   const at::Tensor weight = at::ones({4, 8}), gradient = at::ones({4, 8}).t();
   const std::vector<HeldTensorImpl> held = {{weight.unsafeGetTensorImpl(), TensorRole::kParameter},
                                             {gradient.unsafeGetTensorImpl(), TensorRole::kGradient}};
-  const auto ranges = Record([&] { Source().hold(0xabc, held.data(), held.size()); });
+  const auto ranges = Record([&] { TheTorchSource().hold(0xabc, held.data(), held.size()); });
   ASSERT_EQ(ranges.size(), 1u);
   EXPECT_EQ(ranges[0].record.kind, RecordKind::kHeld);
   EXPECT_EQ(ranges[0].record.value, 0xabcu);
@@ -189,7 +189,7 @@ TEST(TorchTensors, ThatAnObjectHoldsHaveTheirNamesInTheChunkOfTheirRecord) {
     held.push_back({weight.unsafeGetTensorImpl(), TensorRole::kParameter, name.c_str()});
   held.push_back({weight.unsafeGetTensorImpl(), TensorRole::kGradient});
   std::vector<std::string> found;
-  for (const RecordedRange& range : Record([&] { Source().hold(0xabc, held.data(), held.size()); }))
+  for (const RecordedRange& range : Record([&] { TheTorchSource().hold(0xabc, held.data(), held.size()); }))
     found.insert(found.end(), range.held_names.begin(), range.held_names.end());
   for (std::string& name : names)
     name.resize(std::min<size_t>(name.size(), 256));
@@ -202,7 +202,7 @@ TEST(TorchTensors, ThatAreHeldAreRecordedWithoutInputs) {
   const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter, "weight"};
   const auto ranges = Record(
       [&] {
-        Source().hold(0xabc, &held, 1);
+        TheTorchSource().hold(0xabc, &held, 1);
         (void)at::neg(weight);
       },
       torch_source_flags::kTensors);
@@ -214,7 +214,7 @@ TEST(TorchTensors, ThatAreHeldAreRecordedWithoutInputs) {
 TEST(TorchTensors, ThatAreTooManyForOneRecordHaveSeveralOfOneTime) {
   const at::Tensor weight = at::ones({4});
   const std::vector<HeldTensorImpl> held(600, {weight.unsafeGetTensorImpl(), TensorRole::kParameter});
-  const auto ranges = Record([&] { Source().hold(0xabc, held.data(), held.size()); });
+  const auto ranges = Record([&] { TheTorchSource().hold(0xabc, held.data(), held.size()); });
   size_t tensors = 0;
   for (const RecordedRange& range : ranges) {
     EXPECT_EQ(range.record.start, ranges[0].record.start);
@@ -229,17 +229,20 @@ TEST(TorchTensors, AreHeldByNoWindowThatDidNotAsk) {
   const c10::weak_intrusive_ptr<c10::TensorImpl> body(weight.getIntrusivePtr());
   const size_t before = body.weak_use_count();
   const HeldTensorImpl held = {weight.unsafeGetTensorImpl(), TensorRole::kParameter};
-  EXPECT_THAT(Record([&] { Source().hold(1, &held, 1); }, torch_source_flags::kInputs), testing::IsEmpty());
+  EXPECT_THAT(Record([&] { TheTorchSource().hold(1, &held, 1); }, torch_source_flags::kInputs), testing::IsEmpty());
   EXPECT_EQ(body.weak_use_count(), before);
 }
 
 TEST(TorchOperators, AreToldWithEveryOverloadOfTheirNames) {
   const at::Tensor a = at::ones({2});
-  (void)Record([&] { at::empty({2}).add_(a.add(a)); });
-  std::string text;
-  Source().operators(
-      [](void* context, const char* told, size_t size) { static_cast<std::string*>(context)->assign(told, size); },
-      &text);
+  const RecordedWindow window;
+  void* session = window.Start(kFlags);
+  at::empty({2}).add_(a.add(a));
+  TheSource().stop(session);
+  const std::string info = window.Info(), key = '"' + std::string(kOperatorsKey) + "\":\"";
+  const size_t begin = info.find(key);
+  ASSERT_NE(begin, std::string::npos) << info;
+  std::string text = info.substr(begin + key.size(), info.find('"', begin + key.size()) - begin - key.size());
   text = ";" + text + ";";
   const auto told = [&text](const std::string& name) {
     const size_t at = text.find(";" + name + " ");

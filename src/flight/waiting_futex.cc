@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/wake_words.h"
+#include "flight/waiting_futex.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -8,14 +8,14 @@
 
 namespace opscope {
 
-constinit WakeWord wake_words[kWakeWords];
+constinit WaitingFutex waiting_futexes[kWaitingFutexes];
 
-void WakeWord::Wake() {
+void WaitingFutex::Wake() {
   count.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&count), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void WakeWord::Sleep(uint32_t seen, int64_t timeout_ns) {
+void WaitingFutex::Sleep(uint32_t seen, int64_t timeout_ns) {
   timespec timeout{};
   timeout.tv_sec = static_cast<time_t>(timeout_ns / 1000000000);
   timeout.tv_nsec = static_cast<long>(timeout_ns % 1000000000);
@@ -23,16 +23,16 @@ void WakeWord::Sleep(uint32_t seen, int64_t timeout_ns) {
           nullptr, 0);
 }
 
-WakeWord* TakeWakeWord() {
-  for (WakeWord& word : wake_words) {
-    if (!word.taken.exchange(true, std::memory_order_acquire)) return &word;
+WaitingFutex* TakeFutex() {
+  for (WaitingFutex& futex : waiting_futexes) {
+    if (!futex.taken.exchange(true, std::memory_order_acquire)) return &futex;
   }
   return nullptr;
 }
 
-void ReturnWakeWord(WakeWord* word) {
-  word->signal.store(0, std::memory_order_release);
-  word->taken.store(false, std::memory_order_release);
+void ReturnFutex(WaitingFutex* futex) {
+  futex->signal.store(0, std::memory_order_release);
+  futex->taken.store(false, std::memory_order_release);
 }
 
 }  // namespace opscope

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kept_recording.h"
+#include "session/kept_recording.h"
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 #include "opscope/import.h"
 #include "opscope/record.h"
 
-namespace opscope::python {
+namespace opscope {
 namespace {
+
+constexpr uint64_t kLeastBytes = uint64_t{1} << 16;  // for a recording when those before it have used all up
 
 struct Copying {
   KeptRecording* kept;
@@ -27,6 +31,17 @@ void KeepBlock(void* context, uint16_t type, const void* data, uint64_t bytes) {
   }
 }
 
+// What is left of a recording for which there is no room any more: that its events were dropped.
+SharedRecording WithoutEvents(const KeptRecording& recording) {
+  auto left = std::make_shared<KeptRecording>();
+  left->dropped = recording.recorded + recording.dropped;
+  std::string info = "{\"generation\":0,\"pid\":" + std::to_string(getpid()) +
+                     ",\"threads\":[{\"index\":0,\"recorded\":0,\"dropped\":" + std::to_string(left->dropped) + "}]}";
+  left->bytes = info.size();
+  left->blocks.push_back({block_types::kWindowInfo, std::move(info)});
+  return left;
+}
+
 }  // namespace
 
 Result<SharedRecording> KeepWindow(const Window* window) {
@@ -40,14 +55,21 @@ Result<SharedRecording> KeepWindow(const Window* window) {
   return SharedRecording(std::move(kept));
 }
 
-SharedRecording DropRecording(const KeptRecording& recording) {
-  auto left = std::make_shared<KeptRecording>();
-  left->dropped = recording.recorded + recording.dropped;
-  std::string info = "{\"generation\":0,\"pid\":" + std::to_string(getpid()) +
-                     ",\"threads\":[{\"index\":0,\"recorded\":0,\"dropped\":" + std::to_string(left->dropped) + "}]}";
-  left->bytes = info.size();
-  left->blocks.push_back({block_types::kWindowInfo, std::move(info)});
-  return left;
+uint64_t MakeRoom(uint64_t max_bytes, AtCap at_cap, std::vector<SharedRecording>* earlier) {
+  const auto held = [earlier] {
+    uint64_t bytes = 0;
+    for (const SharedRecording& each : *earlier)
+      bytes += each->bytes;
+    return bytes;
+  };
+  if (at_cap == AtCap::kKeepNewest) {
+    for (SharedRecording& oldest : *earlier) {
+      if (held() <= max_bytes / 2) break;
+      oldest = WithoutEvents(*oldest);
+    }
+  }
+  const uint64_t taken = std::min(held(), max_bytes);
+  return std::max(max_bytes - taken, std::min(kLeastBytes, max_bytes));
 }
 
 Result<std::shared_ptr<const Trace>> ImportKept(std::span<const SharedRecording> recordings) {
@@ -61,4 +83,4 @@ Result<std::shared_ptr<const Trace>> ImportKept(std::span<const SharedRecording>
   return std::shared_ptr<const Trace>(std::make_shared<Trace>(std::move(trace).value()));
 }
 
-}  // namespace opscope::python
+}  // namespace opscope

@@ -1,4 +1,4 @@
-// A handler for the signals that users name, and for no other: it wakes the words that wait for the
+// A handler for the signals that users name, and for no other: it wakes the futexes that wait for the
 // signal, and calls the handler that was there before. It is installed for the first user of a signal
 // and taken back after the last, unless somebody has put another one over it since.
 //
@@ -12,18 +12,18 @@
 
 #include <string>
 
+#include "flight/waiting_futex.h"
 #include "opscope/result.h"
-#include "profiler/wake_words.h"
 
 namespace opscope {
 
 // kInvalidArgument: a signal that cannot be handled, or that stands for a fault of the program.
 [[nodiscard]] Status CheckSignal(int signal);
-[[nodiscard]] Status OpenSignalDoor(int signal, WakeWord* word);
-void CloseSignalDoor(int signal, WakeWord* word);
+[[nodiscard]] Status InstallSignalHandler(int signal, WaitingFutex* futex);
+void RemoveSignalHandler(int signal, WaitingFutex* futex);
 
-// Does what the signal did before the door was opened, when that was to end the process.
-void EndAsWithoutDoor(int signal);
+// Does what the signal did before the handler was installed, when that was to end the process.
+void EndAsWithoutHandler(int signal);
 
 // "SIGUSR1"; "signal 40" for those without a name.
 [[nodiscard]] std::string SignalName(int signal);

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "flight/flight_test.h"
 #include "opscope/profiler.h"
-#include "profiler/flight_test.h"
 
 namespace opscope {
 namespace {

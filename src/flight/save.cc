@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/save.h"
+#include "flight/save.h"
 
 #include <cstring>
 #include <new>

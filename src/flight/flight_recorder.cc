@@ -10,11 +10,11 @@
 
 #include "base/short_memory.h"
 #include "base/text.h"
-#include "profiler/dump_path.h"
-#include "profiler/dumper_thread.h"
-#include "profiler/save.h"
-#include "profiler/signal_door.h"
-#include "profiler/terminate_door.h"
+#include "flight/dump_path.h"
+#include "flight/dumper_thread.h"
+#include "flight/save.h"
+#include "flight/signal_handler.h"
+#include "flight/terminate_handler.h"
 
 namespace opscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/terminate_door.h"
+#include "flight/terminate_handler.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>

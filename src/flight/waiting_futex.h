@@ -1,7 +1,7 @@
-// Words that a thread sleeps on and a signal handler wakes: a futex and no descriptor, because a job may
+// What a thread sleeps on and a signal handler wakes: a futex and no descriptor, because a job may
 // close descriptors that it does not know, and because a child of fork has its own copy of memory.
 //
-// The words live as long as the process: a handler may be about to touch one when its user has given it
+// The futexes live as long as the process: a handler may be about to touch one when its user has given it
 // back.
 //
 // Thread rule: any thread; Wake also in a signal handler.
@@ -13,11 +13,11 @@
 
 namespace opscope {
 
-inline constexpr int kWakeWords = 64;
+inline constexpr int kWaitingFutexes = 64;
 
-struct WakeWord {
+struct WaitingFutex {
   std::atomic<uint32_t> count{0};
-  std::atomic<int> signal{0};  // whose handler wakes this word; 0: none
+  std::atomic<int> signal{0};  // whose handler wakes this futex; 0: none
   std::atomic<bool> taken{false};
 
   void Wake();
@@ -25,10 +25,10 @@ struct WakeWord {
   void Sleep(uint32_t seen, int64_t timeout_ns);
 };
 
-extern WakeWord wake_words[kWakeWords];
+extern WaitingFutex waiting_futexes[kWaitingFutexes];
 
 // Null: all are taken.
-WakeWord* TakeWakeWord();
-void ReturnWakeWord(WakeWord* word);
+WaitingFutex* TakeFutex();
+void ReturnFutex(WaitingFutex* futex);
 
 }  // namespace opscope

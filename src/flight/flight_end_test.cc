@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "flight/flight_test.h"
 #include "opscope/profiler.h"
-#include "profiler/flight_test.h"
 
 namespace opscope {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
-#include "profiler/temporary_folder_for_test.h"
 
 namespace opscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/dumper_thread.h"
+#include "flight/dumper_thread.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "profiler/signal_door.h"
+#include "flight/signal_handler.h"
 
 namespace opscope {
 namespace {
@@ -33,35 +33,35 @@ int MakeQuietThread(pthread_t* thread, void* (*run)(void*), void* context) {
 }  // namespace
 
 Status DumperThread::Start(int signal, int64_t no_step_ns) {
-  word_ = TakeWakeWord();
-  if (word_ == nullptr) return Error{ErrorCode::kUnsupported, "flight recorder: too many are running"};
+  futex_ = TakeFutex();
+  if (futex_ == nullptr) return Error{ErrorCode::kUnsupported, "flight recorder: too many are running"};
   signal_ = signal;
   no_step_ns_ = no_step_ns;
   stops_.store(false, std::memory_order_relaxed);
   told_of_ns_ = -1;
   look_again_ns_ = 0;
-  seen_ = word_->count.load(std::memory_order_acquire);
+  seen_ = futex_->count.load(std::memory_order_acquire);
   NoteStep();
   if (const int failed = MakeQuietThread(&thread_, Run, this); failed != 0) {
-    ReturnWakeWord(word_);
-    word_ = nullptr;
+    ReturnFutex(futex_);
+    futex_ = nullptr;
     return Error{ErrorCode::kUnsupported, "flight recorder: no thread: " + std::generic_category().message(failed),
                  failed};
   }
   if (signal == 0) return {};
-  Status opened = OpenSignalDoor(signal, word_);
+  Status opened = InstallSignalHandler(signal, futex_);
   if (!opened.ok()) Stop();
   return opened;
 }
 
 void DumperThread::Stop() {
-  if (word_ == nullptr) return;
-  if (signal_ != 0) CloseSignalDoor(signal_, word_);
+  if (futex_ == nullptr) return;
+  if (signal_ != 0) RemoveSignalHandler(signal_, futex_);
   stops_.store(true, std::memory_order_release);
-  word_->Wake();
+  futex_->Wake();
   pthread_join(thread_, nullptr);
-  ReturnWakeWord(word_);
-  word_ = nullptr;
+  ReturnFutex(futex_);
+  futex_ = nullptr;
 }
 
 void DumperThread::NoteStep() {
@@ -78,15 +78,15 @@ void DumperThread::Loop() {
   while (!stops_.load(std::memory_order_acquire)) {
     const int64_t slept_at = MonotonicNs();
     const int64_t timeout = TimeToLook(slept_at);
-    word_->Sleep(seen_, timeout);
+    futex_->Sleep(seen_, timeout);
     const int64_t now = MonotonicNs();
-    const uint32_t count = word_->count.load(std::memory_order_acquire);
+    const uint32_t count = futex_->count.load(std::memory_order_acquire);
     if (stops_.load(std::memory_order_acquire)) return;
     if (count != seen_) {
       seen_ = count;
       if (signal_ != 0) {
         listener_->SignalCame(signal_);
-        EndAsWithoutDoor(signal_);
+        EndAsWithoutHandler(signal_);
       }
       continue;
     }

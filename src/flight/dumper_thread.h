@@ -1,5 +1,5 @@
 // The thread that dumps when the job cannot: on a signal, or when no step came for too long. It sleeps on
-// a word that a signal handler can wake, blocks all signals, and runs no code of the user.
+// a futex that a signal handler can wake, blocks all signals, and runs no code of the user.
 //
 // Thread rule: one thread at a time; NoteStep from any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "flight/waiting_futex.h"
 #include "opscope/result.h"
-#include "profiler/wake_words.h"
 
 namespace opscope {
 
@@ -47,7 +47,7 @@ class DumperThread {
   void Look(int64_t now);
 
   DumpListener* listener_;
-  WakeWord* word_ = nullptr;
+  WaitingFutex* futex_ = nullptr;
   int signal_ = 0;
   int64_t no_step_ns_ = 0;
   pthread_t thread_{};
@@ -55,7 +55,7 @@ class DumperThread {
   std::atomic<int64_t> last_step_ns_{0};
 
   // Of the thread, once it runs.
-  uint32_t seen_ = 0;          // count of the word: read before the thread is there, so that no wake-up is missed
+  uint32_t seen_ = 0;          // count of the futex: read before the thread is there, so that no wake-up is missed
   int64_t told_of_ns_ = -1;    // the last step when a hang was told
   int64_t look_again_ns_ = 0;  // after the listener had nothing to dump, or the whole process stood still
 };

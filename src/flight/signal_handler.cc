@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/signal_door.h"
+#include "flight/signal_handler.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,19 +13,19 @@
 namespace opscope {
 namespace {
 
-struct Door {
-  int users = 0;              // doors.mutex
+struct Handler {
+  int users = 0;              // handlers.mutex
   struct sigaction before{};  // constant while the handler is installed
   std::atomic<bool> ends_the_job{false};
   std::atomic<bool> came{false};  // a signal that ends the job, which waits for its dump
 };
 
-struct Doors {
+struct Handlers {
   std::mutex mutex;
   bool prepared = false;
-  Door door[NSIG];
+  Handler of[NSIG];
 };
-constinit Doors doors;
+constinit Handlers handlers;
 
 bool IsPlain(const struct sigaction& action, void (*handler)(int)) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == handler;
@@ -59,15 +59,15 @@ void Default(int signal) {
 // Nothing but atomics, futex and sigaction: it may come anywhere, also inside malloc.
 void OnSignal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
-  Door& door = doors.door[signal];
-  if (door.ends_the_job.load(std::memory_order_acquire) && door.came.exchange(true, std::memory_order_acq_rel)) {
+  Handler& handler = handlers.of[signal];
+  if (handler.ends_the_job.load(std::memory_order_acquire) && handler.came.exchange(true, std::memory_order_acq_rel)) {
     Default(signal);
     kill(getpid(), signal);
   }
-  for (WakeWord& word : wake_words) {
-    if (word.signal.load(std::memory_order_acquire) == signal) word.Wake();
+  for (WaitingFutex& futex : waiting_futexes) {
+    if (futex.signal.load(std::memory_order_acquire) == signal) futex.Wake();
   }
-  const struct sigaction& before = door.before;
+  const struct sigaction& before = handler.before;
   if ((before.sa_flags & SA_SIGINFO) != 0) {
     before.sa_sigaction(signal, info, context);
   } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
@@ -83,18 +83,18 @@ bool IsOurs(const struct sigaction& action) {
 void TakeBack(int signal) {
   struct sigaction now{};
   if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;  // somebody else's by now
-  sigaction(signal, &doors.door[signal].before, nullptr);
+  sigaction(signal, &handlers.of[signal].before, nullptr);
 }
 
 // The child has nobody who would dump it.
 void AfterForkInChild() {
   for (int signal = 1; signal < NSIG; ++signal) {
-    if (doors.door[signal].users != 0) TakeBack(signal);
-    doors.door[signal].users = 0;
+    if (handlers.of[signal].users != 0) TakeBack(signal);
+    handlers.of[signal].users = 0;
   }
-  for (WakeWord& word : wake_words)
-    word.signal.store(0, std::memory_order_relaxed);
-  doors.mutex.unlock();
+  for (WaitingFutex& futex : waiting_futexes)
+    futex.signal.store(0, std::memory_order_relaxed);
+  handlers.mutex.unlock();
 }
 
 // Whoever put a handler over ours goes on calling it: the code must stay, whatever library it is in.
@@ -104,20 +104,20 @@ void PinThisCode() {
   [[maybe_unused]] void* const pinned = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-// REQUIRES: doors.mutex is held.
+// REQUIRES: handlers.mutex is held.
 Status Install(int signal) {
-  Door& door = doors.door[signal];
-  if (sigaction(signal, nullptr, &door.before) != 0) {
+  Handler& handler = handlers.of[signal];
+  if (sigaction(signal, nullptr, &handler.before) != 0) {
     return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};
   }
-  if (IsOurs(door.before)) return {};  // cannot be: there is no user
-  const bool handled = !IsPlain(door.before, SIG_DFL) && !IsPlain(door.before, SIG_IGN);
-  door.came.store(false, std::memory_order_relaxed);
-  door.ends_the_job.store(IsPlain(door.before, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
+  if (IsOurs(handler.before)) return {};  // cannot be: there is no user
+  const bool handled = !IsPlain(handler.before, SIG_DFL) && !IsPlain(handler.before, SIG_IGN);
+  handler.came.store(false, std::memory_order_relaxed);
+  handler.ends_the_job.store(IsPlain(handler.before, SIG_DFL) && EndsByDefault(signal), std::memory_order_release);
   struct sigaction action{};
   // The one before decides which calls are interrupted; without one, as few as can be.
-  if (handled) action.sa_mask = door.before.sa_mask;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (handled ? door.before.sa_flags & SA_RESTART : SA_RESTART);
+  if (handled) action.sa_mask = handler.before.sa_mask;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | (handled ? handler.before.sa_flags & SA_RESTART : SA_RESTART);
   action.sa_sigaction = OnSignal;
   if (sigaction(signal, &action, nullptr) != 0) {
     return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};
@@ -150,33 +150,33 @@ Status CheckSignal(int signal) {
   return Error{ErrorCode::kInvalidArgument, "flight recorder: " + SignalName(signal) + " " + why};
 }
 
-Status OpenSignalDoor(int signal, WakeWord* word) {
+Status InstallSignalHandler(int signal, WaitingFutex* futex) {
   OPSCOPE_TRY(CheckSignal(signal));
-  std::lock_guard<std::mutex> lock(doors.mutex);
-  if (!doors.prepared) {
+  std::lock_guard<std::mutex> lock(handlers.mutex);
+  if (!handlers.prepared) {
     PinThisCode();
-    pthread_atfork([] { doors.mutex.lock(); }, [] { doors.mutex.unlock(); }, AfterForkInChild);
-    doors.prepared = true;
+    pthread_atfork([] { handlers.mutex.lock(); }, [] { handlers.mutex.unlock(); }, AfterForkInChild);
+    handlers.prepared = true;
   }
-  word->signal.store(signal, std::memory_order_release);
-  if (doors.door[signal].users == 0) {
+  futex->signal.store(signal, std::memory_order_release);
+  if (handlers.of[signal].users == 0) {
     if (Status status = Install(signal); !status.ok()) {
-      word->signal.store(0, std::memory_order_release);
+      futex->signal.store(0, std::memory_order_release);
       return status;
     }
   }
-  ++doors.door[signal].users;
+  ++handlers.of[signal].users;
   return {};
 }
 
-void CloseSignalDoor(int signal, WakeWord* word) {
-  std::lock_guard<std::mutex> lock(doors.mutex);
-  if (word->signal.exchange(0, std::memory_order_acq_rel) != signal) return;
-  if (--doors.door[signal].users == 0) TakeBack(signal);
+void RemoveSignalHandler(int signal, WaitingFutex* futex) {
+  std::lock_guard<std::mutex> lock(handlers.mutex);
+  if (futex->signal.exchange(0, std::memory_order_acq_rel) != signal) return;
+  if (--handlers.of[signal].users == 0) TakeBack(signal);
 }
 
-void EndAsWithoutDoor(int signal) {
-  if (!doors.door[signal].ends_the_job.load(std::memory_order_acquire)) return;
+void EndAsWithoutHandler(int signal) {
+  if (!handlers.of[signal].ends_the_job.load(std::memory_order_acquire)) return;
   struct sigaction now{};
   if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;
   Default(signal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/dump_path.h"
+#include "flight/dump_path.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

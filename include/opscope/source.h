@@ -1,0 +1,78 @@
+// A source: what records the events of one origin (a framework's operators, calls of Python, a device) into windows of
+// the recorder. A session (session.h) starts, pauses and stops its sources, and tells what they lost and what they
+// cost.
+//
+// A source is a table of functions, because it comes from a library of its own that is loaded at run time: its code may
+// depend on the layouts of one version of a framework. Such a library exports
+//
+//   opscope_source   which returns its table
+//
+// What a source knows of its recording beside its events (facts) it adds to the window's metadata by itself
+// (opscope_window_add_metadata), from `start` on and at the latest in `stop`.
+//
+// Thread rule: any thread; calls for one session take turns. Nothing throws. No function is called with a lock that an
+// event needs, and none needs Python's GIL but those of sources that are Python's own, which take it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "opscope/recorder_abi.h"
+#include "opscope/result.h"
+
+namespace opscope {
+
+inline constexpr uint32_t kSourceAbi = 1;
+
+// Metadata of a window: a number, what its sources' failures() grew by. Import makes it a Problem of kind
+// source_failure.
+inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
+
+// Something that a source records only when it is asked to.
+struct SourceFlag {
+  const char* name = nullptr;
+  uint32_t bit = 0;
+};
+
+struct Source {
+  uint32_t abi = kSourceAbi;
+  uint32_t flag_count = 0;
+  const char* name = nullptr;  // "torch"
+  const SourceFlag* flags = nullptr;
+
+  // Records into the open window from now on. Null with a static sentence in *error where it cannot. The window is
+  // closed after `stop` and stays until then. `self`: this table, for sources that have fields of their own behind it.
+  void* (*start)(const Source* self, Window* window, uint32_t flags, const char** error) = nullptr;
+  // Nothing is recorded for this session any more, on no thread. REQUIRES: session is from start and was not stopped.
+  void (*stop)(void* session) = nullptr;
+  // While paused nothing begins to be recorded; what is open ends as ever. Null: it cannot pause.
+  void (*pause)(void* session, bool paused) = nullptr;
+  // The source's own number of the calling thread (WindowOptions::thread_number). Null: it has none.
+  uint64_t (*thread_number)() = nullptr;
+  // Events, or parts of them, that were lost to a fault since the library was loaded: what it grows by while a
+  // recording runs is told there. Null: it counts none.
+  uint64_t (*failures)() = nullptr;
+  // What an event costs with these flags (opscope_window_add_own_cost), "" when that could not be measured. Valid for
+  // ever; asked before the recording's window opens, for it may open one of its own. Null: nobody knows.
+  const char* (*own_cost)(uint32_t flags) = nullptr;
+};
+
+// A source and what is asked of it.
+struct SourceUse {
+  const Source* source = nullptr;
+  uint32_t flags = 0;
+};
+
+// kInvalidArgument: the source has no flag of this name; the sentence lists those it has.
+[[nodiscard]] Result<SourceUse> UseSource(const Source& source, std::span<const std::string_view> flags = {});
+
+// Loads the library of a source, which stays in the process. kUnsupported: the loader's own sentence, or the library
+// exports no source, or one of another version of opscope.
+[[nodiscard]] Result<const Source*> LoadSource(const std::string& library);
+
+}  // namespace opscope
+
+extern "C" __attribute__((visibility("default"))) const opscope::Source* opscope_source();

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/session.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "opscope/record_to.h"
+#include "session/kept_recording.h"
+#include "session/shared.h"
+
+namespace opscope {
+namespace {
+
+// Known without a system call: every step of a job asks whether its session is started.
+std::atomic<pid_t> this_process{0};
+
+void KnowProcess() {
+  static const int watched = pthread_atfork(nullptr, nullptr, [] { this_process.store(getpid()); });
+  (void)watched;
+  this_process.store(getpid());
+}
+
+}  // namespace
+
+struct Session::Newest {
+  std::mutex mutex;
+  std::shared_ptr<Recording> recording;
+};
+
+Session::Session(FlightOptions flight)
+    : flight_options_(std::move(flight)),
+      process_(getpid()),
+      shared_(std::make_shared<Recording::Shared>(flight_options_)),
+      newest_(std::make_unique<Newest>()) {
+}
+
+Session::~Session() {
+  Stop();
+}
+
+// A thread of the parent may have held the locks for ever.
+void Session::RenewInChild() {
+  if (process_ == getpid()) return;
+  (void)newest_.release();
+  newest_ = std::make_unique<Newest>();
+  shared_ = std::make_shared<Recording::Shared>(flight_options_);
+  process_ = getpid();
+}
+
+FlightRecorder& Session::flight() const {
+  return shared_->flight;
+}
+
+bool Recording::Shared::is_started() const {
+  const pid_t process = started_by.load(std::memory_order_relaxed);
+  return process != 0 && process == this_process.load(std::memory_order_relaxed);
+}
+
+bool Session::is_started() const {
+  return shared_->is_started();
+}
+
+Status Session::Start() {
+  KnowProcess();
+  RenewInChild();
+  const std::lock_guard lock(newest_->mutex);
+  if (is_started()) return Error{ErrorCode::kInvalidArgument, "started already"};
+  OPSCOPE_TRY(shared_->StartFlight());
+  shared_->started_by.store(getpid(), std::memory_order_relaxed);
+  return {};
+}
+
+void Session::Stop() {
+  if (process_ != getpid()) return;
+  shared_->started_by.store(0, std::memory_order_relaxed);
+  shared_->StopFlight();
+}
+
+Result<std::shared_ptr<Recording>> Session::Prepare(RecordingOptions options, bool adds_up) {
+  RenewInChild();
+  const std::lock_guard lock(newest_->mutex);
+  std::vector<SharedRecording> earlier;
+  const std::shared_ptr<Recording>& before = newest_->recording;
+  if (adds_up && before != nullptr) {
+    Result<std::vector<SharedRecording>> kept = before->KeepAll();
+    if (!kept.ok()) return kept.error();
+    earlier = std::move(kept).value();
+    options.max_bytes = MakeRoom(options.max_bytes, options.at_cap, &earlier);
+  }
+  options.record_to = RecordingPath(options.record_to, shared_->recordings.load() + 1);
+  auto recording = std::make_shared<Recording>(std::move(options));
+  recording->shared_ = shared_;
+  recording->earlier_ = std::move(earlier);
+  recording->adds_up_ = adds_up;
+  newest_->recording = recording;
+  return recording;
+}
+
+std::shared_ptr<Recording> Session::recording() const {
+  if (process_ != getpid()) return nullptr;
+  const std::lock_guard lock(newest_->mutex);
+  return newest_->recording;
+}
+
+void Session::Forget() {
+  RenewInChild();
+  const std::lock_guard lock(newest_->mutex);
+  newest_->recording.reset();
+}
+
+}  // namespace opscope

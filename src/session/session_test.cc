@@ -1,0 +1,282 @@
+// The life of recordings with sources that write by the recorder's own functions, as a framework's does.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flight/temporary_folder_for_test.h"
+#include "opscope/import.h"
+#include "opscope/profiler.h"
+
+namespace opscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What the sources of a test were asked, in order.
+std::vector<std::string> asked;
+
+struct FakeSource : Source {
+  std::string own_name;
+  bool refuses = false;
+  Window* window = nullptr;
+  uint32_t flags_asked = 0;
+  bool paused = false;
+
+  explicit FakeSource(std::string chosen) : own_name(std::move(chosen)) {
+    static constexpr SourceFlag kFlags[] = {{"shapes", 1}, {"memory", 4}};
+    name = own_name.c_str();
+    flags = kFlags;
+    flag_count = 2;
+    Source::start = [](const Source* self, Window* into, uint32_t asked_flags, const char** error) -> void* {
+      auto* fake = static_cast<FakeSource*>(const_cast<Source*>(self));
+      asked.push_back("start " + fake->own_name);
+      if (fake->refuses) {
+        *error = "the fake has no room";
+        return nullptr;
+      }
+      fake->window = into;
+      fake->flags_asked = asked_flags;
+      opscope_window_add_metadata(into, "\"fact\":7");
+      return fake;
+    };
+    Source::stop = [](void* session) { asked.push_back("stop " + static_cast<FakeSource*>(session)->own_name); };
+  }
+
+  // An operator of the framework.
+  void Run(const char* operator_name) {
+    Stream* stream = opscope_stream_attach(opscope_window_slot(window), 0);
+    ASSERT_NE(stream, nullptr);
+    const auto write = [&] { return ScopeEntries{InternText(stream, operator_name)}; };
+    OpenScope* scope = OpenScopeOn(stream, write, RecordSource::kTorch, 0, 0);
+    if (scope != nullptr) EndScope(scope, ReadTicks());
+  }
+};
+
+std::vector<std::string> NamesOf(const Trace& trace) {
+  std::vector<std::string> names;
+  for (const StringId name : trace.spans().name)
+    names.emplace_back(trace.text(name));
+  return names;
+}
+
+std::vector<std::string> NamesOf(const Result<Recording::SharedTrace>& trace) {
+  EXPECT_TRUE(trace.ok()) << trace.error().message;
+  return trace.ok() ? NamesOf(*trace.value()) : std::vector<std::string>();
+}
+
+std::string MetadataOf(const Trace& trace, std::string_view key) {
+  for (size_t i = 0; i < trace.metadata().size(); ++i) {
+    if (trace.text(trace.metadata().key[i]) == key) return std::string(trace.text(trace.metadata().json[i]));
+  }
+  return {};
+}
+
+class SessionSources : public testing::Test {
+ protected:
+  void SetUp() override { asked.clear(); }
+  FakeSource one{"one"}, two{"two"};
+};
+
+TEST_F(SessionSources, RecordIntoOneWindowAndAreStoppedInTheOtherOrder) {
+  Recording recording({.native_threads = NativeThreads::kNone, .sources = {{&one, 1}, {&two, 4}}});
+  ASSERT_TRUE(recording.Start().ok());
+  EXPECT_EQ(one.window, two.window);
+  EXPECT_EQ(one.flags_asked, 1u);
+  EXPECT_EQ(two.flags_asked, 4u);
+  one.Run("of one");
+  two.Run("of two");
+  recording.Stop();
+  recording.Stop();
+  EXPECT_THAT(asked, ElementsAre("start one", "start two", "stop two", "stop one"));
+  EXPECT_THAT(NamesOf(recording.ReadTrace()), ElementsAre("of one", "of two"));
+  EXPECT_EQ(MetadataOf(*recording.ReadTrace().value(), "fact"), "7");
+}
+
+TEST_F(SessionSources, ThatCannotStartLeaveNothingBehind) {
+  two.refuses = true;
+  for (uint32_t i = 0; i < 2 * kMaxWindows; ++i) {
+    asked.clear();
+    Recording recording({.sources = {{&one}, {&two}}});
+    const Status started = recording.Start();
+    ASSERT_FALSE(started.ok());
+    EXPECT_EQ(started.error().message, "the fake has no room");
+    EXPECT_THAT(asked, ElementsAre("start one", "start two", "stop one"));
+    EXPECT_FALSE(recording.is_running());
+  }
+  Recording recording({.sources = {{&one}}});
+  EXPECT_TRUE(recording.Start().ok());
+}
+
+TEST_F(SessionSources, OfAnotherVersionAreRefusedBeforeAnythingBegins) {
+  two.abi = kSourceAbi + 1;
+  Recording recording({.sources = {{&one}, {&two}}});
+  EXPECT_THAT(recording.Start().error().message, HasSubstr("another version"));
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(SessionSources, TellWhatTheyLostInOneProblem) {
+  static uint64_t lost_by_one, lost_by_two;
+  lost_by_one = 100;  // before the recording
+  lost_by_two = 0;
+  one.failures = [] { return lost_by_one; };
+  two.failures = [] { return lost_by_two; };
+  Recording recording({.sources = {{&one}, {&two}}});
+  ASSERT_TRUE(recording.Start().ok());
+  lost_by_one += 2;
+  lost_by_two += 3;
+  recording.Stop();
+  const Result<Recording::SharedTrace> trace = recording.ReadTrace();
+  ASSERT_TRUE(trace.ok());
+  const auto& problems = trace.value()->problems();
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(trace.value()->text(problems.kind[0]), "source_failure");
+  EXPECT_EQ(problems.count[0], 5u);
+}
+
+TEST_F(SessionSources, SayWhatTheirEventsCost) {
+  one.own_cost = [](uint32_t flags) {
+    return flags == 1 ? "\"torch_op\":{\"inside_ns\":3.00,\"begin_ns\":2.00,\"end_ns\":1.50,\"floor_ns\":0.50}" : "";
+  };
+  Recording recording({.sources = {{&one, 1}}});
+  ASSERT_TRUE(recording.Start().ok());
+  one.Run("operator");
+  recording.Stop();
+  const Result<Recording::SharedTrace> trace = recording.ReadTrace();
+  ASSERT_TRUE(trace.ok());
+  ASSERT_TRUE(trace.value()->info().own_costs.has_value());
+  const auto& rows = trace.value()->info().own_costs->rows;
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
+                          [](const OwnCostRow& row) { return row.source == "torch" && row.cost.inside_ns == 3.0; }));
+}
+
+TEST_F(SessionSources, ArePausedWhereTheyCanBe) {
+  one.pause = [](void* session, bool paused) { static_cast<FakeSource*>(session)->paused = paused; };
+  Recording recording({.sources = {{&one}, {&two}}});
+  recording.Pause(true);
+  EXPECT_FALSE(one.paused) << "it does not run";
+  ASSERT_TRUE(recording.Start().ok());
+  recording.Pause(true);
+  EXPECT_TRUE(one.paused);
+  recording.Pause(false);
+  EXPECT_FALSE(one.paused);
+}
+
+TEST_F(SessionSources, AreAskedByTheNamesOfTheirFlags) {
+  const std::string_view both[] = {"memory", "shapes"}, wrong[] = {"colours"};
+  EXPECT_EQ(UseSource(one, both).value().flags, 5u);
+  EXPECT_EQ(UseSource(one).value().flags, 0u);
+  EXPECT_EQ(UseSource(one, wrong).error().message, "the source one has no flag \"colours\"; it has: shapes, memory");
+}
+
+TEST_F(SessionSources, RecordBesideTheScopesOfAProfiler) {
+  Profiler profiler({.sources = {{&one}}});
+  ASSERT_TRUE(profiler.Start().ok());
+  {
+    OPSCOPE_SCOPE("native");
+    one.Run("operator");
+  }
+  ASSERT_TRUE(profiler.Stop().ok());
+  const TemporaryFolder folder;
+  const std::string path = folder.File("both.opscope");
+  ASSERT_TRUE(profiler.Save(path).ok());
+  EXPECT_THAT(NamesOf(ImportFile(path).value()), testing::UnorderedElementsAre("native", "operator"));
+}
+
+class SessionCycles : public SessionSources {
+ protected:
+  std::shared_ptr<Recording> Cycle(const char* name, RecordingOptions options = {}, bool adds_up = true) {
+    options.native_threads = NativeThreads::kNone;
+    options.sources = {{&one}};
+    auto recording = session.Prepare(std::move(options), adds_up).value();
+    EXPECT_TRUE(recording->Start().ok());
+    one.Run(name);
+    recording->Stop();
+    return recording;
+  }
+  Session session;
+};
+
+TEST_F(SessionCycles, AddUpOldestFirstWhereTheyAreAskedTo) {
+  const auto first = Cycle("first"), second = Cycle("second"), third = Cycle("third");
+  EXPECT_THAT(NamesOf(third->ReadAll()), ElementsAre("first", "second", "third"));
+  EXPECT_THAT(NamesOf(third->ReadTrace()), ElementsAre("third"));
+  EXPECT_THAT(NamesOf(second->ReadAll()), ElementsAre("first", "second")) << "results of before stay as they were";
+  EXPECT_THAT(NamesOf(Cycle("apart", {}, false)->ReadAll()), ElementsAre("apart"));
+}
+
+TEST_F(SessionCycles, ShowThoseBeforeWhileOneRuns) {
+  Cycle("first");
+  const auto running = session.Prepare({.sources = {{&one}}}, true).value();
+  ASSERT_TRUE(running->Start().ok());
+  one.Run("second");
+  EXPECT_THAT(NamesOf(running->ReadAll()), ElementsAre("first"));
+  running->Stop();
+  EXPECT_THAT(NamesOf(running->ReadAll()), ElementsAre("first", "second"));
+}
+
+TEST_F(SessionCycles, ShareTheCapAndCountWhatGaveWay) {
+  constexpr uint64_t kCap = uint64_t{1} << 20;
+  std::shared_ptr<Recording> last;
+  for (int cycle = 0; cycle < 20; ++cycle)
+    last = Cycle("operator", {.max_bytes = kCap, .at_cap = AtCap::kKeepNewest});
+  const Result<Recording::SharedTrace> trace = last->ReadAll();
+  ASSERT_TRUE(trace.ok());
+  const TraceInfo& info = trace.value()->info();
+  EXPECT_EQ(info.recorded + info.dropped, 20u) << "nothing is lost in silence";
+  EXPECT_LT(info.recorded, 20u) << "a chunk of each cycle does not fit below the cap";
+  EXPECT_GE(info.recorded, 1u);
+}
+
+TEST_F(SessionCycles, HaveFilesOfTheirOwn) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("x.opscope");
+  for (const char* name : {"first", "second"})
+    Cycle(name, {.record_to = path}, false);
+  EXPECT_THAT(NamesOf(ImportFile(path).value()), ElementsAre("first"));
+  EXPECT_THAT(NamesOf(ImportFile(folder.File("x.2.opscope")).value()), ElementsAre("second"));
+}
+
+TEST_F(SessionCycles, MayOutliveTheirSession) {
+  std::shared_ptr<Recording> recording;
+  {
+    Session short_lived;
+    recording = short_lived.Prepare({.sources = {{&one}}}).value();
+    ASSERT_TRUE(recording->Start().ok());
+  }
+  one.Run("operator");
+  recording->Stop();
+  EXPECT_THAT(NamesOf(recording->ReadTrace()), ElementsAre("operator"));
+}
+
+TEST_F(SessionCycles, BelongToTheProcessThatStartedThem) {
+  ASSERT_TRUE(session.Start().ok());
+  EXPECT_FALSE(session.Start().ok());
+  const auto recording = session.Prepare({.sources = {{&one}}}).value();
+  ASSERT_TRUE(recording->Start().ok());
+  asked.clear();
+  const pid_t child = fork();
+  if (child == 0) {
+    recording->Stop();
+    const bool is_quiet = asked.empty() && !session.is_started() && recording->is_inherited() && recording->is_over() &&
+                          !recording->ReadTrace().ok() && recording->slot() == 0 && recording->counts().recorded == 0;
+    _exit(is_quiet ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(recording->is_running());
+  EXPECT_TRUE(session.is_started());
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,43 @@
+// What the recordings of a session share.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "opscope/session.h"
+
+namespace opscope {
+
+struct Recording::Shared {
+  explicit Shared(FlightOptions options) : flight(std::move(options)) {}
+
+  // The session was started, by this process.
+  bool is_started() const;
+  Status StartFlight() {
+    const std::lock_guard lock(mutex);
+    return flight.Start();
+  }
+  void StopFlight() {
+    const std::lock_guard lock(mutex);
+    flight.Stop();
+  }
+
+  FlightRecorder flight;
+  std::mutex mutex;                    // of the flight recorder's start and stop
+  std::atomic<pid_t> started_by{0};    // 0: nobody
+  std::atomic<int64_t> recordings{0};  // that were started
+};
+
+// What a call says that came after a fork.
+inline Error OfTheParent() {
+  return {ErrorCode::kInvalidArgument, "the recording belongs to the parent process"};
+}
+
+}  // namespace opscope
