@@ -1,13 +1,13 @@
 # opscope_module(NAME [SHARED] [COLD] [ONE_UNIT] [DEPS target...] [PRIVATE_DEPS target...] [TEST_DEPS target...])
-# Makes the library opscope_NAME from the folder's *.cc and, in developer mode, the test program
-# NAME_tests from its *_test.cc. A new source file needs no change here or in the folder.
+# Makes the library opscope_NAME from the *.cc of the folder and of its subfolders and, in developer mode, the test
+# program NAME_tests from their *_test.cc. A new source file or subfolder needs no change here or in the folder.
 # ONE_UNIT: library and tests are compiled as one source each, because a framework's headers are most of the work; the
 # precompiled ones do not fit the definitions that those need.
 # COLD: what it does is done once per command; it is optimised little, to be compiled sooner.
 function(opscope_module name)
   cmake_parse_arguments(arg "SHARED;COLD;ONE_UNIT" "" "DEPS;PRIVATE_DEPS;TEST_DEPS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/*/*_test.cc)
   list(REMOVE_ITEM sources ${tests})
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(NOT sources)

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "import/importer.h"
-#include "import/text_source.h"
+#include "import/text/text_source.h"
 #include "opscope/export.h"
 #include "opscope/result.h"
 #include "trace/builder.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "import/importer.h"
-#include "import/tiny_pieces_for_test.h"
+#include "import/text/tiny_pieces_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/result.h"

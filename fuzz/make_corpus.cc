@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/varint.h"
-#include "import/recorded_bytes.h"
+#include "import/recording/recorded_bytes.h"
 #include "opscope/export.h"
 #include "trace/random_trace.h"
 #include "wire/container.h"

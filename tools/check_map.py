@@ -96,11 +96,9 @@ def check_names(root, text):
 
 
 def check_rows(files, layers):
-    folders = set()
-    for name in files:
-        parts = Path(name).parts
-        if parts[0] == "src" and len(parts) > 2 and Path(name).suffix in CXX_SUFFIXES:
-            folders.add("/".join(parts[:3] if parts[1] == "sources" and len(parts) > 3 else parts[:2]))
+    folders = {
+        str(Path(name).parent) for name in files if name.startswith("src/") and Path(name).suffix in CXX_SUFFIXES
+    }
     for folder in sorted(folders - set(layers)):
         yield f"ARCHITECTURE.md: the layer table has no row for {folder}"
 

@@ -13,7 +13,8 @@ TREE = {
     "ARCHITECTURE.md": (
         "Bytes come from `ReadBlock` (`src/wire/block.cc`).\n\n"
         "| folder | may include | third party |\n| --- | --- | --- |\n"
-        "| `include/opscope` | - | - |\n| `src/base` | - | zlib |\n| `src/wire` | base | zstd |\n"
+        "| `include/opscope` | - | - |\n| `src/base` | - | zlib |\n| `src/wire` | base, wire/codec | zstd |\n"
+        "| `src/wire/codec` | - | - |\n"
         "| `src/sources/torch` | base, wire | torch |\n| `python/bindings` | - | nanobind |\n"
     ),
     "README.md": "<!-- from examples/a.py -->\n```python\nx = 1\nif x:\n    y = 2\nprint(y)\n```\n",
@@ -21,7 +22,8 @@ TREE = {
     "include/opscope/trace.h": "#include <span>\n#include <time.h>\n",
     "src/base/text.h": "#include <zlib.h>\n#include <sys/mman.h>\n",
     "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\nReadBlock\n',
-    "src/wire/block.h": "#include <zstd.h>\n",
+    "src/wire/block.h": '#include <zstd.h>\n#include "wire/codec/zigzag.h"\n',
+    "src/wire/codec/zigzag.h": "#include <cstdint>\n",
     "src/wire/block_test.cc": '#include "wire/block_for_test.h"\n#include <gtest/gtest.h>\n',
     "src/wire/block_for_test.h": "#include <gtest/gtest.h>\n",
     "src/sources/torch/ops.cc": '#include <ATen/record_function.h>\n#include "wire/block.h"\n',
@@ -60,6 +62,17 @@ class CheckMap(unittest.TestCase):
 
     def test_a_source_without_a_row_is_found(self):
         self.expect_one(["no row for src/sources/paddle"], {"src/sources/paddle/hook.cc": "int x;\n"})
+
+    def test_a_subfolder_without_a_row_is_found(self):
+        self.expect_one(["no row for src/base/memory"], {"src/base/memory/arena.cc": "int x;\n"})
+
+    def test_a_subfolder_may_not_include_what_the_folder_may(self):
+        zigzag = {"src/wire/codec/zigzag.h": '#include "base/text.h"\n'}
+        self.expect_one(["row of src/wire/codec does not allow src/base"], zigzag)
+
+    def test_a_subfolder_may_not_include_the_folder_that_it_is_in(self):
+        zigzag = {"src/wire/codec/zigzag.h": '#include "wire/block.h"\n'}
+        self.expect_one(["row of src/wire/codec does not allow src/wire"], zigzag)
 
     def test_an_include_down_the_list_is_found(self):
         self.expect_one(["src/base/text.h", "wire/block.h"], {"src/base/text.h": '#include "wire/block.h"\n'})

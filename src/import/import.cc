@@ -10,12 +10,14 @@
 
 #include "base/file.h"
 #include "base/short_memory.h"
-#include "import/decompress.h"
-#include "import/file_pieces.h"
+#include "base/text.h"
 #include "import/importer.h"
-#include "import/pieced_text.h"
 #include "import/ranks.h"
-#include "import/text_source.h"
+#include "import/recording/recording.h"
+#include "import/text/decompress.h"
+#include "import/text/file_pieces.h"
+#include "import/text/pieced_text.h"
+#include "import/text/text_source.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -184,6 +186,25 @@ Result<Trace> ImportDescriptor(int descriptor, const ImportOptions& options) {
   return OrShortMemory(options.name, [&] {
     const std::string name = options.name.empty() ? "descriptor " + std::to_string(descriptor) : options.name;
     return ImportFrom(InputFile::OfDescriptor(descriptor, name), name, options);
+  });
+}
+
+Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const ImportOptions& options) {
+  return OrShortMemory("the recording", [&]() -> Result<Trace> {
+    TraceBuilder builder;
+    builder.info().format = "opscope";
+    AppendUint(&builder.info().format_version, kFormatMajor);
+    builder.info().format_version += '.';
+    AppendUint(&builder.info().format_version, kPlainMinor);
+    RecordingReader reader(&builder);
+    uint64_t bytes = 0;
+    for (const RecordingBlock& block : blocks) {
+      reader.AddBlock(block.type, block.bytes, -1);
+      bytes += block.bytes.size();
+    }
+    reader.Finish(options, bytes);
+    ReadRanks(&builder);
+    return builder.Build(options.max_threads);
   });
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "import/compress_for_test.h"
+#include "import/text/compress_for_test.h"
 
 namespace opscope {
 namespace {

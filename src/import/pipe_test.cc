@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "import/compress_for_test.h"
+#include "import/text/compress_for_test.h"
 #include "opscope/import.h"
 #include "trace/dump.h"
 

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/args.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "import/chrome/dialect.h"
+#include "import/paddle/place.h"
+#include "import/text/json_number.h"
+
+namespace opscope {
+namespace {
+
+constexpr std::string_view kListNames[] = {"Input Dims", "Input Strides", "Input type", "Concrete Inputs"};
+
+int ListNumber(std::string_view key) {
+  if (key.size() < 10 || key.size() > 15) return -1;
+  if (key == "Input Types") return 2;
+  for (int i = 0; i < 4; ++i) {
+    if (key == kListNames[i]) return i;
+  }
+  return -1;
+}
+
+// A positive number of 32 bits; 0 stands for "none" in these columns and so stays in extra.
+bool ReadPositive(const JsonValue& value, uint32_t* out) {
+  const auto number = value.is_number() ? ParseUnsigned(value.text) : std::nullopt;
+  if (!number || *number == 0 || *number > UINT32_MAX) return false;
+  *out = static_cast<uint32_t>(*number);
+  return true;
+}
+
+bool IsPythonMember(std::string_view key) {
+  return key == "Python id" || key == "Python parent id" || key == "Python module id" || key == "Python thread";
+}
+
+// Numbers from `low` on, which a column holds beside its "none".
+template <typename T>
+bool ReadNumber(const JsonValue& value, int64_t low, T* out) {
+  const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
+  if (!number || *number < low || *number > INT32_MAX) return false;
+  *out = static_cast<T>(*number);
+  return true;
+}
+
+// All of the members, or none: they are printed again as torch prints them, a caller that is none as null or, in files
+// of torch 2.14 and later, not at all.
+ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
+  ChromePythonCall call;
+  bool is_known = true, has_caller = false, has_place = false;
+  for (const JsonMember& member : members) {
+    const std::string_view key = member.key.text;
+    if (key == "Python id") {
+      call.present = ReadNumber(member.value, 1, &call.row.id);
+    } else if (key == "Python parent id") {
+      has_caller = true;
+      is_known &= member.value.kind == JsonValue::Kind::kNull || ReadNumber(member.value, 1, &call.row.caller);
+    } else if (key == "Python module id") {
+      is_known &= ReadNumber(member.value, 0, &call.row.module_id);
+    } else if (key == "Python thread") {
+      is_known &= ReadNumber(member.value, 0, &call.row.thread);
+    } else if (key == "CallFrom") {
+      has_place = true;
+    }
+  }
+  return call.present && is_known && (has_caller || has_place) ? call : ChromePythonCall{};
+}
+
+JsonMember ListMember(int list, const JsonValue& value) {
+  JsonMember member;
+  member.key.kind = JsonValue::Kind::kString;
+  member.key.text = kListNames[list];
+  member.value = value;
+  return member;
+}
+
+// False: the member says nothing that JSON can say.
+bool AppendMember(std::string* extra, const JsonMember& member) {
+  if (member.value.kind == JsonValue::Kind::kNotFinite) return false;
+  if (!extra->empty()) *extra += ", ";
+  AppendCleanJson(extra, member.key);
+  *extra += ": ";
+  AppendCleanJson(extra, member.value);
+  return true;
+}
+
+// "inner;outer;": innermost first, every frame closed by ';'. Other spellings cannot be printed again.
+bool IsPrintableStack(std::string_view text) {
+  return text.size() >= 2 && text.back() == ';' && text.front() != ';' && text.find(";;") == std::string_view::npos;
+}
+
+}  // namespace
+
+StringId ChromeArgs::Text(const JsonValue& value) {
+  if (value.plain) return part_->InternView(value.text);
+  decoded_.clear();
+  AppendDecoded(&decoded_, value.text);
+  return part_->Intern(decoded_);
+}
+
+void ChromeArgs::Keep(const JsonMember& member) {
+  if (!AppendMember(&extra_, member)) ++dropped_values_;
+}
+
+StringId ChromeArgs::TakeExtra() {
+  if (extra_.empty()) return StringId::kNone;
+  const StringId id = part_->Intern(extra_);
+  extra_.clear();
+  return id;
+}
+
+StringId ChromeArgs::ReadExtra(const std::vector<JsonMember>& members, std::string_view first) {
+  extra_.assign(first);
+  for (const JsonMember& member : members)
+    Keep(member);
+  return TakeExtra();
+}
+
+bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
+  const std::string_view key = member.key.text;
+  const JsonValue& value = member.value;
+  switch (key.size()) {
+    case 8:
+      if (key != "finished" || value.kind != JsonValue::Kind::kFalse) return false;
+      row->flags |= span_flags::kUnfinished;
+      return true;
+    case 10:
+      return key == "Call stack" && value.is_string() && ReadCallStack(value, &row->stack);
+    case 11:
+      if (key == "External id" || key == "External ID" || key == "external id") {
+        return ReadPositive(value, &row->external_id);
+      }
+      return key == "correlation" && ReadPositive(value, &row->correlation);
+    case 12: {  // ours; the number is read by who adds the step
+      const auto number = key == "opscope.step" && value.is_number() ? ParseInteger(value.text) : std::nullopt;
+      if (!number || *number < 0) return false;
+      row->flags |= span_flags::kStep;
+      return true;
+    }
+    case 13: {
+      if (key != "Fwd thread id" || !value.is_number()) return false;
+      const auto number = ParseUnsigned(value.text);
+      if (number) row->forward_thread = *number;
+      return number.has_value();
+    }
+    case 14:
+      return key == "correlation id" && ReadPositive(value, &row->correlation);  // Paddle
+    case 15: {
+      if (key != "Sequence number" || !value.is_number()) return false;
+      const auto number = ParseInteger(value.text);
+      if (!number || *number < 0) return false;
+      row->sequence = *number;
+      return true;
+    }
+    case 16:
+      return key == "opscope.overload" && value.is_string() && ReadOverload(value, row);
+    default:
+      return false;
+  }
+}
+
+// "aten::to.dtype" is the overload "dtype" of aten::to.
+bool ChromeArgs::ReadOverload(const JsonValue& value, SpanRow* row) {
+  const StringId overload = Text(value);
+  const std::string_view name = part_->text(row->name), end = part_->text(overload);
+  if (end.empty() || name.size() < end.size() + 2 || !name.ends_with(end)) return false;
+  const std::string_view rest = name.substr(0, name.size() - end.size());
+  if (rest.back() != '.') return false;
+  row->overload = overload;
+  row->name = part_->InternView(rest.substr(0, rest.size() - 1));
+  return true;
+}
+
+void ChromeArgs::ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call) {
+  JsonValue lists[4];
+  bool any_list = false;
+  const bool is_python = call != nullptr && part_->text(row->category) == "python_function";
+  if (is_python) *call = ReadPythonCall(members);
+  const JsonMember* forward_thread = nullptr;
+  const JsonMember* only_list = nullptr;
+  bool has_dialect_list = false;
+  for (const JsonMember& member : members) {
+    const int list = ListNumber(member.key.text);
+    if (list >= 0) {
+      lists[list] = member.value;
+      any_list = true;
+    } else if (member.key.text == "Fwd thread id") {
+      forward_thread = &member;
+    } else if (is_python && call->present && IsPythonMember(member.key.text)) {
+      continue;
+    } else if (IsOnlyDialectList(member)) {
+      only_list = &member;
+    } else if (!ReadKnown(member, row)) {
+      has_dialect_list |= member.key.text == "input_shapes" || member.key.text == "shape";
+      Keep(member);
+    }
+  }
+  DialectLists dialect;
+  if ((only_list != nullptr || has_dialect_list) && !any_list && ReadDialectLists(members, &dialect)) {
+    lists[0] = {JsonValue::Kind::kArray, true, dialect.dims};
+    lists[2] = {JsonValue::Kind::kArray, true, dialect.types};
+    any_list = true;
+  } else if (only_list != nullptr) {
+    Keep(*only_list);
+  }
+  // Printed only beside a sequence number.
+  if (forward_thread != nullptr && (row->sequence < 0 || !ReadKnown(*forward_thread, row))) Keep(*forward_thread);
+  if (any_list && !ReadLists(lists, &row->args)) {
+    for (int i = 0; i < 4; ++i) {
+      if (lists[i].present()) Keep(ListMember(i, lists[i]));
+    }
+  }
+  row->extra = TakeExtra();
+}
+
+// False: not even arrays.
+bool ChromeArgs::ReadLists(const JsonValue (&lists)[4], ArgsId* args) {
+  std::string_view texts[4];
+  for (int i = 0; i < 4; ++i) {
+    if (lists[i].present() && lists[i].kind != JsonValue::Kind::kArray) return false;
+    texts[i] = lists[i].text;
+  }
+  key_.clear();
+  AppendListTexts(texts, &key_);
+  *args = static_cast<ArgsId>(part_->lists.Add(key_));
+  return true;
+}
+
+bool ChromeArgs::ReadCallStack(const JsonValue& value, StackId* stack) {
+  std::string_view text = value.text;
+  if (!value.plain) {
+    decoded_.clear();
+    AppendDecoded(&decoded_, text);
+    text = decoded_;
+  }
+  if (!IsPrintableStack(text)) return false;
+  *stack = static_cast<StackId>(part_->stacks.AddView(value.text));
+  return true;
+}
+
+ChromeAllocation ChromeArgs::ReadAllocation(const std::vector<JsonMember>& members, StringId* extra) {
+  ChromeAllocation allocation;
+  bool has_address = false;
+  bool has_bytes = false;
+  const auto read_int = [](const JsonValue& value, int64_t low, int64_t high, auto* out) {
+    const auto number = value.is_number() ? ParseInteger(value.text) : std::nullopt;
+    if (!number || *number < low || *number > high) return false;
+    *out = static_cast<std::remove_pointer_t<decltype(out)>>(*number);
+    return true;
+  };
+  for (const JsonMember& member : members) {
+    const std::string_view key = member.key.text;
+    const JsonValue& value = member.value;
+    bool known = false;
+    if (key == "Addr" && value.is_number()) {
+      const auto address = ParseUnsigned(value.text);
+      if (address) allocation.row.address = *address;
+      known = has_address = address.has_value();
+    } else if (key == "Bytes") {
+      known = has_bytes = read_int(value, INT64_MIN, INT64_MAX, &allocation.row.bytes);
+    } else if (key == "Total Allocated") {
+      known = read_int(value, 0, INT64_MAX, &allocation.row.total_allocated);
+    } else if (key == "Total Reserved") {
+      known = read_int(value, 0, INT64_MAX, &allocation.row.total_reserved);
+    } else if (key == "Device Type") {
+      known = read_int(value, INT32_MIN, INT32_MAX, &allocation.row.device_type);
+    } else if (key == "Device Id") {
+      known = read_int(value, INT32_MIN, INT32_MAX, &allocation.row.device);
+    } else if (key == "Call stack") {
+      known = value.is_string() && ReadCallStack(value, &allocation.row.stack);
+    }
+    if (!known) Keep(member);
+  }
+  allocation.whole = has_address && has_bytes;
+  if (allocation.whole) {
+    *extra = TakeExtra();
+  } else {
+    extra_.clear();
+    *extra = ReadExtra(members);
+  }
+  return allocation;
+}
+
+ChromeAllocation ChromeArgs::ReadPaddleAllocation(const std::vector<JsonMember>& members, std::string_view type,
+                                                  StringId* extra) {
+  ChromeAllocation allocation;
+  bool has_address = false, has_bytes = false;
+  extra_.assign("\"type\": \"").append(type).append("\"");
+  for (const JsonMember& member : members) {
+    const std::string_view key = member.key.text;
+    const auto number = ParseInteger(member.value.text);
+    if (key == "addr") {
+      const auto address = ParseUnsigned(member.value.text);
+      has_address = address.has_value();
+      allocation.row.address = address.value_or(0);
+    } else if (key == "increase_bytes" && number) {
+      has_bytes = true;
+      allocation.row.bytes = *number;
+    } else if (key == "current_allocated" && number && *number >= 0) {
+      allocation.row.total_allocated = *number;
+    } else if (key == "current_reserved" && number && *number >= 0) {
+      allocation.row.total_reserved = *number;
+    } else {
+      if (key == "place") ReadPaddlePlace(member.value.text, &allocation.row);
+      Keep(member);
+    }
+  }
+  allocation.whole = has_address && has_bytes;
+  *extra = allocation.whole ? TakeExtra() : ReadExtra(members);
+  return allocation;
+}
+
+void AppendListTexts(const std::string_view (&texts)[4], std::string* key) {
+  for (const std::string_view text : texts) {
+    const uint64_t size = text.size();
+    key->append(reinterpret_cast<const char*>(&size), sizeof(size));
+  }
+  for (const std::string_view text : texts)
+    key->append(text);
+}
+
+void ReadListTexts(std::string_view key, std::string_view (&texts)[4]) {
+  uint64_t sizes[4];
+  std::memcpy(sizes, key.data(), sizeof(sizes));
+  key.remove_prefix(sizeof(sizes));
+  for (int i = 0; i < 4; ++i) {
+    texts[i] = key.substr(0, static_cast<size_t>(sizes[i]));
+    key.remove_prefix(texts[i].size());
+  }
+}
+
+StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* builder) {
+  std::string_view texts[4];
+  ReadListTexts(key, texts);
+  std::string members(builder->text(extra));
+  for (int i = 0; i < 4; ++i) {
+    if (texts[i].empty()) continue;
+    JsonValue value;
+    JsonScanner scanner(texts[i]);
+    scanner.ReadValue(&value);  // it was read before: this is for `plain`
+    AppendMember(&members, ListMember(i, value));
+  }
+  return builder->Intern(members);
+}
+
+StackId AddCallStack(std::string_view json_text, TraceBuilder* builder) {
+  std::string decoded;
+  AppendDecoded(&decoded, json_text);
+  std::string_view rest = decoded;
+  StackId caller = StackId::kNone;
+  while (!rest.empty()) {
+    rest.remove_suffix(1);
+    const size_t start = rest.rfind(';') == std::string_view::npos ? 0 : rest.rfind(';') + 1;
+    caller = builder->AddStack(builder->AddFrame(builder->Intern(rest.substr(start))), caller);
+    rest = rest.substr(0, start);
+  }
+  return caller;
+}
+
+StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder) {
+  if (earlier == StringId::kNone || later == StringId::kNone) return earlier == StringId::kNone ? later : earlier;
+  std::string both = "{";
+  both.append(builder->text(earlier)).append(", ").append(builder->text(later)).append("}");
+  JsonScanner scanner(both);
+  std::vector<JsonMember> members;
+  if (!scanner.ReadMembers(&members)) return earlier;
+  std::string extra;
+  for (const JsonMember& member : members)
+    AppendMember(&extra, member);
+  return builder->Intern(extra);
+}
+
+}  // namespace opscope

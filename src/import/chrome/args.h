@@ -1,0 +1,80 @@
+// The members of "args": those that opscope knows become columns, the rest stays as it was written,
+// joined for the `extra` column. Kineto writes the four lists of an operator's arguments
+//
+//   "Input Dims": [[2, 4], [[3], [3]], []], "Input Strides": [[4, 1], [[1], [1]], []],
+//   "Input type": ["float", "TensorList", "Scalar"], "Concrete Inputs": ["", "", "1.5"]
+//
+// which become one argument list when the exporter can print exactly these texts from it; lists of
+// other forms stay in `extra`. Operators repeat their lists, so their texts are numbered here and parsed once for the
+// whole file (join.h).
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/chrome/event.h"
+#include "import/chrome/part.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+// "Python id" and its companions.
+struct ChromePythonCall {
+  bool present = false;
+  PythonCallRow row;
+};
+
+struct ChromeAllocation {
+  bool whole = false;  // it has an address and a size
+  AllocationRow row;
+};
+
+// Reads into one part after the other.
+class ChromeArgs {
+ public:
+  void Begin(ChromePart* part) { part_ = part; }
+
+  // Fills the columns that the members stand for, and `extra`. Without `call` the numbers of one stay in `extra`.
+  void ReadSpan(const std::vector<JsonMember>& members, SpanRow* row, ChromePythonCall* call = nullptr);
+  // Everything as it is, behind `first` (members of JSON, or ""); kNone when there is nothing.
+  StringId ReadExtra(const std::vector<JsonMember>& members, std::string_view first = {});
+  // A "[memory]" instant. The members that an AllocationRow does not hold go to `extra`.
+  ChromeAllocation ReadAllocation(const std::vector<JsonMember>& members, StringId* extra);
+
+  // Likewise, in Paddle's words; `type` is its category.
+  ChromeAllocation ReadPaddleAllocation(const std::vector<JsonMember>& members, std::string_view type, StringId* extra);
+
+  StringId Text(const JsonValue& value);
+  uint64_t dropped_values() const { return dropped_values_; }  // members that were NaN or infinite
+
+ private:
+  bool ReadKnown(const JsonMember& member, SpanRow* row);
+  bool ReadLists(const JsonValue (&lists)[4], ArgsId* args);
+  bool ReadCallStack(const JsonValue& value, StackId* stack);
+  bool ReadOverload(const JsonValue& value, SpanRow* row);
+  void Keep(const JsonMember& member);
+  StringId TakeExtra();
+
+  ChromePart* part_ = nullptr;
+  std::string extra_, key_, decoded_;
+  uint64_t dropped_values_ = 0;
+};
+
+// What ChromePart::lists holds, and back again. A list that the file does not have is "".
+void AppendListTexts(const std::string_view (&texts)[4], std::string* key);
+void ReadListTexts(std::string_view key, std::string_view (&texts)[4]);
+// The lists as members of `extra`, behind those that are there.
+StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* builder);
+
+// Adds the frames of a call stack, as it stands in the file.
+StackId AddCallStack(std::string_view json_text, TraceBuilder* builder);
+
+// The members of both, those of `later` winning; either may be kNone.
+StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder);
+
+}  // namespace opscope

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/document.h"
+
+#include <algorithm>
+#include <string>
+
+#include "import/chrome/dialect.h"
+#include "import/chrome/kinds.h"
+#include "import/megengine/timeline.h"
+#include "import/text/json_number.h"
+
+namespace opscope {
+namespace {
+
+// What helpers are worth: below this the start of a thread is not.
+constexpr uint64_t kBytesPerThread = uint64_t{4} << 20;
+constexpr uint64_t kCompressedBytesPerThread = uint64_t{512} << 10;
+
+// A byte order mark may stand before the document.
+size_t BlanksAt(std::string_view text) {
+  return std::min(text.find_first_not_of(" \t\r\n"), text.size());
+}
+
+// The limit is looked at between windows, so a window must be a small part of it.
+ChromeBlockSizes WithinLimit(ChromeBlockSizes sizes, const ImportOptions& options) {
+  constexpr uint64_t kSmallestWindow = uint64_t{4} << 10;
+  if (options.max_memory != 0)
+    sizes.first =
+        static_cast<size_t>(std::min<uint64_t>(sizes.first, std::max(options.max_memory / 8, kSmallestWindow)));
+  return sizes;
+}
+
+}  // namespace
+
+ChromeDocument::ChromeDocument(TextSource* source, const ImportOptions& options, const ChromeBlockSizes& sizes,
+                               TraceBuilder* builder)
+    : source_(source), options_(options), sizes_(WithinLimit(sizes, options)), builder_(builder), join_(builder) {
+}
+
+bool ChromeDocument::Fail(uint64_t offset, bool truncated, const char* complaint) {
+  failure_ = {offset, truncated, complaint};
+  return false;
+}
+
+bool ChromeDocument::IsOverLimit(uint64_t more_bytes) {
+  if (options_.max_memory == 0 || stopped_) return stopped_;
+  uint64_t bytes = builder_->memory_bytes() + join_.memory_bytes() + part_.memory_bytes() + source_->memory_bytes();
+  if (pipeline_) bytes += pipeline_->memory_bytes();
+  if (bytes + more_bytes <= options_.max_memory) return false;
+  stopped_ = true;
+  stopped_at_ = source_->offset();
+  return true;
+}
+
+// What is read of an element takes up to three times its text, so one may have a quarter of the limit.
+bool ChromeDocument::IsTooLong(size_t window) {
+  if (options_.max_memory == 0) return false;
+  if (window > std::max<uint64_t>(options_.max_memory / 4, 2 * sizes_.first)) return IsOverLimit(options_.max_memory);
+  return IsOverLimit(0);
+}
+
+// False: the text has ended, or the memory.
+bool ChromeDocument::GrowWindow() {
+  if (source_->ended()) return false;
+  const size_t size = source_->text().size();
+  const size_t wanted = std::max(sizes_.first, 2 * size);
+  if (IsTooLong(wanted)) return false;
+  source_->Extend(wanted);
+  return true;
+}
+
+// Calls read(&scanner) until it has what it needs, and moves behind what it read. False: it failed.
+template <typename ReadPiece>
+bool ChromeDocument::Read(const ReadPiece& read) {
+  while (true) {
+    // Blanks may be longer than anything that one wants to hold.
+    source_->Take(BlanksAt(source_->text()));
+    if (source_->text().empty() && GrowWindow()) continue;
+    JsonScanner scanner(source_->text(), source_->offset());
+    const bool ok = read(&scanner);
+    const bool is_cut = scanner.at_end() || (!ok && scanner.truncated());
+    if (is_cut && GrowWindow()) continue;
+    if (stopped_) return true;
+    if (!ok) return Fail(scanner.failed_offset(), scanner.truncated(), scanner.complaint());
+    source_->Take(static_cast<size_t>(scanner.offset() - source_->offset()));
+    return true;
+  }
+}
+
+bool ChromeDocument::Read() {
+  source_->Extend(std::max<size_t>(sizes_.first, 3));
+  if (source_->text().starts_with("\xef\xbb\xbf")) source_->Take(3);
+  char first = '\0';
+  const auto read_first = [&](JsonScanner* scanner) {
+    first = scanner->Peek();
+    if (first != '[' && first != '{') return scanner->Fail("neither an object nor an array");
+    scanner->Skip(1);
+    return true;
+  };
+  if (!Read(read_first)) return false;
+  array_form_ = first == '[';
+  found_events_ = array_form_;
+  return (array_form_ ? ReadEvents() : ReadObject()) && ReadEnd();
+}
+
+bool ChromeDocument::ReadEnd() {
+  bool ended = false;
+  const auto read_end = [&](JsonScanner* scanner) {
+    scanner->Peek();
+    ended = scanner->at_end();
+    return ended || scanner->Fail("bytes after the end of the trace");
+  };
+  return stopped_ || Read(read_end);
+}
+
+bool ChromeDocument::ReadObject() {
+  bool closed = false;
+  const auto read_empty = [&](JsonScanner* scanner) {
+    closed = scanner->Peek() == '}';
+    if (closed) scanner->Skip(1);
+    return true;
+  };
+  const auto read_separator = [&](JsonScanner* scanner) {
+    const char next = scanner->Peek();
+    if (next != ',' && next != '}') return scanner->Fail("',' or '}' is missing");
+    closed = next == '}';
+    scanner->Skip(1);
+    return true;
+  };
+  if (!Read(read_empty)) return false;
+  while (!closed && !stopped_) {
+    if (!ReadMember()) return false;
+    if (!stopped_ && !Read(read_separator)) return false;
+  }
+  return true;
+}
+
+bool ChromeDocument::ReadMember() {
+  JsonValue key, value;
+  bool is_events = false;
+  uint64_t end = 0;
+  const auto read_member = [&](JsonScanner* scanner) {
+    if (scanner->Peek() != '"') return scanner->Fail("the name of a member is missing");
+    if (!scanner->ReadString(&key) || !scanner->Expect(':', "':' is missing")) return false;
+    is_events = key.text == "traceEvents" && scanner->Peek() == '[';
+    if (is_events) {
+      scanner->Skip(1);
+      return true;
+    }
+    if (!scanner->ReadValue(&value)) return false;
+    end = scanner->offset();
+    if (!scanner->at_end() || source_->ended()) AddMetadata(key, value, end);
+    return true;
+  };
+  if (!Read(read_member)) return false;
+  if (!is_events || stopped_) return true;
+  found_events_ = true;
+  return ReadEvents();
+}
+
+void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, uint64_t end_offset) {
+  if (key.text == "baseTimeNanoseconds" || key.text == "baseTimeNanosecond") {
+    const auto epoch = ParseInteger(value.text);
+    if (epoch && *epoch <= kLatestNs && *epoch >= -kLatestNs) {
+      builder_->info().epoch_ns = *epoch;
+    } else {
+      join_.Count({"bad_value", static_cast<int64_t>(end_offset - value.text.size()), 1});
+    }
+    return;
+  }
+  if (key.text == "opscope.tracks") {
+    AppendCleanJson(&own_tracks_, value);
+    return;
+  }
+  if (key.text == "schemaVersion") {
+    builder_->info().format_version = std::string(value.text);
+    if (value.is_string()) keeps_categories_ = true;  // Paddle; Kineto writes a number
+  }
+  if (const auto epoch = ReadBaseTime(key.text, value)) builder_->info().epoch_ns = *epoch;
+  std::string name;
+  AppendDecoded(&name, key.text);
+  std::string json;
+  AppendCleanJson(&json, value);
+  builder_->AddMetadata(name, json);
+}
+
+void ChromeDocument::Join(const ChromePart& part, const ChromeBlockEnd& end) {
+  join_.Add(part);
+  events_ += end.events;
+  other_values_ += end.other_values;
+  if (options_.on_progress) options_.on_progress(source_->bytes_read(), source_->total_bytes());
+}
+
+// Reads what the window holds, at least one element. True and `ended` at the end of the array.
+bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
+  while (true) {
+    if (source_->text().empty()) GrowWindow();
+    if (stopped_) return true;
+    const bool is_last = source_->ended();
+    const ChromeBlockEnd end =
+        reader_.Read({source_->text(), source_->offset(), nullptr}, *comma_due, keeps_categories_, &part_);
+    Join(part_, end);
+    *comma_due = end.comma_due;
+    source_->Take(end.consumed);
+    if (end.kind == ChromeBlockEnd::Kind::kArrayEnd) {
+      source_->Take(1);
+      *ended = true;
+      return true;
+    }
+    if (end.kind == ChromeBlockEnd::Kind::kError) return Fail(end.failed_at, false, end.complaint);
+    if (is_last) {
+      *ended = true;
+      if (end.kind == ChromeBlockEnd::Kind::kCut) return Fail(end.failed_at, true, end.complaint);
+      // The array form may end without its bracket.
+      return array_form_ || Fail(source_->offset(), true,
+                                 end.comma_due ? "',' or ']' is missing after an event" : "a value is missing");
+    }
+    if (IsOverLimit(0)) return true;
+    if (end.consumed != 0) return true;
+    GrowWindow();
+  }
+}
+
+size_t ChromeDocument::WantedThreads() const {
+  if (source_->total_bytes() == 0 && options_.max_threads == 0) return UsefulThreads();
+  const uint64_t bytes = source_->total_bytes() - std::min(source_->bytes_read(), source_->total_bytes());
+  const bool is_compressed = source_->memory_bytes() != 0;
+  const uint64_t useful = bytes / (is_compressed ? kCompressedBytesPerThread : kBytesPerThread);
+  if (options_.max_threads != 0) return options_.max_threads;
+  return std::clamp<size_t>(static_cast<size_t>(std::min<uint64_t>(useful, UsefulThreads())), 1, UsefulThreads());
+}
+
+void ChromeDocument::ReadEventsByBlocks(bool* comma_due) {
+  if (!pipeline_) {
+    // Under a limit what is on its way must stay a small part of it.
+    const size_t threads = WantedThreads();
+    const uint64_t limit = options_.max_memory == 0 ? UINT64_MAX : options_.max_memory / 4;
+    const auto block = static_cast<size_t>(
+        std::min<uint64_t>(sizes_.block, std::max<uint64_t>(limit / (16 * threads), uint64_t{16} << 10)));
+    pipeline_ = std::make_unique<ChromePipeline>(source_, threads, block, limit);
+  }
+  pipeline_->Run(
+      keeps_categories_,
+      [&](const ChromePart& part, const ChromeBlockEnd& end) {
+        Join(part, end);
+        return !IsOverLimit(0);
+      },
+      comma_due);
+}
+
+bool ChromeDocument::ReadEvents() {
+  bool ended = false, comma_due = false;
+  const uint64_t first = source_->offset();
+  while (true) {
+    if (!ReadEventsHere(&comma_due, &ended)) return false;
+    if (ended || stopped_) return true;
+    const bool is_worth_it = source_->offset() - first >= sizes_.first;
+    if (is_worth_it && !comma_due && !source_->ended()) ReadEventsByBlocks(&comma_due);
+    if (stopped_) return true;
+  }
+}
+
+void ChromeDocument::AddProblems() {
+  join_.AddProblems();
+  if (stopped_) builder_->AddProblem("over_memory_limit", static_cast<int64_t>(stopped_at_));
+}
+
+void ChromeDocument::Finish() {
+  pipeline_.reset();
+  if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
+  builder_->info().format = DetectChromeFormat(builder_);
+  GiveChromeKinds(builder_);
+  if (builder_->info().format != "megengine-json") return;
+  NumberMegEngineDevices(builder_);
+  AddMegEngineSteps(builder_);
+}
+
+}  // namespace opscope

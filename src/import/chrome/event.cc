@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/event.h"
+
+#include <bit>
+#include <cstring>
+
+namespace opscope {
+namespace {
+
+JsonValue* FindMember(ChromeEvent* event, std::string_view key) {
+  switch (key.size()) {
+    case 1:
+      return key == "s" ? &event->scope : nullptr;
+    case 2:
+      if (key == "ph") return &event->phase;
+      if (key == "ts") return &event->time;
+      return key == "id" ? &event->id : nullptr;
+    case 3:
+      if (key == "cat") return &event->category;
+      if (key == "pid") return &event->pid;
+      if (key == "tid") return &event->tid;
+      if (key == "dur") return &event->duration;
+      // Scoped ids, {"local": "0x1"}: taken as they are spelt.
+      return key == "id2" && !event->id.present() ? &event->id : nullptr;
+    case 4:
+      return key == "name" ? &event->name : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+constexpr uint32_t FourBytes(const char (&text)[5]) {
+  uint32_t word = 0;
+  for (int i = 3; i >= 0; --i)
+    word = word << 8 | static_cast<unsigned char>(text[i]);
+  return word;
+}
+
+// The names that nearly every event has, as they stand in the file with their quotes and colon: found by their first
+// four bytes and skipped. nullptr: another name, or blanks before the colon.
+JsonValue* SkipUsualName(JsonScanner* scanner, ChromeEvent* event) {
+  const std::string_view rest = scanner->rest();
+  if (rest.size() < 8 || std::endian::native != std::endian::little) return nullptr;
+  uint32_t word = 0;
+  std::memcpy(&word, rest.data() + 1, 4);
+  JsonValue* member = nullptr;
+  size_t colon = 5;
+  switch (word) {
+    case FourBytes("ph\":"):
+      member = &event->phase, colon = 4;
+      break;
+    case FourBytes("ts\":"):
+      member = &event->time, colon = 4;
+      break;
+    case FourBytes("pid\""):
+      member = &event->pid;
+      break;
+    case FourBytes("tid\""):
+      member = &event->tid;
+      break;
+    case FourBytes("dur\""):
+      member = &event->duration;
+      break;
+    case FourBytes("cat\""):
+      member = &event->category;
+      break;
+    case FourBytes("name"):
+      if (rest[5] == '"') member = &event->name, colon = 6;
+      break;
+    default:
+      break;
+  }
+  if (member == nullptr || rest[colon] != ':') return nullptr;
+  scanner->Skip(colon + 1);
+  return member;
+}
+
+bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
+  JsonValue key;
+  if (scanner->Peek() != '"') return scanner->Fail("the name of a member is missing");
+  if (JsonValue* member = SkipUsualName(scanner, event)) return scanner->ReadValue(member);
+  if (!scanner->ReadString(&key) || !scanner->Expect(':', "':' is missing")) return false;
+  if (key.text == "args") {
+    if (scanner->Peek() == '{') return scanner->ReadMembers(&event->args);
+    event->args.clear();
+  }
+  JsonValue other;
+  JsonValue* member = FindMember(event, key.text);
+  return scanner->ReadValue(member != nullptr ? member : &other);
+}
+
+}  // namespace
+
+bool ReadChromeEvent(JsonScanner* scanner, ChromeEvent* event) {
+  event->phase = event->name = event->category = event->pid = event->tid = JsonValue();
+  event->time = event->duration = event->id = event->scope = JsonValue();
+  event->args.clear();
+  event->empty = true;
+  event->offset = scanner->offset();
+  scanner->Skip(1);
+  if (scanner->Peek() == '}') {
+    scanner->Skip(1);
+    return true;
+  }
+  event->empty = false;
+  while (true) {
+    if (!ReadMember(scanner, event)) return false;
+    const char next = scanner->Peek();
+    if (next == '}') {
+      scanner->Skip(1);
+      return true;
+    }
+    if (next != ',') return scanner->Fail("',' or '}' is missing");
+    scanner->Skip(1);
+  }
+}
+
+}  // namespace opscope

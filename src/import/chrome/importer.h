@@ -1,0 +1,32 @@
+// The importer of Chrome JSON. The contract is in import/importer.h.
+//
+// Thread rule: any thread, one builder per call.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "import/text/text_source.h"
+#include "opscope/import.h"
+#include "opscope/result.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+// Chrome JSON and Kineto's dialect of it (chrome_json.cc), as a stream or lying in memory without padding.
+[[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
+                                      TraceBuilder* builder);
+// How the text is divided; the Trace is the same in any case.
+struct ChromeBlockSizes {
+  size_t first = size_t{256} << 10;  // read before helpers are worth it
+  size_t block = size_t{1} << 20;
+};
+[[nodiscard]] Status ImportChromeText(TextSource* text, std::string_view name, const ImportOptions& options,
+                                      const ChromeBlockSizes& sizes, TraceBuilder* builder);
+[[nodiscard]] Status ImportChromeJson(std::span<const std::byte> text, std::string_view name,
+                                      const ImportOptions& options, TraceBuilder* builder);
+[[nodiscard]] bool LooksLikeJson(std::span<const std::byte> text);  // '{' or '[' after blanks and a byte order mark
+
+}  // namespace opscope

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/join.h"
+
+#include <algorithm>
+
+#include "import/chrome/args.h"
+#include "import/text/argument_lists.h"
+
+namespace opscope {
+namespace {
+
+void NumberIn(UniqueTexts* all, const UniqueTexts& of_part, std::vector<uint32_t>* tags,
+              std::vector<uint32_t>* number_of) {
+  number_of->clear();
+  all->AddAll(of_part.Tagged(tags), number_of);
+}
+
+}  // namespace
+
+void ChromeJoin::NumberTexts(const ChromePart& part) {
+  string_of_.clear();
+  builder_->InternAll(part.texts.Tagged(&tags_), &string_of_);
+  NumberIn(&lists_, part.lists, &tags_, &list_of_);
+  NumberIn(&stacks_, part.stacks, &tags_, &stack_of_);
+  track_of_.clear();
+  tracks_.Join(part.tracks, string_of_, &track_of_);
+}
+
+SpanRow ChromeJoin::RowOf(const SpanRow& of_part) const {
+  SpanRow row = of_part;
+  row.name = Text(row.name);
+  row.overload = Text(row.overload);
+  row.category = Text(row.category);
+  row.extra = Text(row.extra);
+  row.track = track_of_[Row(row.track)];
+  if (row.args != ArgsId::kNone) row.args = static_cast<ArgsId>(list_of_[Row(row.args)]);
+  if (row.stack != StackId::kNone) row.stack = static_cast<StackId>(stack_of_[Row(row.stack)]);
+  return row;
+}
+
+void ChromeJoin::AddSpans(const ChromePart& part) {
+  const auto first = static_cast<uint32_t>(builder_->AppendSpans(part.spans.size()));
+  const auto added = [first](AddedSpan of_part) {
+    return static_cast<AddedSpan>(first + static_cast<uint32_t>(of_part));
+  };
+  for (size_t i = 0; i < part.spans.size(); ++i) {
+    builder_->SetSpan(added(static_cast<AddedSpan>(i)), RowOf(part.spans[i]), AddedSpan::kNone);
+  }
+  for (const ChromeStep& step : part.steps)
+    builder_->AddStep(step.number, Text(step.name), added(step.span));
+  for (PythonCallRow call : part.python_calls) {
+    call.span = added(call.span);
+    builder_->AddPythonCall(call);
+  }
+}
+
+void ChromeJoin::AddFlows(const ChromePart& part) {
+  const auto first = static_cast<uint32_t>(builder_->span_count() - part.spans.size());
+  const size_t before_spans = part.spans.empty() ? part.flow_points.size() : part.flows_before_spans;
+  for (size_t i = 0; i < part.flow_points.size(); ++i) {
+    ChromePairs::FlowPoint point = part.flow_points[i];
+    point.category = Text(point.category);
+    point.name = Text(point.name);
+    point.track = track_of_[Row(point.track)];
+    if (point.span != AddedSpan::kNone) {
+      point.span = static_cast<AddedSpan>(first + static_cast<uint32_t>(point.span));
+    } else if (i < before_spans && last_span_track_ == point.track && last_span_start_ == point.time) {
+      point.span = last_span_;
+    }
+    pairs_.Add(point);
+  }
+  if (part.spans.empty()) return;
+  last_span_ = static_cast<AddedSpan>(builder_->span_count() - 1);
+  last_span_track_ = track_of_[Row(part.spans.back().track)];
+  last_span_start_ = part.spans.back().start;
+}
+
+void ChromeJoin::AddPoints(const ChromePart& part) {
+  for (InstantRow row : part.instants) {
+    row.name = Text(row.name);
+    row.category = Text(row.category);
+    row.extra = Text(row.extra);
+    row.track = track_of_[Row(row.track)];
+    builder_->AddInstant(row);
+  }
+  for (CounterRow row : part.counters) {
+    row.name = Text(row.name);
+    row.series = Text(row.series);
+    row.track = track_of_[Row(row.track)];
+    builder_->AddCounter(row);
+  }
+  for (AllocationRow row : part.allocations) {
+    row.track = track_of_[Row(row.track)];
+    if (row.stack != StackId::kNone) row.stack = static_cast<StackId>(stack_of_[Row(row.stack)]);
+    builder_->AddAllocation(row);
+  }
+}
+
+void ChromeJoin::AddHalves(const ChromePart& part) {
+  for (ChromePairs::Half half : part.halves) {
+    half.row = RowOf(half.row);
+    pairs_.Add(half);
+  }
+  for (ChromePairs::AsyncHalf half : part.async_halves) {
+    half.row.name = Text(half.row.name);
+    half.row.category = Text(half.row.category);
+    half.row.id = Text(half.row.id);
+    half.row.extra = Text(half.row.extra);
+    half.row.track = track_of_[Row(half.row.track)];
+    pairs_.Add(half);
+  }
+}
+
+void ChromeJoin::Add(const ChromePart& part) {
+  NumberTexts(part);
+  AddSpans(part);
+  AddFlows(part);
+  AddPoints(part);
+  AddHalves(part);
+  builder_->info().recorded += part.recorded;
+  for (const ChromeProblem& problem : part.problems)
+    Count(problem);
+}
+
+void ChromeJoin::Count(const ChromeProblem& problem) {
+  const auto same = std::find_if(problems_.begin(), problems_.end(), [&](const ChromeProblem& other) {
+    return std::string_view(other.kind) == problem.kind;
+  });
+  if (same != problems_.end()) {
+    same->count += problem.count;
+  } else {
+    problems_.push_back(problem);
+  }
+}
+
+void ChromeJoin::AddProblems() {
+  for (const ChromeProblem& problem : problems_)
+    builder_->AddProblem(problem.kind, problem.first_offset, problem.count);
+}
+
+void ChromeJoin::ReadListsOfSpans() {
+  std::vector<ArgsId> args_of;
+  bool all_known = true;
+  for (uint32_t i = 0; i < lists_.size(); ++i) {
+    std::string_view texts[4];
+    ReadListTexts(lists_.text(i), texts);
+    args_of.push_back(AddChromeArguments({texts[0], texts[1], texts[2], texts[3]}, builder_));
+    all_known &= args_of.back() != ArgsId::kNone;
+  }
+  const std::span<ArgsId> args = builder_->added_args();
+  const std::span<const StringId> extra = builder_->added_spans().extra;
+  for (size_t row = 0; row < args.size(); ++row) {
+    if (args[row] == ArgsId::kNone) continue;
+    const uint32_t list = Row(args[row]);
+    args[row] = args_of[list];
+    if (all_known || args[row] != ArgsId::kNone) continue;
+    builder_->SetExtra(static_cast<AddedSpan>(row), ExtraWithLists(extra[row], lists_.text(list), builder_));
+  }
+  for (ChromePairs::Half& half : pairs_.halves()) {
+    if (half.row.args == ArgsId::kNone) continue;
+    const uint32_t list = Row(half.row.args);
+    half.row.args = args_of[list];
+    if (half.row.args == ArgsId::kNone) half.row.extra = ExtraWithLists(half.row.extra, lists_.text(list), builder_);
+  }
+}
+
+void ChromeJoin::ReadStacksOfSpans() {
+  if (stacks_.empty()) return;
+  std::vector<StackId> stack_of;
+  for (uint32_t i = 0; i < stacks_.size(); ++i)
+    stack_of.push_back(AddCallStack(stacks_.text(i), builder_));
+  const std::span<const StackId> stacks = builder_->added_spans().stack;
+  for (size_t row = 0; row < stacks.size(); ++row) {
+    if (stacks[row] != StackId::kNone) builder_->SetStack(static_cast<AddedSpan>(row), stack_of[Row(stacks[row])]);
+  }
+  for (StackId& stack : builder_->allocation_stacks()) {
+    if (stack != StackId::kNone) stack = stack_of[Row(stack)];
+  }
+  for (ChromePairs::Half& half : pairs_.halves()) {
+    if (half.row.stack != StackId::kNone) half.row.stack = stack_of[Row(half.row.stack)];
+  }
+}
+
+bool ChromeJoin::Finish(std::string_view own_tracks) {
+  if (builder_->HasProblem("missing_time")) pairs_.PlaceRowsWithoutTime();
+  if (!lists_.empty()) ReadListsOfSpans();
+  ReadStacksOfSpans();
+  const uint64_t lost = pairs_.Finish();
+  builder_->info().recorded -= std::min(lost, builder_->info().recorded);
+  return tracks_.Finish(own_tracks);
+}
+
+uint64_t ChromeJoin::memory_bytes() const {
+  return lists_.memory_bytes() + stacks_.memory_bytes() + pairs_.memory_bytes();
+}
+
+}  // namespace opscope

@@ -1,0 +1,61 @@
+// Parts of a Chrome trace, in the order of the file, to one Trace: gives every text, track and argument list its id,
+// in the order of first use, and adds the rows. Whatever would depend on where one part ends and the next begins waits
+// until Finish.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_texts.h"
+#include "import/chrome/pairs.h"
+#include "import/chrome/part.h"
+#include "import/chrome/tracks.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class ChromeJoin {
+ public:
+  explicit ChromeJoin(TraceBuilder* builder) : builder_(builder), tracks_(builder), pairs_(builder, &tracks_) {}
+
+  void Add(const ChromePart& part);
+  void Count(const ChromeProblem& problem);
+  // Adds the problems that were counted, in the parts too.
+  void AddProblems();
+  // Reads argument lists and call stacks, joins what comes in pairs and names the tracks. Call once, after AddProblems.
+  // `own_tracks`: the document's "opscope.tracks". False: that is not what we write.
+  bool Finish(std::string_view own_tracks);
+
+  uint64_t memory_bytes() const;
+
+ private:
+  void NumberTexts(const ChromePart& part);
+  void AddSpans(const ChromePart& part);
+  void AddPoints(const ChromePart& part);
+  void AddHalves(const ChromePart& part);
+  void AddFlows(const ChromePart& part);
+  void ReadListsOfSpans();
+  void ReadStacksOfSpans();
+  StringId Text(StringId of_part) const { return of_part == StringId::kNone ? of_part : string_of_[Row(of_part)]; }
+  SpanRow RowOf(const SpanRow& of_part) const;
+
+  TraceBuilder* builder_;
+  ChromeTracks tracks_;
+  ChromePairs pairs_;
+  UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
+  std::vector<ChromeProblem> problems_;
+  // By the ids of the part that is being added.
+  std::vector<StringId> string_of_;
+  std::vector<TrackId> track_of_;
+  std::vector<uint32_t> list_of_, stack_of_, tags_;
+  // The newest span so far, for flows at the beginning of a part.
+  AddedSpan last_span_ = AddedSpan::kNone;
+  TrackId last_span_track_ = TrackId::kNone;
+  Timestamp last_span_start_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/pairs.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/natural_sort.h"
+#include "import/chrome/args.h"
+#include "import/megengine/timeline.h"
+
+namespace opscope {
+namespace {
+
+// What the members of an end say, where they say it; of two the later wins, as in `extra`.
+void TakeColumns(const SpanRow& end, SpanRow* begin) {
+  if (end.args != ArgsId::kNone) begin->args = end.args;
+  if (end.stack != StackId::kNone) begin->stack = end.stack;
+  if (end.sequence >= 0) begin->sequence = end.sequence, begin->forward_thread = end.forward_thread;
+  if (end.correlation != 0) begin->correlation = end.correlation;
+  if (end.external_id != 0) begin->external_id = end.external_id;
+}
+
+// Row numbers of `rows` ordered by `key`, equal keys in the order of the file.
+template <typename Rows, typename Key>
+std::vector<uint32_t> OrderBy(const Rows& rows, Key key) {
+  std::vector<uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(rows[a]) < key(rows[b]); });
+  return order;
+}
+
+// Calls `join(first, last)` for every run of `order` whose rows have the same key.
+template <typename Rows, typename Order, typename Key, typename Join>
+void ForEachGroup(const Rows& rows, const Order& order, Key key, Join join) {
+  for (size_t first = 0; first < order.size();) {
+    size_t last = first + 1;
+    while (last < order.size() && key(rows[order[last]]) == key(rows[order[first]]))
+      ++last;
+    join(first, last);
+    first = last;
+  }
+}
+
+}  // namespace
+
+template <typename Visit>
+void ChromePairs::ForEachTime(Visit visit) {
+  for (Half& half : halves_)
+    visit(&half.row.start);
+  for (AsyncHalf& half : async_halves_)
+    visit(&half.row.start);
+  for (size_t i = 0; i < flow_points_.size(); ++i)
+    visit(&flow_points_[i].time);
+}
+
+void ChromePairs::PlaceRowsWithoutTime() {
+  Timestamp first = kNoTime;
+  ForEachTime([&](const Timestamp* time) { first = EarlierOf(first, *time); });
+  first = builder_->PlaceRowsWithoutTime(first);
+  ForEachTime([&](Timestamp* time) {
+    if (*time == kNoTime) *time = first;
+  });
+}
+
+uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last) {
+  uint64_t lost = 0;
+  std::vector<uint32_t> open;
+  InputLists inputs(builder_);
+  for (size_t i = first; i < last; ++i) {
+    Half& half = halves_[order[i]];
+    if (half.begin) {
+      open.push_back(order[i]);
+      continue;
+    }
+    if (open.empty()) {
+      builder_->AddProblem("stray_end", half.offset);
+      ++lost;
+      continue;
+    }
+    Half& begin = halves_[open.back()];
+    open.pop_back();
+    if (half.row.name != StringId::kEmpty && half.row.name != begin.row.name) {
+      builder_->AddProblem("mismatched_end", half.offset);
+    }
+    begin.row.duration = half.row.start - begin.row.start;
+    TakeColumns(half.row, &begin.row);
+    begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
+    inputs.End(open.size(), &begin.row);
+  }
+  for (const uint32_t i : open) {
+    Half& begin = halves_[i];
+    builder_->AddProblem("unclosed_begin", begin.offset);
+    begin.row.duration = std::max(Timestamp{tracks_->last_ns(begin.row.track)}, begin.row.start) - begin.row.start;
+  }
+  return lost;
+}
+
+uint64_t ChromePairs::JoinHalves() {
+  uint64_t lost = 0;
+  const auto order = OrderBy(halves_, [](const Half& h) { return std::tuple(h.row.track, h.row.start); });
+  ForEachGroup(
+      halves_, order, [](const Half& h) { return h.row.track; },
+      [&](size_t first, size_t last) { lost += JoinHalvesOfTrack(order, first, last); });
+  // In the order of the file: of equal intervals the first is the parent.
+  for (const Half& half : halves_) {
+    if (half.begin) builder_->AddSpan(half.row);
+  }
+  return lost;
+}
+
+uint64_t ChromePairs::JoinAsyncHalves() {
+  uint64_t lost = 0;
+  const auto key = [](const AsyncHalf& h) { return std::tuple(h.row.category, h.row.id); };
+  const auto order =
+      OrderBy(async_halves_, [&](const AsyncHalf& h) { return std::tuple_cat(key(h), std::tuple(h.row.start)); });
+  std::vector<uint32_t> whole;
+  ForEachGroup(async_halves_, order, key, [&](size_t first, size_t last) {
+    std::vector<uint32_t> open;
+    for (size_t i = first; i < last; ++i) {
+      AsyncHalf& half = async_halves_[order[i]];
+      if (half.begin) {
+        open.push_back(order[i]);
+        continue;
+      }
+      if (open.empty()) {
+        builder_->AddProblem("unpaired_async", half.offset);
+        ++lost;
+        continue;
+      }
+      auto match = std::find_if(open.rbegin(), open.rend(),
+                                [&](uint32_t b) { return async_halves_[b].row.name == half.row.name; });
+      if (match == open.rend()) match = open.rbegin();
+      AsyncHalf& begin = async_halves_[*match];
+      whole.push_back(*match);
+      open.erase(std::next(match).base());
+      begin.row.duration = half.row.start - begin.row.start;
+      begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
+    }
+    for (const uint32_t i : open)
+      builder_->AddProblem("unpaired_async", async_halves_[i].offset);
+    lost += open.size();
+  });
+  std::sort(whole.begin(), whole.end());
+  for (const uint32_t i : whole)
+    builder_->AddAsyncSpan(async_halves_[i].row);
+  return lost;
+}
+
+uint64_t ChromePairs::JoinFlows() {
+  // Files mostly hold the flows of a category by id; those of all categories lie mixed.
+  std::map<StringId, Column<uint32_t>> of_category;
+  for (uint32_t i = 0; i < flow_points_.size(); ++i)
+    of_category[flow_points_[i].category].push_back(i);
+  uint64_t lost = 0;
+  for (auto& [category, order] : of_category) {
+    // Starts before ends of the same time.
+    const auto place = [&](uint32_t i) {
+      return std::tuple(flow_points_[i].id, flow_points_[i].time, flow_points_[i].start == 0);
+    };
+    NaturalSort(&order, [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+    ForEachGroup(
+        flow_points_, order, [](const FlowPoint& p) { return uint64_t{p.id}; },
+        [&](size_t first, size_t last) { lost += JoinFlow(order.view().subspan(first, last - first)); });
+  }
+  return lost;
+}
+
+// `points`: those of one id, by time, starts first.
+uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
+  uint64_t lost = 0;
+  const auto is_start = [&](uint32_t i) { return flow_points_[i].start != 0; };
+  const auto lose = [&](uint32_t i) {
+    builder_->AddProblem("unpaired_flow", static_cast<int64_t>(flow_points_[i].offset));
+    ++lost;
+  };
+  // Of starts at one time the last counts, also for the ends before all starts.
+  auto current = std::find_if(points.begin(), points.end(), is_start);
+  while (current != points.end() && std::next(current) != points.end() && is_start(*std::next(current)) &&
+         flow_points_[*std::next(current)].time == flow_points_[*current].time) {
+    lose(*current++);
+  }
+  bool current_used = false;
+  const auto close_current = [&] {
+    if (current != points.end() && !current_used) lose(*current);
+  };
+  for (auto i = points.begin(); i != points.end(); ++i) {
+    const FlowPoint& point = flow_points_[*i];
+    if (point.start) {
+      if (i > current) {
+        close_current();
+        current = i;
+        current_used = false;
+      }
+      continue;
+    }
+    if (current == points.end()) {
+      lose(*i);
+      continue;
+    }
+    const FlowPoint& from = flow_points_[*current];
+    builder_->AddFlow({.id = from.id,
+                       .category = from.category,
+                       .name = from.name,
+                       .start_time = from.time,
+                       .start_track = from.track,
+                       .start_span = from.span,
+                       .end_time = point.time,
+                       .end_track = point.track,
+                       .end_span = point.span});
+    current_used = true;
+  }
+  close_current();
+  return lost;
+}
+
+uint64_t ChromePairs::Finish() {
+  return JoinHalves() + JoinAsyncHalves() + JoinFlows();
+}
+
+uint64_t ChromePairs::memory_bytes() const {
+  return halves_.capacity() * sizeof(Half) + async_halves_.capacity() * sizeof(AsyncHalf) + flow_points_.memory_bytes();
+}
+
+}  // namespace opscope

@@ -1,0 +1,76 @@
+// Events that mean something only in twos: B/E on a track, b/e of an asynchronous range, s/t/f of a
+// flow. A file need not be in order of time, so they are collected and joined at the end.
+//
+//   B, E   by track, in order of time: an E closes the newest open B
+//   b, e   by (category, id), in order of time: an e closes the newest open b of its name, else the newest
+//   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/column.h"
+#include "import/chrome/tracks.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class ChromePairs {
+ public:
+  // `row` of an E carries its time as start, its name and its extra members.
+  struct Half {
+    SpanRow row;
+    int64_t offset = 0;
+    bool begin = false;
+  };
+  struct AsyncHalf {
+    AsyncSpanRow row;
+    int64_t offset = 0;
+    bool begin = false;  // b, not e
+  };
+  struct FlowPoint {
+    uint64_t id = 0;
+    StringId category = StringId::kEmpty, name = StringId::kEmpty;
+    Timestamp time;
+    TrackId track = TrackId::kNone;
+    AddedSpan span = AddedSpan::kNone;
+    // A file has one for every few events, and all are kept until its end.
+    uint64_t start : 1 = 0;
+    uint64_t offset : 63 = 0;
+  };
+
+  // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
+  ChromePairs(TraceBuilder* builder, const ChromeTracks* tracks) : builder_(builder), tracks_(tracks) {}
+
+  void Add(const Half& half) { halves_.push_back(half); }
+  void Add(const AsyncHalf& half) { async_halves_.push_back(half); }
+  void Add(const FlowPoint& point) { flow_points_.push_back(point); }
+  std::vector<Half>& halves() { return halves_; }  // to complete them before Finish
+
+  // As that of TraceBuilder, for what was added here too.
+  void PlaceRowsWithoutTime();
+  // Adds the rows. Returns how many events found no partner.
+  uint64_t Finish();
+  uint64_t memory_bytes() const;
+
+ private:
+  template <typename Visit>
+  void ForEachTime(Visit visit);
+  uint64_t JoinHalves();
+  uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
+  uint64_t JoinAsyncHalves();
+  uint64_t JoinFlows();
+  uint64_t JoinFlow(std::span<const uint32_t> points);
+
+  TraceBuilder* builder_;
+  const ChromeTracks* tracks_;
+  std::vector<Half> halves_;
+  std::vector<AsyncHalf> async_halves_;
+  Column<FlowPoint> flow_points_;
+};
+
+}  // namespace opscope

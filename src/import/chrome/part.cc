@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/part.h"
+
+namespace opscope {
+
+void ChromePart::AddProblem(const char* kind, uint64_t offset) {
+  for (ChromeProblem& problem : problems) {
+    if (std::string_view(problem.kind) == kind) {
+      ++problem.count;
+      return;
+    }
+  }
+  problems.push_back({kind, static_cast<int64_t>(offset), 1});
+}
+
+void ChromePart::Clear() {
+  texts.Clear();
+  texts.AddView("");
+  lists.Clear();
+  stacks.Clear();
+  tracks.Clear();
+  spans.clear();
+  instants.clear();
+  counters.clear();
+  allocations.clear();
+  python_calls.clear();
+  steps.clear();
+  halves.clear();
+  async_halves.clear();
+  flow_points.clear();
+  flows_before_spans = 0;
+  problems.clear();
+  recorded = 0;
+}
+
+uint64_t ChromePart::memory_bytes() const {
+  const auto bytes = [](const auto&... rows) { return (uint64_t{0} + ... + (rows.capacity() * sizeof(rows[0]))); };
+  return texts.memory_bytes() + lists.memory_bytes() + stacks.memory_bytes() +
+         bytes(spans, instants, counters, allocations, python_calls, steps, halves, async_halves, flow_points);
+}
+
+}  // namespace opscope

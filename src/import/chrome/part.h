@@ -1,0 +1,62 @@
+// What a stretch of events becomes before it joins the Trace: rows like those of the Trace, whose ids count from 0 in
+// this part alone, so that stretches can be read by several threads at once and in any order. Ids are given in the
+// order in which a reader of the whole file would meet them first; joined one after the other (join.h) the
+// parts give the same Trace however the file was divided.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_texts.h"
+#include "import/chrome/pairs.h"
+#include "import/chrome/tracks.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct ChromeStep {
+  int64_t number = 0;
+  StringId name = StringId::kEmpty;
+  AddedSpan span = AddedSpan::kNone;
+};
+
+// Problem rows of one kind.
+struct ChromeProblem {
+  const char* kind = "";
+  int64_t first_offset = 0;
+  uint64_t count = 0;
+};
+
+struct ChromePart {
+  UniqueTexts texts;   // 0 is ""; views into the block that the part was read from, and copies
+  UniqueTexts lists;   // the four texts of argument lists (ListTextsOf), by the ArgsId of `spans`
+  UniqueTexts stacks;  // as they stand in the file, by the StackId of `spans`
+  ChromePartTracks tracks{&texts};
+
+  // StringId, TrackId, ArgsId, StackId and AddedSpan are of this part.
+  std::vector<SpanRow> spans;
+  std::vector<InstantRow> instants;
+  std::vector<CounterRow> counters;
+  std::vector<AllocationRow> allocations;
+  std::vector<PythonCallRow> python_calls;
+  std::vector<ChromeStep> steps;
+  std::vector<ChromePairs::Half> halves;
+  std::vector<ChromePairs::AsyncHalf> async_halves;
+  std::vector<ChromePairs::FlowPoint> flow_points;
+  size_t flows_before_spans = 0;  // of flow_points
+  std::vector<ChromeProblem> problems;
+  uint64_t recorded = 0;
+
+  StringId Intern(std::string_view text) { return static_cast<StringId>(texts.Add(text)); }
+  StringId InternView(std::string_view text) { return static_cast<StringId>(texts.AddView(text)); }
+  std::string_view text(StringId id) const { return texts.text(Row(id)); }
+  void AddProblem(const char* kind, uint64_t offset);
+  void Clear();
+  uint64_t memory_bytes() const;
+};
+
+}  // namespace opscope

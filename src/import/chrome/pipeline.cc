@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace opscope {
+
+namespace {
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+ChromePipeline::ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_bytes)
+    : source_(source),
+      block_bytes_(block_bytes),
+      team_(members),
+      readers_(team_.size()),
+      slots_(team_.size() == 1 ? 1 : 2 * team_.size() + 1),
+      most_block_bytes_(most_bytes / slots_.size()) {
+  for (std::unique_ptr<Slot>& slot : slots_)
+    slot = std::make_unique<Slot>();
+}
+
+ChromePipeline::~ChromePipeline() = default;
+
+uint64_t ChromePipeline::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const std::unique_ptr<Slot>& slot : slots_) {
+    if (slot->state != State::kTaken) bytes += slot->part.memory_bytes();
+    if (slot->block.keeps) bytes += slot->block.text.size();
+  }
+  return bytes;
+}
+
+// False: the text has ended.
+bool ChromePipeline::CutBlock() {
+  size_t cut = 0, searched = 0;
+  for (size_t wanted = block_bytes_; cut == 0; wanted = 2 * source_->text().size()) {
+    source_->Extend(wanted);
+    if (source_->ended() || wanted > most_block_bytes_) {
+      cut = source_->text().size();
+      break;
+    }
+    cut = FindEventStart(source_->text(), searched);
+    if (cut == 0 && IsBlank(source_->text().substr(searched))) cut = source_->text().size();
+    searched = source_->text().size() - std::min<size_t>(source_->text().size(), 4096);
+  }
+  if (cut == 0) return false;
+  const TextBlock block = source_->Take(cut);
+  {
+    const std::lock_guard lock(mutex_);
+    Slot& slot = At(count_);
+    slot.block = block;
+    slot.state = State::kReady;
+    ++count_;
+  }
+  work_.notify_all();
+  return true;
+}
+
+// Reads the oldest block that nobody reads yet. False: there is none.
+bool ChromePipeline::TakeBlock(size_t member, std::unique_lock<std::mutex>* lock) {
+  for (size_t i = 0; i < count_; ++i) {
+    Slot& slot = At(i);
+    if (slot.state != State::kReady) continue;
+    slot.state = State::kTaken;
+    lock->unlock();
+    try {
+      slot.end = readers_[member].Read(slot.block, false, keeps_categories_, &slot.part);
+    } catch (...) {
+      slot.thrown = std::current_exception();
+    }
+    lock->lock();
+    slot.state = State::kDone;
+    done_.notify_all();
+    return true;
+  }
+  return false;
+}
+
+void ChromePipeline::Help(size_t member) {
+  std::unique_lock lock(mutex_);
+  while (!ends_) {
+    if (TakeBlock(member, &lock)) continue;
+    lock.unlock();
+    const bool worked = source_->WorkAhead();
+    lock.lock();
+    const auto is_ready = [&] {
+      for (size_t i = 0; i < count_; ++i) {
+        if (At(i).state == State::kReady) return true;
+      }
+      return false;
+    };
+    if (!worked && !ends_ && !is_ready()) work_.wait(lock);
+  }
+}
+
+void ChromePipeline::AwaitOldest() {
+  std::unique_lock lock(mutex_);
+  while (At(0).state != State::kDone) {
+    if (!TakeBlock(0, &lock)) done_.wait(lock);
+  }
+  if (At(0).thrown) std::rethrow_exception(std::exchange(At(0).thrown, nullptr));
+}
+
+// What was not read of the oldest block, and all younger ones.
+void ChromePipeline::GiveBack(size_t consumed) {
+  std::unique_lock lock(mutex_);
+  for (size_t i = 0; i < count_; ++i) {
+    while (At(i).state == State::kTaken)
+      done_.wait(lock);
+  }
+  for (size_t i = count_; i-- > 0;) {
+    TextBlock rest = std::exchange(At(i).block, {});
+    if (i == 0) {
+      rest.text.remove_prefix(consumed);
+      rest.offset += consumed;
+    }
+    source_->GiveBack(rest);
+    At(i).state = State::kFree;
+    At(i).thrown = nullptr;
+  }
+  count_ = 0;
+}
+
+void ChromePipeline::Lead(const Join& join, bool* comma_due) {
+  most_ = std::min<size_t>(2, slots_.size());
+  bool more = true;
+  while (true) {
+    while (more && count_ < most_)
+      more = CutBlock();
+    if (count_ == 0) return;
+    AwaitOldest();
+    Slot& oldest = At(0);
+    const bool goes_on = join(oldest.part, oldest.end);
+    *comma_due = oldest.end.comma_due;
+    const bool as_guessed = oldest.end.kind == ChromeBlockEnd::Kind::kAllRead && !oldest.end.comma_due;
+    if (!goes_on || !as_guessed) return GiveBack(oldest.end.consumed);
+    const std::lock_guard lock(mutex_);
+    oldest.block = {};
+    oldest.state = State::kFree;
+    first_ = (first_ + 1) % slots_.size();
+    --count_;
+    most_ = std::min(slots_.size(), most_ + 1);
+  }
+}
+
+void ChromePipeline::Run(bool keeps_categories, const Join& join, bool* comma_due) {
+  keeps_categories_ = keeps_categories;
+  ends_ = false;
+  struct End {
+    ChromePipeline* pipeline;
+    ~End() {
+      {
+        const std::lock_guard lock(pipeline->mutex_);
+        pipeline->ends_ = true;
+      }
+      pipeline->work_.notify_all();
+    }
+  };
+  team_.Run([&](size_t member) {
+    if (member != 0) return Help(member);
+    const End end{this};
+    Lead(join, comma_due);
+  });
+}
+
+}  // namespace opscope

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/rows.h"
+
+#include <algorithm>
+#include <string>
+
+#include "import/chrome/dialect.h"
+#include "import/megengine/timeline.h"
+#include "import/text/json_number.h"
+#include "trace/span_kinds.h"
+
+namespace opscope {
+namespace {
+
+// Paddle appends the duration to the name: "matmul[12.345 us]".
+std::string_view WithoutDurationSuffix(std::string_view name) {
+  if (name.size() < 6 || name.back() != ']') return name;
+  const size_t open = name.rfind('[');
+  if (open == std::string_view::npos || open == 0) return name;
+  const std::string_view inside = name.substr(open + 1, name.size() - open - 2);
+  const size_t blank = inside.find(' ');
+  if (blank == std::string_view::npos || blank == 0) return name;
+  const std::string_view number = inside.substr(0, blank);
+  const std::string_view unit = inside.substr(blank + 1);
+  const bool is_number = number.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_unit = unit == "ns" || unit == "us" || unit == "ms" || unit == "s";
+  return is_number && is_unit ? name.substr(0, open) : name;
+}
+
+// N of "ProfilerStep#N" (torch, and ours of other tools' steps) or "ProfileStep#N" (Paddle), or -1.
+int64_t StepNumber(std::string_view name, std::string_view category) {
+  std::string_view digits;
+  if (!name.starts_with("Profile")) return -1;
+  if (name.starts_with("ProfilerStep#") && (category == "user_annotation" || category == kStepsCategory)) {
+    digits = name.substr(13);
+  } else if (name.starts_with("ProfileStep#") && category == "ProfileStep") {
+    digits = name.substr(12);
+  } else {
+    return -1;
+  }
+  const auto number = ParseInteger(digits);
+  return number && *number >= 0 ? *number : -1;
+}
+
+ChromePartTracks::Role RoleOfCategory(std::string_view category) {
+  using Role = ChromePartTracks::Role;
+  switch (KindOfCategory(category)) {
+    case SpanKind::kKernel:
+    case SpanKind::kCopy:
+    case SpanKind::kSet:
+      return Role::kDevice;
+    case SpanKind::kDeviceAnnotation:
+      return Role::kAnnotation;
+    case SpanKind::kSynchronization:
+    case SpanKind::kOverhead:
+      return Role::kNothing;  // on a row beside the streams, neither busy time nor a thread of the program
+    default:
+      break;
+  }
+  const bool is_beside = category == "cuda_event" || category == "cuda_profiler_range" || category == kStepsCategory;
+  return is_beside ? Role::kNothing : Role::kHost;
+}
+
+// What older torch versions called a category; "" when the name has not changed.
+std::string_view CategoryOfToday(std::string_view category) {
+  if (category == "Operator") return "cpu_op";
+  if (category == "Kernel") return "kernel";
+  if (category == "Memcpy") return "gpu_memcpy";
+  if (category == "Memset") return "gpu_memset";
+  if (category == "Runtime") return "cuda_runtime";
+  if (category == "async_cpu_to_gpu") return "ac2g";
+  return {};
+}
+
+// Ids of flows are numbers, hexadecimal text, or any text.
+uint64_t FlowNumber(const JsonValue& id) {
+  if (const auto number = ParseUnsigned(id.text)) return *number;
+  if (const auto number = ParseInteger(id.text)) return static_cast<uint64_t>(*number);
+  if (id.text.starts_with("0x") && id.text.size() > 2 && id.text.size() <= 18) {
+    uint64_t value = 0;
+    bool hex = true;
+    for (const char c : id.text.substr(2)) {
+      const bool digit = c >= '0' && c <= '9';
+      const char lower = static_cast<char>(c | 0x20);
+      hex = hex && (digit || (lower >= 'a' && lower <= 'f'));
+      value = value * 16 + static_cast<uint64_t>(digit ? c - '0' : lower - 'a' + 10);
+    }
+    if (hex) return value;
+  }
+  return UniqueTexts::HashOf(id.text) >> 11;  // readers of JSON keep 53 bits
+}
+
+}  // namespace
+
+void ChromeRows::Begin(ChromePart* part, bool keeps_categories) {
+  part->Clear();
+  part_ = part;
+  args_.Begin(part);
+  keeps_categories_ = keeps_categories;
+  categories_.clear();
+  last_category_ = nullptr;
+}
+
+Timestamp ChromeRows::ReadTime(const ChromeEvent& event) {
+  const auto ns = ParseMicroseconds(event.time);
+  if (ns) return {*ns};
+  Problem("missing_time", event);
+  return kNoTime;
+}
+
+Duration ChromeRows::ReadDuration(const ChromeEvent& event) {
+  const auto ns = ParseMicroseconds(event.duration);
+  if (!ns) {
+    Problem("missing_duration", event);
+  } else if (*ns < 0) {
+    Problem("negative_duration", event);
+  }
+  return {std::max<int64_t>(ns.value_or(0), 0)};
+}
+
+StringId ChromeRows::ReadName(const ChromeEvent& event) {
+  if (event.name.is_string() || event.name.is_number()) return args_.Text(event.name);
+  if (event.name.present()) Problem("bad_value", event);
+  return StringId::kEmpty;
+}
+
+const ChromeRows::Category& ChromeRows::ReadCategory(const ChromeEvent& event) {
+  std::string_view text = event.category.text;
+  if (!event.category.is_string()) {
+    if (event.category.present()) Problem("bad_value", event);
+    text = {};
+  }
+  if (last_category_ != nullptr && text == last_category_text_) return *last_category_;
+  const StringId id = event.category.is_string() ? args_.Text(event.category) : StringId::kEmpty;
+  if (Row(id) >= categories_.size()) categories_.resize(Row(id) + 1);
+  Category& category = categories_[Row(id)];
+  if (category.today == StringId::kNone) {
+    const std::string_view today = keeps_categories_ ? std::string_view() : CategoryOfToday(part_->text(id));
+    category.today = today.empty() ? id : part_->InternView(today);
+    category.role = RoleOfCategory(part_->text(category.today));
+  }
+  last_category_text_ = text;
+  last_category_ = &category;
+  return category;
+}
+
+StringId ChromeRows::ReadId(const ChromeEvent& event) {
+  if (!event.id.present()) Problem("bad_value", event);
+  return args_.Text(event.id);
+}
+
+SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
+  SpanRow row;
+  row.start = ReadTime(event);
+  if (event.name.plain && event.name.is_string()) {
+    row.name = part_->InternView(WithoutDurationSuffix(event.name.text));
+  } else {
+    row.name = ReadName(event);
+    const std::string_view name = part_->text(row.name);
+    const std::string_view bare = WithoutDurationSuffix(name);
+    if (bare.size() != name.size()) row.name = part_->InternView(bare);
+  }
+  const Category& category = ReadCategory(event);
+  row.category = category.today;
+  row.track = part_->tracks.TrackOf(event, category.role);
+  args_.ReadSpan(event.args, &row, call);
+  return row;
+}
+
+void ChromeRows::AddComplete(const ChromeEvent& event) {
+  ChromePythonCall call;
+  SpanRow row = ReadSpan(event, &call);
+  row.duration = ReadDuration(event);
+  int64_t step = StepNumber(part_->text(row.name), part_->text(row.category));
+  if ((row.flags & span_flags::kStep) != 0) {
+    step = ReadStepNumber("opscope.step", event.args).value_or(step);
+  } else if (row.category == StringId::kEmpty && !event.args.empty()) {
+    step = ReadStepNumber("step_num", event.args).value_or(step);
+  }
+  if (step >= 0) row.flags |= span_flags::kStep;
+  part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
+  if (part_->spans.empty()) part_->flows_before_spans = part_->flow_points.size();
+  const auto span = static_cast<AddedSpan>(part_->spans.size());
+  part_->spans.push_back(row);
+  last_span_track_ = row.track;
+  last_span_start_ = row.start;
+  if (step >= 0) part_->steps.push_back({step, row.name, span});
+  if (call.present) {
+    call.row.span = span;
+    part_->python_calls.push_back(call.row);
+  }
+}
+
+void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {
+  const SpanRow row = ReadSpan(event);
+  part_->tracks.NoteTime(row.track, row.start.ns);
+  part_->halves.push_back({row, static_cast<int64_t>(event.offset), begin});
+}
+
+void ChromeRows::AddInstant(const ChromeEvent& event) {
+  InstantRow row;
+  row.time = ReadTime(event);
+  row.name = ReadName(event);
+  row.category = ReadCategory(event).today;
+  const bool process_wide = event.scope.text == "p" || event.scope.text == "g";
+  if (process_wide) row.scope = static_cast<uint8_t>(event.scope.text[0]);
+  row.track = part_->tracks.TrackOf(event, process_wide ? Role::kNothing : Role::kHost);
+  part_->tracks.NoteTime(row.track, row.time.ns);
+  const bool is_memory = event.name.text == "[memory]";
+  const std::string_view category = is_memory ? part_->text(row.category) : std::string_view();
+  const bool is_paddles = keeps_categories_ && (category == "Allocate" || category == "Free");
+  if (is_memory && (is_paddles || category == "cpu_instant_event")) {
+    ChromeAllocation allocation = is_paddles ? args_.ReadPaddleAllocation(event.args, category, &row.extra)
+                                             : args_.ReadAllocation(event.args, &row.extra);
+    if (allocation.whole) {
+      if (is_paddles) row.category = part_->InternView("cpu_instant_event");
+      allocation.row.time = row.time;
+      allocation.row.track = row.track;
+      part_->allocations.push_back(allocation.row);
+    }
+  } else {
+    row.extra = args_.ReadExtra(event.args);
+  }
+  part_->instants.push_back(row);
+}
+
+// Objects that are made, shown and destroyed: instants that keep what they say.
+void ChromeRows::AddObject(const ChromeEvent& event) {
+  InstantRow row;
+  row.time = ReadTime(event);
+  row.name = ReadName(event);
+  row.category = ReadCategory(event).today;
+  row.track = part_->tracks.TrackOf(event, Role::kHost);
+  part_->tracks.NoteTime(row.track, row.time.ns);
+  std::string first = "\"ph\": \"";
+  first.append(event.phase.text).append("\"");
+  if (event.id.present()) {
+    first += ", \"id\": ";
+    AppendCleanJson(&first, event.id);
+  }
+  row.extra = args_.ReadExtra(event.args, first);
+  part_->instants.push_back(row);
+}
+
+void ChromeRows::AddCounter(const ChromeEvent& event) {
+  CounterRow row;
+  row.time = ReadTime(event);
+  row.name = ReadName(event);
+  row.track = part_->tracks.TrackOf(event, Role::kNothing);
+  for (const JsonMember& member : event.args) {
+    const auto value = ParseDouble(member.value);
+    if (!value) {
+      Problem("bad_value", event);
+      continue;
+    }
+    row.series = args_.Text(member.key);
+    row.value = *value;
+    part_->counters.push_back(row);
+  }
+}
+
+bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
+  if (!event.id.present()) {
+    Problem("bad_value", event);
+    return false;
+  }
+  ChromePairs::FlowPoint point;
+  point.id = FlowNumber(event.id);
+  point.category = ReadCategory(event).today;
+  point.name = ReadName(event);
+  point.time = ReadTime(event);
+  point.track = part_->tracks.TrackOf(event, Role::kNothing);
+  point.start = start;
+  point.offset = event.offset & ((uint64_t{1} << 63) - 1);
+  if (!part_->spans.empty() && last_span_track_ == point.track && last_span_start_ == point.time) {
+    point.span = static_cast<AddedSpan>(part_->spans.size() - 1);
+  }
+  part_->flow_points.push_back(point);
+  return true;
+}
+
+void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
+  AsyncSpanRow row;
+  row.start = ReadTime(event);
+  row.name = ReadName(event);
+  row.category = ReadCategory(event).today;
+  row.track = part_->tracks.TrackOf(event, Role::kHost);
+  row.id = ReadId(event);
+  row.extra = args_.ReadExtra(event.args);
+  part_->async_halves.push_back({row, static_cast<int64_t>(event.offset), begin});
+}
+
+void ChromeRows::Add(const ChromeEvent& event) {
+  if (event.empty) return;  // Paddle closes its list with one
+  const uint64_t dropped_before = args_.dropped_values();
+  bool known = true;
+  bool kept = true;
+  switch (event.phase_letter()) {
+    case 'X':
+      AddComplete(event);
+      break;
+    case 'B':
+      AddHalf(event, true);
+      break;
+    case 'E':
+      AddHalf(event, false);
+      break;
+    case 'i':
+    case 'I':
+    case 'n':
+      AddInstant(event);
+      break;
+    case 'N':
+    case 'O':
+    case 'D':
+      AddObject(event);
+      break;
+    case 'C':
+      AddCounter(event);
+      break;
+    case 's':
+      kept = AddFlow(event, true);
+      break;
+    case 't':
+    case 'f':
+      kept = AddFlow(event, false);
+      break;
+    case 'b':
+      AddAsync(event, true);
+      break;
+    case 'e':
+      AddAsync(event, false);
+      break;
+    case 'M':
+      known = part_->tracks.AddMetadata(event);
+      kept = false;
+      break;
+    default:
+      known = kept = false;
+      break;
+  }
+  if (!known) Problem("unknown_event", event);
+  if (kept) ++part_->recorded;
+  if (args_.dropped_values() != dropped_before) Problem("bad_value", event);
+}
+
+}  // namespace opscope

@@ -1,0 +1,59 @@
+// Turns the events of a Chrome trace into rows of a part: one case per phase.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "import/chrome/args.h"
+#include "import/chrome/event.h"
+#include "import/chrome/part.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class ChromeRows {
+ public:
+  // keeps_categories: names of categories that older torch versions used ("Operator") stay as they are; other tools
+  // mean something else by them.
+  void Begin(ChromePart* part, bool keeps_categories);
+  void Add(const ChromeEvent& event);
+
+ private:
+  using Role = ChromePartTracks::Role;
+  struct Category {
+    StringId today = StringId::kNone;  // kNone: not looked at yet
+    Role role = Role::kNothing;
+  };
+
+  void AddComplete(const ChromeEvent& event);
+  void AddHalf(const ChromeEvent& event, bool begin);
+  void AddInstant(const ChromeEvent& event);
+  void AddObject(const ChromeEvent& event);
+  void AddCounter(const ChromeEvent& event);
+  bool AddFlow(const ChromeEvent& event, bool start);
+  void AddAsync(const ChromeEvent& event, bool begin);
+
+  Timestamp ReadTime(const ChromeEvent& event);
+  Duration ReadDuration(const ChromeEvent& event);
+  SpanRow ReadSpan(const ChromeEvent& event, ChromePythonCall* call = nullptr);
+  StringId ReadName(const ChromeEvent& event);
+  const Category& ReadCategory(const ChromeEvent& event);
+  StringId ReadId(const ChromeEvent& event);
+  void Problem(const char* kind, const ChromeEvent& event) { part_->AddProblem(kind, event.offset); }
+
+  ChromePart* part_ = nullptr;
+  ChromeArgs args_;
+  bool keeps_categories_ = false;
+  std::vector<Category> categories_;     // by StringId of the spelling
+  std::string_view last_category_text_;  // neighbours mostly share it
+  const Category* last_category_ = nullptr;
+  // The event before a flow is mostly the one that the flow belongs to.
+  TrackId last_span_track_ = TrackId::kNone;
+  Timestamp last_span_start_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/tracks.h"
+
+#include <algorithm>
+#include <string>
+
+#include "import/text/json_number.h"
+#include "import/text/json_walk.h"
+
+namespace opscope {
+namespace {
+
+const JsonMember* FindArg(const ChromeEvent& event, std::string_view key) {
+  for (const JsonMember& member : event.args) {
+    if (member.key.text == key) return &member;
+  }
+  return nullptr;
+}
+
+StringId TextIn(UniqueTexts* texts, const JsonValue& value) {
+  if (value.plain) return static_cast<StringId>(texts->AddView(value.text));
+  std::string text;
+  AppendDecoded(&text, value.text);
+  return static_cast<StringId>(texts->Add(text));
+}
+
+bool IsSpeltAlike(const JsonValue& a, const JsonValue& b) {
+  return a.kind == b.kind && a.text == b.text;
+}
+
+ChromeIdentity InTrace(const ChromeIdentity& of_part, const std::vector<StringId>& string_of) {
+  if (of_part.text == StringId::kNone) return of_part;
+  return {.number = 0, .text = string_of[Row(of_part.text)]};
+}
+
+}  // namespace
+
+ChromeIdentity ChromePartTracks::ReadIdentity(const JsonValue& value) {
+  if (!value.is_number() && !value.is_string()) return {};
+  if (const auto number = ParseInteger(value.text)) return {.number = *number};
+  return {.number = 0, .text = TextIn(texts_, value)};
+}
+
+uint32_t ChromePartTracks::AddTrack(const JsonValue& pid, const JsonValue& tid) {
+  Track track{.pid_value = pid, .tid_value = tid, .pid = ReadIdentity(pid), .tid = {}};
+  track.tid = ReadIdentity(tid);
+  tracks_.push_back(track);
+  return static_cast<uint32_t>(tracks_.size() - 1);
+}
+
+uint32_t ChromePartTracks::FindTrack(const JsonValue& pid, const JsonValue& tid) {
+  if (tracks_.size() * 2 >= slots_.size()) GrowSlots();
+  const size_t mask = slots_.size() - 1;
+  size_t at = (UniqueTexts::HashOf(pid.text) * 31 + UniqueTexts::HashOf(tid.text)) & mask;
+  for (; slots_[at] != 0; at = (at + 1) & mask) {
+    const Track& track = tracks_[slots_[at] - 1];
+    if (IsSpeltAlike(track.tid_value, tid) && IsSpeltAlike(track.pid_value, pid)) return slots_[at] - 1;
+  }
+  const uint32_t added = AddTrack(pid, tid);
+  slots_[at] = added + 1;
+  return added;
+}
+
+void ChromePartTracks::GrowSlots() {
+  const size_t count = std::max<size_t>(32, slots_.size() * 2);
+  slots_.clear();
+  slots_.resize(count, 0);
+  for (uint32_t i = 0; i < tracks_.size(); ++i) {
+    const Track& track = tracks_[i];
+    size_t at = (UniqueTexts::HashOf(track.pid_value.text) * 31 + UniqueTexts::HashOf(track.tid_value.text));
+    for (at &= count - 1; slots_[at] != 0; at = (at + 1) & (count - 1)) {
+    }
+    slots_[at] = i + 1;
+  }
+}
+
+TrackId ChromePartTracks::TrackOf(const ChromeEvent& event, Role role) {
+  const uint32_t number = FindTrack(event.pid, event.tid);
+  Track& track = tracks_[number];
+  const bool is_annotation = role == Role::kAnnotation;
+  uint32_t& use = is_annotation ? track.annotation_use : track.use;
+  if (use == UINT32_MAX) {
+    use = static_cast<uint32_t>(uses_.size());
+    uses_.push_back({.track = number, .is_annotation = is_annotation});
+  }
+  uses_[use].is_host |= role == Role::kHost;
+  uses_[use].is_device |= role == Role::kDevice;
+  return static_cast<TrackId>(use);
+}
+
+void ChromePartTracks::NoteTime(TrackId track, int64_t ns) {
+  int64_t& last = uses_[Row(track)].last_ns;
+  last = std::max(last, ns);
+}
+
+bool ChromePartTracks::AddMetadata(const ChromeEvent& event) {
+  if (!event.name.is_string()) return false;
+  const std::string_view what = event.name.text;
+  Metadata metadata;
+  metadata.of_process = what.starts_with("process_");
+  if (!metadata.of_process && !what.starts_with("thread_")) return false;
+  const std::string_view field = what.substr(what.find('_') + 1);
+  if (field != "name" && field != "sort_index" && (field != "labels" || !metadata.of_process)) return false;
+  metadata.pid = ReadIdentity(event.pid);
+  if (!metadata.of_process) metadata.tid = ReadIdentity(event.tid);
+  if (const JsonMember* value = FindArg(event, field)) {
+    if (field == "sort_index") {
+      const auto number = ParseInteger(value->value.text);
+      if (number) metadata.field = Field::kSortIndex;
+      metadata.number = number.value_or(0);
+    } else if (value->value.is_string() || value->value.is_number()) {
+      metadata.field = field == "name" ? Field::kName : Field::kLabels;
+      metadata.text = TextIn(texts_, value->value);
+    }
+  }
+  if (metadata.field != Field::kNothing) metadata_.push_back(metadata);
+  return true;
+}
+
+void ChromePartTracks::Clear() {
+  tracks_.clear();
+  uses_.clear();
+  metadata_.clear();
+  std::fill_n(slots_.data(), slots_.size(), 0u);
+}
+
+uint32_t ChromeTracks::FindProcess(const ChromeIdentity& pid) {
+  const bool is_text = pid.text != StringId::kNone;
+  const Key key{0, is_text, is_text ? int64_t{Row(pid.text)} : pid.number};
+  const auto [found, added] = process_of_key_.try_emplace(key, static_cast<uint32_t>(processes_.size()));
+  if (added) processes_.push_back({.pid = pid, .names = {}});
+  return found->second;
+}
+
+uint32_t ChromeTracks::FindTrack(const ChromeIdentity& pid, const ChromeIdentity& tid) {
+  const uint32_t process = FindProcess(pid);
+  const bool is_text = tid.text != StringId::kNone;
+  const Key key{process, is_text, is_text ? int64_t{Row(tid.text)} : tid.number};
+  const auto [found, added] = track_of_key_.try_emplace(key, static_cast<uint32_t>(tracks_.size()));
+  if (added) tracks_.push_back({.process = process, .tid = tid, .names = {}});
+  return found->second;
+}
+
+TrackId ChromeTracks::AddRow(Track* track, TrackKind kind) {
+  Process& process = processes_[track->process];
+  if (process.row == ProcessId::kNone) {
+    process.row = builder_->AddProcess({.pid = process.pid.number, .pid_text = process.pid.text});
+  }
+  last_ns_.push_back(INT64_MIN);
+  return builder_->AddTrack(
+      {.process = process.row, .kind = kind, .tid = track->tid.number, .tid_text = track->tid.text});
+}
+
+TrackId ChromeTracks::RowOf(Track* track, const ChromePartTracks::Use& use) {
+  if (use.is_annotation) {
+    if (track->annotation_row == TrackId::kNone) track->annotation_row = AddRow(track, TrackKind::kDeviceAnnotation);
+    return track->annotation_row;
+  }
+  if (track->row == TrackId::kNone) track->row = AddRow(track, TrackKind::kOther);
+  if (use.is_device) {
+    track->kind = TrackKind::kDeviceStream;
+  } else if (use.is_host && track->kind == TrackKind::kOther &&
+             processes_[track->process].pid.text == StringId::kNone) {
+    track->kind = TrackKind::kThread;
+  }
+  return track->row;
+}
+
+void ChromeTracks::Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of) {
+  const ChromeIdentity pid = InTrace(metadata.pid, string_of);
+  Names& names = metadata.of_process ? processes_[FindProcess(pid)].names
+                                     : tracks_[FindTrack(pid, InTrace(metadata.tid, string_of))].names;
+  switch (metadata.field) {
+    case ChromePartTracks::Field::kNothing:
+      break;
+    case ChromePartTracks::Field::kName:
+      names.name = string_of[Row(metadata.text)];
+      break;
+    case ChromePartTracks::Field::kLabels:
+      names.labels = string_of[Row(metadata.text)];
+      break;
+    case ChromePartTracks::Field::kSortIndex:
+      names.sort_index = metadata.number;
+      break;
+  }
+}
+
+void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId>& string_of,
+                        std::vector<TrackId>* track_of) {
+  for (const ChromePartTracks::Use& use : part.uses_) {
+    const ChromePartTracks::Track& track = part.tracks_[use.track];
+    const uint32_t number = FindTrack(InTrace(track.pid, string_of), InTrace(track.tid, string_of));
+    const TrackId row = RowOf(&tracks_[number], use);
+    last_ns_[Row(row)] = std::max(last_ns_[Row(row)], use.last_ns);
+    track_of->push_back(row);
+  }
+  for (const ChromePartTracks::Metadata& metadata : part.metadata_)
+    Apply(metadata, string_of);
+}
+
+// XLA's devices are processes and say nothing by categories: of the lines of one only its streams are busy time, where
+// it has some, else its operators (as in xplane.cc).
+void ChromeTracks::FindXlaDevices() {
+  const auto text = [&](StringId id) { return id == StringId::kNone ? std::string_view() : builder_->text(id); };
+  std::vector<bool> has_streams(processes_.size(), false);
+  for (const Track& track : tracks_) {
+    if (text(track.names.name).starts_with("Stream #")) has_streams[track.process] = true;
+  }
+  for (Track& track : tracks_) {
+    if (track.kind != TrackKind::kThread || !text(processes_[track.process].names.name).starts_with("/device:"))
+      continue;
+    const std::string_view name = text(track.names.name);
+    const bool is_work = has_streams[track.process] ? name.starts_with("Stream #") : name == "XLA Ops";
+    track.kind = is_work ? TrackKind::kDeviceStream : TrackKind::kDeviceAnnotation;
+    // "/device:TPU:0 (...)"
+    std::string_view device = text(processes_[track.process].names.name).substr(8);
+    device = device.substr(0, device.find(' '));
+    const auto number = ParseInteger(device.substr(device.find(':') + 1));
+    if (number && *number >= 0 && *number < 4096 && track.row != TrackId::kNone)
+      builder_->track(track.row).device = static_cast<int32_t>(*number);
+  }
+}
+
+bool ChromeTracks::ApplyOwnMembers(const std::vector<JsonMember>& members) {
+  constexpr std::string_view kKinds[] = {"thread", "stream", "annotation", "other"};
+  const auto find = [&](std::string_view key) {
+    const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key.text == key; });
+    return found == members.end() ? JsonValue{} : found->value;
+  };
+  const auto identity = [&](const JsonValue& value) -> ChromeIdentity {
+    if (const auto number = ParseInteger(value.text)) return {.number = *number};
+    return {.text = builder_->Intern(DecodedText(value))};
+  };
+  const auto kind = std::find(std::begin(kKinds), std::end(kKinds), find("kind").text);
+  const auto device = ParseInteger(find("device").text);
+  if (kind == std::end(kKinds) || !device || *device < -1 || *device > INT32_MAX) return false;
+  const Track& track = tracks_[FindTrack(identity(find("pid")), identity(find("tid")))];
+  if (track.row == TrackId::kNone) return true;  // none of its events were written
+  TrackRow& row = builder_->track(track.row);
+  row.kind = static_cast<TrackKind>(kind - std::begin(kKinds));
+  row.device = static_cast<int32_t>(*device);
+  if (find("crossing").kind == JsonValue::Kind::kTrue) builder_->SetCrossing(track.row);
+  return true;
+}
+
+bool ChromeTracks::ReadOwnMembers(std::string_view json) {
+  JsonScanner scanner(json);
+  std::vector<JsonMember> members;
+  return WalkArray(&scanner,
+                   [&] { return scanner.Peek() == '{' && scanner.ReadMembers(&members) && ApplyOwnMembers(members); });
+}
+
+bool ChromeTracks::Finish(std::string_view own_members) {
+  FindXlaDevices();
+  for (const Process& process : processes_) {
+    if (process.row == ProcessId::kNone) continue;
+    ProcessRow& row = builder_->process(process.row);
+    row.name = process.names.name;
+    row.labels = process.names.labels;
+    row.sort_index = process.names.sort_index;
+  }
+  for (const Track& track : tracks_) {
+    for (const TrackId id : {track.row, track.annotation_row}) {
+      if (id == TrackId::kNone) continue;
+      TrackRow& row = builder_->track(id);
+      row.name = track.names.name;
+      row.sort_index = track.names.sort_index;
+      if (id == track.row) row.kind = track.kind;
+      const bool on_device = row.kind == TrackKind::kDeviceStream || row.kind == TrackKind::kDeviceAnnotation;
+      const int64_t pid = processes_[track.process].pid.number;
+      if (on_device && row.device < 0 && pid >= 0 && pid < 4096) row.device = static_cast<int32_t>(pid);
+      if (!on_device) row.device = -1;
+    }
+  }
+  return own_members.empty() || ReadOwnMembers(own_members);
+}
+
+}  // namespace opscope

@@ -1,0 +1,126 @@
+// The processes and tracks that a file names by "pid" and "tid", in numbers or text. A row of the Trace
+// is made when the first event arrives; "M" events may come before or after and are applied at the end,
+// and names of processes and threads without any event are left out (Kineto names 16 GPUs everywhere).
+// gpu_user_annotation shares pid and tid with its stream and gets a track of its own.
+//
+// Thread rule: one thread at a time per object.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/column.h"
+#include "base/unique_texts.h"
+#include "import/chrome/event.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+// "pid" or "tid": a number (also when it is spelt as text), or a text of its own.
+struct ChromeIdentity {
+  int64_t number = 0;
+  StringId text = StringId::kNone;
+};
+
+// The tracks of one part.
+class ChromePartTracks {
+ public:
+  explicit ChromePartTracks(UniqueTexts* texts) : texts_(texts) {}
+
+  // What an event says about its track. kNothing: counters, flows, calls that wait for a device.
+  enum class Role : uint8_t { kNothing, kHost, kDevice, kAnnotation };
+  // Numbers in the order of first use. gpu_user_annotation has one of its own.
+  TrackId TrackOf(const ChromeEvent& event, Role role);
+  void NoteTime(TrackId track, int64_t ns);  // the last one of the track, for ranges that nothing closes
+  // False: not a kind of metadata that is known.
+  bool AddMetadata(const ChromeEvent& event);
+  void Clear();
+
+ private:
+  friend class ChromeTracks;
+  struct Track {
+    JsonValue pid_value, tid_value;
+    ChromeIdentity pid, tid;
+    uint32_t use = UINT32_MAX, annotation_use = UINT32_MAX;
+  };
+  struct Use {
+    uint32_t track = 0;
+    bool is_annotation = false;
+    bool is_host = false, is_device = false;
+    int64_t last_ns = INT64_MIN;
+  };
+  enum class Field : uint8_t { kNothing, kName, kLabels, kSortIndex };
+  struct Metadata {
+    bool of_process = false;
+    Field field = Field::kNothing;
+    ChromeIdentity pid, tid;
+    StringId text = StringId::kNone;
+    int64_t number = 0;
+  };
+
+  ChromeIdentity ReadIdentity(const JsonValue& value);
+  uint32_t FindTrack(const JsonValue& pid, const JsonValue& tid);
+  uint32_t AddTrack(const JsonValue& pid, const JsonValue& tid);
+  void GrowSlots();
+
+  UniqueTexts* texts_;
+  std::vector<Track> tracks_;
+  std::vector<Use> uses_;
+  std::vector<Metadata> metadata_;
+  Column<uint32_t> slots_;  // by hash of the spelling: track + 1, 0 is free
+};
+
+// The tracks of the file.
+class ChromeTracks {
+ public:
+  explicit ChromeTracks(TraceBuilder* builder) : builder_(builder) {}
+
+  // string_of[id of the part] is the id of the Trace. Appends the Trace's track for each of the part's to `track_of`.
+  void Join(const ChromePartTracks& part, const std::vector<StringId>& string_of, std::vector<TrackId>* track_of);
+  int64_t last_ns(TrackId track) const { return last_ns_[Row(track)]; }
+  // Gives names and kinds to the rows of the Trace. Call once, after the last event.
+  // `own_members`: what an export of ours says of tracks (docs/chrome_json.md), or "". False: it says something else.
+  bool Finish(std::string_view own_members);
+
+ private:
+  struct Names {
+    StringId name = StringId::kNone;
+    StringId labels = StringId::kNone;
+    int64_t sort_index = INT64_MIN;
+  };
+  struct Process {
+    ProcessId row = ProcessId::kNone;
+    ChromeIdentity pid;
+    Names names;
+  };
+  struct Track {
+    uint32_t process = 0;
+    ChromeIdentity tid;
+    TrackId row = TrackId::kNone;
+    TrackId annotation_row = TrackId::kNone;
+    TrackKind kind = TrackKind::kOther;
+    Names names;
+  };
+  using Key = std::tuple<uint32_t, bool, int64_t>;
+
+  void FindXlaDevices();
+  bool ReadOwnMembers(std::string_view json);
+  bool ApplyOwnMembers(const std::vector<JsonMember>& members);
+  uint32_t FindProcess(const ChromeIdentity& pid);
+  uint32_t FindTrack(const ChromeIdentity& pid, const ChromeIdentity& tid);
+  TrackId AddRow(Track* track, TrackKind kind);
+  TrackId RowOf(Track* track, const ChromePartTracks::Use& use);
+  void Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of);
+
+  TraceBuilder* builder_;
+  std::vector<Process> processes_;
+  std::vector<Track> tracks_;
+  std::map<Key, uint32_t> process_of_key_, track_of_key_;
+  std::vector<int64_t> last_ns_;  // by track of the Trace
+};
+
+}  // namespace opscope

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/megengine/timeline.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "import/text/json_number.h"
+
+namespace opscope {
+namespace {
+
+bool IsInput(std::string_view name) {
+  return name.size() > 6 && name.starts_with("Input ") &&
+         name.find_first_not_of("0123456789", 6) == std::string_view::npos;
+}
+
+constexpr size_t kMostDimensions = 7;  // of a tensor of MegEngine
+
+ArgumentRow RowOf(const Argument& argument) {
+  return {.kind = argument.kind,
+          .dtype = argument.dtype,
+          .value = argument.value,
+          .has_strides = argument.has_strides,
+          .sizes = argument.sizes,
+          .strides = argument.strides};
+}
+
+// When each track stopped steps, in order.
+std::map<TrackId, std::vector<Timestamp>> FindStops(const TraceBuilder& builder) {
+  std::map<TrackId, std::vector<Timestamp>> stops;
+  const InstantColumns instants = builder.added_instants();
+  for (size_t i = 0; i < instants.size(); ++i) {
+    if (builder.text(instants.name[i]) == "StopStep") stops[instants.track[i]].push_back(instants.time[i]);
+  }
+  for (auto& [track, times] : stops)
+    std::sort(times.begin(), times.end());
+  return stops;
+}
+
+// The interpreter stops a step when it is told to, before the worker: of two tracks the earlier one is the program's.
+std::map<ProcessId, std::vector<Timestamp>> StepEnds(TraceBuilder* builder) {
+  std::map<ProcessId, std::vector<Timestamp>> ends;
+  for (auto& [track, times] : FindStops(*builder)) {
+    std::vector<Timestamp>& of_process = ends[builder->track(track).process];
+    if (of_process.empty() || times.front() < of_process.front()) of_process = std::move(times);
+  }
+  return ends;
+}
+
+std::map<ProcessId, Timestamp> FirstBegins(TraceBuilder* builder) {
+  std::map<ProcessId, Timestamp> begins;
+  const SpanColumns spans = builder->added_spans();
+  for (size_t i = 0; i < spans.size(); ++i) {
+    Timestamp& begin = begins.try_emplace(builder->track(spans.track[i]).process, spans.start[i]).first->second;
+    begin = std::min(begin, spans.start[i]);
+  }
+  return begins;
+}
+
+}  // namespace
+
+void InputLists::End(size_t depth, SpanRow* range) {
+  size_t first = inputs_.size();
+  while (first != 0 && inputs_[first - 1].depth > depth)
+    --first;
+  const bool says_its_own = range->args != ArgsId::kNone;
+  if (!says_its_own) {
+    std::vector<ArgumentRow> joined;
+    for (size_t i = first; i < inputs_.size(); ++i)
+      joined.push_back(RowOf(builder_->arguments(inputs_[i].list)[0]));
+    range->args = builder_->AddArguments(joined);
+  }
+  inputs_.resize(first);
+  if (!says_its_own || !IsInput(builder_->text(range->name))) return;
+  const std::span<const Argument> list = builder_->arguments(range->args);
+  const bool is_tensor = list.size() == 1 && list[0].kind == ArgumentKind::kTensor;
+  if (is_tensor && list[0].sizes.size() <= kMostDimensions) inputs_.push_back({depth, range->args});
+}
+
+void NumberMegEngineDevices(TraceBuilder* builder) {
+  for (size_t i = 0; i < builder->track_count(); ++i) {
+    TrackRow& track = builder->track(static_cast<TrackId>(i));
+    if (track.kind != TrackKind::kDeviceStream) continue;
+    const std::string_view name = track.name == StringId::kNone ? std::string_view() : builder->text(track.name);
+    const std::string_view device = name.substr(0, name.find(':'));
+    const auto number = ParseInteger(device.substr(std::min(device.find_first_of("0123456789"), device.size())));
+    track.device = number && *number <= INT32_MAX ? static_cast<int32_t>(*number) : -1;
+  }
+}
+
+void AddMegEngineSteps(TraceBuilder* builder) {
+  if (builder->step_count() != 0) return;
+  const auto ends = StepEnds(builder);
+  if (ends.empty()) return;
+  const auto begins = FirstBegins(builder);
+  for (const auto& [process, times] : ends) {
+    const StringId text = builder->Intern("steps");
+    const auto begin = begins.find(process);
+    SpanRow row;
+    row.category = builder->Intern(kStepsCategory);
+    row.flags = span_flags::kStep;
+    row.start = begin == begins.end() ? times[0] : std::min(begin->second, times[0]);
+    row.track = builder->AddTrack({.process = process, .kind = TrackKind::kOther, .tid_text = text, .name = text});
+    int64_t number = 0;
+    for (const Timestamp end : times) {
+      row.name = builder->Intern("ProfilerStep#" + std::to_string(number));
+      row.duration = end - row.start;
+      builder->AddStep(number++, row.name, builder->AddSpan(row));
+      row.start = end;
+    }
+  }
+}
+
+}  // namespace opscope

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/megengine/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "opscope/import.h"
+
+namespace opscope {
+namespace {
+
+Trace Import(const std::string& events) {
+  const std::string text = R"({"metadata": {"localTime": "1795216449185312847"}, "traceEvents": [)" + events + "]}";
+  Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "timeline");
+  EXPECT_TRUE(trace.ok());
+  return std::move(trace).value();
+}
+
+std::string Event(const char* phase, const char* name, int tid, int ts, const std::string& rest = "") {
+  return std::string(R"({"ph": ")") + phase + R"(", "name": ")" + name + R"(", "pid": 7, "tid": )" +
+         std::to_string(tid) + R"(, "ts": )" + std::to_string(ts) + rest + "},";
+}
+
+std::string Tensor(const char* shape) {
+  return std::string(R"(, "args": {"shape": ")") + shape + R"(", "dtype": "Float32", "id": 1})";
+}
+
+// "[64,64],[1]" of the span, "" without a list.
+std::string ShapesOf(const Trace& trace, size_t span) {
+  std::string shapes;
+  for (const Argument& argument : trace.arguments(trace.spans().args[span])) {
+    shapes += shapes.empty() ? "[" : ",[";
+    for (const int64_t size : argument.sizes)
+      shapes += (shapes.back() == '[' ? "" : ",") + std::to_string(size);
+    shapes += "]";
+  }
+  return shapes;
+}
+
+std::string ShapesOf(const Trace& trace, std::string_view name) {
+  for (size_t i = 0; i < trace.spans().size(); ++i) {
+    if (trace.text(trace.spans().name[i]) == name) return ShapesOf(trace, i);
+  }
+  return "no such span";
+}
+
+// "number:start+duration"
+std::vector<std::string> StepsOf(const Trace& trace) {
+  std::vector<std::string> steps;
+  for (size_t i = 0; i < trace.steps().size(); ++i) {
+    const uint32_t span = Row(trace.steps().span[i]);
+    steps.push_back(std::to_string(trace.steps().number[i]) + ":" +
+                    std::to_string(trace.spans().start[span].ns / 1000) + "+" +
+                    std::to_string(trace.spans().duration[span].ns / 1000));
+  }
+  return steps;
+}
+
+TEST(MegEngineTimeline, GivesAnOperatorTheShapesOfItsInputs) {
+  const Trace trace = Import(
+      Event("B", "ADD", 0, 10) + Event("B", "Input 5", 0, 11, Tensor("{64,64}")) +
+      Event("E", "Input 5", 0, 12, Tensor("{64,64}")) + Event("B", "Input 3", 0, 13, Tensor("{1}")) +
+      Event("E", "Input 3", 0, 14) + Event("B", "Output 6", 0, 15, Tensor("{64,64}")) + Event("E", "Output 6", 0, 16) +
+      Event("E", "ADD", 0, 17) + Event("B", "NEG", 0, 18) + R"({"ph": "E", "pid": 7, "tid": 0, "ts": 19})");
+  EXPECT_EQ(ShapesOf(trace, "ADD"), "[64,64],[1]");
+  EXPECT_EQ(ShapesOf(trace, "Output 6"), "[64,64]");
+  EXPECT_EQ(ShapesOf(trace, "NEG"), "");
+}
+
+TEST(MegEngineTimeline, GivesNoScopeTheShapesOfOperatorsWithinIt) {
+  const Trace trace =
+      Import(Event("B", "conv1", 0, 1) + Event("B", "ADD", 0, 2) + Event("B", "Input 5", 0, 3, Tensor("{4}")) +
+             Event("E", "Input 5", 0, 4) + Event("E", "ADD", 0, 5) + Event("B", "Inputs", 0, 6, Tensor("{9}")) +
+             Event("E", "Inputs", 0, 7) + R"({"ph": "E", "pid": 7, "tid": 0, "ts": 8})");
+  EXPECT_EQ(ShapesOf(trace, "ADD"), "[4]");
+  EXPECT_EQ(ShapesOf(trace, "conv1"), "");
+}
+
+// Shared by many operators, a list that is long would be copied for each.
+TEST(MegEngineTimeline, LeavesInputsAloneThatAreNoTensorsOfMegEngine) {
+  const Trace trace = Import(Event("B", "ADD", 0, 1) + Event("B", "Input 5", 0, 2, Tensor("{1,1,1,1,1,1,1,1}")) +
+                             Event("E", "Input 5", 0, 3) + R"({"ph": "E", "pid": 7, "tid": 0, "ts": 4})");
+  EXPECT_EQ(ShapesOf(trace, "Input 5"), "[1,1,1,1,1,1,1,1]");
+  EXPECT_EQ(ShapesOf(trace, "ADD"), "");
+}
+
+TEST(MegEngineTimeline, EndsStepsWhereTheProgramDidNotTheWorker) {
+  const Trace trace = Import(Event("X", "OpDispatch", 1, 5, R"(, "dur": 1)") + Event("i", "StopStep", 0, 40) +
+                             Event("i", "StopStep", 1, 20) + Event("i", "StopStep", 1, 30) +
+                             R"({"ph": "i", "name": "StopStep", "pid": 7, "tid": 0, "ts": 50})");
+  EXPECT_THAT(StepsOf(trace), testing::ElementsAre("0:5+15", "1:20+10"));
+}
+
+TEST(MegEngineTimeline, NumbersTheStepsOfEachProcess) {
+  const Trace trace =
+      Import(Event("i", "StopStep", 1, 20) + R"({"ph": "X", "name": "a", "pid": 8, "tid": 1, "ts": 3, "dur": 1},)" +
+             R"({"ph": "i", "name": "StopStep", "pid": 8, "tid": 1, "ts": 9})");
+  EXPECT_THAT(StepsOf(trace), testing::UnorderedElementsAre("0:20+0", "0:3+6"));
+}
+
+TEST(MegEngineTimeline, TakesTheNumberOfADeviceFromItsName) {
+  const auto device = [](const char* name) {
+    const Trace trace =
+        Import(R"({"ph": "X", "cat": "Kernel", "name": "ADD", "pid": 7, "tid": 2, "ts": 1, "dur": 1},)" +
+               Event("M", "thread_name", 2, 0, std::string(R"(, "args": {"name": ")") + name + "\"}") +
+               R"({"ph": "X", "name": "a", "pid": 7, "tid": 1, "ts": 3, "dur": 1})");
+    return trace.tracks().device[0];
+  };
+  EXPECT_EQ(device("gpu1:0"), 1);
+  EXPECT_EQ(device("xpux:0"), -1);
+  EXPECT_EQ(device("gpu99999999999:0"), -1);
+}
+
+}  // namespace
+}  // namespace opscope

@@ -1,0 +1,33 @@
+// Decodes the rows of one block of spans to where they belong, with memory that serves one block after the other.
+//
+// Thread rule: one thread at a time per object; several objects write to one SpanMemory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "import/opscope/column_spans.h"
+#include "trace/span_memory.h"
+#include "wire/column_codec.h"
+#include "wire/span_times.h"
+
+namespace opscope {
+
+class SpanRowReader {
+ public:
+  // Sets block->damaged and block->negative_durations.
+  void Read(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block);
+
+ private:
+  bool ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, ColumnSpans::WaitingBlock* block);
+  bool ReadTimes(const SpanMemory& to, ColumnSpans::WaitingBlock* block);
+  bool ReadInto(const TableBlock& table, uint32_t column, size_t rows, std::vector<uint64_t>* values);
+
+  ColumnDecoder decoder_;
+  std::vector<uint64_t> values_, depth_, start_, duration_, async_start_, async_duration_;
+  EdgeGaps gaps_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,42 @@
+// Reads the columns of one block, one after the other, and remembers whether all were sound.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "import/opscope/column_tables.h"
+#include "import/opscope/place_row.h"
+
+namespace opscope {
+
+class ColumnTables::Reader {
+ public:
+  // rows_of: the column that is always written; its rows are the block's.
+  Reader(const TableBlock& block, uint32_t rows_of) : block_(block), rows_(block.rows(rows_of)) {}
+
+  Values Read(uint32_t column, uint64_t absent) {
+    Values values;
+    ok_ &= block_.Read(column, rows_, absent, &values);
+    return values;
+  }
+  // Number of the block's first row.
+  uint64_t FirstRow() {
+    Values values;
+    ok_ &= block_.Read(0, 1, 0, &values);
+    return ok_ ? values[0] : 0;
+  }
+  size_t rows() const { return rows_; }
+  bool ok() const { return ok_; }
+
+ private:
+  const TableBlock& block_;
+  size_t rows_;
+  bool ok_ = true;
+};
+
+inline constexpr int64_t Signed(uint64_t value) {
+  return static_cast<int64_t>(value);
+}
+
+}  // namespace opscope

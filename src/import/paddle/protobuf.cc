@@ -1,0 +1,363 @@
+// Paddle's protobuf dump (Profiler.export(format="pb")). The tables are those of the JSON of the same run, with times
+// that are exact where the JSON cuts starts to microseconds: two tracks per thread, one for the calls of Python and one
+// for those below, a track per device and stream, memory events as allocations, and an arrow from each
+// call of the runtime to what it started on a device.
+//
+// The tree that the file holds is not kept: calls of one thread nest by time, and Paddle itself refuses to build a tree
+// of calls that cross.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "import/paddle/importer.h"
+#include "import/paddle/place.h"
+#include "import/paddle/protobuf_messages.h"
+#include "import/paddle/protobuf_tracks.h"
+#include "import/text/argument_lists.h"
+#include "import/text/json_number.h"
+#include "import/text/proto_damage.h"
+#include "import/text/proto_reader.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint64_t kProfileStep = 2, kCudaRuntime = 3;
+
+class PaddleDump {
+ public:
+  PaddleDump(std::string_view file, const ImportOptions& options, TraceBuilder* builder)
+      : file_(file), options_(options), builder_(builder), tracks_(builder) {}
+
+  Status Read(std::string_view name) {
+    ProtoReader reader(file_);
+    while (!stopped_ && reader.Next())
+      ReadTopLevel(reader);
+    NoteDamage(reader);
+    if (builder_->empty() && damage_.found()) return damage_.FirstIn(name);
+    if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
+    tracks_.Name(extra_info_);
+    AddMetadata();
+    builder_->info().format = "paddle-protobuf";
+    return {};
+  }
+
+ private:
+  void NoteDamage(const ProtoReader& reader) {
+    if (!stopped_) damage_.Note(reader);
+  }
+
+  void ReadTopLevel(const ProtoReader& field) {
+    if (field.field() == 3 && field.is_bytes()) return ReadThread(field.message());
+    if (field.is_cut()) return;
+    if (field.field() == 1 && field.is_bytes()) {
+      builder_->info().format_version = std::string(field.bytes());
+    } else if (field.field() == 2 && field.is_number()) {
+      span_index_ = field.number();
+    } else if (field.field() == 4 && field.is_bytes()) {
+      ReadExtraInfo(field.message());
+    }
+  }
+
+  void ReadExtraInfo(ProtoReader message) {
+    std::string_view key, value;
+    while (message.NextWhole()) {
+      if (!message.is_bytes()) continue;
+      if (message.field() == 1) key = message.bytes();
+      if (message.field() == 2) value = message.bytes();
+    }
+    NoteDamage(message);
+    extra_info_.emplace_back(key, value);
+  }
+
+  void ReadThread(ProtoReader message) {
+    while (!stopped_ && message.Next()) {
+      if (message.field() == 2 && message.is_bytes()) ReadHostNode(message.message());
+    }
+    NoteDamage(message);
+  }
+
+  void ReadHostNode(ProtoReader node) {
+    SpanRow row;  // what is known of an operator stands behind its call
+    for (ProtoReader ahead = node; ahead.Next();) {
+      if (ahead.field() == 6 && ahead.is_bytes()) ReadOperatorNode(ahead.message(), &row);
+    }
+    bool is_root = false;
+    while (!stopped_ && node.Next()) {
+      if (node.field() == 2 && node.is_number()) is_root = node.signed_number() < 0;
+      if (!node.is_bytes()) continue;
+      if (node.field() == 3 && !is_root) {
+        AddHostCall(node.message(), row);
+      } else if (node.field() == 4) {
+        ReadRuntimeNode(node.message());
+      } else if (node.field() == 5) {
+        ReadMemoryNode(node.message());
+      }
+    }
+    NoteDamage(node);
+  }
+
+  void AddHostCall(ProtoReader message, const SpanRow& known) {
+    const size_t offset = message.offset();
+    PaddleCall call;
+    if (!ReadPaddleHostCall(&message, &call)) return NoteDamage(message);
+    if (!HasFields(call.seen, 1, 6)) BadValue(offset);
+    SpanRow row = RowOf(call, offset);
+    row.extra = known.extra, row.args = known.args;
+    row.track = tracks_.TrackOf(call.process, call.thread, IsPaddlePythonType(call.type));
+    row.category = CategoryOf(call.type, offset);
+    const int64_t step = call.type == kProfileStep ? StepNumber(call.name) : -1;
+    if (step >= 0) row.flags |= span_flags::kStep;
+    const AddedSpan span = Add(row, offset);
+    if (step >= 0) builder_->AddStep(step, row.name, span);
+  }
+
+  void ReadRuntimeNode(ProtoReader node) {
+    PaddleCall call;
+    SpanRow row;
+    AddedSpan span = AddedSpan::kNone;
+    while (!stopped_ && node.Next()) {
+      if (!node.is_bytes()) continue;
+      if (node.field() == 1) {
+        ProtoReader message = node.message();
+        const size_t offset = message.offset();
+        if (!ReadPaddleRuntimeCall(&message, &call)) {
+          NoteDamage(message);
+          continue;
+        }
+        if (!HasFields(call.seen, 1, 6)) BadValue(offset);
+        row = RowOf(call, offset);
+        row.track = tracks_.TrackOf(call.process, call.thread, false);
+        row.category = CategoryOf(kCudaRuntime, offset);
+        row.correlation = call.correlation;
+        span = Add(row, offset);
+      } else if (node.field() == 2) {
+        ReadDeviceNode(node.message(), row, span);
+      }
+    }
+    NoteDamage(node);
+  }
+
+  void ReadDeviceNode(ProtoReader node, const SpanRow& call, AddedSpan call_span) {
+    while (!stopped_ && node.Next()) {
+      if (node.field() != 1 || !node.is_bytes()) continue;
+      ProtoReader message = node.message();
+      const size_t offset = message.offset();
+      PaddleDeviceEvent event;
+      if (!ReadPaddleDeviceEvent(&message, &event)) {
+        // What is damaged may be the details alone, whose reader is gone.
+        if (message.failed()) NoteDamage(message);
+        if (!message.failed()) builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
+        continue;
+      }
+      if (!HasFields(event.seen, 1, 8)) BadValue(offset);
+      AddDeviceEvent(event, offset, call, call_span);
+    }
+    NoteDamage(node);
+  }
+
+  void AddDeviceEvent(const PaddleDeviceEvent& event, size_t offset, const SpanRow& call, AddedSpan call_span) {
+    SpanRow row = RowOf({.name = event.name, .start_ns = event.start_ns, .end_ns = event.end_ns}, offset);
+    row.track = tracks_.DeviceTrackOf(event.device, event.stream);
+    row.category = CategoryOf(event.type, offset);
+    row.correlation = event.correlation;
+    row.extra = builder_->Intern(event.detail);
+    const AddedSpan span = Add(row, offset);
+    if (call_span == AddedSpan::kNone) return;
+    const auto middle = [](const SpanRow& of) { return of.start + Duration{of.duration.ns / 2}; };
+    FlowRow flow;
+    flow.id = event.correlation;
+    flow.category = builder_->Intern("async");
+    flow.name = builder_->Intern("launch");
+    flow.start_time = middle(call);
+    flow.start_track = call.track;
+    flow.start_span = call_span;
+    flow.end_time = row.duration.ns < 1000 ? row.start : middle(row);
+    flow.end_track = row.track;
+    flow.end_span = span;
+    builder_->AddFlow(flow);
+  }
+
+  void ReadMemoryNode(ProtoReader node) {
+    while (!stopped_ && node.Next()) {
+      if (node.field() != 1 || !node.is_bytes()) continue;
+      ProtoReader message = node.message();
+      const size_t offset = message.offset();
+      PaddleMemoryEvent event;
+      if (!ReadPaddleMemoryEvent(&message, &event)) {
+        NoteDamage(message);
+        continue;
+      }
+      if (!HasFields(event.seen, 1, 11)) BadValue(offset);
+      AddMemoryEvent(event, offset);
+    }
+    NoteDamage(node);
+  }
+
+  void AddMemoryEvent(const PaddleMemoryEvent& event, size_t offset) {
+    InstantRow row;
+    row.time = {TimeOf(event.time_ns, offset)};
+    row.name = builder_->Intern("[memory]");
+    const std::string_view type = PaddleMemoryTypeName(event.type);
+    if (type.empty()) BadValue(offset);
+    row.category = builder_->Intern(type);
+    row.track = tracks_.TrackOf(event.process, event.thread, false);
+    const bool is_allocation = type == "Allocate" || type == "Free";
+    row.extra = builder_->Intern(is_allocation ? AllocationMembers(event, type) : MemoryMembers(event));
+    if (is_allocation) {
+      row.category = builder_->Intern("cpu_instant_event");
+      AddAllocation(event, row);
+    }
+    builder_->AddInstant(row);
+    Count(offset);
+  }
+
+  void AddAllocation(const PaddleMemoryEvent& event, const InstantRow& instant) {
+    AllocationRow row{.time = instant.time, .track = instant.track, .address = event.address};
+    row.bytes = event.increase_bytes;
+    row.total_allocated = static_cast<int64_t>(std::min<uint64_t>(event.current_allocated, INT64_MAX));
+    row.total_reserved = static_cast<int64_t>(std::min<uint64_t>(event.current_reserved, INT64_MAX));
+    ReadPaddlePlace(event.place, &row);
+    builder_->AddAllocation(row);
+  }
+
+  // What a row of allocations does not hold.
+  std::string AllocationMembers(const PaddleMemoryEvent& event, std::string_view type) {
+    std::string members = "\"type\": \"" + std::string(type) + "\", \"place\": ";
+    AppendJsonString(&members, event.place);
+    members += ", \"peak_allocated\": ";
+    AppendUint(&members, event.peak_allocated);
+    members += ", \"peak_reserved\": ";
+    AppendUint(&members, event.peak_reserved);
+    return members;
+  }
+
+  std::string MemoryMembers(const PaddleMemoryEvent& event) {
+    std::string members = "\"place\": ";
+    AppendJsonString(&members, event.place);
+    members += ", \"addr\": \"";
+    AppendUint(&members, event.address);
+    members += "\", \"increase_bytes\": ";
+    AppendInt(&members, event.increase_bytes);
+    const std::pair<const char*, uint64_t> totals[] = {{"current_allocated", event.current_allocated},
+                                                       {"current_reserved", event.current_reserved},
+                                                       {"peak_allocated", event.peak_allocated},
+                                                       {"peak_reserved", event.peak_reserved}};
+    for (const auto& [key, value] : totals) {
+      members.append(", \"").append(key).append("\": ");
+      AppendUint(&members, value);
+    }
+    return members;
+  }
+
+  void ReadOperatorNode(ProtoReader node, SpanRow* row) {
+    while (!stopped_ && node.Next()) {
+      if (node.field() != 1 || !node.is_bytes()) continue;
+      ProtoReader message = node.message();
+      const size_t offset = message.offset();
+      PaddleOperator op;
+      if (ReadPaddleOperator(&message, &op)) {  // the last one wins
+        row->extra = builder_->Intern(op.members);
+        row->args = ArgsId::kNone;
+        if (op.dims.size() > 2) row->args = AddChromeArguments({op.dims, {}, op.types, {}}, builder_);
+      } else if (message.failed()) {
+        NoteDamage(message);
+      } else {
+        builder_->AddProblem("damaged_record", static_cast<int64_t>(offset));
+      }
+    }
+    NoteDamage(node);
+  }
+
+  SpanRow RowOf(const PaddleCall& call, size_t offset) {
+    SpanRow row;
+    row.name = builder_->Intern(call.name);
+    row.start = {TimeOf(call.start_ns, offset)};
+    const Timestamp end = {TimeOf(call.end_ns, offset)};
+    if (row.start != kNoTime && end != kNoTime) row.duration = end - row.start;
+    if (row.duration.ns < 0) {
+      builder_->AddProblem("negative_duration", static_cast<int64_t>(offset));
+      row.duration.ns = 0;
+    }
+    return row;
+  }
+
+  AddedSpan Add(const SpanRow& row, size_t offset) {
+    const AddedSpan span = builder_->AddSpan(row);
+    Count(offset);
+    return span;
+  }
+
+  void Count(size_t offset) {
+    if (++builder_->info().recorded % 1024 != 0 || options_.max_memory == 0) return;
+    if (file_.size() + builder_->memory_bytes() <= options_.max_memory) return;
+    builder_->AddProblem("over_memory_limit", static_cast<int64_t>(offset));
+    stopped_ = true;
+  }
+
+  int64_t TimeOf(uint64_t ns, size_t offset) {
+    if (ns <= static_cast<uint64_t>(kLatestNs)) return static_cast<int64_t>(ns);
+    builder_->AddProblem("missing_time", static_cast<int64_t>(offset));
+    return kNoTime.ns;
+  }
+
+  StringId CategoryOf(uint64_t type, size_t offset) {
+    const std::string_view name = PaddleTypeName(type);
+    if (name.empty()) BadValue(offset);
+    return builder_->Intern(name);
+  }
+
+  void BadValue(size_t offset) { builder_->AddProblem("bad_value", static_cast<int64_t>(offset)); }
+
+  static int64_t StepNumber(std::string_view name) {
+    int64_t number = -1;
+    if (name.starts_with("ProfileStep#")) std::from_chars(name.data() + 12, name.data() + name.size(), number);
+    return number;
+  }
+
+  void AddMetadata() {
+    std::string text;
+    AppendJsonString(&text, builder_->info().format_version);
+    builder_->AddMetadata("schemaVersion", text);
+    builder_->AddMetadata("span_index", "\"" + std::to_string(span_index_) + "\"");
+    text = "{";
+    for (const auto& [key, value] : extra_info_) {
+      if (text.size() > 1) text += ", ";
+      AppendJsonString(&text, key);
+      text += ": ";
+      AppendJsonString(&text, value);
+    }
+    builder_->AddMetadata("ExtraInfo", text + "}");
+  }
+
+  std::string_view file_;
+  const ImportOptions& options_;
+  TraceBuilder* builder_;
+  bool stopped_ = false;
+  ProtoDamage damage_{builder_};
+  uint64_t span_index_ = 0;
+  PaddleExtraInfo extra_info_;
+  PaddleTracks tracks_;
+};
+
+}  // namespace
+
+// The version comes first, and behind it the number of the period.
+bool LooksLikePaddleProtobuf(std::span<const std::byte> bytes) {
+  const std::string_view file{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  if (file.size() < 3 || file[0] != '\n' || file[1] < 3 || file[1] > 32) return false;
+  const std::string_view version = file.substr(2, static_cast<size_t>(file[1]));
+  if (version[0] < '0' || version[0] > '9') return false;
+  if (version.find_first_not_of("0123456789.") != std::string_view::npos) return false;
+  const size_t end = 2 + version.size();
+  return end == file.size() || file[end] == '\x10' || file[end] == '\x1a';
+}
+
+Status ImportPaddleProtobuf(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
+                            TraceBuilder* builder) {
+  return PaddleDump({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options, builder).Read(name);
+}
+
+}  // namespace opscope

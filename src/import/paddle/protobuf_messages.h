@@ -1,0 +1,75 @@
+// The messages of Paddle's protobuf dump (paddle/fluid/platform/profiler/dump/nodetree.proto), as plain structs: one
+// function per message that holds values, which fills them from the wire.
+//
+//   NodeTrees { version=1 span_index=2 thread_trees=3* extra_info=4* device_property=5* }
+//   thread tree { thread_id=1 host_nodes=2* }
+//   host node { id=1 parentid=2 host_trace_event=3 runtime_nodes=4* mem_nodes=5* op_supplement_nodes=6* }
+//   runtime node { runtime_trace_event=1 device_nodes=2* }    device node { device_event=1 }
+//
+// Versions 1.0.0 to 1.0.2 differ by optional fields only. Types 15 and 16 are written by Paddle since 2.5 and refused
+// by its own reader.
+//
+// Thread rule: pure functions; texts live as long as the file's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "import/text/proto_reader.h"
+
+namespace opscope {
+
+// A call on the host, or of the runtime of a device.
+struct PaddleCall {
+  std::string_view name;
+  uint64_t type = 0;  // of host calls
+  uint64_t start_ns = 0, end_ns = 0, process = 0, thread = 0;
+  uint32_t correlation = 0;  // of runtime calls
+  uint32_t seen = 0;         // a bit per field
+};
+
+struct PaddleDeviceEvent {
+  std::string_view name;
+  uint64_t type = 0, start_ns = 0, end_ns = 0, device = 0, context = 0, stream = 0;
+  uint32_t correlation = 0;
+  uint32_t seen = 0;
+  std::string detail;  // members of a JSON object, in the words of Paddle's own JSON
+};
+
+struct PaddleMemoryEvent {
+  uint64_t time_ns = 0, type = 0, address = 0, process = 0, thread = 0;
+  int64_t increase_bytes = 0;
+  std::string_view place;
+  uint64_t current_allocated = 0, current_reserved = 0, peak_allocated = 0, peak_reserved = 0;
+  uint32_t seen = 0;
+};
+
+// True when `seen` has the fields first to last.
+constexpr bool HasFields(uint32_t seen, uint32_t first, uint32_t last) {
+  const uint32_t wanted = ((2u << last) - 1) & ~((1u << first) - 1);
+  return (seen & wanted) == wanted;
+}
+
+// Each reads to the end of the message. False: it is damaged or cut, what was read is part of it.
+[[nodiscard]] bool ReadPaddleHostCall(ProtoReader* message, PaddleCall* call);
+[[nodiscard]] bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call);
+[[nodiscard]] bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event);
+[[nodiscard]] bool ReadPaddleMemoryEvent(ProtoReader* message, PaddleMemoryEvent* event);
+// The shapes, types and stack of an operator: as members of a JSON object, by slot, and as lists of all inputs.
+struct PaddleOperator {
+  std::string members;
+  std::string dims = "[", types = "[";  // "[[2, 3], [4]]" and "[\"FP32\", \"FP32\"]"
+};
+[[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op);
+
+// "Operator", "Kernel", ...; "" for a type of a newer version.
+[[nodiscard]] std::string_view PaddleTypeName(uint64_t type);
+[[nodiscard]] bool IsPaddlePythonType(uint64_t type);  // shown on the row of the thread's Python
+[[nodiscard]] std::string_view PaddleMemoryTypeName(uint64_t type);
+
+// Paddle's JSON prints fractions with a fixed number of decimals.
+void AppendFixedDecimals(std::string* out, double value, int decimals);
+
+}  // namespace opscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/calls.h"
+
+#include <algorithm>
+
+namespace opscope {
+
+// What the record says, whatever the name looks like. The first recordings had no CallKind, so that everything is
+// kPython there: only names of functions of Python have "): " in them.
+SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
+  if (record.source != RecordSource::kPython) return kKindOfCategory;
+  switch (static_cast<CallKind>(record.scope)) {
+    case CallKind::kPython:
+      break;
+    case CallKind::kFunction:
+      return SpanKind::kCFunction;
+    case CallKind::kModule:
+      return SpanKind::kModule;
+    case CallKind::kCollector:
+      return kSurelyOther;
+    default:
+      return kKindOfCategory;  // of a newer version
+  }
+  if (Row(name) >= of_python_.size()) of_python_.resize(Row(name) + 1, kKindOfCategory);
+  SpanKind& known = of_python_[Row(name)];
+  if (known == kKindOfCategory) {
+    const std::string_view text = builder_->text(name);
+    const bool has_line = text.find("): ") != std::string_view::npos;
+    const SpanKind by_name = has_line ? SpanKind::kPythonFunction : KindOfPythonCall(text);
+    known = by_name == SpanKind::kOther ? kSurelyOther : by_name;
+  }
+  return known;
+}
+
+void RecordingCalls::BeginThread(TrackId track) {
+  track_ = track;
+  open_.clear();
+  seen_ = false;
+}
+
+void RecordingCalls::AddSpan(const OpenCall& call, Timestamp end, uint8_t flags) {
+  if (starts_ != nullptr && call.is_python)
+    starts_->AddCall(call.start, std::max(end, call.start), call.kind == SpanKind::kCFunction);
+  builder_->AddSpan({.start = call.start,
+                     .duration = std::max(end, call.start) - call.start,
+                     .name = call.name,
+                     .category = call.category,
+                     .track = track_,
+                     .flags = flags,
+                     .kind = call.kind});
+}
+
+void RecordingCalls::Enter(const Record& record, Timestamp time, StringId name, StringId category) {
+  const bool is_python = record.source == RecordSource::kPython;
+  seen_ = true;
+  seen_python_ |= is_python;
+  open_.push_back({time, record.value, name, category, is_python, KindOf(record, name)});
+}
+
+void RecordingCalls::Exit(const Record& record, Timestamp time) {
+  seen_ = true;
+  for (size_t i = open_.size(); i > 0; --i) {
+    if (open_[i - 1].identity != record.value) continue;
+    AddSpan(open_[i - 1], time, 0);
+    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    return;
+  }
+  builder_->AddProblem("stray_end", -1);
+}
+
+// The outermost first: of calls that began and ended together the first one is the caller.
+void RecordingCalls::EndThread(Timestamp last) {
+  for (const OpenCall& call : open_) {
+    // Python runs in its functions from its beginning to its end: that some are open is no news.
+    if (!call.is_python) builder_->AddProblem("unfinished_scope", -1);
+    AddSpan(call, last, span_flags::kUnfinished);
+  }
+  open_.clear();
+}
+
+}  // namespace opscope

@@ -1,0 +1,55 @@
+// Calls of one thread: a kEnter and its kExit become one span. An exit belongs to the innermost call of its identity
+// (Record::value), wherever that stands: greenlets and generators leave calls in another order than they entered.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "import/recording/step_starts.h"
+#include "opscope/record.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class RecordingCalls {
+ public:
+  explicit RecordingCalls(TraceBuilder* builder) : builder_(builder) {}
+
+  // From here on every call of Python is told to `starts`.
+  void TellCalls(StepStarts* starts) { starts_ = starts; }
+  void BeginThread(TrackId track);
+  void Enter(const Record& record, Timestamp time, StringId name, StringId category);
+  void Exit(const Record& record, Timestamp time);
+  // What is still open ends at `last`.
+  void EndThread(Timestamp last);
+
+  bool empty() const { return open_.empty(); }
+  bool seen() const { return seen_; }                // this thread has calls
+  bool seen_python() const { return seen_python_; }  // some thread has calls of Python
+
+ private:
+  struct OpenCall {
+    Timestamp start;
+    uint64_t identity = 0;
+    StringId name = StringId::kEmpty;
+    StringId category = StringId::kEmpty;
+    bool is_python = false;
+    SpanKind kind = kKindOfCategory;
+  };
+
+  SpanKind KindOf(const Record& record, StringId name);
+  void AddSpan(const OpenCall& call, Timestamp end, uint8_t flags);
+
+  TraceBuilder* builder_;
+  StepStarts* starts_ = nullptr;
+  TrackId track_ = TrackId::kNone;
+  std::vector<OpenCall> open_;
+  std::vector<SpanKind> of_python_;  // by name, of records that say kPython; kKindOfCategory: not looked at
+  bool seen_ = false, seen_python_ = false;
+};
+
+}  // namespace opscope

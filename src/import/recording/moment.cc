@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/moment.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace opscope {
+namespace {
+
+bool SameStream(const RecordingChunk& a, const RecordingChunk& b) {
+  return a.process() == b.process() && a.thread_index() == b.thread_index() && a.window() == b.window();
+}
+
+// Its thread wrote more into `chunk` before it went on to `next` than was read of it.
+bool WasReadEarlier(const RecordingChunk& chunk, const RecordingChunk& next) {
+  return next.sequence() == chunk.sequence() + 1 &&
+         next.recorded_before() != chunk.recorded_before() + chunk.record_count();
+}
+
+// What follows a chunk that was read early, or before it was one, is newer than the moment.
+std::span<const RecordingChunk> UpToAGap(std::span<const RecordingChunk> chunks, bool damaged) {
+  if (!damaged && !chunks.empty() && chunks.front().sequence() != 0) return {};
+  for (size_t i = 0; i + 1 < chunks.size(); ++i) {
+    const bool is_missing = !damaged && chunks[i + 1].sequence() > chunks[i].sequence() + 1;
+    if (is_missing || WasReadEarlier(chunks[i], chunks[i + 1])) return chunks.first(i + 1);
+  }
+  return chunks;
+}
+
+// Where the oldest chunks are recycled, what was left of them stands before the gap and what has come since
+// behind it.
+std::span<const RecordingChunk> LongestRun(std::span<const RecordingChunk> chunks) {
+  std::span<const RecordingChunk> longest;
+  uint64_t most = 0;
+  for (size_t begin = 0, end = 0; begin < chunks.size(); begin = end) {
+    uint64_t records = chunks[begin].record_count();
+    for (end = begin + 1; end < chunks.size(); ++end) {
+      if (chunks[end].sequence() > chunks[end - 1].sequence() + 1 || WasReadEarlier(chunks[end - 1], chunks[end]))
+        break;
+      records += chunks[end].record_count();
+    }
+    if (!longest.empty() && records < most) continue;
+    longest = chunks.subspan(begin, end - begin);
+    most = records;
+  }
+  return longest;
+}
+
+const WindowInfo* FindLive(const std::vector<WindowInfo>& windows, const RecordingChunk& chunk) {
+  const auto found = std::find_if(windows.begin(), windows.end(), [&](const WindowInfo& window) {
+    return window.is_live && window.window == chunk.window() && window.process == static_cast<int64_t>(chunk.process());
+  });
+  return found == windows.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+uint64_t KeepOneMoment(const std::vector<WindowInfo>& windows, bool damaged, std::vector<RecordingChunk>* chunks) {
+  if (std::none_of(windows.begin(), windows.end(), [](const WindowInfo& window) { return window.is_live; })) return 0;
+  std::vector<RecordingChunk> kept;
+  kept.reserve(chunks->size());
+  for (size_t begin = 0, end = 0; begin < chunks->size(); begin = end) {
+    end = begin + 1;
+    while (end < chunks->size() && SameStream((*chunks)[begin], (*chunks)[end]))
+      ++end;
+    const auto all = std::span<const RecordingChunk>(*chunks).subspan(begin, end - begin);
+    const WindowInfo* live = FindLive(windows, all.front());
+    const auto good = live == nullptr ? all : live->keeps_newest ? LongestRun(all) : UpToAGap(all, damaged);
+    kept.insert(kept.end(), good.begin(), good.end());
+  }
+  const uint64_t left_out = chunks->size() - kept.size();
+  *chunks = std::move(kept);
+  return left_out;
+}
+
+}  // namespace opscope

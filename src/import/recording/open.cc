@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/open.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace opscope {
+namespace {
+
+bool IsLastOfThread(std::span<const RecordingChunk> chunks, size_t i) {
+  if (i + 1 == chunks.size()) return true;
+  const RecordingChunk& next = chunks[i + 1];
+  return next.process() != chunks[i].process() || next.thread_index() != chunks[i].thread_index() ||
+         next.window() != chunks[i].window();
+}
+
+bool HasDuration(const Record& record) {
+  return record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync;
+}
+
+template <typename T>
+void Put(std::string* bytes, size_t at, T value) {
+  std::memcpy(bytes->data() + at, &value, sizeof(value));
+}
+
+}  // namespace
+
+OpenScopesOfWindow::OpenScopesOfWindow(const WindowInfo& window, std::span<const RecordingChunk> chunks)
+    : window_(window) {
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (IsOfWindow(chunks[i])) LookThrough(chunks[i], IsLastOfThread(chunks, i));
+  }
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    if (IsOfWindow(chunks[i]) && IsLastOfThread(chunks, i)) AddOpenOf(chunks[i]);
+  }
+}
+
+bool OpenScopesOfWindow::IsOfWindow(const RecordingChunk& chunk) const {
+  return chunk.window() == window_.window && static_cast<int64_t>(chunk.process()) == window_.process;
+}
+
+void OpenScopesOfWindow::LookThrough(const RecordingChunk& chunk, bool is_last) {
+  for (uint32_t row = 0; row < chunk.record_count(); ++row) {
+    const Record record = chunk.record(row);
+    if (is_last) last_tick_ = std::max(last_tick_, record.start + (HasDuration(record) ? record.value : 0));
+    if ((record.flags & record_flags::kOtherThread) == 0 || record.side == 0) continue;
+    const std::optional<Payload> payload = chunk.payload(record.side);
+    if (payload && payload->has_start_thread) ended_.insert({payload->start_thread, record.start, record.depth});
+  }
+  for (const OpenTableEntry& entry : chunk.open_entries())
+    last_tick_ = std::max(last_tick_, is_last ? entry.start : 0);
+}
+
+void OpenScopesOfWindow::AddOpenOf(const RecordingChunk& last) {
+  if ((last.open_flags() & open_table_flags::kTooDeep) != 0) ++hidden_;
+  if ((last.open_flags() & open_table_flags::kLeftTheFile) != 0) {
+    ++left_the_file_;
+    return;
+  }
+  std::set<std::pair<uint64_t, uint16_t>> finished;
+  for (uint32_t row = 0; row < last.record_count() && !last.open_entries().empty(); ++row) {
+    const Record record = last.record(row);
+    if (HasDuration(record)) finished.insert({record.start, record.depth});
+  }
+  std::vector<Record> open;
+  for (size_t depth = last.open_entries().size(); depth-- > 0;) {  // innermost first, as they would have ended
+    const OpenTableEntry& entry = last.open_entries()[depth];
+    const auto record_depth = static_cast<uint16_t>(entry.shape);
+    if (entry.start == 0 || record_depth != depth || finished.count({entry.start, record_depth}) != 0 ||
+        ended_.count({last.thread_index(), entry.start, record_depth}) != 0) {
+      continue;
+    }
+    if (entry.name == 0) {  // began at the cap
+      ++hidden_;
+      continue;
+    }
+    Record record;
+    record.start = entry.start;
+    record.value = last_tick_ > entry.start ? last_tick_ - entry.start : 0;
+    record.name = entry.name;
+    record.side = entry.side;
+    record.depth = record_depth;
+    record.kind = static_cast<RecordKind>(entry.shape >> 16 & 0xffu);
+    record.flags = static_cast<uint8_t>(entry.shape >> 24 | record_flags::kUnfinished);
+    record.source = static_cast<RecordSource>(entry.origin & 0xffu);
+    record.scope = static_cast<uint8_t>(entry.origin >> 8);
+    open.push_back(record);
+  }
+  if (!open.empty()) MakeChunk(last, std::move(open));
+}
+
+// The same chunk once more, with these records in the place of its own: their names and payloads stay where
+// they are. What does not fit below them is hidden.
+void OpenScopesOfWindow::MakeChunk(const RecordingChunk& last, std::vector<Record> records) {
+  size_t lowest = last.bytes().size();
+  for (const Record& record : records) {
+    lowest = std::min<size_t>(lowest, record.name);
+    if (record.side != 0) lowest = std::min<size_t>(lowest, record.side);
+  }
+  const size_t first = last.first_record();
+  const size_t room = lowest > first ? (lowest - first) / sizeof(Record) : 0;
+  if (room < records.size()) {
+    hidden_ += records.size() - room;
+    records.erase(records.begin(), records.end() - static_cast<std::ptrdiff_t>(room));  // the outermost stay
+  }
+  std::string bytes(reinterpret_cast<const char*>(last.bytes().data()), last.bytes().size());
+  Put(&bytes, offsetof(ChunkHeader, sequence), last.sequence() + 1);
+  Put(&bytes, offsetof(ChunkHeader, dropped_before), last.dropped());
+  Put(&bytes, offsetof(ChunkHeader, recorded_before), last.recorded_before() + last.record_count());
+  Put(&bytes, offsetof(ChunkHeader, record_count), static_cast<uint32_t>(records.size()));
+  std::memcpy(bytes.data() + first, records.data(), records.size() * sizeof(Record));
+  made_.push_back(std::move(bytes));
+}
+
+}  // namespace opscope

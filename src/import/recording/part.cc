@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/part.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace opscope {
+namespace {
+
+bool IsScope(const Record& record) {
+  return record.kind == RecordKind::kScope || record.kind == RecordKind::kAsync;
+}
+
+bool Nests(const Record& record) {
+  return record.kind == RecordKind::kScope && (record.flags & record_flags::kOtherThread) == 0;
+}
+
+}  // namespace
+
+void ScopeRoom::Reserve(size_t records) {
+  const size_t scope_bytes = records * sizeof(PartScope), begin_bytes = records * sizeof(uint32_t);
+  const size_t bytes = scope_bytes + begin_bytes + records * sizeof(uint16_t);
+  if (bytes >= HugeBlock::kWorthwhile) {
+    block_ = HugeBlock(bytes);
+    scopes_.Borrow(block_.data(), records);
+    begins_.Borrow(block_.data() + scope_bytes, records);
+    depths_.Borrow(block_.data() + scope_bytes + begin_bytes, records);
+  }
+  scopes_.resize_unset(records), begins_.resize_unset(records), depths_.resize_unset(records);
+}
+
+PartRoom ScopeRoom::Part(size_t first, size_t records) {
+  return {std::span(scopes_.data() + first, records), std::span(depths_.data() + first, records),
+          std::span(begins_.data() + first, records)};
+}
+
+void RecordingPart::Link(size_t count) {
+  scopes = room.scopes.first(count);
+  tree.depth = room.depths.first(count);
+  tree.begin = room.begins.first(count);
+  // Depth alone misleads behind a missing chunk, and where another thread ended a scope that its owner still
+  // counted: so a record adopts only what began after it did.
+  LinkWithin(&tree, [this](uint32_t parent, uint32_t child) { return start(child) >= start(parent); });
+}
+
+void RecordingPart::DropScopes(std::span<const uint8_t> bad_arguments) {
+  const auto is_bad = [&](const PartScope& scope) {
+    const bool bad = scope.args != kNoArguments && bad_arguments[scope.args] != 0;
+    if (bad) CountDamage(scope.row);
+    return bad;
+  };
+  std::erase_if(async, is_bad);
+  size_t kept = 0;
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    if (is_bad(scopes[i])) continue;
+    room.scopes[kept] = scopes[i];
+    room.depths[kept++] = room.depths[i];
+  }
+  Link(kept);
+}
+
+inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_t name) {
+  PartScope scope;
+  scope.row = row & 0x7fffffffu;
+  scope.name = name;
+  scope.args = RecordingPart::kNoArguments;
+  if (record.side != 0) {
+    const std::optional<PayloadExtent> extent = part_->chunk->payload_extent(record.side);
+    if (!extent) return false;
+    std::span<const std::byte> arguments = extent->body;
+    if (extent->fields != 0) {
+      const std::optional<Payload> payload = part_->chunk->payload(record.side);
+      if (!payload) return false;
+      scope.has_fields = 1;
+      arguments = payload->arguments;
+      // A damaged offset leaves the name out: the span itself is sound.
+      const uint32_t overload = NameAt(payload->overload);
+      scope.overload = overload == kUnknown ? 0 : overload;
+    }
+    if (extent->argument_count > 0) scope.args = NumberOf({arguments, extent->argument_count, 0});
+  }
+  if (!Nests(record)) {
+    part_->async.push_back(scope);
+    return true;
+  }
+  part_->room.scopes[scopes_] = scope;
+  part_->room.depths[scopes_] = record.depth;
+  ++scopes_;
+  return true;
+}
+
+inline bool PartDecoder::DecodeRecord(uint32_t row) {
+  const Record record = part_->chunk->record(row);
+  if (!NamesEntries(record)) {
+    part_->events.push_back({row, 0});
+    return true;
+  }
+  const uint32_t name = NameAt(record.name);
+  if (name == kUnknown) return false;
+  if (IsScope(record)) return DecodeScope(row, record, name);
+  part_->events.push_back({row, name});
+  if (record.kind == RecordKind::kEnter || record.kind == RecordKind::kDeviceSpan) ++part_->event_spans;
+  return true;
+}
+
+void PartDecoder::Decode(RecordingPart* part) {
+  part_ = part;
+  scopes_ = 0;
+  const RecordingChunk& chunk = *part->chunk;
+  name_at_.resize(std::max(name_at_.size(), chunk.byte_size() / 8 + 1), kUnknown);
+  part->names.assign(1, {});
+  part->damaged = chunk.claimed_record_count() - chunk.record_count();
+  part->first_damaged = chunk.record_count();
+  for (uint32_t row = 0; row < chunk.record_count(); ++row) {
+    if (!DecodeRecord(row)) part->CountDamage(row);
+  }
+  part->Link(scopes_);
+  for (const uint32_t place : seen_)
+    name_at_[place] = kUnknown;
+  seen_.clear();
+  numbers_.clear();
+}
+
+uint32_t PartDecoder::NewNameAt(uint32_t offset) {
+  if (offset == 0) return 0;
+  const uint32_t place = offset / 8;
+  if (offset % 8 != 0 || place >= name_at_.size()) return kUnknown;
+  const std::optional<std::string_view> text = part_->chunk->name(offset);
+  if (!text) return kUnknown;
+  seen_.push_back(place);
+  part_->names.push_back(*text);
+  return name_at_[place] = static_cast<uint32_t>(part_->names.size() - 1);
+}
+
+uint32_t PartDecoder::NumberOf(const EncodedArguments& arguments) {
+  const uint64_t hash = arguments.Hash();
+  const auto number = static_cast<uint32_t>(part_->arguments.size());
+  const auto [known, is_new] = numbers_.try_emplace(hash, number);
+  if (!is_new && part_->arguments[known->second].Same(arguments)) return known->second;
+  // New, or two contents with one hash: the second gets a number for each of its records.
+  part_->arguments.push_back({arguments.bytes, arguments.count, hash});
+  return number;
+}
+
+}  // namespace opscope

@@ -1,0 +1,117 @@
+// One chunk of a recording, decoded as far as it goes without the builder. Many parts can be decoded at once;
+// names and arguments get numbers of the part, in order of first appearance, and RecordingTables then gives those
+// their ids, part after part. So ids depend on the recording alone, not on the number of threads.
+//
+// Thread rule: PartDecoder is one thread's own; a part is decoded by one thread, then read by one at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/column.h"
+#include "base/huge_block.h"
+#include "import/recording/arguments.h"
+#include "import/recording/chunk.h"
+#include "import/recording/tree.h"
+#include "opscope/types.h"
+
+namespace opscope {
+
+// A scope that waits for its place.
+struct PartScope {
+  uint32_t row : 31 = 0;        // of its record
+  uint32_t has_fields : 1 = 0;  // the payload has more than arguments
+  uint32_t name = 0;            // number within the part
+  uint32_t overload = 0;        // likewise, 0: none
+  uint32_t args = 0;            // likewise, RecordingPart::kNoArguments: none
+};
+
+// A record that is no scope.
+struct PartEvent {
+  uint32_t row = 0;
+  uint32_t name = 0;
+};
+
+// Where the scopes of a part lie: room for all records of its chunk.
+struct PartRoom {
+  std::span<PartScope> scopes;
+  std::span<uint16_t> depths;
+  std::span<uint32_t> begins;
+};
+
+// The rooms of all parts, in one piece.
+class ScopeRoom {
+ public:
+  void Reserve(size_t records);
+  PartRoom Part(size_t first, size_t records);
+
+ private:
+  HugeBlock block_;
+  Column<PartScope> scopes_;
+  Column<uint16_t> depths_;
+  Column<uint32_t> begins_;
+};
+
+struct RecordingPart {
+  static constexpr uint32_t kNoArguments = 0xffffffff;
+
+  const RecordingChunk* chunk = nullptr;
+  PartRoom room;
+  std::span<PartScope> scopes;   // that nest, as recorded
+  TreePart tree;                 // of `scopes`
+  std::vector<PartScope> async;  // scopes outside the nesting
+  std::vector<PartEvent> events;
+  size_t event_spans = 0;  // how many of them may become spans
+  uint64_t damaged = 0;
+  uint32_t first_damaged = 0;  // row, when damaged > 0
+
+  // By number; the ids are filled in by RecordingTables.
+  std::vector<std::string_view> names;  // number 0 is ""
+  std::vector<EncodedArguments> arguments;
+  std::vector<StringId> name_ids;
+  std::vector<ArgsId> args_ids;
+
+  uint64_t start(uint32_t scope) const { return chunk->start(scopes[scope].row); }
+  Record record(const PartScope& scope) const { return chunk->record(scope.row); }
+  void CountDamage(uint32_t row) {
+    if (damaged++ == 0 || row < first_damaged) first_damaged = row;
+  }
+  // Keeps the first `count` scopes of the room and finds their subtrees.
+  void Link(size_t count);
+  // Takes out the scopes whose arguments contradict the format, and counts them as damaged.
+  void DropScopes(std::span<const uint8_t> bad_arguments);
+};
+
+class PartDecoder {
+ public:
+  // REQUIRES: part->chunk and part->room are set.
+  void Decode(RecordingPart* part);
+
+ private:
+  static constexpr uint32_t kUnknown = 0xffffffff;
+
+  bool DecodeRecord(uint32_t row);
+  bool DecodeScope(uint32_t row, const Record& record, uint32_t name);
+  uint32_t NameAt(uint32_t offset) {  // kUnknown: damaged
+    const uint32_t place = offset / 8;
+    if (offset != 0 && offset % 8 == 0 && place < name_at_.size() && name_at_[place] != kUnknown) {
+      return name_at_[place];
+    }
+    return NewNameAt(offset);
+  }
+  uint32_t NewNameAt(uint32_t offset);
+  uint32_t NumberOf(const EncodedArguments& arguments);
+
+  RecordingPart* part_ = nullptr;
+  size_t scopes_ = 0;
+  std::vector<uint32_t> name_at_;               // number by offset / 8, kUnknown: not seen yet
+  std::vector<uint32_t> seen_;                  // places of name_at_ that are set
+  tsl::robin_map<uint64_t, uint32_t> numbers_;  // of arguments, by hash
+};
+
+}  // namespace opscope

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/recording.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "import/recording/clock.h"
+#include "import/recording/moment.h"
+#include "import/recording/open.h"
+#include "import/recording/own_costs.h"
+#include "import/recording/thread.h"
+#include "import/torch/links.h"
+#include "opscope/recorder.h"
+#include "opscope/torch_source.h"
+#include "wire/container.h"
+
+namespace opscope {
+namespace {
+
+// Starting a thread takes as long as some thousands of records.
+constexpr size_t kRecordsPerThread = 16384;
+
+bool SameThread(const RecordingChunk& a, const RecordingChunk& b) {
+  return a.process() == b.process() && a.thread_index() == b.thread_index();
+}
+
+bool SameWindow(const RecordingChunk& a, const RecordingChunk& b) {
+  return SameThread(a, b) && a.window() == b.window();
+}
+
+bool Before(const RecordingChunk& a, const RecordingChunk& b) {
+  if (a.process() != b.process()) return a.process() < b.process();
+  if (a.thread_index() != b.thread_index()) return a.thread_index() < b.thread_index();
+  if (a.window() != b.window()) return a.window() < b.window();
+  return a.sequence() < b.sequence();
+}
+
+const WindowInfo* FindWindow(const std::vector<WindowInfo>& windows, uint64_t window) {
+  const auto found = std::find_if(windows.begin(), windows.end(), [&](const auto& w) { return w.window == window; });
+  return found == windows.end() ? nullptr : &*found;
+}
+
+const WindowThread* FindThread(const WindowInfo* window, uint32_t index) {
+  if (window == nullptr) return nullptr;
+  const auto found =
+      std::find_if(window->threads.begin(), window->threads.end(), [&](const auto& t) { return t.index == index; });
+  return found == window->threads.end() ? nullptr : &*found;
+}
+
+// Chunks of one thread and window, in order.
+uint64_t CountMissing(std::span<const RecordingChunk> chunks, const WindowInfo* window, const WindowThread* thread) {
+  uint64_t gaps = 0, records = 0;
+  uint32_t expected = window != nullptr && window->keeps_newest ? chunks.front().sequence() : 0;
+  for (const RecordingChunk& chunk : chunks) {
+    gaps += chunk.sequence() > expected ? chunk.sequence() - expected : 0;
+    expected = chunk.sequence() + 1;
+    records += chunk.record_count();
+  }
+  // The last chunks leave no gap behind them; the counts tell.
+  if (gaps == 0 && thread != nullptr && thread->recorded > records) gaps = 1;
+  return gaps;
+}
+
+// Threads that have recorded something and of which no chunk is there.
+uint64_t CountThreadsWithoutChunks(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
+  std::set<std::pair<uint64_t, uint32_t>> seen;
+  for (const RecordingChunk& chunk : chunks)
+    seen.emplace(chunk.window(), chunk.thread_index());
+  uint64_t missing = 0;
+  for (const WindowInfo& window : windows) {
+    for (const WindowThread& thread : window.threads)
+      missing += thread.recorded > 0 && seen.count({window.window, thread.index}) == 0 ? 1 : 0;
+  }
+  return missing;
+}
+
+// What the recorder could not keep, as far as the blocks tell.
+uint64_t CountDropped(std::span<const RecordingChunk> chunks, const std::vector<WindowInfo>& windows) {
+  uint64_t dropped = 0;
+  for (const WindowInfo& window : windows) {
+    for (const WindowThread& thread : window.threads)
+      dropped += thread.dropped;
+  }
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const bool last = i + 1 == chunks.size() || !SameWindow(chunks[i], chunks[i + 1]);
+    if (last && FindThread(FindWindow(windows, chunks[i].window()), chunks[i].thread_index()) == nullptr) {
+      dropped += chunks[i].dropped();
+    }
+  }
+  return dropped;
+}
+
+TickClock MakeClock(const std::vector<WindowInfo>& windows, const std::vector<RecordingChunk>& chunks,
+                    int64_t epoch_ns) {
+  std::vector<Calibration> calibrations;
+  for (const WindowInfo& window : windows) {
+    calibrations.insert(calibrations.end(), window.calibrations.begin(), window.calibrations.end());
+  }
+  for (const RecordingChunk& chunk : chunks)
+    calibrations.push_back(chunk.calibration());
+  return TickClock(std::move(calibrations), epoch_ns, windows.empty() ? Calibration{} : windows.front().rate);
+}
+
+// Info that comes later says the same again, or more.
+void AddInfo(WindowInfo info, std::vector<WindowInfo>* windows) {
+  for (WindowInfo& known : *windows) {
+    if (known.window != info.window || known.process != info.process || !known.is_live) continue;
+    if (info.is_live) {
+      if (info.options_json != "{}") known.options_json = info.options_json;
+      known.metadata.insert(known.metadata.end(), info.metadata.begin(), info.metadata.end());
+    } else {
+      known = std::move(info);
+    }
+    return;
+  }
+  windows->push_back(std::move(info));
+}
+
+// A count that a source has left among the metadata; 0 for what is no number.
+uint64_t CountOf(std::string_view json) {
+  uint64_t count = 0;
+  std::from_chars(json.data(), json.data() + json.size(), count);
+  return count;
+}
+
+// "NAME SIGNATURE...;NAME ..." between quotes; names and signatures have none of these characters.
+void AddOperators(std::string_view json, TraceBuilder* builder) {
+  if (json.size() < 2 || json.front() != '"') return;
+  std::string_view left = json.substr(1, json.size() - 2);
+  const auto take = [](std::string_view* text, char end) {
+    const std::string_view taken = text->substr(0, text->find(end));
+    text->remove_prefix(std::min(taken.size() + 1, text->size()));
+    return taken;
+  };
+  while (!left.empty()) {
+    std::string_view one = take(&left, ';');
+    const StringId name = builder->Intern(take(&one, ' '));
+    while (!one.empty())
+      builder->AddOperator(name, builder->Intern(take(&one, ' ')));
+  }
+}
+
+// What the windows say about torch's numbers and arrows; the first window's number.
+void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
+  uint64_t first_id = 0;
+  for (const WindowInfo& window : windows) {
+    for (const auto& [key, json] : window.metadata) {
+      if (key == kFirstEventIdKey && first_id == 0) first_id = CountOf(json);
+      if (key == kForwardBackwardKey && json == "false") links->LeaveUnlinked();
+    }
+  }
+  if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
+}
+
+bool AsksToAdjustSteps(const std::vector<WindowInfo>& windows) {
+  return std::any_of(windows.begin(), windows.end(), [](const WindowInfo& window) {
+    return std::any_of(window.metadata.begin(), window.metadata.end(),
+                       [](const auto& row) { return row.first == kAdjustStepsKey && CountOf(row.second) == 1; });
+  });
+}
+
+// Adds a member to an object.
+void AddOption(std::string_view key, std::string_view json, std::string* object) {
+  object->pop_back();
+  object->append(object->size() > 1 ? ",\"" : "\"").append(key).append("\":").append(json).append("}");
+}
+
+// Metadata of sources that count what they could not record.
+std::string_view ProblemOfSource(std::string_view key) {
+  if (key == "opscope.calls_unseen") return "calls_unseen";
+  if (key == "opscope.idle_threads") return "idle_threads";
+  if (key == "opscope.parts_left_out") return "part_left_out";
+  return {};
+}
+
+void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builder) {
+  for (const WindowInfo& window : windows) {
+    if (window.is_live) {
+      builder->AddProblem("recording_not_ended", -1, 1,
+                          "process " + std::to_string(window.process) + " (" + window.process_name + ")");
+    }
+    if (!window.record_to_failure.empty()) builder->AddProblem("record_to_failed", -1, 1, window.record_to_failure);
+    if (window.options_json != "{}") builder->info().options_json = window.options_json;
+    for (const auto& [key, json] : window.metadata) {
+      const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
+      if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
+      if (failures > 0) {
+        builder->AddProblem("source_failure", -1, failures);
+      } else if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
+        if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
+      } else if (key == kCallStacksKey) {
+        if (CountOf(json) == 1) builder->FillStacksFromCalls();
+      } else if (key == kOperatorsKey) {
+        AddOperators(json, builder);
+      } else if (key == kTorchRouteKey) {
+        AddOption("torch_route", json, &builder->info().options_json);
+      } else {
+        builder->AddMetadata(key, json);
+      }
+    }
+  }
+  AddMachine(windows, builder);
+  builder->info().own_costs = ParseOwnCosts(builder->info().options_json);
+}
+
+// In ticks; 0: it has not ended, or does not say.
+uint64_t EndOfWindow(const WindowInfo* window) {
+  uint64_t last = 0;
+  if (window == nullptr || window->is_live || window->calibrations.size() < 2) return last;
+  for (const Calibration& calibration : window->calibrations)
+    last = std::max(last, calibration.ticks);
+  return last;
+}
+
+}  // namespace
+
+void RecordingReader::AddBlock(uint16_t type, std::span<const std::byte> bytes, int64_t file_offset) {
+  if (type == block_types::kWindowInfo) {
+    if (std::optional<WindowInfo> info = ParseWindowInfo(bytes)) {
+      AddInfo(*std::move(info), &windows_);
+    } else {
+      builder_->AddProblem("damaged_block", file_offset);
+    }
+  } else if (type == block_types::kRawChunk) {
+    if (const std::optional<RecordingChunk> chunk = RecordingChunk::Open(bytes, file_offset)) {
+      chunks_.push_back(*chunk);
+    } else {
+      builder_->AddProblem("damaged_block", file_offset);
+    }
+  } else if (type == block_types::kLiveChunk) {
+    AddLiveChunk(bytes, file_offset);
+  }
+}
+
+void RecordingReader::AddLiveChunk(std::span<const std::byte> bytes, int64_t file_offset) {
+  std::optional<RecordingChunk> chunk;
+  switch (RecordingChunk::OpenLive(bytes, file_offset, &chunk)) {
+    case RecordingChunk::Live::kWhole:
+      chunks_.push_back(*std::move(chunk));
+      break;
+    case RecordingChunk::Live::kDamaged:
+      damaged_ = true;
+      builder_->AddProblem("damaged_block", file_offset);
+      break;
+    case RecordingChunk::Live::kReplaced:
+      ++written_while_read_;
+      break;
+    case RecordingChunk::Live::kUnused:
+      break;
+  }
+}
+
+// Room for all scopes there may be, then the chunks decoded, several at once.
+std::vector<RecordingPart> RecordingReader::Decode(ThreadTeam* team) {
+  std::vector<RecordingPart> parts;
+  size_t records = 0;
+  for (size_t i = 0; i < chunks_.size(); ++i) {
+    if (i > 0 && SameWindow(chunks_[i], chunks_[i - 1]) && chunks_[i].sequence() == chunks_[i - 1].sequence()) {
+      continue;  // the same chunk twice
+    }
+    parts.emplace_back().chunk = &chunks_[i];
+    records += chunks_[i].record_count();
+  }
+  room_.Reserve(records);
+  size_t first = 0;
+  for (RecordingPart& part : parts) {
+    part.room = room_.Part(first, part.chunk->record_count());
+    first += part.chunk->record_count();
+  }
+  std::vector<PartDecoder> decoders(team->size());
+  team->ForEach(parts.size(), [&](size_t part, size_t member) { decoders[member].Decode(&parts[part]); });
+  return parts;
+}
+
+bool RecordingReader::not_ended() const {
+  return std::any_of(windows_.begin(), windows_.end(), [](const WindowInfo& window) { return window.is_live; });
+}
+
+// What was open in the windows that did not end, as chunks behind the last ones of their threads.
+void RecordingReader::AddOpenScopes() {
+  for (const WindowInfo& window : windows_) {
+    if (!window.is_live) continue;
+    OpenScopesOfWindow open(window, chunks_);
+    for (std::string& chunk : open.TakeChunks())
+      open_chunks_.push_back(std::move(chunk));
+    if (open.left_the_file() > 0) builder_->AddProblem("missing_chunk", -1, open.left_the_file());
+    if (open.hidden() > 0) builder_->AddProblem("open_scopes_hidden", -1, open.hidden());
+  }
+  for (const std::string& bytes : open_chunks_) {
+    if (const auto chunk = RecordingChunk::Open(std::as_bytes(std::span(bytes)), -1)) chunks_.push_back(*chunk);
+  }
+  if (!open_chunks_.empty()) std::stable_sort(chunks_.begin(), chunks_.end(), Before);
+}
+
+void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes) {
+  std::stable_sort(chunks_.begin(), chunks_.end(), Before);
+  written_while_read_ += KeepOneMoment(windows_, damaged_, &chunks_);
+  if (written_while_read_ > 0) builder_->AddProblem("written_while_read", -1, written_while_read_);
+  AddOpenScopes();
+  // Column blocks of the same file have set the epoch already.
+  const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
+  builder_->info().epoch_ns = clock.epoch_ns();
+  AddWindowFacts(windows_, builder_);
+
+  size_t records = 0;
+  for (const RecordingChunk& chunk : chunks_)
+    records += chunk.record_count();
+  ThreadTeam team(options.max_threads != 0 ? std::min<size_t>(options.max_threads, chunks_.size())
+                                           : std::min(UsefulThreads(), records / kRecordsPerThread));
+  std::vector<RecordingPart> parts = Decode(&team);
+  size_t spans = 0;
+  for (const RecordingPart& part : parts)
+    spans += part.scopes.size() + part.async.size() + part.event_spans;
+  builder_->ReserveSpans(spans);
+
+  RecordingTables tables(builder_, &clock);
+  ReadTorchFacts(windows_, tables.links());
+  if (AsksToAdjustSteps(windows_)) tables.AdjustSteps();
+  for (const WindowInfo& window : windows_)
+    tables.NameProcess(window.process, window.process_name);
+  uint64_t recorded = 0;
+  auto part = parts.begin();
+  for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
+    end = begin + 1;
+    while (end < chunks_.size() && SameWindow(chunks_[begin], chunks_[end]))
+      ++end;
+    if (options.max_memory != 0 && builder_->memory_bytes() + input_bytes > options.max_memory) {
+      builder_->AddProblem("over_memory_limit", chunks_[begin].file_offset());
+      break;
+    }
+    const auto first_part = part;
+    while (part != parts.end() && part->chunk < chunks_.data() + end)
+      ++part;
+    const auto chunks = std::span<const RecordingChunk>(chunks_).subspan(begin, end - begin);
+    const WindowInfo* window = FindWindow(windows_, chunks.front().window());
+    const WindowThread* thread = FindThread(window, chunks.front().thread_index());
+    const uint64_t missing = CountMissing(chunks, window, thread);
+    if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
+    recorded += tables.AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
+  }
+  if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_); missing > 0) {
+    builder_->AddProblem("missing_chunk", -1, missing);
+  }
+  tables.Fill(&team);
+  tables.Finish();
+  builder_->info().recorded += recorded;
+  const uint64_t dropped = CountDropped(chunks_, windows_);
+  builder_->info().dropped += dropped;
+  if (dropped > 0) builder_->AddProblem("dropped_at_cap", -1, dropped);
+}
+
+}  // namespace opscope

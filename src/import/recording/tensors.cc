@@ -1,0 +1,71 @@
+// Which tensors arguments are, and what Python objects hold.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "import/recording/thread.h"
+
+namespace opscope {
+namespace {
+
+struct Unpacked {
+  uint64_t number = 0;
+  int32_t device_type = 0, device = -1;
+};
+
+Unpacked Unpack(uint64_t tensor) {
+  return {tensor & 0xffffffffffffu, static_cast<int32_t>(tensor >> 48 & 0xff), static_cast<int8_t>(tensor >> 56)};
+}
+
+template <typename Entry>
+Entry EntryAt(std::span<const std::byte> entries, size_t row) {
+  Entry entry;
+  std::memcpy(&entry, entries.data() + row * sizeof(Entry), sizeof(Entry));
+  return entry;
+}
+
+}  // namespace
+
+void RecordingTables::AddTensorsBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
+                                         std::vector<TensorRow>* rows) {
+  const Record record = part.record(scope);
+  if ((part.chunk->payload_extent(record.side)->fields & payload_fields::kTensors) == 0) return;
+  const Payload payload = *part.chunk->payload(record.side);  // was checked by PartDecoder
+  for (size_t i = payload.tensors.size() / sizeof(TensorIdentity); i-- > 0;) {
+    const auto identity = EntryAt<TensorIdentity>(payload.tensors, i);
+    const Unpacked tensor = Unpack(identity.tensor);
+    rows->push_back({span, tensor.number, identity.storage, tensor.device_type, tensor.device});
+  }
+}
+
+void RecordingTables::AddTensors(std::span<const TensorRow> backward) {
+  std::for_each(backward.rbegin(), backward.rend(), [this](const TensorRow& row) {
+    unnumbered_tensors_ += row.tensor == 0 ? 1 : 0;
+    builder_->AddTensor(row);
+  });
+}
+
+bool RecordingTables::AddHeldTensors(const RecordingChunk& chunk, const Record& record, TrackId track) {
+  const std::optional<Payload> payload = record.side == 0 ? std::nullopt : chunk.payload(record.side);
+  if (!payload) return false;
+  for (size_t i = 0; i < payload->held.size() / sizeof(HeldTensor); ++i) {
+    const auto held = EntryAt<HeldTensor>(payload->held, i);
+    if (held.role > TensorRole::kState) continue;  // of a newer version
+    const Unpacked tensor = Unpack(held.identity.tensor);
+    const std::string_view name = held.name == 0 ? "" : chunk.name(held.name).value_or("");
+    builder_->AddHeldTensor({.time = clock_->At(record.start),
+                             .track = track,
+                             .owner = record.value,
+                             .held_as = static_cast<HeldAs>(held.role),
+                             .tensor = tensor.number,
+                             .storage = held.identity.storage,
+                             .device_type = tensor.device_type,
+                             .device = tensor.device,
+                             .bytes = held.bytes,
+                             .name = name.empty() ? StringId::kNone : builder_->Intern(name)});
+  }
+  return true;
+}
+
+}  // namespace opscope

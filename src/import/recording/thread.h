@@ -1,0 +1,137 @@
+// The parts of threads (part.h), thread by thread, into a TraceBuilder.
+//
+//   AddThread for each thread and window   names and arguments get their ids, events are added, scopes get rows
+//   Fill                                   the rows are written, many parts at once
+//   Finish                                 what needs all threads: steps, flows, torch's links
+//
+// Thread rule: one thread at a time; Fill has helpers for its own length.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/thread_team.h"
+#include "import/recording/arguments.h"
+#include "import/recording/calls.h"
+#include "import/recording/chunk.h"
+#include "import/recording/clock.h"
+#include "import/recording/memory.h"
+#include "import/recording/part.h"
+#include "import/recording/window.h"
+#include "import/torch/links.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class RecordingTables {
+ public:
+  RecordingTables(TraceBuilder* builder, const TickClock* clock);
+
+  void NameProcess(int64_t pid, std::string_view name);
+  // Chunks of one thread in one window, by sequence, and their parts; chunks that are there twice have one part.
+  // The parts must stay until Finish. window_end: ticks, 0: not known. Returns how many records were kept.
+  uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
+                     uint64_t window_end);
+  void Fill(ThreadTeam* team);
+  TorchLinks* links() { return &links_; }
+  // Before AddThread: steps shall begin where step_starts.h says.
+  void AdjustSteps() { calls_.TellCalls(&step_starts_.emplace()); }
+  void Finish();
+
+ private:
+  // A span of which more is to be said than one thread may.
+  struct LateSpan {
+    uint32_t place = 0;
+    bool is_negative = false;  // its duration was
+    const PartScope* scope = nullptr;
+  };
+  // What filling the rows of one part brought to light; places count from the thread's first row, last first.
+  struct FilledPart {
+    RecordingPart* part = nullptr;
+    uint32_t thread = 0;  // row of threads_
+    std::vector<LateSpan> late;
+    std::vector<uint32_t> sequenced, backward;  // spans for TorchLinks
+    std::vector<TensorRow> tensors;             // from the last one of the last span to the first of the first
+  };
+  struct AsyncSpan {
+    AddedSpan span = AddedSpan::kNone;
+    const RecordingPart* part = nullptr;
+    const PartScope* scope = nullptr;
+  };
+  struct Thread {  // of one window
+    TrackId track = TrackId::kNone;
+    AddedSpan first = AddedSpan::kNone;
+    size_t count = 0;
+    size_t first_part = 0, part_count = 0;  // of parts_
+    std::vector<AsyncSpan> async;
+  };
+  struct FlowEnd {
+    uint64_t id = 0;
+    Timestamp time;
+    bool is_end = false;
+    TrackId track = TrackId::kNone;
+    StringId name = StringId::kEmpty;
+  };
+
+  ProcessId Process(int64_t pid);
+  TrackId ThreadTrack(int64_t pid, uint32_t thread_index);
+  TrackId DeviceTrack(const Payload& payload);
+
+  void NameTrack(std::span<const RecordingChunk> chunks, const WindowThread* facts, TrackId track);
+  // Gives names and arguments their ids.
+  void Identify(RecordingPart* part);
+
+  void AddEvents(RecordingPart* part, TrackId track);
+  // False: damaged.
+  bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
+  bool AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
+  bool AddHeldTensors(const RecordingChunk& chunk, const Record& record, TrackId track);
+  void CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end);
+  void AddScopes(std::span<RecordingPart> parts, Thread* thread);
+  void AddAsync(const RecordingPart& part, const PartScope& scope, Thread* thread);
+
+  SpanRow RowOf(const RecordingPart& part, const PartScope& scope, const Record& record, const TickClock& clock) const;
+  void FillPart(const Thread& thread, const TickClock& clock, FilledPart* filled);
+  static void AddTensorsBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
+                                 std::vector<TensorRow>* rows);
+  void AddTensors(std::span<const TensorRow> backward);
+  static bool IsLate(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
+  void Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span);
+  std::string_view TakeFrames(std::string_view text, AddedSpan span);
+  void CompleteThread(const Thread& thread);
+  void LinkThread(const Thread& thread);
+  void JoinFlows();
+
+  StringId Category(const Record& record) const;
+
+  TraceBuilder* builder_;
+  const TickClock* clock_;
+  RecordingArguments arguments_;
+  TorchLinks links_;
+  std::map<int64_t, ProcessId> processes_;
+  std::map<std::pair<int64_t, uint32_t>, TrackId> thread_tracks_;
+  std::map<std::pair<int32_t, int32_t>, TrackId> device_tracks_;
+  enum class TrackOrder : uint8_t { kUnknown, kOneWindow, kManyWindows, kCrossing };
+  std::vector<TrackOrder> track_orders_;
+  std::vector<Thread> threads_;
+  std::vector<FilledPart> parts_;
+  std::vector<FlowEnd> flow_ends_;
+  RecordingMemory memory_;
+  uint64_t unnumbered_tensors_ = 0;
+  std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
+
+  RecordingCalls calls_;  // of the thread that is being added
+  std::optional<StepStarts> step_starts_;
+
+  StringId cpu_op_, user_annotation_, python_function_, runtime_, kernel_, instant_;
+};
+
+}  // namespace opscope

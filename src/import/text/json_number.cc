@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/text/json_number.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/decimal.h"
+
+namespace opscope {
+namespace {
+
+template <typename T>
+std::optional<T> ParseWhole(std::string_view text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "1661938466265032.417": what nearly every time looks like. False: something else.
+bool ParsePlainTime(std::string_view text, int64_t* ns) {
+  constexpr size_t kMostDigits = 16;  // a thousand times that still fits into 64 bits
+  uint64_t value = 0;
+  size_t at = 0;
+  for (; at < text.size() && static_cast<unsigned char>(text[at] - '0') < 10; ++at)
+    value = value * 10 + static_cast<uint64_t>(text[at] - '0');
+  if (at == 0 || at > kMostDigits) return false;
+  size_t decimals = 0;
+  if (at < text.size() && text[at] == '.') {
+    for (++at; decimals < 3 && at < text.size() && static_cast<unsigned char>(text[at] - '0') < 10; ++at, ++decimals)
+      value = value * 10 + static_cast<uint64_t>(text[at] - '0');
+  }
+  static constexpr uint64_t kScale[] = {1000, 100, 10, 1};
+  value *= kScale[decimals];
+  *ns = static_cast<int64_t>(value);
+  return at == text.size() && value <= static_cast<uint64_t>(kLatestNs) && (decimals != 0 || text.back() != '.');
+}
+
+}  // namespace
+
+std::optional<int64_t> ParseMicroseconds(const JsonValue& value) {
+  int64_t ns = 0;
+  if ((value.is_number() || value.is_string()) && ParsePlainTime(value.text, &ns)) return ns;
+  if (!value.is_number() && !value.is_string()) return std::nullopt;
+  const auto number = ParseScaledDecimal(value.text, 3, static_cast<uint64_t>(kLatestNs));
+  if (!number) return std::nullopt;
+  ns = static_cast<int64_t>(number->whole) + (number->first_decimal >= 5 ? 1 : 0);
+  if (ns > kLatestNs) return std::nullopt;
+  return number->is_negative ? -ns : ns;
+}
+
+std::optional<int64_t> ParseInteger(std::string_view text) {
+  return ParseWhole<int64_t>(text);
+}
+
+std::optional<uint64_t> ParseUnsigned(std::string_view text) {
+  return ParseWhole<uint64_t>(text);
+}
+
+std::optional<double> ParseDouble(const JsonValue& value) {
+  if (!value.is_number() && !value.is_string()) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.text.data(), value.text.data() + value.text.size(), number);
+  if (error != std::errc() || end != value.text.data() + value.text.size()) return std::nullopt;
+  if (!std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+}  // namespace opscope

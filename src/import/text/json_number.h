@@ -1,0 +1,30 @@
+// Numbers of a trace file as the columns want them: exact, from the decimal text, never through a
+// double ("1661938466265032.417" microseconds has more digits than a double holds).
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "import/text/json_scan.h"
+
+namespace opscope {
+
+// Times stay within this, so that a start plus a duration cannot overflow.
+inline constexpr int64_t kLatestNs = 4'000'000'000'000'000'000;
+
+// Microseconds, as a number or as text, to nanoseconds, rounded to the nearest. nullopt: no number,
+// NaN, or beyond kLatestNs.
+std::optional<int64_t> ParseMicroseconds(const JsonValue& value);
+
+// A whole number, as a number only ("12", "-3"). nullopt: anything else.
+std::optional<int64_t> ParseInteger(std::string_view text);
+std::optional<uint64_t> ParseUnsigned(std::string_view text);
+
+// A finite number, as a number or as text.
+std::optional<double> ParseDouble(const JsonValue& value);
+
+}  // namespace opscope

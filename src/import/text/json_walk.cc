@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/text/json_walk.h"
+
+#include "import/text/malformed.h"
+
+namespace opscope {
+
+std::string DecodedText(const JsonValue& value) {
+  if (value.plain || !value.is_string()) return std::string(value.text);
+  std::string text;
+  AppendDecoded(&text, value.text);
+  return text;
+}
+
+Status EndOfDocument(DocumentScanner* scanner, bool whole, bool read_anything, std::string_view name,
+                     TraceBuilder* builder) {
+  if (whole && (scanner->Peek() != '\0' || !scanner->at_end()))
+    whole = scanner->Fail("bytes after the end of the document");
+  if (whole) return {};
+  if (!read_anything) {
+    const std::string cut = scanner->truncated() ? "the file ends: " : "";
+    return MalformedAt(name, scanner->failed_offset(), cut + scanner->complaint());
+  }
+  builder->AddProblem(scanner->truncated() ? "truncated" : "syntax_error",
+                      static_cast<int64_t>(scanner->failed_offset()), 1, scanner->complaint());
+  return {};
+}
+
+}  // namespace opscope

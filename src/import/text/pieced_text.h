@@ -1,0 +1,56 @@
+// A text that comes in pieces, decompressed or from a file, as a TextSource: pieces are made ahead of the reader by
+// whoever has time (WorkAhead), a few of them and no more, unless they can be read to where they belong.
+//
+// Thread rule: as TextSource.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "import/text/text_pieces.h"
+#include "import/text/text_source.h"
+
+namespace opscope {
+
+class PiecedText : public TextSource {
+ public:
+  // total_bytes as of TextSource
+  PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes);
+
+  void Extend(size_t size) override;
+  TextBlock Take(size_t size) override;
+  void GiveBack(const TextBlock& rest) override;
+  bool WorkAhead() override;
+  uint64_t memory_bytes() const override;
+  uint64_t bytes_read() const override { return pieces_->consumed(); }
+  uint64_t total_bytes() const override { return total_bytes_; }
+  TextEnd end() const override { return ended_ ? pieces_->end() : TextEnd{}; }
+
+ private:
+  struct Buffer;
+  bool NextPiece(TextPiece* piece);
+  void Produce(std::unique_lock<std::mutex>* lock);
+  void Append(const TextPiece& piece, size_t wanted);
+  void AppendRead(size_t wanted);
+  std::byte* RoomFor(size_t size, size_t wanted);
+  void NoteAppended(size_t size);
+  void MakeRoom(size_t capacity);
+
+  const uint64_t total_bytes_;
+  const std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<TextPiece> ahead_;
+  uint64_t ahead_bytes_ = 0;
+  bool is_busy_ = false;            // somebody makes a piece
+  bool is_drained_ = false;         // there are no more pieces
+  bool has_given_ = false;          // blocks may look at buffer_
+  std::shared_ptr<Buffer> buffer_;  // text_ lies at its end
+};
+
+}  // namespace opscope

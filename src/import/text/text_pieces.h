@@ -1,0 +1,60 @@
+// A text that comes piece by piece: decompressed (decompress.h), or from a file (file_pieces.h).
+//
+// Thread rule: one thread at a time; consumed() and memory_bytes() any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "base/memory_refused.h"
+#include "import/text/text_source.h"
+
+namespace opscope {
+
+// Memory of malloc, so that growing moves pages, not bytes.
+struct FreeBytes {
+  void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+using MallocBytes = std::unique_ptr<std::byte, FreeBytes>;
+
+struct TextPiece {
+  MallocBytes data;
+  size_t size = 0;
+};
+
+inline constexpr size_t kPieceBytes = size_t{1} << 20;  // of most
+
+// Throws MemoryRefused.
+inline TextPiece NewPiece(size_t capacity) {
+  TextPiece piece;
+  piece.data.reset(static_cast<std::byte*>(std::malloc(capacity)));
+  if (!piece.data) throw MemoryRefused(capacity);
+  return piece;
+}
+
+class PieceReader {
+ public:
+  virtual ~PieceReader() = default;
+
+  // False: there is no more. A piece that is given is not empty.
+  virtual bool Next(TextPiece* piece) = 0;
+  // True: nothing is won by pieces that are made ahead, ReadInto takes the place of Next.
+  virtual bool reads_into() const { return false; }
+  // Fills `into`. Less than that: there is no more.
+  virtual size_t ReadInto(std::span<std::byte>) { return 0; }
+  TextEnd end() const { return end_; }  // after the last piece
+  uint64_t consumed() const { return consumed_.load(std::memory_order_relaxed); }
+  uint64_t memory_bytes() const { return held_.load(std::memory_order_relaxed); }  // of what pieces are made of
+
+ protected:
+  TextEnd end_;
+  std::atomic<uint64_t> consumed_{0};
+  std::atomic<uint64_t> held_{0};
+};
+
+}  // namespace opscope

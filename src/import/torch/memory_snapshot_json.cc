@@ -1,0 +1,284 @@
+// torch.cuda.memory._snapshot() dumped as JSON: {"segments": [...], "device_traces": [[...], ...], ...}, or as versions
+// before 2.0 gave it, the list of segments alone. What the rows become: memory_snapshot.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/text.h"
+#include "import/text/json_head.h"
+#include "import/text/json_import.h"
+#include "import/torch/importer.h"
+#include "import/torch/memory_snapshot.h"
+
+namespace opscope {
+namespace {
+
+// Of texts that are looked up by slices.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
+class SnapshotDocument {
+ public:
+  SnapshotDocument(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder), tables_(builder) {}
+
+  Status Import(std::string_view name) {
+    const bool whole = scanner_.Peek() == '['
+                           ? ReadSegments()
+                           : WalkObject(&scanner_, [&](const JsonValue& key) { return ReadMember(key); });
+    OPSCOPE_TRY(json_.End(whole, name));
+    tables_.Finish();
+    builder_->info().format = "torch-memory-snapshot";
+    return {};
+  }
+
+ private:
+  struct Block {
+    SnapshotBlock row;
+    std::string state, extra;
+    bool has_address = false;
+  };
+
+  bool ReadMember(const JsonValue& key) {
+    const char next = scanner_.Peek();
+    if (key.text == "segments" && next == '[') return ReadSegments();
+    if (key.text == "device_traces" && next == '[') return ReadTraces();
+    if (key.text == "external_annotations" && next == '[') return ReadAnnotations();
+    return json_.KeepAsMetadata(key);
+  }
+
+  // Objects of an array; what is no object is counted and passed over.
+  template <typename ReadObject>
+  bool ForEachObject(ReadObject read_object) {
+    return WalkArray(&scanner_, [&] {
+      if (scanner_.Peek() == '{') return read_object();
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      builder_->AddProblem("unknown_event", json_.OffsetOf(value));
+      return true;
+    });
+  }
+
+  bool ReadSegments() {
+    return ForEachObject([&] { return ReadSegment(); });
+  }
+
+  bool ReadSegment() {
+    SnapshotSegment segment;
+    std::string extra;
+    std::vector<Block> blocks;
+    const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
+      if (key.text == "blocks" && scanner_.Peek() == '[')
+        return ForEachObject([&] { return ReadBlock(&blocks.emplace_back()); });
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      if (key.text == "device") {
+        segment.device = json_.Integer(value, 0);
+      } else if (key.text == "address") {
+        segment.address = json_.Unsigned(value, 0);
+      } else if (key.text == "total_size") {
+        segment.total_size = json_.Integer(value, 0);
+      } else if (key.text == "frames") {
+        segment.stack = ReadFrames(value);
+      } else {
+        Keep(key, value, &extra);
+      }
+      return true;
+    });
+    if (!whole) return false;
+    segment.extra = extra;
+    tables_.AddSegment(segment);
+    uint64_t address = segment.address;  // older blocks have none of their own: they lie one behind the other
+    for (Block& block : blocks) {
+      if (!block.has_address) block.row.address = address;
+      address = block.row.address + static_cast<uint64_t>(block.row.size);
+      block.row.device = segment.device;
+      block.row.state = block.state;
+      block.row.extra = block.extra;
+      tables_.AddBlock(block.row);
+    }
+    return Count();
+  }
+
+  bool ReadBlock(Block* block) {
+    return WalkObject(&scanner_, [&](const JsonValue& key) {
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      if (key.text == "address") {
+        block->row.address = json_.Unsigned(value, 0);
+        block->has_address = true;
+      } else if (key.text == "size") {
+        block->row.size = json_.Integer(value, 0);
+      } else if (key.text == "requested_size") {
+        block->row.requested_size = json_.Integer(value, -1);
+      } else if (key.text == "state") {
+        block->state = DecodedText(value);
+      } else if (key.text == "frames") {
+        block->row.stack = ReadFrames(value);
+      } else if (key.text == "history") {
+        ReadHistory(value, &block->row);
+      } else {
+        Keep(key, value, &block->extra);
+      }
+      return true;
+    });
+  }
+
+  // Versions 1.13 and 2.0: [{"addr", "real_size", "frames"}, ...], the newest first.
+  void ReadHistory(const JsonValue& value, SnapshotBlock* block) {
+    JsonScanner scanner(value.text);
+    std::vector<JsonMember> members;
+    if (scanner.Peek() != '[') return json_.BadValue(value);
+    scanner.Skip(1);
+    if (scanner.Peek() != '{' || !scanner.ReadMembers(&members)) return;
+    for (const JsonMember& member : members) {
+      if (member.key.text == "real_size") block->requested_size = json_.Integer(member.value, -1);
+      if (member.key.text == "frames") block->stack = ReadFrames(member.value);
+    }
+  }
+
+  // One list per device, in the order of the devices.
+  bool ReadTraces() {
+    int64_t device = 0;
+    return WalkArray(&scanner_, [&] {
+      const int64_t number = device++;
+      if (scanner_.Peek() == '[') return ForEachObject([&] { return ReadAction(number); });
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      json_.BadValue(value);
+      return true;
+    });
+  }
+
+  bool ReadAction(int64_t device) {
+    SnapshotAction row{.device = device};
+    std::string action, extra;
+    const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      if (key.text == "action") {
+        action = DecodedText(value);
+      } else if (key.text == "addr") {
+        row.address = json_.Unsigned(value, 0);
+      } else if (key.text == "size") {
+        row.size = json_.Integer(value, 0);
+      } else if (key.text == "time_us") {
+        row.time_us = json_.Integer(value, -1);
+      } else if (key.text == "frames") {
+        row.stack = ReadFrames(value);
+      } else {
+        Keep(key, value, &extra);
+      }
+      return true;
+    });
+    if (!whole) return false;
+    row.action = action;
+    row.extra = extra;
+    tables_.AddAction(row);
+    return Count();
+  }
+
+  bool ReadAnnotations() {
+    return ForEachObject([&] {
+      SnapshotAnnotation row;
+      std::string name, stage;
+      const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
+        JsonValue value;
+        if (!scanner_.ReadValue(&value)) return false;
+        if (key.text == "name") name = DecodedText(value);
+        if (key.text == "stage") stage = DecodedText(value);
+        if (key.text == "device") row.device = json_.Integer(value, 0);
+        if (key.text == "time_us") row.time_us = json_.Integer(value, -1);
+        return true;
+      });
+      if (!whole) return false;
+      row.name = name;
+      row.begins = stage == "START";
+      tables_.AddAnnotation(row);
+      return Count();
+    });
+  }
+
+  // Neighbours share their frames, so equal texts are parsed once.
+  StackId ReadFrames(const JsonValue& value) {
+    const auto known = stack_of_text_.find(value.text);
+    if (known != stack_of_text_.end()) return known->second;
+    if (value.kind != JsonValue::Kind::kArray) {
+      json_.BadValue(value);
+      return StackId::kNone;
+    }
+    struct Texts {
+      std::string file, function;
+      int64_t line = 0;
+    };
+    std::vector<Texts> texts;
+    JsonScanner scanner(value.text);
+    std::vector<JsonMember> members;
+    WalkArray(&scanner, [&] {
+      if (scanner.Peek() != '{' || !scanner.ReadMembers(&members)) return false;
+      Texts& frame = texts.emplace_back();
+      for (const JsonMember& member : members) {
+        if (member.key.text == "filename") frame.file = DecodedText(member.value);
+        if (member.key.text == "name") frame.function = DecodedText(member.value);
+        if (member.key.text == "line") frame.line = json_.Integer(member.value, 0);
+      }
+      return true;
+    });
+    std::vector<SnapshotFrame> frames;
+    for (const Texts& frame : texts)
+      frames.push_back({frame.file, frame.function, frame.line});
+    const StackId stack = tables_.AddStack(frames);
+    Remember(value.text, stack);
+    return stack;
+  }
+
+  void Remember(std::string_view frames, StackId stack) {
+    constexpr size_t kMost = size_t{4} << 20;
+    text_bytes_ += frames.size();
+    if (text_bytes_ > kMost) {
+      stack_of_text_.clear();
+      text_bytes_ = frames.size();
+    }
+    stack_of_text_.emplace(frames, stack);
+  }
+
+  void Keep(const JsonValue& key, const JsonValue& value, std::string* extra) {
+    if (value.kind == JsonValue::Kind::kNotFinite) return json_.BadValue(value);
+    if (!extra->empty()) *extra += ", ";
+    AppendCleanJson(extra, key);
+    *extra += ": ";
+    AppendCleanJson(extra, value);
+  }
+
+  bool Count() { return json_.CountRow(json_.is_due() ? tables_.memory_bytes() + text_bytes_ : 0); }
+
+  JsonImport json_;
+  DocumentScanner& scanner_;
+  TraceBuilder* builder_;
+  MemorySnapshotTables tables_;
+  std::unordered_map<std::string, StackId, TextHash, std::equal_to<>> stack_of_text_;  // of the last ones
+  size_t text_bytes_ = 0;                                                              // of stack_of_text_
+};
+
+}  // namespace
+
+bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head) {
+  const JsonHead json = ReadJsonHead(head);
+  if (json.first == '[') return json.Find("total_size") != nullptr && json.Find("address") != nullptr;
+  if (json.is_chrome_trace()) return false;
+  const JsonHeadMember* segments = json.Find("segments");
+  const JsonHeadMember* traces = json.Find("device_traces");
+  return (segments != nullptr && segments->first == '[') || (traces != nullptr && traces->first == '[');
+}
+
+Status ImportMemorySnapshotJson(TextSource* text, std::string_view name, const ImportOptions& options,
+                                TraceBuilder* builder) {
+  return SnapshotDocument(text, options, builder).Import(name);
+}
+
+}  // namespace opscope

@@ -1,0 +1,238 @@
+// Memory timelines as torch.profiler's and opscope's export_memory_timeline write them.
+//
+//   raw (*.raw.json.gz)   [[ns, action, bytes, category], ...]    action: 1 was there, 2 made, 3 new version, 4 freed
+//   *.json, *.json.gz     [[us, us, ...], [[0, bytes of category 0, ..., of category 7], ...]]
+//
+// Both give samples of the counter "Memory", one series per category, wherever a category changes. Raw rows that make
+// or free memory are allocations too, without address; a new version of a tensor only moves bytes from its old category
+// to its new one. What was there before the recording has the time -1 and is shown at the first time.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "import/text/json_import.h"
+#include "import/torch/importer.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kCategories = 8;
+constexpr size_t kHead = size_t{64} << 10;  // decides which of the two it is
+constexpr std::string_view kNames[kCategories] = {"PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
+                                                  "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
+constexpr std::string_view kActions[] = {"", "preexisting", "create", "increment_version", "destroy"};
+constexpr int64_t kIncrementVersion = 3, kDestroy = 4;
+
+int64_t Add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+class TimelineDocument {
+ public:
+  TimelineDocument(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
+      : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
+
+  Status Import(std::string_view name) {
+    size_t items = 0;
+    const bool whole = WalkArray(&scanner_, [&] {
+      if (items++ == 0) is_raw_ = IsRaw();
+      if (is_raw_) return ReadRow();
+      if (items == 1) return ReadTimes();
+      return items == 2 && scanner_.Peek() == '[' ? ReadSamples() : json_.Skip();
+    });
+    OPSCOPE_TRY(json_.End(whole, name));
+    if (!is_raw_ && samples_ < times_.size() && whole) builder_->AddProblem("bad_value", -1, times_.size() - samples_);
+    Finish();
+    return {};
+  }
+
+ private:
+  struct Row {
+    int64_t time = 0, bytes = 0;
+    uint8_t action = 0, category = 0;
+  };
+
+  // The first item decides: a row has four numbers and another row or nothing behind it, the list of times has the
+  // list of lists of sizes there.
+  bool IsRaw() {
+    JsonScanner ahead = scanner_.Ahead(kHead);
+    if (ahead.Peek() != '[') return false;
+    size_t count = 0;
+    const bool whole = WalkArray(&ahead, [&] {
+      JsonValue value;
+      return ++count <= 5 && ahead.ReadValue(&value);
+    });
+    if (!whole || count != 4) return false;
+    if (ahead.Peek() != ',') return true;
+    ahead.Skip(1);
+    if (ahead.Peek() != '[') return true;
+    ahead.Skip(1);
+    return ahead.Peek() != '[';
+  }
+
+  // Numbers of the array at the cursor; NaN and the like are 0 and counted. False: the scanner failed.
+  bool ReadNumbers(std::vector<int64_t>* numbers) {
+    numbers->clear();
+    if (scanner_.Peek() != '[') return SkipBad();
+    return WalkArray(&scanner_, [&] {
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      numbers->push_back(Whole(value));
+      return json_.CountItem(numbers->capacity() * sizeof(int64_t));
+    });
+  }
+
+  // Older versions wrote times with a fraction.
+  int64_t Whole(const JsonValue& value) {
+    if (value.is_number() && value.text.find_first_of(".eE") != std::string_view::npos) {
+      const auto number = ParseDouble(value);
+      if (number && *number > -9e18 && *number < 9e18) return static_cast<int64_t>(*number);
+    }
+    return json_.Integer(value, 0);
+  }
+
+  bool SkipBad() {
+    JsonValue value;
+    if (!scanner_.ReadValue(&value)) return false;
+    json_.BadValue(value);
+    return true;
+  }
+
+  bool ReadRow() {
+    const auto offset = static_cast<int64_t>(scanner_.offset());
+    if (!ReadNumbers(&numbers_)) return false;
+    if (numbers_.size() != 4 || numbers_[1] < 1 || numbers_[1] > kDestroy || numbers_[0] > kLatestNs) {
+      builder_->AddProblem("unknown_event", offset);
+      return true;
+    }
+    const int64_t category = numbers_[3] < 0 || numbers_[3] >= int64_t{kCategories} ? kCategories - 1 : numbers_[3];
+    rows_.push_back({numbers_[0], numbers_[2], static_cast<uint8_t>(numbers_[1]), static_cast<uint8_t>(category)});
+    constexpr uint64_t kLater = sizeof(AllocationRow) + sizeof(InstantRow) + sizeof(CounterRow);
+    return json_.CountRow(rows_.capacity() * sizeof(Row) + rows_.size() * kLater);
+  }
+
+  bool ReadTimes() { return ReadNumbers(&times_); }
+
+  bool ReadSamples() {
+    return WalkArray(&scanner_, [&] {
+      const auto offset = static_cast<int64_t>(scanner_.offset());
+      if (!ReadNumbers(&numbers_)) return false;
+      if (numbers_.size() != kCategories + 1 || samples_ >= times_.size()) {
+        builder_->AddProblem("unknown_event", offset);
+        return true;
+      }
+      const int64_t time = times_[samples_++];
+      if (samples_ == 1) epoch_ns_ = Thousandfold(time);
+      const Timestamp at = {Thousandfold(time) - epoch_ns_};
+      for (size_t i = 0; i < kCategories; ++i)
+        now_[i] = numbers_[i + 1];
+      AddSamples(at);
+      return json_.CountRow();
+    });
+  }
+
+  static int64_t Thousandfold(int64_t time_us) { return std::clamp<int64_t>(time_us, 0, kLatestNs / 1000) * 1000; }
+
+  void MakeTrack() {
+    const ProcessId process = builder_->AddProcess({.name = builder_->Intern("memory timeline")});
+    track_ = builder_->AddTrack({.process = process, .kind = TrackKind::kOther});
+    counter_ = builder_->Intern("Memory"), memory_ = builder_->Intern("[memory]");
+    instant_category_ = builder_->Intern("cpu_instant_event");
+    for (size_t i = 0; i < kCategories; ++i)
+      names_[i] = builder_->Intern(kNames[i]);
+  }
+
+  void AddSamples(Timestamp time) {
+    if (track_ == TrackId::kNone) MakeTrack();
+    for (size_t i = 0; i < kCategories; ++i) {
+      if (now_[i] == shown_[i]) continue;
+      shown_[i] = now_[i];
+      builder_->AddCounter({.time = time,
+                            .name = counter_,
+                            .series = names_[i],
+                            .track = track_,
+                            .value = static_cast<double>(now_[i])});
+    }
+  }
+
+  void AddAllocation(const Row& row, Timestamp time) {
+    builder_->AddAllocation({.time = time, .track = track_, .bytes = row.bytes});
+    const std::string extra = "\"Category\": \"" + std::string(kNames[row.category]) + "\", \"Action\": \"" +
+                              std::string(kActions[row.action]) + "\"";
+    builder_->AddInstant({.time = time,
+                          .name = memory_,
+                          .category = instant_category_,
+                          .track = track_,
+                          .extra = builder_->Intern(extra)});
+  }
+
+  void AddRows() {
+    int64_t first = INT64_MAX;
+    for (const Row& row : rows_) {
+      if (row.time >= 0) first = std::min(first, row.time);
+    }
+    epoch_ns_ = first == INT64_MAX ? 0 : first;
+    MakeTrack();
+    const auto time_of = [&](const Row& row) { return Timestamp{row.time < 0 ? 0 : row.time - epoch_ns_}; };
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const Row& row = rows_[i];
+      now_[row.category] = Add(now_[row.category], row.bytes);
+      if (row.action != kIncrementVersion) AddAllocation(row, time_of(row));
+      if (i + 1 == rows_.size() || time_of(rows_[i + 1]) != time_of(row)) AddSamples(time_of(row));
+    }
+  }
+
+  void Finish() {
+    if (!rows_.empty()) AddRows();
+    TraceInfo& info = builder_->info();
+    info.format = "torch-memory-timeline";
+    info.format_version = is_raw_ ? "raw" : "";
+    info.epoch_ns = epoch_ns_;
+    info.recorded = rows_.size() + samples_;
+  }
+
+  JsonImport json_;
+  DocumentScanner& scanner_;
+  TraceBuilder* builder_;
+  bool is_raw_ = false;
+  std::vector<Row> rows_;
+  std::vector<int64_t> times_, numbers_;
+  size_t samples_ = 0;
+  int64_t epoch_ns_ = 0;
+  std::array<int64_t, kCategories> now_{}, shown_{};
+  std::array<StringId, kCategories> names_{};
+  StringId counter_ = StringId::kNone, memory_ = StringId::kNone, instant_category_ = StringId::kNone;
+  TrackId track_ = TrackId::kNone;
+};
+
+}  // namespace
+
+// A row, or a list of times with a list behind it; as far as the head goes.
+bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
+  JsonScanner scanner(TextOf(head));
+  scanner.SkipByteOrderMark();
+  if (scanner.Peek() != '[') return false;
+  scanner.Skip(1);
+  if (scanner.Peek() != '[') return false;
+  size_t count = 0;
+  const bool is_list = WalkArray(&scanner, [&] {
+    JsonValue value;
+    return ++count > 0 && scanner.ReadValue(&value) && (value.is_number() || value.kind == JsonValue::Kind::kNotFinite);
+  });
+  if (!is_list) return count > 0 && scanner.at_end();
+  if (scanner.Peek() != ',') return count == 4 || scanner.at_end();
+  scanner.Skip(1);
+  if (scanner.Peek() != '[') return scanner.at_end();
+  scanner.Skip(1);
+  const char next = scanner.Peek();
+  return count == 4 || next == '[' || next == ']' || scanner.at_end();
+}
+
+Status ImportMemoryTimeline(TextSource* text, std::string_view name, const ImportOptions& options,
+                            TraceBuilder* builder) {
+  return TimelineDocument(text, options, builder).Import(name);
+}
+
+}  // namespace opscope

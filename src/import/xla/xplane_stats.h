@@ -1,0 +1,81 @@
+// The names of one XPlane and the facts of its events. XLA keeps both once per plane and refers to them by number:
+//
+//   XPlane         { id=1 name=2 lines=3* event_metadata=4 {id: XEventMetadata}* stat_metadata=5 {id: XStatMetadata}*
+//   stats=6* } XEventMetadata { id=1 name=2 metadata=3 display_name=4 stats=5* child_id=6* }      XStatMetadata { id=1
+//   name=2 } XStat          { metadata_id=1, one of: double=2 uint64=3 int64=4 str=5 bytes=6 ref=7 (name of a
+//   stat_metadata) }
+//
+// Thread rule: one thread at a time; texts live as long as the file's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "import/text/proto_reader.h"
+
+namespace opscope {
+
+// What the stats of an event say: some are columns of the Trace, the rest become members of a JSON object.
+struct XEventFacts {
+  uint32_t correlation = 0;
+  std::optional<int64_t> step;
+  std::optional<uint64_t> produces, consumes;  // what this event hands on, or was handed, by number
+  uint64_t producer_type = 0, consumer_type = 0;
+  bool is_op = false, is_copy = false, is_set = false;
+  std::string members;
+  uint32_t member_count = 0;
+  bool left_out = false;  // there were more members than an event is thought to have
+};
+
+// The stats that all events of a name share, read once.
+struct XSharedFacts {
+  XEventFacts columns;  // without members
+  struct Member {
+    std::string key, text;  // `"key": ` and with its value
+  };
+  std::vector<Member> members;
+  bool whole = true;
+};
+
+struct XEventName {
+  std::string_view name, display_name;
+  std::string_view stats;  // the whole XEventMetadata message, for its stats
+  std::optional<XSharedFacts> shared;
+};
+
+class XPlaneNames {
+ public:
+  explicit XPlaneNames(std::string_view file) : file_(file) {}
+
+  // An entry of event_metadata and stat_metadata. False: it is damaged or cut.
+  bool AddEventName(ProtoReader* entry);
+  bool AddStatName(ProtoReader* entry);
+
+  uint64_t memory_bytes() const { return (events_.size() + stats_.size()) * 100; }  // about
+  XEventName* FindEvent(int64_t id);
+  std::string_view StatName(int64_t id) const;  // "" when it is not there
+
+  // Adds one XStat. False: it is damaged or cut. Texts that many events can share are kept up to a kilobyte in each,
+  // and four of them in all, so that a small file cannot become a large one.
+  bool ReadStat(ProtoReader* stat, XEventFacts* facts) const;
+  // Adds the stats that all events of this name share, those that `facts` has not by itself. False: one is damaged.
+  bool AddShared(XEventName* name, XEventFacts* facts) const;
+
+ private:
+  bool ReadFact(ProtoReader* stat, bool is_shared, XEventFacts* facts, XSharedFacts::Member* member) const;
+  XSharedFacts ReadShared(std::string_view metadata) const;
+
+  std::string_view file_;
+  std::unordered_map<int64_t, XEventName> events_;
+  std::unordered_map<int64_t, std::string_view> stats_;
+};
+
+// `text` as a JSON string, cut after a kilobyte with a word about its length.
+void AppendSharedText(std::string* out, std::string_view text);
+
+}  // namespace opscope
