@@ -8,28 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "opscope/record.h"
 #include "opscope/source.h"
+#include "opscope/window_facts.h"
 
 namespace opscope {
 
 inline constexpr uint32_t kTorchSourceAbi = 5;
-
-// Metadata of a window, a 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
-inline constexpr std::string_view kCallStacksKey = "opscope.call_stacks";
-// Likewise: steps begin in the call of Python that ends them (torch's `adjust_profiler_step`).
-inline constexpr std::string_view kAdjustStepsKey = "opscope.adjust_steps";
-// Likewise a text: the argument kinds of every operator that was recorded with kTensors in this process, "NAME
-// SIGNATURE...;NAME ..." (OperatorColumns in trace.h). Import makes it rows of Trace::operators.
-inline constexpr std::string_view kOperatorsKey = "opscope.operators";
-// Likewise a number: torch's spans are numbered from it, so that no two recordings of a process share a number.
-inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
-// Likewise `false`: torch's switch for arrows from forward to backward was off when the recording ended.
-inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backward";
-// Likewise a text, how operators were recorded. Import makes it the option `torch_route`.
-inline constexpr std::string_view kTorchRouteKey = "opscope.torch_route";
 
 // A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
 struct HeldTensorImpl {

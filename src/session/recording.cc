@@ -9,6 +9,7 @@
 #include "flight/save.h"
 #include "opscope/record_to.h"
 #include "opscope/session.h"
+#include "opscope/window_facts.h"
 #include "session/shared.h"
 
 namespace opscope {

@@ -84,7 +84,7 @@ class Recording(InnerProfile):
             self._core.add_own_cost(costs)
         if self._lacks:
             self._core.add_metadata("opscope.parts_left_out", str(len(self._lacks)))
-        # kCallStacksKey and kAdjustStepsKey of include/opscope/torch_source.h.
+        # kCallStacksKey and kAdjustStepsKey of include/opscope/window_facts.h.
         if self._settings.call_stacks:
             self._core.add_metadata("opscope.call_stacks", "1")
         if self._settings.adjust_steps:
@@ -109,7 +109,7 @@ class Recording(InnerProfile):
             self._tell_unseen(*self._calls.stop())
         is_first = self.is_running
         if is_first and not links_forward_to_backward():
-            self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of torch_source.h
+            self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
         self._session.end(self._core)
         if is_first:
             self._stats.profiler_disable_call_duration_us = _microseconds_since(began)

@@ -15,7 +15,7 @@
 #include "import/recording/thread.h"
 #include "import/torch/links.h"
 #include "opscope/recorder.h"
-#include "opscope/torch_source.h"
+#include "opscope/window_facts.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -171,9 +171,9 @@ void AddOption(std::string_view key, std::string_view json, std::string* object)
 
 // Metadata of sources that count what they could not record.
 std::string_view ProblemOfSource(std::string_view key) {
-  if (key == "opscope.calls_unseen") return "calls_unseen";
-  if (key == "opscope.idle_threads") return "idle_threads";
-  if (key == "opscope.parts_left_out") return "part_left_out";
+  if (key == kCallsUnseenKey) return "calls_unseen";
+  if (key == kIdleThreadsKey) return "idle_threads";
+  if (key == kPartsLeftOutKey) return "part_left_out";
   return {};
 }
 

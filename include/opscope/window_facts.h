@@ -1,0 +1,32 @@
+// Metadata of a window that import understands: what a source, or who opened the window, tells of the recording as a
+// whole. Other metadata becomes that of the Trace as it is.
+//
+// Thread rule: constants.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace opscope {
+
+// A number, what the failures() of its sources (source.h) grew by. Import makes it a Problem of kind source_failure.
+inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
+// Likewise, threads and parts that a source could not see: Problems of kinds calls_unseen, idle_threads, part_left_out.
+inline constexpr std::string_view kCallsUnseenKey = "opscope.calls_unseen";
+inline constexpr std::string_view kIdleThreadsKey = "opscope.idle_threads";
+inline constexpr std::string_view kPartsLeftOutKey = "opscope.parts_left_out";
+// A 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
+inline constexpr std::string_view kCallStacksKey = "opscope.call_stacks";
+// A 1: steps begin in the call of Python that ends them (torch's `adjust_profiler_step`).
+inline constexpr std::string_view kAdjustStepsKey = "opscope.adjust_steps";
+// A text: the argument kinds of every operator that was recorded with kTensors in this process, "NAME SIGNATURE...;NAME
+// ..." (OperatorColumns in trace.h). Import makes it rows of Trace::operators.
+inline constexpr std::string_view kOperatorsKey = "opscope.operators";
+// A number: torch's spans are numbered from it, so that no two recordings of a process share a number.
+inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
+// `false`: torch's switch for arrows from forward to backward was off when the recording ended.
+inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backward";
+// A text, how operators were recorded. Import makes it the option `torch_route`.
+inline constexpr std::string_view kTorchRouteKey = "opscope.torch_route";
+
+}  // namespace opscope
