@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "opscope/analysis/flame.h"
-#include "opscope/analysis/function_events.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/merge.h"
+#include "opscope/torch/function_events.h"
 
 namespace opscope {
 namespace {

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "opscope/analysis/function_events.h"
 #include "opscope/result.h"
+#include "opscope/torch/function_events.h"
 #include "opscope/trace.h"
 
 namespace opscope {

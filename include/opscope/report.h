@@ -15,12 +15,12 @@
 
 #include "opscope/analysis/devices.h"
 #include "opscope/analysis/flame.h"
-#include "opscope/analysis/function_events.h"
-#include "opscope/analysis/memory_timeline.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/merge.h"
 #include "opscope/result.h"
+#include "opscope/torch/function_events.h"
+#include "opscope/torch/memory_timeline.h"
 #include "opscope/trace.h"
 
 namespace opscope {

@@ -1,6 +1,6 @@
 // The memory timeline of a trace and the texts that are made of it.
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/analysis/memory_timeline.h"
+#include "opscope/torch/memory_timeline.h"
 
 #include <nanobind/stl/string.h>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "opscope/analysis/tensor_keys.h"
+#include "opscope/torch/tensor_keys.h"
 #include "torch_function_events.h"
 
 namespace opscope::python {

@@ -5,10 +5,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include "opscope/analysis/function_event_table.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/report.h"
+#include "opscope/torch/function_event_table.h"
 
 namespace opscope::python {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bindings.h"
-#include "opscope/analysis/function_events.h"
+#include "opscope/torch/function_events.h"
 #include "torch_record_function.h"
 
 namespace opscope::python {

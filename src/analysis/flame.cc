@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/flops.h"
 #include "analysis/span_measures.h"
+#include "analysis/torch/flops.h"
 #include "base/hash.h"
 #include "base/saturating.h"
 

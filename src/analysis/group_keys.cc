@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/function_event_rules.h"
-#include "opscope/analysis/function_events.h"
+#include "analysis/torch/function_event_rules.h"
+#include "opscope/torch/function_events.h"
 
 namespace opscope {
 namespace {

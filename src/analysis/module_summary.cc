@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "analysis/flops.h"
 #include "analysis/span_measures.h"
+#include "analysis/torch/flops.h"
 #include "base/saturating.h"
 #include "opscope/analysis/modules.h"
 

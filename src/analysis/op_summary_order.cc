@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "analysis/function_event_rules.h"
+#include "analysis/torch/function_event_rules.h"
 #include "opscope/analysis/op_summary.h"
 
 namespace opscope {

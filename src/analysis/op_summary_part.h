@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "analysis/device_launches.h"
-#include "analysis/flop_calls.h"
 #include "analysis/group_keys.h"
 #include "analysis/span_walk.h"
+#include "analysis/torch/flop_calls.h"
 #include "base/saturating.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/trace.h"

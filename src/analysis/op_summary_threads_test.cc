@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/flops.h"
 #include "analysis/op_summary_part.h"
 #include "analysis/random_trace_for_test.h"
 #include "analysis/span_measures.h"
+#include "analysis/torch/flops.h"
 #include "opscope/analysis/span_filter.h"
 
 namespace opscope {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "analysis/random_trace_for_test.h"
-#include "opscope/analysis/function_events.h"
 #include "opscope/analysis/op_summary.h"
+#include "opscope/torch/function_events.h"
 
 namespace opscope {
 namespace {

@@ -1,6 +1,6 @@
 // The memory timeline in torch's two JSON forms, number by number as json.dump writes them, and as a picture.
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/analysis/memory_timeline.h"
+#include "opscope/torch/memory_timeline.h"
 
 #include <string>
 

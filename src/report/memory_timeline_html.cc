@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "opscope/analysis/memory_timeline.h"
 #include "opscope/report.h"
+#include "opscope/torch/memory_timeline.h"
 
 namespace opscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/analysis/memory_timeline.h"
+#include "opscope/torch/memory_timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,41 +1,5 @@
-// The list behind `prof.events()` as one table of columns, for pandas, Arrow and SQL readers: torch's attributes by
-// torch's names, with the unit in the name of what has one (`cpu_time_total_us`, `cpu_memory_usage_bytes`).
-//
-// Thread rule: immutable once built; it refers to the Trace and to the FunctionEvents, which must outlive it.
+// Forwards to opscope/torch/function_event_table.h, where this has moved.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "opscope/analysis/function_events.h"
-#include "opscope/table.h"
-
-namespace opscope {
-
-class FunctionEventTable {
- public:
-  // O(events). What FunctionEvents has as a column is not copied.
-  FunctionEventTable(const Trace& trace, const FunctionEvents& events);
-  FunctionEventTable(FunctionEventTable&&) = delete;
-
-  const TableView& view() const { return view_; }
-
- private:
-  void FillTexts(const Trace& trace, const FunctionEvents& events);
-  void FillNumbers(const Trace& trace, const FunctionEvents& events);
-  void FillDeviceTimes(const FunctionEvents& events);
-  void AddColumns(const FunctionEvents& events);
-
-  TableView view_;
-  std::vector<std::string> shapes_;  // texts that the Trace does not have
-  std::vector<StringId> overload_, category_, input_shapes_;
-  std::vector<double> cpu_time_total_us_, self_cpu_time_total_us_, device_time_total_us_, self_device_time_total_us_;
-  std::vector<int64_t> sequence_, self_cpu_memory_usage_, self_device_memory_usage_;
-  std::vector<uint64_t> forward_thread_;
-  std::vector<uint8_t> scope_, is_async_, is_user_annotation_, is_python_function_;
-};
-
-}  // namespace opscope
+#include "opscope/torch/function_event_table.h"

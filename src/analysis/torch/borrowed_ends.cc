@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/torch/borrowed_ends.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+namespace opscope {
+
+std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track) {
+  const SpanColumns& spans = trace.spans();
+  std::vector<BorrowedEnd> borrowed;
+  std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of the finished spans around
+  const auto visit = [&](uint32_t row) {
+    const int64_t start = spans.start[row].ns, end = start + spans.duration[row].ns;
+    while (!ends.empty() && ends.top() < start)
+      ends.pop();
+    if ((spans.flags[row] & span_flags::kUnfinished) == 0) {
+      ends.push(end);
+    } else {
+      borrowed.push_back({row, ends.empty() ? end : std::min(end, ends.top())});
+    }
+  };
+  // The spans outside the nesting stand behind the nested ones, both by start.
+  uint32_t nested = trace.tracks().first_span[track];
+  const uint32_t last = nested + trace.tracks().span_count[track];
+  const auto is_nested = [&](uint32_t row) { return (spans.flags[row] & span_flags::kAsync) == 0; };
+  uint32_t async = nested;
+  while (async < last && is_nested(async))
+    ++async;
+  for (const uint32_t nested_end = async; nested < nested_end || async < last;) {
+    const bool is_async = nested == nested_end || (async < last && spans.start[async] < spans.start[nested]);
+    visit(is_async ? async++ : nested++);
+  }
+  std::sort(borrowed.begin(), borrowed.end(),
+            [](const BorrowedEnd& a, const BorrowedEnd& b) { return a.span < b.span; });
+  return borrowed;
+}
+
+}  // namespace opscope

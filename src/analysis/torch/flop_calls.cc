@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/torch/flop_calls.h"
+
+#include <algorithm>
+
+namespace opscope {
+namespace {
+
+// The place of each call's `around`; kNone where there is none. Calls are in pre-order, so a stack has it.
+std::vector<uint32_t> PlacesAround(const std::vector<FlopCall>& calls) {
+  std::vector<uint32_t> places(calls.size(), FlopCall::kNone);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].around == FlopCall::kNone) continue;
+    auto place = static_cast<uint32_t>(i - 1);
+    while (calls[place].row != calls[i].around)
+      place = places[place];
+    places[i] = place;
+  }
+  return places;
+}
+
+}  // namespace
+
+FlopNames::FlopNames(const Trace& trace, FlopRuleSet set) {
+  if (trace.argument_list_count() == 0) return;
+  for (const FlopRule& rule : FlopRules()) {
+    if (set == FlopRuleSet::kOnlyTorch && rule.kind == FlopKind::kOwn) continue;
+    const auto name = trace.FindString(rule.op);
+    if (!name || *name == StringId::kNone) continue;
+    if (Row(*name) >= rules_.size()) rules_.resize(size_t{Row(*name)} + 1, nullptr);
+    rules_[Row(*name)] = &rule;
+  }
+}
+
+int64_t CallFlops::Of(const FlopRule& rule, StringId name, ArgsId args) {
+  if (args == ArgsId::kNone) return 0;
+  Known& known = known_[(Row(name) * 31 + Row(args)) % known_.size()];
+  if (known.name != name || known.args != args) {
+    known = {name, args, static_cast<int64_t>(rule.formula(trace_.arguments(args), trace_))};
+  }
+  return known.flops;
+}
+
+// One pass up finds what encloses torch's formulas, one pass down what lies inside a call that counts.
+void CountNothingTwice(std::vector<FlopCall>* calls) {
+  if (std::none_of(calls->begin(), calls->end(), [](const FlopCall& call) { return call.is_own; })) return;
+  const std::vector<uint32_t> around = PlacesAround(*calls);
+  enum : uint8_t { kFree, kEnclosesTorch, kCounts };
+  std::vector<uint8_t> state(calls->size(), kFree);
+  for (size_t i = calls->size(); i-- > 0;) {
+    if (around[i] == FlopCall::kNone) continue;
+    if (!(*calls)[i].is_own || state[i] == kEnclosesTorch) state[around[i]] = kEnclosesTorch;
+  }
+  for (size_t i = 0; i < calls->size(); ++i) {
+    FlopCall& call = (*calls)[i];
+    const bool lies_inside = around[i] != FlopCall::kNone && state[around[i]] == kCounts;
+    if (call.is_own && (lies_inside || state[i] == kEnclosesTorch)) call.flops = 0;
+    state[i] = lies_inside || call.flops != 0 ? kCounts : kFree;
+  }
+}
+
+}  // namespace opscope

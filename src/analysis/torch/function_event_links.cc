@@ -1,0 +1,295 @@
+// Device work and memory of torch's events.
+//
+// Kineto gives a kernel, a copy or a runtime call the "External id" of the op that launched it; torch
+// appends the device ones to that op's kernels and moves the host ones to the op's thread. Older versions of Kineto
+// wrote another number there: where the op around the call has another id, that op is meant (Trace::launches). A call
+// without an id is listed like an op, under its CUPTI correlation number; where that number equals an op's id it gets
+// the op's kernels too. That is an error of torch; it is kept, because its tables show it.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/torch/function_event_list.h"
+#include "analysis/torch/function_event_rules.h"
+
+namespace opscope {
+namespace {
+
+bool IsDevice(const FunctionEvents& events, size_t i) {
+  return (events.flags[i] & function_event_flags::kDevice) != 0;
+}
+
+// An op by its id, or by its row where an id is not to be believed.
+using OpKey = uint64_t;
+constexpr OpKey KeyOfRow(SpanId op) {
+  return uint64_t{1} << 32 | Row(op);
+}
+
+// The op that launched event i, 0 when torch calls it "frontend".
+OpKey LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
+  const SpanColumns& spans = trace.spans();
+  const bool is_launched_kind = IsDevice(work.events, i) || work.lane[i] + 1 == work.lane_count;
+  const SpanId span = work.events.span[i];
+  const uint32_t id = is_launched_kind ? spans.external_id[Row(span)] : 0;
+  if (id == 0) return 0;
+  const LaunchColumns& launches = trace.launches();
+  const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
+  if (found == launches.span.end() || *found != span) return id;
+  const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
+  const SpanKind kind = spans.kind[Row(launcher)];
+  const bool is_call = kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall;
+  return !is_call && spans.external_id[Row(launcher)] == id ? id : KeyOfRow(launcher);
+}
+
+using EventsByOp = std::unordered_map<OpKey, std::vector<uint32_t>>;
+
+EventsByOp CollectLaunched(const Trace& trace, const EventListWork& work) {
+  EventsByOp launched;
+  for (size_t i = 0; i < work.events.size(); ++i) {
+    if (const OpKey op = LaunchingOp(trace, work, i)) launched[op].push_back(static_cast<uint32_t>(i));
+  }
+  return launched;
+}
+
+void AttachTo(size_t op, const std::vector<uint32_t>& launched, EventListWork* work) {
+  KernelRange& range = work->kernel_of[op];
+  if (range.count == 0) range.first = static_cast<uint32_t>(work->kernels.size());
+  for (uint32_t i : launched) {
+    if (IsDevice(work->events, i)) {
+      work->kernels.push_back(EventIndex{i});
+      ++range.count;
+    } else {
+      work->lane[i] = work->lane[op];
+      work->events.thread[i] = work->events.thread[op];
+    }
+  }
+}
+
+struct MemoryIndex {
+  std::vector<uint32_t> row;      // of allocations, by time
+  std::vector<int64_t> time;      // of those rows
+  std::vector<int64_t> host_sum;  // bytes of the rows before; one entry more than rows
+  std::vector<int64_t> device_sum;
+  std::vector<int32_t> claim_change;  // +1 where an op's range begins, -1 behind its end
+};
+
+MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
+  MemoryIndex index;
+  const size_t n = allocations.size();
+  index.row.resize(n);
+  for (size_t i = 0; i < n; ++i)
+    index.row[i] = static_cast<uint32_t>(i);
+  auto by_time = [&](uint32_t a, uint32_t b) { return allocations.time[a] < allocations.time[b]; };
+  if (!std::is_sorted(index.row.begin(), index.row.end(), by_time)) {
+    std::stable_sort(index.row.begin(), index.row.end(), by_time);
+  }
+  index.time.resize(n);
+  index.host_sum.assign(n + 1, 0);
+  index.device_sum.assign(n + 1, 0);
+  index.claim_change.assign(n + 1, 0);
+  for (size_t k = 0; k < n; ++k) {
+    const uint32_t row = index.row[k];
+    index.time[k] = allocations.time[row].ns;
+    const int32_t type = allocations.device_type[row];
+    index.host_sum[k + 1] = index.host_sum[k] + (IsHostMemory(type) ? allocations.bytes[row] : 0);
+    index.device_sum[k + 1] = index.device_sum[k] + (IsDeviceMemory(type) ? allocations.bytes[row] : 0);
+  }
+  return index;
+}
+
+// First row from `from` on whose time is after `end`. Near in most cases: looks ahead in steps that double.
+size_t FirstAfter(const std::vector<int64_t>& time, size_t from, int64_t end) {
+  size_t step = 1, low = from, high = from;
+  while (high < time.size() && time[high] <= end) {
+    low = high + 1;
+    high += step;
+    step *= 2;
+  }
+  const auto begin = time.begin();
+  const auto limit = begin + static_cast<std::ptrdiff_t>(std::min(high, time.size()));
+  return static_cast<size_t>(std::upper_bound(begin + static_cast<std::ptrdiff_t>(low), limit, end) - begin);
+}
+
+void AppendMemoryEvent(const Trace& trace, uint32_t row, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  const AllocationColumns& allocations = trace.allocations();
+  const TrackColumns& tracks = trace.tracks();
+  const uint32_t track = Row(allocations.track[row]);
+  const double time = ToTorchUs(allocations.time[row].ns - events.trace_start.ns);
+  const bool has_track = track < tracks.size();
+  const uint64_t thread = !has_track                          ? 0
+                          : tracks.logical_thread[track] != 0 ? tracks.logical_thread[track]
+                                                              : static_cast<uint64_t>(tracks.tid[track]);
+  const int32_t type = allocations.device_type[row];
+  events.span.push_back(SpanId::kNone);
+  events.name.push_back(StringId{events.first_rewritten_name + static_cast<uint32_t>(events.rewritten_names.size())});
+  events.start_us.push_back(time);
+  events.end_us.push_back(time);
+  events.thread.push_back(static_cast<uint32_t>(thread));
+  events.flags.push_back(function_event_flags::kMemory);
+  events.allocation.push_back(row);
+  events.cpu_memory_usage.push_back(IsHostMemory(type) ? allocations.bytes[row] : 0);
+  events.device_memory_usage.push_back(IsDeviceMemory(type) ? allocations.bytes[row] : 0);
+  work->lane.push_back(has_track ? track : work->lane_count - 1);
+  if (!work->kernel_of.empty()) work->kernel_of.push_back({});
+}
+
+template <typename T>
+void Reorder(const std::vector<uint32_t>& order, std::vector<T>* column) {
+  if (column->empty()) return;
+  std::vector<T> ordered(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    ordered[i] = (*column)[order[i]];
+  column->swap(ordered);
+}
+
+// The rows from `added` on come behind the others, which are in order.
+void SortAgain(size_t added, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  std::vector<uint32_t> order(events.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = static_cast<uint32_t>(i);
+  const auto before = [&](uint32_t a, uint32_t b) {
+    return events.start_us[a] != events.start_us[b] ? events.start_us[a] < events.start_us[b]
+                                                    : events.end_us[a] > events.end_us[b];
+  };
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(added);
+  if (!std::is_sorted(middle, order.end(), before)) std::stable_sort(middle, order.end(), before);
+  std::inplace_merge(order.begin(), middle, order.end(), before);
+  std::vector<uint32_t> new_row(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    new_row[order[i]] = static_cast<uint32_t>(i);
+  Reorder(order, &events.span);
+  Reorder(order, &events.name);
+  Reorder(order, &events.start_us);
+  Reorder(order, &events.end_us);
+  Reorder(order, &events.thread);
+  Reorder(order, &events.flags);
+  Reorder(order, &events.allocation);
+  Reorder(order, &events.cpu_memory_usage);
+  Reorder(order, &events.device_memory_usage);
+  Reorder(order, &work->lane);
+  Reorder(order, &work->kernel_of);
+  for (EventIndex& kernel : work->kernels)
+    kernel = EventIndex{new_row[Row(kernel)]};
+}
+
+}  // namespace
+
+void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  const EventsByOp launched = CollectLaunched(trace, *work);
+  if (launched.empty()) return;
+  const size_t n = events.size();
+  work->kernel_of.assign(n, {});
+  const SpanColumns& spans = trace.spans();
+  // Lanes change while ops are visited; who is frontend must be known before.
+  std::vector<uint32_t> id(n, 0);
+  std::vector<uint8_t> is_frontend(n, 0);
+  for (size_t i = 0; i < n; ++i) {
+    if (IsDevice(events, i) || (events.flags[i] & function_event_flags::kAsync) != 0) continue;
+    if (LaunchingOp(trace, *work, i) != 0) continue;
+    const uint32_t span = Row(events.span[i]);
+    const bool is_threadless = work->lane[i] + 1 == work->lane_count;
+    is_frontend[i] = 1;
+    id[i] = is_threadless ? spans.correlation[span] : spans.external_id[span];
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (is_frontend[i] == 0) continue;
+    for (const OpKey key : {OpKey{id[i]}, KeyOfRow(events.span[i])}) {
+      if (auto found = launched.find(key); found != launched.end()) AttachTo(i, found->second, work);
+    }
+  }
+}
+
+void AttributeMemory(const Trace& trace, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  const AllocationColumns& allocations = trace.allocations();
+  if (allocations.size() == 0) return;
+  MemoryIndex index = IndexAllocations(allocations);
+  const size_t n = events.size();
+  events.allocation.assign(n, 0xffffffff);
+  events.cpu_memory_usage.assign(n, 0);
+  events.device_memory_usage.assign(n, 0);
+  const SpanColumns& spans = trace.spans();
+  size_t first = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (IsDevice(events, i)) continue;
+    const uint32_t span = Row(events.span[i]);
+    const int64_t start = spans.start[span].ns;
+    const int64_t end = (spans.start[span] + spans.duration[span]).ns;
+    // Both ends count, and the thread of the allocation is not looked at. Events come by start.
+    while (first < index.time.size() && index.time[first] < start)
+      ++first;
+    const size_t last = FirstAfter(index.time, first, end);
+    if (first >= last) continue;
+    events.cpu_memory_usage[i] = index.host_sum[last] - index.host_sum[first];
+    events.device_memory_usage[i] = index.device_sum[last] - index.device_sum[first];
+    ++index.claim_change[first];
+    --index.claim_change[last];
+  }
+  int32_t claims = 0;
+  std::vector<uint32_t> unclaimed;
+  for (size_t k = 0; k < index.row.size(); ++k) {
+    claims += index.claim_change[k];
+    if (claims == 0) unclaimed.push_back(index.row[k]);
+  }
+  if (unclaimed.empty()) return;
+  std::sort(unclaimed.begin(), unclaimed.end());
+  for (uint32_t row : unclaimed)
+    AppendMemoryEvent(trace, row, work);
+  events.rewritten_names.emplace_back("[memory]");
+  SortAgain(n, work);
+}
+
+void ListAllocations(const Trace& trace, EventListWork* work) {
+  FunctionEvents& events = work->events;
+  const size_t n = events.size();
+  if (trace.allocations().size() == 0) return;
+  events.allocation.assign(n, 0xffffffff);
+  events.cpu_memory_usage.assign(n, 0);
+  events.device_memory_usage.assign(n, 0);
+  for (uint32_t row = 0; row < trace.allocations().size(); ++row)
+    AppendMemoryEvent(trace, row, work);
+  events.rewritten_names.emplace_back("[memory]");
+  SortAgain(n, work);
+}
+
+void SumDeviceTimes(EventListWork* work) {
+  FunctionEvents& events = work->events;
+  const size_t n = events.size();
+  if (!work->kernel_of.empty()) {
+    events.kernel_offset.assign(n + 1, 0);
+    for (size_t i = 0; i < n; ++i) {
+      const KernelRange range = work->kernel_of[i];
+      for (uint32_t k = 0; k < range.count; ++k)
+        events.kernels.push_back(work->kernels[range.first + k]);
+      events.kernel_offset[i + 1] = static_cast<uint32_t>(events.kernels.size());
+    }
+  }
+  if (events.use_device.empty()) return;
+  events.device_time_total_us.assign(n, 0);
+  // Children come after their parents in the list, so backwards every child is known before its parent.
+  for (size_t i = n; i-- > 0;) {
+    if ((events.flags[i] & function_event_flags::kAsync) != 0) continue;
+    if (IsDevice(events, i)) {
+      events.device_time_total_us[i] = events.end_us[i] - events.start_us[i];
+      continue;
+    }
+    double kernels = 0;
+    if (!events.kernel_offset.empty()) {
+      for (uint32_t k = events.kernel_offset[i]; k < events.kernel_offset[i + 1]; ++k) {
+        const uint32_t kernel = Row(events.kernels[k]);
+        kernels += events.end_us[kernel] - events.start_us[kernel];
+      }
+    }
+    double children = 0;
+    for (EventIndex c = events.first_child[i]; c != EventIndex::kNone; c = events.next_sibling[Row(c)]) {
+      children += events.device_time_total_us[Row(c)];
+    }
+    events.device_time_total_us[i] = kernels + children;
+  }
+}
+
+}  // namespace opscope

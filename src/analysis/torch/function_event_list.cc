@@ -1,0 +1,180 @@
+// Which events torch lists, and in which order: by (start, -end), equal ones in the order of recording.
+//
+// The tracks of a Trace are already sorted that way, with rare exceptions (ties of zero length), so each
+// track is checked, sorted only when it must be, and the tracks are merged. For one thread, the usual
+// case, that makes the list one copy. A comparison sort of everything costs three times as much.
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/torch/function_event_list.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "analysis/torch/borrowed_ends.h"
+#include "analysis/torch/function_event_rules.h"
+
+namespace opscope {
+namespace {
+
+struct ListKey {
+  int64_t start;
+  int64_t end;
+  uint32_t span;
+  uint32_t name;  // rewritten
+};
+
+bool ComesBefore(const ListKey& a, const ListKey& b) {
+  return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
+bool IsDeviceTrack(TrackKind kind) {
+  return kind == TrackKind::kDeviceStream || kind == TrackKind::kDeviceAnnotation;
+}
+
+std::vector<CategoryRole> RolesOfCategories(const Trace& trace) {
+  std::vector<CategoryRole> roles(trace.string_count());
+  // Calls of modules that were recorded for themselves are no events: torch then has none.
+  const bool are_calls_listed = IsSetInMetadata(trace, "with_stack") || !IsSetInMetadata(trace, "with_modules");
+  StringId last = StringId::kNone;
+  for (StringId category : trace.spans().category) {
+    if (category == last) continue;
+    last = category;
+    CategoryRole& role = roles[Row(category)];
+    role = RoleOfCategory(trace.text(category));
+    role.is_listed &= !role.is_python || are_calls_listed;
+  }
+  return roles;
+}
+
+// Merges sorted runs pairwise; stable, so equal keys stay in the order of tracks.
+void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
+  std::vector<ListKey> merged;
+  while (bounds.size() > 2) {
+    merged.resize(keys->size());
+    std::vector<size_t> next = {0};
+    auto at = [&](size_t i) { return keys->begin() + static_cast<ptrdiff_t>(bounds[i]); };
+    for (size_t i = 0; i + 1 < bounds.size(); i += 2) {
+      const size_t last = std::min(i + 2, bounds.size() - 1);
+      auto out = merged.begin() + static_cast<ptrdiff_t>(bounds[i]);
+      if (last == i + 2) {
+        std::merge(at(i), at(i + 1), at(i + 1), at(i + 2), out, ComesBefore);
+      } else {
+        std::copy(at(i), at(i + 1), out);
+      }
+      next.push_back(bounds[last]);
+    }
+    keys->swap(merged);
+    bounds = std::move(next);
+  }
+}
+
+// keys: of the track, in the order of rows. Calls of Python that are open at the end end there.
+void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, uint32_t track,
+                   std::span<ListKey> keys) {
+  size_t at = 0;
+  for (const BorrowedEnd& borrowed : BorrowedEnds(trace, track)) {
+    if (roles[Row(trace.spans().category[borrowed.span])].is_python) continue;
+    while (at < keys.size() && keys[at].span < borrowed.span)
+      ++at;
+    if (at < keys.size() && keys[at].span == borrowed.span) keys[at].end = borrowed.end;
+  }
+}
+
+// names: null keeps every name, and with it every event.
+std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names) {
+  const SpanColumns& spans = trace.spans();
+  const TrackColumns& tracks = trace.tracks();
+  std::vector<ListKey> keys;
+  keys.reserve(spans.size());
+  std::vector<size_t> bounds = {0};
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    const uint32_t first = tracks.first_span[track];
+    uint8_t flags = 0;
+    for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
+      flags |= spans.flags[row];
+      if (!roles[Row(spans.category[row])].is_listed) continue;
+      const StringId name = names == nullptr ? spans.name[row] : names->Rewrite(spans.name[row]);
+      if (name == StringId::kNone) continue;
+      const int64_t start = spans.start[row].ns;
+      keys.push_back({start, (spans.start[row] + spans.duration[row]).ns, row, Row(name)});
+    }
+    if (keys.size() == bounds.back()) continue;
+    auto run = keys.begin() + static_cast<ptrdiff_t>(bounds.back());
+    if ((flags & span_flags::kUnfinished) != 0) {
+      EndUnfinished(trace, roles, static_cast<uint32_t>(track), std::span(run, keys.end()));
+    }
+    if (!std::is_sorted(run, keys.end(), ComesBefore)) std::stable_sort(run, keys.end(), ComesBefore);
+    bounds.push_back(keys.size());
+  }
+  MergeRuns(&keys, std::move(bounds));
+  return keys;
+}
+
+uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
+  const uint64_t logical = tracks.logical_thread[track];
+  return static_cast<uint32_t>(logical != 0 ? logical : static_cast<uint64_t>(tracks.tid[track]));
+}
+
+uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
+  uint8_t flags = 0;
+  // What only crosses others is torch's tree all the same, which goes by times. What nobody ended ends on no thread.
+  const uint8_t outside = span_flags & (span_flags::kAsync | span_flags::kCrossing);
+  const bool ends_elsewhere = (span_flags & (span_flags::kOtherThread | span_flags::kUnfinished)) != 0;
+  if (outside == span_flags::kAsync || (ends_elsewhere && !role.is_python)) flags |= function_event_flags::kAsync;
+  if (IsDeviceTrack(kind)) flags |= function_event_flags::kDevice;
+  if (role.is_user_annotation) flags |= function_event_flags::kUserAnnotation;
+  if (role.is_python) flags |= function_event_flags::kPythonFunction;
+  return flags;
+}
+
+}  // namespace
+
+// Kineto's own span begins where torch's times begin; a recording says so in its metadata.
+Timestamp TraceStart(const Trace& trace, const FunctionEventOptions& options) {
+  if (options.trace_start) return *options.trace_start;
+  const SpanColumns& spans = trace.spans();
+  if (auto category = trace.FindString("Trace")) {
+    for (size_t row = 0; row < spans.size(); ++row) {
+      if (spans.category[row] == *category && trace.text(spans.name[row]).starts_with("PyTorch Profiler (")) {
+        return spans.start[row];
+      }
+    }
+  }
+  if (spans.size() == 0) return {};
+  return *std::min_element(spans.start.begin(), spans.start.end());
+}
+
+void ListEvents(const Trace& trace, EventListWork* work) {
+  const SpanColumns& spans = trace.spans();
+  const TrackColumns& tracks = trace.tracks();
+  const std::vector<CategoryRole> roles = RolesOfCategories(trace);
+  NameRewriter names(trace);
+  FunctionEvents& events = work->events;
+  const std::vector<ListKey> keys = SortedKeys(trace, roles, events.as_collected ? nullptr : &names);
+  const size_t n = keys.size();
+  events.rewritten_names = names.TakeRewritten();
+  events.first_rewritten_name = static_cast<uint32_t>(trace.string_count());
+  events.span.resize(n);
+  events.name.resize(n);
+  events.start_us.resize(n);
+  events.end_us.resize(n);
+  events.thread.resize(n);
+  events.flags.resize(n);
+  work->lane.resize(n);
+  const auto no_thread = static_cast<uint32_t>(tracks.size());  // one lane more than tracks
+  work->lane_count = no_thread + 1;
+  for (size_t i = 0; i < n; ++i) {
+    const ListKey& key = keys[i];
+    const uint32_t track = Row(spans.track[key.span]);
+    const CategoryRole& role = roles[Row(spans.category[key.span])];
+    events.span[i] = SpanId{key.span};
+    events.name[i] = StringId{key.name};
+    events.start_us[i] = ToTorchUs(key.start - events.trace_start.ns);
+    events.end_us[i] = ToTorchUs(key.end - events.trace_start.ns);
+    events.flags[i] = FlagsOf(role, spans.flags[key.span], tracks.kind[track]);
+    events.thread[i] = TorchThread(tracks, track);
+    work->lane[i] = role.is_threadless ? no_thread : track;
+  }
+}
+
+}  // namespace opscope

@@ -1,0 +1,71 @@
+// Names: torch runs every name longer than one character through the C++ demangler, which also accepts
+// bare type encodings ("Pi" becomes "int*"), and folds step numbers.
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/torch/function_event_rules.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kUnknown = 0xfffffffe;
+
+std::string Demangle(const std::string& name) {
+  int status = -1;
+  std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                   &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+CategoryRole RoleOfCategory(std::string_view category) {
+  CategoryRole role;
+  role.is_listed = category != "Trace";
+  role.is_user_annotation = category == "user_annotation" || category == "gpu_user_annotation";
+  role.is_runtime = IsRuntimeCategory(category);
+  role.is_threadless = role.is_runtime || Contains(category, "overhead") || category == "Overhead";
+  role.is_python = category == "python_function";
+  return role;
+}
+
+bool IsSetInMetadata(const Trace& trace, std::string_view key) {
+  const MetadataColumns& metadata = trace.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i) {
+    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]) == "1";
+  }
+  return false;
+}
+
+NameRewriter::NameRewriter(const Trace& trace) : trace_(trace), known_(trace.string_count(), kUnknown) {
+}
+
+StringId NameRewriter::Rewrite(StringId name) {
+  uint32_t& known = known_[Row(name)];
+  if (known == kUnknown) known = Row(Compute(trace_.text(name), name));
+  return StringId{known};
+}
+
+StringId NameRewriter::Compute(std::string_view name, StringId id) {
+  if (IsLeftOutByTorch(name)) return StringId::kNone;
+  if (name.size() <= 1) return id;
+  std::string text = Demangle(std::string(name));
+  if (IsProfilerStep(text)) text = kAllProfilerSteps;
+  return text == name ? id : Own(std::move(text));
+}
+
+StringId NameRewriter::Own(std::string text) {
+  if (auto there = trace_.FindString(text)) return *there;
+  const auto [place, is_new] = row_of_.try_emplace(text, static_cast<uint32_t>(rewritten_.size()));
+  if (is_new) rewritten_.push_back(std::move(text));
+  return StringId{static_cast<uint32_t>(trace_.string_count()) + place->second};
+}
+
+}  // namespace opscope

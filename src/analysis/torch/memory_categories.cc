@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/torch/memory_categories.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace opscope {
+namespace {
+
+constexpr MemoryCategory kUnset = MemoryCategory::kUnknown;
+
+}  // namespace
+
+MemoryCategories::MemoryCategories(const TensorKeys& keys, const DataFlow& flow)
+    : keys_(keys),
+      of_tensor_(keys.tensor_count, kUnset),
+      of_storage_(keys.keys.size(), kUnset),
+      first_version_(keys.keys.size() + 1, 0),
+      is_named_(keys.keys.size(), 0) {
+  for (size_t key = 0; key < keys.keys.size(); ++key)
+    first_version_[key + 1] = first_version_[key] + flow.versions[key];
+  of_version_.assign(first_version_.back(), kUnset);
+}
+
+MemoryCategory MemoryCategories::Of(uint32_t key, uint32_t version) const {
+  if (const MemoryCategory category = of_tensor_[keys_.keys[key].tensor]; category != kUnset) return category;
+  if (of_storage_[key] != kUnset) return of_storage_[key];
+  const size_t number = NumberOf(key, version);
+  return number < first_version_[key + 1] ? of_version_[number] : kUnset;
+}
+
+void MemoryCategories::SetTensor(uint32_t key, MemoryCategory category) {
+  of_tensor_[keys_.keys[key].tensor] = category;
+  is_named_[key] = 1;
+}
+
+void MemoryCategories::SetVersionIfUnset(uint32_t key, uint32_t version, MemoryCategory category) {
+  MemoryCategory& known = of_version_[NumberOf(key, version)];
+  if (known == kUnset) known = category;
+}
+
+namespace {
+
+// The rules, in their order. Sets of versions are bytes by number (MemoryCategories::NumberOf).
+class Rules {
+ public:
+  Rules(const Trace& trace, const TensorKeys& keys, const DataFlow& flow)
+      : trace_(trace), keys_(keys), flow_(flow), categories_(keys, flow) {}
+
+  MemoryCategories Apply() {
+    SetGradients();
+    SetTemporaries();
+    SetHeld(HeldAs::kParameter, MemoryCategory::kParameter);
+    SetInputs();
+    SetParametersByDataFlow();
+    SetActivations();
+    SetHeld(HeldAs::kOptimizerState, MemoryCategory::kOptimizerState);
+    SetAutogradDetails();
+    return std::move(categories_);
+  }
+
+ private:
+  using Versions = std::vector<uint8_t>;
+
+  size_t InputOf(const FlowEdge& edge) const { return categories_.NumberOf(edge.key, edge.version); }
+  size_t OutputOf(const FlowEdge& edge) const { return categories_.NumberOf(edge.key, edge.output_version()); }
+  MemoryCategory CategoryOfInput(const FlowEdge& edge) const { return categories_.Of(edge.key, edge.version); }
+  MemoryCategory CategoryOfOutput(const FlowEdge& edge) const {
+    return categories_.Of(edge.key, edge.output_version());
+  }
+  static bool IsLearned(MemoryCategory category) {
+    return category == MemoryCategory::kGradient || category == MemoryCategory::kParameter;
+  }
+  // Whether some input, or some output, is so: is(edge).
+  template <typename Is>
+  bool AnyInput(const FlowNode& node, const Is& is) const {
+    const auto edges = flow_.edges_of(node);
+    return std::any_of(edges.begin(), edges.end(), [&](const FlowEdge& edge) { return edge.is_input() && is(edge); });
+  }
+  template <typename Is>
+  bool AnyOutput(const FlowNode& node, const Is& is) const {
+    const auto edges = flow_.edges_of(node);
+    return std::any_of(edges.begin(), edges.end(), [&](const FlowEdge& edge) { return edge.is_output() && is(edge); });
+  }
+
+  void SetHeld(HeldAs held_as, MemoryCategory category) {
+    for (size_t row = 0; row < keys_.of_held.size(); ++row) {
+      if (keys_.of_held[row] == kNoKey || trace_.held_tensors().held_as[row] != held_as) continue;
+      categories_.SetTensor(keys_.of_held[row], category);
+    }
+  }
+
+  // Autograd hands a finished gradient to AccumulateGrad, which detaches it, or adds it to the one that is there.
+  void SetGradients() {
+    SetHeld(HeldAs::kGradient, MemoryCategory::kGradient);
+    const SpanColumns& spans = trace_.spans();
+    const TensorColumns& tensors = trace_.tensors();
+    for (size_t row = 0; row < tensors.size(); ++row) {
+      const uint32_t span = Row(tensors.span[row]);
+      if (row > 0 && tensors.span[row - 1] == tensors.span[row]) continue;  // its first argument
+      if (span == 0 || span >= spans.size() || spans.parent[span] != static_cast<SpanId>(span - 1)) continue;
+      const std::string_view name = trace_.text(spans.name[span]);
+      if (name != "aten::detach" && name != "aten::add_") continue;
+      if (spans.scope[span - 1] != ScopeType::kBackwardFunction ||
+          trace_.text(spans.name[span - 1]) != "torch::autograd::AccumulateGrad") {
+        continue;
+      }
+      const auto arguments = trace_.arguments(spans.args[span]);
+      if (arguments.empty() || arguments[0].kind != ArgumentKind::kTensor || keys_.of_tensor[row] == kNoKey) continue;
+      categories_.SetTensor(keys_.of_tensor[row], MemoryCategory::kGradient);
+    }
+  }
+
+  void SetTemporaries() {
+    for (const FlowEdge& edge : flow_.edges) {
+      if (edge.is_intermediate()) categories_.SetStorage(edge.key, MemoryCategory::kTemporary);
+    }
+  }
+
+  // By tensor: some version of it depends, or will depend, on a gradient. Knowledge of a later version reaches back
+  // to the earlier ones, so the walk is repeated until nothing changes; three times, usually.
+  std::vector<uint8_t> FindDependentOnGradient() const {
+    std::vector<uint8_t> depends(keys_.tensor_count, 0);
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      const auto add = [&](uint32_t key) {
+        uint8_t& known = depends[keys_.keys[key].tensor];
+        has_changed |= known == 0;
+        known = 1;
+      };
+      for (const FlowNode& node : flow_.nodes) {
+        bool any = false;
+        for (const FlowEdge& edge : flow_.edges_of(node)) {
+          if (!edge.is_input()) continue;
+          if (!depends[keys_.keys[edge.key].tensor] && !IsLearned(CategoryOfInput(edge))) continue;
+          add(edge.key);
+          any = true;
+        }
+        if (!any) continue;
+        for (const FlowEdge& edge : flow_.edges_of(node)) {
+          if (edge.is_output()) add(edge.key);
+        }
+      }
+    }
+    return depends;
+  }
+
+  // What takes part in the computation of a gradient and never depends on one. Torch's engine makes tensors of its own
+  // in the backward pass, which are no inputs.
+  void SetInputs() {
+    const std::vector<uint8_t> depends = FindDependentOnGradient();
+    Versions takes_part(categories_.version_count(), 0);
+    for (auto node = flow_.nodes.rbegin(); node != flow_.nodes.rend(); ++node) {
+      const bool counts = AnyInput(*node,
+                                   [&](const FlowEdge& edge) {
+                                     return takes_part[InputOf(edge)] || IsLearned(CategoryOfInput(edge));
+                                   }) ||
+                          AnyOutput(*node, [&](const FlowEdge& edge) {
+                            return takes_part[OutputOf(edge)] || IsLearned(CategoryOfOutput(edge));
+                          });
+      if (!counts) continue;
+      for (const FlowEdge& edge : flow_.edges_of(*node)) {
+        if (edge.is_input()) takes_part[InputOf(edge)] = 1;
+        if (edge.is_output()) takes_part[OutputOf(edge)] = 1;
+      }
+    }
+    for (const FlowNode& node : flow_.nodes) {
+      if (!node.is_backward) continue;
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (edge.is_output()) takes_part[OutputOf(edge)] = 0;
+      }
+    }
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+      if (depends[keys_.keys[key].tensor]) continue;
+      for (uint32_t version = 0; version < flow_.versions[key]; ++version) {
+        if (takes_part[categories_.NumberOf(key, version)]) {
+          categories_.SetVersionIfUnset(key, version, MemoryCategory::kInput);
+        }
+      }
+    }
+  }
+
+  // A parameter takes part in the forward pass beside inputs, and in the computation of a gradient, and depends on one.
+  void SetParametersByDataFlow() {
+    const auto is_gradient = [](MemoryCategory category) { return category == MemoryCategory::kGradient; };
+    Versions forward(categories_.version_count(), 0), candidate(categories_.version_count(), 0);
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+      for (uint32_t version = 0; version < flow_.versions[key]; ++version)
+        forward[categories_.NumberOf(key, version)] = categories_.Of(key, version) == MemoryCategory::kInput;
+    }
+    for (const FlowNode& node : flow_.nodes) {
+      if (node.is_backward ||
+          AnyInput(node, [&](const FlowEdge& edge) { return is_gradient(CategoryOfInput(edge)); }) ||
+          AnyOutput(node, [&](const FlowEdge& edge) { return is_gradient(CategoryOfOutput(edge)); }) ||
+          !AnyInput(node, [&](const FlowEdge& edge) { return forward[InputOf(edge)] != 0; })) {
+        continue;
+      }
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (edge.is_output()) forward[OutputOf(edge)] = 1;
+      }
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (edge.is_input() && !forward[InputOf(edge)]) candidate[InputOf(edge)] = 1;
+      }
+    }
+    Versions used(categories_.version_count(), 0);
+    for (auto node = flow_.nodes.rbegin(); node != flow_.nodes.rend(); ++node) {
+      if (!AnyOutput(*node, [&](const FlowEdge& edge) {
+            return used[OutputOf(edge)] || is_gradient(CategoryOfOutput(edge));
+          })) {
+        continue;
+      }
+      for (const FlowEdge& edge : flow_.edges_of(*node)) {
+        if (edge.is_input()) used[InputOf(edge)] = 1;
+      }
+    }
+    const std::vector<uint8_t> depends = FindDependentOnGradient();
+    std::vector<uint8_t> is_parameter(keys_.tensor_count, 0);
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+      for (uint32_t version = 0; version < flow_.versions[key]; ++version) {
+        const size_t number = categories_.NumberOf(key, version);
+        const uint32_t tensor = keys_.keys[key].tensor;
+        if (candidate[number] && used[number] && depends[tensor]) is_parameter[tensor] = 1;
+      }
+    }
+    for (uint32_t key = 0; key < keys_.keys.size(); ++key) {
+      if (is_parameter[keys_.keys[key].tensor]) categories_.SetTensor(key, MemoryCategory::kParameter);
+    }
+  }
+
+  // From the inputs forward, as long as nothing of another kind joins in.
+  void SetActivations() {
+    for (const FlowNode& node : flow_.nodes) {
+      if (node.is_backward) continue;
+      bool is_reached = false, is_pure = true;
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (!edge.is_input()) continue;
+        const MemoryCategory category = CategoryOfInput(edge);
+        const bool is_forward = category == MemoryCategory::kInput || category == MemoryCategory::kActivation;
+        is_reached |= is_forward;
+        is_pure &= is_forward || category == MemoryCategory::kParameter || category == MemoryCategory::kTemporary;
+      }
+      if (!is_reached || !is_pure) continue;
+      SetOutputs(node, MemoryCategory::kActivation);
+    }
+  }
+
+  void SetOutputs(const FlowNode& node, MemoryCategory category) {
+    for (const FlowEdge& edge : flow_.edges_of(node)) {
+      if (edge.is_output()) categories_.SetVersionIfUnset(edge.key, edge.output_version(), category);
+    }
+  }
+
+  void SetAutogradDetails() {
+    for (const FlowNode& node : flow_.nodes) {
+      if (!node.is_backward) continue;
+      for (const FlowEdge& edge : flow_.edges_of(node)) {
+        if (!edge.is_output()) continue;
+        const MemoryCategory before = edge.is_allocation ? kUnset : CategoryOfInput(edge);
+        if (before != kUnset && before != MemoryCategory::kAutogradDetail) continue;
+        categories_.SetVersionIfUnset(edge.key, edge.output_version(), MemoryCategory::kAutogradDetail);
+      }
+    }
+  }
+
+  const Trace& trace_;
+  const TensorKeys& keys_;
+  const DataFlow& flow_;
+  MemoryCategories categories_;
+};
+
+}  // namespace
+
+MemoryCategories FindMemoryCategories(const Trace& trace, const TensorKeys& keys, const DataFlow& flow) {
+  return Rules(trace, keys, flow).Apply();
+}
+
+}  // namespace opscope
