@@ -4,7 +4,7 @@
 
 #include "export/writers.h"
 #include "opscope/analysis/flame.h"
-#include "opscope/report.h"
+#include "opscope/report/flame.h"
 
 namespace opscope {
 

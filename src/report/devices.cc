@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "opscope/report.h"
+#include "opscope/report/devices.h"
 #include "report/row_table.h"
 
 namespace opscope {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "opscope/report.h"
+#include "opscope/report/flame.h"
 #include "report/code_points.h"
 #include "report/flame_layout.h"
 #include "report/human_units.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/flame.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "opscope/report.h"
 #include "report/flame_layout.h"
 
 namespace opscope {

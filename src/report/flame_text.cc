@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "opscope/report.h"
+#include "opscope/report/flame.h"
 #include "report/flame_layout.h"
 #include "report/human_units.h"
 

@@ -1,5 +1,7 @@
 // What a file is and holds: "opscope.info/1", the same for people, and its problems.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/info.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -7,7 +9,6 @@
 
 #include "base/json_object.h"
 #include "base/shown_text.h"
-#include "opscope/report.h"
 #include "report/code_points.h"
 #include "report/cut_off.h"
 #include "report/human_units.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/shown_text.h"
-#include "opscope/report.h"
+#include "opscope/report/info.h"
 
 namespace opscope {
 namespace {

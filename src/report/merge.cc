@@ -10,7 +10,8 @@
 
 #include "base/json_object.h"
 #include "base/shown_text.h"
-#include "opscope/report.h"
+#include "opscope/report/info.h"
+#include "opscope/report/merge.h"
 #include "report/human_units.h"
 #include "report/row_table.h"
 #include "report/text_table.h"

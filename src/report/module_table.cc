@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "opscope/report.h"
+#include "opscope/report/modules.h"
 #include "report/row_table.h"
 
 namespace opscope {

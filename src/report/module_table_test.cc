@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "opscope/report.h"
+#include "opscope/report/modules.h"
 
 namespace opscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json_object.h"
-#include "opscope/report.h"
+#include "opscope/report/summary.h"
 #include "report/human_units.h"
 
 namespace opscope {

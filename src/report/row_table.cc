@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/json_object.h"
+#include "opscope/report/info.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
 

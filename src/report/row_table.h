@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "opscope/report.h"
+#include "opscope/report/rows.h"
 #include "opscope/result.h"
+#include "opscope/trace.h"
 
 namespace opscope {
 

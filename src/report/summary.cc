@@ -1,12 +1,14 @@
 // The operator summary as a table for people, as CSV, and as "opscope.summary/1".
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/summary.h"
+
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/json_object.h"
-#include "opscope/report.h"
+#include "opscope/report/info.h"
 #include "report/own_cost.h"
 #include "report/row_table.h"
 

@@ -1,11 +1,12 @@
 // The operator summary as a table for people.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/summary.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "opscope/report.h"
 #include "trace/builder.h"
 
 namespace opscope {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "opscope/report.h"
+#include "opscope/torch/table.h"
 
 namespace opscope {
 

@@ -3,18 +3,19 @@
 //
 // Widths count Unicode code points, as Python's len() does, and in a terminal display columns.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/torch/table.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
 #include "base/shown_text.h"
-#include "opscope/report.h"
 #include "report/code_points.h"
 #include "report/text_table.h"
-#include "report/torch_sort.h"
-#include "report/torch_table_text.h"
-#include "report/torch_units.h"
+#include "report/torch/sort.h"
+#include "report/torch/table_text.h"
+#include "report/torch/units.h"
 
 namespace opscope {
 namespace {

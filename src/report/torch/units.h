@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "opscope/report.h"
+#include "opscope/torch/table.h"
 
 namespace opscope {
 

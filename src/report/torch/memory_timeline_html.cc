@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "opscope/report.h"
 #include "opscope/torch/memory_timeline.h"
+#include "opscope/torch/memory_timeline_text.h"
+#include "opscope/torch/table.h"
 
 namespace opscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/torch_table_text.h"
+#include "report/torch/table_text.h"
 
 #include <algorithm>
 

@@ -1,13 +1,14 @@
 // Quirks of torch's table that no recorded case shows. Expected texts are what torch 2.13 prints for the
 // same rows.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/torch/table.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "base/lines_for_test.h"
 #include "base/shown_text.h"
-#include "opscope/report.h"
 
 namespace opscope {
 namespace {

@@ -1,6 +1,6 @@
 // Averages as rows of torch's table.
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/report.h"
+#include "opscope/torch/table.h"
 
 namespace opscope {
 namespace {

@@ -1,6 +1,6 @@
 // Thresholds are tested before rounding, so 999.9996 us prints as "1000.000us"; that is torch's.
 // SPDX-License-Identifier: Apache-2.0
-#include "report/torch_units.h"
+#include "report/torch/units.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "opscope/report.h"
+#include "opscope/torch/memory_timeline_text.h"
 
 namespace opscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "opscope/import.h"
-#include "opscope/report.h"
+#include "opscope/torch/table.h"
 
 namespace opscope {
 namespace {

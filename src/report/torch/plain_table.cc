@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/shown_text.h"
-#include "opscope/report.h"
+#include "opscope/torch/table.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
-#include "report/torch_sort.h"
-#include "report/torch_units.h"
+#include "report/torch/sort.h"
+#include "report/torch/units.h"
 
 namespace opscope {
 namespace {

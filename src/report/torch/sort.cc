@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/torch_sort.h"
+#include "report/torch/sort.h"
 
 #include <algorithm>
 #include <string>

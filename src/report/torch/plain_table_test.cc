@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "opscope/report.h"
+#include "opscope/torch/table.h"
 
 namespace opscope {
 namespace {

@@ -1,0 +1,34 @@
+// Flame graphs as folded stacks and as pictures.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "opscope/analysis/flame.h"
+
+namespace opscope {
+
+// A line per path with a value of its own, `outermost;...;innermost VALUE`: the input of flamegraph.pl and the like.
+[[nodiscard]] std::string FoldedStacks(const FlameTree& tree);
+// The same in pieces of about a megabyte: many deep paths are long.
+void FoldedStacks(const FlameTree& tree, const std::function<void(std::string_view piece)>& take);
+
+struct FlameSvgOptions {
+  std::string title = "Flame graph";
+  double width = 1200;     // pixels
+  double narrowest = 0.1;  // pixels: what is narrower is not drawn, and counted below the graph
+  bool inverted = false;   // the root above, as an icicle
+};
+// An SVG file that needs nothing else, with zoom and search where scripts run.
+[[nodiscard]] std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options = {});
+
+// What a file of this name is to hold (WriteText in opscope/export.h): the graph in NAME.svg, also in capitals and with
+// .gz or .zst behind it; else folded stacks.
+[[nodiscard]] std::string FlameFileText(const FlameTree& tree, std::string_view path,
+                                        const FlameSvgOptions& options = {});
+
+}  // namespace opscope
