@@ -1,5 +1,7 @@
 // Kineto's Chrome trace JSON: plan, make the blocks in parallel, write them in order.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/export/chrome.h"
+
 #include <string>
 
 #include "base/file.h"
@@ -12,7 +14,6 @@
 #include "export/chrome_rows.h"
 #include "export/compress.h"
 #include "export/ordered_blocks.h"
-#include "opscope/export.h"
 
 namespace opscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "opscope/export.h"
+#include "opscope/export/output_file.h"
 #include "opscope/result.h"
 
 struct libdeflate_compressor;

@@ -16,7 +16,7 @@
 #include "export/chrome_buffer.h"
 #include "export/compress.h"
 #include "export/ordered_blocks.h"
-#include "opscope/export.h"
+#include "opscope/export/formats.h"
 
 namespace opscope {
 

@@ -8,7 +8,10 @@
 #include "base/short_memory.h"
 #include "base/text.h"
 #include "export/writers.h"
-#include "opscope/export.h"
+#include "opscope/export/chrome.h"
+#include "opscope/export/formats.h"
+#include "opscope/export/opscope_file.h"
+#include "opscope/export/output_file.h"
 #include "opscope/table.h"
 
 namespace opscope {

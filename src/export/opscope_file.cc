@@ -15,7 +15,7 @@
 #include "export/opscope_plan.h"
 #include "export/opscope_spans.h"
 #include "export/ordered_blocks.h"
-#include "opscope/export.h"
+#include "opscope/export/opscope_file.h"
 #include "wire/container.h"
 #include "wire/zstd_contexts.h"
 

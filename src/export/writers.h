@@ -5,7 +5,7 @@
 #pragma once
 
 #include "export/export_output.h"
-#include "opscope/export.h"
+#include "opscope/export/formats.h"
 
 namespace opscope {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/torch/stacks.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include "opscope/export.h"
 #include "trace/builder.h"
 
 namespace opscope {

@@ -1,6 +1,8 @@
 // torch's export_stacks. Operators of a loop share their stacks, so the text of each is kept; the file is written in
 // pieces, since a line is hundreds of bytes.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/torch/stacks.h"
+
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "base/file.h"
 #include "base/short_memory.h"
 #include "base/text.h"
-#include "opscope/export.h"
 
 namespace opscope {
 namespace {
