@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that the map is true: ARCHITECTURE.md, the layers, the sizes and the quotes in the documents.
+"""Proves that the map is true: ARCHITECTURE.md, the layers of C++ and Python, the sizes and the quotes in documents.
 
 The rules are not written here but read from the layer table of ARCHITECTURE.md, so that there is one place
 to read and to change them. A CTest case runs this; it prints one line per violation and exits 1 if any.
@@ -8,10 +8,12 @@ to read and to change them. A CTest case runs this; it prints one line per viola
     tools/check_map.py [ROOT]
 """
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 MAX_LINES = 400
 SOURCE_SUFFIXES = {".h", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx"}
@@ -60,18 +62,30 @@ def project_files(root):
     return sorted(name for name in set(names) if not skipped & set(Path(name).parts) and (root / name).is_file())
 
 
+class Layer(NamedTuple):
+    """A row of the layer table. `public`: headers of include/opscope, or folders of them, without the ending; `all`."""
+
+    may_include: set[str]
+    public: set[str]
+    vendors: set[str]
+
+    def takes(self, header):
+        """Whether it may include the public header opscope/..."""
+        name = header.removeprefix("opscope/").removesuffix(".h")
+        return not self.public.isdisjoint({"all", name, name.rpartition("/")[0]})
+
+
 def read_layers(text):
-    """The layer table: folder -> (folders that it may include, third-party names)."""
+    """The layer table: folder -> Layer."""
     layers = {}
     for row in re.findall(r"^\|(.+)\|\s*$", text, re.MULTILINE):
         cells = [cell.strip() for cell in row.split("|")]
         folders = re.findall(r"`((?:src|include|python|examples|tests|bench|fuzz|tools)[\w/]*)`", cells[0])
-        if len(cells) < 3 or not folders:
+        if len(cells) < 4 or not folders:
             continue
-        names = [[name.strip(" `") for name in cell.split(",")] for cell in cells[1:3]]
-        may_include, vendors = ({name for name in cell if name not in ("", "-")} for cell in names)
-        for folder in folders:
-            layers[folder] = (may_include, vendors)
+        names = [[name.strip(" `") for name in cell.split(",")] for cell in cells[1:4]]
+        layer = Layer(*({name for name in cell if name not in ("", "-")} for cell in names))
+        layers |= dict.fromkeys(folders, layer)
     return layers
 
 
@@ -130,6 +144,24 @@ def test_files(root, files):
         tests |= more
 
 
+def check_public(root, name, layer, layers, header, is_test):
+    """An include of opscope/...: of a header that is there and that the row takes; a test may take any."""
+    if not (root / "include" / header).exists():
+        return f'{name}: includes "{header}", which does not exist'
+    target = layer_of(f"include/{header}", layers)
+    if not layer.startswith("include/"):
+        if not is_test and not layers[layer].takes(header):
+            return f'{name}: includes "{header}", which the row of {layer} does not take'
+    elif target not in layers[layer].may_include | {layer} and not is_umbrella(root / name):
+        return f'{name}: includes "{header}", but the row of {layer} does not allow {target}'
+    return None
+
+
+def is_umbrella(path):
+    """A public header of nothing but other headers: it may gather any of them."""
+    return all(re.match(r"//|#pragma once|#include|$", line) for line in path.read_text().splitlines())
+
+
 def check_includes(root, files, layers):
     tests = test_files(root, files)
     modules = {folder.removeprefix("src/"): folder for folder in layers if folder.startswith("src/")}
@@ -137,13 +169,14 @@ def check_includes(root, files, layers):
         layer = layer_of(name, layers)
         if layer is None or Path(name).suffix not in CXX_SUFFIXES:
             continue
-        may_include, vendors = layers[layer]
-        is_public = layer == "include/opscope"
+        may_include, _, vendors = layers[layer]
+        is_public = layer.startswith("include/")
         is_test = name in tests
         for bracket, header in INCLUDE.findall((root / name).read_text(errors="replace")):
             if header.startswith("opscope/"):
-                if not (root / "include" / header).exists():
-                    yield f'{name}: includes "{header}", which does not exist'
+                violation = check_public(root, name, layer, layers, header, is_test)
+                if violation:
+                    yield violation
                 continue
             target = layer_of(f"src/{header}", layers) or layer_of(header, layers)
             if is_test and f"src/{header}" in tests:
@@ -164,6 +197,40 @@ def check_includes(root, files, layers):
                 violation = check_vendor(name, header, vendors, is_test)
                 if violation:
                     yield violation
+
+
+def python_imports(root, name):
+    """What a file of python/opscope imports: paths below python/ without their ending, or names of other packages."""
+    package = Path(name).relative_to("python").parent
+    for node in ast.walk(ast.parse((root / name).read_text())):
+        if isinstance(node, ast.Import):
+            yield from ("/".join(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "/".join(package.parts[: len(package.parts) + 1 - node.level]) if node.level else ""
+            module = "/".join(filter(None, [base, *(node.module or "").split(".")]))
+            for alias in node.names:
+                inner = root / "python" / module / alias.name
+                is_module = inner.is_dir() or any(inner.with_suffix(ending).exists() for ending in (".py", ".pyi"))
+                yield f"{module}/{alias.name}" if is_module else module
+
+
+def check_python(root, files, layers):
+    for name in files:
+        if not name.startswith("python/opscope/") or not name.endswith(".py"):
+            continue
+        layer = str(Path(name).parent)
+        if layer not in layers:
+            yield f"ARCHITECTURE.md: the layer table has no row for {layer}, where {name} is"
+            continue
+        for module in sorted(set(python_imports(root, name))):
+            package = module.split("/")[0]
+            path = f"python/{module}"
+            target = path if (root / path).is_dir() else str(Path(path).parent)
+            if package == "opscope":
+                if target not in layers[layer].may_include | {layer}:
+                    yield f"{name}: imports {module}, but the row of {layer} does not allow {target}"
+            elif package not in sys.stdlib_module_names | layers[layer].vendors:
+                yield f"{name}: imports {module}, but the row of {layer} allows no {package}"
 
 
 def check_sizes(root, files):
@@ -213,6 +280,7 @@ def check(root):
     yield from check_names(root, text)
     yield from check_rows(files, layers)
     yield from check_includes(root, files, layers)
+    yield from check_python(root, files, layers)
     yield from check_sizes(root, files)
     yield from check_quotes(root, files)
 

@@ -12,21 +12,34 @@ import check_map  # noqa: E402  (the folder of tools is no package)
 TREE = {
     "ARCHITECTURE.md": (
         "Bytes come from `ReadBlock` (`src/wire/block.cc`).\n\n"
-        "| folder | may include | third party |\n| --- | --- | --- |\n"
-        "| `include/opscope` | - | - |\n| `src/base` | - | zlib |\n| `src/wire` | base, wire/codec | zstd |\n"
-        "| `src/wire/codec` | - | - |\n"
-        "| `src/sources/torch` | base, wire | torch |\n| `python/bindings` | - | nanobind |\n"
+        "| folder | may include | public headers | third party |\n| --- | --- | --- | --- |\n"
+        "| `include/opscope` | - | - | - |\n| `include/opscope/torch` | include/opscope | - | - |\n"
+        "| `src/base` | - | - | zlib |\n| `src/wire` | base, wire/codec | trace | zstd |\n"
+        "| `src/wire/codec` | - | - | - |\n| `src/sources/torch` | base, wire | torch | torch |\n"
+        "| `python/opscope` | python/opscope/adapters | - | - |\n"
+        "| `python/opscope/adapters` | python/opscope | - | torch |\n"
+        "| `python/opscope/torch` | python/opscope, python/opscope/adapters | - | torch |\n"
+        "| `python/bindings` | - | all | nanobind |\n"
     ),
     "README.md": "<!-- from examples/a.py -->\n```python\nx = 1\nif x:\n    y = 2\nprint(y)\n```\n",
     "examples/a.py": "def main():\n    x = 1\n    if x:\n        y = 2\n    print(y)\n",
     "include/opscope/trace.h": "#include <span>\n#include <time.h>\n",
+    "include/opscope/record.h": "#include <cstdint>\n",
+    "include/opscope/torch/events.h": '#include "opscope/trace.h"\nint x;\n',
     "src/base/text.h": "#include <zlib.h>\n#include <sys/mman.h>\n",
     "src/wire/block.cc": '#include "wire/block.h"\n#include "base/text.h"\n#include "opscope/trace.h"\nReadBlock\n',
     "src/wire/block.h": '#include <zstd.h>\n#include "wire/codec/zigzag.h"\n',
     "src/wire/codec/zigzag.h": "#include <cstdint>\n",
     "src/wire/block_test.cc": '#include "wire/block_for_test.h"\n#include <gtest/gtest.h>\n',
     "src/wire/block_for_test.h": "#include <gtest/gtest.h>\n",
-    "src/sources/torch/ops.cc": '#include <ATen/record_function.h>\n#include "wire/block.h"\n',
+    "src/sources/torch/ops.cc": (
+        '#include <ATen/record_function.h>\n#include "wire/block.h"\n#include "opscope/torch/events.h"\n'
+    ),
+    "python/opscope/log.py": "import os\n\nfrom .adapters import build\n",
+    "python/opscope/adapters/build.py": "import torch\n\nfrom .. import log\nfrom .cache import place\n",
+    "python/opscope/adapters/cache.py": "def place():\n    from opscope.log import os\n",
+    "python/opscope/torch/profile.py": "import torch\n\nfrom ..adapters.build import log\nfrom . import events\n",
+    "python/opscope/torch/events.py": "",
     "python/bindings/module.cc": '#include <nanobind/nanobind.h>\n#include "opscope/trace.h"\n',
 }
 
@@ -101,6 +114,40 @@ class CheckMap(unittest.TestCase):
 
     def test_a_public_header_that_does_not_exist_is_found(self):
         self.expect_one(["opscope/nothing.h"], {"src/wire/block.h": '#include "opscope/nothing.h"\n'})
+
+    def test_a_public_header_that_the_row_does_not_take_is_found(self):
+        self.expect_one(
+            ["src/base/text.h", "opscope/trace.h", "not take"], {"src/base/text.h": '#include "opscope/trace.h"\n'}
+        )
+
+    def test_a_header_of_one_framework_is_not_taken_with_the_others(self):
+        block = {"src/wire/block.h": '#include "opscope/torch/events.h"\n'}
+        self.expect_one(["row of src/wire does not take"], block)
+
+    def test_a_test_may_take_any_public_header(self):
+        self.assertEqual(self.violations(**{"src/base/text_test.cc": '#include "opscope/torch/events.h"\n'}), [])
+
+    def test_a_header_of_one_framework_in_a_public_one_is_found(self):
+        trace = {"include/opscope/trace.h": '#include "opscope/torch/events.h"\nint x;\n'}
+        self.expect_one(["row of include/opscope does not allow include/opscope/torch"], trace)
+
+    def test_a_public_header_of_nothing_but_headers_may_gather_any(self):
+        report = '// All of it.\n#pragma once\n\n#include "opscope/torch/events.h"\n'
+        self.assertEqual(self.violations(**{"include/opscope/report.h": report}), [])
+
+    def test_an_import_of_a_skin_by_what_serves_all_skins_is_found(self):
+        for text in ("from ..torch import events\n", "from .. import torch\n", "import opscope.torch.events\n"):
+            self.expect_one(["adapters/cache.py", "python/opscope/torch"], {"python/opscope/adapters/cache.py": text})
+
+    def test_an_import_within_a_function_is_found(self):
+        log = {"python/opscope/log.py": "def say():\n    from opscope.torch.events import x\n"}
+        self.expect_one(["imports opscope/torch/events"], log)
+
+    def test_a_package_that_the_row_does_not_name_is_found(self):
+        self.expect_one(["allows no torch"], {"python/opscope/log.py": "import torch.nn\n"})
+
+    def test_a_folder_of_python_without_a_row_is_found(self):
+        self.expect_one(["no row for python/opscope/paddle"], {"python/opscope/paddle/profile.py": "import os\n"})
 
     def test_a_short_include_is_found(self):
         self.expect_one(["short name"], {"src/wire/block.cc": '#include "block.h"\nReadBlock\n'})
