@@ -27,10 +27,6 @@ namespace opscope {
 
 inline constexpr uint32_t kSourceAbi = 1;
 
-// Metadata of a window: a number, what its sources' failures() grew by. Import makes it a Problem of kind
-// source_failure.
-inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures";
-
 // Something that a source records only when it is asked to.
 struct SourceFlag {
   const char* name = nullptr;
