@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-pythons test-torches soak bench viewers asan tsan release fuzz format lint golden clean
+.PHONY: help build demo test test-pythons test-torches soak bench viewers asan tsan release fuzz wheel format lint golden clean
 T ?= chrome_json
 S ?= 60
 
@@ -40,6 +40,9 @@ release: ## C++ tests without precompiled headers, as packagers build it
 
 viewers: ## traces in HTA, TensorBoard, Perfetto, about:tracing, speedscope and pprof (installs 700 MB beside .venv)
 	@tools/setup viewers && tools/viewers/run
+
+wheel: ## the wheel, checked by auditwheel and tried on each Python from 3.10 to 3.13 that is here
+	@tools/setup packages && tools/setup wheel && tools/build_wheel.py
 
 fuzz: ## libFuzzer on one parser: make fuzz T=chrome_json S=60
 	@tools/setup packages && tools/fuzz $(T) $(S)

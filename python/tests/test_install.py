@@ -109,6 +109,20 @@ def test_neither_engine_nor_recorder_needs_a_framework():
         assert [name for name in needed if re.match(r"lib(torch|c10|python)", name)] == []
 
 
+def test_each_source_that_it_carries_says_where_the_recorder_is():
+    readelf = shutil.which("readelf")
+    if readelf is None:
+        pytest.skip("no readelf on this machine")
+    carried = [path for path in (ENGINE / "lib").glob("libopscope_[pt]*.so") if not path.is_symlink()]
+    if not carried:
+        pytest.skip("this package is a build tree, or carries no source")
+    for library in carried:
+        listed = subprocess.run([readelf, "-d", library], capture_output=True, text=True, check=True).stdout
+        assert "[libopscope_recorder.so.1]" in listed
+        paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", listed)
+        assert paths and "$ORIGIN" in paths[0].split(":"), library.name
+
+
 def test_importing_brings_no_framework_and_no_numpy():
     code = "import sys, opscope; print([m for m in ('numpy', 'torch', 'pandas', 'pyarrow') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
