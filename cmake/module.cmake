@@ -75,6 +75,9 @@ function(opscope_strict target)
 endfunction()
 
 function(opscope_sanitize target)
+  if(OPSCOPE_FUZZ)  # libFuzzer sees which ways were gone where the code tells it, not in the target's own file alone
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(OPSCOPE_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${OPSCOPE_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${OPSCOPE_SANITIZE})

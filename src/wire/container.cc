@@ -16,7 +16,6 @@ namespace opscope {
 namespace {
 
 constexpr size_t kHeaderCheckAt = 28;
-constexpr size_t kEndBlockBytes = kBlockHeaderBytes + sizeof(uint64_t);
 constexpr int kZstdLevel = 3;
 
 uint32_t CheckOf(const void* data, size_t size) {
