@@ -25,7 +25,15 @@ using TextImporter = Status (*)(TextSource*, std::string_view, const ImportOptio
 
 inline const ImportOptions kFuzzOptions{.max_memory = uint64_t{256} << 20};
 
-// Its export as Chrome JSON; nothing where there is none.
+inline void CheckStored(const Trace& trace) {
+  const std::string stored = OpscopeBytes(trace).value();
+  const Result<Trace> again = ImportBytes(std::as_bytes(std::span(stored)), "stored");
+  OPSCOPE_CHECK(again.ok());
+  OPSCOPE_CHECK(again.value().spans().size() == trace.spans().size());
+  OPSCOPE_CHECK(again.value().argument_list_count() == trace.argument_list_count());
+}
+
+// Its export as Chrome JSON; nothing where there is no trace.
 inline std::string CheckImported(const Status& status, TraceBuilder* builder) {
   if (!status.ok()) {
     OPSCOPE_CHECK(status.error().code == ErrorCode::kMalformed);
@@ -33,10 +41,7 @@ inline std::string CheckImported(const Status& status, TraceBuilder* builder) {
     return "";
   }
   const Trace trace = builder->Build();
-  const std::string stored = OpscopeBytes(trace).value();
-  const Result<Trace> again = ImportBytes(std::as_bytes(std::span(stored)), "stored");
-  OPSCOPE_CHECK(again.ok());
-  OPSCOPE_CHECK(again.value().spans().size() == trace.spans().size());
+  CheckStored(trace);
   const std::string text = ChromeTraceText(trace).value();
   const Result<Trace> chrome = ImportBytes(std::as_bytes(std::span(text)), "export");
   OPSCOPE_CHECK(chrome.ok() && !chrome.value().is_partial());

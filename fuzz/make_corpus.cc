@@ -1,4 +1,4 @@
-// make_corpus FOLDER: writes the first inputs of opscope_file_fuzz and recording_fuzz.
+// make_corpus FOLDER: writes the first inputs of opscope_file_fuzz, recording_fuzz and recording_arguments_fuzz.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>
@@ -50,13 +50,31 @@ std::string Recording() {
          SmallChunk(0, 2);
 }
 
+// One payload in the form that recording_arguments_fuzz takes.
+std::string ArgumentsInput(uint8_t how, uint8_t which, uint8_t count, const PayloadBytes& payload = {}) {
+  const std::string words = payload.Finish().substr(sizeof(PayloadHeader));
+  const char head[] = {static_cast<char>(how), static_cast<char>(which), static_cast<char>(count),
+                       static_cast<char>(words.size() / 4)};
+  return std::string(head, sizeof(head)) + words;
+}
+
+std::string SharedArguments() {
+  PayloadBytes two, lists;
+  two.Argument(ArgKind::kTensor, 2, arg_flags::kContiguous, 6, {2, 3}).Argument(ArgKind::kDouble).Double(0.5);
+  lists.Argument(ArgKind::kTensorList, 2).Element(ArgKind::kTensor, 1, arg_flags::kContiguous, 6, {4});
+  lists.Element(ArgKind::kTensor, 1, 0, 6, {4, 2}).Argument(ArgKind::kOther);
+  return ArgumentsInput(0, 0, 2, two) + ArgumentsInput(1, 0, 0) + ArgumentsInput(0, 0, 2, lists) +
+         ArgumentsInput(1, 2, 0) + ArgumentsInput(1, 1, 0) + ArgumentsInput(2, 4, 2, two);
+}
+
 bool WriteAll(const std::string& folder) {
   const std::string small = OpscopeBytes(RandomTrace(3).Make(12)).value();
   const std::string empty = OpscopeBytes(RandomTrace(4).Make(0)).value();
   return Write(folder + "/opscope_file/columns.opscope", small) &&
          Write(folder + "/opscope_file/columns_payloads", Payloads(small)) &&
          Write(folder + "/opscope_file/no_spans_payloads", Payloads(empty)) &&
-         Write(folder + "/recording/three_chunks", Recording());
+         Write(folder + "/recording/three_chunks", Recording()) &&
+         Write(folder + "/recording_arguments/shared", SharedArguments());
 }
 
 }  // namespace
