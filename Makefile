@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-pythons test-torches soak bench viewers asan tsan release fuzz wheel format lint golden clean
-T ?= chrome_json
+T ?= all
 S ?= 60
 
 help: ## this list
@@ -44,7 +44,7 @@ viewers: ## traces in HTA, TensorBoard, Perfetto, about:tracing, speedscope and 
 wheel: ## the wheel, checked by auditwheel and tried on each Python from 3.10 to 3.13 that is here
 	@tools/setup packages && tools/setup wheel && tools/build_wheel.py
 
-fuzz: ## libFuzzer on one parser: make fuzz T=chrome_json S=60
+fuzz: ## libFuzzer on every parser, S seconds each; on one: make fuzz T=chrome_json S=60
 	@tools/setup packages && tools/fuzz $(T) $(S)
 
 format: ## rewrite C++ and Python sources in the project's format
