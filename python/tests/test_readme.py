@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md shows first is what happens to who pastes it."""
+"""What README.md shows first is what happens to who pastes it, and the documents that are told of are there."""
 
 import re
 import shlex
@@ -54,3 +54,22 @@ def test_commands_that_are_shown_read_what_it_saved(pasted):
         done = subprocess.run([program, *words[1:]], cwd=pasted[0], capture_output=True, text=True)
         assert done.returncode == 0, (line, done.stderr)
         assert done.stdout or "-o" in words
+
+
+def test_index_names_every_document_and_nothing_else():
+    docs = ROOT / "docs"
+    linked = set(re.findall(r"\]\(([^)#]+)\)", (docs / "README.md").read_text()))
+    assert {path.name for path in docs.glob("*.md")} - {"README.md"} <= linked
+    assert [name for name in linked if not (docs / name).exists()] == []
+
+
+def test_what_readme_names_is_there():
+    named = re.findall(r"`((?:docs|src|examples)/[\w./]+)`", README) + re.findall(r"\]\(([^)#]+)\)", README)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_picture_is_what_the_command_draws_and_small():
+    picture = (ROOT / "docs" / "pictures" / "flame.svg").read_text()
+    assert len(picture) < 200_000
+    for name in ("model_inference", "nn.Module: ResNet18_0", "aten::conv2d"):
+        assert f'data-name="{name}"' in picture
