@@ -128,7 +128,7 @@ struct Window {
   uint64_t gone_threads = 0;           // registry.mutex and dumping: those that were forgotten, ...
   uint64_t gone_dropped = 0;           // ... and what they had counted
   // Events of threads that cannot record: memory was short for what they need, or they are past their end.
-  std::atomic<uint64_t> unheard{0};
+  std::atomic<uint64_t> dropped_without_stream{0};
 
   std::mutex dumping;  // one dump at a time; before registry.mutex
 

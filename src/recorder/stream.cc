@@ -9,12 +9,12 @@
 #include "recorder/calibrations.h"
 #include "recorder/chunk_pool.h"
 #include "recorder/chunk_supply.h"
+#include "recorder/dropped_without_stream.h"
 #include "recorder/memory.h"
 #include "recorder/open_table.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/stream_sink.h"
-#include "recorder/unheard.h"
 
 namespace opscope {
 namespace {
@@ -369,11 +369,11 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
 
 Thread* opscope_thread_sync() {
   Thread* thread = opscope_thread();
-  if (thread == nullptr) return opscope::CountUnheardInAll();
+  if (thread == nullptr) return opscope::CountDropWithoutStreamInAll();
   const opscope::SignalsBlocked blocked;
   {
     std::lock_guard<std::mutex> lock(opscope::registry.mutex);
-    bool is_heard = true;
+    bool is_attached = true;
     for (Stream* stream : thread->streams) {
       if (stream != nullptr && stream->generation.load(std::memory_order_relaxed) == 0) {
         opscope::LetGo(thread, StateOf(stream));
@@ -383,12 +383,12 @@ Thread* opscope_thread_sync() {
       if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) continue;
       Window* window = opscope::registry.open[slot];
       if (window->native_threads != opscope::NativeThreads::kAll) continue;
-      if (opscope::AttachLocked(thread, window, 0) == nullptr) is_heard = opscope::CountUnheard(window);
+      if (opscope::AttachLocked(thread, window, 0) == nullptr) is_attached = opscope::CountDropWithoutStream(window);
     }
     opscope::ChainNativeStreams(thread);
     opscope::ForgetUnloadedNames(thread);
-    // A thread that is not heard comes here with each event: it counts it, and tries again.
-    thread->gate = is_heard ? opscope_gate.load(std::memory_order_relaxed) : 0;
+    // A thread without a stream comes here with each event: it counts it, and tries again.
+    thread->gate = is_attached ? opscope_gate.load(std::memory_order_relaxed) : 0;
   }
   for (Stream* stream = thread->native; stream != nullptr; stream = stream->next_native) {
     if (stream->chunk == nullptr) opscope::TakeFirstChunk(stream);

@@ -221,7 +221,7 @@ WindowCounts opscope_window_counts(const Window* window) {
   const bool closed = window->closed.load(std::memory_order_acquire);
   for (opscope::StreamState* state : window->streams)
     opscope::AddCounts(state, closed, &counts);
-  counts.dropped += window->gone_dropped + window->unheard.load(std::memory_order_relaxed);
+  counts.dropped += window->gone_dropped + window->dropped_without_stream.load(std::memory_order_relaxed);
   counts.bytes = window->bytes.load(std::memory_order_relaxed);
   counts.threads = static_cast<uint32_t>(window->streams.size() + window->gone_threads);
   return counts;

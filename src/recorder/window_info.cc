@@ -152,12 +152,12 @@ std::string FinalInfoText(const Window& window) {
 
 ThreadFigures FiguresOfGone(const Window& window) {
   ThreadFigures gone;
-  gone.dropped = window.gone_dropped + window.unheard.load(std::memory_order_relaxed);
+  gone.dropped = window.gone_dropped + window.dropped_without_stream.load(std::memory_order_relaxed);
   return gone;
 }
 
 bool HasGone(const Window& window) {
-  return window.gone_threads != 0 || window.unheard.load(std::memory_order_relaxed) != 0;
+  return window.gone_threads != 0 || window.dropped_without_stream.load(std::memory_order_relaxed) != 0;
 }
 
 ThreadFigures IdentityOf(const StreamState& state) {

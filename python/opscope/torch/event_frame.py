@@ -72,7 +72,7 @@ def _packed(column: str, values: list) -> tuple[str, str, bytes | list]:
 
 def to_table(events) -> Table:
     """An ``opscope.Table``, one row per element: the columns, while the list holds exactly what was recorded."""
-    columns = events._columns_that_speak()
+    columns = events._valid_columns()
     if columns is not None:
         return Table(columns.table(), "events")
     packed = [_packed(column, values) for column, values in _by_attributes(events).items()]

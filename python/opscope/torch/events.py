@@ -71,7 +71,7 @@ class EventList(ShownList):
     @property
     def self_cpu_time_total(self):
         """The sum of all self times on the CPU, microseconds."""
-        columns = self._columns_that_speak()
+        columns = self._valid_columns()
         if columns is not None:
             return columns.self_cpu_time_total()
         return sum(event.self_cpu_time_total for event in self)
@@ -169,7 +169,7 @@ class EventList(ShownList):
 
     def _averages(self, by_shapes=False, stack_n=0, by_overload=False, python_functions=PYTHON_FUNCTIONS, *, corrected):
         _require(self._tree_built, "Expected tree to be built before calling key_averages")
-        columns = self._columns_that_speak()
+        columns = self._valid_columns()
         grouping = (by_shapes, stack_n, by_overload, python_functions)
         note = ""
         if corrected:
@@ -200,7 +200,7 @@ class EventList(ShownList):
 
     def total_average(self):
         """One FunctionEventAvg with the key "Total" that sums all events."""
-        columns = self._columns_that_speak()
+        columns = self._valid_columns()
         if columns is not None:
             return average_of(columns, columns.total(), key="Total")
         total = FunctionEventAvg()
@@ -228,7 +228,7 @@ class EventList(ShownList):
         if metric not in self.supported_export_stacks_metrics():
             raise ValueError("metric should be one of: " + str(self.supported_export_stacks_metrics()))
         attribute = _device_neutral(metric)
-        columns = self._columns_that_speak()
+        columns = self._valid_columns()
         if columns is not None:
             columns.export_stacks(path, attribute == "self_device_time_total")
             return
@@ -258,7 +258,7 @@ class EventList(ShownList):
         """The Arrow PyCapsule protocol, for readers that do not ask first whether this is a list."""
         return event_frame.to_table(self).__arrow_c_stream__(requested_schema)
 
-    def _columns_that_speak(self):
+    def _valid_columns(self):
         """The columns, while this list still holds exactly their events, unchanged; else None."""
         if self._columns is not None and self._columns.mirrors(self):
             return self._columns
@@ -288,7 +288,7 @@ def _sum_by_key(events, by_shapes, stack_n, by_overload, python_functions) -> li
 class _UnfilledEventList(unfilled_kind(EventList)):
     """What the columns answer without an element."""
 
-    def _columns_that_speak(self):
+    def _valid_columns(self):
         return self._columns
 
 

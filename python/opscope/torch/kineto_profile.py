@@ -16,7 +16,7 @@ from ..trace import Trace, refuse_other_formats
 from ..user_warning import warn_user
 from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
-from .clearing import tell_about_clearing
+from .cleared_events_warning import warn_of_cleared_events
 from .errors import UnsupportedFeature
 from .events import PYTHON_FUNCTIONS
 from .experimental_config import read_experimental_config, without_trace_only
@@ -140,7 +140,7 @@ class _KinetoProfile(TraceIdentity, Views):
     def prepare_trace(self) -> None:
         """Makes ready for a new recording; the results of the previous one go."""
         if self.profiler is not None and not self.profiler.is_inherited and not self.acc_events:
-            tell_about_clearing()
+            warn_of_cleared_events()
         self.profiler = self._new_recording()
 
     def _new_recording(self) -> Recording:

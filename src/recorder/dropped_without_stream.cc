@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recorder/unheard.h"
+#include "recorder/dropped_without_stream.h"
 
 #include "recorder/signals.h"
 
 namespace opscope {
 
-bool CountUnheard(Window* window) {
-  window->unheard.fetch_add(1, std::memory_order_relaxed);
+bool CountDropWithoutStream(Window* window) {
+  window->dropped_without_stream.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
-Thread* CountUnheardInAll() {
+Thread* CountDropWithoutStreamInAll() {
   const SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(registry.mutex);
   for (uint32_t slot = 0; slot < kMaxWindows; ++slot) {
     if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) continue;
-    if (registry.open[slot]->native_threads == NativeThreads::kAll) CountUnheard(registry.open[slot]);
+    if (registry.open[slot]->native_threads == NativeThreads::kAll) CountDropWithoutStream(registry.open[slot]);
   }
   return nullptr;
 }

@@ -13,7 +13,7 @@ _CLEARED = (
 _has_told = False
 
 
-def tell_about_clearing() -> None:
+def warn_of_cleared_events() -> None:
     """Warns at the first time."""
     global _has_told
     if not _has_told:

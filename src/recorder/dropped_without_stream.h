@@ -8,11 +8,11 @@
 
 namespace opscope {
 
-// Counts one for this window; returns false: its thread is not heard. REQUIRES: registry.mutex is held.
-bool CountUnheard(Window* window);
+// Counts one for this window; returns false: its thread has no stream. REQUIRES: registry.mutex is held.
+bool CountDropWithoutStream(Window* window);
 
 // The calling thread has no Thread, and so nothing to count in: one for each window that takes its native scopes.
 // Returns null, that Thread.
-Thread* CountUnheardInAll();
+Thread* CountDropWithoutStreamInAll();
 
 }  // namespace opscope
