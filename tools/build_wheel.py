@@ -78,7 +78,7 @@ def build(programs):
     bare = [environment(FOLDER / "build" / f"3.{minor}", program, backend) for minor, program in programs.items()]
     say(f"building, with the calls of Python {', '.join(f'3.{minor}' for minor in programs)}")
     run(
-        [ROOT / ".venv/bin/pip", "wheel", ROOT, "-v", "--no-deps", "--no-build-isolation", "-w", FOLDER / "dist"]
+        [ROOT / ".venv/bin/pip", "wheel", ROOT, "-v", "--no-deps", "-w", FOLDER / "dist"]
         + ["-C", f"build-dir={FOLDER / 'cmake'}", "-C", f"cmake.define.OPSCOPE_MORE_PYTHONS={';'.join(map(str, bare))}"]
     )
     return next((FOLDER / "dist").glob("*.whl"))
