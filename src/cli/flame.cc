@@ -34,7 +34,7 @@ std::string NameWithoutFolder(const std::string& path) {
 }
 
 std::string WhyEmpty(const Trace& trace, const FlameOptions& options) {
-  if (const std::string nothing = WhyNothing(trace, options.filter); !nothing.empty()) return nothing;
+  if (std::string nothing = WhyNothing(trace, options.filter); !nothing.empty()) return nothing;
   switch (*FlameMetricFromName(options.metric)) {
     case FlameMetric::kDeviceTime:
       return "nothing in it ran on a device";

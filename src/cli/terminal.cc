@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <system_error>
 
 #include "base/shown_text.h"
 
@@ -48,7 +49,8 @@ Status WriteStandardOutput(std::string_view bytes) {
     } else if (errno == EPIPE) {
       return {};
     } else if (errno != EINTR) {
-      return Error{ErrorCode::kIo, std::string("standard output: ") + std::strerror(errno), errno};
+      const int error = errno;
+      return Error{ErrorCode::kIo, "standard output: " + std::generic_category().message(error), error};
     }
   }
   return {};

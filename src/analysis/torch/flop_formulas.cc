@@ -69,7 +69,7 @@ uint64_t TorchConv2d(Arguments a, const Trace& trace) {
   if (a.size() < 7 || !input || !weight || input->sizes.size() != 4 || weight->sizes.size() != 4) return 0;
   const auto output = ConvolutionOutput(*input, *weight, a.subspan(3, 3), trace);
   const auto groups = NumberAt(a, 6, trace);
-  if (!output || groups.value_or(0) == 0) return 0;
+  if (!output || !groups || *groups == 0) return 0;
   const uint64_t per_output = Size(weight, 2) * Size(weight, 3) * Size(input, 1) * Size(weight, 0);
   return 2 * Size(input, 0) * *output * per_output / static_cast<uint64_t>(*groups);
 }

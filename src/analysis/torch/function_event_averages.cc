@@ -61,7 +61,7 @@ class GroupFinder {
     if (options_.group_by_overload_name && events_.span[i] != SpanId::kNone) {
       row->overload_name = trace_.text(trace_.spans().overload[Row(events_.span[i])]);
     }
-    if (stacks_) row->stack = FirstFrames(i);
+    if (stacks_) row->stack = FirstFrames(*stacks_, i);
   }
 
  private:
@@ -84,8 +84,8 @@ class GroupFinder {
     const StringId overload = trace_.spans().overload[Row(events_.span[i])];
     return overload == StringId::kNone ? 0 : Row(overload);
   }
-  std::vector<std::string_view> FirstFrames(size_t i) const {
-    std::vector<std::string_view> frames = stacks_->Of(i);
+  std::vector<std::string_view> FirstFrames(const FunctionEventStacks& stacks, size_t i) const {
+    std::vector<std::string_view> frames = stacks.Of(i);
     const auto n = static_cast<size_t>(options_.group_by_stack_n);
     if (frames.size() > n) frames.resize(n);
     return frames;
@@ -93,12 +93,12 @@ class GroupFinder {
   uint32_t Stack(size_t i) {
     if (!stacks_) return 0;
     uint32_t& group = group_of_stack_[Row(stacks_->IdOf(i)) + 1];  // kNone is place 0
-    if (group == kNoGroup) group = GroupOfFrames(i);
+    if (group == kNoGroup) group = GroupOfFrames(*stacks_, i);
     return group;
   }
-  uint32_t GroupOfFrames(size_t i) {
+  uint32_t GroupOfFrames(const FunctionEventStacks& stacks, size_t i) {
     std::string text;
-    for (std::string_view frame : FirstFrames(i)) {
+    for (std::string_view frame : FirstFrames(stacks, i)) {
       text += frame;
       text += '\0';
     }
