@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<<< HEAD:src/flight/signal_handler.cc
 #include "flight/signal_handler.h"
-========
-#include "profiler/signal_handler.h"
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.cc
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -68,11 +64,7 @@ void OnSignal(int signal, siginfo_t* info, void* context) {
     Default(signal);
     kill(getpid(), signal);
   }
-<<<<<<<< HEAD:src/flight/signal_handler.cc
   for (WaitingFutex& futex : waiting_futexes) {
-========
-  for (Futex& futex : futexes) {
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.cc
     if (futex.signal.load(std::memory_order_acquire) == signal) futex.Wake();
   }
   const struct sigaction& before = handler.before;
@@ -100,11 +92,7 @@ void AfterForkInChild() {
     if (handlers.of[signal].users != 0) TakeBack(signal);
     handlers.of[signal].users = 0;
   }
-<<<<<<<< HEAD:src/flight/signal_handler.cc
   for (WaitingFutex& futex : waiting_futexes)
-========
-  for (Futex& futex : futexes)
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.cc
     futex.signal.store(0, std::memory_order_relaxed);
   handlers.mutex.unlock();
 }
@@ -162,11 +150,7 @@ Status CheckSignal(int signal) {
   return Error{ErrorCode::kInvalidArgument, "flight recorder: " + SignalName(signal) + " " + why};
 }
 
-<<<<<<<< HEAD:src/flight/signal_handler.cc
 Status InstallSignalHandler(int signal, WaitingFutex* futex) {
-========
-Status InstallSignalHandler(int signal, Futex* futex) {
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.cc
   OPSCOPE_TRY(CheckSignal(signal));
   std::lock_guard<std::mutex> lock(handlers.mutex);
   if (!handlers.prepared) {
@@ -185,11 +169,7 @@ Status InstallSignalHandler(int signal, Futex* futex) {
   return {};
 }
 
-<<<<<<<< HEAD:src/flight/signal_handler.cc
 void RemoveSignalHandler(int signal, WaitingFutex* futex) {
-========
-void RemoveSignalHandler(int signal, Futex* futex) {
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.cc
   std::lock_guard<std::mutex> lock(handlers.mutex);
   if (futex->signal.exchange(0, std::memory_order_acq_rel) != signal) return;
   if (--handlers.of[signal].users == 0) TakeBack(signal);

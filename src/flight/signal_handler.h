@@ -14,22 +14,13 @@
 
 #include "flight/waiting_futex.h"
 #include "opscope/result.h"
-<<<<<<<< HEAD:src/flight/signal_handler.h
-========
-#include "profiler/futexes.h"
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.h
 
 namespace opscope {
 
 // kInvalidArgument: a signal that cannot be handled, or that stands for a fault of the program.
 [[nodiscard]] Status CheckSignal(int signal);
-<<<<<<<< HEAD:src/flight/signal_handler.h
 [[nodiscard]] Status InstallSignalHandler(int signal, WaitingFutex* futex);
 void RemoveSignalHandler(int signal, WaitingFutex* futex);
-========
-[[nodiscard]] Status InstallSignalHandler(int signal, Futex* futex);
-void RemoveSignalHandler(int signal, Futex* futex);
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/signal_handler.h
 
 // Does what the signal did before the handler was installed, when that was to end the process.
 void EndAsWithoutHandler(int signal);

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<<< HEAD:src/flight/terminate_handler.cc
 #include "flight/terminate_handler.h"
-========
-#include "profiler/terminate_handler.h"
->>>>>>>> 272bb63 (Call handlers handlers, and futexes futexes):src/profiler/terminate_handler.cc
 
 #include <cxxabi.h>
 #include <dlfcn.h>
