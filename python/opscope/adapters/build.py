@@ -33,9 +33,11 @@ _LINK_FLAGS = ("-Wl,-z,defs",)
 # process may have run out of (src/sources/torch/drop_in.h): by descriptors, without which a call finds them.
 _TORCH_LINK_FLAGS = (*_LINK_FLAGS, "-Wl,-z,nodelete")
 _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
+# GCC looks for what it may forget at 128 MB already, several times: a tenth of its time. It ends with 700 MB a unit.
+_GCC_FLAGS = ("--param", "ggc-min-expand=1000", "--param", "ggc-min-heapsize=1000000")
 _HOT, _COLD = "-O3", "-O1"
-# What runs once per recording or less. Compiled as a second unit beside the first: half of the time is torch's
-# headers, and the other half is mostly the first unit's many variants of one function.
+# What runs once per recording or less. Compiled as a second unit beside the first, of which both are mostly torch's
+# headers: a third one would read those again.
 _COLD_FILES = frozenset(
     "call_slots.cc drop_in_trial.cc global_changes.cc held_tensors.cc keyword_json.cc operator_kinds.cc own_cost.cc"
     " pointed_slots.cc profiler_presence.cc script_place.cc torch_source.cc".split()
@@ -86,6 +88,7 @@ def torch_recipe(
             f"-D_GLIBCXX_USE_CXX11_ABI={build.cxx11_abi}",
             f'-DOPSCOPE_TORCH_VERSION="{build.version}"',
             *(_TLS_DESCRIPTORS if platform.machine() == "x86_64" and compiler.is_gcc() else ()),
+            *(_GCC_FLAGS if compiler.is_gcc() else ()),
             *parts.flags_without(without),
         ),
         link_flags=_TORCH_LINK_FLAGS,

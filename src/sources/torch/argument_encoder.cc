@@ -67,7 +67,8 @@ class Encoder {
       wide ? PutWide(static_cast<uint64_t>(value)) : Put(static_cast<uint32_t>(value));
   }
 
-  void PutTensor(const at::Tensor& tensor) {
+  // Nearly every argument is one.
+  __attribute__((always_inline)) void PutTensor(const at::Tensor& tensor) {
     c10::TensorImpl* body = tensor.unsafeGetTensorImpl();
     if (!tensor.defined() || body->is_nested() || body->has_symbolic_sizes_strides()) {
       Put(Tag(ArgKind::kUndefined));
@@ -141,7 +142,8 @@ class Encoder {
  private:
   // Writes sizes and strides in one pass and forgets the strides again when they follow from the sizes.
   // Does nothing when a number needs two words or room is short: the usual tensor is small.
-  bool PutSmallTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, uint32_t element) {
+  __attribute__((always_inline)) bool PutSmallTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                                                     uint32_t element) {
     const size_t count = sizes.size();
     if (words_ + 1 + 2 * count > capacity_) return false;
     uint32_t* out = out_ + words_;

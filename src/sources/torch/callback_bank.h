@@ -37,14 +37,14 @@ inline constexpr uint64_t kPaused = kDisarmed - 1;  // its callback stays; no wi
 struct alignas(64) CallbackBinding {
   std::atomic<uint64_t> generation{kDisarmed};
   std::atomic<uint32_t> slot{0};
-  std::atomic<uint32_t> flags{0};           // of torch_source_flags; read with option_bits::kScripts alone
+  std::atomic<uint32_t> flags{0};  // of torch_source_flags; read with option_bits::kScripts or kOverloads alone
   std::atomic<uint64_t> window{kDisarmed};  // the generation, while paused too
 };
 
 extern CallbackBinding callback_bindings[kCallbackInstances + 1];
 
-// The functions, in callbacks.cc: one start function per instance and option set. Sets with option_bits::kTensors but
-// without kInputs have none.
+// The functions, in callbacks.cc: one start function per instance and option set; those with option_bits::kOverloads
+// share some. Sets with kTensors but without kInputs have none.
 namespace option_bits {
 inline constexpr uint32_t kInputs = 1;
 inline constexpr uint32_t kOverloads = 2;

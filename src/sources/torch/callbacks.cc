@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "opscope/recorder.h"
+#include "opscope/torch_source.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/range_entries.h"
 #include "sources/torch/script_place.h"
@@ -63,6 +64,13 @@ inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, con
       static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
 }
 
+// Stands for every set with overload names, but for those with tensors.
+constexpr uint32_t kAllButTensors = kWithOverloads | kWithScripts | kWithInputs;
+
+inline bool WantsInputs(const CallbackBinding& binding) {
+  return (binding.flags.load(std::memory_order_relaxed) & torch_source_flags::kInputs) != 0;
+}
+
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   // Not range.threadId(): c10d makes a range on one thread and begins it on another.
@@ -77,7 +85,9 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
       return nullptr;
     }
     InputsOf<Options> inputs;
-    if constexpr ((Options & kWithTensors) != 0) {
+    if ((Options & kWithOverloads) != 0 && !WantsInputs(binding)) {
+      // What others have asked for is not ours.
+    } else if constexpr ((Options & kWithTensors) != 0) {
       EncodeInputs(range, &inputs, &inputs.tensors);
     } else if constexpr ((Options & kWithInputs) != 0) {
       EncodeInputs(range, &inputs, nullptr);
@@ -108,21 +118,25 @@ constexpr void Fill(StartFunctions* functions, std::integer_sequence<uint32_t, I
   ((functions->of[Options][Instances] = &StartOf<Instances, Options>), ...);
 }
 
+// Overload names are asked for by few (experimental_config): their sets share two functions, which are told by the
+// binding what else is wanted. Each that is compiled makes the adapter's compilation longer.
 constexpr StartFunctions AllStartFunctions() {
   using All = std::make_integer_sequence<uint32_t, kCallbackInstances + 1>;
   StartFunctions functions{};
   Fill<0>(&functions, All());
   Fill<kWithInputs>(&functions, All());
-  Fill<kWithOverloads>(&functions, All());
-  Fill<kWithInputs | kWithOverloads>(&functions, All());
   Fill<kWithInputs | kWithTensors>(&functions, All());
-  Fill<kWithInputs | kWithOverloads | kWithTensors>(&functions, All());
   Fill<kWithScripts>(&functions, All());
   Fill<kWithScripts | kWithInputs>(&functions, All());
-  Fill<kWithScripts | kWithOverloads>(&functions, All());
-  Fill<kWithScripts | kWithInputs | kWithOverloads>(&functions, All());
   Fill<kWithScripts | kWithInputs | kWithTensors>(&functions, All());
-  Fill<kWithScripts | kWithInputs | kWithOverloads | kWithTensors>(&functions, All());
+  Fill<kAllButTensors>(&functions, All());
+  Fill<kAllButTensors | kWithTensors>(&functions, All());
+  for (const uint32_t others : {0u, kWithInputs, kWithScripts, kWithInputs | kWithTensors}) {
+    const uint32_t shared = kAllButTensors | (others & kWithTensors);
+    for (uint32_t instance = 0; instance <= kCallbackInstances; ++instance) {
+      functions.of[kWithOverloads | others][instance] = functions.of[shared][instance];
+    }
+  }
   return functions;
 }
 

@@ -219,7 +219,7 @@ std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs, c
 }
 
 // A window of its own, and the one callback instance that is never registered, bound to it.
-std::string MeasureInScratchWindow(uint32_t option_set, bool inputs, const RangeFunctions& by) {
+std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
   WindowOptions options;
   options.native_threads = NativeThreads::kNone;
   options.at_cap = AtCap::kKeepNewest;
@@ -231,8 +231,9 @@ std::string MeasureInScratchWindow(uint32_t option_set, bool inputs, const Range
   if (stream == nullptr || stream->chunk == nullptr) return "";
   CallbackBinding& binding = callback_bindings[kCalibrationInstance];
   binding.slot.store(slot);
+  binding.flags.store(flags);
   binding.generation.store(opscope_window_id(window.get()));
-  std::string text = MeasureAll(stream, option_set, inputs, by);
+  std::string text = MeasureAll(stream, OptionSetOf(flags), (flags & torch_source_flags::kInputs) != 0, by);
   binding.generation.store(kDisarmed);
   return text;
 }
@@ -260,8 +261,7 @@ const char* OwnCostJson(uint32_t flags) {
       continue;
     }
     try {
-      std::string made =
-          MeasureInScratchWindow(option_set, (flags & torch_source_flags::kInputs) != 0, drop_ins.value_or(kTorchs));
+      std::string made = MeasureInScratchWindow(flags, drop_ins.value_or(kTorchs));
       if (made.empty()) {
         tries = kPatience;  // memory is short: the next recording tries again
       } else {

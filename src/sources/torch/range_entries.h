@@ -120,18 +120,24 @@ __attribute__((noinline)) inline void NoteScriptPlace(uint64_t window, const Cal
   }
 }
 
-// Writes the encoded arguments at `place`, which has room for `arguments.words`.
-inline void StoreArguments(const EncodedInputs& inputs, char* place) {
+// Apart: the encoder would be compiled into every start function once more.
+__attribute__((noinline, cold)) inline void StoreLongList(const EncodedInputs& inputs, char* place) {
   const uint32_t words = inputs.arguments.words;
-  if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
-    std::memcpy(place, inputs.words, words * sizeof(uint32_t));
-    return;
-  }
   std::memset(place, 0, words * sizeof(uint32_t));  // reads as kOther should anything below fail
   try {
     EncodeArguments(inputs.values, reinterpret_cast<uint32_t*>(place), words, nullptr);
   } catch (...) {
     CountFailure();
+  }
+}
+
+// Writes the encoded arguments at `place`, which has room for `arguments.words`.
+inline void StoreArguments(const EncodedInputs& inputs, char* place) {
+  const uint32_t words = inputs.arguments.words;
+  if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
+    std::memcpy(place, inputs.words, words * sizeof(uint32_t));
+  } else {
+    StoreLongList(inputs, place);
   }
 }
 

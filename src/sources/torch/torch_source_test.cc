@@ -121,6 +121,28 @@ TEST(TorchSource, KeepsOverloadNamesWhenAsked) {
   EXPECT_EQ(window.Named("aten::add")[0].overload, "Tensor");
 }
 
+// Sets of options with overload names share start functions.
+TEST(TorchSource, LeavesArgumentsToAnObserverThatAskedForThem) {
+  const at::Tensor x = at::ones({2});
+  const auto handle = at::addThreadLocalCallback(
+      at::RecordFunctionCallback([](const at::RecordFunction&) { return std::unique_ptr<at::ObserverContext>(); },
+                                 [](const at::RecordFunction&, at::ObserverContext*) {})
+          .needsInputs(true)
+          .scopes({at::RecordScope::FUNCTION}));
+  for (const uint32_t more : {0u, torch_source_flags::kStacks, torch_source_flags::kInputs}) {
+    const RecordedWindow window;
+    void* session = window.Start(torch_source_flags::kOverloadNames | more);
+    (void)at::add(x, x);
+    Source().stop(session);
+    window.Close();
+    const auto adds = window.Named("aten::add");
+    ASSERT_EQ(adds.size(), 1u);
+    EXPECT_EQ(adds[0].overload, "Tensor");
+    EXPECT_EQ(adds[0].arguments, more == torch_source_flags::kInputs ? 3 : 0);
+  }
+  at::removeCallback(handle);
+}
+
 TEST(TorchSource, GivesTwoThreadsWindowsOfTheirOwn) {
   std::latch both_started(2);
   std::latch both_done(2);
