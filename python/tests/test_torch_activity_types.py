@@ -10,6 +10,7 @@ from torch_oracle import decodable
 pytestmark = pytest.mark.framework("torch")
 
 SIDES = ("opscope.torch", "torch.profiler")
+WHERE_NAMED = ("opscope.torch", pytest.param(SIDES[1], marks=pytest.mark.torch_has("LegacyProfile(activity_filters)")))
 
 
 def module_named(name):
@@ -70,7 +71,7 @@ def test_calls_of_python_are_a_type_too(tmp_path):
         assert {event.activity_type for event in prof.events()} >= {"cpu_op", "python_function", "user_annotation"}
 
 
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("side", WHERE_NAMED)
 @pytest.mark.parametrize("name", ["KERNEL", "cpu_op", ""])
 def test_a_name_that_is_none_is_refused_at_the_start(side, name):
     module = module_named(side)
@@ -79,7 +80,7 @@ def test_a_name_that_is_none_is_refused_at_the_start(side, name):
         prof.start()
 
 
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("side", WHERE_NAMED)
 def test_what_cannot_be_a_selection_is_refused_as_there(side):
     module = module_named(side)
     cpu = module.ProfilerActivity.CPU
@@ -101,7 +102,7 @@ def test_the_recording_has_everything(tmp_path):
 
 
 @pytest.mark.torch_has("LegacyProfile(activity_filters)")
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("side", WHERE_NAMED)
 def test_the_profile_of_autograd_takes_them_as_filters(side, tmp_path):
     import torch
 

@@ -69,6 +69,7 @@ def training():
     return train_step
 
 
+@pytest.mark.torch_has("FunctionEvent.is_python_function")
 @pytest.mark.parametrize("verbose", [True, False])
 def test_stacks_of_events_are_torchs(training, verbose):
     theirs, ours = (rows(prof, "): train_step") for prof in both(training, with_stack=True, verbose=verbose))
@@ -86,6 +87,7 @@ def test_an_empty_file_of_stacks_is_explained(training, tmp_path):
         prof.export_stacks(str(tmp_path / "stacks.txt"))
 
 
+@pytest.mark.torch_has("FunctionEvent.is_python_function")
 def test_exported_stacks_are_torchs(training, tmp_path):
     paths = []
     for number, prof in enumerate(both(training, with_stack=True, verbose=True)):

@@ -208,6 +208,7 @@ def test_a_future_that_fails_hands_its_exception_on():
         handed_on.wait()
 
 
+@pytest.mark.torch_does("tells misuse in words")
 def test_ending_what_was_not_entered_raises_what_torch_raises():
     import torch.profiler
 
