@@ -180,7 +180,7 @@ def main(names):
         for difference in differences[:12]:
             print("        ", str(difference)[:600])
         failed = failed or bool(differences)
-    print("failures inside the source:", raw_window.source.failures())
+    print("failures inside the source:", raw_window.source.source.failures())
     return 1 if failed else 0
 
 

@@ -85,7 +85,7 @@ class BesideTorchProfiler(unittest.TestCase):
             torch.jit.wait(future)
         self.assertEqual(len(window.ranges()), seen)
         self.assertEqual(
-            adds_in(r["name"] for r in following.ranges() if r["thread"] != raw_window.source.current_thread()), 0
+            adds_in(r["name"] for r in following.ranges() if r["thread"] != raw_window.source.source.thread_number()), 0
         )
         window.free()
         following.free()
@@ -122,13 +122,13 @@ class BesideTorchProfiler(unittest.TestCase):
                     raise ValueError("no sizes today")
                 return torch.ones(2)
 
-        mute, before = Mute(), raw_window.source.failures()
+        mute, before = Mute(), raw_window.source.source.failures()
         window = raw_window.Window(raw_window.INPUTS)
         with window:
             torch.ops.aten.neg(mute)
         ranges = [r for r in window.ranges() if r["name"] == "aten::neg"]
         self.assertEqual([r["arguments"] for r in ranges], [[]])
-        self.assertGreater(raw_window.source.failures(), before)
+        self.assertGreater(raw_window.source.source.failures(), before)
         window.free()
 
     def test_the_programs_are_seen_alike(self):

@@ -133,7 +133,7 @@ TEST(TorchSource, LeavesArgumentsToAnObserverThatAskedForThem) {
     const RecordedWindow window;
     void* session = window.Start(torch_source_flags::kOverloadNames | more);
     (void)at::add(x, x);
-    Source().stop(session);
+    TheSource().stop(session);
     window.Close();
     const auto adds = window.Named("aten::add");
     ASSERT_EQ(adds.size(), 1u);
