@@ -47,8 +47,12 @@ class FlightRecorder {
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // Installs what the options ask for. kInvalidArgument: no path, a signal that cannot be used, a negative
-  // time. kUnsupported: the system refused a handler or a thread.
+  // kInvalidArgument: options that Start would refuse: no path, a signal that cannot be used, a negative time. Any
+  // thread.
+  [[nodiscard]] static Status Check(const FlightOptions& options);
+
+  // Installs what the options ask for. kInvalidArgument: as Check. kUnsupported: the system refused a handler or a
+  // thread.
   [[nodiscard]] Status Start();
   // Takes it back; waits for a dump that is under way. A second call does nothing.
   void Stop();

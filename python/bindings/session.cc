@@ -24,20 +24,17 @@ void Construct(Session* place, nb::handle dump_to, int signal, bool on_exception
     throw nb::value_error("the time without a step must be a number of seconds");
   }
   options.no_step_for = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(no_step_for_s * 1000)));
+  if (const Status checked = FlightRecorder::Check(options);
+      !checked.ok()) {  // no file is malformed: a plain ValueError
+    PyErr_SetObject(PyExc_ValueError, ToText(checked.error().message).ptr());
+    throw nb::python_error();
+  }
   new (place) Session(std::move(options));
-}
-
-// What the options forbid is a ValueError; there is no file that could be malformed.
-[[noreturn]] void RaiseValue(const Error& error) {
-  PyErr_SetObject(PyExc_ValueError, ToText(error.message).ptr());
-  throw nb::python_error();
 }
 
 void Start(Session& session) {
   const Status status = WithoutGil([&] { return session.Start(); });
-  if (status.ok()) return;
-  if (status.error().code == ErrorCode::kInvalidArgument && !session.is_started()) RaiseValue(status.error());
-  RaiseState(status.error());
+  if (!status.ok()) RaiseState(status.error());
 }
 
 std::shared_ptr<Recording> Prepare(Session& session, uint64_t max_bytes, const std::string& at_cap,
@@ -81,8 +78,8 @@ void BindSession(nb::module_& module) {
       .def("__init__", &Construct, nb::arg("dump_to").none() = nb::none(), nb::arg("signal") = 0,
            nb::arg("on_exception") = false, nb::arg("no_step_for_s") = 0.0)
       .def("start", &Start,
-           "From here to stop() it is this process's, and dumps happen. ValueError: the options make no sense. "
-           "RuntimeError: it was started already, or the system refused.")
+           "From here to stop() it is this process's, and dumps happen. RuntimeError: it was started already, or the "
+           "system refused.")
       .def(
           "stop", [](Session& session) { WithoutGil([&] { session.Stop(); }); },
           "Takes handlers and thread back; waits for a dump that is under way.")

@@ -124,9 +124,7 @@ FlightRecorder::~FlightRecorder() {
   if (state_->is_in_child() && (state_->runs || state_->under_way != 0)) (void)state_.release();
 }
 
-namespace {
-
-Status Check(const FlightOptions& options) {
+Status FlightRecorder::Check(const FlightOptions& options) {
   const bool unasked = options.signal != 0 || options.on_exception || options.no_step_for.count() != 0;
   if (unasked && options.path.empty()) return Misuse("a dump that happens by itself needs a path");
   if (options.no_step_for.count() < 0) return Misuse("the time without a step is negative");
@@ -134,8 +132,6 @@ Status Check(const FlightOptions& options) {
   if (options.signal != 0) OPSCOPE_TRY(CheckSignal(options.signal));
   return {};
 }
-
-}  // namespace
 
 Status FlightRecorder::Start() {
   return OrShortMemory("flight recorder", [this]() -> Status {
