@@ -179,6 +179,9 @@ struct Calibration {
 
 inline constexpr uint32_t kChunkMagic = 0x4b48434f;  // "OCHK"
 inline constexpr uint16_t kChunkLayout = 1;
+// Of ChunkHeader::layout, where the chunk is a track's (opscope_track_open): start is not ticks but nanoseconds since
+// 1970, and a duration is nanoseconds.
+inline constexpr uint16_t kUnixTimes = 0x100;
 inline constexpr uint32_t kChunkBytes = 256 * 1024;
 
 // "Records of this thread and window before this chunk": recorded_before counts those that were written
@@ -186,7 +189,7 @@ inline constexpr uint32_t kChunkBytes = 256 * 1024;
 // dropped_before those that were never written and those of recycled chunks.
 struct ChunkHeader {
   uint32_t magic = kChunkMagic;
-  uint16_t layout = kChunkLayout;
+  uint16_t layout = kChunkLayout;  // maybe with kUnixTimes
   uint16_t header_bytes = 0;
   uint32_t size = 0;            // of the whole; kChunkBytes, more for oversize entries, less of many or ended threads
   uint32_t sequence = 0;        // 0, 1, 2, ... per thread and window; a gap is a lost chunk

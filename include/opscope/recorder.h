@@ -323,4 +323,19 @@ inline void AppendRecord(Stream* stream, const Record& finished) {
   PublishNext(stream, record);
 }
 
+// The same with a name, and a payload of `side_bytes` (a multiple of 8; 0: none) that `fill(char* place)` writes: for
+// tracks, and for others while they count as writing. At the cap the record is counted as dropped.
+template <typename Intern, typename Fill>
+inline void AppendNamed(Stream* stream, Record record, const Intern& intern, uint32_t side_bytes, const Fill& fill) {
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
+  const NameAndRoom entries = InternAndReserve(stream, side_bytes, intern);
+  if (OPSCOPE_UNLIKELY(entries.side == nullptr)) return CountDrop(stream);
+  record.name = entries.name;
+  if (side_bytes != 0) {
+    fill(entries.side);
+    record.side = OffsetInChunk(stream, entries.side);
+  }
+  AppendRecord(stream, record);
+}
+
 }  // namespace opscope

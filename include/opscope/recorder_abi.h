@@ -153,6 +153,17 @@ struct WindowOptions {
   const char* record_to = nullptr;
 };
 
+// In which time the records of a track are given.
+enum class TrackClock : uint32_t { kTicks = 0, kUnixNs = 1 };
+
+struct TrackOptions {
+  const char* name = nullptr;   // as a thread's; copied, cut to 31 bytes; may be null
+  uint64_t os_thread = 0;       // whose records they are; 0: of no thread
+  uint64_t logical_thread = 0;  // the source's own number for that, 0: none
+  TrackClock clock = TrackClock::kTicks;
+  uint32_t reserved = 0;
+};
+
 struct WindowCounts {
   uint64_t recorded = 0;  // kept records
   uint64_t dropped = 0;   // recorded + dropped = issued
@@ -200,6 +211,13 @@ OPSCOPE_RECORDER_API opscope::Thread* opscope_thread_sync();
 // The calling thread's stream in the open window of `slot`; attaches the thread when it has none.
 // Null when the window is closed. logical_thread: the source's own number for this thread, 0: none.
 OPSCOPE_RECORDER_API opscope::Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread);
+// A stream of a track that no thread of its own has, for records that a source holds finished (another recorder's, a
+// device's): interned names and AppendRecord in recorder.h write to it, from any one thread at a time. It is a thread
+// of the window like others: under the cap, in dumps and in mapped files. Null: the window is closed, or memory is
+// short.
+OPSCOPE_RECORDER_API opscope::Stream* opscope_track_open(opscope::Window* window, const opscope::TrackOptions* options);
+// Nothing more will be written. Before or after the window's close, what comes after that is in no recording.
+OPSCOPE_RECORDER_API void opscope_track_close(opscope::Stream* stream);
 // A module (program, plugin) that recorded with names of its own is being unloaded: other names may come to
 // lie where they lay, so no thread takes an address for a name that it saw there. Threads act on it at
 // their next native scope.

@@ -8,7 +8,8 @@
 //   opscope_source   which returns its table
 //
 // What a source knows of its recording beside its events (facts) it adds to the window's metadata by itself
-// (opscope_window_add_metadata, window_facts.h), from `start` on and at the latest in `stop`.
+// (opscope_window_add_metadata, window_facts.h), from `start` on and at the latest in `stop`. One that holds records
+// when they are finished already (a device's buffers, another recorder) opens tracks for them (opscope_track_open).
 //
 // Thread rule: any thread; calls for one session take turns. Nothing throws. No function is called with a lock that an
 // event needs, and none needs Python's GIL but those of sources that are Python's own, which take it.

@@ -61,6 +61,7 @@ struct StreamState {
   // Guarded by registry.mutex.
   uint32_t thread_index = 0;
   uint64_t os_thread = 0;
+  uint16_t chunk_layout = kChunkLayout;
   bool held_by_owner = false;   // the thread may still be writing
   bool held_by_window = false;  // the window is not freed
   void* loaned = nullptr;       // memory of a closed window that stays mapped for its thread (invariant 7)
@@ -88,6 +89,8 @@ inline void EndTaking(Stream* stream) {
 
 struct ThreadState {
   Thread thread;
+  bool is_track = false;                 // no thread has it; constant while it is used
+  uint16_t chunk_layout = kChunkLayout;  // of its chunks; likewise
   char name[32] = {};                    // written by the thread
   GrowingArray<OpenScope*> slot_blocks;  // written by the thread
   StreamState* free_streams = nullptr;   // registry.mutex
@@ -197,6 +200,12 @@ void DropEndedScopes(Stream* stream);
 bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size);
 
 // REQUIRES for all below: registry.mutex is held.
+// A Thread under a new number, for a thread or a track, without a name. Null when memory is short.
+ThreadState* NewThread(uint64_t os_thread);
+// It records no more: what it recorded stays in its windows, and the Thread will be used again.
+void RetireThread(ThreadState* state);
+// Copies a name into a field of 32 bytes, cut at a character.
+void CopyThreadName(char (&to)[32], const char* name);
 // The key whose destructor notices the end of a thread. False: the process has no key left.
 bool MakeThreadKey();
 // Gives the gate a new value after a window opened or closed.

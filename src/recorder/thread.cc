@@ -48,48 +48,24 @@ void ThreadEnds(void* value) {
   const SignalsBlocked blocked;
   pthread_setspecific(registry.thread_key, &past_its_end);  // glibc calls again, a few times
   if (value == &past_its_end) return;
-  auto* state = static_cast<ThreadState*>(value);
-  Thread* thread = &state->thread;
   std::lock_guard<std::mutex> lock(registry.mutex);
-  for (Stream*& stream : thread->streams) {
-    if (stream == nullptr) continue;
-    StreamState* joined = StateOf(stream);
-    if (stream->generation.load(std::memory_order_relaxed) == 0 && LetGo(thread, joined)) continue;
-    // What it recorded stays in the window, and its open scopes with it.
-    std::lock_guard<std::mutex> stream_lock(joined->mutex);
-    DropEndedScopes(stream);  // later ones are taken out by the threads that end them
-    joined->held_by_owner = false;
-    stream->window->live.fetch_sub(1, std::memory_order_relaxed);
-    if (stream->generation.load(std::memory_order_relaxed) != 0) SettleEndedStream(joined);
-    stream = nullptr;
-  }
-  thread->native = nullptr;
-  thread->gate = 0;
+  RetireThread(static_cast<ThreadState*>(value));
   opscope_tls = nullptr;
-  state->next = registry.ended;
-  registry.ended = state;
 }
 
 Thread* MakeThread() {
   const SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(registry.mutex);
   if (!MakeThreadKey() || pthread_getspecific(registry.thread_key) != nullptr) return nullptr;
-  ThreadState* state = TakeEndedThread();
-  if (state == nullptr) state = MakeInMemory<ThreadState>();
+  ThreadState* state = NewThread(static_cast<uint64_t>(syscall(SYS_gettid)));
   if (state == nullptr) return nullptr;
   if (pthread_setspecific(registry.thread_key, state) != 0) {
-    state->next = registry.ended;
-    registry.ended = state;
+    RetireThread(state);
     return nullptr;
   }
-  Thread* thread = &state->thread;
-  thread->internal = state;
-  thread->index = ++registry.threads_made;
-  thread->os_thread = static_cast<uint64_t>(syscall(SYS_gettid));
-  std::memset(state->name, 0, sizeof(state->name));
   prctl(PR_GET_NAME, state->name);  // 16 bytes at most
-  opscope_tls = thread;
-  return thread;
+  opscope_tls = &state->thread;
+  return &state->thread;
 }
 
 // Takes scopes that other threads have ended out of this thread's lists.
@@ -173,8 +149,42 @@ bool MayWrite(Stream* stream, const void* frame) {
   return true;
 }
 
-// Cuts at a character, not within one.
-void CopyName(char (&to)[32], const char* name) {
+}  // namespace
+
+ThreadState* NewThread(uint64_t os_thread) {
+  ThreadState* state = TakeEndedThread();
+  if (state == nullptr) state = MakeInMemory<ThreadState>();
+  if (state == nullptr) return nullptr;
+  state->thread.internal = state;
+  state->thread.index = ++registry.threads_made;
+  state->thread.os_thread = os_thread;
+  std::memset(state->name, 0, sizeof(state->name));
+  state->is_track = false;
+  state->chunk_layout = kChunkLayout;
+  return state;
+}
+
+void RetireThread(ThreadState* state) {
+  Thread* thread = &state->thread;
+  for (Stream*& stream : thread->streams) {
+    if (stream == nullptr) continue;
+    StreamState* joined = StateOf(stream);
+    if (stream->generation.load(std::memory_order_relaxed) == 0 && LetGo(thread, joined)) continue;
+    // What it recorded stays in the window, and its open scopes with it.
+    std::lock_guard<std::mutex> stream_lock(joined->mutex);
+    DropEndedScopes(stream);  // later ones are taken out by the threads that end them
+    joined->held_by_owner = false;
+    stream->window->live.fetch_sub(1, std::memory_order_relaxed);
+    if (stream->generation.load(std::memory_order_relaxed) != 0) SettleEndedStream(joined);
+    stream = nullptr;
+  }
+  thread->native = nullptr;
+  thread->gate = 0;
+  state->next = registry.ended;
+  registry.ended = state;
+}
+
+void CopyThreadName(char (&to)[32], const char* name) {
   size_t size = std::strlen(name);
   if (size > sizeof(to) - 1) {
     size = sizeof(to) - 1;
@@ -184,8 +194,6 @@ void CopyName(char (&to)[32], const char* name) {
   std::memset(to, 0, sizeof(to));
   std::memcpy(to, name, size);
 }
-
-}  // namespace
 
 bool MakeThreadKey() {
   if (!registry.thread_key_made) registry.thread_key_made = pthread_key_create(&registry.thread_key, ThreadEnds) == 0;
@@ -226,7 +234,7 @@ void opscope_set_thread_name(const char* name) {
   Thread* thread = opscope_thread();
   if (thread == nullptr || name == nullptr) return;
   const opscope::SignalsBlocked blocked;
-  opscope::CopyName(StateOf(thread)->name, name);
+  opscope::CopyThreadName(StateOf(thread)->name, name);
   for (Stream* stream : thread->streams) {
     if (stream == nullptr) continue;
     std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);

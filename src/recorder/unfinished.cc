@@ -50,6 +50,7 @@ Record UnfinishedRecord(const OpenCopy& copy, uint64_t end_ticks) {
 
 void CopyHeader(const ChunkHeader& from, ChunkHeader* to) {
   new (to) ChunkHeader;
+  to->layout = from.layout;
   to->header_bytes = from.header_bytes;
   to->size = from.size;
   to->sequence = from.sequence;

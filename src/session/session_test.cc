@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -190,6 +192,44 @@ TEST_F(SessionSources, RecordBesideTheScopesOfAProfiler) {
   const std::string path = folder.File("both.opscope");
   ASSERT_TRUE(profiler.Save(path).ok());
   EXPECT_THAT(NamesOf(ImportFile(path).value()), testing::UnorderedElementsAre("native", "operator"));
+}
+
+// Another recorder's buffers, say, which come when they are full, in the time of that recorder.
+TEST_F(SessionSources, AppendWhatIsFinishedWithTimesOfItsOwnInMemoryAndInFiles) {
+  const TemporaryFolder folder;
+  for (const std::string& path : {std::string(), folder.File("mapped.opscope")}) {
+    Recording recording({.native_threads = NativeThreads::kNone, .record_to = path, .sources = {{&one}}});
+    ASSERT_TRUE(recording.Start().ok());
+    const TrackOptions options{.name = "device queue", .os_thread = 4711, .clock = TrackClock::kUnixNs};
+    Stream* track = opscope_track_open(one.window, &options);
+    ASSERT_NE(track, nullptr);
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t begin = static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+    std::thread([&] {
+      for (int i = 0; i < 20000; ++i) {
+        Record record;
+        record.start = static_cast<uint64_t>(begin + i * 1000), record.value = 500;
+        record.kind = RecordKind::kScope, record.source = RecordSource::kMegEngine;
+        AppendNamed(track, record, [&] { return InternText(track, "kernel"); }, 0, [](char*) {});
+      }
+    }).join();
+    opscope_track_close(track);
+    recording.Stop();
+    EXPECT_EQ(recording.counts().recorded, 20000u);
+    const auto read = recording.ReadTrace();
+    ASSERT_TRUE(read.ok());
+    const Trace file = path.empty() ? Trace() : ImportFile(path).value();
+    const Trace& trace = path.empty() ? *read.value() : file;
+    ASSERT_EQ(trace.spans().size(), 20000u);
+    const int64_t first = begin - trace.info().epoch_ns;
+    for (size_t i = 0; i < 20000; ++i) {
+      ASSERT_NEAR(static_cast<double>(trace.spans().start[i].ns - first), static_cast<double>(i) * 1000, 1);
+      ASSERT_NEAR(static_cast<double>(trace.spans().duration[i].ns), 500, 1);
+    }
+    EXPECT_EQ(trace.text(trace.tracks().name[0]), "device queue");
+    EXPECT_EQ(trace.tracks().tid[0], 4711);
+  }
 }
 
 class SessionCycles : public SessionSources {

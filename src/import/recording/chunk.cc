@@ -33,11 +33,12 @@ std::optional<RecordingChunk> RecordingChunk::Open(std::span<const std::byte> by
   chunk.recorded_before_ = reader.Fixed<uint64_t>();
   reader.Fixed<uint64_t>();
   const uint32_t header = header_bytes == 0 ? sizeof(ChunkHeader) : header_bytes;
-  if (!reader.ok() || magic != kChunkMagic || layout != kChunkLayout || header < sizeof(ChunkHeader) ||
+  if (!reader.ok() || magic != kChunkMagic || (layout & ~kUnixTimes) != kChunkLayout || header < sizeof(ChunkHeader) ||
       header > bytes.size()) {
     return std::nullopt;
   }
   if (size >= header && size < bytes.size()) chunk.bytes_ = bytes.first(size);
+  chunk.has_unix_times_ = (layout & kUnixTimes) != 0;
   chunk.first_record_ = header;
   const size_t room = (chunk.bytes_.size() - header) / sizeof(Record);
   chunk.record_count_ = static_cast<uint32_t>(std::min<size_t>(chunk.claimed_record_count_, room));

@@ -111,6 +111,12 @@ class RecordingChunk {
 
   const std::vector<OpenTableEntry>& open_entries() const { return open_entries_; }  // by depth; start 0: none
   uint32_t open_flags() const { return open_flags_; }                                // open_table_flags
+  bool has_unix_times() const { return has_unix_times_; }
+  // Takes a copy of its bytes for them, with times in ticks.
+  void UseTicks(std::span<const std::byte> copy) {
+    bytes_ = copy;
+    has_unix_times_ = false;
+  }
   std::span<const std::byte> bytes() const { return bytes_; }
   uint32_t first_record() const { return first_record_; }
 
@@ -128,6 +134,7 @@ class RecordingChunk {
   std::vector<OpenTableEntry> open_entries_;
   uint64_t dropped_in_table_ = 0;
   uint32_t open_flags_ = 0;
+  bool has_unix_times_ = false;
 };
 
 }  // namespace opscope

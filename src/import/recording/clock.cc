@@ -58,4 +58,17 @@ TickClock::TickClock(std::vector<Calibration> calibrations, int64_t epoch_ns, co
   }
 }
 
+uint64_t TickClock::TicksAt(Timestamp time) const {
+  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), time.ns,
+                                      [](int64_t ns, const Piece& piece) { return ns < piece.ns; });
+  const Piece& piece = after == pieces_.begin() ? *after : *(after - 1);
+  if (piece.rate <= 0) return piece.ticks;
+  const __int128 wanted = (static_cast<__int128>(time.ns) - piece.ns) << 32;
+  __int128 ticks = wanted / piece.rate;
+  if (wanted % piece.rate > 0) ++ticks;
+  ticks += piece.ticks;
+  if (after != pieces_.begin() && after != pieces_.end()) ticks = std::min<__int128>(ticks, after->ticks);
+  return static_cast<uint64_t>(std::clamp<__int128>(ticks, 0, UINT64_MAX));
+}
+
 }  // namespace opscope

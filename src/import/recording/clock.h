@@ -32,6 +32,9 @@ class TickClock {
     return {static_cast<int64_t>(static_cast<uint64_t>(piece.ns) + ns)};
   }
 
+  // The first tick that is not before this time: where a tick is shorter than a nanosecond, At gives the time back.
+  uint64_t TicksAt(Timestamp time) const;
+
   int64_t epoch_ns() const { return epoch_ns_; }
 
  private:

@@ -69,6 +69,23 @@ TEST(TickClock, FollowsACounterThatDriftsWithinAMicrosecondAndTheJitter) {
   }
 }
 
+TEST(TickClock, GivesBackTheTimesThatItWasAskedTheTicksOf) {
+  std::mt19937_64 random(7);
+  const Counter counter{30};
+  const TickClock clock(CalibrateForAMinute(counter, 100, &random));
+  int64_t wrong = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const Timestamp time{static_cast<int64_t>(random() % (80 * static_cast<uint64_t>(kSecondNs)))};
+    const uint64_t ticks = clock.TicksAt(time);
+    const int64_t off = clock.At(ticks).ns - time.ns;
+    ASSERT_GE(off, 0);
+    ASSERT_LE(off, 1);  // between two pieces there may be a nanosecond that no tick has
+    wrong += off;
+    ASSERT_LT(clock.At(ticks - 1).ns, time.ns) << "the first such tick";
+  }
+  EXPECT_LE(wrong, 1);
+}
+
 TEST(TickClock, ASuspendBendsNoTimeBeyondTheSecondItLiesIn) {
   // The counter goes on while the machine sleeps for ten minutes, its clock does not.
   const auto ticks_at = [](int64_t ns) {

@@ -13,6 +13,7 @@
 #include "import/recording/open.h"
 #include "import/recording/own_costs.h"
 #include "import/recording/thread.h"
+#include "import/recording/unix_times.h"
 #include "import/torch/links.h"
 #include "opscope/recorder.h"
 #include "opscope/window_facts.h"
@@ -304,6 +305,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   // Column blocks of the same file have set the epoch already.
   const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
+  TellInTicks(clock, &chunks_, &tick_chunks_);
   AddWindowFacts(windows_, builder_);
 
   size_t records = 0;

@@ -53,6 +53,7 @@ class RecordingReader {
   TraceBuilder* builder_;
   std::vector<RecordingChunk> chunks_;
   std::deque<std::string> open_chunks_;  // chunks_ refers to them
+  std::deque<std::string> tick_chunks_;  // likewise
   std::vector<WindowInfo> windows_;
   uint64_t written_while_read_ = 0;  // chunks that were left out
   bool damaged_ = false;

@@ -1,0 +1,36 @@
+// Tracks: streams for records that are finished when they come. A Thread that no thread has owns them, so that the cap,
+// dumps, files and the close treat them as any other.
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder/registry.h"
+#include "recorder/signals.h"
+
+using opscope::Stream;
+using opscope::Window;
+
+Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options) {
+  const opscope::SignalsBlocked blocked;
+  Stream* stream = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    const bool is_open = !window->detached && opscope_window_generation[window->slot].load() == window->generation;
+    opscope::ThreadState* owner = is_open ? opscope::NewThread(options->os_thread) : nullptr;
+    if (owner == nullptr) return nullptr;
+    owner->is_track = true;
+    if (options->clock == opscope::TrackClock::kUnixNs) owner->chunk_layout |= opscope::kUnixTimes;
+    if (options->name != nullptr) opscope::CopyThreadName(owner->name, options->name);
+    opscope::StreamState* state = opscope::AttachLocked(&owner->thread, window, options->logical_thread);
+    if (state == nullptr) {
+      opscope::RetireThread(owner);
+      return nullptr;
+    }
+    stream = &state->stream;
+  }
+  opscope_make_room(stream, 0);  // at the cap there is none, and what is appended is counted as dropped
+  return stream;
+}
+
+void opscope_track_close(Stream* stream) {
+  const opscope::SignalsBlocked blocked;
+  const std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+  opscope::RetireThread(opscope::StateOf(stream->thread));
+}
