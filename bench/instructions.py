@@ -70,14 +70,19 @@ def count(command):
     return instructions
 
 
-def of_functions(profile, called):
-    """Instructions of the functions whose names hold `called`, without those that they call (callgrind's format:
+# They take some ten more or less as the strings that they compare lie before or behind the end of a page, and as the
+# blocks that they give and take lie in a pool of the interpreter.
+BY_PLACE = ("memcmp", "_PyObject_Malloc", "_PyObject_Free", "_PyObject_Realloc")
+
+
+def by_place(profile):
+    """Instructions of the functions BY_PLACE, without those that they call (callgrind's format:
     https://valgrind.org/docs/manual/cl-format.html)."""
     names, total, counts, is_call = {}, 0, False, False
     for line in profile.read_text().splitlines():
         if line.startswith("fn="):
             number, _, name = line[3:].partition(" ")
-            counts = called in names.setdefault(number, name)
+            counts = any(each in names.setdefault(number, name) for each in BY_PLACE)
         elif line.startswith("cfn="):
             number, _, name = line[4:].partition(" ")
             names.setdefault(number, name)
@@ -181,15 +186,14 @@ def count_each(wanted):
 
 
 def count_torch(wanted):
-    """{(case, events): instructions per event} of such pairs. Without memcmp's: it takes some ten more or less as the
-    strings that it compares lie before or behind the end of a page."""
+    """{(case, events): instructions per event} of such pairs, without those of the functions BY_PLACE."""
     measure.say("callgrind: " + ", ".join(f"{case} {ops}" for case, ops in wanted))
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--one", json.dumps(wanted)]
         printed, counts = under_callgrind(command, f"{folder}/%p")
         processes = json.loads(printed.splitlines()[-1])
         return {
-            (case, ops): (counts[process] - of_functions(Path(folder, str(process)), "memcmp")) / ops
+            (case, ops): (counts[process] - by_place(Path(folder, str(process)))) / ops
             for (case, ops), process in zip(wanted, processes, strict=True)
         }
 
@@ -266,7 +270,7 @@ def loaded_rows(ops, counts):
             exactly(float(round(loaded - alone))),
             absolute_goal=0,
             repetitions=1,
-            note=f"{loaded - alone:+.2f} {when}, memcmp's left out, which go by where strings lie",
+            note=f"{loaded - alone:+.2f} {when}; left out is what goes by where things lie ({', '.join(BY_PLACE)})",
         )
 
 
