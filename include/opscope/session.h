@@ -83,7 +83,6 @@ class Recording {
   Result<SharedTrace> ReadTrace();
   // The same of those before it that it adds up with (Session::Prepare), oldest first, and of itself when it is over.
   Result<SharedTrace> ReadAll();
-  bool adds_up() const { return adds_up_; }
   bool has_earlier() const { return !earlier_.empty(); }
 
   // Writes it as `.opscope`. kInvalidArgument: it is not over, or was read. kIo: the system's refusal; nothing
@@ -151,8 +150,7 @@ class Session {
   // it adds up with are kept as bytes, and all of them are one result (Recording::ReadAll) and share max_bytes. With
   // AtCap::kKeepNewest the oldest give way to the new one, their events counted as dropped.
   [[nodiscard]] Result<std::shared_ptr<Recording>> Prepare(RecordingOptions options, bool adds_up = false);
-  std::shared_ptr<Recording> recording() const;  // the newest, null: none
-  void Forget();                                 // does not keep it any more
+  void Forget();  // does not keep the newest recording any more
 
   FlightRecorder& flight() const;
 

@@ -61,7 +61,6 @@ struct StreamState {
   // Guarded by registry.mutex.
   uint32_t thread_index = 0;
   uint64_t os_thread = 0;
-  uint16_t chunk_layout = kChunkLayout;
   bool held_by_owner = false;   // the thread may still be writing
   bool held_by_window = false;  // the window is not freed
   void* loaned = nullptr;       // memory of a closed window that stays mapped for its thread (invariant 7)

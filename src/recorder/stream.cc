@@ -69,7 +69,7 @@ void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& t
   ChunkHeader fresh;
   fresh.magic = 0;
   std::memcpy(static_cast<void*>(chunk), &fresh, sizeof(fresh));
-  chunk->layout = state->chunk_layout;
+  chunk->layout = StateOf(stream.thread)->chunk_layout;
   chunk->header_bytes = sizeof(ChunkHeader);
   chunk->size = size;
   chunk->sequence = sequence;
@@ -178,7 +178,6 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   state->logical_thread = logical_thread;
   const bool asks = logical_thread == 0 && window->thread_number != nullptr && !StateOf(thread)->is_track;
   if (asks) state->logical_thread = window->thread_number();
-  state->chunk_layout = StateOf(thread)->chunk_layout;
   std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
   state->stopped = state->sealed = false;

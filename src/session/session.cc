@@ -98,12 +98,6 @@ Result<std::shared_ptr<Recording>> Session::Prepare(RecordingOptions options, bo
   return recording;
 }
 
-std::shared_ptr<Recording> Session::recording() const {
-  if (process_ != getpid()) return nullptr;
-  const std::lock_guard lock(newest_->mutex);
-  return newest_->recording;
-}
-
 void Session::Forget() {
   RenewInChild();
   const std::lock_guard lock(newest_->mutex);

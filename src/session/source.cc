@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/source.h"
+
 #include <dlfcn.h>
 
 #include <algorithm>
-
-#include "opscope/source.h"
 
 namespace opscope {
 
