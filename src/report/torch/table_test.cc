@@ -9,19 +9,10 @@
 
 #include "base/lines_for_test.h"
 #include "base/shown_text.h"
+#include "report/torch/row_for_test.h"
 
 namespace opscope {
 namespace {
-
-TorchTableRow Op(std::string_view key, double self, double total, int64_t count = 1) {
-  TorchTableRow row;
-  row.key = key;
-  row.self_cpu_time_total = self;
-  row.cpu_time_total = total;
-  row.cpu_time = total / static_cast<double>(count);
-  row.count = count;
-  return row;
-}
 
 std::string Table(const std::vector<TorchTableRow>& rows, const TorchTableOptions& options = {}) {
   Result<std::string> text = FormatTorchTable(rows, options);
