@@ -13,7 +13,7 @@ namespace opscope {
 
 void NoteOperator(const c10::FunctionSchema* schema);
 
-// For kOperatorsKey (torch_source.h). May throw std::bad_alloc.
+// For kOperatorsKey (opscope/window_facts.h). May throw std::bad_alloc.
 std::string KindsOfNotedOperators();
 
 }  // namespace opscope
