@@ -225,7 +225,8 @@ def check_python(root, files, layers):
         for module in sorted(set(python_imports(root, name))):
             package = module.split("/")[0]
             path = f"python/{module}"
-            target = path if (root / path).is_dir() else str(Path(path).parent)
+            # A folder of stubs alone is those of an extension.
+            target = path if (root / path / "__init__.py").exists() else str(Path(path).parent)
             if package == "opscope":
                 if target not in layers[layer].may_include | {layer}:
                     yield f"{name}: imports {module}, but the row of {layer} does not allow {target}"

@@ -19,7 +19,6 @@
 #include "opscope/session.h"
 #include "opscope/source.h"
 #include "opscope/table.h"
-#include "opscope/torch_source.h"
 #include "opscope/trace.h"
 
 namespace opscope::python {
@@ -42,11 +41,6 @@ struct MadeTable {
 // Python's `_core.Source`: the table of a loaded library, which is never unloaded.
 struct LoadedSource {
   const Source* source = nullptr;
-};
-
-// Python's `_core.TorchSource`.
-struct LoadedTorchSource : LoadedSource {
-  const TorchSource* torch = nullptr;
 };
 
 // Raises the Python exception of an Error. `path`: what the caller gave, the exception's filename.
@@ -103,7 +97,6 @@ void BindErrors(nb::module_& module);
 void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
 void BindMadeTable(nb::module_& module);
-void BindMemoryTimeline(nb::module_& module);
 void BindSummary(nb::module_& module);
 void BindFlame(nb::module_& module);
 void BindFiles(nb::module_& module);
@@ -111,7 +104,8 @@ void BindResults(nb::module_& module);
 void BindSources(nb::module_& module);
 void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);
+void BindSchedule(nb::module_& module);
 void BindCommandLine(nb::module_& module);
-void BindTorch(nb::module_& module);  // torch_*.cc: what opscope.torch needs beyond the above
+void BindTorch(nb::module_& module);  // torch/: the submodule `_core.torch`, what opscope.torch needs beyond the above
 
 }  // namespace opscope::python

@@ -10,7 +10,6 @@ NB_MODULE(_core, module) {
   opscope::python::BindErrors(module);
   opscope::python::BindTrace(module);
   opscope::python::BindTables(module);
-  opscope::python::BindMemoryTimeline(module);
   opscope::python::BindSummary(module);
   opscope::python::BindFlame(module);
   opscope::python::BindFiles(module);
@@ -18,6 +17,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindSources(module);
   opscope::python::BindRecording(module);
   opscope::python::BindSession(module);
+  opscope::python::BindSchedule(module);
   opscope::python::BindCommandLine(module);
   opscope::python::BindTorch(module);
 }

@@ -27,11 +27,11 @@ def _cell(column: str, value: Any) -> str:
         return ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if column in _TIMES_NS or column.endswith("_ns"):
-            return _core.format_torch_time(value / 1000)
+            return _core.torch.format_time(value / 1000)
         if column.endswith("_us"):
-            return _core.format_torch_time(value)
+            return _core.torch.format_time(value)
         if column == "bytes" or column.endswith("_bytes"):
-            return _core.format_torch_memory(int(value))
+            return _core.torch.format_memory(int(value))
         return f"{value:g}" if isinstance(value, float) else str(value)
     return str(value)
 

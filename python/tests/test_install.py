@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -146,12 +147,14 @@ def stub_names(body):
     return names
 
 
-def test_the_stub_lists_what_the_engine_has():
-    stub = stub_names(ast.parse((PACKAGE / "_core.pyi").read_text()).body)
-    public = {name for name in vars(_core) if not name.startswith("_")}
+@pytest.mark.parametrize("module, file", [(_core, "__init__.pyi"), (_core.torch, "torch.pyi")], ids=["_core", "torch"])
+def test_the_stub_lists_what_the_engine_has(module, file):
+    stub = stub_names(ast.parse((PACKAGE / "_core" / file).read_text()).body)
+    submodules = {name for name, value in vars(module).items() if isinstance(value, types.ModuleType)}
+    public = {name for name in vars(module) if not name.startswith("_")} - submodules
     assert {name for name in stub if not name.startswith("_")} == public
     for name in public:
-        member = getattr(_core, name)
+        member = getattr(module, name)
         if isinstance(member, type) and member is not _core.Error:
             members = {m for m in vars(member) if not m.startswith("_")}
             listed = {m for m in stub[name] if not m.startswith("_")}

@@ -283,12 +283,12 @@ def test_a_thousand_recordings_grow_by_less_than_a_mebibyte():
 class TestAdapter:
     def test_a_missing_library_is_named(self, tmp_path):
         with pytest.raises(Error, match=r"libopscope_torch_9_9\.so: cannot open shared object file") as caught:
-            _core.load_torch_source(tmp_path / "libopscope_torch_9_9.so")
+            _core.torch.load_source(tmp_path / "libopscope_torch_9_9.so")
         assert caught.value.code == "unsupported"
 
     def test_a_library_that_is_no_adapter_is_refused(self):
         with pytest.raises(Error, match="is not a source"):
-            _core.load_torch_source("libz.so.1")
+            _core.torch.load_source("libz.so.1")
 
     def test_a_flag_that_it_does_not_have_is_refused_with_those_it_has(self):
         from opscope.torch import source
@@ -299,7 +299,7 @@ class TestAdapter:
     def test_a_file_that_is_no_library_is_refused(self, tmp_path):
         (tmp_path / "x.so").write_bytes(b"text")
         with pytest.raises(Error, match=r"x\.so"):
-            _core.load_torch_source(tmp_path / "x.so")
+            _core.torch.load_source(tmp_path / "x.so")
 
 
 @pytest.mark.framework("torch")

@@ -60,7 +60,7 @@ class Recorded:
         from opscope import _core
         from opscope.torch.events import unfilled_events
 
-        return unfilled_events(_core.FunctionEvents(self.trace._core, use_device=""))
+        return unfilled_events(_core.torch.FunctionEvents(self.trace._core, use_device=""))
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def test_a_saved_recording_gives_the_same_timeline(written):
     from opscope import _core
 
     trace = opscope.open(written / "ours.opscope")
-    timeline = _core.MemoryTimeline(trace._core)
+    timeline = _core.torch.MemoryTimeline(trace._core)
     assert timeline.has_operators
     assert json.loads(timeline.raw_json(0, -1)) == load(written / "ours.raw.json.gz")
 

@@ -171,7 +171,7 @@ def test_a_live_export_of_torch_gives_torchs_table(tmp_path):
         run()
     path = str(tmp_path / "torch.json")
     prof.export_chrome_trace(path)
-    events = unfilled_events(_core.FunctionEvents(opscope.open(path)._core, use_device=""))
+    events = unfilled_events(_core.torch.FunctionEvents(opscope.open(path)._core, use_device=""))
     for by_shape in (False, True):
         for sort_by in (None, "cpu_time_total", "self_cpu_time_total", "cpu_time", "count"):
             ours = events.key_averages(group_by_input_shapes=by_shape).table(sort_by=sort_by, row_limit=-1)
@@ -195,5 +195,5 @@ def test_saved_and_opened_again_gives_the_same_table(name, tmp_path):
     for path, write in (("x.opscope", prof.save), ("x.json", prof.export_chrome_trace)):
         write(str(tmp_path / path))
         trace = opscope.open(str(tmp_path / path))
-        events = unfilled_events(_core.FunctionEvents(trace._core, use_device=""))
+        events = unfilled_events(_core.torch.FunctionEvents(trace._core, use_device=""))
         assert events.key_averages(group_by_input_shapes=True).table(row_limit=-1) == expected, path

@@ -47,7 +47,7 @@ def events(both):
     if not has("FunctionEvent.is_python_function"):
         pytest.skip("this torch has no calls of Python among its events")
     profile, _, trace = both
-    ours = unfilled_events(_core.FunctionEvents(trace._core, use_device=""))
+    ours = unfilled_events(_core.torch.FunctionEvents(trace._core, use_device=""))
     assert len(ours) == len(profile.events()) > 100
     return list(zip(profile.events(), ours, strict=True))
 
@@ -120,7 +120,7 @@ def lists(events, both):
     from opscope.torch.events import unfilled_events
 
     profile, _, trace = both
-    return profile.events(), unfilled_events(_core.FunctionEvents(trace._core, use_device=""))
+    return profile.events(), unfilled_events(_core.torch.FunctionEvents(trace._core, use_device=""))
 
 
 def test_export_stacks_writes_torchs_lines(lists, tmp_path):

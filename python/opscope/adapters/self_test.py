@@ -33,7 +33,7 @@ def _recorded(source, flags: list[str], program: Callable[[], object]):
 def _events(trace) -> list:
     from .. import _core
 
-    events = _core.FunctionEvents(trace, use_device="")
+    events = _core.torch.FunctionEvents(trace, use_device="")
     return [events.event(i) for i in range(len(events))]
 
 
@@ -105,7 +105,7 @@ def try_parts(path: str, without: list[str]) -> dict[str, str]:
 
     found = {}
     try:
-        source = _core.load_torch_source(path)
+        source = _core.torch.load_source(path)
     except _core.Error as error:
         source, found[OPERATORS] = None, str(error)
         _tell(OPERATORS, found[OPERATORS])

@@ -41,7 +41,7 @@ def _event_row(events, event) -> dict[str, Any]:
     return {
         "Name": event.name,
         "Thread": event.thread,
-        "Start": _core.format_torch_time(event.time_range.start),
+        "Start": _core.torch.format_time(event.time_range.start),
         "Self CPU": event.self_cpu_time_total_str,
         "CPU total": event.cpu_time_total_str,
         **_asked_for(events, event),
@@ -55,8 +55,8 @@ def _asked_for(events, event) -> dict[str, Any]:
         row["Self device"] = event.self_device_time_total_str
         row["Device total"] = event.device_time_total_str
     if events._profile_memory:
-        row["Self memory"] = _core.format_torch_memory(int(event.self_cpu_memory_usage))
-        row["Memory"] = _core.format_torch_memory(int(event.cpu_memory_usage))
+        row["Self memory"] = _core.torch.format_memory(int(event.self_cpu_memory_usage))
+        row["Memory"] = _core.torch.format_memory(int(event.cpu_memory_usage))
     if events._with_flops:
         row["FLOPs"] = f"{event.flops or 0:,}"
     return row

@@ -128,9 +128,9 @@ class ProfilerEvents(ShownList):
 class EventTree:
     """The nodes of one recording."""
 
-    def __init__(self, columns: _core.FunctionEvents) -> None:
+    def __init__(self, columns: _core.torch.FunctionEvents) -> None:
         self.columns = columns
-        self.core = _core.EventTree(columns)
+        self.core = _core.torch.EventTree(columns)
         self._nodes: dict[int, ProfilerEvent] = {}
         self._holders: dict | None = None
 

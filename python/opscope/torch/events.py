@@ -114,7 +114,7 @@ class EventList(ShownList):
         if not use_device and any(event.self_device_time_total > 0 for event in events):
             raise RuntimeError("use_device is None, but there is device performance data.")
         return TableText(
-            _core.torch_table(
+            _core.torch.table(
                 events,
                 row_limit=row_limit,
                 max_src_column_width=max_src_column_width,

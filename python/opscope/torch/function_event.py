@@ -18,7 +18,7 @@ from .event_metadata import read_event_metadata
 from .features import behaves, has
 from .torch_shape import as_in_torch
 
-Interval = _core.Interval
+Interval = _core.torch.Interval
 Kernel = namedtuple("Kernel", ["name", "device", "duration"])
 
 _DEVICE_TYPES = (DeviceType.CUDA, DeviceType.PrivateUse1, DeviceType.MTIA, DeviceType.HPU, DeviceType.XPU)
@@ -49,7 +49,7 @@ _USE_INSTEAD = "`{old}` is deprecated. Use `{new}` instead."
 
 
 def _time_text(name: str) -> property:
-    return property(lambda self: _core.format_torch_time(getattr(self, name)), doc=f"``{name}`` as text.")
+    return property(lambda self: _core.torch.format_time(getattr(self, name)), doc=f"``{name}`` as text.")
 
 
 class FormattedTimesMixin:
@@ -66,7 +66,7 @@ class FormattedTimesMixin:
     cuda_time = _renamed("cuda_time", "device_time", note="`{old}` is deprecated, please use `{new}` instead.")
 
 
-FunctionEvent = _core.FunctionEvent
+FunctionEvent = _core.torch.FunctionEvent
 FunctionEvent.__name__ = "FunctionEvent"  # what AttributeErrors say: without the module
 
 
@@ -256,7 +256,7 @@ _DERIVED = {
     "device_time": _per_call("device_time_total"),
 }
 
-_core.set_event_classes(
+_core.torch.set_event_classes(
     Kernel,
     _DERIVED,
     DeviceType.CPU,

@@ -9,7 +9,7 @@ from .. import _core
 from .function_event import KINETO_ARGS, _element
 from .torch_shape import as_in_torch
 
-KinetoEvent = _core.KinetoEvent
+KinetoEvent = _core.torch.KinetoEvent
 KinetoEvent.__name__ = "KinetoEvent"  # without the module
 
 

@@ -38,11 +38,11 @@ class KinetoResults:
 
     def __init__(self, recording) -> None:
         self._recording = recording
-        self._columns: _core.FunctionEvents | None = None
+        self._columns: _core.torch.FunctionEvents | None = None
         self._events: KinetoEvents | None = None
         self._tree: EventTree | None = None
 
-    def _collected(self) -> _core.FunctionEvents:
+    def _collected(self) -> _core.torch.FunctionEvents:
         if self._columns is None:
             self._columns = self._recording.collected()
         return self._columns

@@ -113,7 +113,7 @@ def _set_values(
 
 FunctionEvent.__init__ = _set_values  # of the made class and of classes that programs derive
 as_in_torch("FunctionEvent")(FunctionEvent)
-_core.set_made_event_class(MadeEvent)
+_core.torch.set_made_event_class(MadeEvent)
 
 
 # ---- the tree, by torch's rules: children lie inside, a lone child of the same name is its parent ------------------

@@ -53,7 +53,7 @@ class MemoryTimeline:
         return cls(prof.profiler.trace._core)
 
     def __init__(self, trace: _core.Trace) -> None:
-        self._core = _core.MemoryTimeline(trace)
+        self._core = _core.torch.MemoryTimeline(trace)
 
     def export(self, path, device: str) -> None:
         """Writes the form that the name ends in: ``.html``, ``raw.json.gz``, ``.gz``, anything else is JSON."""

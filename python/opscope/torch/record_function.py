@@ -13,7 +13,7 @@ from .compile_support import compile_as
 from .script_support import script_as
 
 
-class record_function(_core.RangeBase):
+class record_function(_core.torch.RangeBase):
     """Labels a block of code, or every call of a function::
 
         with record_function("forward"):
@@ -61,5 +61,5 @@ class record_function(_core.RangeBase):
 _torchs = torch.autograd.profiler.record_function
 compile_as(record_function, _torchs)
 script_as(record_function, _torchs)
-_core.set_torchs_range(_torchs)
+_core.torch.set_torchs_range(_torchs)
 source.load_ready_adapter()

@@ -197,7 +197,9 @@ class Recording(InnerProfile):
         return self._earlier_events
 
     def _events_of(self, trace: _core.Trace) -> EventList:
-        columns = _core.FunctionEvents(trace, use_device=self.use_device or "", only_torch_flops=compat_is_asked())
+        columns = _core.torch.FunctionEvents(
+            trace, use_device=self.use_device or "", only_torch_flops=compat_is_asked()
+        )
         columns.exposes_metadata = self._settings.expose_metadata
         return unfilled_events(
             columns,
@@ -206,9 +208,11 @@ class Recording(InnerProfile):
             with_flops=self._settings.with_flops,
         )
 
-    def collected(self) -> _core.FunctionEvents:
+    def collected(self) -> _core.torch.FunctionEvents:
         """What this cycle alone has collected, for KinetoResults."""
-        columns = _core.FunctionEvents(self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True)
+        columns = _core.torch.FunctionEvents(
+            self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True
+        )
         columns.exposes_metadata = self._settings.expose_metadata
         return columns
 

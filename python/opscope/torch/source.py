@@ -18,7 +18,7 @@ from ..log import tell
 __all__ = ["AdapterMissing", "adapter", "build_adapter", "load_ready_adapter"]
 
 _lock = threading.RLock()
-_loaded: _core.TorchSource | None = None
+_loaded: _core.torch.TorchSource | None = None
 _left_out: dict[str, str] = {}
 _failure: AdapterMissing | None = None
 
@@ -40,20 +40,20 @@ def _build() -> TorchBuild:
     return build
 
 
-def _load(path: Path, found: dict[str, str] | None) -> _core.TorchSource:
+def _load(path: Path, found: dict[str, str] | None) -> _core.torch.TorchSource:
     """Makes the library the adapter of this process; _core.Error when it does not load."""
     global _loaded, _left_out
-    _loaded = _core.load_torch_source(path)
+    _loaded = _core.torch.load_source(path)
     _left_out = parts.left_out(found)
     verdict = (found or {}).get("drop_ins")
     if verdict is not None:
         _loaded.take_route_verdict(verdict)
-    _core.set_range_source(_loaded)
+    _core.torch.set_range_source(_loaded)
     tell("info", f"the adapter for torch {torch.__version__} is {path}")
     return _loaded
 
 
-def _load_carried(build: TorchBuild) -> _core.TorchSource | None:
+def _load_carried(build: TorchBuild) -> _core.torch.TorchSource | None:
     path = torch_adapter.carried(build)
     if path is None:
         return None
@@ -68,7 +68,7 @@ def _load_carried(build: TorchBuild) -> _core.TorchSource | None:
         return None
 
 
-def _load_compiled(build: TorchBuild, rebuild: bool) -> _core.TorchSource:
+def _load_compiled(build: TorchBuild, rebuild: bool) -> _core.torch.TorchSource:
     """One that does not load although it is whole (made for another system, say) is made anew, once."""
     path = torch_adapter.compiled(build, rebuild=rebuild)
     try:
@@ -99,7 +99,7 @@ def load_ready_adapter() -> bool:
             return False
 
 
-def adapter() -> _core.TorchSource:
+def adapter() -> _core.torch.TorchSource:
     """The loaded adapter. At the first use with a torch that the package has none for it is compiled,
     which takes seconds; AdapterMissing says what to do where that is not possible.
     """

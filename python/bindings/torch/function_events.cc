@@ -1,6 +1,6 @@
 // `_core.FunctionEvents`: the columns behind an EventList, its elements, averages, and pickling.
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -299,17 +299,6 @@ void BindFunctionEvents(nb::module_& module) {
       .def("__setstate__", SetState);
   module.def("set_event_classes", SetEventClasses);
   module.def("set_made_event_class", [](nb::object made) { event_classes.made = made.release().ptr(); });
-}
-
-void BindTorch(nb::module_& module) {
-  BindTorchRange(module);
-  BindFunctionEvent(module);
-  BindKinetoEvent(module);
-  BindInterval(module);
-  BindFunctionEvents(module);
-  BindEventTree(module);
-  BindTorchTable(module);
-  BindTorchSchedule(module);
 }
 
 }  // namespace opscope::python

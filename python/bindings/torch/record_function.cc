@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_record_function.h"
+#include "python/bindings/torch/record_function.h"
 
 #include <structmember.h>
 
@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "python/bindings/torch/source.h"
 
 namespace opscope::python {
 namespace {
@@ -256,7 +258,7 @@ PyType_Slot range_slots[] = {
 };
 
 PyType_Spec range_spec = {
-    "opscope._core.RangeBase",
+    "opscope._core.torch.RangeBase",
     static_cast<int>(sizeof(Range)),
     0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "opscope/torch/tensor_keys.h"
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 namespace {

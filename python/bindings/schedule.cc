@@ -1,12 +1,12 @@
-// `_core.Schedule` and the transition table, as opscope.torch turns them into torch's names.
-// SPDX-License-Identifier: Apache-2.0
+// `_core.Schedule` and the transition table, which front ends turn into the names of the profiler that they stand in
+// for. SPDX-License-Identifier: Apache-2.0
+#include "opscope/schedule.h"
+
 #include <nanobind/stl/optional.h>
 
 #include <optional>
 
 #include "bindings.h"
-#include "opscope/schedule.h"
-#include "torch_function_events.h"
 
 namespace opscope::python {
 namespace {
@@ -47,7 +47,7 @@ nb::list Transitions() {
 
 }  // namespace
 
-void BindTorchSchedule(nb::module_& module) {
+void BindSchedule(nb::module_& module) {
   nb::class_<Schedule>(module, "Schedule", "Which steps are skipped, warmed up and recorded.")
       .def(
           "__init__",

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "bindings.h"
 #include "opscope/report.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 namespace {
@@ -23,7 +23,7 @@ struct BoundTimeline {
 
 }  // namespace
 
-void BindMemoryTimeline(nb::module_& module) {
+void BindTorchMemoryTimeline(nb::module_& module) {
   nb::class_<BoundTimeline>(module, "MemoryTimeline", "What memory held, by category; computed when it is made.")
       .def(
           "__init__",

@@ -11,13 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bindings.h"
 #include "opscope/torch/function_events.h"
-#include "torch_record_function.h"
+#include "python/bindings/bindings.h"
 
 namespace opscope::python {
 
-// Python's `_core.FunctionEvents`: the columns behind one EventList, owner of everything shared by
+// Python's `_core.torch.FunctionEvents`: the columns behind one EventList, owner of everything shared by
 // its elements. Lives inside its Python object.
 class EventColumns {
  public:
@@ -117,7 +116,7 @@ void BindInterval(nb::module_& module);
 void BindFunctionEvents(nb::module_& module);
 void BindEventTree(nb::module_& module);
 void BindTorchTable(nb::module_& module);
-void BindTorchSchedule(nb::module_& module);
+void BindTorchMemoryTimeline(nb::module_& module);
 
 // Python objects that elements hand out, given once by opscope.torch.
 struct EventClasses {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 

@@ -1,6 +1,6 @@
 // The C type `FunctionEvent`: 32 bytes, attributes read from columns or from what a program has set.
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 namespace {

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "opscope/report.h"
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 namespace {
@@ -115,14 +115,13 @@ nb::object Table(nb::handle events, int64_t row_limit, Width source_width, Width
 }  // namespace
 
 void BindTorchTable(nb::module_& module) {
-  module.def("torch_table", &Table, nb::arg("events"), nb::kw_only(), nb::arg("row_limit"),
-             nb::arg("max_src_column_width").none(), nb::arg("max_name_column_width").none(),
-             nb::arg("max_shapes_column_width").none(), nb::arg("header").none(), nb::arg("top_level_events_only"),
-             nb::arg("time_unit").none(), nb::arg("profile_memory"), nb::arg("with_flops"),
-             nb::arg("use_device").none(), nb::arg("compat_swapped_cells"), nb::arg("note") = "",
-             nb::arg("plain") = false);
-  module.def("format_torch_time", [](double time_us) { return ToText(FormatTorchTime(time_us)); });
-  module.def("format_torch_memory", [](int64_t bytes) { return ToText(FormatTorchMemory(bytes)); });
+  module.def(
+      "table", &Table, nb::arg("events"), nb::kw_only(), nb::arg("row_limit"), nb::arg("max_src_column_width").none(),
+      nb::arg("max_name_column_width").none(), nb::arg("max_shapes_column_width").none(), nb::arg("header").none(),
+      nb::arg("top_level_events_only"), nb::arg("time_unit").none(), nb::arg("profile_memory"), nb::arg("with_flops"),
+      nb::arg("use_device").none(), nb::arg("compat_swapped_cells"), nb::arg("note") = "", nb::arg("plain") = false);
+  module.def("format_time", [](double time_us) { return ToText(FormatTorchTime(time_us)); });
+  module.def("format_memory", [](int64_t bytes) { return ToText(FormatTorchMemory(bytes)); });
 }
 
 }  // namespace opscope::python

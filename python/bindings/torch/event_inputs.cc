@@ -1,6 +1,6 @@
 // Arguments of operators as the Python objects that torch's FunctionEvent holds.
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 namespace {

@@ -1,6 +1,6 @@
 // The C type `Interval`: FunctionEvent.time_range.
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_function_events.h"
+#include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
 namespace {
@@ -80,7 +80,7 @@ PyType_Slot interval_slots[] = {
     {0, nullptr},
 };
 PyType_Spec interval_spec = {
-    "opscope._core.Interval", static_cast<int>(sizeof(Interval)), 0, Py_TPFLAGS_DEFAULT, interval_slots,
+    "opscope._core.torch.Interval", static_cast<int>(sizeof(Interval)), 0, Py_TPFLAGS_DEFAULT, interval_slots,
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bindings.h"
+#include "python/bindings/bindings.h"
 
 namespace opscope::python {
 
