@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What opscope.torch needs of opscope's engine."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from . import MadeTable, Source, Trace, _Path
 
