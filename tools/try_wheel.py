@@ -52,10 +52,10 @@ def try_native(folder):
 def try_torch(folder):
     import torch
 
-    from opscope.adapters import framework, torch_adapter
+    from opscope.adapters import torch_adapter, torch_build
     from opscope.torch import ProfilerActivity, profile
 
-    build = framework.read_torch(Path(torch.__file__).parent)
+    build = torch_build.read_torch(Path(torch.__file__).parent)
     library = torch_adapter.carried(build)
     assert library is not None, f"it carries no adapter for torch {torch.__version__}"
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())

@@ -12,10 +12,13 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, carried_verdict, parts, python_calls, torch_adapter
+from .adapters import cache, carried_verdict, parts, python_calls
+from .adapters.adapter import Adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.errors import AdapterMissing
-from .adapters.framework import package_folder, read_torch
+from .adapters.installed import package_folder
+from .adapters.torch_adapter import adapter_for
+from .adapters.torch_build import read_torch
 
 # Frameworks whose profilers opscope is to stand in for and cannot yet.
 _LATER = (("paddle", ("paddlepaddle", "paddlepaddle-gpu")), ("megengine", ("megengine",)))
@@ -71,10 +74,11 @@ def _torch_facts() -> list[dict]:
     build = read_torch(folder) if folder is not None else None
     if build is None:
         return []
-    adapter, detail, install = _torch_adapter_facts(build)
+    wanted = adapter_for(build)
+    adapter, detail, install = _adapter_facts(wanted)
     found = None
     if adapter == "prebuilt":
-        found = carried_verdict.known_parts(build, Path(detail))
+        found = carried_verdict.known_parts(wanted)
     elif adapter == "cached":
         found = parts.read_parts(Path(detail))
     torch = {
@@ -99,17 +103,8 @@ def _route(found: dict[str, str]) -> str:
 
 def _calls_facts() -> dict:
     """The library that with_stack and with_modules need."""
-    install = ""
-    if (path := python_calls.carried()) is not None:
-        adapter, detail = "prebuilt", str(path)
-    elif (entry := python_calls.cached()) is not None:
-        adapter, detail = "cached", str(entry.library)
-    elif why := python_calls.complaint():
-        adapter, detail = "none", why
-    elif find_compiler() is None:
-        adapter, detail, install = "none", "its library must be compiled, and there is no C++ compiler", install_line()
-    else:
-        adapter, detail = "compile", f"into {_cache_facts()[0]}"
+    wanted = python_calls.adapter()
+    adapter, detail, install = _adapter_facts(wanted)
     return {
         "name": "calls of Python",
         "version": platform.python_version(),
@@ -117,23 +112,24 @@ def _calls_facts() -> dict:
         "detail": detail,
         "install": install,
         # One that does not work is never put into the cache.
-        "was_tried": adapter == "cached" or (adapter == "prebuilt" and python_calls.was_tried(path)),
+        "was_tried": adapter == "cached" or (adapter == "prebuilt" and python_calls.was_tried(wanted.carried)),
         "left_out": {},
         "route": "",
     }
 
 
-def _torch_adapter_facts(build) -> tuple[str, str, str]:
-    path = torch_adapter.carried(build)
-    if path is not None and not parts.misfit(carried_verdict.known_parts(build, path)):
-        return "prebuilt", str(path), ""
-    entry = torch_adapter.cached(build)
+def _adapter_facts(wanted: Adapter) -> tuple[str, str, str]:
+    """Where the adapter comes from, in a word and in detail, and what would help where it does not come."""
+    known = carried_verdict.known_parts(wanted) if wanted.carried and wanted.parts else None
+    if wanted.carried is not None and not parts.misfit(wanted.parts, known):
+        return "prebuilt", str(wanted.carried), ""
+    entry = wanted.cached()
     if entry is not None:
         return "cached", str(entry.library), ""
-    if why := torch_adapter.last_failure(build):
-        return "none", f"its adapter could not be made: {why}", "opscope.torch.build_adapter() tries again"
-    if build.headers == "":
-        return "none", f"its adapter must be compiled, and {build.folder} has no headers", ""
+    if why := wanted.last_failure():
+        return "none", f"its adapter could not be made: {why}", wanted.again
+    if wanted.obstacle:
+        return "none", wanted.obstacle, ""
     if find_compiler() is None:
         return "none", "its adapter must be compiled, and there is no C++ compiler", install_line()
     folder, state, _, _ = _cache_facts()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from opscope.adapters import cache, compiler, torch_adapter
+from opscope.adapters import adapter, cache, compiler, torch_adapter
 from opscope.adapters.errors import AdapterMissing, CacheUnusable, CompilerMissing
-from opscope.adapters.framework import TorchBuild, read_torch
+from opscope.adapters.torch_build import TorchBuild, read_torch
 
 BUILD = TorchBuild(Path("/none"), "2.13.0+cpu", "cf30153c", 1, "headers")
 
@@ -76,15 +76,15 @@ def test_what_is_no_torch_is_none(tmp_path):
 def test_the_entry_changes_with_all_that_the_code_depends_on(tmp_path, monkeypatch):
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
     changes = [{}, {"version": "2.13.1"}, {"git": "0"}, {"cxx11_abi": 0}, {"headers": "other"}]
-    folders = {torch_adapter.entry_folder(replace(BUILD, **change)) for change in changes}
+    folders = {torch_adapter.adapter_for(replace(BUILD, **change)).entry_folder() for change in changes}
     assert len(folders) == len(changes)
-    monkeypatch.setattr(torch_adapter, "_source_hash", lambda: "another opscope")
-    assert torch_adapter.entry_folder(BUILD) not in folders
+    monkeypatch.setattr(adapter, "source_hash", lambda folders: "another opscope")
+    assert torch_adapter.adapter_for(BUILD).entry_folder() not in folders
 
 
 def test_a_version_cannot_lead_out_of_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path))
-    assert torch_adapter.entry_folder(replace(BUILD, version="2.1/../../x")).parent == tmp_path
+    assert torch_adapter.adapter_for(replace(BUILD, version="2.1/../../x")).entry_folder().parent == tmp_path
 
 
 def test_the_folder_is_the_variables_or_xdgs_or_the_homes(tmp_path, monkeypatch):
@@ -163,7 +163,7 @@ def refusal(tmp_path, monkeypatch):
     def refuse(folder):
         monkeypatch.setenv(cache.VARIABLE, str(folder))
         with pytest.raises(CacheUnusable) as refused:
-            torch_adapter.compiled(build)
+            torch_adapter.adapter_for(build).compiled()
         assert str(folder) in str(refused.value)
         assert "set OPSCOPE_CACHE to a folder of your own" in str(refused.value)
         return str(refused.value)
@@ -195,5 +195,5 @@ def test_a_torch_without_headers_is_refused_before_anything_is_made(tmp_path, mo
     (tmp_path / "version.py").write_text("__version__ = '2.13.0'")
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     with pytest.raises(AdapterMissing, match="has no headers"):
-        torch_adapter.compiled(read_torch(tmp_path))
+        torch_adapter.adapter_for(read_torch(tmp_path)).compiled()
     assert not (tmp_path / "cache").exists()

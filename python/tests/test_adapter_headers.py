@@ -10,7 +10,7 @@ import pytest
 
 from opscope.adapters import build, torch_adapter
 from opscope.adapters.compiler import Compiler
-from opscope.adapters.framework import read_torch
+from opscope.adapters.torch_build import read_torch
 
 HEADERS = pathlib.Path(__file__).resolve().parents[2] / "build" / "torches" / "headers"
 
@@ -30,9 +30,8 @@ def test_the_adapter_compiles(which, unit, tmp_path):
     if shutil.which("g++") is None:
         pytest.skip("no g++ on this machine")
     torch = read_torch(folder)
-    sources = torch_adapter.source_files()
     compiler = Compiler(("g++",), "g++")
-    recipe = build.torch_recipe(torch, compiler, sources, torch_adapter.INCLUDE, torch_adapter.LIBRARIES)
+    recipe = torch_adapter.recipe(torch, compiler)
     (found,) = [one for one in recipe.units() if one[0] == unit]
     command = build.compile_command(recipe, compiler, *found, tmp_path)
     done = subprocess.run([*command, "-fsyntax-only"], capture_output=True, text=True)

@@ -160,7 +160,7 @@ def test_a_killed_compilation_leaves_the_next_process_free(site, compiler, acts,
     assert len(compiler.calls) == 2
 
 
-IMPATIENT = "import opscope.adapters.cache as cache, opscope.adapters.torch_adapter as ta\ncache.FIRST_WORD_S = 0.05\n"
+IMPATIENT = "import opscope.adapters.cache as cache, opscope.adapters.adapter as adapter\ncache.FIRST_WORD_S = 0.05\n"
 
 
 def test_a_process_that_waits_says_so_and_gives_up_at_its_limit(site, compiler, tmp_path):
@@ -169,7 +169,7 @@ def test_a_process_that_waits_says_so_and_gives_up_at_its_limit(site, compiler, 
     holder = start(ONE_OPERATOR, site, cache, CXX=str(compiler.path))
     try:
         wait_for(lambda: compiler.calls, "the compiler was not started")
-        done = run(IMPATIENT + "ta.WAIT_LIMIT_S = 0.5\n" + ONE_OPERATOR, site, cache, CXX=str(compiler.path))
+        done = run(IMPATIENT + "adapter.WAIT_LIMIT_S = 0.5\n" + ONE_OPERATOR, site, cache, CXX=str(compiler.path))
     finally:
         holder.kill()
         holder.wait()
@@ -236,8 +236,9 @@ def test_ranges_reach_torchs_profiler_before_there_is_an_adapter(site, compiler,
 
 
 def test_the_carried_adapter_is_taken_where_it_fits(tmp_path):
-    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.installed import package_folder
     from opscope.adapters.torch_adapter import carried
+    from opscope.adapters.torch_build import read_torch
 
     path = carried(read_torch(package_folder("torch")))
     if path is None:
@@ -259,7 +260,8 @@ print(prof.trace.info["options"]["torch_route"])
 @pytest.fixture
 def carrying(library, tmp_path):
     """A package that carries an adapter for the installed torch, which was not tried where it was built."""
-    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.installed import package_folder
+    from opscope.adapters.torch_build import read_torch
 
     build = read_torch(package_folder("torch"))
     site = bare_package.make(tmp_path / "carrying")

@@ -94,16 +94,18 @@ def test_a_cache_that_others_may_write_is_refused_with_its_rights(places, site):
 
 
 def in_the_cache(places, site, *, act):
-    """Runs `act`, which knows `folder`, `entry` and `ta`, where an adapter of the cache belongs; what it prints."""
+    """Runs `act`, which knows `folder` and `entry`, where an adapter of the cache belongs; what it prints."""
     code = (
         "from pathlib import Path\n"
-        "from opscope.adapters import cache, torch_adapter as ta\n"
-        "from opscope.adapters.framework import read_torch, package_folder\n"
+        "from opscope.adapters import cache\n"
+        "from opscope.adapters.installed import package_folder\n"
+        "from opscope.adapters.torch_adapter import adapter_for\n"
+        "from opscope.adapters.torch_build import read_torch\n"
         "from opscope.adapters.compiler import find_compiler\n"
         "build = read_torch(package_folder('torch'))\n"
-        "folder = ta.entry_folder(build)\n"
+        "folder = adapter_for(build).entry_folder()\n"
         "cache.make_private(folder.parent); cache.make_private(folder)\n"
-        "entry = ta._entry(build, find_compiler())\n" + act
+        "entry = adapter_for(build).entry(find_compiler())\n" + act
     )
     environment = bare_package.environment(site, places / "cache", PATH=str(places / "bin"))
     environment["PYTHONPATH"] = os.pathsep.join([str(places / "installed"), environment["PYTHONPATH"]])
@@ -184,8 +186,9 @@ def test_what_fails_in_python_is_a_fact_and_no_traceback(capfd):
 
 @pytest.mark.framework("torch")
 def test_the_adapter_that_the_package_carries_is_found():
-    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.installed import package_folder
     from opscope.adapters.torch_adapter import carried
+    from opscope.adapters.torch_build import read_torch
 
     build = read_torch(package_folder("torch"))
     path = carried(build)

@@ -15,7 +15,7 @@ import warnings
 import pytest
 
 import opscope
-from opscope.session import Session
+from opscope.frontend.session import Session
 
 
 def started(**options):
@@ -104,7 +104,7 @@ def test_a_signal_dumps_while_the_main_thread_hangs_in_c_code_with_the_gil(tmp_p
         """
         import ctypes, os, signal, sys, threading
         from opscope import _core
-        from opscope.session import Session
+        from opscope.frontend.session import Session
         session = Session(sys.argv[1], signal=signal.SIGUSR1)
         recording = session.prepare()
         session.start(); session.begin(recording)
@@ -140,7 +140,7 @@ def test_the_watchdog_fires_once_per_hang(tmp_path):
 PROGRAM = """
     import sys, threading
     from opscope import _core
-    from opscope.session import Session
+    from opscope.frontend.session import Session
     session = Session(sys.argv[1], on_exception=True)
     recording = session.prepare()
     if sys.argv[2] == "with":
@@ -216,7 +216,7 @@ def test_a_forked_child_has_no_part_in_it(tmp_path):
         """
         import os, signal, sys
         from opscope import _core
-        from opscope.session import Session
+        from opscope.frontend.session import Session
         session = Session(sys.argv[1], signal=signal.SIGUSR2, on_exception=True, no_step_for=0.2)
         recording = session.prepare()
         session.start(); session.begin(recording)

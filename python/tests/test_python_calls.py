@@ -6,15 +6,16 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import opscope
 from opscope.adapters import python_calls
-from opscope.adapters.build import Recipe, compile_library
+from opscope.adapters.adapter import LIBRARIES
+from opscope.adapters.build import compile_library
 from opscope.adapters.compiler import find_compiler
-from opscope.adapters.torch_adapter import LIBRARIES, SOURCES
 
 PROGRAM = Path(__file__).with_name("calls_program.py")
 OWN = "{}.{}".format(*sys.version_info)
@@ -35,21 +36,14 @@ def python(request, tmp_path_factory):
     """(version, program, library of calls); the library is compiled where it is not that of the package."""
     version, program = request.param
     if version == OWN:
-        return version, program, str(python_calls.carried() or python_calls.compiled())
+        return version, program, str(python_calls.adapter().ready())
     compiler = find_compiler()
     if compiler is None:
         pytest.skip("there is no C++ compiler for the library of another Python")
     ask = "import sysconfig; print(sysconfig.get_path('include'))"
     include = subprocess.run([program, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
     place = tmp_path_factory.mktemp(f"calls-{version}")
-    recipe = Recipe(
-        what=f"the library for Python {version}",
-        sources=python_calls._sources(),
-        include=[SOURCES / "include", SOURCES],
-        system_include=[Path(include)],
-        libraries=[LIBRARIES / "libopscope_recorder.so.1"],
-        link_flags=(),
-    )
+    recipe = replace(python_calls.recipe(Path(include)), what=f"the library for Python {version}")
     library = compile_library(recipe, compiler, place)
     return version, program, str(library)
 
@@ -239,13 +233,13 @@ def test_a_recording_that_is_dropped_stops(run):
 
 
 def test_for_another_python_the_library_is_compiled_once(tmp_path):
-    if find_compiler() is None or python_calls.complaint():
+    if find_compiler() is None or python_calls.adapter().obstacle:
         pytest.skip("this Python has no headers, or there is no C++ compiler")
     script = (
         "from opscope.adapters import python_calls\n"
         "python_calls.carried = lambda: None\n"
         "python_calls.calls_library()\n"
-        "print(python_calls.cached().library)\n"
+        "print(python_calls.adapter().cached().library)\n"
     )
     environment = {**os.environ, "OPSCOPE_CACHE": str(tmp_path / "cache"), "OPSCOPE_LOG": "info"}
     first, second = (

@@ -146,8 +146,9 @@ def test_a_window_of_all_threads_takes_the_callbacks():
 
 
 def test_an_adapter_that_was_not_tried_and_cannot_be_takes_the_callbacks():
-    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.installed import package_folder
     from opscope.adapters.torch_adapter import carried
+    from opscope.adapters.torch_build import read_torch
 
     if carried(read_torch(package_folder("torch"))) is None:
         pytest.skip("the package carries no adapter for this torch, and none is compiled without a cache")
@@ -167,14 +168,15 @@ def test_a_trial_that_fails_is_kept_beside_the_adapter():
 
 
 def test_the_self_test_says_what_it_found():
-    from opscope.adapters.framework import package_folder, read_torch
+    from opscope.adapters.installed import package_folder
     from opscope.adapters.parts import parts_told, read_parts
     from opscope.adapters.torch_adapter import carried
+    from opscope.adapters.torch_build import read_torch
 
     path = carried(read_torch(package_folder("torch")))
     if path is None:
         pytest.skip("this package carries no adapter for this torch")
-    command = [sys.executable, "-m", "opscope.adapters.self_test", str(path)]
+    command = [sys.executable, "-m", "opscope.adapters.torch_self_test", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert parts_told(done.stdout)["drop_ins"] == read_parts(path)["drop_ins"] == ""
     command = [sys.executable, "-m", "opscope", "doctor"]

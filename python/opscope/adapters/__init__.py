@@ -5,14 +5,17 @@ The engine depends on no framework. An adapter depends on the layouts of one bui
 carries those that were built with it, and the sources, from which one for any other build is compiled
 once, into a private cache. Nothing here imports a framework.
 
-    framework.py     which build of torch is installed, read from its files
-    compiler.py      which C++ compiler there is
-    cache.py         the private folder, its lock, what makes an entry valid
-    torch_adapter.py the adapter that fits a build of torch: carried, cached, or compiled now
-    build.py         compiles it and has it tried
+    installed.py        what is installed, told from files
+    adapter.py          one that is compiled: its key, its entry in the cache, how it comes there
+    cache.py            the private folder, its lock, what makes an entry valid
+    compiler.py         which C++ compiler there is
+    build.py            compiles a library
+    parts.py            the parts of an adapter, and which of them fit
+    trial.py            has it tried before anybody uses it, part by part
+    self_test.py        the process in which it is tried
     carried_verdict.py  what is known of one that the package carries
-    parts.py         the parts of an adapter, and which of them fit this torch
-    self_test.py     a process of its own that loads an adapter and tries its parts
+
+One framework each: torch_build.py, torch_adapter.py, torch_self_test.py; python_calls.py, python_self_test.py.
 """
 
 from .errors import AdapterMissing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a self-test has shown of an adapter that the package carries.
 
-Its note tells where the torch that it is for was at hand when the package was built. Of one that was built from
+Its note tells where the framework that it is for was at hand when the package was built. Of one that was built from
 headers alone nobody knows: the first program that records with it has it tried, and what that shows stays in the cache.
 """
 
@@ -13,26 +13,26 @@ import json
 from pathlib import Path
 
 from ..log import tell
+from . import adapter as adapters
 from . import cache, parts
-from .build import try_library
+from .adapter import Adapter
 from .errors import CacheUnusable, CompilationFailed
-from .framework import TorchBuild
-from .torch_adapter import WAIT_LIMIT_S, entry_folder
+from .trial import try_library
 
 
 @functools.cache
-def _kept(build: TorchBuild, library: Path) -> Path:
+def _kept(folder: Path, library: Path) -> Path:
     """Where the cache has the note; it goes with the bytes of the library."""
     digest = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
-    return entry_folder(build) / f"carried-{digest}.json"
+    return folder / f"carried-{digest}.json"
 
 
-def known_parts(build: TorchBuild, library: Path) -> dict[str, str] | None:
-    """Why each part was left out, "" where it holds; None: it was not tried. Tries nothing."""
-    if (told := parts.read_parts(library)) is not None:
+def known_parts(adapter: Adapter) -> dict[str, str] | None:
+    """Why each part was left out, "" where it holds; None: it was not tried. Tries nothing; REQUIRES: it is carried."""
+    if (told := parts.read_parts(adapter.carried)) is not None:
         return told
     try:
-        kept = _kept(build, library)
+        kept = _kept(adapter.entry_folder(), adapter.carried)
         if any(cache.complaint(folder) for folder in (kept.parent.parent, kept.parent)):
             return None
     except (OSError, CacheUnusable):
@@ -40,21 +40,22 @@ def known_parts(build: TorchBuild, library: Path) -> dict[str, str] | None:
     return parts.read_parts(kept)
 
 
-def parts_of(build: TorchBuild, library: Path) -> dict[str, str] | None:
+def parts_of(adapter: Adapter) -> dict[str, str] | None:
     """As above, tried now where it was not; None where that cannot be done."""
-    if (known := known_parts(build, library)) is not None:
+    if (known := known_parts(adapter)) is not None:
         return known
-    what = f"the carried adapter for torch {build.version}"
+    what = adapter.what.replace("the adapter", "the carried adapter")
     try:
-        kept = _kept(build, library)
+        kept = _kept(adapter.entry_folder(), adapter.carried)
         cache.make_private(kept.parent.parent)
         cache.make_private(kept.parent)
-        with cache.lock(kept.parent, limit_s=WAIT_LIMIT_S, waiting_for=f"it tests {what}") as is_locked:
-            if (known := known_parts(build, library)) is not None:  # by another process meanwhile
+        limit_s = adapters.WAIT_LIMIT_S
+        with cache.lock(kept.parent, limit_s=limit_s, waiting_for=f"it tests {what}") as is_locked:
+            if (known := known_parts(adapter)) is not None:  # by another process meanwhile
                 return known
             with cache.working_folder(kept.parent, is_locked=is_locked) as place:
                 try:
-                    found = try_library(what, library, place)
+                    found = try_library(adapter.parts, what, adapter.carried, place, adapter.self_test)
                 except CompilationFailed as error:
                     found = {parts.OPERATORS: str(error)}
                 if found is not None:

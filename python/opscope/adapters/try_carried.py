@@ -32,7 +32,7 @@ def main() -> int:
     library, facts, note = sys.argv[1:]
     told = json.loads(Path(facts).read_text())
     if Path(library).name.startswith("libopscope_torch"):
-        status, output = _output("opscope.adapters.self_test", library)
+        status, output = _output("opscope.adapters.torch_self_test", library)
         if status == 0:
             told["parts"] = parts_told(output)
     else:

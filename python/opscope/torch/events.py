@@ -10,6 +10,8 @@ from __future__ import annotations
 import operator
 
 from .. import _core
+from ..frontend.lazy_list import unfilled_kind
+from ..frontend.whole_file import whole_file
 from ..shown import ShownList, TableText
 from . import event_frame
 from .averages import FunctionEventAvg, average_of
@@ -17,10 +19,8 @@ from .compat import compat_is_asked
 from .event_display import shown_events
 from .features import has
 from .function_event import _require
-from .lazy_list import unfilled_kind
 from .made_event import build_tree
 from .torch_shape import as_in_torch
-from .whole_file import whole_file
 
 # Spellings of devices that sort keys and metrics may use.
 _DEVICE_SPELLINGS = ("cuda", "xpu", "privateuse1")

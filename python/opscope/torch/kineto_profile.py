@@ -10,7 +10,7 @@ from typing import Any
 from torch.autograd import ProfilerActivity
 
 from .. import _core
-from ..session import Session
+from ..frontend.session import Session
 from ..sizes import byte_count
 from ..trace import Trace, refuse_other_formats
 from ..user_warning import warn_user

@@ -7,12 +7,12 @@ Programs that read them go past ``prof.events()``: absolute nanoseconds, and eve
 from __future__ import annotations
 
 from .. import _core
+from ..frontend.lazy_list import unfilled_kind
 from ..shown import SHOWN_ROWS, Shown, ShownList
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
 from .kineto_event import KinetoEvent
-from .lazy_list import unfilled_kind
 from .settings import checked_timeout
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from .whole_file import whole_file
+from ..frontend.whole_file import whole_file
 
 
 def _place(event) -> dict:

@@ -11,7 +11,7 @@ from torch.profiler import DeviceType
 from torch.profiler._memory_profiler import MemoryProfile
 
 from .. import _core
-from .whole_file import whole_file
+from ..frontend.whole_file import whole_file
 
 
 def missing_flags(prof) -> str:

@@ -10,7 +10,7 @@ import sys
 import torch
 
 from ..adapters.python_calls import calls_library
-from .call_costs import measured_call_costs
+from ..frontend.call_costs import measured_call_costs
 
 # call_flags of src/sources/python/thread_calls.h.
 ALL_CALLS, GARBAGE, _ONE_THREAD = 1, 2, 4

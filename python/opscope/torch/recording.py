@@ -7,7 +7,7 @@ import logging
 import time
 
 from .. import _core
-from ..session import Session
+from ..frontend.session import Session
 from ..trace import Trace
 from ..user_warning import warn_user
 from . import source

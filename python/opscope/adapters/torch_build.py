@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,16 +43,6 @@ class TorchBuild:
     def is_final(self) -> bool:
         """Made of a tagged release, not of a state in between."""
         return re.fullmatch(r"\d+\.\d+\.\d+", self.release) is not None
-
-
-def package_folder(name: str) -> Path | None:
-    """The folder of an installed package, without importing it."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # a half-removed package; a module without a spec
-        return None
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    return Path(places[0]) if places else None
 
 
 def read_torch(folder: Path) -> TorchBuild | None:

@@ -9,8 +9,8 @@ import sys
 import threading
 import weakref
 
-from . import _core
-from .user_warning import warn_user
+from .. import _core
+from ..user_warning import warn_user
 
 
 class Session:

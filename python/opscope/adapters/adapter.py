@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An adapter that is compiled for what is installed here: its place in the cache, and how it comes there.
+
+The key of a cache entry is all that the compiled code depends on: the facts that its framework's file names, our
+sources, machine and C library in the folder's name, the compiler in the file's. Where there is no compiler, an entry
+that any compiler made is good.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import _core
+from ..log import tell
+from . import cache
+from .compiler import Compiler, find_compiler, require_compiler
+from .errors import AdapterMissing, CacheUnusable, CompilationFailed
+from .parts import Parts
+
+WAIT_LIMIT_S = 900.0
+
+_ENGINE = Path(_core.__file__).parent
+LIBRARIES = _ENGINE / "lib"
+SOURCES = _ENGINE / "adapter_source"
+INCLUDE = (SOURCES / "include", SOURCES)
+
+
+def source_files(folders: tuple[str, ...]) -> list[Path]:
+    """What is compiled, of these folders of the sources that the package carries."""
+    return [path for path in _files(folders, "*.cc") if not path.stem.endswith("_test")]
+
+
+def _files(folders: tuple[str, ...], pattern: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((SOURCES / folder).glob(pattern))]
+
+
+@functools.cache
+def source_hash(folders: tuple[str, ...]) -> str:
+    """Of everything that goes into an adapter made of these folders."""
+    digest = hashlib.sha256()
+    for path in [*_files(("include/opscope",), "*.h"), *source_files(folders), *_files(folders, "*.h")]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One adapter, made or not; a framework's file says what it depends on and how it is made."""
+
+    what: str  # "the adapter for torch 2.13.0"
+    name: str  # "torch-2.13.0": how its folder of the cache begins
+    facts: tuple  # what its code depends on besides our sources, the machine and the C library: a JSON list
+    folders: tuple[str, ...]  # of our sources
+    # Compiles and tries it in a folder: the library, and facts for the note beside it. CompilationFailed, OSError.
+    make: Callable[[Compiler, Path], tuple[Path, dict]]
+    obstacle: str = ""  # why it cannot be compiled, whatever the compiler; empty: it can
+    carried: Path | None = None  # the library that the package has for it
+    parts: Parts = field(default_factory=dict)
+    self_test: str = ""  # the module that tries them
+    again: str = ""  # what makes it anew after a failure, in words
+
+    def entry_folder(self) -> Path:
+        """Its folder of the cache."""
+        libc = "".join(platform.libc_ver())
+        facts = [*self.facts, source_hash(self.folders), platform.machine(), libc]
+        key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        name = re.sub(r"[^\w.+-]", "_", self.name)
+        return cache.cache_folder() / f"{name}-{key}"
+
+    def entry(self, compiler: Compiler) -> cache.Entry:
+        """By this compiler, there or not."""
+        return cache.Entry(self.entry_folder(), hashlib.sha256(compiler.identity.encode()).hexdigest()[:16])
+
+    def cached(self) -> cache.Entry | None:
+        """A valid entry by the compiler that is here, or by any where there is none."""
+        try:
+            compiler = find_compiler()
+            folder = self.entry_folder()
+            if not folder.is_dir() or cache.complaint(folder.parent):
+                return None
+            found = [self.entry(compiler)] if compiler is not None else cache.entries(folder)
+        except (OSError, CacheUnusable):
+            return None
+        return next((entry for entry in found if entry.is_valid()), None)
+
+    def last_failure(self) -> str:
+        """Why it could not be made the last time that somebody tried; empty when nobody has, or it is there."""
+        compiler = find_compiler()
+        try:
+            folder = self.entry_folder()
+            if compiler is None or not folder.is_dir() or cache.complaint(folder.parent):
+                return ""
+        except (OSError, CacheUnusable):
+            return ""
+        return self.entry(compiler).failure_text().partition("\n")[2]
+
+    def ready(self) -> Path:
+        """The one that the package carries, else ``compiled()``."""
+        return self.carried or self.compiled()
+
+    def compiled(self, *, rebuild: bool = False) -> Path:
+        """The library from the cache, compiled when it is not there or must be made anew.
+
+        Of many processes one compiles and the others wait. Takes seconds; AdapterMissing says what to do
+        when it cannot be done.
+        """
+        if not rebuild and (known := self.cached()) is not None:
+            return known.library
+        if self.obstacle:
+            raise AdapterMissing(self.obstacle)
+        compiler = require_compiler(self.what)
+        entry = self.entry(compiler)
+        cache.make_private(entry.folder.parent)
+        cache.make_private(entry.folder)
+        failed_before = entry.failure_text()
+        before = _identity(entry.library)
+        waiting_for = f"it compiles {self.what}"
+        with cache.lock(entry.folder, limit_s=WAIT_LIMIT_S, waiting_for=waiting_for) as is_locked:
+            is_made_meanwhile = _identity(entry.library) != before
+            if entry.is_valid() and (not rebuild or is_made_meanwhile):
+                tell("info", f"{self.what} was made by another process: {entry.library}")
+                return entry.library
+            failed = entry.failure_text()
+            if failed and failed != failed_before:
+                raise CompilationFailed(failed.partition("\n")[2])
+            if entry.library.exists() and not rebuild:
+                tell("info", f"{entry.library} is broken; it is made anew")
+            return self._make(compiler, entry, is_locked)
+
+    def _make(self, compiler: Compiler, entry: cache.Entry, is_locked: bool) -> Path:
+        try:
+            with cache.working_folder(entry.folder, is_locked=is_locked) as place:
+                library, facts = self.make(compiler, place)
+                entry.publish(library, {**facts, "compiler": compiler.describe(), "opscope": _core.__version__})
+        except CompilationFailed as error:
+            entry.fail(str(error))
+            raise
+        except OSError as error:
+            raise CacheUnusable(
+                f"the cache folder {entry.folder} cannot be written: {error.strerror}; "
+                f"set {cache.VARIABLE} to a folder of your own"
+            ) from error
+        tell("info", f"{self.what} is in {entry.library} ({os.stat(entry.library).st_size} bytes)")
+        return entry.library
+
+
+def _identity(path: Path) -> tuple | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_ino, status.st_mtime_ns, status.st_size)

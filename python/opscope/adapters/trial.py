@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proves what works of an adapter before anybody uses it: in a process of its own, for what does not fit may crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ..log import tell
+from .build import Recipe, compile_library
+from .child import Child, ending
+from .compiler import Compiler
+from .errors import CompilationFailed
+from .parts import CRASHED, OPERATORS, Parts, is_compiled_out, lacks, part_of, parts_told
+
+SELF_TEST_LIMIT_S = 180.0
+
+
+class Trial:
+    """A self-test (adapters/self_test.py) that is started before its library is there: it imports the framework
+    meanwhile. A context manager, which ends its process."""
+
+    def __init__(self, parts: Parts, what: str, place: Path, self_test: str) -> None:
+        self._parts, self._what, self._place, self._module = parts, what, place, self_test
+        self._process = self._start()
+
+    def _start(self) -> Child | None:
+        python = _interpreter()
+        if python is None:
+            return None
+        command = [python, "-m", self._module]
+        return Child(command, self._place / "self-test.log", f"testing {self._what}", _environment(), listens=True)
+
+    def __enter__(self) -> Trial:
+        return self
+
+    def __exit__(self, *error) -> None:
+        if self._process is not None:
+            self._process.end()
+
+    def try_parts(self, library: Path, without: Iterable[str] = ()) -> dict[str, str] | None:
+        """What it says of each part that the library has; None where it cannot be run here. CompilationFailed when
+        operators are not recorded. After a part in which it crashes the others are tried."""
+        if self._process is None:
+            _tell_untested(self._what)
+            return None
+        began = time.monotonic()
+        crashed: dict[str, str] = {}
+        while True:
+            self._process.say(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
+            status = self._process.wait(SELF_TEST_LIMIT_S)
+            found = parts_told(self._process.output())
+            if found.get(OPERATORS) != "":
+                raise self._process.failure(status)
+            broken = next((name for name, why in found.items() if why is None), "")
+            if not broken:
+                break
+            crashed[broken] = CRASHED + ending(status)
+            self._process.end()
+            self._process = self._start()
+        found |= crashed
+        for name in (name for name, why in found.items() if why and not is_compiled_out(self._parts, name)):
+            tell("warn", f"{self._what} goes without {lacks(self._parts, name)}: {found[name]}")
+        tell("info", f"tested {self._what} in {time.monotonic() - began:.1f} s")
+        return found
+
+
+def build_in_parts(
+    parts: Parts, recipe_without: Callable[[Iterable[str]], Recipe], compiler: Compiler, place: Path, self_test: str
+) -> tuple[Path, dict[str, str] | None]:
+    """Compiles and tests an adapter in `place`: the library, and why each part was left out ("": it holds).
+
+    ``recipe_without``: what it is made of without these parts. ``self_test``: the module that tries it. A part that
+    does not fit is left out; CompilationFailed has the first thing that went wrong with the rest.
+    """
+    missing: dict[str, str] = {}
+    while True:
+        recipe = recipe_without(missing)
+        # Importing the framework takes as long as some of the compiling: the self-test does it meanwhile.
+        with Trial(parts, recipe.what, place, self_test) as trial:
+            try:
+                library = compile_library(recipe, compiler, place)
+                found = trial.try_parts(library, missing)
+                unfit = {name: why for name, why in (found or {}).items() if why and is_compiled_out(parts, name)}
+            except CompilationFailed as error:
+                part = part_of(parts, getattr(error, "output", ""))
+                if not part or part in missing:
+                    raise CompilationFailed(f"{error}; {recipe.advice}") from error
+                unfit = {part: str(error)}
+        unfit = {name: why for name, why in unfit.items() if name not in missing}
+        if not unfit:
+            return library, None if found is None else found | missing
+        # What crashes in the self-test would do so in the job: it is compiled out.
+        for name, why in unfit.items():
+            tell("warn", f"{recipe.what} goes without {lacks(parts, name)}: {why}")
+        missing |= unfit
+
+
+def try_library(parts: Parts, what: str, library: Path, place: Path, self_test: str) -> dict[str, str] | None:
+    """What the self-test says of each part of a finished adapter; None where it cannot be run here."""
+    tell("warn", f"testing {what}, once")
+    with Trial(parts, what, place, self_test) as trial:
+        return trial.try_parts(library)
+
+
+def test_library(what: str, library: Path, place: Path, module: str) -> None:
+    """Runs the module on the library in a process of its own: what does not fit may crash."""
+    python = _interpreter()
+    if python is None:
+        return _tell_untested(what)
+    began = time.monotonic()
+    command = [python, "-m", module, str(library)]
+    with Child(command, place / "self-test.log", f"testing {what}", _environment()) as test:
+        status = test.wait(SELF_TEST_LIMIT_S)
+        if status != 0:
+            raise test.failure(status)
+    tell("info", f"tested {what} in {time.monotonic() - began:.1f} s")
+
+
+def _tell_untested(what: str) -> None:
+    tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path)}
+
+
+def _interpreter() -> str | None:
+    """This Python as a program; a program that embeds Python must not be started in its place."""
+    candidates = [sys.executable or "", os.path.join(sys.exec_prefix, "bin", "python3")]
+    for path in candidates:
+        if os.path.basename(path).startswith("python") and shutil.which(path):
+            return path
+    return None

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapter of this process for one framework: carried by the package, cached, or compiled at first use."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from .. import _core
+from ..adapters import carried_verdict, parts
+from ..adapters.adapter import Adapter
+from ..adapters.errors import AdapterMissing
+from ..log import tell
+
+Source = TypeVar("Source", bound=_core.Source)
+
+
+class Loader(Generic[Source]):
+    """Loads it once. Any thread.
+
+    ``find``: the Adapter for the framework in this process; AdapterMissing. ``load``: from the path of a library to
+    the Source; _core.Error when it does not load. ``take``: makes a loaded one that of this process, told what its
+    self-test has found of its parts, or None where it was not tried.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[], Adapter],
+        load: Callable[[Path], Source],
+        take: Callable[[Source, dict[str, str] | None], None] = lambda source, found: None,
+    ) -> None:
+        self._find, self._load_library, self._take = find, load, take
+        self._loaded: Source | None = None
+        self._left_out: dict[str, str] = {}
+        self._failure: AdapterMissing | None = None
+        self._lock = threading.RLock()
+        alive = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _renew_lock(alive()))
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The parts of the loaded adapter that do not fit here, and why."""
+        return self._left_out
+
+    def source(self) -> Source:
+        """The loaded adapter. Where the package has none for this build it is compiled at the first use, which takes
+        seconds; AdapterMissing says what to do where that is not possible.
+        """
+        with self._lock:
+            if self._loaded is not None:
+                return self._loaded
+            if self._failure is not None:
+                raise self._failure
+            try:
+                adapter = self._find()
+                return self._take_carried(adapter) or self._take_compiled(adapter, rebuild=False)
+            except AdapterMissing as error:
+                self._failure = error  # a program may ask at every step
+                raise
+
+    def load_ready(self) -> bool:
+        """Takes an adapter that is there already; compiles nothing and raises nothing."""
+        with self._lock:
+            if self._loaded is not None:
+                return True
+            try:
+                adapter = self._find()
+                if adapter.carried is not None and carried_verdict.known_parts(adapter) is None:
+                    return False
+                if self._take_carried(adapter) is not None:
+                    return True
+                entry = adapter.cached()
+                return entry is not None and self._use(adapter, entry.library) is not None
+            except (AdapterMissing, _core.Error, OSError) as error:
+                tell("info", f"no adapter is ready: {error}")
+                return False
+
+    def build(self, *, rebuild: bool = False) -> Path:
+        """Compiles it into the cache where it is not there, or in any case; this process takes it when it has none."""
+        with self._lock:
+            adapter = self._find()
+            path = adapter.compiled(rebuild=rebuild)
+            self._failure = None
+            if self._loaded is None:
+                self._use(adapter, path)
+            return path
+
+    def _use(self, adapter: Adapter, path: Path, found: dict[str, str] | None = None) -> Source:
+        found = parts.read_parts(path) if found is None else found
+        self._loaded = self._load_library(path)
+        self._left_out = parts.left_out(found)
+        self._take(self._loaded, found)
+        tell("info", f"{adapter.what} is {path}")
+        return self._loaded
+
+    def _take_carried(self, adapter: Adapter) -> Source | None:
+        if adapter.carried is None:
+            return None
+        found = carried_verdict.parts_of(adapter)
+        if why := parts.misfit(adapter.parts, found):
+            tell("warn", f"{adapter.what} that the package carries does not fit ({why}); another one is needed")
+            return None
+        try:
+            return self._use(adapter, adapter.carried, found)
+        except _core.Error as error:
+            tell("warn", f"{adapter.what} that the package carries does not load ({error}); another one is needed")
+            return None
+
+    def _take_compiled(self, adapter: Adapter, rebuild: bool) -> Source:
+        """One that does not load although it is whole (made for another system, say) is made anew, once."""
+        path = adapter.compiled(rebuild=rebuild)
+        try:
+            return self._use(adapter, path)
+        except _core.Error as error:
+            if rebuild:
+                raise AdapterMissing(f"{adapter.what} does not load: {error}") from error
+            tell("info", f"{path} does not load ({error}); it is made anew")
+            return self._take_compiled(adapter, rebuild=True)
+
+
+def _renew_lock(loader: Loader | None) -> None:
+    if loader is not None:
+        loader._lock = threading.RLock()  # another thread of the parent may have held it
