@@ -19,7 +19,6 @@
 #include "sources/slots/pointed_slots.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/drop_in.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/global_changes.h"
 #include "sources/torch/range_layout.h"
 
@@ -27,8 +26,6 @@
 namespace opscope {
 
 // What the adapter has elsewhere.
-void CountFailure() {
-}
 std::mutex& RegistrationLock() {
   static std::mutex& lock = *new std::mutex;
   return lock;

@@ -23,7 +23,7 @@ from .build import Recipe, compile_library
 from .compiler import Compiler
 from .trial import test_library
 
-_FOLDERS = ("sources/python",)
+_FOLDERS = ("sources/python", "sources/streams")
 VERSION = "{}.{}".format(*sys.version_info)
 _NEWEST, _OLDEST = (3, 13), (3, 10)
 _WHAT = f"the library that records the calls of Python {VERSION}"

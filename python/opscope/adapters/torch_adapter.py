@@ -18,7 +18,7 @@ from .parts import Part, flags_without, sources_of
 from .torch_build import TorchBuild
 from .trial import build_in_parts
 
-FOLDERS = ("sources/slots", "sources/torch")
+FOLDERS = ("sources/slots", "sources/streams", "sources/torch")
 SELF_TEST = "opscope.adapters.torch_self_test"
 PARTS = {
     "memory": Part("allocations (profile_memory)", frozenset({"allocations.cc", "remembered_blocks.cc"})),
@@ -38,8 +38,8 @@ _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
 # What runs once per recording or less. Compiled as a second unit beside the first, of which both are mostly torch's
 # headers: a third one would read those again.
 _COLD_FILES = frozenset(
-    "call_slots.cc drop_in_trial.cc global_changes.cc held_tensors.cc keyword_json.cc operator_kinds.cc own_cost.cc"
-    " pointed_slots.cc profiler_presence.cc script_place.cc torch_source.cc".split()
+    "call_slots.cc drop_in_trial.cc failures.cc global_changes.cc held_tensors.cc keyword_json.cc operator_kinds.cc"
+    " own_cost.cc pointed_slots.cc profiler_presence.cc script_place.cc torch_source.cc".split()
 )
 _ADVICE = "pip install --upgrade opscope, or take a torch that its docs/torch.md lists"
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sources/python/held_objects.h"
+#include "sources/streams/stream_of.h"
 
 namespace opscope {
 
@@ -160,9 +161,8 @@ bool Attach(Binding* binding) {
   if (IsRecording(binding)) return true;
   if (binding->is_lost) return false;
   const CallWindow* window = binding->window;
-  const bool is_open = opscope_window_generation[window->slot].load(std::memory_order_acquire) == window->generation;
-  Stream* stream = is_open ? opscope_stream_attach(window->slot, 0) : nullptr;
-  if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) != window->generation) {
+  Stream* stream = AttachStream(window->slot, window->generation, 0);
+  if (stream == nullptr) {
     binding->is_lost = true;
     return false;
   }

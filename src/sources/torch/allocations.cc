@@ -14,10 +14,10 @@
 
 #include "opscope/recorder.h"
 #include "sources/slots/pointed_slots.h"
+#include "sources/streams/failures.h"
+#include "sources/streams/stream_of.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/remembered_blocks.h"
-#include "sources/torch/stream_of.h"
 
 namespace opscope {
 namespace {

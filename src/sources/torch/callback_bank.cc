@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "opscope/torch_source.h"
+#include "sources/streams/failures.h"
 #include "sources/torch/allocations.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/profiler_presence.h"
 #include "sources/torch/route.h"
 #include "sources/torch/tensor_identity.h"
@@ -135,8 +135,7 @@ Instance* ClaimInstance() {
 void ForgetTheParent() {
   registration.unlock();
   for (uint32_t i = 0; i < kCallbackInstances; ++i) {
-    callback_bindings[i].generation.store(kDisarmed);
-    callback_bindings[i].window.store(kDisarmed);
+    callback_bindings[i].Unbind();
     if (instances[i].use.load() == Use::kFree) continue;
     instances[i].owner.store(kOwnerGone);
     instances[i].use.store(instances[i].global.load() ? Use::kInherited : Use::kFree);
@@ -187,11 +186,8 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   instance->uses.fetch_add(1);
   instance->global.store(global);
   instance->owner.store(global ? kOwnerGone : owner);
-  // Slot before generation: a late caller that mixes an old and a new value finds no window with both.
-  callback_bindings[index].slot.store(window_slot);
   callback_bindings[index].flags.store(flags);
-  callback_bindings[index].window.store(window_generation);
-  callback_bindings[index].generation.store(window_generation);
+  callback_bindings[index].Bind(window_slot, window_generation);
 
   if ((flags & torch_source_flags::kTensors) != 0) StartIdentities(index);
   at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
@@ -208,8 +204,7 @@ void PauseCallback(uint64_t session, bool paused) {
   if (index >= kCallbackInstances) return;
   const Instance& instance = instances[index];
   if (SessionOf(&instance) != session || instance.use.load() != Use::kArmed) return;
-  CallbackBinding& binding = callback_bindings[index];
-  binding.generation.store(paused ? kPaused : binding.window.load());
+  callback_bindings[index].Pause(paused);
 }
 
 void DisarmCallback(uint64_t session) {
@@ -222,8 +217,7 @@ void DisarmCallback(uint64_t session) {
   StopRoute(index);
   StopAllocations(index);  // while the instance is nobody else's
   StopIdentities(index);
-  callback_bindings[index].generation.store(kDisarmed);
-  callback_bindings[index].window.store(kDisarmed);
+  callback_bindings[index].Unbind();
 
   const at::CallbackHandle handle = instance->handle.load();
   const bool global = instance->global.load();

@@ -25,20 +25,17 @@
 #include <cstdint>
 #include <mutex>
 
+#include "sources/streams/window_binding.h"
+
 namespace opscope {
 
 inline constexpr uint32_t kCallbackInstances = 64;
 // One more, which is never registered with torch: own_cost.cc calls it itself.
 inline constexpr uint32_t kCalibrationInstance = kCallbackInstances;
-inline constexpr uint64_t kDisarmed = ~uint64_t{0};
-inline constexpr uint64_t kPaused = kDisarmed - 1;  // its callback stays; no window has this one either
 
 // What a start callback reads.
-struct alignas(64) CallbackBinding {
-  std::atomic<uint64_t> generation{kDisarmed};
-  std::atomic<uint32_t> slot{0};
+struct alignas(64) CallbackBinding : WindowBinding {
   std::atomic<uint32_t> flags{0};  // of torch_source_flags; read with option_bits::kScripts or kOverloads alone
-  std::atomic<uint64_t> window{kDisarmed};  // the generation, while paused too
 };
 
 extern CallbackBinding callback_bindings[kCallbackInstances + 1];

@@ -18,10 +18,10 @@
 
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
+#include "sources/streams/stream_of.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/range_entries.h"
 #include "sources/torch/script_place.h"
-#include "sources/torch/stream_of.h"
 
 namespace opscope {
 namespace {

@@ -29,7 +29,7 @@
 #include <utility>
 
 #include "opscope/recorder_abi.h"
-#include "sources/torch/failures.h"
+#include "sources/streams/failures.h"
 #include "sources/torch/range_layout.h"
 #include "sources/torch/stream_init.h"
 

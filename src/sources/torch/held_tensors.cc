@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "opscope/recorder.h"
+#include "sources/streams/failures.h"
+#include "sources/streams/stream_of.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
-#include "sources/torch/stream_of.h"
 #include "sources/torch/tensor_identity.h"
 
 namespace opscope {

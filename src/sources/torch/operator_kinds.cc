@@ -9,7 +9,7 @@
 #include <new>
 #include <set>
 
-#include "sources/torch/failures.h"
+#include "sources/streams/failures.h"
 
 namespace opscope {
 namespace {

@@ -29,8 +29,8 @@
 #include "base/short_runs.h"
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
+#include "sources/streams/failures.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/route.h"
 #include "sources/torch/user_range.h"
 
@@ -230,11 +230,10 @@ std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
   const Stream* stream = opscope_stream_attach(slot, at::RecordFunction::currentThreadId());
   if (stream == nullptr || stream->chunk == nullptr) return "";
   CallbackBinding& binding = callback_bindings[kCalibrationInstance];
-  binding.slot.store(slot);
   binding.flags.store(flags);
-  binding.generation.store(opscope_window_id(window.get()));
+  binding.Bind(slot, opscope_window_id(window.get()));
   std::string text = MeasureAll(stream, OptionSetOf(flags), (flags & torch_source_flags::kInputs) != 0, by);
-  binding.generation.store(kDisarmed);
+  binding.Unbind();
   return text;
 }
 

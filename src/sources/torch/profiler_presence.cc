@@ -12,8 +12,8 @@
 
 #include "opscope/torch_source.h"
 #include "sources/slots/call_slots.h"
+#include "sources/streams/failures.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/torch_compat.h"
 
 namespace opscope {

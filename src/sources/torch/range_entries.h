@@ -15,9 +15,9 @@
 #include <variant>
 
 #include "opscope/recorder.h"
+#include "sources/streams/failures.h"
 #include "sources/torch/argument_encoder.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/keyword_json.h"
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/script_place.h"

@@ -15,13 +15,13 @@
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
 #include "sources/slots/pointed_slots.h"
+#include "sources/streams/failures.h"
+#include "sources/streams/stream_of.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/drop_in.h"
 #include "sources/torch/drop_in_trial.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/global_changes.h"
 #include "sources/torch/range_layout.h"
-#include "sources/torch/stream_of.h"
 
 namespace opscope {
 namespace {

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "opscope/recorder.h"
+#include "sources/streams/failures.h"
 #include "sources/torch/allocations.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/failures.h"
 #include "sources/torch/held_tensors.h"
 #include "sources/torch/keyword_json.h"
 #include "sources/torch/operator_kinds.h"
@@ -23,8 +23,6 @@
 
 namespace opscope {
 namespace {
-
-constinit std::atomic<uint64_t> failures{0};
 
 // By instance; of the one who has armed it.
 struct OpenSession {
@@ -149,13 +147,6 @@ constexpr TorchSource kSource = {.source = {.flag_count = std::size(kFlags),
                                  .take_route_verdict = &TakeRouteVerdict};
 
 }  // namespace
-
-void CountFailure() {
-  failures.fetch_add(1, std::memory_order_relaxed);
-}
-uint64_t FailureCount() {
-  return failures.load(std::memory_order_relaxed);
-}
 
 }  // namespace opscope
 

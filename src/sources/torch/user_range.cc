@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sources/torch/failures.h"
+#include "sources/streams/failures.h"
 
 namespace opscope {
 namespace {

@@ -1,4 +1,5 @@
-// The calling thread's stream in the window that a callback instance is bound to.
+// The calling thread's stream in the window that a callback is bound to: found by the slot, known by the generation,
+// attached where the thread has none yet.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -7,12 +8,13 @@
 #include <cstdint>
 
 #include "opscope/recorder.h"
-#include "sources/torch/callback_bank.h"
+#include "sources/streams/window_binding.h"
 
 namespace opscope {
 
+// Null: the window is closed, or cannot take this thread. Takes the recorder's lock.
 __attribute__((noinline)) inline Stream* AttachStream(uint32_t slot, uint64_t generation, uint64_t logical_thread) {
-  if (generation == kDisarmed || slot >= kMaxWindows) return nullptr;
+  if (slot >= kMaxWindows) return nullptr;
   if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) return nullptr;
   Stream* stream = opscope_stream_attach(slot, logical_thread);
   if (stream == nullptr || stream->generation.load(std::memory_order_relaxed) != generation) return nullptr;
@@ -28,8 +30,8 @@ inline Stream* KnownStreamOf(uint32_t slot, uint64_t generation) {
   return __builtin_expect(is_of_window, 1) ? stream : nullptr;
 }
 
-// Null: the window is closed, or cannot take this thread. logical_thread(): torch's number of this thread, asked
-// when it records for the first time.
+// Null: the window is closed, or cannot take this thread. logical_thread(): the source's number of this thread
+// (Source::thread_number), asked when it records for the first time.
 template <typename LogicalThread>
 inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread& logical_thread) {
   Stream* stream = KnownStreamOf(slot, generation);
@@ -37,9 +39,9 @@ inline Stream* StreamOf(uint32_t slot, uint64_t generation, const LogicalThread&
   return AttachStream(slot, generation, logical_thread());
 }
 
-// For ranges: null, too, while the instance is paused.
+// Null, too, while the binding is paused.
 template <typename LogicalThread>
-inline Stream* StreamOf(const CallbackBinding& binding, const LogicalThread& logical_thread) {
+inline Stream* StreamOf(const WindowBinding& binding, const LogicalThread& logical_thread) {
   const uint64_t generation = binding.generation.load(std::memory_order_relaxed);
   return StreamOf(binding.slot.load(std::memory_order_relaxed), generation, logical_thread);
 }
