@@ -48,7 +48,15 @@ enum class RecordKind : uint8_t {
 };
 
 // Who made the record; selects how `scope` is read.
-enum class RecordSource : uint8_t { kAnnotation = 0, kTorch = 1, kPaddle = 2, kMegEngine = 3, kPython = 4, kCuda = 5 };
+enum class RecordSource : uint8_t {
+  kAnnotation = 0,
+  kTorch = 1,
+  kPaddle = 2,
+  kMegEngine = 3,
+  kPython = 4,
+  kCuda = 5,
+  kOther = 255,  // a source that is not opscope's own; its scopes are operators
+};
 
 // What a kEnter or kExit of kPython is of: Record::scope.
 enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };

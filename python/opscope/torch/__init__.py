@@ -7,7 +7,7 @@ raises UnsupportedFeature and what differs on purpose: docs/torch.md.
 
 import sys
 
-from . import presence  # isort: skip  # noqa: F401  first: says what to do without torch
+from . import import_torch  # isort: skip  # noqa: F401  first: says what to do without torch
 
 from . import autograd_profiler, tensorboard
 from .actions import DeviceType, ProfilerAction, ProfilerActivity, kineto_available, supported_activities

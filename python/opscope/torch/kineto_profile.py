@@ -9,10 +9,8 @@ from typing import Any
 
 from torch.autograd import ProfilerActivity
 
-from .. import _core
-from ..frontend.session import Session
-from ..sizes import byte_count
-from ..trace import Trace, refuse_other_formats
+from ..frontend.lifecycle import Lifecycle
+from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from . import memory_timeline, metadata
 from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
@@ -25,7 +23,6 @@ from .memory_timeline import MemoryTimeline
 from .profiler_config import new_trace_id
 from .recording import Recording
 from .settings import (
-    DEFAULT_MAX_BYTES,
     RecordingSettings,
     checked_timeout,
     refuse_activities,
@@ -38,21 +35,16 @@ from .views import Views
 
 
 @as_in_torch("_KinetoProfile")
-class _KinetoProfile(TraceIdentity, Views):
+class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     """Records from ``start()`` to ``stop()``.
 
     Takes the arguments of torch's class of this name; those whose data opscope does not record yet
-    raise UnsupportedFeature. In addition:
-
-    ``max_bytes``: memory that the recording may hold, argument values included: a number, or "64M".
-    ``at_cap``: what happens there: "stop" (nothing more is kept) or "keep_newest" (the oldest goes).
-    ``record_to``: path of a file that the recording lies in while it is made, so that it is there however
-    the process ends. Each further recording of this object goes to NAME.2.EXTENSION and so on.
-    ``dump_to``: file of the dumps below; ``{pid}`` and ``{number}`` are filled in, or put before its extension.
-    ``dump_on_signal``: writes one when the process gets this signal, whatever hangs.
-    ``dump_on_exception``: writes one when an exception leaves the ``with`` block, or is caught by nobody.
-    ``dump_if_no_step_for``: seconds without ``step()`` after which one is written, once until the next step.
+    raise UnsupportedFeature. ``max_bytes``, ``at_cap``, ``record_to`` and ``dump_...`` are opscope's own:
+    ``help(opscope.frontend.options.OwnOptions)``.
     """
+
+    _unsupported = UnsupportedFeature
+    _writes_chrome = "export_chrome_trace({!r})"
 
     def __init__(
         self,
@@ -83,8 +75,15 @@ class _KinetoProfile(TraceIdentity, Views):
         if has("_KinetoProfile.take_pending_cuspy_export"):
             self.activity_configs = self.activity_filters
         refuse_activities(self.activities, by_default=activities is None)
-        if at_cap not in ("stop", "keep_newest"):
-            raise ValueError(f"at_cap must be 'stop' or 'keep_newest', not {at_cap!r}")
+        self._take_own_options(
+            max_bytes=max_bytes,
+            at_cap=at_cap,
+            record_to=record_to,
+            dump_to=dump_to,
+            dump_on_signal=dump_on_signal,
+            dump_on_exception=dump_on_exception,
+            dump_if_no_step_for=dump_if_no_step_for,
+        )
         self.record_shapes = record_shapes
         self.with_flops = with_flops
         self.profile_memory = profile_memory
@@ -95,12 +94,6 @@ class _KinetoProfile(TraceIdentity, Views):
         self.acc_events = acc_events or not has("_KinetoProfile(acc_events)")  # before there was a choice: kept
         self.custom_trace_id_callback = custom_trace_id_callback
         self.post_processing_timeout_s = post_processing_timeout_s
-        self.max_bytes = byte_count(max_bytes, "max_bytes")
-        self.at_cap = at_cap
-        self._session = Session(
-            dump_to, signal=dump_on_signal, on_exception=dump_on_exception, no_step_for=dump_if_no_step_for
-        )
-        self.record_to = None if record_to is None else _core.path_text(record_to)
         self.profiler: Recording | None = None
         self.mem_tl = None
         self.has_cudagraphs = False
@@ -119,23 +112,6 @@ class _KinetoProfile(TraceIdentity, Views):
     def stop(self) -> None:
         """Ends the recording; a second call changes nothing."""
         self._finish(self.stop_trace)
-
-    def _begin(self, act: Callable[[], Any]) -> None:
-        if self._session.is_started:
-            raise RuntimeError("the profiler is already running: stop() it before the next start()")
-        self._session.start()
-        try:
-            act()
-        except BaseException:
-            self._session.stop()
-            raise
-
-    def _finish(self, act: Callable[[], Any]) -> None:
-        # What start_trace() has begun by itself, or another thread's step just now, runs without having been started.
-        if not self._session.is_started and self.profiler is not None and not self.profiler.is_running:
-            return
-        self._session.stop()
-        act()
 
     def prepare_trace(self) -> None:
         """Makes ready for a new recording; the results of the previous one go."""
@@ -180,11 +156,10 @@ class _KinetoProfile(TraceIdentity, Views):
 
     def start_trace(self) -> None:
         """Records from here on."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before starting trace")
-        if self.profiler.is_running:
+        recording = self._recording_of("starting trace")
+        if recording.is_running:
             raise RuntimeError("the profiler is already recording")
-        if self.profiler.is_finished:
+        if recording.is_finished:
             self.prepare_trace()  # a handler that raised kept the cycle from preparing
         for key, value in metadata.job_metadata(self.profiler.trace_id).items():
             self.profiler.add_metadata(key, value)
@@ -216,9 +191,7 @@ class _KinetoProfile(TraceIdentity, Views):
         """Ends the recording."""
         if self.execution_trace_observer:
             self.execution_trace_observer.stop()
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before stopping trace")
-        self.profiler.stop()
+        self._recording_of("stopping trace").stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Pauses the recording of operators and ranges, or lets it go on; any thread, without effect unless it runs.
@@ -241,6 +214,11 @@ class _KinetoProfile(TraceIdentity, Views):
     def take_pending_cuspy_export(self) -> None:
         """No export is pending: None."""
 
+    def _recording_of(self, what: str) -> Recording:
+        if self.profiler is None:
+            raise AssertionError(f"Profiler must be initialized before {what}")
+        return self.profiler
+
     # ---- results ----------------------------------------------------------------------------
 
     def _is_trace_only(self) -> bool:
@@ -249,10 +227,9 @@ class _KinetoProfile(TraceIdentity, Views):
 
     def events(self):
         """The recorded events as an EventList of FunctionEvent, in order of their starts."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before accessing events")
+        recording = self._recording_of("accessing events")
         self._refuse_if_trace_only()
-        return self.profiler.function_events
+        return recording.function_events
 
     def key_averages(
         self,
@@ -268,10 +245,9 @@ class _KinetoProfile(TraceIdentity, Views):
         ``include_python_functions``: calls of Python and modules, which ``with_stack=True`` records, have rows, too.
         ``corrected``: CPU times without what recording them took (docs/analyses.md, "Own cost").
         """
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before getting key averages")
+        recording = self._recording_of("getting key averages")
         self._refuse_if_trace_only()
-        return self.profiler._events_to_show()._averages(
+        return recording._events_to_show()._averages(
             bool(group_by_input_shape),
             group_by_stack_n,
             bool(group_by_overload_name),
@@ -299,17 +275,14 @@ class _KinetoProfile(TraceIdentity, Views):
         May be called again. ``use_python_export`` chooses between two writers of torch; here is one. The others are
         about graphs of CUDA, which are not recorded.
         """
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before exporting chrome trace")
+        recording = self._recording_of("exporting chrome trace")
         if not isinstance(path, (str, bytes, os.PathLike)):
             raise AttributeError(f"'{type(path).__name__}' object has no attribute 'endswith': it is no path")
-        self.profiler.export_chrome_trace(path)
+        recording.export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
         """Writes a line per event, its stack and its metric, for flamegraph.pl: needs with_stack=True and verbose."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before exporting stacks")
-        return self.profiler.export_stacks(path, metric)
+        return self._recording_of("exporting stacks").export_stacks(path, metric)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Writes what memory held, by category, in the form that the name ends in.
@@ -330,36 +303,6 @@ class _KinetoProfile(TraceIdentity, Views):
         """Torch's own ``MemoryProfile`` of the last recording: timeline, categories and data flow as Python objects."""
         return memory_timeline.torchs_memory_profile(self)
 
-    # ---- what the original has not ----------------------------------------------------------
-
-    def dump(self, path: str | os.PathLike | None = None) -> str:
-        """Writes what is recorded now as ``.opscope``, with the ranges that are open; the recording goes on.
-
-        Returns the name of the file; without a path it is that of ``dump_to``. Any thread.
-        """
-        return self._session.dump(path)
-
-    @property
-    def dumps(self) -> list[str]:
-        """The files of all dumps so far."""
-        return self._session.files
-
     def _stats(self):
         """How long the calls of the profiler took, and how many events there are; None before the start."""
         return None if self.profiler is None else self.profiler._stats
-
-    @property
-    def trace(self) -> Trace:
-        """The last recording as tables (``opscope.Trace``); with acc_events all cycles."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before accessing the trace")
-        return self.profiler.trace
-
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes the last recording as ``.opscope``: small, and whole for every later question."""
-        refuse_other_formats(path, chrome="export_chrome_trace({!r})", other="trace.export({!r}, to={!r})")
-        self.trace.save(path)
-
-    def report(self, path: str | os.PathLike) -> None:
-        """The offline HTML report comes later."""
-        raise UnsupportedFeature("report()", "HTML reports are not written", "export_chrome_trace() and a viewer")

@@ -9,6 +9,7 @@ import torch.autograd.profiler as _torchs_module
 from torch.autograd import ProfilerActivity, ProfilerState
 from torch.autograd.profiler import profile as _TorchsProfile
 
+from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from .actions import device_is_available
 from .compile_support import compile_as
@@ -18,7 +19,7 @@ from .features import has
 from .inner_profile import InnerProfile, ProfilerStats
 from .kineto_profile import _KinetoProfile
 from .profiler_config import DescribedConfig
-from .settings import DEFAULT_MAX_BYTES, checked_timeout
+from .settings import checked_timeout
 from .torch_shape import as_in_torch, as_written
 
 _KNOWN_DEVICES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}

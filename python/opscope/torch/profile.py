@@ -12,6 +12,8 @@ from torch.autograd import ProfilerActivity
 from torch.autograd.profiler import KinetoStepTracker
 from torch.profiler.profiler import profile as _TorchsProfile
 
+from ..frontend.options import DEFAULT_MAX_BYTES
+from ..frontend.schedule import bound_plans, run_plan
 from ..user_warning import warn_user
 from .actions import ProfilerAction, as_action, parse_activities, supported_activities
 from .compile_support import compile_as
@@ -19,8 +21,7 @@ from .execution_trace import observer_from_environment
 from .features import behaves
 from .kineto_profile import _KinetoProfile
 from .record_function import record_function
-from .schedule import TRANSITION_PLANS, record_always, transition_table
-from .settings import DEFAULT_MAX_BYTES
+from .schedule import TRANSITION_PLANS, record_always
 from .torch_shape import as_in_torch, as_written
 
 PROFILER_STEP_NAME = "ProfilerStep"
@@ -106,7 +107,7 @@ class profile(_KinetoProfile):
         """What is done between a step of one action and a step of the next (None: the end)."""
         # Made when a program asks for it: its bound methods keep the profile alive, and a profile that
         # is dropped while running should end at once.
-        return transition_table(self)
+        return bound_plans(self, TRANSITION_PLANS)
 
     def __enter__(self):
         self.start()
@@ -171,11 +172,7 @@ class profile(_KinetoProfile):
             for act in changed.get((previous, following), ()):
                 act()
             return
-        for method, warning in TRANSITION_PLANS.get((previous, following), ()):
-            if warning:
-                warn_user(warning)
-            else:
-                getattr(self, method)()
+        run_plan(self, TRANSITION_PLANS.get((previous, following), ()))
 
     def _trace_ready(self) -> None:
         if self.on_trace_ready:

@@ -7,15 +7,14 @@ import logging
 import time
 
 from .. import _core
+from ..frontend import recording
 from ..frontend.session import Session
-from ..trace import Trace
-from ..user_warning import warn_user
 from . import source
 from .compat import compat_is_asked
+from .enabled_flag import tell_torch
 from .events import EventList, unfilled_events
 from .inner_profile import InnerProfile
 from .python_calls import call_costs, start_calls
-from .told_flag import tell_torch
 from .torch_switches import links_forward_to_backward
 
 _log = logging.getLogger("torch.autograd.profiler")  # where programs that care listen
@@ -31,19 +30,20 @@ def _no_events(device: str | None) -> EventList:
     return events
 
 
-class Recording(InnerProfile):
+class Recording(InnerProfile, recording.Recording):
     """A recording and what is computed from it; made by ``prepare_trace``. With acc_events the events of the cycles
     before it are listed with its own."""
 
     def __init__(self, settings, trace_id: str, session: Session) -> None:
         began = time.perf_counter_ns()
-        super().__init__()
+        InnerProfile.__init__(self)
         self.trace_id = trace_id
         self._settings = settings
-        self._session = session
         adapter = source.adapter()
         self._lacks = [part for part in source.left_out() if settings.needs(part)]
-        self._core = session.prepare(
+        recording.Recording.__init__(
+            self,
+            session,
             max_bytes=settings.max_bytes,
             at_cap=settings.at_cap,
             native_threads="all" if settings.all_threads else "attached",
@@ -52,27 +52,11 @@ class Recording(InnerProfile):
             adds_up=settings.acc_events,
         )
         self._calls = None
-        self._has_warned = False
         self._is_told = False  # to torch
         self._started_ns = 0
         self._events: EventList | None = None
         self._earlier_events: EventList | None = None  # while this one is not over
         self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
-
-    @property
-    def is_inherited(self) -> bool:
-        """It was started before this process was forked; it goes on in the parent, and here it is over."""
-        return self._core.is_inherited
-
-    @property
-    def is_running(self) -> bool:
-        """Between start and stop."""
-        return self._core.is_running
-
-    @property
-    def is_finished(self) -> bool:
-        """It was stopped: a recording records once."""
-        return self._core.is_over
 
     def start(self) -> None:
         """Records from here on, on this thread and wherever torch carries its observers."""
@@ -122,16 +106,6 @@ class Recording(InnerProfile):
             if threads:
                 self.add_metadata(key, str(threads))
 
-    def pause(self, paused: bool) -> None:
-        """Lets operators and ranges that begin from here on pass unrecorded, or no longer."""
-        self._core.pause(paused)
-
-    def _warn_of_file(self) -> None:
-        warning = self._core.file_warning()
-        if warning and not self._has_warned:
-            self._has_warned = True
-            warn_user(warning, RuntimeWarning)
-
     def _tell_torch_of_end(self) -> None:
         if self._is_told:
             self._is_told = False
@@ -145,24 +119,7 @@ class Recording(InnerProfile):
         except Exception:  # at the end of the interpreter torch's modules may be gone
             pass
 
-    def add_metadata(self, key: str, json: str) -> bool:
-        """False when the recording was already read."""
-        return self._core.add_metadata(key, json)
-
-    def counts(self) -> dict[str, int]:
-        """recorded, dropped, bytes, threads, chunks."""
-        return self._core.counts()
-
     # ---- results ----------------------------------------------------------------------------
-
-    def last_cycle_trace(self) -> _core.Trace:
-        """The recording of this cycle alone; read at the first use."""
-        return self._core.trace()
-
-    @property
-    def trace(self) -> Trace:
-        """The recording as tables, with acc_events that of all cycles; read at the first use."""
-        return Trace(self._core.whole_trace())
 
     @property
     def function_events(self) -> EventList:

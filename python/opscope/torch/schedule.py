@@ -8,10 +8,10 @@ can be any callable from a step number to a ProfilerAction.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from operator import index
 
 from .. import _core
+from ..frontend.schedule import transition_plans
 from ..user_warning import warn_user
 from .actions import ProfilerAction
 from .torch_shape import as_in_torch
@@ -63,30 +63,6 @@ def record_always(_step: int) -> ProfilerAction:
     return ProfilerAction.RECORD
 
 
-def _read_plans() -> dict[tuple[ProfilerAction, ProfilerAction | None], tuple[tuple[str, str | None], ...]]:
-    """For each pair of actions the methods of ``profile`` to call; a warning has its text instead."""
-    methods = {
-        "prepare": "prepare_trace",
-        "start": "start_trace",
-        "stop": "stop_trace",
-        "ready": "_trace_ready",
-        "warn": "",
-    }
-    return {
-        (_ACTIONS[previous], None if following is None else _ACTIONS[following]): tuple(
-            (methods[step], warning) for step, warning in plan
-        )
-        for previous, following, plan in _core.transitions()
-        if previous in _ACTIONS and (following is None or following in _ACTIONS)
-    }
-
-
-TRANSITION_PLANS = _read_plans()
-
-
-def transition_table(profile) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], object]]]:
-    """TRANSITION_PLANS as callables of one profile."""
-    return {
-        pair: [partial(warn_user, text) if text else getattr(profile, method) for method, text in plan]
-        for pair, plan in TRANSITION_PLANS.items()
-    }
+TRANSITION_PLANS = transition_plans(
+    ProfilerAction, {"prepare": "prepare_trace", "start": "start_trace", "stop": "stop_trace", "ready": "_trace_ready"}
+)

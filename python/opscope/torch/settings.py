@@ -9,12 +9,11 @@ from typing import Any
 
 from torch.autograd import ProfilerActivity
 
+from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
 from .python_calls import ALL_CALLS, GARBAGE
-
-DEFAULT_MAX_BYTES = 1 << 30
 
 
 @dataclass

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from ..frontend import metadata
 from ..user_warning import warn_user
-from . import metadata
 
 
 class TraceIdentity:

@@ -6,31 +6,22 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from ..frontend import views
 from .event_display import shown_events
 
-# Names of attributes of events, and what opscope.Trace calls them.
-FLAME_METRICS = {
-    "self_cpu_time_total": "time",
-    "self_device_time_total": "device_time",
-    "self_cuda_time_total": "device_time",
-    "self_cpu_memory_usage": "memory",
-    "flops": "flops",
-    "count": "count",
-}
 
+class Views(views.Views):
+    """With the names of torch's attributes of events."""
 
-class Views:
-    """Of whatever has a ``trace``, and a ``profiler``: the recording, or None."""
-
-    def __repr__(self) -> str:
-        recording = getattr(self, "profiler", None)  # its construction may have been refused
-        name = f"opscope.torch.{type(self).__name__}"
-        if recording is None:
-            return f"<{name}: nothing recorded yet>"
-        counts = recording.counts()
-        dropped = f", {counts['dropped']:,} dropped" if counts["dropped"] else ""
-        state = ", recording" if recording.is_running else ""
-        return f"<{name}: {counts['recorded']:,} events on {counts['threads']:,} threads{dropped}{state}>"
+    _front_end = "opscope.torch"
+    _flame_metrics = {
+        "self_cpu_time_total": "time",
+        "self_device_time_total": "device_time",
+        "self_cuda_time_total": "device_time",
+        "self_cpu_memory_usage": "memory",
+        "flops": "flops",
+        "count": "count",
+    }
 
     def _repr_html_(self) -> str | None:
         recording = self.profiler
@@ -48,13 +39,11 @@ class Views:
         ``metric``: "self_cpu_time_total", "self_device_time_total", "self_cpu_memory_usage", "flops" or "count".
         ``options``: those of ``opscope.Trace.export_flamegraph``.
         """
-        if metric not in FLAME_METRICS:
-            raise ValueError(f"metric should be one of: {list(FLAME_METRICS)}")
-        self.trace.export_flamegraph(path, metric=FLAME_METRICS[metric], **options)
+        self._write_flamegraph(path, metric, options)
 
     def module_table(self) -> str:
         """What each ``torch.nn.Module`` took, forward and backward, as an indented table.
 
         Modules are recorded by ``with_modules=True`` and by ``with_stack=True``; "" without.
         """
-        return self.trace.module_table()
+        return super().module_table()

@@ -1,0 +1,90 @@
+// opscope's source for it: what is begun and ended goes into the windows that are open. The whole of what a framework
+// needs in C++; how it is built, found and used is in opscope_toynet.py.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/source.h"
+
+#include <iterator>
+
+#include "opscope/recorder.h"
+#include "sources/streams/failures.h"
+#include "sources/streams/stream_of.h"
+#include "toynet.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kInner = 1;
+constexpr SourceFlag kFlags[] = {{"inner", kInner}};
+
+// One per recording at a time. A thread may still be about to use what it has read of a stopped one, so they are never
+// freed: its binding says that nothing is to be recorded any more.
+struct Recorded {
+  std::atomic<bool> is_taken{false};
+  WindowBinding binding;
+  uint32_t flags = 0;
+  toynet_observer observer;
+  int number = 0;
+};
+Recorded recorded[kMaxWindows];
+
+// The hot path: no allocation, no lock, no call of the system.
+void* Begin(void* context, const char* op, int depth) {
+  const auto* self = static_cast<const Recorded*>(context);
+  if (depth > 0 && (self->flags & kInner) == 0) return nullptr;
+  Stream* stream = StreamOf(self->binding, [] { return uint64_t{0}; });
+  if (stream == nullptr) return nullptr;
+  // The text is the caller's: for names that are literals InternStable would do, which compares addresses.
+  const auto entries = [stream, op] { return ScopeEntries{InternText(stream, op), 0}; };
+  return OpenScopeOn(stream, entries, RecordSource::kOther, 0);
+}
+
+void End(void* token) {
+  if (token != nullptr) EndScope(static_cast<OpenScope*>(token), ReadTicks());
+}
+
+void Stop(void* session) {
+  auto* self = static_cast<Recorded*>(session);
+  self->binding.Unbind();
+  toynet_remove_observer(self->number);
+  self->is_taken.store(false, std::memory_order_release);
+}
+
+void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char** error) {
+  if (opscope_recorder_abi() != kRecorderAbi) {
+    *error = "the recorder library in this process is of another version than the toynet source";
+    return nullptr;
+  }
+  for (Recorded& one : recorded) {
+    if (one.is_taken.exchange(true, std::memory_order_acquire)) continue;
+    one.flags = flags;
+    one.binding.Bind(opscope_window_slot(window), opscope_window_id(window));
+    one.observer = {.begin = &Begin, .end = &End, .context = &one};
+    one.number = toynet_add_observer(&one.observer);
+    if (one.number != 0) return &one;
+    one.binding.Unbind();
+    one.is_taken.store(false, std::memory_order_release);
+    *error = "toynet has no room for another observer";
+    return nullptr;
+  }
+  *error = "all windows are open";
+  return nullptr;
+}
+
+void Pause(void* session, bool paused) {
+  static_cast<Recorded*>(session)->binding.Pause(paused);
+}
+
+constexpr Source kSource = {.flag_count = std::size(kFlags),
+                            .name = "toynet",
+                            .flags = kFlags,
+                            .start = &Start,
+                            .stop = &Stop,
+                            .pause = &Pause,
+                            .failures = &FailureCount};
+
+}  // namespace
+}  // namespace opscope
+
+const opscope::Source* opscope_source() {
+  return &opscope::kSource;
+}

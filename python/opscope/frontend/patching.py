@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts names of ours where a framework has its own, so that programs use opscope unedited; and takes them back."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from types import ModuleType, TracebackType
+from typing import Any
+
+
+class Patch:
+    """What one call of ``patch()`` has replaced; ``undo()`` puts it back. Also a context manager."""
+
+    def __init__(self, patching: Patching) -> None:
+        self._patching = patching
+        self._replaced: list[tuple[ModuleType, str, Any, Any]] = []
+        self._added: list[tuple[dict[str, Any], str, Any]] = []
+
+    @property
+    def modules(self) -> list[str]:
+        """Names of the modules that were changed, the framework's own first."""
+        return list(dict.fromkeys(module.__name__ for module, _, _, _ in self._replaced))
+
+    def undo(self) -> None:
+        """Puts back what is still as the patch left it. A second call does nothing."""
+        with self._patching._lock:
+            while self._replaced:
+                module, name, original, ours = self._replaced.pop()
+                if module.__dict__.get(name) is ours:
+                    setattr(module, name, original)
+            while self._added:
+                names, name, ours = self._added.pop()
+                if names.get(name) is ours:
+                    del names[name]
+            if self._patching._active is self:
+                self._patching._active = None
+
+    def __enter__(self) -> Patch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.undo()
+
+    def _replace(self, module: ModuleType, name: str, ours: Any) -> None:
+        self._replaced.append((module, name, module.__dict__[name], ours))
+        setattr(module, name, ours)
+
+    def _add(self, names: dict[str, Any], name: str, ours: Any) -> None:
+        if name not in names:
+            self._added.append((names, name, ours))
+            names[name] = ours
+
+
+class Patching:
+    """Of one front end: one patch at a time. Any thread; other threads see the change name by name.
+
+    ``left_alone``: packages that keep what they hold of the originals, the framework's own first of all.
+    """
+
+    def __init__(self, what: str, *, left_alone: Iterable[str]) -> None:
+        self._what = what
+        self._left_alone = frozenset(left_alone)
+        self._lock = threading.Lock()
+        self._active: Patch | None = None
+
+    def apply(
+        self,
+        *,
+        replacements: Iterable[tuple[ModuleType, Mapping[str, Any]]],
+        additions: Iterable[tuple[dict[str, Any], Mapping[str, Any]]] = (),
+    ) -> Patch:
+        """Replaces these names in these modules, those that are there, and whatever other modules hold of the
+        originals; adds what is not there. RuntimeError while an earlier patch stands.
+        """
+        with self._lock:
+            if self._active is not None:
+                raise RuntimeError(f"{self._what} stands already: undo() it first")
+            made = self._active = Patch(self)
+            originals: dict[int, Any] = {}
+            for module, names in replacements:
+                for name, ours in names.items():
+                    if name in module.__dict__:
+                        originals[id(module.__dict__[name])] = ours
+                        made._replace(module, name, ours)
+            for names, added in additions:
+                for name, ours in added.items():
+                    made._add(names, name, ours)
+            self._replace_copies(made, originals)
+            return made
+
+    def _replace_copies(self, made: Patch, originals: dict[int, Any]) -> None:
+        # `from torch.profiler import profile` was executed already: the importing module holds the original.
+        for module in list(sys.modules.values()):
+            if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] in self._left_alone:
+                continue
+            for name, value in list(module.__dict__.items()):
+                ours = originals.get(id(value))
+                if ours is not None and value is not ours:
+                    made._replace(module, name, ours)

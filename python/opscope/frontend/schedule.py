@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which steps are recorded, and what happens between two steps: the engine's rules, for the names of a front end.
+
+The actions of a step are numbers here: 0 nothing, 1 warm-up, 2 record, 3 record and hand over. A front end has an
+enumeration with these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import partial
+from typing import TypeVar
+
+from .. import _core
+from ..user_warning import warn_user
+
+Action = TypeVar("Action", bound=Enum)
+# (previous, following or None at the end) -> (method of the profile, "") or ("", warning), in their order
+Plans = dict[tuple[Action, Action | None], tuple[tuple[str, str | None], ...]]
+
+
+def transition_plans(actions: type[Action], methods: Mapping[str, str]) -> Plans:
+    """For each pair of actions what a profile does between such steps.
+
+    ``methods``: the profile's names of "prepare", "start", "stop" and "ready".
+    """
+    named = {action.value: action for action in actions}
+    return {
+        (named[previous], None if following is None else named[following]): tuple(
+            ("" if step == "warn" else methods[step], warning) for step, warning in plan
+        )
+        for previous, following, plan in _core.transitions()
+        if previous in named and (following is None or following in named)
+    }
+
+
+def run_plan(profile: object, plan: tuple[tuple[str, str | None], ...]) -> None:
+    """Does it."""
+    for method, warning in plan:
+        if warning:
+            warn_user(warning)
+        else:
+            getattr(profile, method)()
+
+
+def bound_plans(profile: object, plans: Plans) -> dict[tuple[Action, Action | None], list[Callable[[], object]]]:
+    """The plans as callables of one profile, for programs that change them."""
+    return {
+        pair: [partial(warn_user, text) if text else getattr(profile, method) for method, text in plan]
+        for pair, plan in plans.items()
+    }
