@@ -156,12 +156,18 @@ struct WindowOptions {
 // In which time the records of a track are given.
 enum class TrackClock : uint32_t { kTicks = 0, kUnixNs = 1 };
 
+// Until when records may be appended to a track.
+enum class TrackEnd : uint32_t {
+  kAtClose = 0,  // of the window
+  kAtRead = 1,   // the close leaves it open: until opscope_track_close, or the first opscope_window_read
+};
+
 struct TrackOptions {
   const char* name = nullptr;   // as a thread's; copied, cut to 31 bytes; may be null
   uint64_t os_thread = 0;       // whose records they are; 0: of no thread
   uint64_t logical_thread = 0;  // the source's own number for that, 0: none
   TrackClock clock = TrackClock::kTicks;
-  uint32_t reserved = 0;
+  TrackEnd end = TrackEnd::kAtClose;
 };
 
 struct WindowCounts {
@@ -214,9 +220,11 @@ OPSCOPE_RECORDER_API opscope::Stream* opscope_stream_attach(uint32_t slot, uint6
 // A stream of a track that no thread of its own has, for records that a source holds finished (another recorder's, a
 // device's): interned names and AppendRecord in recorder.h write to it, from any one thread at a time. It is a thread
 // of the window like others: under the cap, in dumps and in mapped files. Null: the window is closed, or memory is
-// short.
+// short. With TrackEnd::kAtRead it takes records after the window's close as before it, and a mapped file is ended when
+// the last of such tracks is; until then it is read as that of a process that was killed is, without a loss.
 OPSCOPE_RECORDER_API opscope::Stream* opscope_track_open(opscope::Window* window, const opscope::TrackOptions* options);
-// Nothing more will be written. Before or after the window's close, what comes after that is in no recording.
+// Nothing more will be written: what comes all the same is in no recording. Before or after the window's close, read or
+// end.
 OPSCOPE_RECORDER_API void opscope_track_close(opscope::Stream* stream);
 // A module (program, plugin) that recorded with names of its own is being unloaded: other names may come to
 // lie where they lay, so no thread takes an address for a name that it saw there. Threads act on it at
@@ -249,8 +257,8 @@ OPSCOPE_RECORDER_API void opscope_release_slow(opscope::OpenScope* scope);
 OPSCOPE_RECORDER_API opscope::Window* opscope_window_open(const opscope::WindowOptions* options, const char** error);
 OPSCOPE_RECORDER_API uint32_t opscope_window_slot(const opscope::Window* window);
 OPSCOPE_RECORDER_API uint64_t opscope_window_id(const opscope::Window* window);  // its generation
-// Ends the window: from here on nothing is added. Completes the scopes that are still open as
-// kUnfinished records. Any thread, also another than the one that opened it; a second call does nothing.
+// Ends the window: from here on nothing is added, but by tracks of TrackEnd::kAtRead. Completes the scopes that are
+// still open as kUnfinished records. Any thread, also another than the one that opened it; a second call does nothing.
 OPSCOPE_RECORDER_API void opscope_window_close(opscope::Window* window);
 OPSCOPE_RECORDER_API opscope::WindowCounts opscope_window_counts(const opscope::Window* window);
 OPSCOPE_RECORDER_API opscope::WindowFile opscope_window_file(const opscope::Window* window);
@@ -260,8 +268,8 @@ OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, c
 // tells what its events take. Native events are there already. Any thread, until the window is freed.
 OPSCOPE_RECORDER_API void opscope_window_add_own_cost(opscope::Window* window, const char* members_json);
 // Calls `sink` once per block: first one block_types::kWindowInfo, then every chunk, ordered by thread
-// and sequence. The bytes stay valid until opscope_window_free. No call at all: memory is short. REQUIRES:
-// closed.
+// and sequence. The bytes stay valid until opscope_window_free. No call at all: memory is short. Ends the tracks that
+// the close has left open. REQUIRES: closed.
 OPSCOPE_RECORDER_API void opscope_window_read(const opscope::Window* window,
                                               void (*sink)(void* context, uint16_t block_type, const void* data,
                                                            uint64_t bytes),

@@ -87,7 +87,7 @@ class Recording {
 
   // Writes it as `.opscope`. kInvalidArgument: it is not over, or was read. kIo: the system's refusal; nothing
   // half-written stays.
-  [[nodiscard]] Status Save(const std::string& path) const;
+  [[nodiscard]] Status Save(const std::string& path);
 
   // Of the recorder, for what records by itself: 0 unless it runs.
   uint32_t slot() const;
@@ -107,7 +107,8 @@ class Recording {
 
   bool is_in_child() const;
   Status StartSources(const std::vector<const char*>& own_costs);
-  uint64_t StopSources();
+  void StopSources();
+  void DeliverSources();
   void StopLocked();
   void FreeWindow();
   Status RefuseUnlessStopped() const;
@@ -126,6 +127,8 @@ class Recording {
   State state_ = State::kNew;
   Window* window_ = nullptr;
   std::vector<Started> started_;
+  std::vector<Started> delivering_;  // stopped, and to be asked for what they hold
+  uint64_t failures_ = 0;            // of sources, until they are told
   WindowCounts final_counts_;
   SharedRecording kept_;
   std::optional<Result<SharedTrace>> trace_;

@@ -9,7 +9,9 @@
 //
 // What a source knows of its recording beside its events (facts) it adds to the window's metadata by itself
 // (opscope_window_add_metadata, window_facts.h), from `start` on and at the latest in `stop`. One that holds records
-// when they are finished already (a device's buffers, another recorder) opens tracks for them (opscope_track_open).
+// when they are finished already (a device's buffers, another recorder) opens tracks for them (opscope_track_open), and
+// may append to those of TrackEnd::kAtRead after the window's close, so that the program need not wait for it: from a
+// thread of its own, or when it is asked to (`deliver`).
 //
 // Thread rule: any thread; calls for one session take turns. Nothing throws. No function is called with a lock that an
 // event needs, and none needs Python's GIL but those of sources that are Python's own, which take it.
@@ -26,7 +28,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kSourceAbi = 1;
+inline constexpr uint32_t kSourceAbi = 2;
 
 // Something that a source records only when it is asked to.
 struct SourceFlag {
@@ -55,6 +57,10 @@ struct Source {
   // What an event costs with these flags (opscope_window_add_own_cost), "" when that could not be measured. Valid for
   // ever; asked before the recording's window opens, for it may open one of its own. Null: nobody knows.
   const char* (*own_cost)(uint32_t flags) = nullptr;
+  // After `stop`, once: appends what the session still holds to its tracks, closes them, and lets go of the session,
+  // which lives until then. Asked before the window is first read, or freed without that; where it has a mapped file,
+  // right after `stop`. Null: `stop` does all that.
+  void (*deliver)(void* session) = nullptr;
 };
 
 // A source and what is asked of it.

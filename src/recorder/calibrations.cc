@@ -16,6 +16,7 @@ Calibration AddCalibration(Window* window) {
 }
 
 void KeepCalibrated(Window* window) {
+  if (window->closed.load(std::memory_order_relaxed)) return;  // a late track: the window's time is over
   {
     std::lock_guard<std::mutex> lock(window->mutex);
     if (CoarseMonotonicNs() - window->calibrated_at_ns < 1000000000) return;

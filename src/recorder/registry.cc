@@ -99,6 +99,7 @@ void DetachStream(StreamState* state) {
   stream.open_table = nullptr;
   stream.top.store(nullptr, std::memory_order_relaxed);
   state->sealed = true;
+  state->is_late = false;
   state->held_by_owner = false;
 }
 
@@ -115,8 +116,10 @@ void DetachWindow(Window* window) {
     new (&state->chunks) GrowingArray<ChunkHeader*>;
     new (&state->names) NameTable;
   }
-  if (window->file != nullptr) window->file->DetachInChild(!window->closed.load(std::memory_order_relaxed));
-  if (window->closed.load(std::memory_order_relaxed)) return;
+  const bool was_open = !window->closed.load(std::memory_order_relaxed) || window->late.load() != 0;
+  if (window->file != nullptr) window->file->DetachInChild(was_open);
+  if (!was_open) return;
+  window->late.store(0);
   window->closed.store(true, std::memory_order_relaxed);
   window->detached = true;
   for (StreamState* state : window->streams)

@@ -5,7 +5,7 @@
 // no destructor; what hangs on it (threads, streams, slots of open scopes) is recycled, never freed.
 //
 // Locks, taken in this order
-//   EdgeMutex(slot)      closing a window against scopes that end on another thread or too late
+//   EdgeMutex(slot)      closing a window, and its late tracks, against scopes that end on another thread or too late
 //   Window::dumping      dumps of one window, one after the other
 //   registry.mutex       lists of threads and windows, gate, attaching and letting go of streams
 //   StreamState::mutex   which chunks a stream has; held by its owner only in slow paths
@@ -61,6 +61,7 @@ struct StreamState {
   // Guarded by registry.mutex.
   uint32_t thread_index = 0;
   uint64_t os_thread = 0;
+  bool is_late = false;         // of a track that takes records after the close (late_tracks.h)
   bool held_by_owner = false;   // the thread may still be writing
   bool held_by_window = false;  // the window is not freed
   void* loaned = nullptr;       // memory of a closed window that stays mapped for its thread (invariant 7)
@@ -119,6 +120,7 @@ struct Window {
   std::atomic<uint64_t> bytes{0};
   std::atomic<uint32_t> live{0};      // threads that joined and have not ended; written under registry.mutex
   std::atomic<bool> closed{false};    // written under EdgeMutex(slot)
+  std::atomic<uint32_t> late{0};      // streams that are; written under registry.mutex
   bool detached = false;              // of the process that this one was forked from
   RecordingFile* file = nullptr;      // constant; null: record_to was not asked for, or refused
   FileFailure refused;                // constant; why there is no file

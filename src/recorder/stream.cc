@@ -180,7 +180,7 @@ void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t log
   if (asks) state->logical_thread = window->thread_number();
   std::memcpy(state->thread_name, StateOf(thread)->name, sizeof(state->thread_name));
   state->written_before = state->recycled = state->recorded = state->dropped = 0;
-  state->stopped = state->sealed = false;
+  state->stopped = state->sealed = state->is_late = false;
   state->dropped_elsewhere.store(0, std::memory_order_relaxed);
   state->held.store(0, std::memory_order_relaxed);
   state->held_by_owner = state->held_by_window = true;

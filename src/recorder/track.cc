@@ -1,6 +1,7 @@
 // Tracks: streams for records that are finished when they come. A Thread that no thread has owns them, so that the cap,
 // dumps, files and the close treat them as any other.
 // SPDX-License-Identifier: Apache-2.0
+#include "recorder/late_tracks.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 
@@ -23,6 +24,10 @@ Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options)
       opscope::RetireThread(owner);
       return nullptr;
     }
+    if (options->end == opscope::TrackEnd::kAtRead) {
+      state->is_late = true;
+      window->late.fetch_add(1);
+    }
     stream = &state->stream;
   }
   opscope_make_room(stream, 0);  // at the cap there is none, and what is appended is counted as dropped
@@ -31,6 +36,7 @@ Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options)
 
 void opscope_track_close(Stream* stream) {
   const opscope::SignalsBlocked blocked;
+  opscope::EndLateTrack(opscope::StateOf(stream));
   const std::lock_guard<std::mutex> lock(opscope::registry.mutex);
   opscope::RetireThread(opscope::StateOf(stream->thread));
 }

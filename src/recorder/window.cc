@@ -12,6 +12,7 @@
 #include "recorder/chunk_pool.h"
 #include "recorder/clock.h"
 #include "recorder/finish_file.h"
+#include "recorder/late_tracks.h"
 #include "recorder/own_cost.h"
 #include "recorder/registry.h"
 #include "recorder/seal.h"
@@ -67,13 +68,14 @@ void Delete(Window* window) {
   delete window;
 }
 
-// From here on nothing is added. REQUIRES: the edge mutex of the window is held.
+// From here on nothing is added but by late tracks. REQUIRES: the edge mutex of the window is held.
 void Withdraw(Window* window) {
   std::lock_guard<std::mutex> lock(registry.mutex);
   opscope_window_generation[window->slot].store(0, std::memory_order_release);
   ChangeGate();
-  for (StreamState* state : window->streams)
-    EndTaking(&state->stream);
+  for (StreamState* state : window->streams) {
+    if (!state->is_late) EndTaking(&state->stream);
+  }
 }
 
 // The closing thread is in no scope's end itself, so its own stream need not wait for its next event.
@@ -89,8 +91,9 @@ void CloseOnce(Window* window) {
   if (window->closed.load(std::memory_order_relaxed)) return;
   Withdraw(window);
   const Calibration end = AddCalibration(window);
-  for (StreamState* state : window->streams)
-    SealStream(window, state, end.ticks);
+  for (StreamState* state : window->streams) {
+    if (!state->is_late) SealStream(window, state, end.ticks);
+  }
   std::sort(window->streams.begin(), window->streams.end(),
             [](const StreamState* a, const StreamState* b) { return a->thread_index < b->thread_index; });
   std::lock_guard<std::mutex> lock(registry.mutex);
@@ -125,10 +128,10 @@ void Forget(Window* window) {
   if (*link == window) *link = window->next;
 }
 
-void AddCounts(StreamState* state, bool closed, WindowCounts* counts) {
+void AddCounts(StreamState* state, WindowCounts* counts) {
   std::lock_guard<std::mutex> lock(state->mutex);
   counts->chunks += static_cast<uint32_t>(state->chunks.size());
-  if (closed) {
+  if (state->sealed) {
     counts->recorded += state->recorded;
     counts->dropped += state->dropped;
     return;
@@ -206,7 +209,7 @@ void opscope_window_close(Window* window) {
   if (closed && window->file == nullptr) return;
   const opscope::SignalsBlocked blocked;
   if (!closed) opscope::CloseOnce(window);
-  if (window->file != nullptr) opscope::FinishFile(window);
+  if (window->file != nullptr && window->late.load() == 0) opscope::FinishFile(window);
 }
 
 opscope::WindowFile opscope_window_file(const Window* window) {
@@ -218,9 +221,8 @@ WindowCounts opscope_window_counts(const Window* window) {
   if (window->detached) return counts;
   const opscope::SignalsBlocked blocked;
   std::lock_guard<std::mutex> lock(opscope::registry.mutex);  // threads may be joining
-  const bool closed = window->closed.load(std::memory_order_acquire);
   for (opscope::StreamState* state : window->streams)
-    opscope::AddCounts(state, closed, &counts);
+    opscope::AddCounts(state, &counts);
   counts.dropped += window->gone_dropped + window->dropped_without_stream.load(std::memory_order_relaxed);
   counts.bytes = window->bytes.load(std::memory_order_relaxed);
   counts.threads = static_cast<uint32_t>(window->streams.size() + window->gone_threads);
@@ -247,6 +249,7 @@ void opscope_window_add_own_cost(Window* window, const char* members_json) {
 
 void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
   if (!window->closed.load(std::memory_order_acquire)) return;
+  opscope::EndLateTracks(const_cast<Window*>(window));
   const std::string_view info = opscope::WriteWindowInfo(const_cast<Window*>(window));
   if (info.empty()) return;  // chunks without their clock would be read as something else than they are
   sink(context, opscope::block_types::kWindowInfo, info.data(), info.size());
@@ -262,6 +265,7 @@ void opscope_window_free(Window* window) {
   if (window == nullptr) return;
   const opscope::SignalsBlocked blocked;
   opscope_window_close(window);
+  opscope::EndLateTracks(window);
   opscope::FreeStreams(window);
   opscope::Forget(window);
   for (char* text : window->info_texts)

@@ -71,6 +71,7 @@ Status Recording::Start() {
   if (window_ == nullptr) return NoRoom(error, "the recorder could not open a window");
   if (Status started = StartSources(own_costs); !started.ok()) {
     StopSources();
+    DeliverSources();
     opscope_window_free(std::exchange(window_, nullptr));
     return started;
   }
@@ -97,16 +98,31 @@ Status Recording::StartSources(const std::vector<const char*>& own_costs) {
   return {};
 }
 
-// Returns what they have lost. A source counts for the whole process: a failure while two recordings run is told by
+// What they have lost is counted. A source counts for the whole process: a failure while two recordings run is told by
 // both.
-uint64_t Recording::StopSources() {
-  uint64_t failures = 0;
+void Recording::StopSources() {
+  delivering_.reserve(started_.size());
   for (; !started_.empty(); started_.pop_back()) {
     const Started& last = started_.back();
     last.use.source->stop(last.session);
-    if (last.use.source->failures != nullptr) failures += last.use.source->failures() - last.failures;
+    if (last.use.source->deliver != nullptr) {
+      delivering_.push_back(last);
+    } else if (last.use.source->failures != nullptr) {
+      failures_ += last.use.source->failures() - last.failures;
+    }
   }
-  return failures;
+}
+
+// Before the window is first read, or freed.
+void Recording::DeliverSources() {
+  for (const Started& each : std::exchange(delivering_, {})) {
+    each.use.source->deliver(each.session);
+    if (each.use.source->failures != nullptr) failures_ += each.use.source->failures() - each.failures;
+  }
+  if (failures_ != 0) {
+    const std::string failures = std::to_string(std::exchange(failures_, 0));
+    opscope_window_add_metadata(window_, JsonMember(kSourceFailuresKey, failures).c_str());
+  }
 }
 
 void Recording::Stop() {
@@ -119,12 +135,10 @@ void Recording::Stop() {
 
 void Recording::StopLocked() {
   if (shared_ != nullptr) shared_->flight.Leave();
-  const uint64_t failures = StopSources();
-  if (failures != 0) {  // told before the close, which ends the file of record_to
-    opscope_window_add_metadata(window_, JsonMember(kSourceFailuresKey, std::to_string(failures)).c_str());
-  }
+  StopSources();
+  // The close ends the file of record_to, which has all of the recording then.
+  if (delivering_.empty() || !options_.record_to.empty()) DeliverSources();
   opscope_window_close(window_);
-  final_counts_ = opscope_window_counts(window_);
   state_ = State::kStopped;
 }
 
@@ -138,6 +152,8 @@ void Recording::Pause(bool paused) {
 
 void Recording::FreeWindow() {
   if (window_ == nullptr) return;
+  DeliverSources();
+  final_counts_ = opscope_window_counts(window_);
   if (shared_ != nullptr) shared_->flight.Release(window_);
   opscope_window_free(std::exchange(window_, nullptr));
 }
@@ -166,7 +182,7 @@ bool Recording::is_over() const {
 WindowCounts Recording::counts() const {
   if (is_in_child()) return {};
   const std::lock_guard lock(mutex_);
-  return state_ == State::kRunning ? opscope_window_counts(window_) : final_counts_;
+  return window_ != nullptr ? opscope_window_counts(window_) : final_counts_;
 }
 
 bool Recording::AddMetadata(std::string_view key, std::string_view json) {
@@ -192,11 +208,12 @@ bool Recording::AddOwnCost(const std::string& members_json) {
   return true;
 }
 
-Status Recording::Save(const std::string& path) const {
+Status Recording::Save(const std::string& path) {
   if (is_in_child()) return OfTheParent();
   const std::lock_guard lock(mutex_);
   OPSCOPE_TRY(RefuseUnlessStopped());
   if (window_ == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+  DeliverSources();
   return SaveRecording(window_, path);
 }
 

@@ -59,6 +59,7 @@ Result<std::vector<SharedRecording>> Recording::KeepAll() {
 Result<SharedRecording> Recording::KeepLocked() {
   if (kept_ != nullptr) return kept_;
   if (state_ == State::kRead) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+  DeliverSources();
   Result<SharedRecording> kept = KeepWindow(window_);
   if (!kept.ok()) return kept;
   kept_ = kept.value();
@@ -67,6 +68,7 @@ Result<SharedRecording> Recording::KeepLocked() {
 }
 
 Result<Recording::SharedTrace> Recording::ImportWindow() {
+  DeliverSources();
   std::vector<RecordingBlock> blocks;
   opscope_window_read(
       window_,

@@ -1,22 +1,21 @@
-// The life of recordings with sources that write by the recorder's own functions, as a framework's does.
+// The life of recordings with sources.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
 #include "opscope/profiler.h"
+#include "session/fake_source_for_test.h"
 
 namespace opscope {
 namespace {
@@ -24,70 +23,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What the sources of a test were asked, in order.
-std::vector<std::string> asked;
-
-struct FakeSource : Source {
-  std::string own_name;
-  bool refuses = false;
-  Window* window = nullptr;
-  uint32_t flags_asked = 0;
-  bool paused = false;
-
-  explicit FakeSource(std::string chosen) : own_name(std::move(chosen)) {
-    static constexpr SourceFlag kFlags[] = {{"shapes", 1}, {"memory", 4}};
-    name = own_name.c_str();
-    flags = kFlags;
-    flag_count = 2;
-    Source::start = [](const Source* self, Window* into, uint32_t asked_flags, const char** error) -> void* {
-      auto* fake = static_cast<FakeSource*>(const_cast<Source*>(self));
-      asked.push_back("start " + fake->own_name);
-      if (fake->refuses) {
-        *error = "the fake has no room";
-        return nullptr;
-      }
-      fake->window = into;
-      fake->flags_asked = asked_flags;
-      opscope_window_add_metadata(into, "\"fact\":7");
-      return fake;
-    };
-    Source::stop = [](void* session) { asked.push_back("stop " + static_cast<FakeSource*>(session)->own_name); };
-  }
-
-  // An operator of the framework.
-  void Run(const char* operator_name) {
-    Stream* stream = opscope_stream_attach(opscope_window_slot(window), 0);
-    ASSERT_NE(stream, nullptr);
-    const auto write = [&] { return ScopeEntries{InternText(stream, operator_name)}; };
-    OpenScope* scope = OpenScopeOn(stream, write, RecordSource::kTorch, 0, 0);
-    if (scope != nullptr) EndScope(scope, ReadTicks());
-  }
-};
-
-std::vector<std::string> NamesOf(const Trace& trace) {
-  std::vector<std::string> names;
-  for (const StringId name : trace.spans().name)
-    names.emplace_back(trace.text(name));
-  return names;
-}
-
-std::vector<std::string> NamesOf(const Result<Recording::SharedTrace>& trace) {
-  EXPECT_TRUE(trace.ok()) << trace.error().message;
-  return trace.ok() ? NamesOf(*trace.value()) : std::vector<std::string>();
-}
-
 std::string MetadataOf(const Trace& trace, std::string_view key) {
   for (size_t i = 0; i < trace.metadata().size(); ++i) {
     if (trace.text(trace.metadata().key[i]) == key) return std::string(trace.text(trace.metadata().json[i]));
   }
   return {};
 }
-
-class SessionSources : public testing::Test {
- protected:
-  void SetUp() override { asked.clear(); }
-  FakeSource one{"one"}, two{"two"};
-};
 
 TEST_F(SessionSources, RecordIntoOneWindowAndAreStoppedInTheOtherOrder) {
   Recording recording({.native_threads = NativeThreads::kNone, .sources = {{&one, 1}, {&two, 4}}});
@@ -192,44 +133,6 @@ TEST_F(SessionSources, RecordBesideTheScopesOfAProfiler) {
   const std::string path = folder.File("both.opscope");
   ASSERT_TRUE(profiler.Save(path).ok());
   EXPECT_THAT(NamesOf(ImportFile(path).value()), testing::UnorderedElementsAre("native", "operator"));
-}
-
-// Another recorder's buffers, say, which come when they are full, in the time of that recorder.
-TEST_F(SessionSources, AppendWhatIsFinishedWithTimesOfItsOwnInMemoryAndInFiles) {
-  const TemporaryFolder folder;
-  for (const std::string& path : {std::string(), folder.File("mapped.opscope")}) {
-    Recording recording({.native_threads = NativeThreads::kNone, .record_to = path, .sources = {{&one}}});
-    ASSERT_TRUE(recording.Start().ok());
-    const TrackOptions options{.name = "device queue", .os_thread = 4711, .clock = TrackClock::kUnixNs};
-    Stream* track = opscope_track_open(one.window, &options);
-    ASSERT_NE(track, nullptr);
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    const int64_t begin = static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-    std::thread([&] {
-      for (int i = 0; i < 20000; ++i) {
-        Record record;
-        record.start = static_cast<uint64_t>(begin + i * 1000), record.value = 500;
-        record.kind = RecordKind::kScope, record.source = RecordSource::kMegEngine;
-        AppendNamed(track, record, [&] { return InternText(track, "kernel"); }, 0, [](char*) {});
-      }
-    }).join();
-    opscope_track_close(track);
-    recording.Stop();
-    EXPECT_EQ(recording.counts().recorded, 20000u);
-    const auto read = recording.ReadTrace();
-    ASSERT_TRUE(read.ok());
-    const Trace file = path.empty() ? Trace() : ImportFile(path).value();
-    const Trace& trace = path.empty() ? *read.value() : file;
-    ASSERT_EQ(trace.spans().size(), 20000u);
-    const int64_t first = begin - trace.info().epoch_ns;
-    for (size_t i = 0; i < 20000; ++i) {
-      ASSERT_NEAR(static_cast<double>(trace.spans().start[i].ns - first), static_cast<double>(i) * 1000, 1);
-      ASSERT_NEAR(static_cast<double>(trace.spans().duration[i].ns), 500, 1);
-    }
-    EXPECT_EQ(trace.text(trace.tracks().name[0]), "device queue");
-    EXPECT_EQ(trace.tracks().tid[0], 4711);
-  }
 }
 
 class SessionCycles : public SessionSources {

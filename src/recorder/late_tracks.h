@@ -1,0 +1,22 @@
+// Tracks that take records after their window's close (TrackEnd::kAtRead): a source that holds finished records need
+// not hand them over while the program waits for the end of its recording. Such a track is sealed as a thread is, but
+// later: when its source closes it, at the window's first read, or when that is freed. The last of them ends the file.
+//
+// A track is late from its opening on, which registry.mutex guards, until it is sealed, or closed before its window;
+// that takes the window's edge mutex, too, so that who holds either may ask.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "recorder/registry.h"
+
+namespace opscope {
+
+// REQUIRES: the window is closed and not freed.
+void EndLateTracks(Window* window);
+
+// Of a track that nobody writes to any more. Without effect where it is no late one.
+void EndLateTrack(StreamState* state);
+
+}  // namespace opscope

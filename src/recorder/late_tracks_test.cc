@@ -1,0 +1,226 @@
+// Tracks that take records after their window's close: until they are closed, or the window is read.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "opscope/scope.h"
+#include "recorder/decoded_window.h"
+
+namespace opscope {
+namespace {
+
+void Append(Stream* track, uint64_t start, const char* name = "record") {
+  Record record;
+  record.start = start, record.value = 1;
+  record.kind = RecordKind::kDeviceSpan, record.source = RecordSource::kMegEngine;
+  AppendNamed(track, record, [&] { return InternText(track, name); }, 0, [](char*) {});
+}
+
+Stream* OpenLateTrack(const OwnedWindow& window, const char* name = "device") {
+  const TrackOptions options{.name = name, .end = TrackEnd::kAtRead};
+  return opscope_track_open(window.get(), &options);
+}
+
+const DecodedThread& ThreadCalled(const DecodedWindow& window, const std::string& name) {
+  static const DecodedThread none;
+  for (const auto& [index, thread] : window.threads) {
+    if (thread.name == name) return thread;
+  }
+  ADD_FAILURE() << "no " << name;
+  return none;
+}
+
+// What the track has are records that begin at first, first + 1, ...
+void ExpectInOrder(const DecodedThread& thread, uint64_t first, size_t count) {
+  ASSERT_EQ(thread.records.size(), count);
+  for (size_t i = 0; i < count; ++i)
+    ASSERT_EQ(thread.records[i].record.start, first + i);
+}
+
+TEST(LateTracks, TakeRecordsAfterTheClose) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* track = OpenLateTrack(window);
+  Append(track, 0);
+  opscope_window_close(window.get());
+  EXPECT_EQ(opscope_window_counts(window.get()).recorded, 1u);
+  constexpr uint64_t kRecords = 30000;  // several chunks
+  std::thread([&] {
+    for (uint64_t i = 1; i < kRecords; ++i)
+      Append(track, i);
+  }).join();
+  opscope_track_close(track);
+  EXPECT_EQ(opscope_window_counts(window.get()).recorded, kRecords);
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  ExpectInOrder(ThreadCalled(decoded, "device"), 0, kRecords);
+}
+
+TEST(LateTracks, AreEndedByTheFirstReadWhoeverHasThemOpen) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* track = OpenLateTrack(window);
+  opscope_window_close(window.get());
+  Append(track, 0);
+  for (int reading = 0; reading < 2; ++reading) {
+    const DecodedWindow decoded = CloseAndDecode(window.get());
+    ExpectInOrder(ThreadCalled(decoded, "device"), 0, 1);
+    for (uint64_t i = 0; i < 20000; ++i)
+      Append(track, 1000 + i);  // in no recording
+  }
+  opscope_track_close(track);
+}
+
+TEST(LateTracks, ThatAreClosedBeforeTheWindowAreAsOthers) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* track = OpenLateTrack(window);
+  Append(track, 7);
+  opscope_track_close(track);
+  ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 7, 1);
+}
+
+TEST(LateTracks, LeaveThreadsAndOtherTracksEndedByTheClose) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* late = OpenLateTrack(window);
+  const TrackOptions options{.name = "ends"};
+  Stream* other = opscope_track_open(window.get(), &options);
+  RecordNow(RecordKind::kInstant, "native", 0);
+  Append(other, 0);
+  opscope_window_close(window.get());
+  RecordNow(RecordKind::kInstant, "native", 0);
+  Append(other, 1);
+  Append(late, 2);
+  const DecodedWindow decoded = CloseAndDecode(window.get());
+  ExpectInOrder(ThreadCalled(decoded, "ends"), 0, 1);
+  ExpectInOrder(ThreadCalled(decoded, "device"), 2, 1);
+  EXPECT_EQ(opscope_window_counts(window.get()).recorded, 3u);
+  opscope_track_close(other);
+  opscope_track_close(late);
+}
+
+TEST(LateTracks, CountWhatDoesNotFitBelowTheCap) {
+  constexpr uint64_t kRecords = 100000;
+  for (const AtCap at_cap : {AtCap::kStop, AtCap::kKeepNewest}) {
+    OwnedWindow window = OpenTestWindow({.at_cap = at_cap, .max_bytes = 4 * kChunkBytes});
+    Stream* track = OpenLateTrack(window);
+    for (uint64_t i = 0; i < kRecords / 50; ++i)
+      Append(track, i);
+    opscope_window_close(window.get());
+    EXPECT_EQ(opscope_window_counts(window.get()).dropped, 0u);
+    for (uint64_t i = kRecords / 50; i < kRecords; ++i)
+      Append(track, i);
+    opscope_track_close(track);
+    const WindowCounts counts = opscope_window_counts(window.get());
+    EXPECT_EQ(counts.recorded + counts.dropped, kRecords);
+    EXPECT_GT(counts.dropped, 0u);
+    EXPECT_LE(counts.bytes, 6 * uint64_t{kChunkBytes});
+    const DecodedWindow decoded = CloseAndDecode(window.get());
+    const DecodedThread& records = ThreadCalled(decoded, "device");
+    ExpectInOrder(records, at_cap == AtCap::kStop ? 0 : kRecords - records.records.size(), records.records.size());
+    EXPECT_EQ(records.recorded + records.dropped, kRecords);
+  }
+}
+
+TEST(LateTracks, AreReadWhileTheyAreWrittenWithoutAGap) {
+  for (int round = 0; round < 50; ++round) {
+    OwnedWindow window = OpenTestWindow();
+    Stream* track = OpenLateTrack(window);
+    std::atomic<bool> begun{false};
+    opscope_window_close(window.get());
+    std::thread writer([&] {
+      for (uint64_t i = 0; i < 20000; ++i) {
+        Append(track, i);
+        begun.store(true, std::memory_order_relaxed);
+      }
+      opscope_track_close(track);
+    });
+    while (!begun.load(std::memory_order_relaxed))
+      std::this_thread::yield();
+    const DecodedWindow decoded = CloseAndDecode(window.get());
+    writer.join();
+    const DecodedThread& records = ThreadCalled(decoded, "device");
+    EXPECT_FALSE(records.records.empty());
+    ExpectInOrder(records, 0, records.records.size());
+  }
+}
+
+TEST(LateTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
+  for (int round = 0; round < 200; ++round) {
+    OwnedWindow window = OpenTestWindow();
+    Stream* track = OpenLateTrack(window);
+    Append(track, 0);
+    opscope_window_close(window.get());
+    std::thread closer([&] { opscope_track_close(track); });
+    window.reset();
+    closer.join();
+  }
+  OwnedWindow window = OpenTestWindow();
+  Stream* track = OpenLateTrack(window);
+  window.reset();
+  Append(track, 1);
+  opscope_track_close(track);
+}
+
+TEST(LateTracks, DoNotKeepTheSlotOfTheirWindow) {
+  OwnedWindow closed[2 * kMaxWindows];
+  Stream* tracks[2 * kMaxWindows];
+  for (uint64_t i = 0; i < 2 * kMaxWindows; ++i) {
+    closed[i] = OpenTestWindow();
+    tracks[i] = OpenLateTrack(closed[i]);
+    opscope_window_close(closed[i].get());
+  }
+  for (uint64_t i = 0; i < 2 * kMaxWindows; ++i)
+    Append(tracks[i], i);
+  for (uint64_t i = 0; i < 2 * kMaxWindows; ++i) {
+    ExpectInOrder(ThreadCalled(CloseAndDecode(closed[i].get()), "device"), i, 1);
+    opscope_track_close(tracks[i]);
+  }
+}
+
+TEST(LateTracks, AreInADumpAfterTheClose) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* track = OpenLateTrack(window);
+  opscope_window_close(window.get());
+  Append(track, 0);
+  DecodedWindow dumped;
+  const bool whole = opscope_window_dump(
+      window.get(), nullptr,
+      [](void* context, uint16_t type, const void* data, uint64_t bytes) {
+        DecodeBlock(context, type, data, bytes);
+        return true;
+      },
+      &dumped);
+  EXPECT_TRUE(whole);
+  ExpectInOrder(ThreadCalled(dumped, "device"), 0, 1);
+  Append(track, 1);
+  opscope_track_close(track);
+  ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 0, 2);
+}
+
+TEST(LateTracks, AreTheParentsAfterAFork) {
+  OwnedWindow window = OpenTestWindow();
+  Stream* track = OpenLateTrack(window);
+  Append(track, 0);
+  opscope_window_close(window.get());
+  Append(track, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    Append(track, 2);
+    const bool is_detached = opscope_window_counts(window.get()).recorded == 0;
+    opscope_track_close(track);
+    window.reset();
+    _exit(is_detached ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  Append(track, 2);
+  opscope_track_close(track);
+  ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 0, 3);
+}
+
+}  // namespace
+}  // namespace opscope
