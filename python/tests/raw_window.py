@@ -12,6 +12,7 @@ import pathlib
 import struct
 
 import torch
+from source_table import Source
 from window_options import WindowOptions
 
 INPUTS, ALL_THREADS, OVERLOAD_NAMES = 1, 2, 4  # torch_source_flags
@@ -29,29 +30,6 @@ class WindowCounts(ctypes.Structure):
         ("threads", ctypes.c_uint32),
         ("chunks", ctypes.c_uint32),
     ]
-
-
-class Source(ctypes.Structure):
-    pass
-
-
-Source._fields_ = [
-    ("abi", ctypes.c_uint32),
-    ("flag_count", ctypes.c_uint32),
-    ("name", ctypes.c_char_p),
-    ("flags", ctypes.c_void_p),
-    (
-        "start",
-        ctypes.CFUNCTYPE(
-            ctypes.c_void_p, ctypes.POINTER(Source), ctypes.c_void_p, ctypes.c_uint32, ctypes.POINTER(ctypes.c_char_p)
-        ),
-    ),
-    ("stop", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-    ("pause", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_bool)),
-    ("thread_number", ctypes.CFUNCTYPE(ctypes.c_uint64)),
-    ("failures", ctypes.CFUNCTYPE(ctypes.c_uint64)),
-    ("own_cost", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_uint32)),
-]
 
 
 class TorchSource(ctypes.Structure):
