@@ -25,15 +25,15 @@ ALL_CALLS, GARBAGE = 1, 2
 class Window:
     """A recording of calls into a file."""
 
-    def __init__(self, path, flags=ALL_CALLS, code=None):
-        self.path, self.flags, self.code = path, flags, code
+    def __init__(self, path, flags=ALL_CALLS, code=None, functions=()):
+        self.path, self.flags, self.code, self.functions = path, flags, code, functions
 
     def start(self):
         options = WindowOptions(recorder.opscope_recorder_abi(), 0, 2, 0, 1 << 28, None, None, os.fsencode(self.path))
         error = ctypes.c_char_p()
         self.handle = recorder.opscope_window_open(ctypes.byref(options), ctypes.byref(error))
         slot, generation = recorder.opscope_window_slot(self.handle), recorder.opscope_window_id(self.handle)
-        self.recording = library.start(slot, generation, self.flags, (), self.code)
+        self.recording = library.start(slot, generation, self.flags, (), self.code, None, (), 0, *self.functions)
         return self
 
     def stop(self):
@@ -93,8 +93,14 @@ def body():
 
 
 class Module:
-    def __call__(self, inner=None):
+    def __call__(self, *arguments, **keywords):
+        return self.inner(*arguments, **keywords)
+
+    def inner(self, inner=None):
         return inner() if inner else None
+
+
+MODULES_ALONE = {"flags": 0, "code": Module.__call__.__code__, "functions": (Module.__call__, Module.inner)}
 
 
 # ---- the programs
@@ -113,21 +119,6 @@ def twins(path):
     sum(0 for _ in range(2))
     window.stop()
     return None
-
-
-def modules(path):
-    first, second = Module(), Module()
-    window = Window(path, flags=0, code=Module.__call__.__code__).start()
-    first(lambda: second(lambda: leaf("x")))
-    second()
-    try:
-        first(lambda: fail(0))
-    except ValueError:
-        pass
-    first = second = None
-    for _ in range(3):  # one address, three objects
-        Module()()
-    return window.stop()
 
 
 def threads(path):
@@ -320,7 +311,8 @@ def under_load(path):
 
     def record(number):
         for flags in (ALL_CALLS, 0, ALL_CALLS | GARBAGE) * 4:
-            window = Window(f"{path}.{number}", flags, Module.__call__.__code__).start()
+            functions = MODULES_ALONE["functions"][: 2 * (number % 2)]
+            window = Window(f"{path}.{number}", flags, Module.__call__.__code__, functions).start()
             body()
             Module()(lambda: leaf("x"))
             window.stop()
@@ -368,6 +360,10 @@ def dropped(path):
     return sys.getprofile() is None
 
 
-if __name__ == "__main__":
+def main(programs):
     load(*sys.argv[1:3])
-    print(json.dumps(globals()[sys.argv[4]](sys.argv[3])))
+    print(json.dumps(programs[sys.argv[4]](sys.argv[3])))
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -18,6 +18,7 @@ from opscope.adapters.build import compile_library
 from opscope.adapters.compiler import find_compiler
 
 PROGRAM = Path(__file__).with_name("calls_program.py")
+MODULES_PROGRAM = PROGRAM.with_name("module_calls_program.py")
 OWN = "{}.{}".format(*sys.version_info)
 
 
@@ -55,7 +56,8 @@ def run(python, tmp_path):
 
     def act(name):
         out = tmp_path / f"{name}.opscope"
-        command = [program, str(PROGRAM), str(LIBRARIES / "libopscope_recorder.so.1"), library, str(out), name]
+        code = MODULES_PROGRAM if name.startswith("modules") else PROGRAM
+        command = [program, str(code), str(LIBRARIES / "libopscope_recorder.so.1"), library, str(out), name]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout), opscope.open(str(out)) if out.exists() else None
@@ -112,12 +114,46 @@ def test_every_call_is_recorded_where_it_was_made(run):
     assert lines == [definition, pause, pause, definition, pause]  # where a generator goes on
 
 
-def test_modules_alone_are_numbered_by_first_call(run):
-    answer, trace = run("modules")
+@pytest.mark.parametrize("program", ["modules", "modules_by_function"])
+def test_modules_alone_are_numbered_by_first_call(run, program):
+    answer, trace = run(program)
     assert answer == 0
     names = [name.removeprefix("nn.Module: Module_") for _, name in called(trace)]
     assert names == ["0", "1", "1", "0", "2", "3", "4"]
     assert list(trace.python_calls.module_id) == [0, 1, 1, 0, 2, 3, 4]
+
+
+def modules_in(trace):
+    assert problems(trace) == {}
+    return [(depth, int(name.removeprefix("nn.Module: Module_"))) for depth, name in called(trace)]
+
+
+def test_modules_that_are_called_by_name_are_recorded(run):
+    answer, trace = run("modules_by_name")
+    assert answer is True
+    assert modules_in(trace) == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_windows_of_modules_begin_and_end_within_modules(run):
+    answer, trace = run("modules_at_start")
+    assert answer == [0, 0]
+    assert modules_in(trace) == [(0, 0), (1, 1), (1, 2)]
+    second = opscope.open(str(run.folder / "modules_at_start.opscope.second"))
+    assert modules_in(second) == [(0, 0), (1, 1), (1, 2), (1, 3), (0, 4)]
+
+
+def test_greenlets_keep_their_modules_apart(run):
+    answer, trace = run("modules_of_greenlets")
+    if answer == "no greenlet":
+        pytest.skip("this Python has no greenlet")
+    assert len(trace.spans) == 2 and problems(trace) == {}
+
+
+def test_modules_alone_outlive_a_fork_in_the_parent(run):
+    answer, trace = run("modules_and_a_fork")
+    assert answer == 0
+    assert modules_in(trace) == [(0, 0), (0, 1)]
+    assert modules_in(opscope.open(str(run.folder / "modules_and_a_fork.opscope.child"))) == [(0, 0)]
 
 
 def test_threads_that_were_there_are_recorded(run):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What recording one call costs: of a Python function, of a C function, of a module (docs/analyses.md, "Own cost").
 
-Measured once per process, before the first recording with ``with_stack`` or ``with_modules`` begins: empty calls by the
-hundred, without and with the source of Python's calls, which then records this thread into a window of its own. What
+Measured once per process, before the first recording with ``with_stack`` begins, and before the first one with
+``with_modules`` alone, which records modules by another way: empty calls by the hundred, without and with the source of
+Python's calls, which then records this thread into a window of its own. What
 is longer is the cost; what the recorded calls show as their own length, though they do nothing, is the part inside.
 Some milliseconds. Another profiler or debugger would see these calls: where one is active then, nothing is measured.
 """
@@ -26,8 +27,8 @@ _DEPTH = 24  # open at once
 _BYTES = 1 << 20
 
 _lock = threading.Lock()
-_known: str | None = None  # members of "own_cost"
-_process: int | None = None  # that has measured
+_known: dict[bool, str] = {}  # whether all calls are recorded -> members of "own_cost"
+_process: dict[bool, int] = {}  # the one that has measured
 
 
 def _renew_lock() -> None:
@@ -42,8 +43,9 @@ def _call() -> None:
     pass
 
 
-def _call_module(module) -> None:
-    pass
+def _call_module(self, *deeper):
+    if deeper:
+        return deeper[0](*deeper[1:])
 
 
 def _call_deeply(depth: int, clock) -> int:
@@ -61,14 +63,17 @@ def _loop_argument(target, argument, count: int) -> None:
 
 
 class _Probe:
-    """Stands for a module: what ``_call_module`` is called on."""
+    """Stands for a module."""
+
+    __call__ = _call_module
 
 
 _probe = _Probe()
+_DEEPER = (_probe,) * (_DEPTH - 1)
 _RUN_OF = {
     "python_call": lambda: _loop_python(_call, _CALLS),
     "c_call": lambda: _loop_argument(abs, 1, _CALLS),
-    "module_call": lambda: _loop_argument(_call_module, _probe, _CALLS),
+    "module_call": lambda: _loop_python(_probe, _CALLS),
 }
 _NAME_OF = {
     "python_call": lambda name: name.endswith(": _call"),
@@ -77,20 +82,20 @@ _NAME_OF = {
 }
 
 
-def measured_call_costs(start) -> str:
+def measured_call_costs(start, *, all_calls: bool) -> str:
     """Members of the recording's ``own_cost``; "" when they could not be measured.
 
-    ``start(recording, module_code)`` records this thread's calls into it, ``module_code`` being those of modules.
+    ``start(recording, module_call)`` records this thread's calls into it, ``module_call`` being the function that
+    modules are called by.
     """
-    global _known, _process
     with _lock:
-        if _known is None and _process != os.getpid():
-            _process = os.getpid()  # once: at a later time another recording may see the calls
+        if all_calls not in _known and _process.get(all_calls) != os.getpid():
+            _process[all_calls] = os.getpid()  # once: at a later time another recording may see the calls
             try:
-                _known = "" if _others_watch() else _measure(start)
+                _known[all_calls] = "" if _others_watch() else _measure(start, all_calls)
             except (RuntimeError, MemoryError, _core.Error):  # no window, or no tool id, is free
-                _known = None
-    return _known or ""
+                pass
+    return _known.get(all_calls, "")
 
 
 def _others_watch() -> bool:
@@ -100,24 +105,25 @@ def _others_watch() -> bool:
     return monitoring is not None and any(monitoring.get_tool(tool) is not None for tool in range(6))
 
 
-def _measure(start) -> str:
+def _measure(start, all_calls: bool) -> str:
     recording = _core.Recording(max_bytes=_BYTES, at_cap="keep_newest", native_threads="attached")
-    plain = _runs()
+    plain = _runs(all_calls)
     recording.start()
     try:
-        calls = start(recording, _call_module.__code__)
+        calls = start(recording, _call_module)
         try:
-            recorded = _runs()
+            recorded = _runs(all_calls)
         finally:
             calls.stop()
     finally:
         recording.stop()
-    for kind, times in _runs().items():
+    for kind, times in _runs(all_calls).items():
         plain[kind] += times
-    return _members(plain, recorded, _lengths(Trace(recording.trace())))
+    kinds = tuple(_RUN_OF) if all_calls else ("module_call",)
+    return _members(plain, recorded, _lengths(Trace(recording.trace()), kinds))
 
 
-def _runs() -> dict[str, list[float]]:
+def _runs(all_calls: bool) -> dict[str, list[float]]:
     """Nanoseconds per call of each kind, and of the begins and ends of calls that lie in each other."""
     clock = time.perf_counter_ns
     times: dict[str, list[float]] = {kind: [] for kind in (*_RUN_OF, "begin", "end")}
@@ -127,7 +133,7 @@ def _runs() -> dict[str, list[float]]:
             run()
             times[kind].append((clock() - began) / _CALLS)
         began = clock()
-        deepest = _call_deeply(_DEPTH, clock)
+        deepest = _call_deeply(_DEPTH, clock) if all_calls else _probe(*_DEEPER, clock)
         ended = clock()
         times["begin"].append((deepest - began) / _DEPTH)
         times["end"].append((ended - deepest) / _DEPTH)
@@ -137,17 +143,17 @@ def _runs() -> dict[str, list[float]]:
     return times
 
 
-def _lengths(trace: Trace) -> dict[str, float]:
+def _lengths(trace: Trace, kinds) -> dict[str, float]:
     """How long the calls of each kind look in the recording, nanoseconds."""
     rows = trace.summary()
-    return {kind: next(row["p50_ns"] for row in rows if matches(row["name"])) for kind, matches in _NAME_OF.items()}
+    return {kind: next(row["p50_ns"] for row in rows if _NAME_OF[kind](row["name"])) for kind in kinds}
 
 
 def _members(plain, recorded, inside) -> str:
     cost = {kind: max(0.0, statistics.median(recorded[kind]) - statistics.median(plain[kind])) for kind in plain}
     share = cost["begin"] / (cost["begin"] + cost["end"] or 1)
     members = {}
-    for kind in _RUN_OF:
+    for kind in inside:
         members[kind] = {
             "inside_ns": round(min(inside[kind], cost[kind]), 2),
             "begin_ns": round(cost[kind] * share, 2),

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import site
 import sys
+import types
 
 import torch
 
@@ -30,17 +32,29 @@ def start_calls(session, flags: int, *, hold: int = 0):
         torch.optim.Optimizer._optimizer_step_code.__code__,
         (torch.Tensor, torch.nn.Parameter),
         hold,
+        *_module_functions(),
     )
 
 
-def call_costs() -> str:
+def call_costs(flags: int) -> str:
     """What one call costs, for ``session.add_own_cost``. REQUIRES: no recording of calls runs."""
-    return measured_call_costs(_start_on_this_thread)
+    wanted = flags & ALL_CALLS
+
+    def start_on_this_thread(session, module_call):
+        functions = module_call.__code__, None, (), 0, module_call
+        return calls_library().start(session.slot, session.generation, wanted | _ONE_THREAD, (), *functions)
+
+    return measured_call_costs(start_on_this_thread, all_calls=bool(wanted))
 
 
-def _start_on_this_thread(session, module_code):
-    flags = ALL_CALLS | _ONE_THREAD
-    return calls_library().start(session.slot, session.generation, flags, (), module_code, None, (), 0)
+def _module_functions() -> tuple:
+    """What calls a module, and what that calls by ``*args, **kwargs``; () where torch's have another shape."""
+    call, inner = torch.nn.Module.__call__, getattr(torch.nn.Module, "_call_impl", None)
+    if not (isinstance(call, types.FunctionType) and isinstance(inner, types.FunctionType)):
+        return ()
+    hands_on = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    is_known = call.__code__.co_flags & hands_on == hands_on and "_call_impl" in call.__code__.co_names
+    return (call, inner) if is_known else ()
 
 
 def _path_prefixes() -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Recording(InnerProfile, recording.Recording):
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
         # Measured at the first use, with a window of its own: before this one opens.
-        costs = call_costs() if self._settings.call_flags is not None else ""
+        costs = call_costs(self._settings.call_flags) if self._settings.call_flags is not None else ""
         self._session.begin(self._core)
         if costs:
             self._core.add_own_cost(costs)

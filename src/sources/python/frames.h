@@ -52,6 +52,10 @@ inline PyCodeObject* CodeOf(const FrameObject* frame) {
 #endif
 }
 
+inline PyObject* OutOfCell(PyObject* value) {
+  return value != nullptr && PyCell_Check(value) ? PyCell_GET(value) : value;
+}
+
 // Borrowed; null when it is no longer there. REQUIRES: the code takes an argument.
 inline PyObject* FirstArgument(const FrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -61,8 +65,22 @@ inline PyObject* FirstArgument(const FrameObject* frame) {
 #else
   PyObject* value = frame->f_localsplus[0];
 #endif
-  return value != nullptr && PyCell_Check(value) ? PyCell_GET(value) : value;
+  return OutOfCell(value);
 }
+
+#if PY_VERSION_HEX < 0x030c0000
+// Asked by a C function: the first argument of the frame that calls it, if that runs `code` and another frame began it
+// without the vectorcall of its function, as 3.11 does. Null: it is none of that kind.
+inline PyObject* FirstArgumentOfInlinedCaller([[maybe_unused]] const PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030b0000
+  const _PyInterpreterFrame* caller = PyThreadState_Get()->cframe->current_frame;
+  const bool is_inlined = caller != nullptr && caller->f_code == code && !caller->is_entry;
+  return is_inlined ? OutOfCell(caller->localsplus[0]) : nullptr;
+#else
+  return nullptr;
+#endif
+}
+#endif
 
 // Where the frame stands: an address in its code, or a number that no address is (in 3.10 code objects share the bytes
 // of equal instructions).

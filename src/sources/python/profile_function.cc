@@ -2,8 +2,11 @@
 // with every event; the object that belongs to that one stays where it is, so that sys.getprofile() answers as ever.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_events.h"
+#include "sources/python/module_calls.h"
 
 #if !OPSCOPE_HAS_MONITORING
+
+#include <new>
 
 namespace opscope {
 namespace {
@@ -40,8 +43,9 @@ inline void Dispatch(Binding* binding, PyFrameObject* frame, int what, PyObject*
 __attribute__((noinline)) int TellAll(ThreadCalls* calls, PyObject* object, PyFrameObject* frame, int what,
                                       PyObject* argument) {
   const uint64_t epoch = calls_epoch;
-  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next)
-    Dispatch(binding, frame, what, argument);
+  for (Binding* binding = calls->bindings; binding != nullptr && epoch == calls_epoch; binding = binding->next) {
+    if (binding->hears_events) Dispatch(binding, frame, what, argument);
+  }
   if (calls->previous == nullptr) return 0;
   return calls->previous(object, frame, what, argument);
 }
@@ -83,10 +87,16 @@ int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument
 }  // namespace
 
 bool ArmEvents(CallWindow* window) {
+  try {
+    if (window->watches_module_calls) WatchModuleCalls(window);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return false;
+  }
   window->is_armed = true;
   VisitThreads([](PyThreadState* thread) {
     ThreadCalls* calls = FindCalls(thread->id);
-    if (calls == nullptr || calls->bindings == nullptr || thread->c_profilefunc == &OnEvent) return;
+    if (calls == nullptr || !HearsEvents(calls) || thread->c_profilefunc == &OnEvent) return;
     calls->previous = thread->c_profilefunc;
     FindUsual(calls);
     SetFunction(thread, &OnEvent);
@@ -97,18 +107,20 @@ bool ArmEvents(CallWindow* window) {
 void DisarmEvents(CallWindow* window) {
   if (!window->is_armed) return;
   window->is_armed = false;
+  UnwatchModuleCalls(window);
   VisitThreads([&](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
     if (calls == nullptr || calls->last_unbound != window->generation) return;
     if (thread->c_profilefunc != &OnEvent) {
       ++window->replaced;
-    } else if (calls->bindings == nullptr) {
+    } else if (!HearsEvents(calls)) {
       SetFunction(thread, calls->previous);
     }
   });
 }
 
 void DisarmInChild() {
+  UnwatchModuleCallsInChild();
   VisitThreads([](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
     if (calls != nullptr && thread->c_profilefunc == &OnEvent) SetFunction(thread, calls->previous);

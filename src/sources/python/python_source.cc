@@ -7,6 +7,7 @@
 
 #include "sources/python/call_events.h"
 #include "sources/python/collector.h"
+#include "sources/python/module_calls.h"
 #include "sources/python/thread_calls.h"
 
 namespace opscope {
@@ -71,6 +72,12 @@ PyCodeObject* CodeOrNone(PyObject* object) {
   return reinterpret_cast<PyCodeObject*>(object);
 }
 
+PyObject* FunctionOrNone(PyObject* object) {
+  if (object == nullptr || !PyFunction_Check(object)) return nullptr;
+  Py_INCREF(object);
+  return object;
+}
+
 PyTypeObject* recording_type = nullptr;
 
 PyObject* StartWindow(std::unique_ptr<CallWindow> window) {
@@ -104,14 +111,16 @@ PyObject* StartWindow(std::unique_ptr<CallWindow> window) {
 }
 
 PyObject* Start(PyObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"slot",           "generation",   "flags", "path_prefixes", "module_code",
-                                "optimizer_code", "tensor_types", "hold",  nullptr};
+  static const char* names[] = {"slot",        "generation",     "flags",        "path_prefixes",
+                                "module_code", "optimizer_code", "tensor_types", "hold",
+                                "module_call", "module_inner",   nullptr};
   unsigned int slot = 0, flags = 0;
   unsigned long long generation = 0, hold = 0;
   PyObject *prefixes = nullptr, *module_code = nullptr, *optimizer_code = nullptr, *tensor_types = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "IKIO!|OOO!K", const_cast<char**>(names), &slot, &generation,
+  PyObject *module_call = nullptr, *module_inner = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "IKIO!|OOO!KOO", const_cast<char**>(names), &slot, &generation,
                                    &flags, &PyTuple_Type, &prefixes, &module_code, &optimizer_code, &PyTuple_Type,
-                                   &tensor_types, &hold)) {
+                                   &tensor_types, &hold, &module_call, &module_inner)) {
     return nullptr;
   }
   if (slot >= kMaxWindows) return PyErr_Format(PyExc_ValueError, "slot must be below %u", kMaxWindows);
@@ -126,6 +135,9 @@ PyObject* Start(PyObject*, PyObject* arguments, PyObject* keywords) {
     Py_XINCREF(tensor_types);
     window->tensor_types = tensor_types;
     window->hold = reinterpret_cast<HoldTensorsFunction>(hold);
+    window->module_call = FunctionOrNone(module_call);
+    window->module_inner = FunctionOrNone(module_inner);
+    window->watches_module_calls = CanWatchModuleCalls(*window);
     return StartWindow(std::move(window));
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();

@@ -51,6 +51,7 @@ void FreeBinding(Binding* binding) {
   binding->window = nullptr;
   binding->next = nullptr;
   binding->is_lost = false;
+  binding->hears_events = true;
   FreeBindings().push_back(binding);
 }
 
@@ -63,7 +64,7 @@ void Unbind(ThreadCalls* calls, const CallWindow* window) {
       continue;
     }
     *place = binding->next;
-    calls->last_unbound = binding->window->generation;
+    if (binding->hears_events) calls->last_unbound = binding->window->generation;
     std::vector<OpenFrame> open = std::exchange(binding->open, {});
     FreeBinding(binding);
     FindUsual(calls);
@@ -156,6 +157,13 @@ void WriteOpenFrames(Binding* binding) {
   ReleaseFrames(&frames);
 }
 
+// The first one that hears events, from here on.
+Binding* NextHearing(Binding* binding) {
+  while (binding != nullptr && !binding->hears_events)
+    binding = binding->next;
+  return binding;
+}
+
 // The calling thread's stream. False: the window is closed, or it cannot take this thread.
 bool Attach(Binding* binding) {
   if (IsRecording(binding)) return true;
@@ -212,6 +220,8 @@ void FreeWindow(CallWindow* window) {
   window->names.Clear();
   Py_XDECREF(window->module_code);
   Py_XDECREF(window->optimizer_code);
+  Py_XDECREF(window->module_call);
+  Py_XDECREF(window->module_inner);
   Py_XDECREF(window->forget_object);
   Py_XDECREF(window->tensor_types);
   delete window;
@@ -224,16 +234,20 @@ ThreadCalls* FindCalls(uint64_t python_thread) {
   return nullptr;
 }
 
+bool HearsEvents(const ThreadCalls* calls) {
+  return NextHearing(calls->bindings) != nullptr;
+}
+
 void FindUsual(ThreadCalls* calls) {
-  Binding* first = calls->bindings;
+  Binding* only = NextHearing(calls->bindings);
+  if (only != nullptr && NextHearing(only->next) != nullptr) only = nullptr;
 #if !OPSCOPE_HAS_MONITORING
-  if (calls->previous != nullptr) first = nullptr;
+  if (calls->previous != nullptr) only = nullptr;
 #endif
-  const bool is_alone = first != nullptr && first->next == nullptr;
-  const bool wants_all = is_alone && first->window->all_calls();
-  calls->usual = wants_all ? first : nullptr;
+  const bool wants_all = only != nullptr && only->window->all_calls();
+  calls->usual = wants_all ? only : nullptr;
 #if !OPSCOPE_HAS_MONITORING
-  calls->only_code = is_alone && !wants_all ? first->window->module_code : nullptr;
+  calls->only_code = only != nullptr && !wants_all ? only->window->module_code : nullptr;
 #endif
 }
 
@@ -272,9 +286,8 @@ void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, uin
   });
 }
 
-void EnterModuleSlow(Binding* binding, PyObject* module, PyCodeObject* code, FrameObject* frame) {
-  if (module == nullptr) return EnterCodeSlow(binding, code, frame);
-  OnStream(binding, [&] { EnterObject(binding, module, FrameIdentity(frame), 0); });
+void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity) {
+  OnStream(binding, [&] { EnterObject(binding, module, identity, 0); });
 }
 
 void EnterCollector(Binding* binding) {
@@ -303,8 +316,9 @@ void BindThreads(CallWindow* window) {
     binding->window = window;
     binding->next = calls->bindings;
     calls->bindings = binding;
-    FindUsual(calls);
     binding->open = FramesOf(thread, window);
+    binding->hears_events = !window->watches_module_calls || !binding->open.empty();
+    FindUsual(calls);
   });
   if (collected != 0) PyGC_Enable();
   ++calls_epoch;

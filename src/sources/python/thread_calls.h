@@ -36,6 +36,8 @@ struct CallWindow {
   uint64_t start = 0;                      // ticks
   PyCodeObject* module_code = nullptr;     // of nn.Module.__call__; null: no torch
   PyCodeObject* optimizer_code = nullptr;  // of Optimizer._optimizer_step_code
+  PyObject* module_call = nullptr;         // nn.Module.__call__, whose code module_code is; null: not known
+  PyObject* module_inner = nullptr;        // nn.Module._call_impl, to which it hands on; null: not known
   PyObject* forget_object = nullptr;       // called when a module or an optimizer dies
   PyObject* tensor_types = nullptr;        // tuple: those whose attributes run no code of others
   HoldTensorsFunction hold = nullptr;      // null: nobody wants to know what objects hold
@@ -44,6 +46,8 @@ struct CallWindow {
   uint64_t idle = 0;      // threads that ran, and called nothing
   uint32_t uses = 0;      // slow ways that are under way
   bool is_armed = false;
+  bool watches_module_calls = false;  // module_calls.h records in place of events, where that is possible
+  bool has_watch = false;             // and it has been set up
   bool watches_collector = false;
   bool is_stopped = false;
   bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }
@@ -78,6 +82,7 @@ struct Binding {
   std::unique_ptr<CachedName[]> names;  // 1 << kNameBits, from the first event on
   std::vector<OpenFrame> open;          // outermost first; until the first event
   bool is_lost = false;                 // the thread cannot record
+  bool hears_events = true;             // of call_events.h; false: module_calls.h records
 
   CachedName* CachedFor(const void* key) const {
     return &names[(reinterpret_cast<uintptr_t>(key) * 0x9e3779b97f4a7c15u) >> (64 - kNameBits)];
@@ -85,7 +90,7 @@ struct Binding {
 };
 
 struct ThreadCalls {
-  Binding* usual = nullptr;  // the only binding, when it wants all calls and no other profile function wants them
+  Binding* usual = nullptr;  // the only one that hears events, when it wants all calls and no other function does
 #if !OPSCOPE_HAS_MONITORING
   PyCodeObject* only_code = nullptr;  // of all calls Python tells, those that somebody wants; null: of more than one
 #endif
@@ -190,7 +195,7 @@ void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identi
 // stop windows meanwhile: compare calls_epoch before a binding is used again.
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame);
 void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, uint64_t identity);
-void EnterModuleSlow(Binding* binding, PyObject* module, PyCodeObject* code, FrameObject* frame);
+void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity);
 void EnterCollector(Binding* binding);
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
 
@@ -209,16 +214,17 @@ inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallK
 }
 
 // Apart: what is rare stays out of the way of Python functions.
-__attribute__((noinline)) inline void EnterModule(Binding* binding, PyCodeObject* code, FrameObject* frame) {
-  PyObject* module = FirstArgument(frame);
-  if (module == nullptr || !TryEnter(binding, module, FrameIdentity(frame), CallKind::kModule)) {
-    EnterModuleSlow(binding, module, code, frame);
-  }
+__attribute__((noinline)) inline void EnterModule(Binding* binding, PyObject* module, uint64_t identity) {
+  if (!TryEnter(binding, module, identity, CallKind::kModule)) EnterModuleSlow(binding, module, identity);
 }
 
 inline void EnterFrame(Binding* binding, PyCodeObject* code, FrameObject* frame) {
   const CallWindow* window = binding->window;
-  if (OPSCOPE_UNLIKELY(code == window->module_code)) return EnterModule(binding, code, frame);
+  if (OPSCOPE_UNLIKELY(code == window->module_code)) {
+    PyObject* module = FirstArgument(frame);
+    if (module != nullptr) return EnterModule(binding, module, FrameIdentity(frame));
+    return EnterCodeSlow(binding, code, frame);
+  }
   if (OPSCOPE_UNLIKELY(!window->all_calls())) return;
   if (!TryEnter(binding, CallKey(code, frame), FrameIdentity(frame), CallKind::kPython)) {
     EnterCodeSlow(binding, code, frame);
@@ -256,6 +262,8 @@ inline void ExitFunction(Binding* binding, const FrameObject* caller) {
   ExitCall(binding, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction);
 }
 
+// Whether some window wants what Python tells of this thread's calls.
+bool HearsEvents(const ThreadCalls* calls);
 // After a change of bindings or of the profile function that was there.
 void FindUsual(ThreadCalls* calls);
 // Every thread of Python that there is, and the frames that it runs, into the window. std::bad_alloc.
