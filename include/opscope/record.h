@@ -79,7 +79,7 @@ struct Record {
   RecordKind kind = RecordKind::kNone;
   uint8_t flags = 0;
   RecordSource source = RecordSource::kAnnotation;
-  uint8_t scope = 0;  // kTorch: at::RecordScope; kPython: CallKind
+  uint8_t scope = 0;  // kTorch: at::RecordScope; kPaddle: phi::TracerEventType; kPython: CallKind
   uint16_t reserved = 0;
 };
 static_assert(sizeof(Record) == 32);
@@ -158,7 +158,8 @@ struct HeldTensor {
 static_assert(sizeof(HeldTensor) == 32);
 
 // An encoded argument is a tag word, then what its kind says. Tag: kind in bits 0..3, element type
-// in bits 4..11 (torch's ScalarType number), flags in bits 12..15, count in bits 16..31.
+// in bits 4..11 (torch's ScalarType number, or kUnknownElement), flags in bits 12..15, count in bits 16..31.
+inline constexpr uint32_t kUnknownElement = 255;
 enum class ArgKind : uint8_t {
   kOther = 0,        // nothing follows (None, string, device, generator, ...)
   kTensor = 1,       // count = dimensions: sizes, then strides unless kContiguous or kNoStrides

@@ -28,5 +28,10 @@ inline constexpr std::string_view kFirstEventIdKey = "opscope.first_event_id";
 inline constexpr std::string_view kForwardBackwardKey = "opscope.forward_backward";
 // A text, how operators were recorded. Import makes it the option `torch_route`.
 inline constexpr std::string_view kTorchRouteKey = "opscope.torch_route";
+// Likewise; import makes it the option `paddle_route`.
+inline constexpr std::string_view kPaddleRouteKey = "opscope.paddle_route";
+// Five numbers: ticks, and what the CPU's allocator held then in bytes: allocated, reserved, and the highest that both
+// have been. Totals of kHostBlock records count from there.
+inline constexpr std::string_view kHostMemoryKey = "opscope.host_memory";
 
 }  // namespace opscope

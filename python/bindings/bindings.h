@@ -79,6 +79,9 @@ auto WithoutGil(Work&& work) {
 // Bytes of a trace as str, and back. FromText also takes lone surrogates (as their three bytes).
 nb::object ToText(std::string_view bytes);
 std::string FromText(nb::handle text);
+// The bytes of a str without a copy where it is plain UTF-8; *keep holds them where it is not. False: an exception is
+// set.
+bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes);
 inline nb::object ToTextOrNone(const Trace& trace, StringId id) {
   return id == StringId::kNone ? nb::none() : ToText(trace.text(id));
 }
@@ -106,6 +109,7 @@ void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);
 void BindSchedule(nb::module_& module);
 void BindCommandLine(nb::module_& module);
+void BindPaddle(nb::module_& module);  // paddle/: the submodule `_core.paddle`
 void BindTorch(nb::module_& module);  // torch/: the submodule `_core.torch`, what opscope.torch needs beyond the above
 
 }  // namespace opscope::python

@@ -70,6 +70,25 @@ std::string FromText(nb::handle text) {
   return {owner.c_str(), owner.size()};
 }
 
+bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text, &size);
+  if (data != nullptr) {
+    *bytes = {data, static_cast<size_t>(size)};
+    return true;
+  }
+  if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return false;
+  PyErr_Clear();
+  try {
+    *keep = FromText(text);
+  } catch (nb::python_error& error) {
+    error.restore();
+    return false;
+  }
+  *bytes = *keep;
+  return true;
+}
+
 std::string FromPath(nb::handle path) {
   nb::bytes encoded = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
   const std::string bytes(encoded.c_str(), encoded.size());

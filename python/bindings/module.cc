@@ -19,5 +19,6 @@ NB_MODULE(_core, module) {
   opscope::python::BindSession(module);
   opscope::python::BindSchedule(module);
   opscope::python::BindCommandLine(module);
+  opscope::python::BindPaddle(module);
   opscope::python::BindTorch(module);
 }

@@ -41,26 +41,6 @@ Range* Self(PyObject* object) {
   return reinterpret_cast<Range*>(object);
 }
 
-// Keeps the bytes alive in *keep when the text is not plain UTF-8.
-bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text, &size);
-  if (data != nullptr) {
-    *bytes = {data, static_cast<size_t>(size)};
-    return true;
-  }
-  if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return false;
-  PyErr_Clear();
-  try {
-    *keep = FromText(text);
-  } catch (nb::python_error& error) {
-    error.restore();
-    return false;
-  }
-  *bytes = *keep;
-  return true;
-}
-
 int SetText(PyObject** slot, PyObject* value, const char* what, bool allow_none) {
   if (value == nullptr || !(PyUnicode_Check(value) || (allow_none && value == Py_None))) {
     PyErr_Format(PyExc_TypeError, "record_function: %s must be a str%s, not %R", what, allow_none ? " or None" : "",

@@ -2,29 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/torch/source.h"
 
-#include <dlfcn.h>
-
 #include <string>
+
+#include "python/bindings/source_table.h"
 
 namespace opscope::python {
 namespace {
 
 Result<LoadedTorchSource> LoadTorchSource(const std::string& path) {
-  const Result<const Source*> source = LoadSource(path);
-  if (!source.ok()) return source.error();
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-  void* symbol = library != nullptr ? dlsym(library, "opscope_torch_source") : nullptr;
-  if (symbol == nullptr) {
-    return Error{ErrorCode::kUnsupported, path + ": is not a torch source: it has no opscope_torch_source"};
-  }
-  const TorchSource* torch = reinterpret_cast<decltype(&opscope_torch_source)>(symbol)();
-  if (torch == nullptr || torch->abi != kTorchSourceAbi) {
-    return Error{ErrorCode::kUnsupported, path + ": belongs to another version of opscope"};
-  }
-  LoadedTorchSource loaded;
-  loaded.source = source.value();
-  loaded.torch = torch;
-  return loaded;
+  const Result<const TorchSource*> torch = LoadTable<TorchSource>(path, "torch", kTorchSourceAbi);
+  if (!torch.ok()) return torch.error();
+  return LoadedTorchSource{{&torch.value()->source}, torch.value()};
 }
 
 }  // namespace

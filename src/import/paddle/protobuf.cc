@@ -13,9 +13,11 @@
 
 #include "base/text.h"
 #include "import/paddle/importer.h"
+#include "import/paddle/memory_members.h"
 #include "import/paddle/place.h"
 #include "import/paddle/protobuf_messages.h"
 #include "import/paddle/protobuf_tracks.h"
+#include "import/paddle/type_names.h"
 #include "import/text/argument_lists.h"
 #include "import/text/json_number.h"
 #include "import/text/proto_damage.h"
@@ -205,7 +207,9 @@ class PaddleDump {
     row.category = builder_->Intern(type);
     row.track = tracks_.TrackOf(event.process, event.thread, false);
     const bool is_allocation = type == "Allocate" || type == "Free";
-    row.extra = builder_->Intern(is_allocation ? AllocationMembers(event, type) : MemoryMembers(event));
+    row.extra = builder_->Intern(
+        is_allocation ? PaddleAllocationMembers(type, event.place, event.peak_allocated, event.peak_reserved)
+                      : MemoryMembers(event));
     if (is_allocation) {
       row.category = builder_->Intern("cpu_instant_event");
       AddAllocation(event, row);
@@ -221,17 +225,6 @@ class PaddleDump {
     row.total_reserved = static_cast<int64_t>(std::min<uint64_t>(event.current_reserved, INT64_MAX));
     ReadPaddlePlace(event.place, &row);
     builder_->AddAllocation(row);
-  }
-
-  // What a row of allocations does not hold.
-  std::string AllocationMembers(const PaddleMemoryEvent& event, std::string_view type) {
-    std::string members = "\"type\": \"" + std::string(type) + "\", \"place\": ";
-    AppendJsonString(&members, event.place);
-    members += ", \"peak_allocated\": ";
-    AppendUint(&members, event.peak_allocated);
-    members += ", \"peak_reserved\": ";
-    AppendUint(&members, event.peak_reserved);
-    return members;
   }
 
   std::string MemoryMembers(const PaddleMemoryEvent& event) {

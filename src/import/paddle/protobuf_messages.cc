@@ -10,25 +10,7 @@
 namespace opscope {
 namespace {
 
-constexpr std::string_view kTypeNames[] = {"Operator",
-                                           "Dataloader",
-                                           "ProfileStep",
-                                           "CudaRuntime",
-                                           "Kernel",
-                                           "Memcpy",
-                                           "Memset",
-                                           "UserDefined",
-                                           "OperatorInner",
-                                           "Forward",
-                                           "Backward",
-                                           "Optimization",
-                                           "Communication",
-                                           "PythonOp",
-                                           "PythonUserDefined",
-                                           "DygraphKernelLaunch",
-                                           "StaticKernelLaunch"};
 constexpr uint64_t kMemcpy = 5, kMemset = 6;
-constexpr std::string_view kMemoryTypeNames[] = {"Allocate", "Free", "ReservedAllocate", "ReservedFree"};
 
 void Note(const ProtoReader& message, uint32_t* seen) {
   if (message.field() < 32) *seen |= 1u << message.field();
@@ -279,20 +261,6 @@ bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
   Key(&op->members, "callstack");
   op->members.append(stack);
   return !message->failed();
-}
-
-std::string_view PaddleTypeName(uint64_t type) {
-  return type < std::size(kTypeNames) ? kTypeNames[type] : std::string_view();
-}
-
-bool IsPaddlePythonType(uint64_t type) {
-  const std::string_view name = PaddleTypeName(type);
-  return name == "ProfileStep" || name == "Forward" || name == "Backward" || name == "Dataloader" ||
-         name == "Optimization" || name == "PythonOp" || name == "PythonUserDefined";
-}
-
-std::string_view PaddleMemoryTypeName(uint64_t type) {
-  return type < std::size(kMemoryTypeNames) ? kMemoryTypeNames[type] : std::string_view();
 }
 
 }  // namespace opscope

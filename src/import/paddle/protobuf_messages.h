@@ -64,11 +64,6 @@ struct PaddleOperator {
 };
 [[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op);
 
-// "Operator", "Kernel", ...; "" for a type of a newer version.
-[[nodiscard]] std::string_view PaddleTypeName(uint64_t type);
-[[nodiscard]] bool IsPaddlePythonType(uint64_t type);  // shown on the row of the thread's Python
-[[nodiscard]] std::string_view PaddleMemoryTypeName(uint64_t type);
-
 // Paddle's JSON prints fractions with a fixed number of decimals.
 void AppendFixedDecimals(std::string* out, double value, int decimals);
 

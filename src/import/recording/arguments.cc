@@ -100,7 +100,7 @@ bool RecordingArguments::DecodeTensor(uint32_t tag, ByteReader* reader, Argument
   }
   if (KindOf(tag) != ArgKind::kTensor) return false;
   row->kind = ArgumentKind::kTensor;
-  row->dtype = builder_->Intern(TorchTypeName(ElementOf(tag)));
+  if (ElementOf(tag) != kUnknownElement) row->dtype = builder_->Intern(TorchTypeName(ElementOf(tag)));
   const bool wide = (tag & arg_flags::kWide) != 0;
   row->sizes = ReadIntegers(CountOf(tag), wide, reader);
   row->has_strides = (tag & arg_flags::kNoStrides) == 0;

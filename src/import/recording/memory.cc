@@ -7,9 +7,15 @@
 #include <map>
 
 #include "base/natural_sort.h"
+#include "import/paddle/memory_members.h"
 
 namespace opscope {
 namespace {
+
+// Of what a recording says, which may be anything.
+int64_t Sum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
 
 // The sizes of what a process holds of the CPU's allocator, and what it holds in all.
 class HostBlocks {
@@ -43,6 +49,11 @@ class HostBlocks {
 void RecordingMemory::AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track) {
   const auto bytes = static_cast<int64_t>(std::min<uint64_t>(record.value, INT64_MAX));
   const bool is_freed = (record.flags & record_flags::kFreed) != 0;
+  if (record.source == RecordSource::kPaddle) {
+    events_.push_back(
+        {time, BlockAddress(record), is_freed ? -bytes : bytes, pid, track, is_freed ? kFreed : kAllocated});
+    return;
+  }
   const uint32_t whole = (record.flags & record_flags::kUnsure) != 0 ? kUnsure : kNoRow;
   events_.push_back({time, BlockAddress(record), is_freed ? -bytes : bytes, pid, track, whole});
 }
@@ -52,13 +63,33 @@ void RecordingMemory::AddAllocation(const AllocationRow& row) {
   whole_.push_back(row);
 }
 
+// A row of the CPU's allocator, as Paddle's own files have it.
+AllocationRow RecordingMemory::PaddleRow(const Event& event, StringId* extra) {
+  for (; !told_.empty() && told_.front().time <= event.time; told_.erase(told_.begin()))
+    paddle_[told_.front().pid] = told_.front();
+  HostMemory& memory = paddle_[event.pid];
+  memory.allocated = Sum(memory.allocated, event.bytes);
+  memory.reserved = Sum(memory.reserved, event.bytes);
+  memory.peak_allocated = std::max(memory.peak_allocated, memory.allocated);
+  memory.peak_reserved = std::max(memory.peak_reserved, memory.reserved);
+  *extra = builder_->Intern(PaddleAllocationMembers(event.whole == kFreed ? "Free" : "Allocate", "Place(cpu)",
+                                                    static_cast<uint64_t>(memory.peak_allocated),
+                                                    static_cast<uint64_t>(memory.peak_reserved)));
+  return {.time = event.time,
+          .track = event.track,
+          .address = event.address,
+          .bytes = event.bytes,
+          .total_allocated = memory.allocated,
+          .total_reserved = memory.reserved};
+}
+
 // Gives every event of the host its bytes and returns what each process held at the beginning of what it freed later.
 std::map<int64_t, int64_t> RecordingMemory::FindSizes(std::vector<Lost>* lost) {
   std::map<int64_t, HostBlocks> processes;
   std::map<int64_t, int64_t> held;
   for (size_t i = 0; i < events_.size(); ++i) {
     Event& event = events_[i];
-    if (event.whole < kUnsure) continue;
+    if (event.whole < kUnsure) continue;  // knows them
     const HostBlocks::Change change = processes[event.pid].Apply(event.address, event.bytes);
     event.bytes = change.bytes;
     if (!change.is_from_before) event.whole = kNoRow;
@@ -74,6 +105,8 @@ void RecordingMemory::Finish() {
   NaturalSort(&events_, [](const Event& a, const Event& b) { return a.time < b.time; });
   const StringId name = builder_->Intern("[memory]");
   const StringId category = builder_->Intern("cpu_instant_event");
+  std::stable_sort(told_.begin(), told_.end(),
+                   [](const HostMemory& a, const HostMemory& b) { return a.time < b.time; });
   std::vector<Lost> lost;
   std::map<int64_t, int64_t> totals = FindSizes(&lost);
   uint64_t unknown = 0, unsure = 0;
@@ -82,8 +115,10 @@ void RecordingMemory::Finish() {
     const Event& event = events_[i];
     AllocationRow row;
     StringId extra = StringId::kNone;
-    if (event.whole < kUnsure) {
+    if (event.whole < kFirstWord) {
       row = whole_[event.whole];
+    } else if (event.whole < kUnsure) {
+      row = PaddleRow(event, &extra);
     } else if (event.bytes == 0) {
       ++unknown;
       continue;

@@ -16,14 +16,22 @@
 
 namespace opscope {
 
+// What a window was told of the CPU's allocator of Paddle at a moment (kHostMemoryKey).
+struct HostMemory {
+  Timestamp time;
+  int64_t pid = 0;
+  int64_t allocated = 0, reserved = 0, peak_allocated = 0, peak_reserved = 0;
+};
+
 class RecordingMemory {
  public:
   explicit RecordingMemory(TraceBuilder* builder) : builder_(builder) {}
 
   void AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track);
   void AddAllocation(const AllocationRow& row);
+  void TellHostMemory(const HostMemory& told) { told_.push_back(told); }
   // Adds the rows to the builder, by time. Frees of unknown size are left out and counted. Totals count the blocks of a
-  // process that the recording saw allocated or freed.
+  // process that the recording saw allocated or freed; Paddle's count on from what was told.
   void Finish();
 
  private:
@@ -35,17 +43,21 @@ class RecordingMemory {
     TrackId track;
     uint32_t whole;  // row of whole_, or one of the following for a block of the host
   };
-  static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe;
+  static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
+  static constexpr uint32_t kFirstWord = kFreed;  // the last two: of Paddle's, which says the bytes of a free itself
   struct Lost {
     size_t event;
     int64_t bytes;
   };
 
   std::map<int64_t, int64_t> FindSizes(std::vector<Lost>* lost);
+  AllocationRow PaddleRow(const Event& event, StringId* extra);
 
   TraceBuilder* builder_;
   Column<Event> events_;
   std::vector<AllocationRow> whole_;
+  std::vector<HostMemory> told_;  // while Finish runs those that are still to come, the newest last
+  std::map<int64_t, HostMemory> paddle_;
 };
 
 }  // namespace opscope

@@ -64,6 +64,7 @@ inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_
   scope.row = row & 0x7fffffffu;
   scope.name = name;
   scope.args = RecordingPart::kNoArguments;
+  part_->has_paddle |= record.source == RecordSource::kPaddle;
   if (record.side != 0) {
     const std::optional<PayloadExtent> extent = part_->chunk->payload_extent(record.side);
     if (!extent) return false;

@@ -66,7 +66,8 @@ struct RecordingPart {
   TreePart tree;                 // of `scopes`
   std::vector<PartScope> async;  // scopes outside the nesting
   std::vector<PartEvent> events;
-  size_t event_spans = 0;  // how many of them may become spans
+  size_t event_spans = 0;   // how many of them may become spans
+  bool has_paddle = false;  // scopes of Paddle's
   uint64_t damaged = 0;
   uint32_t first_damaged = 0;  // row, when damaged > 0
 

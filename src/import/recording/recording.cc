@@ -157,6 +157,28 @@ void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
   if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
 }
 
+// "[ticks,allocated,reserved,peak,peak]"
+void ReadHostMemory(const WindowInfo& window, const TickClock& clock, RecordingTables* tables) {
+  for (const auto& [key, json] : window.metadata) {
+    if (key != kHostMemoryKey) continue;
+    int64_t numbers[5] = {};
+    const char* at = json.data();
+    const char* end = at + json.size();
+    for (int64_t& number : numbers) {
+      if (at == end) return;
+      const auto [next, error] = std::from_chars(at + 1, end, number);
+      if (error != std::errc()) return;
+      at = next;
+    }
+    tables->TellHostMemory({.time = clock.At(static_cast<uint64_t>(numbers[0])),
+                            .pid = window.process,
+                            .allocated = numbers[1],
+                            .reserved = numbers[2],
+                            .peak_allocated = numbers[3],
+                            .peak_reserved = numbers[4]});
+  }
+}
+
 bool AsksToAdjustSteps(const std::vector<WindowInfo>& windows) {
   return std::any_of(windows.begin(), windows.end(), [](const WindowInfo& window) {
     return std::any_of(window.metadata.begin(), window.metadata.end(),
@@ -189,6 +211,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     for (const auto& [key, json] : window.metadata) {
       const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
       if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
+      if (key == kHostMemoryKey) continue;
       if (failures > 0) {
         builder->AddProblem("source_failure", -1, failures);
       } else if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
@@ -199,6 +222,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
         AddOperators(json, builder);
       } else if (key == kTorchRouteKey) {
         AddOption("torch_route", json, &builder->info().options_json);
+      } else if (key == kPaddleRouteKey) {
+        AddOption("paddle_route", json, &builder->info().options_json);
       } else {
         builder->AddMetadata(key, json);
       }
@@ -322,8 +347,10 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   RecordingTables tables(builder_, &clock);
   ReadTorchFacts(windows_, tables.links());
   if (AsksToAdjustSteps(windows_)) tables.AdjustSteps();
-  for (const WindowInfo& window : windows_)
+  for (const WindowInfo& window : windows_) {
     tables.NameProcess(window.process, window.process_name);
+    ReadHostMemory(window, clock, &tables);
+  }
   uint64_t recorded = 0;
   auto part = parts.begin();
   for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {

@@ -45,6 +45,8 @@ StringId RecordingTables::Category(const Record& record) const {
       return record.scope == static_cast<uint8_t>(ScopeType::kUserScope) ? user_annotation_ : cpu_op_;
     case RecordSource::kPython:
       return python_function_;
+    case RecordSource::kPaddle:
+      return record.scope < paddle_types_.size() ? paddle_types_[record.scope] : cpu_op_;
     case RecordSource::kCuda:
       return runtime_;
     default:
@@ -116,7 +118,13 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
     const Payload payload = *part.chunk->payload(record.side);
     std::string extra;
     // A name at a damaged offset is left out: the span itself is sound.
-    if (payload.keywords != 0) extra = TakeFrames(part.chunk->name(payload.keywords).value_or(""), span);
+    const std::string_view keywords =
+        payload.keywords != 0 ? part.chunk->name(payload.keywords).value_or("") : std::string_view();
+    if (record.source == RecordSource::kPaddle) {
+      extra = paddle_members_.Of(keywords, payload.arguments);
+    } else if (!keywords.empty()) {
+      extra = TakeFrames(keywords, span);
+    }
     if (payload.record_handle != 0) {
       extra += extra.empty() ? "\"Record function id\":" : ",\"Record function id\":";
       AppendUint(&extra, payload.record_handle);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "import/paddle/type_names.h"
+
 namespace opscope {
 namespace {
 
@@ -26,6 +28,12 @@ RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
       runtime_(builder->Intern("cuda_runtime")),
       kernel_(builder->Intern("kernel")),
       instant_(builder->Intern("cpu_instant_event")) {
+}
+
+void RecordingTables::NameTypesOfPaddle() {
+  if (!paddle_types_.empty()) return;
+  for (uint64_t type = 0; !PaddleTypeName(type).empty(); ++type)
+    paddle_types_.push_back(builder_->Intern(PaddleTypeName(type)));
 }
 
 ProcessId RecordingTables::Process(int64_t pid) {
@@ -68,6 +76,7 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std:
   uint64_t kept = 0;
   for (RecordingPart& part : parts) {
     Identify(&part);
+    if (part.has_paddle) NameTypesOfPaddle();
     AddEvents(&part, thread.track);
     const uint32_t records = part.chunk->claimed_record_count();
     kept += records - std::min<uint64_t>(part.damaged, records);

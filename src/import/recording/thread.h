@@ -24,6 +24,7 @@
 #include "import/recording/chunk.h"
 #include "import/recording/clock.h"
 #include "import/recording/memory.h"
+#include "import/recording/paddle_members.h"
 #include "import/recording/part.h"
 #include "import/recording/window.h"
 #include "import/torch/links.h"
@@ -41,6 +42,7 @@ class RecordingTables {
   uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
                      uint64_t window_end);
   void Fill(ThreadTeam* team);
+  void TellHostMemory(const HostMemory& told) { memory_.TellHostMemory(told); }
   TorchLinks* links() { return &links_; }
   // Before AddThread: steps shall begin where step_starts.h says.
   void AdjustSteps() { calls_.TellCalls(&step_starts_.emplace()); }
@@ -111,6 +113,7 @@ class RecordingTables {
   void JoinFlows();
 
   StringId Category(const Record& record) const;
+  void NameTypesOfPaddle();
 
   TraceBuilder* builder_;
   const TickClock* clock_;
@@ -132,6 +135,8 @@ class RecordingTables {
   std::optional<StepStarts> step_starts_;
 
   StringId cpu_op_, user_annotation_, python_function_, runtime_, kernel_, instant_;
+  std::vector<StringId> paddle_types_;  // by number; empty: no event of Paddle was seen
+  PaddleMembers paddle_members_;
 };
 
 }  // namespace opscope

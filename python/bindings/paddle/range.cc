@@ -1,0 +1,180 @@
+// The C type behind opscope.paddle.RecordEvent and the phases that Python tells: a range of an integer type. One range
+// is open at a time, as with Paddle's own: a second `begin` ends the first, an `end` without one does nothing.
+// SPDX-License-Identifier: Apache-2.0
+#include <structmember.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "python/bindings/paddle/source.h"
+
+namespace opscope::python {
+namespace {
+
+// Where ranges go; never unloaded. Null until a source is set.
+const PaddleSource* range_source = nullptr;
+
+struct Range {
+  PyObject ob_base;
+  PyObject* name;
+  PyObject* event_type;
+  uint32_t type;  // its number
+  void* open;     // null: it is not, or nobody records
+};
+
+Range* Self(PyObject* object) {
+  return reinterpret_cast<Range*>(object);
+}
+
+// Takes over the new one.
+void Replace(PyObject** slot, PyObject* owned) {
+  Py_XDECREF(std::exchange(*slot, owned));
+}
+
+void End(Range* self) {
+  if (void* open = std::exchange(self->open, nullptr); open != nullptr) range_source->exit(open);
+}
+
+// False: an exception is set.
+bool Begin(Range* self) {
+  if (range_source == nullptr) return true;
+  if (self->name == nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "the range was not initialised");
+    return false;
+  }
+  std::string keep;
+  std::string_view name;
+  if (!TextBytes(self->name, &keep, &name)) return false;
+  End(self);
+  self->open = range_source->enter(name.data(), name.size(), self->type);
+  return true;
+}
+
+int SetName(PyObject* object, PyObject* value, void*) {
+  if (value == nullptr || !PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "the name of a range must be a str, not %R", value == nullptr ? Py_None : value);
+    return -1;
+  }
+  Py_INCREF(value);
+  Replace(&Self(object)->name, value);
+  return 0;
+}
+
+int SetEventType(PyObject* object, PyObject* value, void*) {
+  if (value == nullptr) {
+    PyErr_SetString(PyExc_AttributeError, "the type of a range cannot be deleted");
+    return -1;
+  }
+  PyObject* number = PyNumber_Long(value);  // of an enum, too
+  if (number == nullptr) return -1;
+  const long type = PyLong_AsLong(number);
+  Py_DECREF(number);
+  if (type == -1 && PyErr_Occurred() != nullptr) return -1;
+  if (type < 0 || type >= static_cast<long>(kPaddleEventTypes)) {
+    PyErr_Format(PyExc_ValueError, "Paddle has no event type %ld", type);
+    return -1;
+  }
+  Py_INCREF(value);
+  Replace(&Self(object)->event_type, value);
+  Self(object)->type = static_cast<uint32_t>(type);
+  return 0;
+}
+
+PyObject* GetName(PyObject* object, void*) {
+  PyObject* name = Self(object)->name == nullptr ? Py_None : Self(object)->name;
+  Py_INCREF(name);
+  return name;
+}
+PyObject* GetEventType(PyObject* object, void*) {
+  PyObject* type = Self(object)->event_type == nullptr ? Py_None : Self(object)->event_type;
+  Py_INCREF(type);
+  return type;
+}
+
+int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
+  static const char* const kNames[] = {"name", "event_type", nullptr};
+  PyObject* name = nullptr;
+  PyObject* type = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:Range", const_cast<char**>(kNames), &name, &type)) {
+    return -1;
+  }
+  if (SetName(object, name, nullptr) != 0) return -1;
+  if (type != nullptr) return SetEventType(object, type, nullptr);
+  Self(object)->type = static_cast<uint32_t>(PaddleEventType::kPythonUserDefined);
+  PyObject* number = PyLong_FromUnsignedLong(Self(object)->type);
+  if (number == nullptr) return -1;
+  Replace(&Self(object)->event_type, number);
+  return 0;
+}
+
+PyObject* RangeBegin(PyObject* object, PyObject*) {
+  if (!Begin(Self(object))) return nullptr;
+  Py_RETURN_NONE;
+}
+PyObject* RangeEnd(PyObject* object, PyObject*) {
+  End(Self(object));
+  Py_RETURN_NONE;
+}
+PyObject* RangeEnter(PyObject* object, PyObject*) {
+  if (!Begin(Self(object))) return nullptr;
+  Py_INCREF(object);
+  return object;
+}
+// __exit__(exc_type, exc_value, traceback): the arguments do not matter.
+PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
+  End(Self(object));
+  Py_RETURN_NONE;
+}
+
+void RangeDealloc(PyObject* object) {
+  End(Self(object));
+  Py_CLEAR(Self(object)->name);
+  Py_CLEAR(Self(object)->event_type);
+  PyTypeObject* type = Py_TYPE(object);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+  Py_DECREF(type);
+}
+
+PyGetSetDef range_properties[] = {
+    {"name", GetName, SetName, "The label.", nullptr},
+    {"event_type", GetEventType, SetEventType, "A number of TracerEventType, or what has one.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef range_methods[] = {
+    {"begin", RangeBegin, METH_NOARGS, nullptr},
+    {"end", RangeEnd, METH_NOARGS, nullptr},
+    {"__enter__", RangeEnter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(RangeExit)), METH_FASTCALL, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot range_slots[] = {
+    {Py_tp_doc, const_cast<char*>("Range(name, event_type=14)\n--\n\nA range of the program.")},
+    {Py_tp_init, reinterpret_cast<void*>(RangeInit)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(RangeDealloc)},
+    {Py_tp_getset, range_properties},
+    {Py_tp_methods, range_methods},
+    {0, nullptr},
+};
+
+PyType_Spec range_spec = {
+    "opscope._core.paddle.Range",
+    static_cast<int>(sizeof(Range)),
+    0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    range_slots,
+};
+
+}  // namespace
+
+void BindPaddleRange(nb::module_& module) {
+  PyObject* type = PyType_FromSpec(&range_spec);
+  if (type == nullptr) nb::raise_python_error();
+  module.attr("Range") = nb::steal(type);
+  module.def("set_range_source", [](const LoadedPaddleSource& loaded) { range_source = loaded.paddle; });
+}
+
+}  // namespace opscope::python

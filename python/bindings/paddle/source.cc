@@ -1,0 +1,71 @@
+// Loads the PaddlePaddle source at run time.
+// SPDX-License-Identifier: Apache-2.0
+#include "python/bindings/paddle/source.h"
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "python/bindings/source_table.h"
+
+namespace opscope::python {
+namespace {
+
+Result<LoadedPaddleSource> LoadPaddleSource(const std::string& path) {
+  const Result<const PaddleSource*> paddle = LoadTable<PaddleSource>(path, "paddle", kPaddleSourceAbi);
+  if (!paddle.ok()) return paddle.error();
+  return LoadedPaddleSource{{&paddle.value()->source}, paddle.value()};
+}
+
+constexpr std::pair<std::string_view, PaddlePart> kPaddlePartNames[] = {{"slots", PaddlePart::kSlots},
+                                                                        {"shapes", PaddlePart::kShapes},
+                                                                        {"attributes", PaddlePart::kAttributes},
+                                                                        {"memory", PaddlePart::kMemory},
+                                                                        {"drain", PaddlePart::kDrain}};
+static_assert(std::size(kPaddlePartNames) == kPaddleParts);
+
+PaddlePart PaddlePartNamed(const std::string& name) {
+  for (const auto& [known, part] : kPaddlePartNames) {
+    if (known == name) return part;
+  }
+  throw nb::value_error(("the Paddle source has no part '" + name + "'").c_str());
+}
+
+}  // namespace
+
+void BindPaddleSource(nb::module_& module) {
+  nb::class_<LoadedPaddleSource, LoadedSource>(module, "PaddleSource", "The loaded PaddlePaddle source.")
+      .def(
+          "try_part",
+          [](const LoadedPaddleSource& loaded, nb::str part) {
+            const PaddlePart which = PaddlePartNamed(FromText(part));
+            const char* complaint = WithoutGil([&] { return loaded.paddle->try_part(which); });
+            return ToText(complaint != nullptr ? complaint : "");
+          },
+          nb::arg("part"), "What is in the way of a part; empty: nothing. For a process of its own (paddle_source.h).")
+      .def(
+          "take_verdict",
+          [](const LoadedPaddleSource& loaded, nb::str part, nb::str verdict) {
+            loaded.paddle->take_verdict(PaddlePartNamed(FromText(part)), FromText(verdict).c_str());
+          },
+          nb::arg("part"), nb::arg("verdict"), "What a trial of this library has shown of the part; empty: it fits.")
+      .def_prop_ro(
+          "route", [](const LoadedPaddleSource& loaded) { return ToText(loaded.paddle->route()); },
+          "How a recording would be made now.");
+  module.def(
+      "load_source",
+      [](nb::object path) {
+        const std::string file = FromPath(path);
+        return Unwrap(WithoutGil([&] { return LoadPaddleSource(file); }));
+      },
+      nb::arg("path"), "Loads libopscope_paddle.so. opscope.Error: the loader's own sentence.");
+}
+
+void BindPaddle(nb::module_& module) {
+  nb::module_ paddle = module.def_submodule("paddle", "What opscope.paddle needs of opscope's engine.");
+  BindPaddleSource(paddle);
+  BindPaddleRange(paddle);
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,21 @@
+// The loaded PaddlePaddle source, and what binds the submodule `_core.paddle`.
+//
+// Thread rule: with the GIL.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "opscope/paddle_source.h"
+#include "python/bindings/bindings.h"
+
+namespace opscope::python {
+
+// Python's `_core.paddle.PaddleSource`.
+struct LoadedPaddleSource : LoadedSource {
+  const PaddleSource* paddle = nullptr;
+};
+
+// Each adds its names to the module.
+void BindPaddleSource(nb::module_& module);
+void BindPaddleRange(nb::module_& module);
+
+}  // namespace opscope::python

@@ -1,0 +1,34 @@
+// The larger table of a source's library, behind the Source that every one has.
+//
+// Thread rule: any thread, without the GIL.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "opscope/source.h"
+
+namespace opscope::python {
+
+// What opscope_FRAMEWORK_source of the library returns. kUnsupported: the library is no such source, or one of another
+// version of opscope.
+template <typename Table>
+Result<const Table*> LoadTable(const std::string& path, const char* framework, uint32_t abi) {
+  const Result<const Source*> source = LoadSource(path);
+  if (!source.ok()) return source.error();
+  const std::string function = std::string("opscope_") + framework + "_source";
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  void* symbol = library != nullptr ? dlsym(library, function.c_str()) : nullptr;
+  if (symbol == nullptr) {
+    return Error{ErrorCode::kUnsupported, path + ": is not a " + framework + " source: it has no " + function};
+  }
+  const Table* table = reinterpret_cast<const Table* (*)()>(symbol)();
+  if (table == nullptr || table->abi != abi) {
+    return Error{ErrorCode::kUnsupported, path + ": belongs to another version of opscope"};
+  }
+  return table;
+}
+
+}  // namespace opscope::python

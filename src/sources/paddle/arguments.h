@@ -1,0 +1,22 @@
+// An operator's arguments as the payload of its scope: what each is called and the shapes of its tensors.
+//
+//   keywords   "x,y*2;axis,format=NCHW"   names, of more or fewer than one tensor with their number; behind the ';'
+//                                         attributes, those that are texts with their value
+//   arguments  tensor tensor tensor int other   in this order; of element type kUnknownElement: Paddle does not tell
+//
+// Import writes them out (src/import/recording/paddle_members.h), so that nothing is formatted here.
+//
+// Thread rule: the stream is the calling thread's own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "opscope/recorder.h"
+#include "sources/paddle/paddle_layout.h"
+
+namespace opscope {
+
+// Becomes the payload of the innermost operator that is open; of several the last one stays. attributes: null, they
+// are not recorded.
+void NoteArguments(Stream* stream, const paddle_layout::Shapes& shapes, const paddle_layout::AttributeMap* attributes);
+
+}  // namespace opscope

@@ -1,0 +1,20 @@
+// Paddle's own recorder of events without its profiler, for a Paddle whose slots cannot be used: switched on with the
+// recording, emptied at its end into tracks of the window. It costs what Paddle's profiler costs while it runs, and
+// nothing of that at the end. One recording at a time, and not beside Paddle's profiler.
+//
+// Thread rule: calls take turns. Paddle's recorder is emptied while no thread records: threads that still run operators
+// when a recording stops may lose their last events.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "opscope/recorder_abi.h"
+
+namespace opscope {
+
+// Null: it records; else a static sentence.
+const char* StartDrain();
+void StopDrain(Window* window);
+// In the child of a fork: the parent's recording is none of its own.
+void LeaveDrain();
+
+}  // namespace opscope

@@ -1,0 +1,25 @@
+// What the slots of Paddle's libraries point to while somebody records.
+//
+// Paddle makes a phi::RecordEvent around everything that it may want to show, whether its profiler runs or not. While
+// it does not run ours stand in for its constructors; while it runs ours call them, too, and both see everything.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "sources/paddle/paddle_layout.h"
+
+namespace opscope {
+
+// By paddle_layout::Symbol.
+std::array<void*, paddle_layout::kSymbols> PaddleHooks();
+
+// Whether attributes are recorded with the shapes.
+void SetAttributesWanted(bool wanted);
+// Events of a level above this are not recorded: those that Paddle's own profiler would leave out.
+void SetTraceLevel(int32_t level);
+
+}  // namespace opscope

@@ -1,0 +1,52 @@
+// The Paddle in the process: its functions and variables, found by name in the libraries that are loaded.
+//
+// Thread rule: FindPaddle with SlotLock(); `paddle` is read by any thread, and what is found once stays.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "opscope/paddle_source.h"
+#include "sources/paddle/paddle_layout.h"
+
+namespace opscope {
+
+inline constexpr const char* kPaddleLibraries[] = {"libphi_core.so", "libpaddle.so"};
+// By paddle_layout::Symbol.
+extern const char* const kPaddleSymbols[paddle_layout::kSymbols];
+
+struct PaddleLibrary {
+  paddle_layout::BeginStatic begin_static = nullptr;
+  paddle_layout::BeginCopied begin_copied = nullptr;
+  paddle_layout::End end = nullptr;
+  paddle_layout::IsEnabled is_enabled = nullptr;
+  paddle_layout::OpInfo op_info = nullptr;
+  paddle_layout::IsEnabled op_info_is_enabled = nullptr;
+  paddle_layout::Memory memory = nullptr;
+
+  // What Paddle's own profiler records: events of this level and below; -1: it does not run.
+  int32_t* level = nullptr;
+  const int32_t* wanted_level = nullptr;  // FLAGS_host_trace_level, what it will record
+
+  // Paddle's recorder of events, which its profiler reads.
+  void* recorder = nullptr;
+  void (*enable_recorder)() = nullptr;
+  void (*disable_recorder)() = nullptr;
+  paddle_layout::HostEvents (*gather)(void* recorder) = nullptr;
+
+  // Bytes of the CPU's allocator; kind: "Allocated" or "Reserved".
+  int64_t (*memory_now)(const std::string& kind, int device) = nullptr;
+  int64_t (*memory_peak)(const std::string& kind, int device) = nullptr;
+};
+extern PaddleLibrary paddle;
+
+// Looks again while something is missing. Null: all that the part needs is there; else a static sentence. Throws
+// std::bad_alloc.
+const char* FindPaddle(PaddlePart part);
+
+inline bool PaddleProfilerRuns() {
+  return paddle.level != nullptr && __atomic_load_n(paddle.level, __ATOMIC_RELAXED) != -1;
+}
+
+}  // namespace opscope

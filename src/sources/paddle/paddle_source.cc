@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/paddle_source.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "opscope/window_facts.h"
+#include "sources/paddle/drain.h"
+#include "sources/paddle/hooks.h"
+#include "sources/paddle/memory_events.h"
+#include "sources/paddle/paddle_library.h"
+#include "sources/paddle/ranges.h"
+#include "sources/paddle/route.h"
+#include "sources/paddle/trial.h"
+#include "sources/paddle/user_range.h"
+#include "sources/slots/call_slots.h"
+#include "sources/streams/failures.h"
+
+namespace opscope {
+
+constinit RecordedWindows recorded;
+
+namespace {
+
+// By slot of the recorder, which is its window's until that is closed.
+struct OpenSession {
+  Window* window = nullptr;
+  pid_t process = 0;
+  PaddleWay way = PaddleWay::kNone;
+};
+std::array<OpenSession, kMaxWindows>& sessions = *new std::array<OpenSession, kMaxWindows>;
+
+void Tell(Window* window, std::string_view key, std::string_view value_json) {
+  std::string member = "\"";
+  member.append(key).append("\":").append(value_json);
+  opscope_window_add_metadata(window, member.c_str());
+}
+
+// The parts that fit of those that are asked for; the others are told.
+uint32_t PartsFor(uint32_t flags, PaddleWay way, std::string* route) {
+  if (way != PaddleWay::kSlots) {
+    if (flags != 0) route->append("; without arguments and memory");
+    return 0;
+  }
+  uint32_t parts = BitOf(PaddlePart::kSlots);
+  const auto add = [&](uint32_t flag, PaddlePart part, const char* what) {
+    if ((flags & flag) == 0) return;
+    const char* why = WhyNot(part);
+    if (why == nullptr) {
+      parts |= BitOf(part);
+    } else {
+      route->append("; without ").append(what).append(": ").append(why);
+    }
+  };
+  add(paddle_source_flags::kShapes, PaddlePart::kShapes, "shapes");
+  if ((parts & BitOf(PaddlePart::kShapes)) != 0)
+    add(paddle_source_flags::kShapes, PaddlePart::kAttributes, "attributes");
+  add(paddle_source_flags::kMemory, PaddlePart::kMemory, "memory");
+  return parts;
+}
+
+void SetRecorded(uint32_t slot, uint32_t parts) {
+  const uint64_t bit = uint64_t{1} << slot;
+  const auto set = [bit](std::atomic<uint64_t>* windows, bool wanted) {
+    if (wanted) windows->fetch_or(bit);
+    if (!wanted) windows->fetch_and(~bit);
+  };
+  set(&recorded.shapes, (parts & BitOf(PaddlePart::kShapes)) != 0);
+  set(&recorded.memory, (parts & BitOf(PaddlePart::kMemory)) != 0);
+  set(&recorded.events, (parts & BitOf(PaddlePart::kSlots)) != 0);
+}
+
+const char* BeginBySlots(Window* window, uint32_t slot, uint32_t parts) {
+  if (const char* refused = PointSlots(parts)) return refused;
+  SetTraceLevel(paddle.wanted_level != nullptr ? *paddle.wanted_level : 1);
+  SetAttributesWanted((parts & BitOf(PaddlePart::kAttributes)) != 0);
+  recorded.bindings[slot].Bind(slot, opscope_window_id(window));
+  SetRecorded(slot, parts);
+  if ((parts & BitOf(PaddlePart::kMemory)) == 0) return nullptr;
+  if (const std::string memory = HostMemoryJson(); !memory.empty()) Tell(window, kHostMemoryKey, memory);
+  return nullptr;
+}
+
+// Null: it records.
+const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
+  PaddleWay way = ChooseWay();
+  std::string route = RouteText(way);
+  const uint32_t parts = PartsFor(flags, way, &route);
+  if (way == PaddleWay::kSlots && BeginBySlots(window, slot, parts) != nullptr) {
+    way = ChooseWay();
+    route = RouteText(way);
+    PartsFor(flags, way, &route);
+  }
+  if (way == PaddleWay::kNone) {
+    const char* why = WhyNot(PaddlePart::kSlots);
+    return why != nullptr ? why : "this Paddle cannot be recorded";
+  }
+  if (way == PaddleWay::kDrain) {
+    if (const char* refused = StartDrain()) return refused;
+  }
+  if (route.find("; without ") != std::string::npos) Tell(window, kPartsLeftOutKey, "1");
+  Tell(window, kPaddleRouteKey, "\"" + route + "\"");
+  sessions[slot] = {window, getpid(), way};
+  return nullptr;
+}
+
+void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char** error) {
+  const char* unused = nullptr;
+  if (error == nullptr) error = &unused;
+  if (opscope_recorder_abi() != kRecorderAbi) {
+    *error = "the recorder library in this process is of another version than the Paddle source";
+    return nullptr;
+  }
+  const uint32_t slot = opscope_window_slot(window);
+  try {
+    *error = Begin(window, slot, flags);
+  } catch (...) {
+    CountFailure();
+    *error = "memory was short, or Paddle raised an error";
+  }
+  return *error == nullptr ? &sessions[slot] : nullptr;
+}
+
+void Stop(void* opaque) {
+  auto* session = static_cast<OpenSession*>(opaque);
+  if (session->process != getpid()) return;
+  const auto slot = static_cast<uint32_t>(session - sessions.data());
+  if (session->way == PaddleWay::kDrain) {
+    StopDrain(session->window);
+  } else {
+    const std::lock_guard lock(SlotLock());
+    recorded.bindings[slot].Unbind();
+    SetRecorded(slot, 0);
+    if (recorded.events.load() == 0) PutSlotsBack();
+  }
+  *session = {};
+}
+
+void Pause(void* opaque, bool paused) {
+  auto* session = static_cast<OpenSession*>(opaque);
+  if (session->process != getpid() || session->way != PaddleWay::kSlots) return;
+  recorded.bindings[static_cast<size_t>(session - sessions.data())].Pause(paused);
+}
+
+const char* TryAndTell(PaddlePart part) {
+  try {
+    const char* wrong = TryPart(part);
+    TakeVerdict(part, wrong != nullptr ? wrong : "");
+    return wrong;
+  } catch (...) {
+    return "it raised an error";
+  }
+}
+
+void TellVerdict(PaddlePart part, const char* sentence) {
+  try {
+    TakeVerdict(part, sentence);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+const char* Route() {
+  static constinit std::mutex making;
+  static std::string& text = *new std::string;
+  const std::lock_guard lock(making);
+  try {
+    text = RouteText(ChooseWay());
+  } catch (...) {
+    return "none: memory was short";
+  }
+  return text.c_str();
+}
+
+__attribute__((constructor)) void WatchForksOfPaddle() {
+  WatchForksOfSlots([] {
+    recorded.events.store(0);
+    recorded.shapes.store(0);
+    recorded.memory.store(0);
+    for (WindowBinding& binding : recorded.bindings)
+      binding.Unbind();
+    PutSlotsBack();
+    LeaveDrain();
+  });
+}
+
+constexpr SourceFlag kFlags[] = {{"shapes", paddle_source_flags::kShapes}, {"memory", paddle_source_flags::kMemory}};
+
+constexpr PaddleSource kSource = {.source = {.flag_count = std::size(kFlags),
+                                             .name = "paddle",
+                                             .flags = kFlags,
+                                             .start = &Start,
+                                             .stop = &Stop,
+                                             .pause = &Pause,
+                                             .failures = &FailureCount},
+                                  .enter = &EnterPaddleRange,
+                                  .exit = &ExitPaddleRange,
+                                  .try_part = &TryAndTell,
+                                  .take_verdict = &TellVerdict,
+                                  .route = &Route};
+
+}  // namespace
+}  // namespace opscope
+
+const opscope::PaddleSource* opscope_paddle_source() {
+  return &opscope::kSource;
+}
+const opscope::Source* opscope_source() {
+  return &opscope::kSource.source;
+}

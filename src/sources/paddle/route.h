@@ -1,0 +1,39 @@
+// Which way Paddle's events take to their records, and which parts of it fit the Paddle in the process.
+//
+//   slots   the slots of libphi_core.so and libpaddle.so point to hooks.h while somebody records
+//   drain   Paddle's own recorder runs without its profiler and is emptied at the end (drain.h)
+//
+// Only what a trial in a process of its own has shown to fit is used. OPSCOPE_PADDLE_ROUTE=drain forbids the slots.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "opscope/paddle_source.h"
+
+namespace opscope {
+
+enum class PaddleWay : uint32_t { kNone, kSlots, kDrain };
+
+// What a trial has shown of the part, "" or its sentence.
+void TakeVerdict(PaddlePart part, const char* sentence);
+// Null: the part can be used; else why not. May throw std::bad_alloc.
+const char* WhyNot(PaddlePart part);
+PaddleWay ChooseWay();
+// "slots", "drain: why not by slots", "none: why". May throw std::bad_alloc.
+std::string RouteText(PaddleWay way);
+
+// Points the slots of these parts (a bit each) to the hooks. Null: done; else a static sentence, and no window of ours
+// may count on them.
+const char* PointSlots(uint32_t parts);
+// All but those of `End`, behind which a range may still be open. REQUIRES: SlotLock() is held.
+void PutSlotsBack();
+
+constexpr uint32_t BitOf(PaddlePart part) {
+  return 1u << static_cast<uint32_t>(part);
+}
+
+}  // namespace opscope

@@ -1,0 +1,89 @@
+// A range that Paddle makes lies in a field of a pattern, so that one sees which bytes it writes.
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/paddle/trial.h"
+
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <string>
+
+#include "sources/paddle/paddle_library.h"
+#include "sources/slots/call_slots.h"
+
+namespace opscope {
+namespace {
+
+using paddle_layout::RecordEvent;
+
+constexpr unsigned char kPattern = 0xa5;
+constexpr uint32_t kType = 14, kUsualType = 7, kLevel = 1;
+constexpr const char* kName = "opscope.trial";
+constexpr const char* kOtherLayout = "phi::RecordEvent has another layout";
+
+struct Field {
+  alignas(16) unsigned char bytes[3 * sizeof(RecordEvent)];
+  Field() { std::memset(bytes, kPattern, sizeof(bytes)); }
+  RecordEvent* range() { return reinterpret_cast<RecordEvent*>(bytes + sizeof(RecordEvent)); }
+  bool IsUntouchedAround() const {
+    for (size_t i = 0; i < sizeof(bytes); ++i) {
+      const bool is_inside = i >= sizeof(RecordEvent) && i < 2 * sizeof(RecordEvent);
+      if (!is_inside && bytes[i] != kPattern) return false;
+    }
+    return true;
+  }
+};
+
+// Of a range that Paddle's profiler does not want; it has the usual type whatever was asked for.
+bool IsAsAssumed(Field* field) {
+  const RecordEvent& range = *field->range();
+  return field->IsUntouchedAround() && (range.head & 0xffff) == 0 && range.name == nullptr &&
+         range.static_name == nullptr && range.role == 0 && range.type == kUsualType && range.attributes == nullptr &&
+         range.is_finished == 0;
+}
+
+uint64_t UnixNs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+const char* TryUnwantedRanges() {
+  Field one, other;
+  paddle.begin_static(one.range(), kName, kType, kLevel, 0);
+  const std::string name = kName;
+  paddle.begin_copied(other.range(), name, kType, kLevel, 0);
+  if (!IsAsAssumed(&one) || !IsAsAssumed(&other)) return kOtherLayout;
+  paddle.end(one.range());
+  paddle.end(other.range());
+  return IsAsAssumed(&one) && IsAsAssumed(&other) ? nullptr : kOtherLayout;
+}
+
+// Of one that it wants, which its own constructor begins and its own `End` writes down.
+const char* TryWantedRange() {
+  Field field;
+  const uint64_t before = UnixNs();
+  *paddle.level = 1;
+  paddle.enable_recorder();
+  paddle.begin_static(field.range(), kName, kType, kLevel, 0);
+  const RecordEvent& range = *field.range();
+  const bool has_begun = (range.head & 0xffff) == 1 && range.static_name == kName && range.start_ns >= before &&
+                         range.start_ns <= UnixNs() && range.role == 0 && range.type == kType;
+  paddle.end(field.range());
+  const bool has_ended = (range.head & 0xffff) == 0 && field.IsUntouchedAround();
+  paddle.disable_recorder();
+  *paddle.level = -1;
+  return has_begun && has_ended ? nullptr : kOtherLayout;
+}
+
+}  // namespace
+
+const char* TryPart(PaddlePart part) {
+  const std::lock_guard lock(SlotLock());
+  if (const char* missing = FindPaddle(part)) return missing;
+  if (part != PaddlePart::kSlots && part != PaddlePart::kDrain) return nullptr;
+  if (PaddleProfilerRuns()) return "Paddle's own profiler runs";
+  if (const char* wrong = TryUnwantedRanges()) return wrong;
+  return FindPaddle(PaddlePart::kDrain) == nullptr ? TryWantedRange() : nullptr;
+}
+
+}  // namespace opscope
