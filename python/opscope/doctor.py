@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, carried_verdict, parts, python_calls
+from .adapters import cache, carried_verdict, paddle_adapter, parts, python_calls
 from .adapters.adapter import Adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.errors import AdapterMissing
@@ -21,7 +21,7 @@ from .adapters.torch_adapter import adapter_for
 from .adapters.torch_build import read_torch
 
 # Frameworks whose profilers opscope is to stand in for and cannot yet.
-_LATER = (("paddle", ("paddlepaddle", "paddlepaddle-gpu")), ("megengine", ("megengine",)))
+_LATER = (("megengine", ("megengine",)),)
 
 
 def host_facts() -> dict:
@@ -38,7 +38,7 @@ def host_facts() -> dict:
         "cache_state": state,
         "cache_adapters": adapters,
         "cache_bytes": size,
-        "frameworks": [*_torch_facts(), *_later_facts()],
+        "frameworks": [*_torch_facts(), *_paddle_facts(), *_later_facts()],
     }
 
 
@@ -137,6 +137,29 @@ def _adapter_facts(wanted: Adapter) -> tuple[str, str, str]:
         own = f"export {cache.VARIABLE}=FOLDER, a folder of your own"
         return "none", f"its adapter must be compiled, and the cache folder {folder} is not usable: {state}", own
     return "compile", f"into {folder}", ""
+
+
+def _paddle_facts() -> list[dict]:
+    folder = package_folder("paddle")
+    if folder is None:
+        return []
+    facts = {"name": "paddle", "install": "", "was_tried": False, "left_out": {}, "route": ""}
+    build = paddle_adapter.read_paddle(folder)
+    if build is None:
+        version = _version_of(("paddlepaddle", "paddlepaddle-gpu"))
+        return [facts | {"version": version, "adapter": "none", "detail": f"{folder} has no libphi_core.so (Paddle 3)"}]
+    facts["version"] = build.version
+    try:
+        detail = str(paddle_adapter.library())
+    except AdapterMissing as error:
+        return [facts | {"adapter": "none", "detail": str(error)}]
+    found = paddle_adapter.known_verdict(build)
+    if found is not None:
+        route = paddle_adapter.route_of(found)
+        if route.startswith("none"):
+            return [facts | {"adapter": "none", "detail": f"its self-test failed: {found['slots']}"}]
+        facts |= {"was_tried": True, "left_out": parts.left_out(found), "route": route}
+    return [facts | {"adapter": "prebuilt", "detail": detail}]
 
 
 def _later_facts() -> list[dict]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -100,3 +102,17 @@ class Child:
 def ending(status: int) -> str:
     """How a program ended, in words."""
     return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def environment() -> dict[str, str]:
+    """For a Python that finds the modules that this one finds, wherever it is started."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path)}
+
+
+def interpreter() -> str | None:
+    """This Python as a program; a program that embeds Python must not be started in its place."""
+    candidates = [sys.executable or "", os.path.join(sys.exec_prefix, "bin", "python3")]
+    for path in candidates:
+        if os.path.basename(path).startswith("python") and shutil.which(path):
+            return path
+    return None

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ..log import tell
 from .build import Recipe, compile_library
-from .child import Child, ending
+from .child import Child, ending, environment, interpreter
 from .compiler import Compiler
 from .errors import CompilationFailed
 from .parts import CRASHED, OPERATORS, Parts, is_compiled_out, lacks, part_of, parts_told
@@ -30,11 +27,11 @@ class Trial:
         self._process = self._start()
 
     def _start(self) -> Child | None:
-        python = _interpreter()
+        python = interpreter()
         if python is None:
             return None
         command = [python, "-m", self._module]
-        return Child(command, self._place / "self-test.log", f"testing {self._what}", _environment(), listens=True)
+        return Child(command, self._place / "self-test.log", f"testing {self._what}", environment(), listens=True)
 
     def __enter__(self) -> Trial:
         return self
@@ -110,12 +107,12 @@ def try_library(parts: Parts, what: str, library: Path, place: Path, self_test: 
 
 def test_library(what: str, library: Path, place: Path, module: str) -> None:
     """Runs the module on the library in a process of its own: what does not fit may crash."""
-    python = _interpreter()
+    python = interpreter()
     if python is None:
         return _tell_untested(what)
     began = time.monotonic()
     command = [python, "-m", module, str(library)]
-    with Child(command, place / "self-test.log", f"testing {what}", _environment()) as test:
+    with Child(command, place / "self-test.log", f"testing {what}", environment()) as test:
         status = test.wait(SELF_TEST_LIMIT_S)
         if status != 0:
             raise test.failure(status)
@@ -124,16 +121,3 @@ def test_library(what: str, library: Path, place: Path, module: str) -> None:
 
 def _tell_untested(what: str) -> None:
     tell("warn", f"{what} was not tested: this program embeds Python and has no interpreter beside it")
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path)}
-
-
-def _interpreter() -> str | None:
-    """This Python as a program; a program that embeds Python must not be started in its place."""
-    candidates = [sys.executable or "", os.path.join(sys.exec_prefix, "bin", "python3")]
-    for path in candidates:
-        if os.path.basename(path).startswith("python") and shutil.which(path):
-            return path
-    return None
