@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "opscope/paddle_event_type.h"
 #include "opscope/source.h"
 
 namespace opscope {
@@ -31,17 +32,14 @@ enum class PaddlePart : uint32_t {
 };
 inline constexpr uint32_t kPaddleParts = 5;
 
-// phi::TracerEventType, which is what Record::scope holds of this source.
-enum class PaddleEventType : uint8_t { kOperator = 0, kProfileStep = 2, kPythonUserDefined = 14 };
-inline constexpr uint32_t kPaddleEventTypes = 17;
-
 // What Paddle's skin asks of its source beyond a Source.
 struct PaddleSource {
   Source source;  // "paddle"; its flags are paddle_source_flags
   uint32_t abi = kPaddleSourceAbi;
 
   // A range of the program or of a phase, in every window that this source records into, and in Paddle's own profiler
-  // while that runs. Null when nobody records. event_type: of PaddleEventType, below kPaddleEventTypes.
+  // while that runs. Null when nobody records. event_type: of PaddleEventType, which is
+  // what Record::scope holds of this source.
   void* (*enter)(const char* name, size_t name_size, uint32_t event_type) = nullptr;
   // Ends it, on any thread. REQUIRES: range is from enter and was not ended.
   void (*exit)(void* range) = nullptr;

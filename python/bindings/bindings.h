@@ -110,6 +110,6 @@ void BindSession(nb::module_& module);
 void BindSchedule(nb::module_& module);
 void BindCommandLine(nb::module_& module);
 void BindPaddle(nb::module_& module);  // paddle/: the submodule `_core.paddle`
-void BindTorch(nb::module_& module);  // torch/: the submodule `_core.torch`, what opscope.torch needs beyond the above
+void BindTorch(nb::module_& module);   // torch/: the submodule `_core.torch`, what opscope.torch needs beyond the above
 
 }  // namespace opscope::python

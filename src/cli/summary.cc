@@ -1,10 +1,11 @@
-// `opscope summary`: the operator table, ours or torch's.
+// `opscope summary`: the operator table, ours or torch's, or the tables of Paddle.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <sstream>
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/paddle_summary.h"
 #include "cli/rows.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
@@ -27,8 +28,12 @@ struct SummaryOptions {
   bool flop_rate = false;
   double peak_flops = 0;
   bool corrected = false;
+  PaddleSummaryOptions paddle;
   SelectionOptions selection;
   std::optional<SpanFilter> filter;  // read from `selection`
+
+  // Another profiler's tables, which have no other form.
+  bool is_like(const char* profiler) const { return style == profiler && common.is_for_people(); }
 };
 
 // "total" may stand for "total_ns".
@@ -78,8 +83,8 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
     own_cost = std::move(measured).value();
   }
   const OwnCostOfSpans* cost = own_cost ? &*own_cost : nullptr;
-  if (options.style == "torch" && options.common.is_for_people())
-    return PrintTorchTable(trace, file, options, cost, answers);
+  if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, answers);
+  if (options.is_like("paddle")) return answers->Write(file, PaddleSummaryText(trace, options.paddle), false);
   const SelectedSpans selected(options.filter, trace);
   OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
                                            .own_cost = cost,
@@ -105,6 +110,10 @@ bool ReadGroupKeys(SummaryOptions* options) {
       PrintError("summary: --group-by: the torch style groups by name, shape and stack only");
       return false;
     }
+    if (options->style == "paddle" && *key != GroupKey::kName) {
+      PrintError("summary: --group-by: the paddle style groups by name only");
+      return false;
+    }
     options->group_by.push_back(*key);
   }
   return true;
@@ -112,6 +121,12 @@ bool ReadGroupKeys(SummaryOptions* options) {
 
 int RunSummary(SummaryOptions* options) {
   if (!ReadGroupKeys(options)) return kExitUsage;
+  // Rows of other forms are ours, in whichever style people would read them.
+  const std::string sort = options->common.is_for_people() ? options->rows.sort : "";
+  if (Status read = ReadPaddleSummaryOptions(options->style, sort, &options->paddle); !read.ok())
+    return UsageError("summary: " + read.error().message);
+  if (options->style == "paddle" && options->corrected)
+    return UsageError("summary: --corrected: not with --style paddle");
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("summary: " + filter.error().message);
   options->filter = std::move(filter).value();
@@ -119,10 +134,10 @@ int RunSummary(SummaryOptions* options) {
   const auto print = [&](const Trace& trace, const std::string& file) {
     return PrintSummary(trace, file, *options, &answers);
   };
-  // torch's rules know no chosen events: its table is of a trace that has no others.
-  const bool is_torchs = options->style == "torch" && options->common.is_for_people();
-  return answers.End(is_torchs ? ForEachSelected(options->common, options->filter, print)
-                               : ForEachInput(options->common, print));
+  // Rules of others know no chosen events: their tables are of a trace that has no others.
+  const bool is_anothers = options->is_like("torch") || options->is_like("paddle");
+  return answers.End(is_anothers ? ForEachSelected(options->common, options->filter, print)
+                                 : ForEachInput(options->common, print));
 }
 
 }  // namespace
@@ -135,11 +150,12 @@ Verb SummaryVerb() {
   AddCommonOptions(&verb, &options->common);
   AddRowOptions(&verb, &options->common, &options->rows,
                 "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
-                "cpu_time_total");
+                "cpu_time_total, with --style paddle one of SortedKeys such as CPUTotal");
   verb.Add({.names = {"--style"},
             .target = &options->style,
-            .description = "plain, or torch: the table of torch.profiler",
-            .choices = {"plain", "torch"}});
+            .description = "plain, torch: the table of torch.profiler, or paddle: the tables of paddle.profiler",
+            .choices = {"plain", "torch", "paddle"}});
+  AddPaddleSummaryOptions(&verb, &options->paddle);
   verb.Add({.names = {"--corrected"},
             .target = &options->corrected,
             .description = "times without what recording took; only recordings of opscope say how much that is"});

@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-#include "export/memory_instants.h"
+#include "opscope/analysis/memory_instants.h"
 #include "opscope/trace.h"
 
 namespace opscope {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "export/memory_instants.h"
 #include "export/span_lanes.h"
+#include "opscope/analysis/memory_instants.h"
 #include "opscope/trace.h"
 
 namespace opscope {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What opscope.paddle needs of opscope's engine."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from . import Source, _Path
+from . import Source, Trace, _Path
 
 class PaddleSource(Source):
     """The loaded PaddlePaddle source."""
@@ -26,3 +27,13 @@ class Range:
     event_type: Any
 
 def set_range_source(arg: PaddleSource, /) -> None: ...
+def summary(
+    trace: Trace,
+    *,
+    sorted_by: int = 0,
+    op_detail: bool = True,
+    thread_sep: bool = False,
+    time_unit: object = "ms",
+    views: Sequence[int] | None = None,
+) -> str: ...
+def flops(trace: Trace, repeat: int = 1) -> str: ...

@@ -187,8 +187,8 @@ class PaddleDump {
       if (node.field() != 1 || !node.is_bytes()) continue;
       ProtoReader message = node.message();
       const size_t offset = message.offset();
-      PaddleMemoryEvent event;
-      if (!ReadPaddleMemoryEvent(&message, &event)) {
+      PaddleMemoryMessage event;
+      if (!ReadPaddleMemoryMessage(&message, &event)) {
         NoteDamage(message);
         continue;
       }
@@ -198,7 +198,7 @@ class PaddleDump {
     NoteDamage(node);
   }
 
-  void AddMemoryEvent(const PaddleMemoryEvent& event, size_t offset) {
+  void AddMemoryEvent(const PaddleMemoryMessage& event, size_t offset) {
     InstantRow row;
     row.time = {TimeOf(event.time_ns, offset)};
     row.name = builder_->Intern("[memory]");
@@ -218,7 +218,7 @@ class PaddleDump {
     Count(offset);
   }
 
-  void AddAllocation(const PaddleMemoryEvent& event, const InstantRow& instant) {
+  void AddAllocation(const PaddleMemoryMessage& event, const InstantRow& instant) {
     AllocationRow row{.time = instant.time, .track = instant.track, .address = event.address};
     row.bytes = event.increase_bytes;
     row.total_allocated = static_cast<int64_t>(std::min<uint64_t>(event.current_allocated, INT64_MAX));
@@ -227,7 +227,7 @@ class PaddleDump {
     builder_->AddAllocation(row);
   }
 
-  std::string MemoryMembers(const PaddleMemoryEvent& event) {
+  std::string MemoryMembers(const PaddleMemoryMessage& event) {
     std::string members = "\"place\": ";
     AppendJsonString(&members, event.place);
     members += ", \"addr\": \"";

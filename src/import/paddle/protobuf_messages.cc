@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "opscope/paddle/memory_events.h"
 
 namespace opscope {
 namespace {
@@ -210,7 +211,7 @@ bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event) {
   return ReadCopyOrSet(detail, detail_field == 10 ? kMemcpy : kMemset, *event, &event->detail);
 }
 
-bool ReadPaddleMemoryEvent(ProtoReader* message, PaddleMemoryEvent* event) {
+bool ReadPaddleMemoryMessage(ProtoReader* message, PaddleMemoryMessage* event) {
   uint64_t increase = 0;
   uint64_t* const numbers[] = {nullptr,
                                &event->time_ns,

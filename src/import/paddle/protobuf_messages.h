@@ -38,7 +38,7 @@ struct PaddleDeviceEvent {
   std::string detail;  // members of a JSON object, in the words of Paddle's own JSON
 };
 
-struct PaddleMemoryEvent {
+struct PaddleMemoryMessage {
   uint64_t time_ns = 0, type = 0, address = 0, process = 0, thread = 0;
   int64_t increase_bytes = 0;
   std::string_view place;
@@ -56,7 +56,7 @@ constexpr bool HasFields(uint32_t seen, uint32_t first, uint32_t last) {
 [[nodiscard]] bool ReadPaddleHostCall(ProtoReader* message, PaddleCall* call);
 [[nodiscard]] bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call);
 [[nodiscard]] bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event);
-[[nodiscard]] bool ReadPaddleMemoryEvent(ProtoReader* message, PaddleMemoryEvent* event);
+[[nodiscard]] bool ReadPaddleMemoryMessage(ProtoReader* message, PaddleMemoryMessage* event);
 // The shapes, types and stack of an operator: as members of a JSON object, by slot, and as lists of all inputs.
 struct PaddleOperator {
   std::string members;

@@ -3,42 +3,20 @@
 
 #include <iterator>
 
+#include "opscope/paddle/memory_events.h"
+#include "opscope/paddle_event_type.h"
+
 namespace opscope {
-namespace {
-
-constexpr std::string_view kTypeNames[] = {"Operator",
-                                           "Dataloader",
-                                           "ProfileStep",
-                                           "CudaRuntime",
-                                           "Kernel",
-                                           "Memcpy",
-                                           "Memset",
-                                           "UserDefined",
-                                           "OperatorInner",
-                                           "Forward",
-                                           "Backward",
-                                           "Optimization",
-                                           "Communication",
-                                           "PythonOp",
-                                           "PythonUserDefined",
-                                           "DygraphKernelLaunch",
-                                           "StaticKernelLaunch"};
-constexpr std::string_view kMemoryTypeNames[] = {"Allocate", "Free", "ReservedAllocate", "ReservedFree"};
-
-}  // namespace
-
 std::string_view PaddleTypeName(uint64_t type) {
-  return type < std::size(kTypeNames) ? kTypeNames[type] : std::string_view();
+  return type < kPaddleEventTypes ? kPaddleEventTypeNames[type] : std::string_view();
 }
 
 bool IsPaddlePythonType(uint64_t type) {
-  const std::string_view name = PaddleTypeName(type);
-  return name == "ProfileStep" || name == "Forward" || name == "Backward" || name == "Dataloader" ||
-         name == "Optimization" || name == "PythonOp" || name == "PythonUserDefined";
+  return type < kPaddleEventTypes && IsOfPaddlesPython(static_cast<PaddleEventType>(type));
 }
 
 std::string_view PaddleMemoryTypeName(uint64_t type) {
-  return type < std::size(kMemoryTypeNames) ? kMemoryTypeNames[type] : std::string_view();
+  return type < std::size(kPaddleMemoryTypeNames) ? kPaddleMemoryTypeNames[type] : std::string_view();
 }
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/memory_instants.h"
+#include "opscope/analysis/memory_instants.h"
 
 #include <string_view>
 

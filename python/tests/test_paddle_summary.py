@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``opscope summary --style paddle`` prints, character for character, what paddle.profiler prints of the same data.
+
+The original runs in programs of its own: once with small programs to be profiled, and once with protobufs of invented
+events, since a CPU never shows devices.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import paddle_oracle
+import pytest
+from paddle_protobuf import Invention
+
+import opscope
+from opscope import _core
+
+pytestmark = pytest.mark.framework("paddle")
+
+ORACLE = pathlib.Path(__file__).with_name("paddle_oracle.py")
+SEEDS = range(24)
+
+
+def run_oracle(*arguments, folder):
+    done = subprocess.run(
+        [sys.executable, ORACLE, *map(str, arguments)], capture_output=True, text=True, timeout=280, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("profiled")
+    run_oracle("profile", folder, folder=folder)
+    return folder
+
+
+def ours(path):
+    return [
+        _core.paddle.summary(_core.open_trace(str(path)), **arguments) for arguments in paddle_oracle.combinations()
+    ]
+
+
+def assert_same_texts(ours, theirs):
+    for arguments, our_text, their_text in zip(paddle_oracle.combinations(), ours, theirs, strict=True):
+        assert our_text.splitlines() == their_text.splitlines(), arguments
+        assert our_text == their_text, arguments
+
+
+@pytest.mark.parametrize("program", paddle_oracle.PROGRAMS)
+def test_a_run_prints_as_the_original_printed_it(profiled, program):
+    theirs = json.loads((profiled / f"{program}.texts.json").read_text())
+    trace = _core.open_trace(str(profiled / f"{program}.pb"))
+    has_flops = paddle_oracle.PROGRAMS[program][1].get("with_flops", False)
+    behind = _core.paddle.flops(trace) + "\n" if has_flops else ""
+    assert_same_texts([text + "\n" + behind for text in ours(profiled / f"{program}.pb")], theirs)
+
+
+def test_the_command_prints_the_same(profiled):
+    theirs = json.loads((profiled / "mlp_all.texts.json").read_text())
+    words = {
+        0: [],
+        4: ["--sort", "GPUTotal"],
+        16: ["--views", "device"],
+        25: ["--views", "distributed,device,operator"],
+        28: ["--time-unit", "us"],
+        31: ["--no-op-detail"],
+        32: ["--thread-sep"],
+    }
+    for number, arguments in words.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "opscope", "summary", "--style", "paddle", "--with-flops", *arguments]
+            + [profiled / "mlp_all.pb"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == theirs[number], arguments
+
+
+def test_invented_devices_print_as_the_original_prints_them(tmp_path):
+    paths = [tmp_path / f"{seed}.pb" for seed in SEEDS]
+    for seed, path in zip(SEEDS, paths, strict=True):
+        path.write_bytes(Invention(seed).file())
+    theirs = json.loads(run_oracle("tables", *paths, folder=tmp_path))
+    for path in paths:
+        assert theirs[str(path)] is not None, f"the original does not open {path.name}"
+        assert_same_texts(ours(path), theirs[str(path)])
+    shown = "".join(texts[0] for texts in theirs.values())
+    for title in ("Distribution Summary", "Kernel Summary", "Memory Manipulation Summary", "GPU1", "Reserved"):
+        assert title in shown
+
+
+def test_a_trace_without_steps_of_another_framework_has_all_tables(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(
+        json.dumps(
+            {
+                "traceEvents": [
+                    {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": 5}
+                    for name, start in (("aten::mm", 0), ("aten::add", 15))
+                ]
+            }
+        )
+    )
+    text = _core.paddle.summary(opscope.open(path)._core)
+    assert "Operator Summary" in text
+    assert [line.split()[:2] for line in text.splitlines() if line.startswith("aten::")] == [
+        ["aten::mm", "1"],
+        ["aten::add", "1"],
+    ]
+    # 10 of 20 us
+    assert "Operator                   2                          0.01                       50.00" in text

@@ -1,0 +1,214 @@
+// Paddle keeps shapes by slot: {"X": [[2, 3]], "Y": [[3, 4]]}; operators of dynamic mode spell the slots small.
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/paddle/flops.h"
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analysis/paddle/operator_name.h"
+#include "base/hash.h"
+#include "base/json_members.h"
+
+namespace opscope {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+int64_t Times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+int64_t Product(const int64_t* begin, const int64_t* end) {
+  int64_t product = 1;
+  for (; begin != end; ++begin)
+    product = Times(product, *begin);
+  return product;
+}
+int64_t Product(const Shape& shape) {
+  return Product(shape.data(), shape.data() + shape.size());
+}
+
+std::string_view Inside(std::string_view bracketed) {
+  return bracketed.size() < 2 ? std::string_view() : bracketed.substr(1, bracketed.size() - 2);
+}
+
+// "[1, 2]", or the number itself.
+Shape NumbersOf(std::string_view text) {
+  Shape numbers;
+  if (text.starts_with('[')) text = Inside(text);
+  for (const char *at = text.data(), *const end = at + text.size(); at != end;) {
+    int64_t number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error == std::errc()) numbers.push_back(number);
+    at = std::find(stop, end, ',');
+    while (at != end && (*at == ',' || *at == ' '))
+      ++at;
+  }
+  return numbers;
+}
+
+class Call {
+ public:
+  explicit Call(std::string_view members)
+      : shapes_(Inside(JsonMember(members, "input_shapes"))), attributes_(Inside(JsonMember(members, "attributes"))) {}
+
+  // The first shape of a slot.
+  std::optional<Shape> ShapeOf(std::string_view slot) const {
+    std::string small(slot);
+    for (char& c : small)
+      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    std::string_view list = JsonMember(shapes_, slot);
+    if (list.empty()) list = JsonMember(shapes_, small);
+    list = Inside(list);
+    if (!list.starts_with('[')) return std::nullopt;
+    return NumbersOf(list.substr(0, EndOfJsonValue(list, 0)));
+  }
+  bool IsTrue(std::string_view attribute) const {
+    const std::string_view value = JsonMember(attributes_, attribute);
+    return !value.empty() && value != "false" && value != "0" && value != "0.0";
+  }
+  Shape NumbersOfAttribute(std::string_view attribute) const { return NumbersOf(JsonMember(attributes_, attribute)); }
+
+ private:
+  std::string_view shapes_, attributes_;
+};
+
+int64_t EachElement(const Call& call, int64_t times) {
+  const auto shape = call.ShapeOf("X");
+  return shape ? Times(Product(*shape), times) : 0;
+}
+
+int64_t Relu(const Call& call) {
+  return EachElement(call, 1);
+}
+int64_t Softmax(const Call& call) {
+  return EachElement(call, 3);
+}
+int64_t Gelu(const Call& call) {
+  return EachElement(call, 5);
+}
+int64_t LayerNorm(const Call& call) {
+  return EachElement(call, call.IsTrue("epsilon") ? 8 : 7);
+}
+
+int64_t Elementwise(const Call& call) {
+  const auto x = call.ShapeOf("X"), y = call.ShapeOf("Y");
+  if (!x || !y) return 0;
+  int64_t product = 1;
+  for (size_t i = 0; i < std::max(x->size(), y->size()); ++i) {
+    const int64_t of_x = i < x->size() ? (*x)[x->size() - 1 - i] : 1;
+    const int64_t of_y = i < y->size() ? (*y)[y->size() - 1 - i] : 1;
+    product = Times(product, std::max(of_x, of_y));
+  }
+  return product;
+}
+
+int64_t MatrixProduct(const Call& call, bool transposes_x, bool transposes_y) {
+  auto x = call.ShapeOf("X"), y = call.ShapeOf("Y");
+  if (!x || !y || x->size() < 2 || y->empty() || (transposes_y && y->size() < 2)) return 0;
+  if (transposes_x) std::swap((*x)[x->size() - 1], (*x)[x->size() - 2]);
+  if (transposes_y) std::swap((*y)[y->size() - 1], (*y)[y->size() - 2]);
+  int64_t products = 1;
+  for (size_t back = std::max(x->size(), y->size()); back > 2; --back) {
+    const int64_t of_x = back <= x->size() ? (*x)[x->size() - back] : 1;
+    const int64_t of_y = back <= y->size() ? (*y)[y->size() - back] : 1;
+    products = Times(products, std::max(of_x, of_y));
+  }
+  const int64_t inner = Times((*x)[x->size() - 2], x->back());
+  return Times(2, Times(products, Times(inner, y->back())));
+}
+int64_t Matmul(const Call& call) {
+  return MatrixProduct(call, call.IsTrue("transpose_X") || call.IsTrue("transpose_x"),
+                       call.IsTrue("transpose_Y") || call.IsTrue("transpose_y"));
+}
+int64_t MatmulV2(const Call& call) {
+  return MatrixProduct(call, call.IsTrue("trans_x"), call.IsTrue("trans_y"));
+}
+
+int64_t FloorQuotient(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+int64_t Convolution(const Call& call) {
+  const auto input = call.ShapeOf("Input"), weight = call.ShapeOf("Filter"), bias = call.ShapeOf("Bias");
+  const Shape groups = call.NumbersOfAttribute("groups");
+  if (!input || !weight || input->size() < 2 || weight->size() < input->size() || groups.empty() || groups[0] == 0)
+    return 0;
+  Shape steps[3] = {call.NumbersOfAttribute("paddings"), call.NumbersOfAttribute("strides"),
+                    call.NumbersOfAttribute("dilations")};
+  const size_t dims = input->size() - 2;
+  for (Shape& each : steps) {
+    if (each.size() == 1) each.resize(dims, each[0]);
+    if (each.size() < dims) return 0;
+  }
+  int64_t active = (*input)[0];
+  for (size_t i = 0; i < dims; ++i) {
+    if (steps[1][i] == 0) return 0;
+    const int64_t reach = Times(steps[2][i], (*weight)[i + 2] - 1) + 1;
+    active = Times(active, FloorQuotient((*input)[i + 2] + Times(2, steps[0][i]) - reach, steps[1][i]) + 1);
+  }
+  const int64_t macs = Times(Times(Product(weight->data() + 2, weight->data() + weight->size()), (*input)[1]),
+                             FloorQuotient((*weight)[0], groups[0]));
+  const int64_t flops = Times(2, Times(macs, active));
+  return bias ? flops + Times((*weight)[0], active) : flops;
+}
+
+struct Formula {
+  std::string_view name;
+  int64_t (*of)(const Call& call);
+};
+constexpr Formula kFormulas[] = {{"conv2d", Convolution},
+                                 {"elementwise_add", Elementwise},
+                                 {"elementwise_div", Elementwise},
+                                 {"elementwise_mul", Elementwise},
+                                 {"elu", Relu},
+                                 {"gelu", Gelu},
+                                 {"layer_norm", LayerNorm},
+                                 {"leaky_relu", Relu},
+                                 {"matmul", Matmul},
+                                 {"matmul_v2", MatmulV2},
+                                 {"pool", Relu},
+                                 {"prelu", Relu},
+                                 {"relu", Relu},
+                                 {"relu6", Relu},
+                                 {"silu", Relu},
+                                 {"softmax", Softmax}};
+
+const Formula* FindFormula(std::string_view name) {
+  const std::string op = PaddleOperatorName(name);
+  const auto found =
+      std::find_if(std::begin(kFormulas), std::end(kFormulas), [&](const auto& f) { return f.name == op; });
+  return found == std::end(kFormulas) ? nullptr : found;
+}
+
+}  // namespace
+
+int64_t PaddleFlops(std::string_view name, std::string_view members) {
+  const Formula* const formula = FindFormula(name);
+  return formula == nullptr ? 0 : formula->of(Call(members));
+}
+
+std::vector<int64_t> PaddleFlopsOfNodes(const Trace& trace, const PaddleNodeTrees& trees) {
+  std::vector<int64_t> flops;
+  tsl::robin_map<uint64_t, int64_t, MixedHash> known;  // by name and members
+  for (size_t node = 0; node < trees.size(); ++node) {
+    if (trees.is_root(node) || trees.type[node] != PaddleEventType::kOperator) continue;
+    const uint32_t span = Row(trees.span[node]);
+    const StringId name = trace.spans().name[span], extra = trace.spans().extra[span];
+    if (extra == StringId::kNone) continue;
+    const auto [found, is_new] = known.try_emplace((uint64_t{Row(name)} << 32) | Row(extra), 0);
+    if (is_new) found.value() = PaddleFlops(trace.text(name), trace.text(extra));
+    if (found->second == 0) continue;
+    if (flops.empty()) flops.resize(trees.size());
+    flops[node] = found->second;
+  }
+  return flops;
+}
+
+}  // namespace opscope

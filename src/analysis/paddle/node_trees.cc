@@ -1,0 +1,285 @@
+// The trees are put together from what a Trace has in order: the rows of each track stand by start, longer first, so
+// the two tracks of a thread are merged and nested in one pass, and calls of the runtime and memory find their nodes in
+// a second one. Where several nodes end or begin at the same moment, Paddle gives what lies there to the one that it
+// leaves first:
+//
+//   a [0,20)  b [2,10) in a  c [10,12) in a      a free at 10 is b's, one at 11 is c's, one at 15 is a's
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/paddle/node_trees.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/saturating.h"
+#include "opscope/analysis/memory_instants.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kNone = PaddleNodeTrees::kNone;
+
+struct Times {
+  int64_t start = 0, end = 0;
+};
+bool IsBefore(const Times& a, const Times& b) {
+  return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
+// What is attached to a node: a call of the runtime, or memory.
+struct Attached {
+  Times times;
+  uint32_t row = 0;
+};
+
+struct ThreadRows {
+  uint64_t process = 0, thread = 0;
+  std::vector<uint32_t> tracks;  // that of Python first
+  std::vector<uint32_t> memory;  // rows of TreeBuilder::memory_
+};
+
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(const Trace& trace) : trace_(trace), spans_(trace.spans()), types_(trace) {}
+
+  PaddleNodeTrees Build() {
+    FindThreads();
+    FindMemory();
+    trees_.span.reserve(spans_.size() + threads_.size());
+    trees_.type.reserve(spans_.size() + threads_.size());
+    trees_.parent.reserve(spans_.size() + threads_.size());
+    for (const ThreadRows& thread : threads_)
+      AddThread(thread);
+    GroupByNode();
+    AddDevices();
+    return std::move(trees_);
+  }
+
+ private:
+  // A track of a thread of Paddle's has the number in its text: "123(Python)".
+  std::pair<uint64_t, bool> ThreadOf(size_t track) const {
+    const TrackColumns& tracks = trace_.tracks();
+    const std::string_view text = trace_.text(tracks.tid_text[track]);
+    uint64_t number = static_cast<uint64_t>(tracks.tid[track]);
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return {number, !text.ends_with("(Python)")};
+  }
+
+  void FindThreads() {
+    const TrackColumns& tracks = trace_.tracks();
+    std::vector<std::tuple<uint64_t, uint64_t, bool, uint32_t>> keys;
+    for (size_t track = 0; track < tracks.size(); ++track) {
+      if (tracks.kind[track] != TrackKind::kThread) continue;
+      const auto [number, is_below] = ThreadOf(track);
+      const int64_t process =
+          tracks.process[track] == ProcessId::kNone ? 0 : trace_.processes().pid[Row(tracks.process[track])];
+      keys.emplace_back(static_cast<uint64_t>(process), number, is_below, static_cast<uint32_t>(track));
+    }
+    std::sort(keys.begin(), keys.end());
+    thread_of_track_.assign(tracks.size(), kNone);
+    for (const auto& [process, number, is_below, track] : keys) {
+      if (threads_.empty() || threads_.back().process != process || threads_.back().thread != number)
+        threads_.push_back({process, number, {}, {}});
+      threads_.back().tracks.push_back(track);
+      thread_of_track_[track] = static_cast<uint32_t>(threads_.size() - 1);
+    }
+  }
+
+  void FindMemory() {
+    const AllocationColumns& allocations = trace_.allocations();
+    const InstantColumns& instants = trace_.instants();
+    const MemoryInstants pairs(trace_);
+    const auto add = [&](TrackId track, Timestamp time, PaddleMemoryRow row) {
+      if (track == TrackId::kNone || thread_of_track_[Row(track)] == kNone) return;
+      threads_[thread_of_track_[Row(track)]].memory.push_back(static_cast<uint32_t>(memory_.size()));
+      memory_.push_back(row);
+      memory_time_.push_back(time.ns);
+    };
+    for (size_t row = 0; row < allocations.size(); ++row)
+      add(allocations.track[row], allocations.time[row], {static_cast<uint32_t>(row), pairs.OfAllocation(row)});
+    const auto allocated = trace_.FindString("ReservedAllocate"), freed = trace_.FindString("ReservedFree");
+    if (!allocated && !freed) return;
+    for (const uint32_t row : pairs.others()) {
+      const StringId category = instants.category[row];
+      if (category == allocated || category == freed) add(instants.track[row], instants.time[row], {kNone, row});
+    }
+  }
+
+  Times TimesOf(uint32_t row) const {
+    const int64_t start = spans_.start[row].ns;
+    return {start, SaturatingAdd(start, spans_.duration[row].ns)};
+  }
+
+  // The host calls of all tracks of a thread, in order; calls of the runtime apart.
+  void SortCalls(const ThreadRows& thread) {
+    const TrackColumns& tracks = trace_.tracks();
+    const auto is_before = [&](uint32_t a, uint32_t b) { return IsBefore(TimesOf(a), TimesOf(b)); };
+    hosts_.clear(), runtime_.clear();
+    for (const uint32_t track : thread.tracks) {
+      const size_t begin = hosts_.size();
+      const uint32_t first = tracks.first_span[track];
+      for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
+        if (types_.Of(row) == PaddleEventType::kCudaRuntime) {
+          runtime_.push_back({TimesOf(row), row});
+        } else {
+          hosts_.push_back(row);
+        }
+      }
+      const auto middle = hosts_.begin() + static_cast<std::ptrdiff_t>(begin);
+      if (!std::is_sorted(middle, hosts_.end(), is_before)) std::stable_sort(middle, hosts_.end(), is_before);
+      std::inplace_merge(hosts_.begin(), middle, hosts_.end(), is_before);
+    }
+  }
+
+  void AddThread(const ThreadRows& thread) {
+    SortCalls(thread);
+    const auto root = static_cast<uint32_t>(trees_.size());
+    Push(SpanId::kNone, PaddleEventType::kUserDefined, kNone, {INT64_MIN, INT64_MAX});
+    uint32_t top = root;
+    for (const uint32_t row : hosts_) {
+      const Times times = TimesOf(row);
+      while (top != root && times.start >= times_[top].end)
+        top = trees_.parent[top];
+      Push(static_cast<SpanId>(row), types_.Of(row), top, times);
+      top = static_cast<uint32_t>(trees_.size() - 1);
+    }
+    trees_.threads.push_back({thread.process, thread.thread, root, static_cast<uint32_t>(trees_.size())});
+    trees_.end.resize(trees_.size());
+    for (uint32_t node = trees_.threads.back().end_node; node-- > root;) {
+      trees_.end[node] = std::max(trees_.end[node], node + 1);
+      if (node != root) trees_.end[trees_.parent[node]] = std::max(trees_.end[trees_.parent[node]], trees_.end[node]);
+    }
+    Attach(&runtime_, &calls_);
+    frees_.clear();
+    for (const uint32_t row : thread.memory)
+      frees_.push_back({{memory_time_[row], memory_time_[row]}, row});
+    Attach(&frees_, &kept_memory_);
+  }
+
+  void Push(SpanId span, PaddleEventType type, uint32_t parent, Times times) {
+    trees_.span.push_back(span);
+    trees_.type.push_back(type);
+    trees_.parent.push_back(parent);
+    times_.push_back(times);
+  }
+
+  // Appends (node, row) for each, in the order of their times.
+  void Attach(std::vector<Attached>* items, std::vector<std::pair<uint32_t, uint32_t>>* attached) const {
+    const auto is_before = [](const Attached& a, const Attached& b) { return IsBefore(a.times, b.times); };
+    if (!std::is_sorted(items->begin(), items->end(), is_before))
+      std::stable_sort(items->begin(), items->end(), is_before);
+    const uint32_t root = trees_.threads.back().first_node, end = trees_.threads.back().end_node;
+    uint32_t top = root, next = root + 1;
+    for (const Attached& item : *items) {
+      const auto [start, stop] = item.times;
+      while (next < end && times_[next].start < start)
+        top = next++;
+      while (top != root && times_[top].end < start)
+        top = trees_.parent[top];
+      uint32_t node = top;
+      if (start != stop || top == root || times_[top].end != start) {
+        // Those that begin at the same moment, from the outermost inwards.
+        for (uint32_t inner = next; inner < end && times_[inner].start == start && times_[inner].end >= stop; ++inner) {
+          if (inner != next && trees_.parent[inner] != inner - 1) break;
+          node = inner;
+        }
+      }
+      while (node != root && times_[node].end < stop)
+        node = trees_.parent[node];
+      attached->emplace_back(node, item.row);
+    }
+  }
+
+  // (node, row) in any order of nodes to rows by node.
+  template <typename Value, typename Of>
+  void Group(const std::vector<std::pair<uint32_t, uint32_t>>& attached, std::vector<uint32_t>* first,
+             std::vector<Value>* values, const Of& of) const {
+    first->assign(trees_.size() + 1, 0);
+    for (const auto& [node, row] : attached)
+      ++(*first)[node + 1];
+    for (size_t node = 0; node < trees_.size(); ++node)
+      (*first)[node + 1] += (*first)[node];
+    std::vector<uint32_t> place(first->begin(), first->end() - 1);
+    values->resize(attached.size());
+    for (const auto& [node, row] : attached)
+      (*values)[place[node]++] = of(row);
+  }
+  void GroupByNode() {
+    Group(calls_, &trees_.first_call, &trees_.call, [](uint32_t row) { return static_cast<SpanId>(row); });
+    Group(kept_memory_, &trees_.first_memory, &trees_.memory, [&](uint32_t row) { return memory_[row]; });
+  }
+
+  bool IsOfDevice(SpanId span) const {
+    return span != SpanId::kNone && trace_.tracks().kind[Row(spans_.track[Row(span)])] == TrackKind::kDeviceStream;
+  }
+
+  // By their arrows; those that none reaches by their correlation.
+  void AddDevices() {
+    trees_.first_device.assign(trees_.call.size() + 1, 0);
+    if (trees_.call.empty()) return;
+    std::vector<uint32_t> call_of(spans_.size(), kNone);
+    for (size_t call = 0; call < trees_.call.size(); ++call)
+      call_of[Row(trees_.call[call])] = static_cast<uint32_t>(call);
+    std::vector<std::pair<uint32_t, SpanId>> launched;
+    std::vector<bool> is_launched(spans_.size());
+    const FlowColumns& flows = trace_.flows();
+    for (size_t flow = 0; flow < flows.size(); ++flow) {
+      const SpanId from = flows.start_span[flow], to = flows.end_span[flow];
+      if (from == SpanId::kNone || call_of[Row(from)] == kNone || !IsOfDevice(to) || is_launched[Row(to)]) continue;
+      launched.emplace_back(call_of[Row(from)], to);
+      is_launched[Row(to)] = true;
+    }
+    AddByCorrelation(&launched, is_launched);
+    for (const auto& [call, span] : launched)
+      ++trees_.first_device[call + 1];
+    for (size_t call = 0; call < trees_.call.size(); ++call)
+      trees_.first_device[call + 1] += trees_.first_device[call];
+    std::vector<uint32_t> place(trees_.first_device.begin(), trees_.first_device.end() - 1);
+    trees_.device.resize(launched.size());
+    for (const auto& [call, span] : launched)
+      trees_.device[place[call]++] = span;
+  }
+
+  void AddByCorrelation(std::vector<std::pair<uint32_t, SpanId>>* launched, const std::vector<bool>& is_launched) {
+    const TrackColumns& tracks = trace_.tracks();
+    std::unordered_map<uint32_t, uint32_t> call_with;
+    for (size_t track = 0; track < tracks.size(); ++track) {
+      if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
+      const uint32_t first = tracks.first_span[track];
+      for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
+        if (is_launched[row] || spans_.correlation[row] == 0) continue;
+        if (call_with.empty()) {
+          for (size_t call = 0; call < trees_.call.size(); ++call)
+            call_with.insert_or_assign(spans_.correlation[Row(trees_.call[call])], static_cast<uint32_t>(call));
+        }
+        const auto call = call_with.find(spans_.correlation[row]);
+        if (call != call_with.end()) launched->emplace_back(call->second, static_cast<SpanId>(row));
+      }
+    }
+  }
+
+  const Trace& trace_;
+  const SpanColumns& spans_;
+  const PaddleEventTypes types_;
+  std::vector<ThreadRows> threads_;
+  std::vector<uint32_t> thread_of_track_;
+  std::vector<PaddleMemoryRow> memory_;
+  std::vector<int64_t> memory_time_;
+  std::vector<uint32_t> hosts_;                                     // of one thread
+  std::vector<Attached> runtime_, frees_;                           // of one thread
+  std::vector<Times> times_;                                        // by node
+  std::vector<std::pair<uint32_t, uint32_t>> calls_, kept_memory_;  // node and row
+  PaddleNodeTrees trees_;
+};
+
+}  // namespace
+
+PaddleNodeTrees BuildPaddleNodeTrees(const Trace& trace) {
+  return TreeBuilder(trace).Build();
+}
+
+}  // namespace opscope

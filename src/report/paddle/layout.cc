@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/paddle/layout.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/text.h"
+#include "report/code_points.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kBlanks = 2;
+
+}  // namespace
+
+PaddleLayout::PaddleLayout(std::vector<size_t> widths, std::string* out) : widths_(std::move(widths)), out_(out) {
+  for (const size_t width : widths_)
+    length_ += width + kBlanks;
+  length_ -= kBlanks;
+}
+
+void PaddleLayout::Title(std::string_view text) {
+  // Half of a number below 0 is rounded down, and so many dashes are none.
+  const size_t length = CountCodePoints(text), rest = length < length_ ? length_ - length : 0;
+  out_->append(rest / 2, '-').append(text).append(rest - rest / 2, '-').append("\n");
+}
+
+void PaddleLayout::Separator() {
+  for (const size_t width : widths_)
+    out_->append(width, '-').append(kBlanks, ' ');
+  *out_ += '\n';
+}
+
+void PaddleLayout::Row(std::span<const std::string> cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    AppendPadded(cells[i], CountCodePoints(cells[i]), widths_[i], true, out_);
+    out_->append(kBlanks, ' ');
+  }
+  *out_ += '\n';
+}
+
+void PaddleLayout::Rule() {
+  out_->append(length_, '-').append("\n");
+}
+
+std::string PaddleFixed(double value) {
+  char text[400];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 2);
+  return std::string(text, end.ptr);
+}
+
+std::string PaddleTime(double ns, std::string_view unit) {
+  if (unit == "s") ns /= 1e9;
+  if (unit == "ms") ns /= 1e6;
+  if (unit == "us") ns /= 1e3;
+  return PaddleFixed(ns);
+}
+
+std::string PaddlePercent(double ratio) {
+  return PaddleFixed(ratio * 100);
+}
+
+std::string PaddleTimesCell(const PaddleTimes& times, uint64_t calls, double ratio, std::string_view unit) {
+  const double mean = calls == 0 ? 0 : static_cast<double>(times.total) / static_cast<double>(calls);
+  std::string cell = PaddleTime(static_cast<double>(times.total), unit);
+  for (const double each : {mean, static_cast<double>(times.most)})
+    cell.append(" / ").append(PaddleTime(each, unit));
+  cell.append(" / ").append(times.least == INT64_MAX ? "-" : PaddleTime(static_cast<double>(times.least), unit));
+  return cell.append(" / ").append(PaddlePercent(ratio));
+}
+
+void PaddleRowTexts::Widen(size_t first, std::vector<size_t>* widths) const {
+  for (const std::vector<std::string>& row : rows) {
+    for (size_t i = first; i < row.size() && i < widths->size(); ++i)
+      (*widths)[i] = std::max((*widths)[i], CountCodePoints(row[i]));
+  }
+}
+
+}  // namespace opscope
