@@ -194,8 +194,9 @@ inline void StartScope(Stream* stream, OpenScope* scope, uint64_t now) {
 // Takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the name
 // and writes the payload (InternAndReserve) and returns their offsets. Null at the cap, when memory is short, or in a
 // signal handler that interrupts this thread's writing; counted as dropped. kind: kScope, or kAsync for what is known
-// from its beginning to be no part of the nesting.
-template <typename Write>
+// from its beginning to be no part of the nesting. kMayDecline: where `write` has no entries (name 0) nothing is done
+// and counted, and the answer is null; so, too, where a slot would have to be asked for.
+template <bool kMayDecline = false, typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
                                                              uint8_t scope_type, uint8_t flags = 0,
                                                              RecordKind kind = RecordKind::kScope) {
@@ -204,11 +205,16 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(scope))) {
+    if (kMayDecline) return nullptr;
     scope = opscope_take_slot(stream);
     if (scope == nullptr) return nullptr;
   }
   SetFreeSlots(thread, WritingMark());
   const ScopeEntries entries = write();
+  if (kMayDecline && OPSCOPE_UNLIKELY(entries.name == 0)) {
+    SetFreeSlots(thread, scope);
+    return nullptr;
+  }
   OpenScope* outer = stream->top.load(std::memory_order_relaxed);
   if (outer != nullptr && OPSCOPE_UNLIKELY(outer->start.load(std::memory_order_relaxed) == 0)) {
     outer = opscope_drop_ended(stream);

@@ -27,4 +27,8 @@ struct EncodedArguments {
 EncodedArguments EncodeArguments(c10::ArrayRef<const c10::IValue> inputs, uint32_t* out, uint32_t capacity,
                                  TensorIdentities* tensors);
 
+// Whether their encoding is just these words, which encode as many arguments. Runs no code of others: arguments that
+// would have to be asked, or that are rare, give false. Apart: it would be compiled into every start function.
+__attribute__((noinline)) bool AreEncodedAs(c10::ArrayRef<const c10::IValue> inputs, const uint32_t* words);
+
 }  // namespace opscope

@@ -84,6 +84,16 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
       Refuse(stream);
       return nullptr;
     }
+    if constexpr (kMayBeKnown<Options>) {
+      const bool is_apart = (Options & kWithScripts) != 0 &&
+                            MayBeInScript(range.scope(), stream->generation.load(std::memory_order_relaxed));
+      if (__builtin_expect(!is_apart, 1)) {
+        scope = OpenScopeOn<true>(
+            stream, [&] { return WriteKnown(stream, range); }, RecordSource::kTorch,
+            static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
+        if (__builtin_expect(scope != nullptr, 1)) return Context(::new (scope->context) RangeContext);
+      }
+    }
     InputsOf<Options> inputs;
     if ((Options & kWithOverloads) != 0 && !WantsInputs(binding)) {
       // What others have asked for is not ours.

@@ -86,20 +86,22 @@ struct EncodedTensors : EncodedInputs {
 template <uint32_t Options>
 using InputsOf = std::conditional_t<(Options & kWithTensors) != 0, EncodedTensors, EncodedInputs>;
 
+// A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
+inline c10::ArrayRef<const c10::IValue> OwnInputs(const at::RecordFunction& range, const Schema& schema) {
+  const c10::ArrayRef<const c10::IValue> inputs = range.inputs();
+  const size_t own = schema.get().arguments().size(), all = inputs.size();
+  if (__builtin_expect(all <= own, 1)) return inputs;
+  return c10::ArrayRef<const c10::IValue>(inputs.data() + (all - own), own);
+}
+
 // tensors: where the identities go, or null.
 __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs,
                                                    TensorIdentities* tensors) {
   inputs->arguments = {};
   try {
-    inputs->values = range.inputs();
-    if (const Schema* schema = SchemaOf(range)) {
-      // A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
-      const size_t own = schema->get().arguments().size(), all = inputs->values.size();
-      if (OPSCOPE_UNLIKELY(all > own)) {
-        inputs->values = c10::ArrayRef<const c10::IValue>(inputs->values.data() + (all - own), own);
-      }
-      if (tensors != nullptr) NoteOperator(&schema->get());
-    }
+    const Schema* schema = SchemaOf(range);
+    inputs->values = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
+    if (tensors != nullptr && schema != nullptr) NoteOperator(&schema->get());
     inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
     const auto& keywords = range.*Reach(torch_layout::KeywordInputs());
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
@@ -183,15 +185,16 @@ inline constexpr uint32_t kWorthComparing = 3;  // words; fewer are as long as w
 // Fields of a payload that a later one may be compared with.
 inline constexpr uint16_t kComparable = payload_fields::kSequence | payload_fields::kOverload;
 
-// Name and payload of a range whose arguments are those of the last one of its name; name 0: they are not, or there is
-// no room for it in this chunk.
+// Name and payload of a range whose arguments are those of the last one of its name, as has_arguments(PayloadBefore)
+// tells; name 0: they are not, or there is no room for it in this chunk.
+template <typename HasTheSame>
 inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& range, const std::string* overload,
-                                  uint16_t fields, const EncodedInputs& inputs) {
+                                  uint16_t fields, const HasTheSame& has_arguments) {
   const uint64_t overload_offset = (fields & payload_fields::kOverload) != 0 ? InternOverload(stream, *overload) : 0;
   const NameCacheEntry* known = InternName(stream, range);
   if (OPSCOPE_UNLIKELY(known == nullptr || known->payload == 0)) return {};
   const PayloadBefore before(reinterpret_cast<const char*>(stream->chunk) + known->payload);
-  if (!HasArguments(before, inputs)) return {};
+  if (!has_arguments(before)) return {};
   const bool is_same = before.header.fields == fields && (fields & payload_fields::kSequence) == 0 &&
                        (overload_offset == 0 || LoadWord(before.place + sizeof(PayloadHeader)) == overload_offset);
   if (is_same) return {known->offset, known->payload};
@@ -200,7 +203,7 @@ inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& rang
                  (overload_offset != 0 ? 8u : 0u) + 8u;
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, header.bytes))) return {};
   header.fields = static_cast<uint16_t>(fields | payload_fields::kArgumentsOf);
-  header.arg_count = inputs.arguments.count;
+  header.arg_count = before.header.arg_count;
   char* side = ReserveSide(stream, header.bytes);
   char* place = Store(side, header);
   if ((fields & payload_fields::kSequence) != 0) {
@@ -210,6 +213,28 @@ inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& rang
   if (overload_offset != 0) place = Store(place, overload_offset);
   Store(place, uint64_t{known->payload});
   return {known->offset, OffsetInChunk(stream, side)};
+}
+
+// Whether WriteKnown may be asked first.
+template <uint32_t Options>
+inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWithOverloads)) == kWithInputs;
+
+// WriteRepeated before anything is encoded: the arguments are looked through beside the words of the last ones. Runs no
+// code of others. Name 0: the long way has to go.
+inline ScopeEntries WriteKnown(Stream* stream, const at::RecordFunction& range) {
+  const Schema* schema = SchemaOf(range);
+  const bool has_more =
+      schema == nullptr || range.handle() != 0 || !(range.*Reach(torch_layout::KeywordInputs())).empty();
+  if (OPSCOPE_UNLIKELY(has_more)) return {};
+  const bool has_sequence = range.seqNr() >= 0 || range.forwardThreadId() != 0;
+  const c10::ArrayRef<const c10::IValue> inputs = OwnInputs(range, *schema);
+  const auto has_arguments = [&](const PayloadBefore& before) {
+    if (before.header.arg_count != inputs.size()) return false;
+    const uint32_t begin = before.fields_end();
+    if (has_sequence && before.header.bytes - begin < kWorthComparing * sizeof(uint32_t)) return false;
+    return AreEncodedAs(inputs, reinterpret_cast<const uint32_t*>(before.place + begin));
+  };
+  return WriteRepeated(stream, range, nullptr, has_sequence ? payload_fields::kSequence : 0, has_arguments);
 }
 
 // Name and payload of the range in one chunk of the stream.
@@ -257,7 +282,8 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   if constexpr (kMayRepeat) {
     may_repeat = (fields & ~kComparable) == 0 && inputs->arguments.words <= EncodedInputs::kCapacity;
     if (may_repeat && inputs->arguments.words >= kWorthComparing) {
-      const ScopeEntries repeated = WriteRepeated(stream, range, overload, fields, *inputs);
+      const auto has_arguments = [&](const PayloadBefore& before) { return HasArguments(before, *inputs); };
+      const ScopeEntries repeated = WriteRepeated(stream, range, overload, fields, has_arguments);
       if (__builtin_expect(repeated.name != 0, 1)) return repeated;
     }
   }
