@@ -66,6 +66,7 @@ void BindPaddle(nb::module_& module) {
   nb::module_ paddle = module.def_submodule("paddle", "What opscope.paddle needs of opscope's engine.");
   BindPaddleSource(paddle);
   BindPaddleRange(paddle);
+  BindPaddleNodeTrees(paddle);
   BindPaddleSummary(paddle);
 }
 

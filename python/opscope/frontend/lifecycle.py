@@ -14,11 +14,15 @@ from .recording import Recording
 
 
 class Lifecycle(OwnOptions):
-    """A front end's class derives from it and sets ``profiler``: the recording, None before the first."""
+    """A front end's class derives from it and sets ``profiler``: the recording, None before the first; or overrides
+    ``_last_recording``, where its original has something else there."""
 
-    profiler: Recording | None
     _unsupported: type[UnsupportedFeature] = UnsupportedFeature
     _writes_chrome = "export({!r}, to='chrome')"  # the call that save() names where the path says Chrome's JSON
+
+    @property
+    def _last_recording(self) -> Recording | None:
+        return getattr(self, "profiler", None)  # its construction may have been refused
 
     def _begin(self, act: Callable[[], Any]) -> None:
         if self._session.is_started:
@@ -32,16 +36,18 @@ class Lifecycle(OwnOptions):
 
     def _finish(self, act: Callable[[], Any]) -> None:
         # What a front end has begun by itself, or another thread's step just now, runs without having been started.
-        if not self._session.is_started and self.profiler is not None and not self.profiler.is_running:
+        recording = self._last_recording
+        if not self._session.is_started and recording is not None and not recording.is_running:
             return
         self._session.stop()
         act()
 
     def _recording_of(self, what: str) -> Recording:
         """The last recording, for a result; raises where there is none, in the original's words if it has some."""
-        if self.profiler is None:
+        recording = self._last_recording
+        if recording is None:
             raise RuntimeError(f"nothing has been recorded yet: start() comes before {what}")
-        return self.profiler
+        return recording
 
     def dump(self, path: str | os.PathLike | None = None) -> str:
         """Writes what is recorded now as ``.opscope``, with the ranges that are open; the recording goes on.

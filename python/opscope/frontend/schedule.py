@@ -20,19 +20,25 @@ Action = TypeVar("Action", bound=Enum)
 Plans = dict[tuple[Action, Action | None], tuple[tuple[str, str | None], ...]]
 
 
-def transition_plans(actions: type[Action], methods: Mapping[str, str]) -> Plans:
+def transition_plans(
+    actions: type[Action], methods: Mapping[str, str], warnings: Mapping[tuple[int, int | None], str] | None = None
+) -> Plans:
     """For each pair of actions what a profile does between such steps.
 
-    ``methods``: the profile's names of "prepare", "start", "stop" and "ready".
+    ``methods``: the profile's names of "prepare", "start", "stop" and "ready". ``warnings``: those of an original, by
+    the numbers of both actions, in the place of torch's.
     """
     named = {action.value: action for action in actions}
-    return {
-        (named[previous], None if following is None else named[following]): tuple(
-            ("" if step == "warn" else methods[step], warning) for step, warning in plan
-        )
-        for previous, following, plan in _core.transitions()
-        if previous in named and (following is None or following in named)
-    }
+    plans: Plans = {}
+    for previous, following, steps in _core.transitions():
+        if previous not in named or not (following is None or following in named):
+            continue
+        plan = [("" if step == "warn" else methods[step], warning) for step, warning in steps]
+        if warnings is not None:
+            told = warnings.get((previous, following))
+            plan = [("", told)] * bool(told) + [(method, None) for method, _ in plan if method]
+        plans[named[previous], None if following is None else named[following]] = tuple(plan)
+    return plans
 
 
 def run_plan(profile: object, plan: tuple[tuple[str, str | None], ...]) -> None:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 
 
 class Views:
-    """Of whatever has a ``trace``, and a ``profiler``: the recording, or None."""
+    """Of a Lifecycle."""
 
     _front_end = "opscope"  # "opscope.torch"
     # Names of metrics as the original spells them, and what opscope.Trace calls them.
     _flame_metrics: Mapping[str, str] = {"time": "time"}
 
     def __repr__(self) -> str:
-        recording = getattr(self, "profiler", None)  # its construction may have been refused
+        recording = self._last_recording
         name = f"{self._front_end}.{type(self).__name__}"
         if recording is None:
             return f"<{name}: nothing recorded yet>"

@@ -1,2 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paddle's events in opscope's recordings."""
+"""The names of ``paddle.profiler``, recorded by opscope.
+
+Change ``import paddle.profiler as profiler`` to ``import opscope.paddle as profiler``. What is there and what differs
+on purpose: docs/paddle.md.
+"""
+
+from . import import_paddle  # isort: skip  # noqa: F401  first: says what to do without Paddle
+
+import paddle.profiler as _original
+
+from . import profiler, profiler_statistic, timer, utils
+from .errors import UnsupportedFeature
+from .profiler import (
+    Profiler,
+    ProfilerState,
+    ProfilerTarget,
+    SortedKeys,
+    SummaryView,
+    TracerEventType,
+    export_chrome_tracing,
+    export_protobuf,
+    get_profiler,
+    make_scheduler,
+)
+from .record_event import RecordEvent
+from .result import ProfilerResult, load_profiler_result
+from .source import AdapterMissing
+
+__all__ = [
+    "AdapterMissing",
+    "Profiler",
+    "ProfilerResult",
+    "ProfilerState",
+    "ProfilerTarget",
+    "RecordEvent",
+    "SortedKeys",
+    "SummaryView",
+    "TracerEventType",
+    "UnsupportedFeature",
+    "export_chrome_tracing",
+    "export_protobuf",
+    "get_profiler",
+    "load_profiler_result",
+    "make_scheduler",
+    "profiler",
+    "profiler_statistic",
+    "timer",
+    "utils",
+]
+
+
+def __getattr__(name: str):
+    return getattr(_original, name)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a period of recording, or a file, gives: ``Profiler.profiler_result`` and ``load_profiler_result``."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+
+import paddle.base.core
+from paddle.profiler import SortedKeys
+
+import opscope
+
+from .. import _core
+from ..trace import Trace
+from ..user_warning import warn_user
+from .nodes import HostPythonNode
+
+_FORMATS = {"json": "paddle-chrome", "pb": "paddle-protobuf"}
+
+
+class ProfilerResult:
+    """Paddle's ``_ProfilerResult``, over a Trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._trees: _core.paddle.NodeTrees | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """The period as tables."""
+        return self._trace
+
+    def get_data(self) -> dict[int, HostPythonNode]:
+        """The root of each thread's tree, by the system's number of the thread."""
+        if self._trees is None:
+            self._trees = _core.paddle.NodeTrees(self._trace._core)
+        return {
+            thread: HostPythonNode(self._trees, root, process, thread)
+            for process, thread, root in self._trees.threads()
+        }
+
+    def get_extra_info(self) -> dict[str, str]:
+        """Names of threads by their numbers, and how much of the processors was used."""
+        return dict(self._facts[2])
+
+    def get_version(self) -> str:
+        """Of Paddle's formats."""
+        return self._facts[0]
+
+    def get_span_index(self) -> int:
+        """Which period of its process it was, from 0."""
+        return self._facts[1]
+
+    @functools.cached_property
+    def _facts(self) -> tuple[str, int, list[tuple[str, str]]]:
+        return _core.paddle.run_facts(self._trace._core)
+
+    def summary(self, sorted_by, op_detail: bool, thread_sep: bool, time_unit: object, views) -> str:
+        """What ``Profiler.summary`` prints."""
+        return _core.paddle.summary(
+            self._trace._core,
+            sorted_by=_sort_number(sorted_by),
+            op_detail=bool(op_detail),
+            thread_sep=bool(thread_sep),
+            time_unit=time_unit,
+            views=None if views is None else [view.value for view in views],
+        )
+
+    def flops(self, repeat: int = 1) -> str:
+        """What ``with_flops=True`` prints below it."""
+        return _core.paddle.flops(self._trace._core, repeat)
+
+    def save(self, path: str | os.PathLike = "", format: str = "json") -> None:
+        """Writes Paddle's Chrome JSON ("json") or protobuf ("pb"); nothing for any other format, as Paddle does.
+
+        Without a path the file is named as Paddle means to (its own process dies there). OSError: it cannot be written.
+        """
+        if format not in _FORMATS:
+            return
+        if not os.fspath(path):
+            now = datetime.datetime.now().strftime("%Y-%m-%d-%H:%M:%S")
+            path = f"pid_{os.getpid()}_time_{now}.paddle_trace.{format}"
+        self._trace._core.export_as(path, _FORMATS[format])
+
+
+def _sort_number(key: object) -> int:
+    if not isinstance(key, SortedKeys):  # Paddle's own fails late, at the first operator
+        raise AttributeError(f"'{type(key).__name__}' object is none of SortedKeys: {key!r}")
+    return key.value
+
+
+def load_profiler_result(filename: str) -> ProfilerResult | None:
+    """Reads a file that ``export(format="pb")`` has written, here or there; None where there is none, as in Paddle.
+
+    A damaged file gives what is whole in it, and a warning; opscope.Error when nothing is.
+    """
+    if not isinstance(filename, (str, bytes, os.PathLike)):
+        return paddle.base.core.load_profiler_result(filename)  # its own TypeError
+    try:
+        trace = opscope.open(filename)
+    except FileNotFoundError:
+        return None
+    if trace.is_partial:
+        problems = "; ".join(problem["message"] for problem in trace.info["problems"])
+        warn_user(f"{os.fsdecode(filename)} is damaged or cut, the result has what is whole: {problems}")
+    return ProfilerResult(trace)
