@@ -76,8 +76,6 @@ class Recording {
   WindowCounts counts() const;  // recorded + dropped = issued
   // One member of the recording's metadata; `json` is its value. Kept until the recording is read; false after that.
   bool AddMetadata(std::string_view key, std::string_view json);
-  // What more kinds of events cost (opscope_window_add_own_cost). False: it does not run.
-  bool AddOwnCost(const std::string& members_json);
 
   // Imports it, at the first call; its window is given back then. kInvalidArgument: it was not started, or still runs.
   Result<SharedTrace> ReadTrace();

@@ -7,6 +7,9 @@
 //
 //   opscope_source   which returns its table
 //
+// or, where it must be told of objects before it can record (a source that is an extension module of Python), gives
+// tables that know of them; those of Python as capsules named kSourceCapsule. A table lives for ever.
+//
 // What a source knows of its recording beside its events (facts) it adds to the window's metadata by itself
 // (opscope_window_add_metadata, window_facts.h), from `start` on and at the latest in `stop`. One that holds records
 // when they are finished already (a device's buffers, another recorder) opens tracks for them (opscope_track_open), and
@@ -29,6 +32,7 @@
 namespace opscope {
 
 inline constexpr uint32_t kSourceAbi = 2;
+inline constexpr const char kSourceCapsule[] = "opscope.Source";
 
 // Something that a source records only when it is asked to.
 struct SourceFlag {

@@ -132,13 +132,6 @@ void BindRecording(nb::module_& module) {
             return WithoutGil([&] { return recording.AddMetadata(key_bytes, json_bytes); });
           },
           nb::arg("key"), nb::arg("json"), "False when the recording was already imported.")
-      .def(
-          "add_own_cost",
-          [](Recording& recording, nb::str members_json) {
-            const std::string members = FromText(members_json);
-            return WithoutGil([&] { return recording.AddOwnCost(members); });
-          },
-          nb::arg("members_json"), "What more kinds of events cost here, while it runs; else False.")
       .def_prop_ro(
           "slot", [](const Recording& recording) { return WithoutGil([&] { return recording.slot(); }); },
           "Slot of the recorder's window while it runs.")

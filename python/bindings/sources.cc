@@ -7,6 +7,13 @@
 namespace opscope::python {
 namespace {
 
+LoadedSource SourceOf(nb::handle capsule) {
+  const auto* source = static_cast<const Source*>(PyCapsule_GetPointer(capsule.ptr(), kSourceCapsule));
+  if (source == nullptr) throw nb::python_error();
+  if (source->abi != kSourceAbi) Raise({ErrorCode::kUnsupported, "the source belongs to another version of opscope"});
+  return LoadedSource{source};
+}
+
 nb::list FlagsOf(const LoadedSource& loaded) {
   nb::list names;
   for (uint32_t i = 0; i < loaded.source->flag_count; ++i)
@@ -27,6 +34,8 @@ void BindSources(nb::module_& module) {
         return LoadedSource{Unwrap(WithoutGil([&] { return LoadSource(file); }))};
       },
       nb::arg("path"), "Loads the library of a source. opscope.Error: the loader's own sentence.");
+  module.def("source_of", &SourceOf, nb::arg("capsule"),
+             "The table that an extension module has made (kSourceCapsule).");
 }
 
 }  // namespace opscope::python

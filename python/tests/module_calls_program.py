@@ -78,7 +78,7 @@ def modules_and_a_fork(path):
             again = Window(path + ".child", **MODULES_ALONE).start()
             Module()()
             again.stop()
-            window.recording.stop()  # the parent's
+            window.source.contents.stop(window.session)  # the parent's
             Module()()
             status = 0
         finally:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The source of Python's calls alone, on every Python of this machine that it is for."""
 
+import ctypes
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import opscope
+from opscope import _core
 from opscope.adapters import python_calls
 from opscope.adapters.adapter import LIBRARIES
 from opscope.adapters.build import compile_library
@@ -262,10 +264,52 @@ def test_an_interpreter_ends_while_it_is_recorded(run):
     assert [name for _, name in called(trace)].count("leaf") >= 1
 
 
-def test_a_recording_that_is_dropped_stops(run):
-    answer, trace = run("dropped")
-    assert answer is True
-    assert [name for _, name in called(trace)].count("leaf") == 1
+def test_a_recording_that_is_dropped_stops(tmp_path):
+    def leaf():
+        pass
+
+    use = (_core.source_of(python_calls.calls_library().source()), ["calls"])
+    recording = _core.Recording(sources=[use], record_to=str(tmp_path / "x.opscope"))
+    recording.start()
+    leaf()
+    if sys.version_info >= (3, 12):
+        assert "opscope" in tools_of_monitoring()
+    del recording
+    if sys.version_info >= (3, 12):
+        assert "opscope" not in tools_of_monitoring()
+    leaf()
+    names = opscope.open(str(tmp_path / "x.opscope")).spans.text("name")
+    assert [name.endswith(": leaf") for name in names].count(True) == 1
+
+
+def tools_of_monitoring():
+    return [sys.monitoring.get_tool(tool) for tool in range(6)]
+
+
+def test_the_library_alone_is_a_source_and_its_flags_have_names(tmp_path):
+    source = _core.load_source(python_calls.calls_library().__spec__.loader.path)
+    assert (source.name, source.flags) == ("python", ["calls", "garbage", "one_thread"])
+    with pytest.raises(ValueError, match="has no flag"):
+        _core.Recording(sources=[(source, ["colours"])])
+    recording = _core.Recording(sources=[(source, ["calls", "one_thread"])])
+    recording.start()
+    len("abc")
+    recording.stop()
+    assert "<built-in function len>" in opscope.Trace(recording.trace()).spans.text("name")
+    with pytest.raises(ValueError):
+        _core.source_of(42)
+
+
+def test_tables_of_equal_objects_are_one():
+    library = python_calls.calls_library()
+    code = called.__code__
+    prefixes = ("/a/", "/b/")
+    known = [library.source(path_prefixes=prefixes, module_code=code, tensor_types=(int,)) for _ in range(2)]
+    other = library.source(path_prefixes=prefixes, module_code=code, tensor_types=(str,))
+    address = ctypes.pythonapi.PyCapsule_GetPointer
+    address.argtypes, address.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    one, same, another = (address(capsule, b"opscope.Source") for capsule in (*known, other))
+    assert one == same != another
 
 
 def test_for_another_python_the_library_is_compiled_once(tmp_path):

@@ -200,14 +200,6 @@ bool Recording::AddMetadata(std::string_view key, std::string_view json) {
   return true;
 }
 
-bool Recording::AddOwnCost(const std::string& members_json) {
-  if (is_in_child()) return false;
-  const std::lock_guard lock(mutex_);
-  if (state_ != State::kRunning) return false;
-  opscope_window_add_own_cost(window_, members_json.c_str());
-  return true;
-}
-
 Status Recording::Save(const std::string& path) {
   if (is_in_child()) return OfTheParent();
   const std::lock_guard lock(mutex_);

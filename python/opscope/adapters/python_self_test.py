@@ -22,11 +22,10 @@ def record_one_call(path: Path) -> str:
     from ..trace import Trace
     from .python_calls import load
 
-    recording = _core.Recording(native_threads="none")
+    source = _core.source_of(load(path).source())
+    recording = _core.Recording(native_threads="none", sources=[(source, ["calls"])])
     recording.start()
-    calls = load(path).start(recording.slot, recording.generation, 1, ())
     _called()
-    calls.stop()
     recording.stop()
     names = list(Trace(recording.trace()).spans.text("name"))
     at = next((i for i, name in enumerate(names) if name.endswith("): _called")), -1)

@@ -82,17 +82,16 @@ _NAME_OF = {
 }
 
 
-def measured_call_costs(start, *, all_calls: bool) -> str:
+def measured_call_costs(source_of, *, all_calls: bool) -> str:
     """Members of the recording's ``own_cost``; "" when they could not be measured.
 
-    ``start(recording, module_call)`` records this thread's calls into it, ``module_call`` being the function that
-    modules are called by.
+    ``source_of(module_call)``: the source of calls, ``module_call`` being the function that modules are called by.
     """
     with _lock:
         if all_calls not in _known and _process.get(all_calls) != os.getpid():
             _process[all_calls] = os.getpid()  # once: at a later time another recording may see the calls
             try:
-                _known[all_calls] = "" if _others_watch() else _measure(start, all_calls)
+                _known[all_calls] = "" if _others_watch() else _measure(source_of, all_calls)
             except (RuntimeError, MemoryError, _core.Error):  # no window, or no tool id, is free
                 pass
     return _known.get(all_calls, "")
@@ -105,16 +104,13 @@ def _others_watch() -> bool:
     return monitoring is not None and any(monitoring.get_tool(tool) is not None for tool in range(6))
 
 
-def _measure(start, all_calls: bool) -> str:
-    recording = _core.Recording(max_bytes=_BYTES, at_cap="keep_newest", native_threads="attached")
+def _measure(source_of, all_calls: bool) -> str:
+    use = (source_of(_call_module), ("calls", "one_thread") if all_calls else ("one_thread",))
+    recording = _core.Recording(max_bytes=_BYTES, at_cap="keep_newest", native_threads="attached", sources=[use])
     plain = _runs(all_calls)
     recording.start()
     try:
-        calls = start(recording, _call_module)
-        try:
-            recorded = _runs(all_calls)
-        finally:
-            calls.stop()
+        recorded = _runs(all_calls)
     finally:
         recording.stop()
     for kind, times in _runs(all_calls).items():

@@ -11,50 +11,46 @@ import types
 
 import torch
 
+from .. import _core
 from ..adapters.python_calls import calls_library
 from ..frontend.call_costs import measured_call_costs
 
-# call_flags of src/sources/python/thread_calls.h.
-ALL_CALLS, GARBAGE, _ONE_THREAD = 1, 2, 4
 
+def calls_source(*, all_calls: bool, hold: int = 0) -> _core.Source:
+    """The source of Python's calls, which knows torch's modules and optimizers, and what its events cost here.
 
-def start_calls(session, flags: int, *, hold: int = 0):
-    """Records into the running session, until the returned object's stop() or end.
-
-    ``hold``: TorchSource.hold, where somebody wants to know which tensors modules and optimizers hold.
+    ``all_calls``: it is going to record all, not modules alone. ``hold``: TorchSource.hold, where somebody wants to
+    know which tensors modules and optimizers hold. The first time costs are measured, with a recording of their own.
     """
-    return calls_library().start(
-        session.slot,
-        session.generation,
-        flags,
-        _path_prefixes(),
-        torch.nn.Module.__call__.__code__,
-        torch.optim.Optimizer._optimizer_step_code.__code__,
-        (torch.Tensor, torch.nn.Parameter),
-        hold,
-        *_module_functions(),
+    library = calls_library()
+    library.tell_own_cost(measured_call_costs(_source_of_modules, all_calls=all_calls), all_calls)
+    module_call, module_inner = _module_functions()
+    return _core.source_of(
+        library.source(
+            path_prefixes=_path_prefixes(),
+            module_code=torch.nn.Module.__call__.__code__,
+            optimizer_code=torch.optim.Optimizer._optimizer_step_code.__code__,
+            tensor_types=(torch.Tensor, torch.nn.Parameter),
+            hold=hold,
+            module_call=module_call,
+            module_inner=module_inner,
+        )
     )
 
 
-def call_costs(flags: int) -> str:
-    """What one call costs, for ``session.add_own_cost``. REQUIRES: no recording of calls runs."""
-    wanted = flags & ALL_CALLS
-
-    def start_on_this_thread(session, module_call):
-        functions = module_call.__code__, None, (), 0, module_call
-        return calls_library().start(session.slot, session.generation, wanted | _ONE_THREAD, (), *functions)
-
-    return measured_call_costs(start_on_this_thread, all_calls=bool(wanted))
+def _source_of_modules(module_call) -> _core.Source:
+    library = calls_library()
+    return _core.source_of(library.source(module_code=module_call.__code__, module_call=module_call))
 
 
 def _module_functions() -> tuple:
-    """What calls a module, and what that calls by ``*args, **kwargs``; () where torch's have another shape."""
+    """What calls a module, and what that calls by ``*args, **kwargs``; None where torch's have another shape."""
     call, inner = torch.nn.Module.__call__, getattr(torch.nn.Module, "_call_impl", None)
     if not (isinstance(call, types.FunctionType) and isinstance(inner, types.FunctionType)):
-        return ()
+        return None, None
     hands_on = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
     is_known = call.__code__.co_flags & hands_on == hands_on and "_call_impl" in call.__code__.co_names
-    return (call, inner) if is_known else ()
+    return (call, inner) if is_known else (None, None)
 
 
 def _path_prefixes() -> tuple[str, ...]:

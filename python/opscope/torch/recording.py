@@ -14,7 +14,7 @@ from .compat import compat_is_asked
 from .enabled_flag import tell_torch
 from .events import EventList, unfilled_events
 from .inner_profile import InnerProfile
-from .python_calls import call_costs, start_calls
+from .python_calls import calls_source
 from .torch_switches import links_forward_to_backward
 
 _log = logging.getLogger("torch.autograd.profiler")  # where programs that care listen
@@ -47,11 +47,10 @@ class Recording(InnerProfile, recording.Recording):
             max_bytes=settings.max_bytes,
             at_cap=settings.at_cap,
             native_threads="all" if settings.all_threads else "attached",
-            sources=[(adapter, settings.source_flags(self._lacks))],
+            sources=[(adapter, settings.source_flags(self._lacks)), *_sources_of_calls(settings, adapter)],
             record_to=settings.record_to,
             adds_up=settings.acc_events,
         )
-        self._calls = None
         self._is_told = False  # to torch
         self._started_ns = 0
         self._events: EventList | None = None
@@ -61,11 +60,7 @@ class Recording(InnerProfile, recording.Recording):
     def start(self) -> None:
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
-        # Measured at the first use, with a window of its own: before this one opens.
-        costs = call_costs(self._settings.call_flags) if self._settings.call_flags is not None else ""
         self._session.begin(self._core)
-        if costs:
-            self._core.add_own_cost(costs)
         if self._lacks:
             self._core.add_metadata("opscope.parts_left_out", str(len(self._lacks)))
         # kCallStacksKey and kAdjustStepsKey of include/opscope/window_facts.h.
@@ -73,13 +68,6 @@ class Recording(InnerProfile, recording.Recording):
             self._core.add_metadata("opscope.call_stacks", "1")
         if self._settings.adjust_steps:
             self._core.add_metadata("opscope.adjust_steps", "1")
-        if self._settings.call_flags is not None:
-            try:
-                hold = source.adapter().hold if self._settings.tensor_identities else 0
-                self._calls = start_calls(self._core, self._settings.call_flags, hold=hold)
-            except BaseException:
-                self._core.stop()
-                raise
         self._is_told = True
         tell_torch(+1)
         self._started_ns = time.perf_counter_ns()
@@ -89,8 +77,6 @@ class Recording(InnerProfile, recording.Recording):
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
         began = time.perf_counter_ns()
-        if self._calls is not None:
-            self._tell_unseen(*self._calls.stop())
         is_first = self.is_running
         if is_first and not links_forward_to_backward():
             self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
@@ -100,11 +86,6 @@ class Recording(InnerProfile, recording.Recording):
             self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
         self._tell_torch_of_end()
         self._warn_of_file()
-
-    def _tell_unseen(self, replaced: int, idle: int) -> None:
-        for key, threads in (("opscope.calls_unseen", replaced), ("opscope.idle_threads", idle)):
-            if threads:
-                self.add_metadata(key, str(threads))
 
     def _tell_torch_of_end(self) -> None:
         if self._is_told:
@@ -172,6 +153,14 @@ class Recording(InnerProfile, recording.Recording):
         )
         columns.exposes_metadata = self._settings.expose_metadata
         return columns
+
+
+def _sources_of_calls(settings, adapter) -> list[tuple[_core.Source, list[str]]]:
+    if settings.call_flags is None:
+        return []
+    flags = settings.call_flags
+    hold = adapter.hold if settings.tensor_identities else 0
+    return [(calls_source(all_calls="calls" in flags, hold=hold), flags)]
 
 
 def _is_out_of_time(began: int, limit: float | None) -> bool:

@@ -13,7 +13,6 @@ from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
-from .python_calls import ALL_CALLS, GARBAGE
 
 
 @dataclass
@@ -67,11 +66,12 @@ class RecordingSettings:
         return [flag for flag, is_asked in asked.items() if is_asked]
 
     @property
-    def call_flags(self) -> int | None:
+    def call_flags(self) -> list[str] | None:
         """For the source of Python's calls; None: it is not asked."""
         if not (self.with_stack or self.with_modules):
             return None
-        return ALL_CALLS * bool(self.with_stack) | GARBAGE * bool(self.with_stack and self.python_gc)
+        asked = {"calls": self.with_stack, "garbage": self.with_stack and self.python_gc}
+        return [flag for flag, is_asked in asked.items() if is_asked]
 
 
 def checked_timeout(seconds: float | None, name: str = "post_processing_timeout_s") -> float | None:

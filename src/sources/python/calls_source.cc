@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/calls_source.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "opscope/window_facts.h"
+#include "sources/python/call_events.h"
+#include "sources/python/collector.h"
+#include "sources/python/module_calls.h"
+
+namespace opscope {
+namespace {
+
+// Of the thread that starts or stops a recording, which may have given it away before.
+class GilHeld {
+ public:
+  GilHeld() : state_(PyGILState_Ensure()) {}
+  ~GilHeld() { PyGILState_Release(state_); }
+  GilHeld(const GilHeld&) = delete;
+  GilHeld& operator=(const GilHeld&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+// The exception that is under way where a recording is stopped, as where an object dies.
+class KeptException {
+ public:
+  KeptException() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  ~KeptException() { PyErr_Restore(type_, value_, traceback_); }
+  KeptException(const KeptException&) = delete;
+  KeptException& operator=(const KeptException&) = delete;
+
+ private:
+  PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;
+};
+
+struct CallsSource {
+  Source source;          // first: `start` is given its address
+  PythonObjects objects;  // strong; null: not known
+  HoldTensorsFunction hold = nullptr;
+};
+
+struct CallsSession {
+  CallWindow* calls = nullptr;
+  Window* window = nullptr;
+  uint64_t fork = 0;
+};
+
+uint64_t forks = 0;  // that this process is away from the one that loaded the library
+
+// Sentences of Python's exceptions, for ever.
+const char* TakeSentence() {
+  static auto& kept = *new std::set<std::string>;
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  const bool is_short = type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_MemoryError) != 0;
+  PyObject* text = value != nullptr && !is_short ? PyObject_Str(value) : nullptr;
+  const char* sentence = "memory is short";
+  if (text != nullptr) sentence = kept.insert(TextOf(text)).first->c_str();
+  PyErr_Clear();
+  for (PyObject* object : {type, value, traceback, text})
+    Py_XDECREF(object);
+  return sentence;
+}
+
+// Python's own hook of os.fork; pthread_atfork has run before.
+PyObject* AfterFork(PyObject*, PyObject*) {
+  DisarmInChild();
+  Py_RETURN_NONE;
+}
+PyMethodDef after_fork = {"after_fork", &AfterFork, METH_NOARGS, nullptr};
+
+// Once; false with a Python exception.
+bool WatchForks() {
+  static bool is_done = false;
+  if (is_done) return true;
+  pthread_atfork(nullptr, nullptr, [] {
+    ++forks;
+    ForgetWindows();
+  });
+  PyObject* os = PyImport_ImportModule("os");
+  PyObject* hook = PyCFunction_New(&after_fork, nullptr);
+  PyObject* watch = os != nullptr ? PyObject_GetAttrString(os, "register_at_fork") : nullptr;
+  PyObject* keywords = hook != nullptr ? Py_BuildValue("{s:O}", "after_in_child", hook) : nullptr;
+  PyObject* none = PyTuple_New(0);
+  PyObject* done =
+      watch != nullptr && keywords != nullptr && none != nullptr ? PyObject_Call(watch, none, keywords) : nullptr;
+  for (PyObject* object : {os, hook, watch, keywords, none, done})
+    Py_XDECREF(object);
+  is_done = done != nullptr;
+  return is_done;
+}
+
+struct Unseen {
+  uint64_t replaced = 0, idle = 0;  // as in CallWindow
+};
+
+Unseen StopCalls(CallWindow* window) {
+  UnbindThreads(window);
+  DisarmEvents(window);
+  if (window->watches_collector) UnwatchCollector();
+  const Unseen unseen = {window->replaced, window->idle};
+  FreeWindow(window);
+  return unseen;
+}
+
+// A capsule with the window is its self.
+PyObject* ForgetObject(PyObject* self, PyObject* reference) {
+  if (!PyCapsule_IsValid(self, nullptr)) Py_RETURN_NONE;
+  auto* window = static_cast<CallWindow*>(PyCapsule_GetPointer(self, nullptr));
+  if (const void* key = window->names.Forget(reference)) ForgetName(window, key);
+  Py_RETURN_NONE;
+}
+PyMethodDef forget_object = {"forget", &ForgetObject, METH_O, nullptr};
+
+// False with a Python exception; the window is gone then.
+bool StartCalls(std::unique_ptr<CallWindow> owned) {
+  PyObject* capsule = PyCapsule_New(owned.get(), nullptr, nullptr);
+  if (capsule != nullptr) owned->forget_object = PyCFunction_New(&forget_object, capsule);
+  Py_XDECREF(capsule);
+  CallWindow* window = owned.release();
+  if (window->forget_object == nullptr) {
+    FreeWindow(window);
+    return false;
+  }
+  try {
+    window->start = ReadTicks();
+    BindThreads(window);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  const bool is_bound = PyErr_Occurred() == nullptr;
+  if (is_bound && (window->flags & call_flags::kGarbage) != 0) window->watches_collector = WatchCollector();
+  if (is_bound && PyErr_Occurred() == nullptr && ArmEvents(window)) return true;
+  const KeptException kept;
+  StopCalls(window);
+  return false;
+}
+
+std::unique_ptr<CallWindow> NewWindow(const CallsSource& source, Window* window, uint32_t flags) {
+  auto calls = std::make_unique<CallWindow>();
+  calls->slot = opscope_window_slot(window);
+  calls->generation = opscope_window_id(window);
+  calls->flags = flags;
+  const PythonObjects& known = source.objects;
+  for (Py_ssize_t i = 0; known.path_prefixes != nullptr && i < PyTuple_GET_SIZE(known.path_prefixes); ++i)
+    calls->names.AddPathPrefix(TextOf(PyTuple_GET_ITEM(known.path_prefixes, i)));
+  for (PyObject* object :
+       {known.module_code, known.optimizer_code, known.tensor_types, known.module_call, known.module_inner})
+    Py_XINCREF(object);
+  calls->module_code = reinterpret_cast<PyCodeObject*>(known.module_code);
+  calls->optimizer_code = reinterpret_cast<PyCodeObject*>(known.optimizer_code);
+  calls->tensor_types = known.tensor_types;
+  calls->module_call = known.module_call;
+  calls->module_inner = known.module_inner;
+  calls->watches_module_calls = CanWatchModuleCalls(*calls);
+  calls->hold = source.hold;
+  return calls;
+}
+
+void* Start(const Source* self, Window* window, uint32_t flags, const char** error) {
+  const char* unused = nullptr;
+  if (error == nullptr) error = &unused;
+  if (Py_IsInitialized() == 0) {
+    *error = "there is no Python in this process whose calls could be recorded";
+    return nullptr;
+  }
+  if (opscope_recorder_abi() != kRecorderAbi) {
+    *error = "the recorder library in this process is of another version than the source of Python's calls";
+    return nullptr;
+  }
+  const GilHeld gil;
+  try {
+    auto session = std::make_unique<CallsSession>();
+    auto calls = NewWindow(*reinterpret_cast<const CallsSource*>(self), window, flags);
+    session->calls = calls.get();
+    session->window = window;
+    session->fork = forks;
+    if (WatchForks() && StartCalls(std::move(calls))) return session.release();
+    *error = TakeSentence();
+  } catch (const std::bad_alloc&) {
+    *error = "memory is short";
+  }
+  return nullptr;
+}
+
+void Tell(Window* window, std::string_view key, uint64_t threads) {
+  if (threads == 0) return;
+  const std::string member = "\"" + std::string(key) + "\":" + std::to_string(threads);
+  opscope_window_add_metadata(window, member.c_str());
+}
+
+void Stop(void* of_start) {
+  const std::unique_ptr<CallsSession> session(static_cast<CallsSession*>(of_start));
+  if (Py_IsInitialized() == 0 || session->fork != forks) return;
+  const GilHeld gil;
+  const KeptException kept;
+  const Unseen unseen = StopCalls(session->calls);
+  try {
+    Tell(session->window, kCallsUnseenKey, unseen.replaced);
+    Tell(session->window, kIdleThreadsKey, unseen.idle);
+  } catch (const std::bad_alloc&) {  // calls are missing, and it is not told
+  }
+}
+
+// Without and with the flag "calls".
+constinit std::atomic<const char*> own_costs[] = {"", ""};
+
+const char* OwnCost(uint32_t flags) {
+  return own_costs[(flags & call_flags::kAllCalls) != 0 ? 1 : 0].load(std::memory_order_acquire);
+}
+
+constexpr SourceFlag kFlags[] = {
+    {"calls", call_flags::kAllCalls}, {"garbage", call_flags::kGarbage}, {"one_thread", call_flags::kOneThread}};
+
+constexpr Source kSource = {.flag_count = std::size(kFlags),
+                            .name = "python",
+                            .flags = kFlags,
+                            .start = &Start,
+                            .stop = &Stop,
+                            .own_cost = &OwnCost};
+
+PyObject* CodeOrNull(PyObject* object) {
+  return object != nullptr && PyCode_Check(object) ? object : nullptr;
+}
+PyObject* FunctionOrNull(PyObject* object) {
+  return object != nullptr && PyFunction_Check(object) ? object : nullptr;
+}
+
+// -1 with a Python exception.
+int IsOf(const CallsSource& made, const CallsSource& asked) {
+  const PythonObjects &has = made.objects, &wants = asked.objects;
+  if (has.module_code != wants.module_code || has.optimizer_code != wants.optimizer_code ||
+      has.module_call != wants.module_call || has.module_inner != wants.module_inner || made.hold != asked.hold) {
+    return 0;
+  }
+  for (const auto& [one, other] :
+       {std::pair(has.path_prefixes, wants.path_prefixes), std::pair(has.tensor_types, wants.tensor_types)}) {
+    const int equal = one == nullptr || other == nullptr ? one == other : PyObject_RichCompareBool(one, other, Py_EQ);
+    if (equal <= 0) return equal;
+  }
+  return 1;
+}
+
+}  // namespace
+
+const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction hold) {
+  CallsSource asked{.source = kSource, .objects = objects, .hold = hold};
+  PythonObjects& known = asked.objects;
+  known.module_code = CodeOrNull(objects.module_code);
+  known.optimizer_code = CodeOrNull(objects.optimizer_code);
+  known.module_call = FunctionOrNull(objects.module_call);
+  known.module_inner = FunctionOrNull(objects.module_inner);
+  try {
+    static auto& made = *new std::vector<CallsSource*>;
+    for (size_t i = 0; i < made.size(); ++i) {
+      const int is_of = IsOf(*made[i], asked);
+      if (is_of < 0) return nullptr;
+      if (is_of > 0) return &made[i]->source;
+    }
+    made.push_back(new CallsSource(asked));
+    for (PyObject* object : {known.path_prefixes, known.module_code, known.optimizer_code, known.tensor_types,
+                             known.module_call, known.module_inner})
+      Py_XINCREF(object);
+    return &made.back()->source;
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+}
+
+void TellOwnCost(const char* members_json, bool all_calls) {
+  static auto& kept = *new std::set<std::string>;
+  own_costs[all_calls ? 1 : 0].store(kept.insert(members_json).first->c_str(), std::memory_order_release);
+}
+
+}  // namespace opscope
+
+const opscope::Source* opscope_source() {
+  static const opscope::CallsSource alone{.source = opscope::kSource, .objects = {}};
+  return &alone.source;
+}

@@ -1,0 +1,31 @@
+// Calls of Python as a Source (opscope/source.h). What a recording of them must know of Python's objects is part of the
+// table: there is one for each set of objects that somebody named, for ever, as there is one of the library alone,
+// which knows none.
+//
+// Thread rule: the GIL is held.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "opscope/source.h"
+#include "sources/python/thread_calls.h"
+
+namespace opscope {
+
+// What the recordings of a table know of Python's objects; null or of another type: nothing.
+struct PythonObjects {
+  PyObject* path_prefixes = nullptr;   // a tuple of texts
+  PyObject* module_code = nullptr;     // code of what calls a module
+  PyObject* optimizer_code = nullptr;  // likewise of an optimizer's step
+  PyObject* tensor_types = nullptr;    // a tuple of classes
+  PyObject* module_call = nullptr;     // the function that has module_code, and the one that it calls:
+  PyObject* module_inner = nullptr;    // module_calls.h
+};
+
+// The table that knows of these. Null with a Python exception.
+const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction hold);
+
+// What a call costs from here on (Source::own_cost), which somebody has measured, with or without the flag "calls":
+// members of a JSON object. std::bad_alloc.
+void TellOwnCost(const char* members_json, bool all_calls);
+
+}  // namespace opscope
