@@ -3,14 +3,11 @@
 #include <string_view>
 
 #include "export/writers.h"
-#include "opscope/analysis/flame.h"
 #include "opscope/report/flame.h"
 
 namespace opscope {
 
-void WriteCollapsed(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
-  const FlameTree tree = FoldSpans(
-      trace, FlameMetric::kTime, {.threads = options.merge_threads ? ThreadNodes::kNever : ThreadNodes::kWhenSeveral});
+void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptions& /*options*/, ExportOutput* out) {
   FoldedStacks(tree, [out](std::string_view piece) { out->Write(piece); });
   out->LeaveOut("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
   out->LeaveOut("spans of devices", tree.device_spans);

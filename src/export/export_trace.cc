@@ -8,6 +8,7 @@
 #include "base/short_memory.h"
 #include "base/text.h"
 #include "export/writers.h"
+#include "opscope/analysis/flame.h"
 #include "opscope/export/chrome.h"
 #include "opscope/export/formats.h"
 #include "opscope/export/opscope_file.h"
@@ -19,13 +20,27 @@ namespace {
 
 struct Format {
   std::string_view name;
-  void (*write)(const Trace&, const ExportOptions&, ExportOutput*);  // null: a function of its own
+  void (*write)(const Trace&, const ExportOptions&, ExportOutput*) = nullptr;  // null: a function of its own, or
+  void (*write_folded)(const Trace&, const FlameTree&, const ExportOptions&, ExportOutput*) = nullptr;
+  FoldOptions fold = {};  // for it, of threads that are not merged
 };
 constexpr Format kFormats[] = {
-    {"chrome", nullptr},           {"perfetto", WritePerfetto}, {"speedscope", WriteSpeedscope},
-    {"collapsed", WriteCollapsed}, {"pprof", WritePprof},       {"csv", WriteCsv},
-    {"opscope", nullptr},
+    {"chrome"},
+    {"perfetto", WritePerfetto},
+    {"speedscope", WriteSpeedscope},
+    {"collapsed", nullptr, WriteCollapsed, {.threads = ThreadNodes::kWhenSeveral}},
+    {"pprof", nullptr, WritePprof, {.threads = ThreadNodes::kAlways, .devices = true}},
+    {"csv", WriteCsv},
+    {"opscope"},
 };
+
+void Write(const Trace& trace, ExportFormat of, const ExportOptions& options, ExportOutput* output) {
+  const Format& format = kFormats[static_cast<size_t>(of)];
+  if (format.write_folded == nullptr) return format.write(trace, options, output);
+  FoldOptions fold = format.fold;
+  if (options.merge_threads) fold.threads = ThreadNodes::kNever;
+  format.write_folded(trace, FoldSpans(trace, FlameMetric::kTime, fold), options, output);
+}
 
 constexpr auto kFormatNames = [] {
   std::array<std::string_view, std::size(kFormats)> names;
@@ -111,7 +126,7 @@ Result<Exported> ToFile(const Trace& trace, ExportFormat format, const std::stri
   if (options.trace_name.empty()) options.trace_name = path;
   Exported exported;
   OPSCOPE_TRY(WriteThrough(path, compression, options, [&](ExportOutput* output) {
-    kFormats[static_cast<size_t>(format)].write(trace, options, output);
+    Write(trace, format, options, output);
     output->MoveCountsTo(&exported);
   }));
   return exported;
@@ -135,7 +150,7 @@ Result<Exported> ToBytes(const Trace& trace, ExportFormat format, const ExportOp
         return true;
       },
       options.on_progress);
-  kFormats[static_cast<size_t>(format)].write(trace, options, &output);
+  Write(trace, format, options, &output);
   output.MoveCountsTo(&exported);
   return exported;
 }

@@ -13,7 +13,6 @@
 
 #include "export/plain_text.h"
 #include "export/writers.h"
-#include "opscope/analysis/flame.h"
 
 namespace opscope {
 namespace {
@@ -162,10 +161,7 @@ class PprofWriter {
 
 }  // namespace
 
-void WritePprof(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
-  const FoldOptions fold{.threads = options.merge_threads ? ThreadNodes::kNever : ThreadNodes::kAlways,
-                         .devices = true};
-  const FlameTree tree = FoldSpans(trace, FlameMetric::kTime, fold);
+void WritePprof(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out) {
   PprofWriter().Write(trace, tree, options.trace_name, out);
   out->LeaveOut("frames below the 2,048th of a path, which has their values", tree.deeper_spans);
   out->LeaveOut("spans of tracks that are no threads or streams", tree.other_spans);

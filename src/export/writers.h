@@ -1,20 +1,22 @@
 // One function per format that ExportTrace knows beside Chrome's JSON and `.opscope`; each has a file of its name.
+// Formats of folded stacks are given the tree that export_trace.cc has asked of the analysis.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "export/export_output.h"
+#include "opscope/analysis/flame.h"
 #include "opscope/export/formats.h"
 
 namespace opscope {
 
-void WriteCollapsed(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out);
 // REQUIRES: there is a table of this name.
 void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 
 void WritePerfetto(const Trace& trace, const ExportOptions& options, ExportOutput* out);
-void WritePprof(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+void WritePprof(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out);
 void WriteSpeedscope(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 
 }  // namespace opscope
