@@ -276,6 +276,24 @@ Result<SpanFilter> SpanFilter::Parse(std::string_view condition) {
   return filter;
 }
 
+SpanFilter SpanFilter::And(std::span<const SpanFilter> filters) {
+  SpanFilter all;
+  for (const SpanFilter& filter : filters) {
+    all.text_.append(all.text_.empty() ? "(" : " and (").append(filter.text_).append(")");
+    const auto before = static_cast<uint32_t>(all.nodes_.size());
+    for (const Node& node : filter.nodes_) {
+      all.nodes_.push_back(node);
+      if (node.op < FilterOperator::kAnd) continue;
+      all.nodes_.back().left += before;
+      all.nodes_.back().right += before;
+    }
+    if (before == 0) continue;
+    const auto last = static_cast<uint32_t>(all.nodes_.size() - 1);
+    all.nodes_.push_back({.op = FilterOperator::kAnd, .text = {}, .left = before - 1, .right = last});
+  }
+  return all;
+}
+
 Selection SpanFilter::Select(const Trace& trace, uint32_t max_threads) const {
   Selection selected(trace.spans().size());
   Evaluation evaluation(trace, nodes_);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "trace/builder.h"
 
@@ -130,6 +132,29 @@ TEST(SpanFilter, AndBindsMoreThanOr) {
   EXPECT_EQ(Selected("rank = 1 and name = aten::add or rank = 0 and device = 0"), "0:conv kernel 1:aten::add ");
   EXPECT_EQ(Selected("rank = 1 and (name = aten::add or device = 1)"), "1:aten::add 1:conv kernel ");
   EXPECT_EQ(Selected("not (rank = 0 or not device = 1)"), "1:conv kernel ");
+}
+
+TEST(SpanFilter, OfSeveralChoosesWhatEachOfThemDoes) {
+  const Trace trace = Example();
+  const std::string conditions[] = {"name ~ conv", "rank = 0 or device = 1", "not (depth > 1 and rank = 1)",
+                                    "duration > 20us"};
+  for (uint32_t chosen = 1; chosen < 1u << std::size(conditions); ++chosen) {
+    std::vector<SpanFilter> filters;
+    std::vector<uint8_t> expected(trace.spans().size(), 1);
+    std::string text;
+    for (size_t i = 0; i < std::size(conditions); ++i) {
+      if ((chosen >> i & 1) == 0) continue;
+      filters.push_back(SpanFilter::Parse(conditions[i]).value());
+      const std::vector<uint8_t> own = filters.back().Select(trace);
+      for (size_t span = 0; span < own.size(); ++span)
+        expected[span] &= own[span];
+      text += (text.empty() ? "(" : " and (") + conditions[i] + ")";
+    }
+    const SpanFilter all = SpanFilter::And(filters);
+    EXPECT_EQ(all.Select(trace), expected) << text;
+    EXPECT_EQ(all.text(), text);
+    EXPECT_EQ(SpanFilter::Parse(text).value().Select(trace), expected) << "what it says can be said";
+  }
 }
 
 TEST(SpanFilter, SaysWhatIsWrongAndWhere) {

@@ -23,7 +23,7 @@ const RangeOption kSteps = {"--steps", "step", FilterField::kStep, "<=", 0, "3, 
 const RangeOption kTime = {"--time", "start", FilterField::kStart, "<", 1, "10ms..20ms, 1s.. or ..5us"};
 
 // "3" -> "field = 3" where one value makes sense.
-Result<std::string> RangeCondition(const RangeOption& option, const std::string& range) {
+Result<SpanFilter> RangeFilter(const RangeOption& option, const std::string& range) {
   const size_t dots = range.find("..");
   const bool is_one = dots == std::string::npos;
   const std::string first = range.substr(0, dots), last = is_one ? first : range.substr(dots + 2);
@@ -37,7 +37,7 @@ Result<std::string> RangeCondition(const RangeOption& option, const std::string&
   if (begin && end && *end - *begin < option.least_length) return wrong("ends before it begins");
   std::string condition = option.field + " >= " + std::to_string(begin.value_or(0));
   if (end) condition += " and " + option.field + " " + option.end_operator + " " + std::to_string(*end);
-  return condition;
+  return SpanFilter::Parse(condition);
 }
 
 }  // namespace
@@ -57,28 +57,24 @@ void AddSelectionOptions(Verb* verb, SelectionOptions* options) {
 }
 
 Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options) {
-  std::string all;
-  const auto add = [&](const std::string& condition) { all += (all.empty() ? "(" : " and (") + condition + ")"; };
+  std::vector<SpanFilter> filters;
   for (const std::string& condition : options.where) {
-    // By itself first: the error counts characters as the user did, and no bracket reaches out of it.
-    if (Result<SpanFilter> parsed = SpanFilter::Parse(condition); !parsed.ok())
-      return Error{parsed.error().code, "--where: " + parsed.error().message};
-    add(condition);
+    // Each by itself: the error counts characters as the user did, and no bracket reaches out of it.
+    Result<SpanFilter> parsed = SpanFilter::Parse(condition);
+    if (!parsed.ok()) return Error{parsed.error().code, "--where: " + parsed.error().message};
+    filters.push_back(std::move(parsed).value());
   }
-  if (options.steps) {
-    Result<std::string> steps = RangeCondition(kSteps, *options.steps);
-    if (!steps.ok()) return steps.error();
-    add(steps.value());
-  }
-  if (options.time) {
-    Result<std::string> time = RangeCondition(kTime, *options.time);
-    if (!time.ok()) return time.error();
-    add(time.value());
-  }
-  if (all.empty()) return std::optional<SpanFilter>();
-  Result<SpanFilter> filter = SpanFilter::Parse(all);
-  if (!filter.ok()) return filter.error();
-  return std::optional<SpanFilter>(std::move(filter).value());
+  const auto add_range = [&](const RangeOption& option, const std::optional<std::string>& range) -> Status {
+    if (!range) return {};
+    Result<SpanFilter> filter = RangeFilter(option, *range);
+    if (!filter.ok()) return filter.error();
+    filters.push_back(std::move(filter).value());
+    return {};
+  };
+  OPSCOPE_TRY(add_range(kSteps, options.steps));
+  OPSCOPE_TRY(add_range(kTime, options.time));
+  if (filters.empty()) return std::optional<SpanFilter>();
+  return std::optional<SpanFilter>(SpanFilter::And(filters));
 }
 
 std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter) {

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ class SpanFilter {
  public:
   // kInvalidArgument says what is wrong, and where.
   [[nodiscard]] static Result<SpanFilter> Parse(std::string_view condition);
+  // Of spans for which all hold. REQUIRES: there is one at least.
+  [[nodiscard]] static SpanFilter And(std::span<const SpanFilter> filters);
 
   // What a value says of a field of numbers: "10us" of a time is 10000. nullopt: nothing.
   [[nodiscard]] static std::optional<int64_t> NumberOf(FilterField field, std::string_view value);
@@ -72,7 +75,7 @@ class SpanFilter {
   // `max_threads`: as in OpSummaryOptions.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
 
-  const std::string& text() const { return text_; }  // as it was parsed
+  const std::string& text() const { return text_; }  // as it was parsed; of several, "(one) and (other)"
 
   // A node of the condition; operands stand before it.
   struct Node {
