@@ -159,7 +159,8 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
     row.duration.ns = std::max<int64_t>(row.duration.ns, 0);
     if (row.external_id != 0 && row.sequence >= 0) filled->sequenced.push_back(place);
     if (row.external_id != 0 && row.scope == ScopeType::kBackwardFunction) filled->backward.push_back(place);
-    if (scope.has_fields != 0) AddTensorsBackward(part, scope, AddedSpan{first + place}, &filled->tensors);
+    if (scope.has_fields != 0)
+      RecordingTensors::AppendBackward(part, scope, AddedSpan{first + place}, &filled->tensors);
     builder_->SetSpan(AddedSpan{first + place}, row,
                       parent == kNoParent ? AddedSpan::kNone : AddedSpan{first + parent});
   });
@@ -184,14 +185,14 @@ void RecordingTables::CompleteThread(const Thread& thread) {
     Complete(*each.part, *each.span.scope, AddedSpan{first + each.span.place});
   }
   for (FilledPart& filled : parts) {
-    AddTensors(filled.tensors);
+    tensors_.Add(filled.tensors);
     filled.tensors = {};
   }
   for (const AsyncSpan& async : thread.async) {
     Complete(*async.part, *async.scope, async.span);
     std::vector<TensorRow> tensors;
-    if (async.scope->has_fields != 0) AddTensorsBackward(*async.part, *async.scope, async.span, &tensors);
-    AddTensors(tensors);
+    if (async.scope->has_fields != 0) RecordingTensors::AppendBackward(*async.part, *async.scope, async.span, &tensors);
+    tensors_.Add(tensors);
   }
 }
 
@@ -218,9 +219,9 @@ void RecordingTables::Finish() {
     CompleteThread(thread);
     LinkThread(thread);
   }
-  if (unnumbered_tensors_ > 0) builder_->AddProblem("unnumbered_tensor", -1, unnumbered_tensors_);
+  tensors_.Finish();
   links_.Finish();
-  JoinFlows();
+  flows_.Join();
   if (calls_.seen_python()) builder_->SetPythonCalls();
   memory_.Finish();
   for (size_t track = 0; track < track_orders_.size(); ++track) {

@@ -1,10 +1,10 @@
-// Which tensors arguments are, and what Python objects hold.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/recording/tensors.h"
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
-
-#include "import/recording/thread.h"
 
 namespace opscope {
 namespace {
@@ -27,8 +27,8 @@ Entry EntryAt(std::span<const std::byte> entries, size_t row) {
 
 }  // namespace
 
-void RecordingTables::AddTensorsBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
-                                         std::vector<TensorRow>* rows) {
+void RecordingTensors::AppendBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
+                                      std::vector<TensorRow>* rows) {
   const Record record = part.record(scope);
   if ((part.chunk->payload_extent(record.side)->fields & payload_fields::kTensors) == 0) return;
   const Payload payload = *part.chunk->payload(record.side);  // was checked by PartDecoder
@@ -39,14 +39,14 @@ void RecordingTables::AddTensorsBackward(const RecordingPart& part, const PartSc
   }
 }
 
-void RecordingTables::AddTensors(std::span<const TensorRow> backward) {
+void RecordingTensors::Add(std::span<const TensorRow> backward) {
   std::for_each(backward.rbegin(), backward.rend(), [this](const TensorRow& row) {
-    unnumbered_tensors_ += row.tensor == 0 ? 1 : 0;
+    unnumbered_ += row.tensor == 0 ? 1 : 0;
     builder_->AddTensor(row);
   });
 }
 
-bool RecordingTables::AddHeldTensors(const RecordingChunk& chunk, const Record& record, TrackId track) {
+bool RecordingTensors::AddHeld(const RecordingChunk& chunk, const Record& record, TrackId track) {
   const std::optional<Payload> payload = record.side == 0 ? std::nullopt : chunk.payload(record.side);
   if (!payload) return false;
   for (size_t i = 0; i < payload->held.size() / sizeof(HeldTensor); ++i) {
@@ -66,6 +66,10 @@ bool RecordingTables::AddHeldTensors(const RecordingChunk& chunk, const Record& 
                              .name = name.empty() ? StringId::kNone : builder_->Intern(name)});
   }
   return true;
+}
+
+void RecordingTensors::Finish() {
+  if (unnumbered_ > 0) builder_->AddProblem("unnumbered_tensor", -1, unnumbered_);
 }
 
 }  // namespace opscope

@@ -3,6 +3,8 @@
 #include "import/recording/thread.h"
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 
 #include "import/paddle/type_names.h"
 
@@ -20,6 +22,9 @@ RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
       clock_(clock),
       arguments_(builder),
       links_(builder),
+      tracks_(builder),
+      tensors_(builder, clock),
+      flows_(builder),
       memory_(builder),
       calls_(builder),
       cpu_op_(builder->Intern("cpu_op")),
@@ -36,42 +41,14 @@ void RecordingTables::NameTypesOfPaddle() {
     paddle_types_.push_back(builder_->Intern(PaddleTypeName(type)));
 }
 
-ProcessId RecordingTables::Process(int64_t pid) {
-  const auto found = processes_.find(pid);
-  if (found != processes_.end()) return found->second;
-  return processes_[pid] = builder_->AddProcess({.pid = pid});
-}
-
-void RecordingTables::NameProcess(int64_t pid, std::string_view name) {
-  if (!name.empty()) builder_->process(Process(pid)).name = builder_->Intern(name);
-}
-
-TrackId RecordingTables::ThreadTrack(int64_t pid, uint32_t thread_index) {
-  const auto [found, added] = thread_tracks_.try_emplace({pid, thread_index}, TrackId::kNone);
-  if (added) found->second = builder_->AddTrack({.process = Process(pid), .kind = TrackKind::kThread});
-  return found->second;
-}
-
-void RecordingTables::NameTrack(std::span<const RecordingChunk> chunks, const WindowThread* facts, TrackId track) {
-  TrackRow& row = builder_->track(track);
-  for (const RecordingChunk& chunk : chunks) {
-    row.tid = static_cast<int64_t>(chunk.os_thread());
-    if (chunk.logical_thread() != 0) row.logical_thread = chunk.logical_thread();
-    if (!chunk.thread_name().empty()) row.name = builder_->Intern(chunk.thread_name());
-  }
-  if (facts == nullptr) return;
-  if (row.name == StringId::kNone && !facts->name.empty()) row.name = builder_->Intern(facts->name);
-  if (row.logical_thread == 0) row.logical_thread = facts->logical_thread;
-}
-
 uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts,
                                     const WindowThread* facts, uint64_t window_end) {
   const RecordingChunk& first = chunks.front();
   Thread thread;
-  thread.track = ThreadTrack(first.process(), first.thread_index());
+  thread.track = tracks_.OfThread(first.process(), first.thread_index());
   thread.first_part = parts_.size();
   thread.part_count = parts.size();
-  NameTrack(chunks, facts, thread.track);
+  tracks_.NameThread(chunks, facts, thread.track);
   calls_.BeginThread(thread.track);
   uint64_t kept = 0;
   for (RecordingPart& part : parts) {
@@ -98,6 +75,93 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std:
   }
   threads_.push_back(std::move(thread));
   return kept;
+}
+
+void RecordingTables::AddEvents(RecordingPart* part, TrackId track) {
+  for (const PartEvent& event : part->events) {
+    if (!AddEvent(*part->chunk, part->chunk->record(event.row), part->name_ids[event.name], track)) {
+      part->CountDamage(event.row);
+    }
+  }
+}
+
+bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track) {
+  const Timestamp time = clock_->At(record.start);
+  switch (record.kind) {
+    case RecordKind::kEnter:
+      calls_.Enter(record, time, name, Category(record));
+      return true;
+    case RecordKind::kExit:
+      calls_.Exit(record, time);
+      return true;
+    case RecordKind::kHostBlock:
+      memory_.AddHostBlock(record, time, chunk.process(), track);
+      return true;
+    case RecordKind::kHeld:
+      return tensors_.AddHeld(chunk, record, track);
+    case RecordKind::kAllocation:
+    case RecordKind::kDeviceSpan:
+      return AddPayloadEvent(chunk, record, name, track);
+    case RecordKind::kCounter:
+      builder_->AddCounter({.time = time,
+                            .name = name,
+                            .series = builder_->Intern("value"),
+                            .track = track,
+                            .value = std::bit_cast<double>(record.value)});
+      return true;
+    case RecordKind::kInstant:
+      builder_->AddInstant({.time = time, .name = name, .category = instant_, .track = track});
+      return true;
+    case RecordKind::kFlowBegin:
+    case RecordKind::kFlowEnd:
+      flows_.Add({record.value, time, record.kind == RecordKind::kFlowEnd, track, name});
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track) {
+  const std::optional<Payload> payload = record.side == 0 ? std::nullopt : chunk.payload(record.side);
+  if (!payload) return false;
+  const Timestamp time = clock_->At(record.start);
+  if (record.kind == RecordKind::kAllocation) {
+    if (!payload->has_address) return false;
+    memory_.AddAllocation({.time = time,
+                           .track = track,
+                           .address = payload->address,
+                           .bytes = static_cast<int64_t>(record.value),
+                           .total_allocated = payload->total_allocated,
+                           .total_reserved = payload->total_reserved,
+                           .device_type = static_cast<int32_t>(payload->device_type),
+                           .device = payload->device});
+    return true;
+  }
+  if (!payload->has_device) return false;
+  builder_->AddSpan({.start = time,
+                     .duration = clock_->At(record.start + record.value) - time,
+                     .name = name,
+                     .category = kernel_,
+                     .track = tracks_.OfDevice(*payload),
+                     .correlation = static_cast<uint32_t>(payload->correlation)});
+  return true;
+}
+
+// When the window ended, or at the last that its thread recorded: whatever is later.
+void RecordingTables::CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end) {
+  if (calls_.empty()) return;
+  Timestamp last = window_end != 0 ? clock_->At(window_end) : Timestamp{INT64_MIN};
+  for (const RecordingPart& part : parts) {
+    for (const PartEvent& event : part.events)
+      last = std::max(last, clock_->At(part.chunk->start(event.row)));
+    for (const auto scopes : {std::span<const PartScope>(part.scopes), std::span<const PartScope>(part.async)}) {
+      for (const PartScope& scope : scopes) {
+        const Record record = part.record(scope);
+        last = std::max(last, clock_->At(record.start + record.value));
+      }
+    }
+  }
+  calls_.EndThread(last);
 }
 
 void RecordingTables::Identify(RecordingPart* part) {
@@ -141,7 +205,7 @@ void RecordingTables::AddAsync(const RecordingPart& part, const PartScope& scope
     row.flags |= span_flags::kOtherThread;
     const std::optional<Payload> payload = record.side == 0 ? std::nullopt : part.chunk->payload(record.side);
     if (payload && payload->has_start_thread) {
-      row.track = ThreadTrack(part.chunk->process(), payload->start_thread);
+      row.track = tracks_.OfThread(part.chunk->process(), payload->start_thread);
     }
   }
   thread->async.push_back({builder_->AddSpan(row), &part, &scope});

@@ -9,13 +9,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/thread_team.h"
@@ -23,9 +21,12 @@
 #include "import/recording/calls.h"
 #include "import/recording/chunk.h"
 #include "import/recording/clock.h"
+#include "import/recording/flows.h"
 #include "import/recording/memory.h"
 #include "import/recording/paddle_members.h"
 #include "import/recording/part.h"
+#include "import/recording/tensors.h"
+#include "import/recording/tracks.h"
 #include "import/recording/window.h"
 #include "import/torch/links.h"
 #include "trace/builder.h"
@@ -36,7 +37,7 @@ class RecordingTables {
  public:
   RecordingTables(TraceBuilder* builder, const TickClock* clock);
 
-  void NameProcess(int64_t pid, std::string_view name);
+  void NameProcess(int64_t pid, std::string_view name) { tracks_.NameProcess(pid, name); }
   // Chunks of one thread in one window, by sequence, and their parts; chunks that are there twice have one part.
   // The parts must stay until Finish. window_end: ticks, 0: not known. Returns how many records were kept.
   uint64_t AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts, const WindowThread* facts,
@@ -75,19 +76,7 @@ class RecordingTables {
     size_t first_part = 0, part_count = 0;  // of parts_
     std::vector<AsyncSpan> async;
   };
-  struct FlowEnd {
-    uint64_t id = 0;
-    Timestamp time;
-    bool is_end = false;
-    TrackId track = TrackId::kNone;
-    StringId name = StringId::kEmpty;
-  };
 
-  ProcessId Process(int64_t pid);
-  TrackId ThreadTrack(int64_t pid, uint32_t thread_index);
-  TrackId DeviceTrack(const Payload& payload);
-
-  void NameTrack(std::span<const RecordingChunk> chunks, const WindowThread* facts, TrackId track);
   // Gives names and arguments their ids.
   void Identify(RecordingPart* part);
 
@@ -95,22 +84,17 @@ class RecordingTables {
   // False: damaged.
   bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
   bool AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
-  bool AddHeldTensors(const RecordingChunk& chunk, const Record& record, TrackId track);
   void CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end);
   void AddScopes(std::span<RecordingPart> parts, Thread* thread);
   void AddAsync(const RecordingPart& part, const PartScope& scope, Thread* thread);
 
   SpanRow RowOf(const RecordingPart& part, const PartScope& scope, const Record& record, const TickClock& clock) const;
   void FillPart(const Thread& thread, const TickClock& clock, FilledPart* filled);
-  static void AddTensorsBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
-                                 std::vector<TensorRow>* rows);
-  void AddTensors(std::span<const TensorRow> backward);
   static bool IsLate(const RecordingPart& part, const PartScope& scope, const Record& record, const SpanRow& row);
   void Complete(const RecordingPart& part, const PartScope& scope, AddedSpan span);
   std::string_view TakeFrames(std::string_view text, AddedSpan span);
   void CompleteThread(const Thread& thread);
   void LinkThread(const Thread& thread);
-  void JoinFlows();
 
   StringId Category(const Record& record) const;
   void NameTypesOfPaddle();
@@ -119,16 +103,14 @@ class RecordingTables {
   const TickClock* clock_;
   RecordingArguments arguments_;
   TorchLinks links_;
-  std::map<int64_t, ProcessId> processes_;
-  std::map<std::pair<int64_t, uint32_t>, TrackId> thread_tracks_;
-  std::map<std::pair<int32_t, int32_t>, TrackId> device_tracks_;
+  RecordingTracks tracks_;
+  RecordingTensors tensors_;
+  RecordingFlows flows_;
   enum class TrackOrder : uint8_t { kUnknown, kOneWindow, kManyWindows, kCrossing };
   std::vector<TrackOrder> track_orders_;
   std::vector<Thread> threads_;
   std::vector<FilledPart> parts_;
-  std::vector<FlowEnd> flow_ends_;
   RecordingMemory memory_;
-  uint64_t unnumbered_tensors_ = 0;
   std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added
