@@ -327,7 +327,7 @@ print({problem["kind"]: problem["count"] for problem in prof.trace.problems}, le
 """
 
 
-@pytest.mark.parametrize(("part", "source", "unit"), [("presence", "profiler_presence.cc", "beside")])
+@pytest.mark.parametrize(("part", "source", "unit"), [("profiler_state", "profiler_state.cc", "beside")])
 def test_a_part_that_does_not_compile_is_left_out_and_told(part, source, unit, site, tmp_path):
     refusing = REFUSING.format(define=f"OPSCOPE_WITHOUT_{part.upper()}", unit=unit, source=source)
     compiler = Compiler(tmp_path / "compiler", refusing)

@@ -22,7 +22,7 @@ FOLDERS = ("sources/slots", "sources/streams", "sources/torch")
 SELF_TEST = "opscope.adapters.torch_self_test"
 PARTS = {
     "memory": Part("allocations (profile_memory)", frozenset({"allocations.cc", "remembered_blocks.cc"})),
-    "presence": Part("ranges of torch._C._profiler._RecordFunctionFast", frozenset({"profiler_presence.cc"})),
+    "profiler_state": Part("ranges of torch._C._profiler._RecordFunctionFast", frozenset({"profiler_state.cc"})),
     "stacks": Part("the call stacks and modules of TorchScript", frozenset({"script_place.cc"})),
     "drop_ins": Part(
         "drop-in functions (operators cost twice as much while they are recorded)",
@@ -39,7 +39,7 @@ _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
 # headers: a third one would read those again.
 _COLD_FILES = frozenset(
     "call_slots.cc drop_in_trial.cc failures.cc global_changes.cc held_tensors.cc keyword_json.cc operator_kinds.cc"
-    " own_cost.cc pointed_slots.cc profiler_presence.cc script_place.cc torch_source.cc".split()
+    " own_cost.cc pointed_slots.cc profiler_state.cc script_place.cc torch_source.cc".split()
 )
 _ADVICE = "pip install --upgrade opscope, or take a torch that its docs/torch.md lists"
 

@@ -61,7 +61,7 @@ def _memory(source) -> str:
     return "" if sizes == [-400000, 400000] else f"it recorded blocks of {sizes} bytes instead of one of 400000"
 
 
-def _presence(source) -> str:
+def _profiler_state(source) -> str:
     from torch._C._profiler import _RecordFunctionFast
 
     def program():
@@ -85,7 +85,7 @@ def _drop_ins(source) -> str:
 _PARTS = {
     OPERATORS: _operators,
     "memory": _memory,
-    "presence": _presence,
+    "profiler_state": _profiler_state,
     "stacks": _stacks,
     "drop_ins": _drop_ins,  # last: the others are tried by callbacks
 }

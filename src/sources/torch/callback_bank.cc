@@ -12,7 +12,7 @@
 #include "opscope/torch_source.h"
 #include "sources/streams/failures.h"
 #include "sources/torch/allocations.h"
-#include "sources/torch/profiler_presence.h"
+#include "sources/torch/profiler_state.h"
 #include "sources/torch/route.h"
 #include "sources/torch/tensor_identity.h"
 
@@ -213,7 +213,7 @@ void DisarmCallback(uint64_t session) {
   Instance* instance = &instances[index];
   Use armed = Use::kArmed;
   if (SessionOf(instance) != session || !instance->use.compare_exchange_strong(armed, Use::kClaimed)) return;
-  StopPresence(index);
+  HideProfilerState(index);
   StopRoute(index);
   StopAllocations(index);  // while the instance is nobody else's
   StopIdentities(index);

@@ -17,7 +17,7 @@
 #include "sources/torch/keyword_json.h"
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/own_cost.h"
-#include "sources/torch/profiler_presence.h"
+#include "sources/torch/profiler_state.h"
 #include "sources/torch/route.h"
 #include "sources/torch/user_range.h"
 
@@ -79,7 +79,7 @@ void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char**
       open.window = window;
       open.flags = flags;
       open.session.store(session);
-      StartPresence(instance, flags);
+      ShowProfilerState(instance, flags);
       StartRoute(instance, flags);
       TellRoute(window, instance);
       // The recorder has attached this thread already, without torch's number of it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/torch/profiler_presence.h"
+#include "sources/torch/profiler_state.h"
 
 #include <torch/csrc/profiler/orchestration/observer.h>
 
@@ -22,7 +22,7 @@ namespace {
 namespace torchs = torch::profiler::impl;
 
 // One bit per instance whose window counts as a profiler, and of those that take arguments.
-constinit std::atomic<uint64_t> present{0};
+constinit std::atomic<uint64_t> shown{0};
 constinit std::atomic<uint64_t> with_inputs{0};
 static_assert(kCallbackInstances <= 64);
 
@@ -34,9 +34,9 @@ bool IsSeenBy(const std::atomic<uint64_t>& windows) {
 }
 
 // Stands for torch's state where a caller wants to know whether there is one. Nothing is ever pushed with it.
-class Presence final : public torchs::ProfilerStateBase {
+class ShownState final : public torchs::ProfilerStateBase {
  public:
-  Presence() : ProfilerStateBase(torchs::ProfilerConfig(torchs::ProfilerState::KINETO)) {}
+  ShownState() : ProfilerStateBase(torchs::ProfilerConfig(torchs::ProfilerState::KINETO)) {}
   torchs::ActiveProfilerType profilerType() override { return torchs::ActiveProfilerType::KINETO; }
   void reportMemoryUsage(void*, int64_t, size_t, size_t, c10::Device) override {}
 };
@@ -44,17 +44,17 @@ class Presence final : public torchs::ProfilerStateBase {
 // What the slots point to. The functions behind them are called by name, as in allocations.cc.
 
 torchs::ProfilerStateBase* OnState(torchs::ProfilerStateBase* of_torch) {
-  if (of_torch != nullptr || !IsSeenBy(present)) return of_torch;
-  static Presence& presence = *new Presence;  // never destroyed: ranges come until the very end
-  return &presence;
+  if (of_torch != nullptr || !IsSeenBy(shown)) return of_torch;
+  static ShownState& state = *new ShownState;  // never destroyed: ranges come until the very end
+  return &state;
 }
 
 bool OnProfilerEnabled() {
-  return torchs::profilerEnabled() || IsSeenBy(present);
+  return torchs::profilerEnabled() || IsSeenBy(shown);
 }
 
 torchs::ProfilerConfig OnConfig() {
-  if (!torchs::profilerEnabled() && IsSeenBy(present)) {
+  if (!torchs::profilerEnabled() && IsSeenBy(shown)) {
     return torchs::ProfilerConfig(torchs::ProfilerState::KINETO, IsSeenBy(with_inputs));
   }
   torchs::ProfilerConfig config = torchs::getProfilerConfig();
@@ -88,16 +88,16 @@ void AnswerForUs() {
   is_pointed = true;
 }
 
-__attribute__((constructor)) void WatchForksOfPresence() {
+__attribute__((constructor)) void WatchForksOfShownState() {
   WatchForksOfSlots([] {
-    present.store(0);
+    shown.store(0);
     with_inputs.store(0);
   });
 }
 
 }  // namespace
 
-void StartPresence(uint32_t instance, uint32_t flags) {
+void ShowProfilerState(uint32_t instance, uint32_t flags) {
   if ((flags & torch_source_flags::kAllThreads) != 0) return;
   try {
     AnswerForUs();
@@ -106,12 +106,12 @@ void StartPresence(uint32_t instance, uint32_t flags) {
   }
   const uint64_t bit = uint64_t{1} << instance;
   if ((flags & torch_source_flags::kInputs) != 0) with_inputs.fetch_or(bit);
-  present.fetch_or(bit);
+  shown.fetch_or(bit);
 }
 
-void StopPresence(uint32_t instance) {
+void HideProfilerState(uint32_t instance) {
   const uint64_t bit = uint64_t{1} << instance;
-  present.fetch_and(~bit);
+  shown.fetch_and(~bit);
   with_inputs.fetch_and(~bit);
 }
 

@@ -16,15 +16,15 @@
 
 namespace opscope {
 
-#if defined(OPSCOPE_WITHOUT_PRESENCE)  // it does not fit this torch (python/opscope/adapters/parts.py)
-inline void StartPresence(uint32_t, uint32_t) {
+#if defined(OPSCOPE_WITHOUT_PROFILER_STATE)  // it does not fit this torch (python/opscope/adapters/parts.py)
+inline void ShowProfilerState(uint32_t, uint32_t) {
 }
-inline void StopPresence(uint32_t) {
+inline void HideProfilerState(uint32_t) {
 }
 #else
 // The window of this armed instance counts as a profiler from now on. flags: of torch_source_flags.
-void StartPresence(uint32_t instance, uint32_t flags);
-void StopPresence(uint32_t instance);
+void ShowProfilerState(uint32_t instance, uint32_t flags);
+void HideProfilerState(uint32_t instance);
 #endif
 
 }  // namespace opscope
