@@ -1,7 +1,8 @@
 // Errors and text: how an Error is raised and how bytes become str.
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
-#include <cstring>
+#include <string>
+#include <system_error>
 
 #include "bindings.h"
 
@@ -33,8 +34,8 @@ const char* CodeName(ErrorCode code) {
   if (number == 0) number = error.code == ErrorCode::kNotFound ? ENOENT : EIO;
   nb::object os_error = nb::module_::import_("builtins").attr("OSError");
   // OSError itself picks FileNotFoundError, PermissionError, IsADirectoryError, ... by the number.
-  nb::object raised =
-      path.is_valid() ? os_error(number, ToText(std::strerror(number)), path) : os_error(number, ToText(error.message));
+  nb::object raised = path.is_valid() ? os_error(number, ToText(std::generic_category().message(number)), path)
+                                      : os_error(number, ToText(error.message));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
   throw nb::python_error();
 }
@@ -91,7 +92,7 @@ bool TextBytes(PyObject* text, std::string* keep, std::string_view* bytes) {
 
 std::string FromPath(nb::handle path) {
   nb::bytes encoded = nb::borrow<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
-  const std::string bytes(encoded.c_str(), encoded.size());
+  std::string bytes(encoded.c_str(), encoded.size());
   if (bytes.find('\0') != std::string::npos) {  // the system would take what stands before it for the name
     PyErr_Format(PyExc_ValueError, "a path cannot contain a NUL character: %R", path.ptr());
     throw nb::python_error();
@@ -109,7 +110,7 @@ void BindErrors(nb::module_& module) {
   module.attr("Error") = nb::handle(error_class);
   module.def(
       "path_text",
-      [](nb::object path) {
+      [](nb::handle path) {
         const std::string bytes = FromPath(path);
         return nb::steal(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
       },

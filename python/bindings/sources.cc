@@ -29,7 +29,7 @@ void BindSources(nb::module_& module) {
       .def_prop_ro("flags", &FlagsOf, "Names of what it records only when it is asked to.");
   module.def(
       "load_source",
-      [](nb::object path) {
+      [](nb::handle path) {
         const std::string file = FromPath(path);
         return LoadedSource{Unwrap(WithoutGil([&] { return LoadSource(file); }))};
       },

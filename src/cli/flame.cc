@@ -29,13 +29,18 @@ struct FlameOptions {
   std::optional<SpanFilter> filter;  // read from `selection`
 };
 
+// The command line lets no other name pass.
+FlameMetric MetricOf(const FlameOptions& options) {
+  return FlameMetricFromName(options.metric).value_or(FlameMetric::kTime);
+}
+
 std::string NameWithoutFolder(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
 std::string WhyEmpty(const Trace& trace, const FlameOptions& options) {
   if (std::string nothing = WhyNothing(trace, options.filter); !nothing.empty()) return nothing;
-  switch (*FlameMetricFromName(options.metric)) {
+  switch (MetricOf(options)) {
     case FlameMetric::kDeviceTime:
       return "nothing in it ran on a device";
     case FlameMetric::kMemory:
@@ -54,7 +59,7 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   FoldOptions fold;
   if (options.merge_threads) fold.threads = ThreadNodes::kNever;
   fold.selected = selected.get();
-  const FlameTree tree = FoldSpans(trace, *FlameMetricFromName(options.metric), fold);
+  const FlameTree tree = FoldSpans(trace, MetricOf(options), fold);
   if (tree.nodes[0].total == 0) TellNothing(file, options.common, WhyEmpty(trace, options));
   if (options.output == "-") {
     Status written;

@@ -35,7 +35,8 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {
   const bool to_standard_output = options.path == "-";
-  const ExportFormat format = *ExportFormatFromName(options.format);
+  // The command line lets no other name pass.
+  const ExportFormat format = ExportFormatFromName(options.format).value_or(ExportFormat::kChrome);
   ExportOptions how;
   how.small_gzip = options.small;
   how.table = options.table;

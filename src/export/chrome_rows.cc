@@ -292,7 +292,7 @@ void ChromeRowWriter::WriteSpansOrder(ChromeBuffer* out) const {
   out->Put("{\"ph\": \"M\", \"name\": \"process_sort_index\", \"ts\": ");
   out->PutMicros(plan_.first_time().ns);
   out->Put(", \"pid\": \"Spans\", \"tid\": 0, \"args\": {\"sort_index\": ");
-  out->PutInt(*plan_.spans_order());
+  out->PutInt(plan_.spans_order().value_or(0));
   out->Put("}}");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 
 #include "export/argument_text.h"
 #include "export/plain_text.h"
@@ -114,11 +115,13 @@ class CsvTable {
 }  // namespace
 
 void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out) {
-  const TableView table = *FindTable(trace, options.table);
-  const CsvTable csv(trace, table);
+  const std::optional<TableView> table = FindTable(trace, options.table);
+  if (!table) return;
+  const CsvTable csv(trace, *table);
+  const size_t rows = table->rows;
   out->Write(csv.Header());
-  out->WriteBlocks<ChromeBuffer>((table.rows + kRows - 1) / kRows, [&](size_t block, ChromeBuffer* text) {
-    csv.WriteRows(block * kRows, std::min(table.rows, (block + 1) * kRows), text);
+  out->WriteBlocks<ChromeBuffer>((rows + kRows - 1) / kRows, [&](size_t block, ChromeBuffer* text) {
+    csv.WriteRows(block * kRows, std::min(rows, (block + 1) * kRows), text);
   });
 }
 

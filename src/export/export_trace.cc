@@ -102,7 +102,7 @@ Status WriteThrough(const std::string& path, Compression compression, const Expo
   write(&output);
   // Of nothing, too, the file is a compressed one.
   if (is_empty) take(BlockCompressor(compression, options.small_gzip).Compress({}));
-  OPSCOPE_TRY(status);
+  if (!status.ok()) return status;
   return file.value().Commit();
 }
 

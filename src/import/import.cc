@@ -127,10 +127,9 @@ Status ImportCompressed(std::unique_ptr<TextSource> compressed, CompressedFormat
 Status ImportInMemory(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                       TraceBuilder* builder) {
   const CompressedFormat compression = DetectCompression(bytes);
-  const Status imported =
-      compression == CompressedFormat::kNone
-          ? ImportPlain(bytes, name, options, builder)
-          : ImportCompressed(std::make_unique<PlainText>(bytes), compression, name, options, builder);
+  Status imported = compression == CompressedFormat::kNone
+                        ? ImportPlain(bytes, name, options, builder)
+                        : ImportCompressed(std::make_unique<PlainText>(bytes), compression, name, options, builder);
   if (imported.ok() && options.on_progress) options.on_progress(bytes.size(), bytes.size());
   return imported;
 }
@@ -140,11 +139,11 @@ Status ImportOpened(InputFile* file, std::string_view name, const ImportOptions&
   auto text = std::make_unique<PiecedText>(std::make_unique<FilePieces>(file, &end), file->size());
   text->Extend(kHeadBytes);
   const CompressedFormat compression = DetectCompression(BytesOf(text->text()));
-  const Status imported = compression == CompressedFormat::kNone
-                              ? ImportPieces(text.get(), name, options, builder)
-                              : ImportCompressed(std::move(text), compression, name, options, builder);
+  Status imported = compression == CompressedFormat::kNone
+                        ? ImportPieces(text.get(), name, options, builder)
+                        : ImportCompressed(std::move(text), compression, name, options, builder);
   if (!end.status.ok()) return end.status;
-  OPSCOPE_TRY(imported);
+  if (!imported.ok()) return imported;
   // An .opscope file says itself where it ends, and becomes shorter when a recording into it does.
   if (end.was_reached && end.bytes < file->size() && builder->info().format != "opscope")
     builder->AddProblem("input_shrank", static_cast<int64_t>(end.bytes));

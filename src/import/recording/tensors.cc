@@ -30,10 +30,12 @@ Entry EntryAt(std::span<const std::byte> entries, size_t row) {
 void RecordingTensors::AppendBackward(const RecordingPart& part, const PartScope& scope, AddedSpan span,
                                       std::vector<TensorRow>* rows) {
   const Record record = part.record(scope);
-  if ((part.chunk->payload_extent(record.side)->fields & payload_fields::kTensors) == 0) return;
-  const Payload payload = *part.chunk->payload(record.side);  // was checked by PartDecoder
-  for (size_t i = payload.tensors.size() / sizeof(TensorIdentity); i-- > 0;) {
-    const auto identity = EntryAt<TensorIdentity>(payload.tensors, i);
+  const auto extent = part.chunk->payload_extent(record.side);
+  if (!extent || (extent->fields & payload_fields::kTensors) == 0) return;
+  const std::optional<Payload> payload = part.chunk->payload(record.side);
+  if (!payload) return;  // cannot be: PartDecoder has checked it
+  for (size_t i = payload->tensors.size() / sizeof(TensorIdentity); i-- > 0;) {
+    const auto identity = EntryAt<TensorIdentity>(payload->tensors, i);
     const Unpacked tensor = Unpack(identity.tensor);
     rows->push_back({span, tensor.number, identity.storage, tensor.device_type, tensor.device});
   }
