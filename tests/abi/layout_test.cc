@@ -100,6 +100,12 @@ void DescribeWindows(Layout& layout) {
   MEMBER(WindowOptions, metadata_json);
   MEMBER(WindowOptions, thread_number);
   MEMBER(WindowOptions, record_to);
+  TYPE(TrackOptions);
+  MEMBER(TrackOptions, name);
+  MEMBER(TrackOptions, os_thread);
+  MEMBER(TrackOptions, logical_thread);
+  MEMBER(TrackOptions, clock);
+  MEMBER(TrackOptions, end);
   TYPE(WindowCounts);
   MEMBER(WindowCounts, recorded);
   MEMBER(WindowCounts, dropped);
