@@ -10,8 +10,10 @@
 namespace opscope {
 namespace {
 
-constexpr int kFastLevel = 5;
-constexpr int kSmallLevel = 7;
+// A trace of ResNet-18 with shapes, against gzip -9 of torch's file: 0.95 of its bytes and 0.91. (Level 6: 1.00, in two
+// thirds of the time.)
+constexpr int kFastLevel = 7;
+constexpr int kSmallLevel = 8;
 constexpr int kZstdLevel = 3;
 
 }  // namespace
