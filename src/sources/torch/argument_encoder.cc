@@ -309,7 +309,67 @@ class Comparer {
   const uint32_t* at_;
 };
 
+class KeyMaker {
+ public:
+  uint64_t key() const { return bits_ | uint64_t{1} << 63; }
+
+  // False: of a kind that Comparer does not pass.
+  bool Take(const c10::IValue& value) {
+    if (value.isTensor()) return TakeTensor(value.toTensor());
+    if (value.isList()) return TakeList(value.toListRef());
+    if (value.isDouble()) {
+      uint64_t bits = 0;
+      const double number = value.toDouble();
+      std::memcpy(&bits, &number, sizeof(bits));
+      Mix(bits);
+      return true;
+    }
+    Mix(value.isInt() ? static_cast<uint64_t>(value.toInt()) : value.isBool() && value.toBool() ? 1 : 0);
+    return value.isInt() || value.isBool() || value.isNone();
+  }
+
+ private:
+  void Mix(uint64_t value) {
+    bits_ = (bits_ ^ value) * 0x9e3779b97f4a7c15u;
+    bits_ ^= bits_ >> 29;
+  }
+
+  bool TakeTensor(const at::Tensor& tensor) {
+    if (!tensor.defined()) return true;
+    const c10::TensorImpl& body = *tensor.unsafeGetTensorImpl();
+    if (!IsPlain(body)) return false;
+    const c10::IntArrayRef sizes = body.sizes(), strides = body.strides();
+    auto shape = static_cast<uint64_t>(c10::typeMetaToScalarType(body.dtype()));
+    for (const int64_t size : sizes)
+      shape = shape * 0x100000001b3u + static_cast<uint64_t>(size);
+    if (!strides.empty()) shape = shape * 0x100000001b3u + static_cast<uint64_t>(strides[0]);
+    Mix(shape);
+    return true;
+  }
+
+  bool TakeList(c10::ArrayRef<c10::IValue> values) {
+    if (values.empty() || values.size() > kMaxScalarListLength) return false;
+    uint64_t all = values.size();
+    for (const c10::IValue& value : values) {
+      if (!value.isInt()) return false;
+      all = all * 0x100000001b3u + static_cast<uint64_t>(value.toInt());
+    }
+    Mix(all);
+    return true;
+  }
+
+  uint64_t bits_ = 0;
+};
+
 }  // namespace
+
+uint64_t KeyOf(c10::ArrayRef<const c10::IValue> inputs) {
+  KeyMaker maker;
+  for (const c10::IValue& input : inputs) {
+    if (!maker.Take(input)) return 0;
+  }
+  return maker.key();
+}
 
 bool AreEncodedAs(c10::ArrayRef<const c10::IValue> inputs, const uint32_t* words) {
   Comparer comparer(words);

@@ -185,19 +185,16 @@ inline constexpr uint32_t kWorthComparing = 3;  // words; fewer are as long as w
 // Fields of a payload that a later one may be compared with.
 inline constexpr uint16_t kComparable = payload_fields::kSequence | payload_fields::kOverload;
 
-// Name and payload of a range whose arguments are those of the last one of its name, as has_arguments(PayloadBefore)
-// tells; name 0: they are not, or there is no room for it in this chunk.
+// Name and payload of a range whose arguments are those of this payload, as has_arguments(PayloadBefore) tells; name 0:
+// they are not, or there is no room for it in this chunk. All offsets are of the current chunk.
 template <typename HasTheSame>
-inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& range, const std::string* overload,
-                                  uint16_t fields, const HasTheSame& has_arguments) {
-  const uint64_t overload_offset = (fields & payload_fields::kOverload) != 0 ? InternOverload(stream, *overload) : 0;
-  const NameCacheEntry* known = InternName(stream, range);
-  if (OPSCOPE_UNLIKELY(known == nullptr || known->payload == 0)) return {};
-  const PayloadBefore before(reinterpret_cast<const char*>(stream->chunk) + known->payload);
+inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& range, uint32_t name, uint32_t payload,
+                                  uint64_t overload_offset, uint16_t fields, const HasTheSame& has_arguments) {
+  const PayloadBefore before(reinterpret_cast<const char*>(stream->chunk) + payload);
   if (!has_arguments(before)) return {};
   const bool is_same = before.header.fields == fields && (fields & payload_fields::kSequence) == 0 &&
                        (overload_offset == 0 || LoadWord(before.place + sizeof(PayloadHeader)) == overload_offset);
-  if (is_same) return {known->offset, known->payload};
+  if (is_same) return {name, payload};
   PayloadHeader header;
   header.bytes = static_cast<uint32_t>(sizeof(header)) + ((fields & payload_fields::kSequence) != 0 ? 16u : 0u) +
                  (overload_offset != 0 ? 8u : 0u) + 8u;
@@ -211,16 +208,26 @@ inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& rang
     place = Store(place, range.forwardThreadId());
   }
   if (overload_offset != 0) place = Store(place, overload_offset);
-  Store(place, uint64_t{known->payload});
-  return {known->offset, OffsetInChunk(stream, side)};
+  Store(place, uint64_t{payload});
+  return {name, OffsetInChunk(stream, side)};
+}
+
+// Where arguments that came before lie in this chunk, whatever was called with them: layers take turns, so the last
+// ones of a name are not enough. Among the stable names, as a text that lies at no address.
+inline NameCacheEntry* ArgumentsSlot(Stream* stream, uint64_t key) {
+  return NameCacheSlot(stream->stable_names, reinterpret_cast<const char*>(key));
+}
+inline void RememberArguments(Stream* stream, c10::ArrayRef<const c10::IValue> inputs, uint32_t payload) {
+  const uint64_t key = KeyOf(inputs);
+  if (key != 0) *ArgumentsSlot(stream, key) = {reinterpret_cast<const char*>(key), 0, payload};
 }
 
 // Whether WriteKnown may be asked first.
 template <uint32_t Options>
 inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWithOverloads)) == kWithInputs;
 
-// WriteRepeated before anything is encoded: the arguments are looked through beside the words of the last ones. Runs no
-// code of others. Name 0: the long way has to go.
+// WriteRepeated before anything is encoded: the arguments are looked through beside the words of the last ones of this
+// name, then of those with this key. Runs no code of others. Name 0: the long way has to go.
 inline ScopeEntries WriteKnown(Stream* stream, const at::RecordFunction& range) {
   const Schema* schema = SchemaOf(range);
   const bool has_more =
@@ -234,7 +241,15 @@ inline ScopeEntries WriteKnown(Stream* stream, const at::RecordFunction& range) 
     if (has_sequence && before.header.bytes - begin < kWorthComparing * sizeof(uint32_t)) return false;
     return AreEncodedAs(inputs, reinterpret_cast<const uint32_t*>(before.place + begin));
   };
-  return WriteRepeated(stream, range, nullptr, has_sequence ? payload_fields::kSequence : 0, has_arguments);
+  const NameCacheEntry* known = InternName(stream, range);
+  if (OPSCOPE_UNLIKELY(known == nullptr || known->payload == 0)) return {};
+  const uint16_t fields = has_sequence ? payload_fields::kSequence : 0;
+  const ScopeEntries last = WriteRepeated(stream, range, known->offset, known->payload, 0, fields, has_arguments);
+  if (__builtin_expect(last.name != 0, 1)) return last;
+  const uint64_t key = KeyOf(inputs);
+  const NameCacheEntry* other = ArgumentsSlot(stream, key);
+  if (key == 0 || other->text != reinterpret_cast<const char*>(key)) return {};
+  return WriteRepeated(stream, range, known->offset, other->payload, 0, fields, has_arguments);
 }
 
 // Name and payload of the range in one chunk of the stream.
@@ -283,8 +298,13 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     may_repeat = (fields & ~kComparable) == 0 && inputs->arguments.words <= EncodedInputs::kCapacity;
     if (may_repeat && inputs->arguments.words >= kWorthComparing) {
       const auto has_arguments = [&](const PayloadBefore& before) { return HasArguments(before, *inputs); };
-      const ScopeEntries repeated = WriteRepeated(stream, range, overload, fields, has_arguments);
-      if (__builtin_expect(repeated.name != 0, 1)) return repeated;
+      const uint64_t offset = (fields & payload_fields::kOverload) != 0 ? InternOverload(stream, *overload) : 0;
+      const NameCacheEntry* last = InternName(stream, range);
+      if (__builtin_expect(last != nullptr && last->payload != 0, 1)) {
+        const ScopeEntries repeated =
+            WriteRepeated(stream, range, last->offset, last->payload, offset, fields, has_arguments);
+        if (__builtin_expect(repeated.name != 0, 1)) return repeated;
+      }
     }
   }
   uint32_t overload_offset = 0;
@@ -335,7 +355,10 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   }
   const uint32_t side = OffsetInChunk(stream, room.side);
   if constexpr (kMayRepeat) {
-    if (may_repeat && known != nullptr) known->payload = side;
+    if (may_repeat && known != nullptr) {
+      known->payload = side;
+      if constexpr (kMayBeKnown<Options>) RememberArguments(stream, inputs->values, side);
+    }
   }
   return {room.name, side};
 }

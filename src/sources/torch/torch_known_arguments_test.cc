@@ -139,5 +139,17 @@ TEST(TorchKnownArguments, AreWrittenOnce) {
   }
 }
 
+TEST(TorchKnownArguments, AreWrittenOnceWhenLayersTakeTurns) {
+  const at::Tensor x = at::ones({2, 3});
+  const Inputs first{x, x, 1}, second{x.t(), c10::List<int64_t>({1, 2}), true}, third{at::ones({6, 1}), x, 1};
+  std::vector<const Inputs*> calls;
+  for (int turn = 0; turn < 4; ++turn)
+    calls.insert(calls.end(), {&first, &second, &third});
+  const std::vector<RecordedRange> ranges = Recorded(calls, -1);
+  ASSERT_EQ(ranges.size(), calls.size());
+  for (size_t i = 3; i < ranges.size(); ++i)
+    EXPECT_EQ(ranges[i].record.side, ranges[i - 3].record.side) << i;
+}
+
 }  // namespace
 }  // namespace opscope
