@@ -13,6 +13,7 @@ from operator import index
 from .. import _core
 from ..frontend.schedule import transition_plans
 from ..user_warning import warn_user
+from . import features
 from .actions import ProfilerAction
 from .torch_shape import as_in_torch
 
@@ -50,8 +51,10 @@ def schedule(
     if warmup == 0:
         warn_user("Profiler won't be using warmup, this can skew profiler results")
 
+    tells = features.behaves("tells misuse in words")  # and so compares, which a step that is no number sees
+
     def action_at(step: int) -> ProfilerAction:
-        if step < 0:
+        if step < 0 if tells else not step >= 0:
             raise AssertionError(f"Step must be non-negative. Got {step}.")
         return _ACTIONS[plan.at(step)]
 
