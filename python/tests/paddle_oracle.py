@@ -2,7 +2,8 @@
 """Run as a program of its own: the real paddle.profiler, and what it prints.
 
 ``profile FOLDER``: profiles small programs, and leaves of each the protobuf, the JSON and, as texts.json, what
-``summary`` printed for each of COMBINATIONS. ``tables FILE...``: loads protobufs, and prints as JSON the same texts.
+``summary`` printed for each of combinations(). ``tables FILE...``: loads protobufs, and prints as JSON the same texts.
+``rewrite FILE...``: loads protobufs, and writes of each FILE.json.
 """
 
 import contextlib
@@ -136,5 +137,10 @@ def profile(folder):
 if __name__ == "__main__":
     if sys.argv[1] == "profile":
         profile(pathlib.Path(sys.argv[2]))
+    elif sys.argv[1] == "rewrite":
+        from paddle.profiler import load_profiler_result
+
+        for path in sys.argv[2:]:
+            load_profiler_result(path).save(f"{path}.json", "json")
     else:
         sys.stdout.write(json.dumps({path: tables_of(path) for path in sys.argv[2:]}))

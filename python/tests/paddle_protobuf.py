@@ -44,6 +44,7 @@ class Host:
     def __init__(self, name, kind, start, end):
         self.name, self.kind, self.start, self.end = name, kind, start, end
         self.children, self.calls, self.memory = [], [], []
+        self.supplement = None
 
 
 class Call:
@@ -91,6 +92,7 @@ def encode_node(number, parent, node, process, thread):
         (3, fields(node.name, node.kind, node.start, node.end, *((0, 0) if parent < 0 else (process, thread)))),
         *((4, call) for call in calls),
         *((5, event) for event in memory),
+        (6, node.supplement and fields(fields(*node.supplement[:2], process, thread, *node.supplement[2:]))),
     )
 
 
@@ -135,11 +137,16 @@ KERNEL_NAMES = [
 PLACES = ["Place(cpu)", "Place(gpu:0)", "Place(gpu:1)", "Place(gpu_pinned)"]
 
 
+WITH_FLOPS = {"matmul dygraph", "conv2d dygraph", "relu"}
+
+
 class Invention:
     """Random trees as Paddle would build them: children inside parents, calls and memory outside children."""
 
-    def __init__(self, seed, events=150):
+    def __init__(self, seed, events=150, shapes=False, names=None):
         self.random = random.Random(seed)
+        self.shapes = shapes
+        self.names = {**HOST_NAMES, **(names or {})}
         self.left = events
         self.correlation = 0
         self.base = 1_790_000_000_000_000_000 + self.random.randrange(10**9)
@@ -168,6 +175,21 @@ class Invention:
         call.devices = [self.device(start) for _ in range(self.random.choice([0, 1, 1, 2, 3]))]
         return call
 
+    def supplement(self, time):
+        """The original loses shapes when it loads them, so no operator that it has a formula for has any."""
+        slots = self.random.sample(["X", "Y", "Größe", "a slot"], self.random.randrange(4))
+        sizes = [[[self.random.choice([-1, 1, 3, 640])] * self.random.randrange(4)] * 2 for _ in slots]
+        shapes = [message(*((1, message(*((1, size) for size in shape))) for shape in each)) for each in sizes]
+        types = [message((1, "FP32"), (1, "INT64")) for _ in slots]
+        return (
+            time,
+            "some_op",
+            message(*((1, slot) for slot in slots), *((2, each) for each in shapes)),
+            message(*((1, slot) for slot in slots), *((2, each) for each in types)),
+            'File "x.py", line 1\n  call()',
+            self.random.randrange(5),
+        )
+
     def memory(self, time):
         kind = self.random.choice([0, 0, 1, 1, 2, 3])
         size = self.random.choice([0, 4, 1024, self.random.randrange(1 << 33)])
@@ -188,7 +210,9 @@ class Invention:
             elif self.left > 0:
                 self.left -= 1
                 kind = self.random.choice([0, 0, 0, 8, 8, 7, 14, 9, 1, 10, 11, 12, 13])
-                child = Host(self.random.choice(HOST_NAMES[kind]), kind, begin, stop)
+                child = Host(self.random.choice(self.names[kind]), kind, begin, stop)
+                if kind == 0 and self.shapes and child.name not in WITH_FLOPS and self.random.random() < 0.5:
+                    child.supplement = self.supplement(begin)
                 node.children.append(child)
                 if depth < 9:
                     self.fill(child, begin, stop, depth + 1)
@@ -215,3 +239,97 @@ class Invention:
             roots[0].calls = [self.call(self.base + 5, self.base + 10)]
         extra = {"Process Cpu Utilization": "1.020408", "System Cpu Utilization": "0.684211", str(numbers[0]): "main"}
         return encode_file(roots, extra)
+
+
+# Back --------------------------------------------------------------------------------------------------------------
+
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def read_fields(data):
+    """Pairs of a number and a value: an integer, or bytes."""
+    found, at = [], 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        if key & 7 == 0:
+            value, at = read_varint(data, at)
+        else:
+            size, at = (4, at) if key & 7 == 5 else read_varint(data, at)
+            value, at = data[at : at + size], at + size
+        found.append((key >> 3, value))
+    return found
+
+
+def values_of(data, number):
+    return [value for key, value in read_fields(data) if key == number]
+
+
+def last_values(data):
+    return dict(read_fields(data))
+
+
+def decode_node(data):
+    node = last_values(data)
+    event = last_values(node[3])
+    calls = [
+        (last_values(values_of(call, 1)[0]), [decode_device(values_of(device, 1)[0]) for device in values_of(call, 2)])
+        for call in values_of(data, 4)
+    ]
+    return {
+        "id": node[1],
+        "parent": node[2],
+        "name": event[1],
+        "kind": event[2],
+        "times": (event[3], event[4]),
+        "owner": (event[5], event[6]),
+        "calls": calls,
+        "memory": [last_values(values_of(memory, 1)[0]) for memory in values_of(data, 5)],
+        "supplements": [values_of(each, 1)[0] for each in values_of(data, 6)],
+    }
+
+
+def decode_device(data):
+    event = last_values(data)
+    (detail,) = {9, 10, 11} & event.keys()
+    return {**event, detail: last_values(event[detail])}
+
+
+def decode(data):
+    """All that is in a protobuf; of a field that is there twice the last value."""
+    return {
+        "version": values_of(data, 1),
+        "span_index": values_of(data, 2),
+        "threads": [
+            {"thread": values_of(tree, 1), "nodes": [decode_node(node) for node in values_of(tree, 2)]}
+            for tree in values_of(data, 3)
+        ],
+        "extra_info": [tuple(last_values(each).values()) for each in values_of(data, 4)],
+    }
+
+
+def with_first_type(node):
+    def event_of(event):
+        kinds = values_of(event, 2)
+        return message(*((number, value) for number, value in read_fields(event) if number != 2 or value == kinds[0]))
+
+    return message(*((number, event_of(value) if number == 3 else value) for number, value in read_fields(node)))
+
+
+def rewrite_types(data):
+    """The same with the first of several types of an event, which is the one that the original's loader takes."""
+    return message(
+        *(
+            (number, value)
+            if number != 3
+            else (3, message(*((n, with_first_type(v) if n == 2 else v) for n, v in read_fields(value))))
+            for number, value in read_fields(data)
+        )
+    )

@@ -101,8 +101,8 @@ def test_a_trace_without_steps_of_another_framework_has_all_tables(tmp_path):
         json.dumps(
             {
                 "traceEvents": [
-                    {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": 5}
-                    for name, start in (("aten::mm", 0), ("aten::add", 15))
+                    {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": took}
+                    for name, start, took in (("aten::mm", 0, 6), ("aten::add", 16, 4))
                 ]
             }
         )

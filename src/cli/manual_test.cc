@@ -83,7 +83,7 @@ TEST_F(Cli, BashCompletesVerbsOptionsAndChoices) {
       {"opscope --v", "--version"},
       {"opscope summary --gr", "--group-by"},
       {"opscope summary --group-by sh", "shape"},
-      {"opscope top --style ''", "plain torch"},
+      {"opscope top --style ''", "plain torch paddle"},
       {"opscope export a.json --to chr", "chrome"},
       {"opscope completion ''", "bash zsh fish"},
       {"opscope summary --where ''", ""},

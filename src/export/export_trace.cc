@@ -32,6 +32,8 @@ constexpr Format kFormats[] = {
     {"pprof", nullptr, WritePprof, {.threads = ThreadNodes::kAlways, .devices = true}},
     {"csv", WriteCsv},
     {"opscope"},
+    {"paddle-protobuf", WritePaddleProtobuf},
+    {"paddle-chrome", WritePaddleChrome},
 };
 
 void Write(const Trace& trace, ExportFormat of, const ExportOptions& options, ExportOutput* output) {

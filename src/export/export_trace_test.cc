@@ -152,8 +152,11 @@ TEST_P(ExportFile, OfAnEmptyTraceIsAFile) {
   EXPECT_EQ(fs::file_size(folder_ / "t") == 0, format() == ExportFormat::kCollapsed) << "no stacks, no lines";
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, ExportFile, testing::ValuesIn(ExportFormatNames()),
-                         [](const auto& format) { return std::string(format.param); });
+INSTANTIATE_TEST_SUITE_P(Formats, ExportFile, testing::ValuesIn(ExportFormatNames()), [](const auto& format) {
+  std::string name(format.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST(ExportFormat, IsFoundByItsName) {
   for (size_t i = 0; i < ExportFormatNames().size(); ++i)
@@ -177,6 +180,12 @@ TEST(ExportTrace, CountsWhatItLeavesOut) {
             "1 counter samples, 1 flows");
   EXPECT_EQ(told(ExportFormat::kPprof),
             "left out, as pprof has no place for them: 2 asynchronous spans, 1 instants, 1 counter samples, 1 flows");
+  for (const ExportFormat format : {ExportFormat::kPaddleProtobuf, ExportFormat::kPaddleChrome}) {
+    const std::string name(ExportFormatNames()[static_cast<size_t>(format)]);
+    EXPECT_EQ(told(format), "left out, as " + name +
+                                " has no place for them: 1 spans of devices that no call launched, "
+                                "1 asynchronous spans with an id, 1 instants, 1 counter samples, 1 flows");
+  }
 }
 
 Trace MakeNested(int64_t depth) {

@@ -16,6 +16,8 @@ void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptio
 void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 
 void WritePerfetto(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+void WritePaddleChrome(const Trace& trace, const ExportOptions& options, ExportOutput* out);    // paddle/chrome.cc
+void WritePaddleProtobuf(const Trace& trace, const ExportOptions& options, ExportOutput* out);  // paddle/protobuf.cc
 void WritePprof(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out);
 void WriteSpeedscope(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 

@@ -20,8 +20,19 @@
 namespace opscope {
 
 // Every format that a Trace is written in. docs/exports.md says what each keeps.
-enum class ExportFormat : uint8_t { kChrome, kPerfetto, kSpeedscope, kCollapsed, kPprof, kCsv, kOpscope };
-// "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", in this order.
+enum class ExportFormat : uint8_t {
+  kChrome,
+  kPerfetto,
+  kSpeedscope,
+  kCollapsed,
+  kPprof,
+  kCsv,
+  kOpscope,
+  kPaddleProtobuf,
+  kPaddleChrome
+};
+// "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf", "paddle-chrome", in
+// this order.
 [[nodiscard]] std::span<const std::string_view> ExportFormatNames();
 [[nodiscard]] std::optional<ExportFormat> ExportFormatFromName(std::string_view name);
 

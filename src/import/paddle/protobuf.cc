@@ -134,6 +134,7 @@ class PaddleDump {
         row.track = tracks_.TrackOf(call.process, call.thread, false);
         row.category = CategoryOf(kCudaRuntime, offset);
         row.correlation = call.correlation;
+        if (call.callback != 0) row.extra = builder_->Intern("\"callback id\": " + std::to_string(call.callback));
         span = Add(row, offset);
       } else if (node.field() == 2) {
         ReadDeviceNode(node.message(), row, span);

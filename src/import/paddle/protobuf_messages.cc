@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/protobuf_messages.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "base/text.h"
@@ -26,6 +28,17 @@ void Member(std::string* out, std::string_view key, uint64_t value) {
   AppendUint(out, value);
 }
 
+void MemberIfAny(std::string* out, std::string_view key, uint64_t value) {
+  if (value != 0) Member(out, key, value);
+}
+void MemberIfAny(std::string* out, std::string_view key, std::string_view text) {
+  // Paddle leaves some of them as it finds the memory.
+  const bool is_text = IsUtf8(text) && std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; });
+  if (text.empty() || !is_text) return;
+  Key(out, key);
+  AppendJsonString(out, text);
+}
+
 void AppendTriple(std::string* out, std::string_view key, const uint64_t* values) {
   Key(out, key);
   out->append("[");
@@ -37,11 +50,11 @@ void AppendTriple(std::string* out, std::string_view key, const uint64_t* values
 }
 
 bool ReadKernel(ProtoReader message, std::string* detail) {
-  uint64_t numbers[12] = {};
+  uint64_t numbers[15] = {};
   double fractions[3] = {};
   while (message.NextWhole()) {
     if (!message.is_number()) continue;
-    if (message.field() < 12) numbers[message.field()] = message.number();
+    if (message.field() < 15) numbers[message.field()] = message.number();
     if (message.field() >= 15 && message.field() <= 17) fractions[message.field() - 15] = message.float32();
   }
   if (message.failed()) return false;
@@ -55,12 +68,31 @@ bool ReadKernel(ProtoReader message, std::string* detail) {
   AppendTriple(detail, "block", numbers + 1);
   Key(detail, "theoretical achieved occupancy %");
   AppendFixedDecimals(detail, fractions[2] * 100, 3);
+  // What Paddle's JSON has not: whoever writes the protobuf again asks for it.
+  MemberIfAny(detail, "dynamic shared memory", numbers[7]);
+  MemberIfAny(detail, "local memory per thread", numbers[10]);
+  MemberIfAny(detail, "local memory total", numbers[11]);
+  MemberIfAny(detail, "queued", numbers[12]);
+  MemberIfAny(detail, "submitted", numbers[13]);
+  MemberIfAny(detail, "completed", numbers[14]);
+  constexpr const char* kExact[] = {"exact blocks per SM", "exact warps per SM", "exact occupancy"};
+  for (int i = 0; i < 3; ++i) {
+    std::string shown;
+    AppendFixedDecimals(&shown, i < 2 ? fractions[i] : fractions[i] * 100, i < 2 ? 6 : 3);
+    const float read = std::strtof(shown.c_str(), nullptr);
+    if ((i < 2 ? read : read / 100) == static_cast<float>(fractions[i]) || !std::isfinite(fractions[i])) continue;
+    Key(detail, kExact[i]);
+    AppendDouble(detail, fractions[i]);
+  }
   return true;
 }
 
 bool ReadCopyOrSet(ProtoReader message, uint64_t type, const PaddleDeviceEvent& event, std::string* detail) {
   uint64_t bytes = 0, value = 0;
+  std::string_view kinds[3];
   while (message.NextWhole()) {
+    if (message.is_bytes() && message.field() >= 2 && message.field() <= 4)
+      kinds[message.field() - 2] = message.bytes();
     if (!message.is_number()) continue;
     if (message.field() == 1) bytes = message.number();
     if (message.field() == 3) value = message.number();
@@ -75,6 +107,9 @@ bool ReadCopyOrSet(ProtoReader message, uint64_t type, const PaddleDeviceEvent& 
     AppendDouble(detail,
                  has_time ? static_cast<double>(bytes) / static_cast<double>(event.end_ns - event.start_ns) : 0);
   }
+  MemberIfAny(detail, type == kMemset ? "memory kind" : "copy kind", kinds[0]);
+  MemberIfAny(detail, "source kind", kinds[1]);
+  MemberIfAny(detail, "destination kind", kinds[2]);
   return true;
 }
 
@@ -165,13 +200,13 @@ bool ReadPaddleHostCall(ProtoReader* message, PaddleCall* call) {
 }
 
 bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call) {
-  uint64_t correlation = 0;
+  uint64_t correlation = 0, callback = 0;
   uint64_t* const numbers[] = {nullptr,        nullptr,       &call->start_ns, &call->end_ns,
-                               &call->process, &call->thread, &correlation};
+                               &call->process, &call->thread, &correlation,    &callback};
   while (message->NextWhole()) {
     if (message->field() == 1 && message->is_bytes()) {
       call->name = message->bytes();
-    } else if (message->field() >= 2 && message->field() <= 6 && message->is_number()) {
+    } else if (message->field() >= 2 && message->field() <= 7 && message->is_number()) {
       *numbers[message->field()] = message->number();
     } else {
       continue;
@@ -179,6 +214,7 @@ bool ReadPaddleRuntimeCall(ProtoReader* message, PaddleCall* call) {
     Note(*message, &call->seen);
   }
   call->correlation = static_cast<uint32_t>(correlation);
+  call->callback = static_cast<uint32_t>(callback);
   return !message->failed();
 }
 
@@ -241,8 +277,12 @@ bool ReadPaddleMemoryMessage(ProtoReader* message, PaddleMemoryMessage* event) {
 
 bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
   std::string shapes = "{}", types = "{}", stack = "\"\"";
+  std::string_view op_type;
+  uint64_t op_id = 0;
   while (message->NextWhole()) {
+    if (message->field() == 8 && message->is_number()) op_id = message->number();
     if (!message->is_bytes()) continue;
+    if (message->field() == 2) op_type = message->bytes();
     if (message->field() == 5) {
       shapes.clear(), op->dims = "[";
       if (!ReadNamedLists(message->message(), AppendShapes, &shapes, &op->dims)) return false;
@@ -261,6 +301,8 @@ bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
   op->members.append(types);
   Key(&op->members, "callstack");
   op->members.append(stack);
+  MemberIfAny(&op->members, "op type", op_type);
+  MemberIfAny(&op->members, "op id", op_id);
   return !message->failed();
 }
 

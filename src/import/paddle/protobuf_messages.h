@@ -27,6 +27,7 @@ struct PaddleCall {
   uint64_t type = 0;  // of host calls
   uint64_t start_ns = 0, end_ns = 0, process = 0, thread = 0;
   uint32_t correlation = 0;  // of runtime calls
+  uint32_t callback = 0;     // likewise
   uint32_t seen = 0;         // a bit per field
 };
 

@@ -122,10 +122,10 @@ process 1 name="Device 1 (GPU)" sort_index=268435457
 track 0 process=0 tid_text="78(C++)" name="thread 78:(C++)" sort_index=157 spans=4
 track 1 process=1 kind=1 tid=9 name="stream 9" sort_index=9 device=1 spans=2
 span 0 1000+8000 "matmul" category="Operator"
-span 0 2000+2000   "cudaLaunchKernel_v7000" category="CudaRuntime" parent=0 correlation=5
-span 0 4000+100   "cudaLaunchKernel_v7000" category="CudaRuntime" parent=0 correlation=6
-span 0 4200+100   "cudaLaunchKernel_v7000" category="CudaRuntime" parent=0 correlation=7
-span 1 5000+3000 "gemm" category="Kernel" correlation=5 extra="\"device\": 1, \"context\": 2, \"stream\": 9, \"registers per thread\": 9, \"shared memory\": 15, \"blocks per SM\": 0.500000, \"warps per SM\": 2.000000, \"grid\": [4, 5, 6], \"block\": [1, 2, 3], \"theoretical achieved occupancy %\": 25.000"
+span 0 2000+2000   "cudaLaunchKernel_v7000" category="CudaRuntime" parent=0 correlation=5 extra="\"callback id\": 211"
+span 0 4000+100   "cudaLaunchKernel_v7000" category="CudaRuntime" parent=0 correlation=6 extra="\"callback id\": 211"
+span 0 4200+100   "cudaLaunchKernel_v7000" category="CudaRuntime" parent=0 correlation=7 extra="\"callback id\": 211"
+span 1 5000+3000 "gemm" category="Kernel" correlation=5 extra="\"device\": 1, \"context\": 2, \"stream\": 9, \"registers per thread\": 9, \"shared memory\": 15, \"blocks per SM\": 0.500000, \"warps per SM\": 2.000000, \"grid\": [4, 5, 6], \"block\": [1, 2, 3], \"theoretical achieved occupancy %\": 25.000, \"dynamic shared memory\": 7, \"local memory per thread\": 10, \"local memory total\": 11"
 span 1 8000+500 "MEMCPY_HtoD" category="Memcpy" correlation=6 extra="\"device\": 1, \"context\": 2, \"stream\": 9, \"bytes\": 4000, \"memory bandwidth (GB/s)\": 8"
 flow 5 "launch" category="async" from=3000 track=0 span=1 to=6500 track=1 span=4
 flow 6 "launch" category="async" from=4050 track=0 span=2 to=8000 track=1 span=5

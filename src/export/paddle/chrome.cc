@@ -1,0 +1,315 @@
+// Chrome JSON in Paddle's words: durations in names, texts as ids of threads, an arrow from each call of the runtime.
+// Where Paddle's is no JSON, or rounds to single precision, this is right: names are escaped, times exact.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_members.h"
+#include "base/text.h"
+#include "export/chrome_buffer.h"
+#include "export/paddle/chrome_ends.h"
+#include "export/paddle/facts.h"
+#include "export/paddle/levels.h"
+#include "export/writers.h"
+#include "opscope/paddle/memory_events.h"
+#include "opscope/paddle/node_trees.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kNodesPerBlock = 4096;
+constexpr size_t kFixedRoom = 640;  // of a row beside its texts
+
+// Names as JSON has them; the last ones are remembered, since names come again and again.
+class EscapedNames {
+ public:
+  explicit EscapedNames(const Trace& trace) : trace_(trace) {}
+  // Valid until the next call.
+  std::string_view Of(StringId name) {
+    Known& known = known_[Row(name) % std::size(known_)];
+    if (known.name != name) {
+      known.name = name;
+      known.text.clear();
+      AppendJsonEscaped(&known.text, trace_.text(name));
+    }
+    return known.text;
+  }
+
+ private:
+  struct Known {
+    StringId name = StringId::kNone;
+    std::string text;
+  };
+
+  const Trace& trace_;
+  std::array<Known, 256> known_;
+};
+
+// Where events of a thread are: `,"pid":7,"tid":"8(Python)"`.
+struct ThreadPlaces {
+  explicit ThreadPlaces(const PaddleThread& thread) {
+    for (const bool is_python : {false, true}) {
+      std::string& text = is_python ? python : below;
+      text.append(",\"pid\":").append(std::to_string(thread.process));
+      text.append(",\"tid\":\"").append(std::to_string(thread.thread)).append(PaddleRowSuffix(is_python)).append("\"");
+    }
+  }
+  std::string python, below;
+};
+
+class RowWriter {
+ public:
+  RowWriter(const Trace& trace, const PaddleNodeTrees& trees, const PaddleRunFacts& facts)
+      : trace_(trace), spans_(trace.spans()), types_(trace), trees_(trees), facts_(facts) {
+    for (size_t node = 0; node < trees.size(); ++node) {
+      if (!trees.is_root(node)) first_ = std::min(first_, facts.UnixTime(spans_.start[Row(trees.span[node])].ns));
+    }
+    if (first_ == UINT64_MAX) first_ = 0;
+    for (size_t type = 0; type < kPaddleEventTypes; ++type)
+      before_times_[type] = BeforeTimes(static_cast<PaddleEventType>(type));
+  }
+
+  // A node, what it launched, and its memory.
+  void Write(uint32_t node, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
+    if (!trees_.is_root(node)) WriteHost(node, places, names, out);
+    for (uint32_t call = trees_.first_call[node]; call < trees_.first_call[node + 1]; ++call)
+      WriteCall(call, places, names, out);
+    for (const PaddleMemoryRow& row : trees_.memory_of(node))
+      WriteMemory(PaddleMemoryEventOf(trace_, row), places, out);
+  }
+
+ private:
+  struct Times {
+    uint64_t start = 0, duration = 0;
+    uint64_t middle() const { return start + duration / 2; }
+  };
+  Times TimesOf(uint32_t span) const {
+    return {facts_.UnixTime(spans_.start[span].ns), static_cast<uint64_t>(spans_.duration[span].ns)};
+  }
+
+  static std::string BeforeTimes(PaddleEventType type) {
+    const bool is_device =
+        type == PaddleEventType::kKernel || type == PaddleEventType::kMemcpy || type == PaddleEventType::kMemset;
+    const bool is_call = type == PaddleEventType::kCudaRuntime;
+    std::string text = ",\"ph\":\"X\",\"cat\":\"";
+    text.append(PaddleEventTypeName(type)).append("\",\"cname\":\"");
+    text.append(is_device ? "cq_build_failed" : is_call ? "thread_state_running" : "thread_state_runnable");
+    return text.append("\",\"args\":{\"start_time\":\"");
+  }
+
+  static void PutName(std::string_view name, uint64_t duration, ChromeCursor* at) {
+    at->Put(R"({"name":")");
+    at->Put(name);
+    at->Put("[");
+    const bool is_long = duration > 1000000;
+    at->PutMicros(static_cast<int64_t>(is_long ? duration / 1000 + (duration % 1000 >= 500 ? 1 : 0) : duration));
+    at->Put(is_long ? " ms]\"" : " us]\"");
+  }
+
+  void PutTimes(const Times& times, PaddleEventType type, ChromeCursor* at) const {
+    at->Put(R"(,"ts":)");
+    at->PutUint(times.start / 1000);
+    at->Put(R"(,"dur":)");
+    at->PutMicros(static_cast<int64_t>(times.duration));
+    at->Put(before_times_[static_cast<size_t>(type)]);
+    at->PutMicros(static_cast<int64_t>(times.start - first_));
+    at->Put(R"( us","end_time":")");
+    at->PutMicros(static_cast<int64_t>(times.start + times.duration - first_));
+    at->Put(R"( us")");
+  }
+
+  void WriteHost(uint32_t node, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
+    const uint32_t span = Row(trees_.span[node]);
+    const PaddleEventType type = trees_.type[node];
+    const Times times = TimesOf(span);
+    const std::string_view name = names->Of(spans_.name[span]);
+    const std::string_view extra =
+        type == PaddleEventType::kOperator ? trace_.text(spans_.extra[span]) : std::string_view();
+    ChromeCursor at = out->Begin(kFixedRoom + name.size() + extra.size());
+    PutName(name, times.duration, &at);
+    at.Put(IsOfPaddlesPython(type) ? places.python : places.below);
+    PutTimes(times, type, &at);
+    if (type == PaddleEventType::kOperator && extra.empty()) {
+      at.Put(R"(,"input_shapes":{},"input_dtypes":{},"callstack":"")");
+    } else if (type == PaddleEventType::kOperator) {
+      const auto put = [&](std::string_view key, std::string_view otherwise) {
+        const std::string_view value = JsonMember(extra, key);
+        at.Put(",\"");
+        at.Put(key);
+        at.Put("\":");
+        at.Put(!value.empty() && IsJsonValue(value) ? value : otherwise);
+      };
+      put("input_shapes", "{}");
+      put("input_dtypes", "{}");
+      put("callstack", "\"\"");
+    }
+    at.Put("}},\n");
+    out->End(at);
+  }
+
+  void WriteCall(uint32_t call, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
+    const uint32_t span = Row(trees_.call[call]);
+    const Times times = TimesOf(span);
+    const std::string_view name = names->Of(spans_.name[span]);
+    ChromeCursor at = out->Begin(2 * kFixedRoom + name.size());
+    PutName(name, times.duration, &at);
+    at.Put(places.below);
+    PutTimes(times, PaddleEventType::kCudaRuntime, &at);
+    at.Put(R"(,"correlation id":)");
+    at.PutUint(spans_.correlation[span]);
+    at.Put("}},\n");
+    at.Put(R"({"name":"launch","id":)");
+    at.PutUint(spans_.correlation[span]);
+    at.Put(places.below);
+    at.Put(R"(,"ts":)");
+    at.PutUint(times.middle() / 1000);
+    at.Put(R"(,"ph":"s","cat":"async"},)");
+    at.Put("\n");
+    out->End(at);
+    for (const SpanId device : trees_.devices_of(call))
+      WriteDevice(Row(device), spans_.correlation[span], names, out);
+  }
+
+  void WriteDevice(uint32_t span, uint32_t correlation, EscapedNames* names, ChromeBuffer* out) const {
+    const PaddleEventType type = types_.Of(span);
+    const PaddleDeviceFacts facts = ReadPaddleDeviceFacts(trace_, span);
+    const Times times = TimesOf(span);
+    const std::string_view name = names->Of(spans_.name[span]);
+    if (spans_.correlation[span] != 0) correlation = spans_.correlation[span];
+    const std::string detail = DetailOf(type, facts, times.duration, correlation);
+    ChromeCursor at = out->Begin(2 * kFixedRoom + name.size() + detail.size());
+    const auto put_row = [&] {
+      at.Put(R"(,"pid":)");
+      at.PutUint(facts.device);
+      at.Put(R"(,"tid":)");
+      at.PutUint(facts.stream);
+    };
+    PutName(name, times.duration, &at);
+    put_row();
+    PutTimes(times, type, &at);
+    at.Put(detail);
+    at.Put("}},\n");
+    at.Put(R"({"name":"launch","id":)");
+    at.PutUint(correlation);
+    put_row();
+    at.Put(R"(,"ts":)");
+    const bool is_short = times.duration < 1000;
+    at.PutUint((is_short ? times.start : times.middle()) / 1000);
+    at.Put(R"(,"ph":"f","cat":"async")");
+    at.Put(is_short ? "},\n" : ",\"bp\":\"e\"},\n");
+    out->End(at);
+  }
+
+  static void AppendFixed(double value, int decimals, std::string* out) {
+    char text[400];
+    out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals).ptr);
+  }
+
+  static std::string DetailOf(PaddleEventType type, const PaddleDeviceFacts& facts, uint64_t duration,
+                              uint32_t correlation) {
+    std::string text;
+    const auto key = [&](std::string_view name) { text.append(",\"").append(name).append("\":"); };
+    const auto number = [&](std::string_view name, uint64_t value) { key(name), AppendUint(&text, value); };
+    const auto triple = [&](std::string_view name, const std::array<uint64_t, 3>& values) {
+      key(name);
+      for (size_t i = 0; i < 3; ++i)
+        text += i == 0 ? "[" : ", ", AppendUint(&text, values[i]);
+      text += "]";
+    };
+    if (type != PaddleEventType::kMemcpy) number("device", facts.device), number("context", facts.context);
+    number("stream", facts.stream);
+    number("correlation id", correlation);
+    if (type == PaddleEventType::kMemcpy) {
+      number("bytes", facts.bytes);
+      key("memory bandwidth (GB/s)");
+      AppendFixed(duration == 0 ? 0 : static_cast<double>(facts.bytes) / static_cast<double>(duration), 3, &text);
+    } else if (type == PaddleEventType::kMemset) {
+      number("bytes", facts.bytes);
+      number("value", facts.value);
+    } else {
+      number("registers per thread", facts.registers);
+      number("shared memory", facts.shared_memory);
+      key("blocks per SM"), AppendFixed(facts.blocks_per_sm, 6, &text);
+      key("warps per SM"), AppendFixed(facts.warps_per_sm, 6, &text);
+      triple("grid", facts.grid);
+      triple("block", facts.block);
+      key("theoretical achieved occupancy %"), AppendFixed(facts.occupancy * 100, 3, &text);
+    }
+    return text;
+  }
+
+  void WriteMemory(const PaddleMemoryEvent& memory, const ThreadPlaces& places, ChromeBuffer* out) const {
+    std::string place;
+    AppendJsonEscaped(&place, memory.place);
+    ChromeCursor at = out->Begin(kFixedRoom + place.size());
+    at.Put(R"({"name":"[memory]")");
+    at.Put(places.below);
+    at.Put(R"(,"ts":)");
+    at.PutUint(facts_.UnixTime(memory.time.ns) / 1000);
+    at.Put(R"(,"ph":"i","cat":")");
+    at.Put(kPaddleMemoryTypeNames[static_cast<size_t>(memory.type)]);
+    at.Put(R"(","args":{"place":")");
+    at.Put(place);
+    at.Put(R"(","addr":")");
+    at.PutUint(memory.address);
+    at.Put(R"(","increase_bytes":)");
+    at.PutInt(memory.increase_bytes);
+    const std::pair<std::string_view, uint64_t> totals[] = {{",\"current_allocated\":", memory.current_allocated},
+                                                            {",\"current_reserved\":", memory.current_reserved},
+                                                            {",\"peak_allocated\":", memory.peak_allocated},
+                                                            {",\"peak_reserved\":", memory.peak_reserved}};
+    for (const auto& [key, value] : totals) {
+      at.Put(key);
+      at.PutUint(value);
+    }
+    at.Put("}},\n");
+    out->End(at);
+  }
+
+  const Trace& trace_;
+  const SpanColumns& spans_;
+  const PaddleEventTypes types_;
+  const PaddleNodeTrees& trees_;
+  const PaddleRunFacts& facts_;
+  uint64_t first_ = UINT64_MAX;  // start of the first host call
+  std::array<std::string, kPaddleEventTypes> before_times_;
+};
+
+// So many nodes, all of one thread.
+struct Block {
+  ThreadPlaces places;
+  size_t begin = 0, end = 0;
+};
+
+}  // namespace
+
+void WritePaddleChrome(const Trace& trace, const ExportOptions&, ExportOutput* out) {
+  const PaddleNodeTrees trees = BuildPaddleNodeTrees(trace);
+  const PaddleRunFacts facts = ReadPaddleRunFacts(trace);
+  const RowWriter rows(trace, trees, facts);
+  out->Write(PaddleChromeHead(facts));
+  std::vector<uint32_t> nodes;
+  std::vector<Block> blocks;
+  for (const PaddleThread& thread : trees.threads) {
+    const std::vector<uint32_t> of_thread = OrderByLevel(trees, thread).nodes;
+    for (size_t begin = 0; begin < of_thread.size(); begin += kNodesPerBlock)
+      blocks.push_back({ThreadPlaces(thread), nodes.size() + begin,
+                        nodes.size() + std::min(of_thread.size(), begin + kNodesPerBlock)});
+    nodes.insert(nodes.end(), of_thread.begin(), of_thread.end());
+  }
+  out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
+    const Block& block = blocks[number];
+    EscapedNames names(trace);
+    for (size_t i = block.begin; i < block.end; ++i)
+      rows.Write(nodes[i], block.places, &names, text);
+  });
+  out->Write(PaddleChromeTail(trace, trees, facts));
+  LeaveOutOfPaddle(trace, trees, out);
+}
+
+}  // namespace opscope

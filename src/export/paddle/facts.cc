@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/paddle/facts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "base/json_members.h"
+#include "base/text.h"
+
+namespace opscope {
+namespace {
+
+std::string_view Inside(std::string_view bracketed) {
+  return bracketed.size() < 2 ? std::string_view() : bracketed.substr(1, bracketed.size() - 2);
+}
+
+template <typename Number>
+Number NumberOf(std::string_view text) {
+  Number number = 0;
+  if (text.starts_with('"')) text.remove_prefix(1);
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// item(value) for each of "[a, b]".
+template <typename Item>
+void ForEachItem(std::string_view array, const Item& item) {
+  const std::string_view items = Inside(array);
+  for (size_t at = items.find_first_not_of(" ,"); at < items.size(); at = items.find_first_not_of(" ,", at)) {
+    const size_t end = std::max(EndOfJsonValue(items, at), at + 1);
+    item(items.substr(at, end - at));
+    at = end;
+  }
+}
+
+std::array<uint64_t, 3> TripleOf(std::string_view array) {
+  std::array<uint64_t, 3> numbers = {};
+  size_t count = 0;
+  ForEachItem(array, [&](std::string_view item) {
+    if (count < 3) numbers[count++] = NumberOf<uint64_t>(item);
+  });
+  return numbers;
+}
+
+struct NumberMember {
+  std::string_view key;
+  uint64_t PaddleDeviceFacts::* to;
+};
+constexpr NumberMember kNumbers[] = {
+    {"device", &PaddleDeviceFacts::device},
+    {"context", &PaddleDeviceFacts::context},
+    {"stream", &PaddleDeviceFacts::stream},
+    {"shared memory", &PaddleDeviceFacts::shared_memory},
+    {"dynamic shared memory", &PaddleDeviceFacts::dynamic_shared_memory},
+    {"registers per thread", &PaddleDeviceFacts::registers},
+    {"local memory per thread", &PaddleDeviceFacts::local_memory},
+    {"local memory total", &PaddleDeviceFacts::local_memory_total},
+    {"queued", &PaddleDeviceFacts::queued},
+    {"submitted", &PaddleDeviceFacts::submitted},
+    {"completed", &PaddleDeviceFacts::completed},
+    {"bytes", &PaddleDeviceFacts::bytes},
+    {"value", &PaddleDeviceFacts::value},
+};
+
+struct TextMember {
+  std::string_view key;
+  std::string PaddleDeviceFacts::* to;
+};
+constexpr TextMember kTexts[] = {
+    {"copy kind", &PaddleDeviceFacts::copy_kind},
+    {"source kind", &PaddleDeviceFacts::source_kind},
+    {"destination kind", &PaddleDeviceFacts::destination_kind},
+    {"memory kind", &PaddleDeviceFacts::memory_kind},
+};
+
+void ReadFractions(std::string_view key, std::string_view value, PaddleDeviceFacts* facts) {
+  const auto fraction = [&] { return std::strtof(std::string(value).c_str(), nullptr); };
+  if (key == "blocks per SM" || key == "exact blocks per SM") facts->blocks_per_sm = fraction();
+  if (key == "warps per SM" || key == "exact warps per SM") facts->warps_per_sm = fraction();
+  // The second is how Kineto calls it.
+  if (key == "theoretical achieved occupancy %" || key == "est. achieved occupancy %")
+    facts->occupancy = fraction() / 100;
+  if (key == "exact occupancy") facts->occupancy = fraction();
+}
+
+void AddThreadNames(const Trace& trace, PaddleRunFacts* facts) {
+  const TrackColumns& tracks = trace.tracks();
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != TrackKind::kThread || tracks.name[track] == StringId::kNone) continue;
+    std::string number = std::to_string(tracks.tid[track]);
+    if (facts->ExtraInfo(number).empty())
+      facts->extra_info.emplace_back(std::move(number), trace.text(tracks.name[track]));
+  }
+}
+
+}  // namespace
+
+std::string TextOfJson(std::string_view json) {
+  if (json.size() < 2 || json.front() != '"') return std::string(json);
+  json = Inside(json);
+  std::string text;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (json[i] != '\\' || i + 1 == json.size()) {
+      text += json[i];
+      continue;
+    }
+    const char escaped = json[++i];
+    constexpr std::string_view kFrom = "bfnrt", kTo = "\b\f\n\r\t";
+    const size_t known = kFrom.find(escaped);
+    if (escaped == 'u' && i + 4 < json.size()) {
+      uint32_t code = 0;
+      std::from_chars(json.data() + i + 1, json.data() + i + 5, code, 16);
+      AppendCodePoint(&text, code);
+      i += 4;
+    } else {
+      text += known == std::string_view::npos ? escaped : kTo[known];
+    }
+  }
+  return text;
+}
+
+void LeaveOutOfPaddle(const Trace& trace, const PaddleNodeTrees& trees, ExportOutput* out) {
+  const TrackColumns& tracks = trace.tracks();
+  uint64_t of_devices = 0, of_others = 0;
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] == TrackKind::kDeviceStream) of_devices += tracks.span_count[track];
+    if (tracks.kind[track] == TrackKind::kDeviceAnnotation || tracks.kind[track] == TrackKind::kOther)
+      of_others += tracks.span_count[track];
+  }
+  const auto without = [](uint64_t all, uint64_t kept) { return all > kept ? all - kept : 0; };
+  uint64_t instants = 0;  // that are memory
+  for (const PaddleMemoryRow& row : trees.memory)
+    instants += row.instant != UINT32_MAX ? 1 : 0;
+  out->LeaveOut("spans of devices that no call launched", without(of_devices, trees.device.size()));
+  out->LeaveOut("spans of tracks that are no threads or streams", of_others);
+  out->LeaveOut("asynchronous spans with an id", trace.async_spans().size());
+  out->LeaveOut("instants", without(trace.instants().size(), instants));
+  out->LeaveOut("counter samples", trace.counters().size());
+  out->LeaveOut("flows", without(trace.flows().size(), trees.device.size()));
+}
+
+std::string_view PaddleRunFacts::ExtraInfo(std::string_view key) const {
+  for (const auto& [name, value] : extra_info) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+PaddleRunFacts ReadPaddleRunFacts(const Trace& trace) {
+  PaddleRunFacts facts;
+  facts.epoch_ns = static_cast<uint64_t>(trace.info().epoch_ns);
+  const MetadataColumns& metadata = trace.metadata();
+  bool is_paddles = false;
+  for (size_t row = 0; row < metadata.size(); ++row) {
+    const std::string_view key = trace.text(metadata.key[row]), json = trace.text(metadata.json[row]);
+    if (key == "schemaVersion" && json.starts_with('"')) facts.version = TextOfJson(json);
+    if (key == "span_index" || key == "span_indx") facts.span_index = NumberOf<uint64_t>(json);
+    if (key != "ExtraInfo") continue;
+    is_paddles = true;
+    ForEachJsonMember(Inside(json), [&](std::string_view name, std::string_view value) {
+      facts.extra_info.emplace_back(TextOfJson("\"" + std::string(name) + "\""), TextOfJson(value));
+      return true;
+    });
+  }
+  if (is_paddles) return facts;
+  // Paddle's own tables are not made without these.
+  facts.extra_info.emplace_back("Process Cpu Utilization", "0.000000");
+  facts.extra_info.emplace_back("System Cpu Utilization", "0.000000");
+  AddThreadNames(trace, &facts);
+  return facts;
+}
+
+PaddleDeviceFacts ReadPaddleDeviceFacts(const Trace& trace, size_t span) {
+  PaddleDeviceFacts facts;
+  const TrackColumns& tracks = trace.tracks();
+  const uint32_t track = Row(trace.spans().track[span]);
+  facts.stream = static_cast<uint64_t>(tracks.tid[track]);
+  if (tracks.device[track] >= 0) facts.device = static_cast<uint64_t>(tracks.device[track]);
+  ForEachJsonMember(trace.text(trace.spans().extra[span]), [&](std::string_view key, std::string_view value) {
+    for (const NumberMember& member : kNumbers) {
+      if (key == member.key) facts.*member.to = NumberOf<uint64_t>(value);
+    }
+    for (const TextMember& member : kTexts) {
+      if (key == member.key) facts.*member.to = TextOfJson(value);
+    }
+    if (key == "grid") facts.grid = TripleOf(value);
+    if (key == "block") facts.block = TripleOf(value);
+    ReadFractions(key, value, &facts);
+    return true;
+  });
+  return facts;
+}
+
+PaddleOperatorFacts ReadPaddleOperatorFacts(std::string_view members) {
+  PaddleOperatorFacts facts;
+  ForEachJsonMember(members, [&](std::string_view key, std::string_view value) {
+    if (key == "input_shapes" || key == "input_dtypes") {
+      facts.any = true;
+      const bool is_shapes = key == "input_shapes";
+      ForEachJsonMember(Inside(value), [&](std::string_view name, std::string_view items) {
+        PaddleSlot& slot = (is_shapes ? facts.shapes : facts.types).emplace_back();
+        slot.name = TextOfJson("\"" + std::string(name) + "\"");
+        ForEachItem(items, [&](std::string_view item) {
+          if (!is_shapes) return slot.types.push_back(TextOfJson(item));
+          std::vector<int64_t>& shape = slot.shapes.emplace_back();
+          ForEachItem(item, [&](std::string_view number) { shape.push_back(NumberOf<int64_t>(number)); });
+        });
+        return true;
+      });
+    }
+    if (key == "callstack") facts.call_stack = TextOfJson(value);
+    if (key == "op type") facts.op_type = TextOfJson(value);
+    if (key == "op id") facts.op_id = NumberOf<uint64_t>(value);
+    return true;
+  });
+  return facts;
+}
+
+}  // namespace opscope
