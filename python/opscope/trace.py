@@ -279,7 +279,8 @@ class Trace:
         """Writes the trace in another format.
 
         ``to``: "chrome" (Kineto's JSON), "perfetto" (protobuf), "speedscope", "collapsed" (stacks), "pprof", "csv" (one
-        ``table``) or "opscope". ``merge_threads``, for collapsed and pprof: what several threads did alike is one path.
+        ``table``), "opscope", "paddle-protobuf" or "paddle-chrome" (files as ``paddle.profiler`` writes them).
+        ``merge_threads``, for collapsed and pprof: what several threads did alike is one path.
         A path that ends in ``.gz`` or ``.zst`` is compressed. Nothing half-written stays at a fault.
 
         What the format has no place for is counted in an ``opscope.ExportWarning``.

@@ -2,7 +2,8 @@
 // one tree where a Trace has a track of each, the calls of a device's runtime beside the nodes, and what they launched
 // and what was allocated at them. Paddle's statistics and its protobuf are walks over these.
 //
-//   host calls   nest by time: a call is inside another that it begins before the end of
+//   host calls   nest by time: a call is inside another that it begins before the end of, unless it ends behind it and
+//                less than a microsecond is common to both
 //   runtime      belongs to the innermost host call that is around all of it, at last to the root
 //   devices      belong to the runtime's call that launched them; what none launched is left out
 //   memory       belongs to the innermost host call at its time, at last to the root
@@ -40,6 +41,7 @@ struct PaddleNodeTrees {
   std::vector<PaddleThread> threads;  // by process and number
   std::vector<SpanId> span;           // kNone: a root
   std::vector<PaddleEventType> type;
+  std::vector<int64_t> start;          // ns; of the span, or closer where a file says so in other words
   std::vector<uint32_t> parent;        // a node, kNone of a root
   std::vector<uint32_t> end;           // the node behind its last descendant
   std::vector<uint32_t> first_call;    // of runtime calls; one more than nodes

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/paddle/exact_starts.h"
 #include "base/saturating.h"
 #include "opscope/analysis/memory_instants.h"
 
@@ -44,13 +45,15 @@ struct ThreadRows {
 
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const Trace& trace) : trace_(trace), spans_(trace.spans()), types_(trace) {}
+  explicit TreeBuilder(const Trace& trace)
+      : trace_(trace), spans_(trace.spans()), types_(trace), exact_starts_(ExactStartsOfPaddlesJson(trace)) {}
 
   PaddleNodeTrees Build() {
     FindThreads();
     FindMemory();
     trees_.span.reserve(spans_.size() + threads_.size());
     trees_.type.reserve(spans_.size() + threads_.size());
+    trees_.start.reserve(spans_.size() + threads_.size());
     trees_.parent.reserve(spans_.size() + threads_.size());
     for (const ThreadRows& thread : threads_)
       AddThread(thread);
@@ -110,7 +113,7 @@ class TreeBuilder {
   }
 
   Times TimesOf(uint32_t row) const {
-    const int64_t start = spans_.start[row].ns;
+    const int64_t start = exact_starts_.empty() ? spans_.start[row].ns : exact_starts_[row];
     return {start, SaturatingAdd(start, spans_.duration[row].ns)};
   }
 
@@ -142,7 +145,7 @@ class TreeBuilder {
     uint32_t top = root;
     for (const uint32_t row : hosts_) {
       const Times times = TimesOf(row);
-      while (top != root && times.start >= times_[top].end)
+      while (top != root && IsBehind(times, times_[top]))
         top = trees_.parent[top];
       Push(static_cast<SpanId>(row), types_.Of(row), top, times);
       top = static_cast<uint32_t>(trees_.size() - 1);
@@ -160,9 +163,17 @@ class TreeBuilder {
     Attach(&frees_, &kept_memory_);
   }
 
+  // Where starts are cut to microseconds, as in Paddle's JSON, what follows begins before the end of what is over.
+  static bool IsBehind(const Times& next, const Times& around) {
+    constexpr int64_t kMicrosecond = 1000;
+    if (next.start >= around.end) return true;
+    return next.end > around.end && SaturatingSubtract(around.end, next.start) < kMicrosecond;
+  }
+
   void Push(SpanId span, PaddleEventType type, uint32_t parent, Times times) {
     trees_.span.push_back(span);
     trees_.type.push_back(type);
+    trees_.start.push_back(times.start);
     trees_.parent.push_back(parent);
     times_.push_back(times);
   }
@@ -265,6 +276,7 @@ class TreeBuilder {
   const Trace& trace_;
   const SpanColumns& spans_;
   const PaddleEventTypes types_;
+  const std::vector<int64_t> exact_starts_;  // by span, or empty
   std::vector<ThreadRows> threads_;
   std::vector<uint32_t> thread_of_track_;
   std::vector<PaddleMemoryRow> memory_;

@@ -45,6 +45,10 @@ Interval PaddleTypeTimes::TimeOf(SpanId span) const {
   return {start, SaturatingAdd(start, spans_.duration[Row(span)].ns)};
 }
 
+Interval PaddleTypeTimes::TimeOfNode(uint32_t node) const {
+  return {trees_.start[node], SaturatingAdd(trees_.start[node], spans_.duration[Row(trees_.span[node])].ns)};
+}
+
 void PaddleTypeTimes::CountHostType(PaddleEventType type) {
   if (calls_[static_cast<size_t>(type)]++ == 0) AddOnce(type, &host_types_);
 }
@@ -65,7 +69,7 @@ void PaddleTypeTimes::JoinHostTimes(const PaddleThread& thread) {
   for (uint32_t node = thread.first_node + 1; node < thread.end_node; ++node) {
     const auto type = static_cast<size_t>(trees_.type[node]);
     Intervals& joined = host_times_[type];
-    const Interval time = TimeOf(trees_.span[node]);
+    const Interval time = TimeOfNode(node);
     if (is_begun[type] && time.begin <= joined.back().end) {
       joined.back().end = std::max(joined.back().end, time.end);
     } else {
@@ -111,7 +115,7 @@ void PaddleTypeTimes::AddToDistribution(uint32_t node) {
       type == kCommunication ||
       (type == kOperator && traits_->Has(spans_.name[Row(span)], PaddleNameTraits::kCommunicationOperator));
   is_communication_[node] = is_own || is_communication_[trees_.parent[node]];
-  if (is_own) host_communication_.push_back(TimeOf(span));
+  if (is_own) host_communication_.push_back(TimeOfNode(node));
   for (uint32_t call = trees_.first_call[node]; call < trees_.first_call[node + 1]; ++call) {
     for (const SpanId device : trees_.devices_of(call)) {
       if (measures_.types.Of(Row(device)) != kKernel) continue;

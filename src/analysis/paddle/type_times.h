@@ -36,6 +36,7 @@ class PaddleTypeTimes {
   };
 
   Interval TimeOf(SpanId span) const;
+  Interval TimeOfNode(uint32_t node) const;
   void CountHostType(PaddleEventType type);
   void JoinHostTimes(const PaddleThread& thread);
   void AddLaunches(uint32_t node);

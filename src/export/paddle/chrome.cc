@@ -67,7 +67,7 @@ class RowWriter {
   RowWriter(const Trace& trace, const PaddleNodeTrees& trees, const PaddleRunFacts& facts)
       : trace_(trace), spans_(trace.spans()), types_(trace), trees_(trees), facts_(facts) {
     for (size_t node = 0; node < trees.size(); ++node) {
-      if (!trees.is_root(node)) first_ = std::min(first_, facts.UnixTime(spans_.start[Row(trees.span[node])].ns));
+      if (!trees.is_root(node)) first_ = std::min(first_, facts.UnixTime(trees.start[node]));
     }
     if (first_ == UINT64_MAX) first_ = 0;
     for (size_t type = 0; type < kPaddleEventTypes; ++type)
@@ -88,8 +88,8 @@ class RowWriter {
     uint64_t start = 0, duration = 0;
     uint64_t middle() const { return start + duration / 2; }
   };
-  Times TimesOf(uint32_t span) const {
-    return {facts_.UnixTime(spans_.start[span].ns), static_cast<uint64_t>(spans_.duration[span].ns)};
+  Times TimesOf(uint32_t span, int64_t start) const {
+    return {facts_.UnixTime(start), static_cast<uint64_t>(spans_.duration[span].ns)};
   }
 
   static std::string BeforeTimes(PaddleEventType type) {
@@ -126,7 +126,7 @@ class RowWriter {
   void WriteHost(uint32_t node, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
     const uint32_t span = Row(trees_.span[node]);
     const PaddleEventType type = trees_.type[node];
-    const Times times = TimesOf(span);
+    const Times times = TimesOf(span, trees_.start[node]);
     const std::string_view name = names->Of(spans_.name[span]);
     const std::string_view extra =
         type == PaddleEventType::kOperator ? trace_.text(spans_.extra[span]) : std::string_view();
@@ -154,7 +154,7 @@ class RowWriter {
 
   void WriteCall(uint32_t call, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
     const uint32_t span = Row(trees_.call[call]);
-    const Times times = TimesOf(span);
+    const Times times = TimesOf(span, spans_.start[span].ns);
     const std::string_view name = names->Of(spans_.name[span]);
     ChromeCursor at = out->Begin(2 * kFixedRoom + name.size());
     PutName(name, times.duration, &at);
@@ -178,7 +178,7 @@ class RowWriter {
   void WriteDevice(uint32_t span, uint32_t correlation, EscapedNames* names, ChromeBuffer* out) const {
     const PaddleEventType type = types_.Of(span);
     const PaddleDeviceFacts facts = ReadPaddleDeviceFacts(trace_, span);
-    const Times times = TimesOf(span);
+    const Times times = TimesOf(span, spans_.start[span].ns);
     const std::string_view name = names->Of(spans_.name[span]);
     if (spans_.correlation[span] != 0) correlation = spans_.correlation[span];
     const std::string detail = DetailOf(type, facts, times.duration, correlation);

@@ -110,7 +110,7 @@ class DumpWriter {
       const uint32_t node = levels.nodes[number];
       if (IsPlain(node)) {
         const uint32_t span = Row(trees_.span[node]);
-        const uint64_t start = facts_.UnixTime(spans_.start[span].ns);
+        const uint64_t start = facts_.UnixTime(trees_.start[node]);
         plain.Append(number, levels.number[trees_.parent[node] - thread.first_node], trace_.text(spans_.name[span]),
                      trees_.type[node], start, start + static_cast<uint64_t>(spans_.duration[span].ns), &bytes_);
         continue;
@@ -150,7 +150,7 @@ class DumpWriter {
     if (type > PaddleEventType::kPythonUserDefined)
       event.add_enum(2, static_cast<int32_t>(PaddleEventType::kOperatorInner));
     event.add_enum(2, static_cast<int32_t>(type));
-    WriteTimes(span, 3, &event);
+    WriteTimes(span, trees_.start[node], 3, &event);
     event.add_uint64(5, thread.process);
     event.add_uint64(6, thread.thread);
   }
@@ -161,7 +161,7 @@ class DumpWriter {
     {
       pbf_writer event(node, 1);
       event.add_string(1, Name(span));
-      WriteTimes(span, 2, &event);
+      WriteTimes(span, spans_.start[span].ns, 2, &event);
       event.add_uint64(4, thread.process);
       event.add_uint64(5, thread.thread);
       event.add_uint32(6, spans_.correlation[span]);
@@ -186,7 +186,7 @@ class DumpWriter {
     const PaddleDeviceFacts facts = ReadPaddleDeviceFacts(trace_, span);
     event.add_string(1, Name(span));
     event.add_enum(2, static_cast<int32_t>(type));
-    WriteTimes(span, 3, &event);
+    WriteTimes(span, spans_.start[span].ns, 3, &event);
     event.add_uint64(5, facts.device);
     event.add_uint64(6, facts.context);
     event.add_uint64(7, facts.stream);
@@ -295,8 +295,8 @@ class DumpWriter {
   }
 
   // Its start in this field, its end in the next.
-  void WriteTimes(uint32_t span, uint32_t field, pbf_writer* event) const {
-    const uint64_t start = facts_.UnixTime(spans_.start[span].ns);
+  void WriteTimes(uint32_t span, int64_t start_ns, uint32_t field, pbf_writer* event) const {
+    const uint64_t start = facts_.UnixTime(start_ns);
     event->add_uint64(field, start);
     event->add_uint64(field + 1, start + static_cast<uint64_t>(spans_.duration[span].ns));
   }
