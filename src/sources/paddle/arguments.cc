@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/arguments.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
 #include "opscope/paddle_source.h"
 #include "sources/paddle/attributes.h"
+#include "sources/streams/failures.h"
 
 namespace opscope {
 namespace {
@@ -16,20 +17,29 @@ using paddle_layout::AttributeMap;
 using paddle_layout::Dims;
 using paddle_layout::Shapes;
 
+// Where the payload is made before it has a place: what does not fit is not recorded, and counted.
+constexpr size_t kMostWords = 4096;
 constexpr uint32_t kMostArguments = 0xffff;
 
+struct Draft {
+  PayloadHeader header;
+  uint32_t keywords[2];
+  uint32_t words[kMostWords];
+};
+constexpr uint32_t kFixedBytes = offsetof(Draft, words);
+static_assert(kFixedBytes == sizeof(PayloadHeader) + payload_fields::BytesOf(payload_fields::kKeywords));
+
+// Whether a size takes two words.
 bool IsWide(const Dims& dims) {
-  return std::any_of(dims.sizes, dims.sizes + dims.rank,
-                     [](int64_t size) { return size != static_cast<int32_t>(size); });
+  uint64_t high = 0;
+  for (int32_t i = 0; i < dims.rank; ++i)
+    high |= static_cast<uint64_t>(dims.sizes[i] + (int64_t{1} << 31)) >> 32;
+  return high != 0;
 }
 bool HasShape(const Dims& dims) {
   return dims.rank >= 0 && dims.rank <= paddle_layout::kMostDims;
 }
-
-uint32_t WordsOf(const Dims& dims) {
-  if (!HasShape(dims)) return 1;
-  return 1 + static_cast<uint32_t>(dims.rank) * (IsWide(dims) ? 2 : 1);
-}
+constexpr size_t kMostWordsOfTensor = 1 + 2 * paddle_layout::kMostDims;
 
 uint32_t* WriteTensor(const Dims& dims, uint32_t* at) {
   if (!HasShape(dims)) {
@@ -42,7 +52,7 @@ uint32_t* WriteTensor(const Dims& dims, uint32_t* at) {
   for (int32_t i = 0; i < dims.rank; ++i) {
     const auto size = static_cast<uint64_t>(dims.sizes[i]);
     *at++ = static_cast<uint32_t>(size);
-    if (is_wide) *at++ = static_cast<uint32_t>(size >> 32);
+    if (OPSCOPE_UNLIKELY(is_wide)) *at++ = static_cast<uint32_t>(size >> 32);
   }
   return at;
 }
@@ -52,7 +62,9 @@ class Names {
  public:
   void Add(const char* name, size_t tensors) {
     const size_t before = Begin();
-    Append(name);
+    for (; *name != '\0' && size_ < sizeof(text_); ++name)  // a few letters
+      text_[size_++] = *name;
+    fits_ = fits_ && *name == '\0';
     if (tensors != 1) AppendCount(tensors);
     if (!fits_) size_ = before;
   }
@@ -60,7 +72,7 @@ class Names {
   void AddAttribute(std::string_view name, std::string_view text) {
     const size_t before = Begin();
     Append(name);
-    if (!text.empty()) Append("="), Append(text);
+    if (!text.empty()) Append('='), Append(text);
     if (!fits_) size_ = before;
   }
   const char* text() const { return text_; }
@@ -70,12 +82,16 @@ class Names {
   size_t Begin() {
     const size_t before = size_;
     if (is_first_of_attributes_) {
-      Append(";");
+      Append(';');
     } else if (size_ != 0) {
-      Append(",");
+      Append(',');
     }
     is_first_of_attributes_ = false;
     return before;
+  }
+  void Append(char letter) {
+    fits_ = fits_ && size_ < sizeof(text_);
+    if (fits_) text_[size_++] = letter;
   }
   void Append(std::string_view text) {
     fits_ = fits_ && text.size() <= sizeof(text_) - size_;
@@ -109,6 +125,58 @@ OpenScope* InnermostOperator(const Stream* stream) {
   return scope;
 }
 
+// Names and words of all; the draft's header says how many. False: they do not fit.
+bool WriteDraft(const Shapes& shapes, const AttributeMap* attributes, Names* names, Draft* draft) {
+  uint32_t* at = draft->words;
+  const uint32_t* const end = draft->words + kMostWords - 1;  // one of padding
+  size_t count = 0;
+  for (const auto& [name, tensors] : shapes) {
+    names->Add(name, tensors.size());
+    count += tensors.size();
+    for (const Dims& dims : tensors) {
+      if (OPSCOPE_UNLIKELY(static_cast<size_t>(end - at) < kMostWordsOfTensor)) return false;
+      at = WriteTensor(dims, at);
+    }
+  }
+  names->BeginAttributes();
+  bool fits = true;
+  ForEachAttribute(attributes, [&](const Attribute& attribute) {
+    fits = fits && static_cast<size_t>(end - at) >= WordsOf(attribute);
+    if (!fits) return;
+    names->AddAttribute(attribute.name, TextOf(attribute));
+    at = WriteAttribute(attribute, at), ++count;
+  });
+  if (!fits || count > kMostArguments) return false;
+  *at = 0;  // padding
+  const auto words = static_cast<uint32_t>(at - draft->words);
+  draft->header.bytes = (kFixedBytes + words * 4 + 7) & ~7u;
+  draft->header.fields = payload_fields::kKeywords;
+  draft->header.arg_count = static_cast<uint16_t>(count);
+  return true;
+}
+
+// Whether the payload at this offset of the chunk, which has the same names, is the draft.
+bool IsDraft(const Stream* stream, uint32_t payload, const Draft& draft) {
+  const char* place = reinterpret_cast<const char*>(stream->chunk) + payload;
+  return std::memcmp(place, &draft.header, sizeof(draft.header)) == 0 &&
+         std::memcmp(place + kFixedBytes, draft.words, draft.header.bytes - kFixedBytes) == 0;
+}
+
+// Offset of the draft in the chunk, 0: there is no room. Operators of a loop mostly say what they said before.
+uint32_t OffsetOf(Draft* draft, const Names& names, Stream* stream) {
+  NameCacheEntry* entry = InternEntry(stream, names.text(), names.size());
+  if (entry != nullptr && entry->payload != 0 && IsDraft(stream, entry->payload, *draft)) return entry->payload;
+  const NameAndRoom room = InternAndReserve(stream, draft->header.bytes, [&] {
+    entry = InternEntry(stream, names.text(), names.size());
+    return entry != nullptr ? entry->offset : 0;
+  });
+  if (room.name == 0 || room.side == nullptr) return 0;
+  draft->keywords[0] = room.name;
+  draft->keywords[1] = 0;
+  std::memcpy(room.side, draft, draft->header.bytes);
+  return entry->payload = OffsetInChunk(stream, room.side);
+}
+
 }  // namespace
 
 void NoteArguments(Stream* stream, const Shapes& shapes, const AttributeMap* attributes) {
@@ -117,37 +185,11 @@ void NoteArguments(Stream* stream, const Shapes& shapes, const AttributeMap* att
   OpenScope* scope = InnermostOperator(stream);
   if (scope == nullptr) return;
   Names names;
-  uint32_t words = 0, count = 0;
-  for (const auto& [name, tensors] : shapes) {
-    names.Add(name, tensors.size());
-    for (const Dims& dims : tensors)
-      words += WordsOf(dims), ++count;
-  }
-  names.BeginAttributes();
-  ForEachAttribute(attributes, [&](const Attribute& attribute) {
-    names.AddAttribute(attribute.name, TextOf(attribute));
-    words += WordsOf(attribute), ++count;
-  });
-  if (count > kMostArguments) return;
-  PayloadHeader header;
-  constexpr uint32_t kFixed = sizeof(header) + payload_fields::BytesOf(payload_fields::kKeywords);
-  header.bytes = (kFixed + words * 4 + 7) & ~7u;
-  header.fields = payload_fields::kKeywords;
-  header.arg_count = static_cast<uint16_t>(count);
-  const NameAndRoom room =
-      InternAndReserve(stream, header.bytes, [&] { return InternText(stream, names.text(), names.size()); });
-  if (room.name == 0 || room.side == nullptr) return;  // at the cap; the scope itself will be counted
-  const uint32_t keywords[2] = {room.name, 0};
-  std::memcpy(room.side, &header, sizeof(header));
-  std::memcpy(room.side + sizeof(header), keywords, sizeof(keywords));
-  auto* at = reinterpret_cast<uint32_t*>(room.side + kFixed);
-  if (header.bytes > kFixed) reinterpret_cast<uint32_t*>(room.side + header.bytes)[-1] = 0;  // padding
-  for (const auto& [name, tensors] : shapes) {
-    for (const Dims& dims : tensors)
-      at = WriteTensor(dims, at);
-  }
-  ForEachAttribute(attributes, [&at](const Attribute& attribute) { at = WriteAttribute(attribute, at); });
-  scope->side.store(OffsetInChunk(stream, room.side), std::memory_order_release);
+  Draft draft;
+  if (OPSCOPE_UNLIKELY(!WriteDraft(shapes, attributes, &names, &draft))) return CountFailure();
+  const uint32_t side = OffsetOf(&draft, names, stream);
+  if (side == 0) return;  // at the cap; the scope itself will be counted
+  scope->side.store(side, std::memory_order_release);
   NoteNewEntries(stream, scope);
 }
 

@@ -16,49 +16,63 @@ namespace {
 
 using paddle_layout::RecordEvent;
 
+// They have no arrays on the stack that a guard would be for.
+#if defined(__has_attribute) && __has_attribute(no_stack_protector)
+#define OPSCOPE_PADDLE_HOT __attribute__((flatten, no_stack_protector))
+#else
+#define OPSCOPE_PADDLE_HOT __attribute__((flatten))
+#endif
+
 constinit std::atomic<int32_t> trace_level{1};
 constinit std::atomic<bool> with_attributes{false};
 
-// What Paddle's constructors do while its profiler does not run.
-inline void Construct(RecordEvent* self, uint32_t type, uint32_t role) {
-  self->head = 0;
+// What Paddle's constructors do while its profiler does not run, and the scope's mark. Addresses of programs have 47
+// bits.
+inline void Construct(RecordEvent* self, uint32_t type, uint32_t role, const OpenScope* scope) {
+  self->head = reinterpret_cast<uint64_t>(scope) << 16;
   self->name = nullptr;
   self->static_name = nullptr;
-  self->role = role;
+  self->role = scope != nullptr ? role | kRangeMark : role;
   self->type = type;
   self->attributes = nullptr;
   self->is_finished = 0;
 }
 
-template <typename Intern>
-inline void BeginIfWanted(RecordEvent* self, uint32_t type, uint32_t level, const Intern& intern) {
-  if (static_cast<int64_t>(level) > trace_level.load(std::memory_order_relaxed)) return;
-  OpenScope* scope = BeginRange(type, intern);
-  if (scope != nullptr && OPSCOPE_UNLIKELY(!Mark(self, scope))) EndRange(scope, ReadTicks());
+inline bool IsWanted(uint32_t level) {
+  return static_cast<int64_t>(level) <= trace_level.load(std::memory_order_relaxed);
 }
 
-__attribute__((flatten)) void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
-                                            uint32_t role) {
-  if (OPSCOPE_UNLIKELY(PaddleProfilerRuns())) {
-    paddle.begin_static(self, name, type, level, role);
-  } else {
-    Construct(self, type, role);
-  }
-  BeginIfWanted(self, type, level, [name](Stream* stream) { return InternText(stream, name); });
+// make(): Paddle's own constructor, called where its profiler runs.
+template <typename Intern, typename Make>
+__attribute__((noinline, cold)) void BeginBoth(RecordEvent* self, uint32_t type, uint32_t level, const Intern& intern,
+                                               const Make& make) {
+  make();
+  OpenScope* scope = IsWanted(level) ? BeginRange(type, intern) : nullptr;
+  if (scope != nullptr && !Mark(self, scope)) EndRange(scope, ReadTicks());
 }
 
-__attribute__((flatten)) void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
+OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
                                             uint32_t role) {
+  const auto intern = [name](Stream* stream) {
+    return __builtin_expect(IsLiteral(name), 1) ? InternStable(stream, name) : InternText(stream, name);
+  };
   if (OPSCOPE_UNLIKELY(PaddleProfilerRuns())) {
-    paddle.begin_copied(self, name, type, level, role);
-  } else {
-    Construct(self, type, role);
+    return BeginBoth(self, type, level, intern, [=] { paddle.begin_static(self, name, type, level, role); });
   }
-  BeginIfWanted(self, type, level, [&name](Stream* stream) { return InternText(stream, name.data(), name.size()); });
+  Construct(self, type, role, IsWanted(level) ? BeginRange(type, intern) : nullptr);
+}
+
+OPSCOPE_PADDLE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
+                                            uint32_t role) {
+  const auto intern = [&name](Stream* stream) { return InternText(stream, name.data(), name.size()); };
+  if (OPSCOPE_UNLIKELY(PaddleProfilerRuns())) {
+    return BeginBoth(self, type, level, intern, [&] { paddle.begin_copied(self, name, type, level, role); });
+  }
+  Construct(self, type, role, IsWanted(level) ? BeginRange(type, intern) : nullptr);
 }
 
 // Stays behind when nobody records any more: what has begun has still to end.
-__attribute__((flatten)) void OnEnd(RecordEvent* self) {
+OPSCOPE_PADDLE_HOT void OnEnd(RecordEvent* self) {
   if (__builtin_expect(IsMarked(*self), 1)) {
     const uint64_t now = ReadTicks();
     EndRange(TakeMark(self), now);

@@ -25,12 +25,19 @@ const char* const kPaddleSymbols[paddle_layout::kSymbols] = {
 };
 
 constinit PaddleLibrary paddle;
+constinit ReadOnlyRange read_only[2];
 
 namespace {
 
-// The loaded library's handle, which is never given back. Null: it is not loaded.
-void* HandleOf(const char* library) {
+// The loaded library's handle, which is never given back. Null: it is not loaded. *literals: what it has before the
+// first part that it may write.
+void* HandleOf(const char* library, ReadOnlyRange* literals) {
   const std::vector<Segment> segments = SegmentsOf(library);
+  for (const Segment& segment : segments) {
+    if (segment.is_writable) break;
+    if (literals->begin == 0) literals->begin = segment.begin;
+    literals->end = segment.end;
+  }
   Dl_info info;
   if (segments.empty() || dladdr(reinterpret_cast<void*>(segments.front().begin), &info) == 0) return nullptr;
   return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
@@ -87,8 +94,8 @@ const char* FindIn(void* core, void* python, PaddlePart part) {
 const char* FindPaddle(PaddlePart part) {
   static void* core = nullptr;
   static void* python = nullptr;
-  if (core == nullptr) core = HandleOf(kPaddleLibraries[0]);
-  if (python == nullptr) python = HandleOf(kPaddleLibraries[1]);
+  if (core == nullptr) core = HandleOf(kPaddleLibraries[0], &read_only[0]);
+  if (python == nullptr) python = HandleOf(kPaddleLibraries[1], &read_only[1]);
   if (core == nullptr || python == nullptr) return "libphi_core.so and libpaddle.so of Paddle 3 are not in the process";
   return FindIn(core, python, part);
 }

@@ -41,6 +41,18 @@ struct PaddleLibrary {
 };
 extern PaddleLibrary paddle;
 
+// What Paddle's libraries cannot write, their literals among it. Those libraries stay in the process.
+struct ReadOnlyRange {
+  uintptr_t begin = 0, end = 0;
+};
+extern ReadOnlyRange read_only[2];
+
+inline bool IsLiteral(const char* text) {
+  const auto place = reinterpret_cast<uintptr_t>(text);
+  return place - read_only[0].begin < read_only[0].end - read_only[0].begin ||
+         place - read_only[1].begin < read_only[1].end - read_only[1].begin;
+}
+
 // Looks again while something is missing. Null: all that the part needs is there; else a static sentence. Throws
 // std::bad_alloc.
 const char* FindPaddle(PaddlePart part);
