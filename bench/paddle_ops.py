@@ -81,7 +81,7 @@ def ranges():
 
         return run
 
-    ours, theirs = _core.PaddleRange("x"), original.RecordEvent("x")
+    ours, theirs = _core.paddle.Range("x"), original.RecordEvent("x")
     return {"opscope": (loop(ours), OurRecording), "paddle": (loop(theirs), TheirProfiler)}
 
 

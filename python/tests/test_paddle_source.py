@@ -221,7 +221,7 @@ def test_own_ranges_are_seen_by_both():
 import paddle.profiler as original
 recording = prepared()
 profiler = original.Profiler(targets=[original.ProfilerTarget.CPU], on_trace_ready=lambda _: None)
-outer, inner = _core.PaddleRange("forward", 9), _core.PaddleRange("mine")
+outer, inner = _core.paddle.Range("forward", 9), _core.paddle.Range("mine")
 with outer: pass
 recording.start()
 with outer:
@@ -235,7 +235,7 @@ inner.end()
 profiler.start()
 with outer: pass
 profiler.stop()
-left_open = _core.PaddleRange("left open", 14)
+left_open = _core.paddle.Range("left open", 14)
 left_open.begin()
 recording.stop()
 left_open.end()
@@ -265,10 +265,10 @@ def test_wrong_ranges_are_refused_in_words():
     from opscope import _core
 
     with pytest.raises(ValueError, match="no event type 17"):
-        _core.PaddleRange("x", 17)
+        _core.paddle.Range("x", 17)
     with pytest.raises(TypeError, match="must be a str"):
-        _core.PaddleRange(3)
-    with _core.PaddleRange("no source, no record", 9) as entered:
+        _core.paddle.Range(3)
+    with _core.paddle.Range("no source, no record", 9) as entered:
         assert (entered.name, entered.event_type) == ("no source, no record", 9)
 
 
@@ -300,7 +300,7 @@ def test_a_program_may_end_with_an_open_window(route):
 recording = prepared("memory", "shapes")
 recording.start()
 paddle.add(ones, ones)
-open_range = _core.PaddleRange("open"); open_range.begin()
+open_range = _core.paddle.Range("open"); open_range.begin()
 print(json.dumps("ends"), flush=True)
 """
     assert run_code(code, OPSCOPE_PADDLE_ROUTE=route) == "ends"
@@ -350,7 +350,7 @@ def test_a_file_has_what_a_killed_program_has_recorded(tmp_path):
 recording = prepared("memory", "shapes", record_to={str(path)!r})
 recording.start()
 for _ in range(3): paddle.matmul(ones, ones, transpose_y=True)
-phase = _core.PaddleRange("open phase", 10); phase.begin()
+phase = _core.paddle.Range("open phase", 10); phase.begin()
 os.kill(os.getpid(), 9)
 """
     done = subprocess.run(

@@ -52,7 +52,7 @@ __attribute__((noinline, cold)) void BeginBoth(RecordEvent* self, uint32_t type,
 }
 
 OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
-                                            uint32_t role) {
+                                      uint32_t role) {
   const auto intern = [name](Stream* stream) {
     return __builtin_expect(IsLiteral(name), 1) ? InternStable(stream, name) : InternText(stream, name);
   };
@@ -63,7 +63,7 @@ OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint3
 }
 
 OPSCOPE_PADDLE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
-                                            uint32_t role) {
+                                      uint32_t role) {
   const auto intern = [&name](Stream* stream) { return InternText(stream, name.data(), name.size()); };
   if (OPSCOPE_UNLIKELY(PaddleProfilerRuns())) {
     return BeginBoth(self, type, level, intern, [&] { paddle.begin_copied(self, name, type, level, role); });

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "opscope/window_facts.h"
 #include "sources/paddle/drain.h"
 #include "sources/paddle/hooks.h"
@@ -75,14 +76,14 @@ void SetRecorded(uint32_t slot, uint32_t parts) {
   set(&recorded.events, (parts & BitOf(PaddlePart::kSlots)) != 0);
 }
 
+// Null: it records. One lock for the slots and who needs them, or a recording that ends meanwhile would put them back.
 const char* BeginBySlots(Window* window, uint32_t slot, uint32_t parts) {
+  const std::lock_guard lock(SlotLock());
   if (const char* refused = PointSlots(parts)) return refused;
   SetTraceLevel(paddle.wanted_level != nullptr ? *paddle.wanted_level : 1);
-  SetAttributesWanted((parts & BitOf(PaddlePart::kAttributes)) != 0);
+  if ((parts & BitOf(PaddlePart::kAttributes)) != 0) SetAttributesWanted(true);
   recorded.bindings[slot].Bind(slot, opscope_window_id(window));
   SetRecorded(slot, parts);
-  if ((parts & BitOf(PaddlePart::kMemory)) == 0) return nullptr;
-  if (const std::string memory = HostMemoryJson(); !memory.empty()) Tell(window, kHostMemoryKey, memory);
   return nullptr;
 }
 
@@ -91,6 +92,8 @@ const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
   PaddleWay way = ChooseWay();
   std::string route = RouteText(way);
   const uint32_t parts = PartsFor(flags, way, &route);
+  const bool has_memory = (parts & BitOf(PaddlePart::kMemory)) != 0;
+  const std::string memory = has_memory ? HostMemoryJson() : std::string();
   if (way == PaddleWay::kSlots && BeginBySlots(window, slot, parts) != nullptr) {
     way = ChooseWay();
     route = RouteText(way);
@@ -104,7 +107,10 @@ const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
     if (const char* refused = StartDrain()) return refused;
   }
   if (route.find("; without ") != std::string::npos) Tell(window, kPartsLeftOutKey, "1");
-  Tell(window, kPaddleRouteKey, "\"" + route + "\"");
+  std::string route_json;
+  AppendJsonString(&route_json, route);
+  Tell(window, kPaddleRouteKey, route_json);
+  if (way == PaddleWay::kSlots && !memory.empty()) Tell(window, kHostMemoryKey, memory);
   sessions[slot] = {window, getpid(), way};
   return nullptr;
 }

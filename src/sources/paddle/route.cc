@@ -124,7 +124,6 @@ std::string RouteText(PaddleWay way) {
 }
 
 const char* PointSlots(uint32_t parts) {
-  const std::lock_guard lock(SlotLock());
   Redirection& redirection = FindSlots();
   const uint32_t missing = parts & ~redirection.pointed;
   if (missing == 0) return nullptr;

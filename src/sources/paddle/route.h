@@ -27,9 +27,9 @@ PaddleWay ChooseWay();
 std::string RouteText(PaddleWay way);
 
 // Points the slots of these parts (a bit each) to the hooks. Null: done; else a static sentence, and no window of ours
-// may count on them.
+// may count on them. REQUIRES for both: SlotLock() is held. May throw std::bad_alloc.
 const char* PointSlots(uint32_t parts);
-// All but those of `End`, behind which a range may still be open. REQUIRES: SlotLock() is held.
+// All but those of `End`, behind which a range may still be open.
 void PutSlotsBack();
 
 constexpr uint32_t BitOf(PaddlePart part) {

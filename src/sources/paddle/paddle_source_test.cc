@@ -1,0 +1,159 @@
+// The source beside a fake Paddle (tests/fakes/paddle_core.cc): which events are recorded by which way, and what is
+// told. SPDX-License-Identifier: Apache-2.0
+#include "opscope/paddle_source.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "opscope/profiler.h"
+
+namespace opscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const PaddleSource& ThePaddleSource() {
+  return *opscope_paddle_source();
+}
+
+struct Seen {
+  std::vector<std::string> spans;  // "NAME CATEGORY DEPTH"
+  std::vector<int64_t> allocations;
+  std::vector<std::string> problems;
+  std::string options;
+};
+
+class PaddleBesideAFake : public testing::Test {
+ protected:
+  void SetUp() override {
+    core_ = dlopen(OPSCOPE_FAKE_PADDLE_CORE, RTLD_NOW | RTLD_GLOBAL);
+    ASSERT_NE(core_, nullptr) << dlerror();
+    ASSERT_NE(dlopen(OPSCOPE_FAKE_PADDLE_PYTHON, RTLD_NOW), nullptr) << dlerror();
+    add_ = reinterpret_cast<void (*)()>(dlsym(core_, "FakePaddleAdd"));
+    profile_ = reinterpret_cast<size_t (*)(int32_t)>(dlsym(core_, "FakePaddleProfiler"));
+    for (const PaddlePart part : {PaddlePart::kSlots, PaddlePart::kShapes, PaddlePart::kMemory, PaddlePart::kDrain}) {
+      ThePaddleSource().try_part(part);
+    }
+    profile_(-1);  // what the trial has left
+  }
+  void TearDown() override { unsetenv("OPSCOPE_PADDLE_ROUTE"); }
+
+  template <typename Program>
+  Seen Record(std::initializer_list<std::string_view> flags, const Program& program) {
+    const std::vector<std::string_view> names(flags);
+    Session session;
+    const auto recording = session.Prepare({.sources = {UseSource(ThePaddleSource().source, names).value()}}).value();
+    const Status started = recording->Start();
+    EXPECT_TRUE(started.ok()) << (started.ok() ? "" : started.error().message);
+    program();
+    recording->Stop();
+    const auto trace = recording->ReadTrace().value();
+    Seen seen{.spans = {}, .allocations = {}, .problems = {}, .options = trace->info().options_json};
+    const SpanColumns& spans = trace->spans();
+    for (size_t i = 0; i < spans.size(); ++i) {
+      seen.spans.push_back(std::string(trace->text(spans.name[i])) + "|" + std::string(trace->text(spans.category[i])) +
+                           "|" + std::to_string(spans.depth[i]));
+    }
+    for (size_t i = 0; i < trace->allocations().size(); ++i)
+      seen.allocations.push_back(trace->allocations().bytes[i]);
+    for (size_t i = 0; i < trace->problems().size(); ++i)
+      seen.problems.emplace_back(trace->text(trace->problems().kind[i]));
+    return seen;
+  }
+
+  void* core_ = nullptr;
+  void (*add_)() = nullptr;
+  size_t (*profile_)(int32_t) = nullptr;
+};
+
+const std::vector<std::string> kOfAnAdd = {"add dygraph|Operator|0", "a name that is made anew|UserDefined|1",
+                                           "add kernel launch|DygraphKernelLaunch|2"};
+
+TEST_F(PaddleBesideAFake, HasItsEventsAndMemory) {
+  const Seen seen = Record({"memory"}, add_);
+  EXPECT_EQ(seen.spans, kOfAnAdd);
+  EXPECT_THAT(seen.allocations, ElementsAre(64, -64));
+  EXPECT_THAT(seen.options, HasSubstr("\"paddle_route\":\"slots\""));
+  EXPECT_TRUE(seen.problems.empty());
+  add_();
+  EXPECT_EQ(profile_(-1), 0u) << "its own recorder was not used";
+}
+
+TEST_F(PaddleBesideAFake, LeavesOutAPartThatDoesNotFitAndTells) {
+  const Seen seen = Record({"shapes"}, add_);
+  EXPECT_EQ(seen.spans, kOfAnAdd);
+  EXPECT_THAT(seen.problems, ElementsAre("part_left_out"));
+  EXPECT_THAT(seen.options, HasSubstr("slots; without shapes: this Paddle lacks a function of RecordOpInfoSupplement"));
+}
+
+TEST_F(PaddleBesideAFake, SharesEventsWithItsProfiler) {
+  profile_(1);
+  const Seen seen = Record({}, add_);
+  EXPECT_EQ(seen.spans, kOfAnAdd);
+  EXPECT_EQ(profile_(-1), 3u);
+}
+
+TEST_F(PaddleBesideAFake, SharesRangesOfPythonWithItsProfiler) {
+  const auto range = [] { ThePaddleSource().exit(ThePaddleSource().enter("mine", 4, 9)); };
+  range();
+  profile_(1);
+  const Seen both = Record({}, range);
+  EXPECT_THAT(both.spans, ElementsAre("mine|Forward|0"));
+  EXPECT_EQ(profile_(-1), 1u);
+  EXPECT_THAT(Record({}, range).spans, ElementsAre("mine|Forward|0"));
+}
+
+TEST_F(PaddleBesideAFake, IsDrainedWhereTheSlotsAreForbidden) {
+  setenv("OPSCOPE_PADDLE_ROUTE", "drain", 1);
+  const Seen seen = Record({}, [this] { add_(), add_(); });
+  std::vector<std::string> twice = kOfAnAdd;
+  twice.insert(twice.end(), kOfAnAdd.begin(), kOfAnAdd.end());
+  EXPECT_EQ(seen.spans, twice);
+  EXPECT_THAT(seen.options, HasSubstr("\"paddle_route\":\"drain: OPSCOPE_PADDLE_ROUTE=drain\""));
+  add_();
+  EXPECT_EQ(profile_(-1), 0u) << "its recorder is off again";
+}
+
+TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
+  ThePaddleSource().take_verdict(PaddlePart::kSlots, "it \"crashed\"");
+  EXPECT_STREQ(ThePaddleSource().route(), "drain: it \"crashed\"");
+  EXPECT_EQ(Record({}, add_).spans, kOfAnAdd);
+  ThePaddleSource().take_verdict(PaddlePart::kDrain, "it did as well");
+  EXPECT_STREQ(ThePaddleSource().route(), "none: it \"crashed\"");
+  Session session;
+  const auto recording = session.Prepare({.sources = {UseSource(ThePaddleSource().source, {}).value()}}).value();
+  const Status started = recording->Start();
+  ASSERT_FALSE(started.ok());
+  EXPECT_THAT(started.error().message, HasSubstr("it \"crashed\""));
+}
+
+// A recording that ends puts the slots back; one that begins at that moment must find them pointed.
+TEST_F(PaddleBesideAFake, IsRecordedByEveryWindowOfManyThreads) {
+  std::atomic<uint64_t> wrong{0};
+  const auto record = [&] {
+    for (int i = 0; i < 50; ++i) {
+      Recording recording({.native_threads = NativeThreads::kNone, .sources = {{&ThePaddleSource().source, 0}}});
+      if (!recording.Start().ok()) return void(wrong.fetch_add(1));
+      add_();
+      recording.Stop();
+      if (recording.counts().recorded < 3) wrong.fetch_add(1);
+    }
+  };
+  std::thread first(record), second(record);
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong.load(), 0u);
+}
+
+}  // namespace
+}  // namespace opscope

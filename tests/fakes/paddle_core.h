@@ -1,0 +1,55 @@
+// What the two libraries of the fake Paddle share: Paddle's layouts, written down a second time, so that a slip in one
+// of them shows.
+//
+// Thread rule: one thread records at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace fake_paddle {
+
+struct Range {
+  bool is_enabled, is_pushed;
+  std::string* name;
+  const char* static_name;
+  uint64_t start_ns;
+  uint32_t role, type;
+  std::string* attributes;
+  bool is_finished;
+};
+static_assert(sizeof(Range) == 0x38);
+
+struct Place {
+  int8_t device, type;
+  uint8_t padding[6];
+  uint64_t custom_type;
+};
+
+struct Event {
+  const char* name;
+  uint64_t start_ns, end_ns;
+  uint32_t role, type;
+  const char* attributes;
+};
+struct ThreadEvents {
+  std::string name;
+  uint64_t id;
+  std::vector<Event> events;
+};
+struct HostEvents {
+  std::string name;
+  uint64_t id;
+  std::vector<ThreadEvents> threads;
+};
+
+struct Recorder {
+  std::vector<Event> events;
+  std::deque<std::string> names;
+};
+
+}  // namespace fake_paddle
