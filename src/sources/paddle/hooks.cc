@@ -51,15 +51,24 @@ __attribute__((noinline, cold)) void BeginBoth(RecordEvent* self, uint32_t type,
   if (scope != nullptr && !Mark(self, scope)) EndRange(scope, ReadTicks());
 }
 
-OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
-                                      uint32_t role) {
+__attribute__((noinline)) void BeginUnusually(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
+                                              uint32_t role) {
   const auto intern = [name](Stream* stream) {
-    return __builtin_expect(IsLiteral(name), 1) ? InternStable(stream, name) : InternText(stream, name);
+    return IsLiteral(name) ? InternStable(stream, name) : InternText(stream, name);
   };
-  if (OPSCOPE_UNLIKELY(PaddleProfilerRuns())) {
+  if (PaddleProfilerRuns()) {
     return BeginBoth(self, type, level, intern, [=] { paddle.begin_static(self, name, type, level, role); });
   }
   Construct(self, type, role, IsWanted(level) ? BeginRange(type, intern) : nullptr);
+}
+
+OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
+                                      uint32_t role) {
+  if (__builtin_expect(IsWanted(level) && IsLiteral(name) && !PaddleProfilerRuns(), 1)) {
+    const OpenScope* scope = BeginUsually(type, name);
+    if (__builtin_expect(scope != nullptr, 1)) return Construct(self, type, role, scope);
+  }
+  BeginUnusually(self, name, type, level, role);
 }
 
 OPSCOPE_PADDLE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
@@ -71,14 +80,18 @@ OPSCOPE_PADDLE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name
   Construct(self, type, role, IsWanted(level) ? BeginRange(type, intern) : nullptr);
 }
 
+__attribute__((noinline, cold)) void EndMarked(RecordEvent* self, uint64_t now) {
+  EndRange(TakeMark(self), now);
+  if ((self->head & kFlagBits) != 0) paddle.end(self);
+}
+
 // Stays behind when nobody records any more: what has begun has still to end.
 OPSCOPE_PADDLE_HOT void OnEnd(RecordEvent* self) {
-  if (__builtin_expect(IsMarked(*self), 1)) {
-    const uint64_t now = ReadTicks();
-    EndRange(TakeMark(self), now);
-    if (__builtin_expect((self->head & kFlagBits) == 0, 1)) return;
-  }
-  paddle.end(self);
+  if (OPSCOPE_UNLIKELY(!IsMarked(*self))) return paddle.end(self);
+  const uint64_t now = ReadTicks();
+  const auto* scope = reinterpret_cast<const OpenScope*>(self->head >> 16);
+  if (OPSCOPE_UNLIKELY((self->head & kFlagBits) != 0 || scope->context[0] != 0)) return EndMarked(self, now);
+  EndScope(TakeMark(self), now);
 }
 
 bool OnIsEnabled() {
