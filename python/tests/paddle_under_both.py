@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program of Paddle under opscope, under paddle.profiler, or under both at once, and prints what each has seen.
 
-    python paddle_under_both.py PROGRAM {opscope,both} [FLAG...]
+    python paddle_under_both.py PROGRAM {opscope,ranges,both} [FLAG...]
 
 Prints one object: {"ours": [[thread, name, type, parent], ...], "theirs": likewise, ...}; -1: no parent. Under opscope
-alone Paddle's Python tells its phases all the same, as it does under its own profiler.
+alone Paddle's Python tells its phases all the same, as it does under its own profiler: by its own ranges, or by ours in
+their place ("ranges").
 """
 
 import json
@@ -132,7 +133,9 @@ def main():
     wait_until_held(before)
     recording = _core.Recording(sources=[(source(), flags)], native_threads="attached")
     profiler = None
-    if sides == "opscope":
+    if sides == "ranges":
+        original.RecordEvent = original.utils.RecordEvent = _core.PaddleRange
+    if sides != "both":
         original.utils.wrap_optimizers()
         original.utils._is_profiler_used = True
     else:

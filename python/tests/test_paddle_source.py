@@ -93,6 +93,14 @@ def test_opscope_alone_sees_what_it_sees_beside_the_other(program):
     assert bytes_of["a"] == bytes_of["b"]
 
 
+def test_own_ranges_in_place_of_paddles_are_the_same_phases():
+    """What the skin does with Layer calls, backward and optimizers (paddle.profiler.RecordEvent is found by name)."""
+    theirs, ours = told("mlp", "opscope", "memory", "shapes"), told("mlp", "ranges")
+    assert without_step(ours["ours"]) == without_step(theirs["ours"])
+    phases = {row[2] for row in ours["ours"]}
+    assert {"Forward", "Backward", "Optimization"} <= phases
+
+
 @pytest.mark.parametrize("program", ["mlp", "lenet", "threads"])
 def test_allocations_are_those_of_the_others_tree(program):
     run = told(program, "both", "memory", "shapes")
