@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import datetime
 import functools
+import json
 import os
+from typing import Any
 
 import paddle.base.core
 from paddle.profiler import SortedKeys
@@ -17,6 +19,7 @@ from ..trace import Trace
 from ..user_warning import warn_user
 from .nodes import HostPythonNode
 
+_VERSION = "1.0.2"  # of the files that Paddle has written since 2.4
 _FORMATS = {"json": "paddle-chrome", "pb": "paddle-protobuf"}
 
 
@@ -43,19 +46,19 @@ class ProfilerResult:
 
     def get_extra_info(self) -> dict[str, str]:
         """Names of threads by their numbers, and how much of the processors was used."""
-        return dict(self._facts[2])
+        return {key: str(value) for key, value in self._metadata.get("ExtraInfo", {}).items()}
 
     def get_version(self) -> str:
         """Of Paddle's formats."""
-        return self._facts[0]
+        return str(self._metadata.get("schemaVersion", _VERSION))
 
     def get_span_index(self) -> int:
         """Which period of its process it was, from 0."""
-        return self._facts[1]
+        return int(self._metadata.get("span_index", 0))
 
     @functools.cached_property
-    def _facts(self) -> tuple[str, int, list[tuple[str, str]]]:
-        return _core.paddle.run_facts(self._trace._core)
+    def _metadata(self) -> dict[str, Any]:
+        return {row["key"]: json.loads(row["json"]) for row in self._trace.metadata}
 
     def summary(self, sorted_by, op_detail: bool, thread_sep: bool, time_unit: object, views) -> str:
         """What ``Profiler.summary`` prints."""
@@ -103,6 +106,6 @@ def load_profiler_result(filename: str) -> ProfilerResult | None:
     except FileNotFoundError:
         return None
     if trace.is_partial:
-        problems = "; ".join(problem["message"] for problem in trace.info["problems"])
+        problems = "; ".join(problem["message"] for problem in trace.problems)
         warn_user(f"{os.fsdecode(filename)} is damaged or cut, the result has what is whole: {problems}")
     return ProfilerResult(trace)
