@@ -200,7 +200,7 @@ print(json.dumps({
 
 def test_files_are_those_that_the_original_writes_and_reads(tmp_path):
     found = json.loads(run_alone(FILES, tmp_path).splitlines()[-1])
-    assert found["trees"] == [True, 2]
+    assert found["trees"] == [True, 1]
     host, pid = found["host"]
     assert re.fullmatch(rf"host_{re.escape(host)}pid_{pid}_time_[\d_]+\.paddle_trace\.json", found["file"])
     assert found["chrome"][0] == "1.0.2" and found["chrome"][2] > 10

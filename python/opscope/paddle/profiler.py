@@ -264,9 +264,7 @@ class Profiler(Lifecycle, Views):
         if not self.with_flops:
             print("ERROR: with_flops disabled.")
             return
-        print(" Flops Profiler Begin ".center(100, "-"))
         print(self.profiler_result.flops(repeat))
-        print("- Flops Profiler End -".center(100, "-"))
 
 
 def _usable_targets(targets: Iterable[ProfilerTarget] | None):
