@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from ..log import tell
@@ -45,24 +46,40 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
     if (known := known_parts(adapter)) is not None:
         return known
     what = adapter.what.replace("the adapter", "the carried adapter")
+
+    def attempt(place: Path) -> dict[str, str] | None:
+        try:
+            return try_library(adapter.parts, what, adapter.carried, place, adapter.self_test)
+        except CompilationFailed as error:
+            return {parts.OPERATORS: str(error)}
+
     try:
-        kept = _kept(adapter.entry_folder(), adapter.carried)
-        cache.make_private(kept.parent.parent)
-        cache.make_private(kept.parent)
-        limit_s = adapters.WAIT_LIMIT_S
-        with cache.lock(kept.parent, limit_s=limit_s, waiting_for=f"it tests {what}") as is_locked:
-            if (known := known_parts(adapter)) is not None:  # by another process meanwhile
-                return known
-            with cache.working_folder(kept.parent, is_locked=is_locked) as place:
-                try:
-                    found = try_library(adapter.parts, what, adapter.carried, place, adapter.self_test)
-                except CompilationFailed as error:
-                    found = {parts.OPERATORS: str(error)}
-                if found is not None:
-                    note = place / "note.json"
-                    note.write_text(json.dumps({"parts": found}) + "\n")
-                    note.rename(kept)
-                return found
+        note = _kept(adapter.entry_folder(), adapter.carried)
+        return kept_or_found(note, what, lambda _: known_parts(adapter), attempt)
     except (OSError, CacheUnusable) as error:
         tell("info", f"{what} cannot be tried: {error}")
         return None
+
+
+def kept_or_found(
+    note: Path,
+    what: str,
+    read: Callable[[Path], dict[str, str] | None],
+    attempt: Callable[[Path], dict[str, str] | None],
+) -> dict[str, str] | None:
+    """What a note of the cache says of each part, or ``attempt`` in a folder finds, which is noted then.
+
+    Of many processes one tries and the others wait. CacheUnusable, OSError: there is no place for the note.
+    """
+    cache.make_private(note.parent.parent)
+    cache.make_private(note.parent)
+    with cache.lock(note.parent, limit_s=adapters.WAIT_LIMIT_S, waiting_for=f"it tests {what}") as is_locked:
+        if (known := read(note)) is not None:  # by another process meanwhile
+            return known
+        with cache.working_folder(note.parent, is_locked=is_locked) as place:
+            found = attempt(place)
+            if found is not None:
+                made = place / "note.json"
+                made.write_text(json.dumps({"parts": found}) + "\n")
+                made.rename(note)
+            return found

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from ..log import tell
 from . import cache
-from .adapter import LIBRARIES, WAIT_LIMIT_S
+from .adapter import LIBRARIES
+from .carried_verdict import kept_or_found
 from .child import Child, ending, environment, interpreter
 from .errors import AdapterMissing, CacheUnusable, CompilationFailed
 from .installed import package_folder
@@ -108,20 +109,16 @@ def known_verdict(build: PaddleBuild) -> dict[str, str] | None:
 def verdict(build: PaddleBuild) -> dict[str, str]:
     """As above, tried now where it was not."""
     path = library()
+    untold: dict[str, str] = {}  # what is not worth keeping
+
+    def attempt(place: Path) -> dict[str, str] | None:
+        found, is_told = try_library(build, path, place)
+        if not is_told:
+            untold.update(found)
+        return found if is_told else None
+
     try:
-        kept = _kept(build, path)
-        cache.make_private(kept.parent.parent)
-        cache.make_private(kept.parent)
-        with cache.lock(kept.parent, limit_s=WAIT_LIMIT_S, waiting_for="it tests the Paddle source") as is_locked:
-            if (known := _read(kept)) is not None:
-                return known
-            with cache.working_folder(kept.parent, is_locked=is_locked) as place:
-                found, is_told = try_library(build, path, place)
-                if is_told:
-                    note = place / "verdict.json"
-                    note.write_text(json.dumps({"paddle": build.version, "parts": found}) + "\n")
-                    note.rename(kept)
-                return found
+        return kept_or_found(_kept(build, path), "the Paddle source", _read, attempt) or untold
     except CacheUnusable as error:  # this process needs it all the same
         tell("info", f"what the test of the Paddle source shows is not kept: {error}")
         with tempfile.TemporaryDirectory() as place:
