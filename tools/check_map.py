@@ -226,7 +226,7 @@ def check_python(root, files, layers):
             package = module.split("/")[0]
             path = f"python/{module}"
             # A folder of stubs alone is those of an extension.
-            target = path if (root / path / "__init__.py").exists() else str(Path(path).parent)
+            target = path if any((root / path).glob("*.py")) else str(Path(path).parent)
             if package == "opscope":
                 if target not in layers[layer].may_include | {layer}:
                     yield f"{name}: imports {module}, but the row of {layer} does not allow {target}"
