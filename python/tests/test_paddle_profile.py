@@ -173,7 +173,7 @@ with profiler.Profiler(profile_memory=True, record_shapes=True) as prof:
 prof.export("p.pb", format="pb")
 prof.save("t.opscope")
 theirs = paddle.profiler.load_profiler_result("p.pb")
-ours = profiler.load_profiler_result("p.pb")
+ours = profiler.load_profiler_result(file_name="p.pb")
 def names(nodes):
     return [[node.name, names(node.children_node)] for node in nodes]
 def trees(result):

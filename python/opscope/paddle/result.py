@@ -94,6 +94,19 @@ def _sort_number(key: object) -> int:
     return key.value
 
 
+def _under_both_names(load):
+    """Documents call the argument ``file_name``; the signature is that of Paddle."""
+
+    @functools.wraps(load)
+    def load_profiler_result(*arguments, **named):
+        if "file_name" in named and "filename" not in named:
+            named["filename"] = named.pop("file_name")
+        return load(*arguments, **named)
+
+    return load_profiler_result
+
+
+@_under_both_names
 def load_profiler_result(filename: str) -> ProfilerResult | None:
     """Reads a file that ``export(format="pb")`` has written, here or there; None where there is none, as in Paddle.
 
