@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Paddle's results cost after a recording, per million events: stop and summary, files, bytes, memory."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import tempfile
+
+import measure
+
+STEPS = 50
+ROWS = {  # key: title, unit, goal
+    "stop_summary": ("stop and summary() of Paddle, per million events", "s", 1 / 200),
+    "json": ("export of Paddle's JSON, per million events", "s", 1 / 20),
+    "pb": ("export of Paddle's protobuf, per million events", "s", 1 / 5),
+    "pb_bytes": ("bytes per event: .opscope against Paddle's protobuf", "bytes", 1 / 12),
+    "memory": ("memory held after stop, per event of Paddle", "bytes", 1 / 8),
+}
+
+
+def measured(arguments):
+    """{row: figure} of one side."""
+    import paddle
+
+    if arguments["side"] == "opscope":
+        import opscope.paddle as profiler
+    else:
+        import paddle.profiler as profiler
+    ones = paddle.ones([2])
+
+    def record(ops):
+        prof = profiler.Profiler(on_trace_ready=lambda _: None, targets=[profiler.ProfilerTarget.CPU])
+        prof.start()
+        with paddle.no_grad():
+            for _ in range(STEPS):
+                for _ in range(ops // STEPS):
+                    paddle.add(ones, ones)
+                prof.step()
+        before = measure.resident_bytes()
+        clock = measure.Clock()
+        prof.stop()
+        return prof, clock.read()["cpu"], measure.resident_bytes() - before
+
+    record(STEPS)
+    began = measure.resident_bytes()
+    prof, stop, _ = record(arguments["ops"])
+    events = 4 * (arguments["ops"] // STEPS) * STEPS + STEPS + 1
+    found = {"memory": (measure.resident_bytes() - began) / events}
+
+    def seconds(act):
+        clock = measure.Clock()
+        act()
+        return clock.read()["cpu"] * 1e6 / events
+
+    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        found["stop_summary"] = stop * 1e6 / events + seconds(prof.summary)
+        found["json"] = seconds(lambda: prof.export(f"{folder}/x.json", "json"))
+        found["pb"] = seconds(lambda: prof.export(f"{folder}/x.pb", "pb"))
+        if arguments["side"] == "opscope":
+            prof.save(f"{folder}/x.opscope")
+            found["pb_bytes"] = os.path.getsize(f"{folder}/x.opscope") / events
+        else:
+            found["pb_bytes"] = os.path.getsize(f"{folder}/x.pb") / events
+    return found
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=20000, quick_ops=500)
+    if options.one is not None:
+        print(json.dumps(measured(json.loads(options.one))))
+        return
+    if importlib.util.find_spec("paddle") is None:
+        for row, (title, unit, _) in ROWS.items():
+            measure.print_absent(f"paddle_{row}", title, unit, "Paddle is not installed")
+        return
+    results = {"opscope": [], "torch": []}
+    for _ in range(options.repetitions):
+        for key, side in (("opscope", "opscope"), ("torch", "paddle")):
+            found = measure.in_fresh_process(__file__, {"side": side, "ops": options.ops})
+            results[key].append(found)
+    for row, (title, unit, goal) in ROWS.items():
+        note = f"{4 * options.ops} events, CPU time" if unit == "s" else f"{4 * options.ops} events"
+        read = lambda found, row=row: found[row]  # noqa: E731
+        measure.sampled_row(f"paddle_{row}", title, unit, results, read, goal=goal, note=note)
+
+
+if __name__ == "__main__":
+    main()
