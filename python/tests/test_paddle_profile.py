@@ -252,3 +252,28 @@ def test_a_config_file_makes_a_profiler(both, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "Set timer_only parameter error, use default parameter instead.\n"
     del prof
     assert both[0].profiler.get_profiler("none.json").scheduler(0) is both[0].ProfilerState.RECORD
+
+
+LOADERS = """
+import os, json, paddle, opscope.paddle as profiler
+class Data(paddle.io.Dataset):
+    def __getitem__(self, at):
+        with profiler.RecordEvent("in the worker"):
+            paddle.ones([1])
+        return float(at)
+    def __len__(self):
+        return 12
+with profiler.Profiler(on_trace_ready=profiler.export_protobuf("log")) as prof:
+    loader = paddle.io.DataLoader(Data(), batch_size=2, num_workers=2)
+    batches = [batch for batch in loader]
+names = list(prof.trace.spans.text("name"))
+print(json.dumps([len(batches), names.count("_DataLoaderIterMultiProcess"), "in the worker" in names,
+                  os.listdir("log"), profiler.load_profiler_result("log/" + os.listdir("log")[0]) is not None]))
+"""
+
+
+def test_workers_of_a_data_loader_write_nothing(tmp_path):
+    batches, calls, is_seen, files, is_read = json.loads(run_alone(LOADERS, tmp_path).splitlines()[-1])
+    assert (batches, is_seen, is_read) == (6, False, True)
+    assert calls >= batches
+    assert len(files) == 1
