@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plugin for PyTorch's own profiler tests: opscope in the place of torch.profiler before they are imported.
+"""A pytest plugin for the originals' own profiler tests: opscope in the profiler's place before they are imported.
 
 OPSCOPE_UPSTREAM_SIDE=opscope python -m pytest -p upstream_plugin --junitxml=FILE test_profiler.py
 """
 
 import os
+import sys
 
 
 def pytest_configure(config):
     if os.environ.get("OPSCOPE_UPSTREAM_SIDE") != "opscope":
         return
+    {"torch": _replace_torchs, "paddle": _replace_paddles}[os.environ.get("OPSCOPE_UPSTREAM_FRAMEWORK", "torch")]()
+
+
+def _replace_paddles():
+    import paddle.profiler
+
+    import opscope.paddle
+
+    for name in ("profiler", "utils", "profiler_statistic", "timer"):
+        sys.modules[f"paddle.profiler.{name}"] = getattr(opscope.paddle, name)
+    paddle.profiler = sys.modules["paddle.profiler"] = opscope.paddle
+
+
+def _replace_torchs():
     import torch.autograd.profiler
     import torch.profiler
 
