@@ -134,7 +134,7 @@ def main():
     recording = _core.Recording(sources=[(source(), flags)], native_threads="attached")
     profiler = None
     if sides == "ranges":
-        original.RecordEvent = original.utils.RecordEvent = _core.PaddleRange
+        original.RecordEvent = original.utils.RecordEvent = _core.paddle.Range
     if sides != "both":
         original.utils.wrap_optimizers()
         original.utils._is_profiler_used = True

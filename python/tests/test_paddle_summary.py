@@ -64,7 +64,7 @@ def test_the_json_of_a_run_prints_as_its_protobuf(profiled, program):
     """But for memory: its times are cut to microseconds there, and nothing says more."""
     views = [view for view in range(paddle_oracle.VIEWS) if view != 6]
     texts = [
-        _core.paddle_summary(_core.open_trace(str(profiled / f"{program}.{kind}")), views=views, thread_sep=True)
+        _core.paddle.summary(_core.open_trace(str(profiled / f"{program}.{kind}")), views=views, thread_sep=True)
         for kind in ("pb", "json")
     ]
     assert texts[0].splitlines() == texts[1].splitlines()
