@@ -129,7 +129,7 @@ def _adapter_facts(wanted: Adapter) -> tuple[str, str, str]:
     if why := wanted.last_failure():
         return "none", f"its adapter could not be made: {why}", wanted.again
     if wanted.obstacle:
-        return "none", wanted.obstacle, ""
+        return "none", parts.misfit(wanted.parts, known) or wanted.obstacle, ""
     if find_compiler() is None:
         return "none", "its adapter must be compiled, and there is no C++ compiler", install_line()
     folder, state, _, _ = _cache_facts()
@@ -148,18 +148,13 @@ def _paddle_facts() -> list[dict]:
     if build is None:
         version = _version_of(("paddlepaddle", "paddlepaddle-gpu"))
         return [facts | {"version": version, "adapter": "none", "detail": f"{folder} has no libphi_core.so (Paddle 3)"}]
-    facts["version"] = build.version
-    try:
-        detail = str(paddle_adapter.library())
-    except AdapterMissing as error:
-        return [facts | {"adapter": "none", "detail": str(error)}]
-    found = paddle_adapter.known_verdict(build)
-    if found is not None:
-        route = paddle_adapter.route_of(found)
-        if route.startswith("none"):
-            return [facts | {"adapter": "none", "detail": f"its self-test failed: {found['slots']}"}]
-        facts |= {"was_tried": True, "left_out": parts.left_out(found), "route": route}
-    return [facts | {"adapter": "prebuilt", "detail": detail}]
+    wanted = paddle_adapter.adapter_for(build)
+    adapter, detail, install = _adapter_facts(wanted)
+    facts |= {"version": build.version, "adapter": adapter, "detail": detail, "install": install}
+    found = carried_verdict.known_parts(wanted) if adapter == "prebuilt" else None
+    if found is None:
+        return [facts]
+    return [facts | {"was_tried": True, "left_out": parts.left_out(found), "route": paddle_adapter.route_of(found)}]
 
 
 def _later_facts() -> list[dict]:

@@ -15,7 +15,6 @@ import time
 import paddle
 import paddle.nn as nn
 import paddle.profiler as original
-import paddle.profiler.utils  # noqa: F401
 
 from opscope import _core
 from opscope.paddle.source import source

@@ -65,6 +65,7 @@ class Adapter:
     carried: Path | None = None  # the library that the package has for it
     parts: Parts = field(default_factory=dict)
     self_test: str = ""  # the module that tries them
+    must_be_tried: bool = False  # what was not tried is not used, so a trial whose finding cannot be kept is worth it
     again: str = ""  # what makes it anew after a failure, in words
 
     def entry_folder(self) -> Path:

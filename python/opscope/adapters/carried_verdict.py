@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,26 +56,26 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
 
     try:
         note = _kept(adapter.entry_folder(), adapter.carried)
-        return kept_or_found(note, what, lambda _: known_parts(adapter), attempt)
+        return _kept_or_found(adapter, note, what, attempt)
     except (OSError, CacheUnusable) as error:
-        tell("info", f"{what} cannot be tried: {error}")
-        return None
+        tell("info", f"what a test of {what} shows cannot be kept: {error}")
+        if not adapter.must_be_tried:
+            return None
+    with tempfile.TemporaryDirectory() as place:
+        return attempt(Path(place))
 
 
-def kept_or_found(
-    note: Path,
-    what: str,
-    read: Callable[[Path], dict[str, str] | None],
-    attempt: Callable[[Path], dict[str, str] | None],
+def _kept_or_found(
+    adapter: Adapter, note: Path, what: str, attempt: Callable[[Path], dict[str, str] | None]
 ) -> dict[str, str] | None:
-    """What a note of the cache says of each part, or ``attempt`` in a folder finds, which is noted then.
+    """What the note says of each part, or ``attempt`` in a folder finds, which is noted then.
 
     Of many processes one tries and the others wait. CacheUnusable, OSError: there is no place for the note.
     """
     cache.make_private(note.parent.parent)
     cache.make_private(note.parent)
     with cache.lock(note.parent, limit_s=adapters.WAIT_LIMIT_S, waiting_for=f"it tests {what}") as is_locked:
-        if (known := read(note)) is not None:  # by another process meanwhile
+        if (known := known_parts(adapter)) is not None:  # by another process meanwhile
             return known
         with cache.working_folder(note.parent, is_locked=is_locked) as place:
             found = attempt(place)

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the Paddle source beside the installed Paddle and tries each of its parts.
+"""Loads the Paddle source beside the installed Paddle and tries each of its parts (self_test.py).
 
-    python -m opscope.adapters.paddle_self_test LIBRARY [PART_TO_LEAVE_OUT...]
-
-Before and after each part it prints a line of JSON: {"part": ..., "why": null}, then "why" is "" when the part holds,
-or what is wrong. A process of its own, because a part that does not fit may crash.
+python -m opscope.adapters.paddle_self_test [LIBRARY]
 """
 
 from __future__ import annotations
@@ -13,6 +10,9 @@ import json
 import os
 import sys
 from collections.abc import Callable
+
+from . import self_test
+from .parts import OPERATORS
 
 _OPERATOR = [
     ("add dygraph", "Operator"),
@@ -96,41 +96,43 @@ def _drain(source) -> str:
     return _events(source)
 
 
-_PARTS = {"slots": _events, "shapes": _shapes, "attributes": _attributes, "memory": _memory, "drain": _drain}
+def _tried(part: str, attempt: Callable[[object], str]) -> Callable[[object], str]:
+    """An attempt whose finding the source is told: the next ones record by what has held."""
 
-
-def _tell(part: str, why: str | None) -> None:
-    print(json.dumps({"part": part, "why": why}), flush=True)
-
-
-def try_parts(path: str, without: list[str]) -> None:
-    """Prints what is wrong with each part; "" where it holds."""
-    from .. import _core
-
-    source = _core.paddle.load_source(path)
-    for part in without:
-        source.take_verdict(part, "it was left out of the trial")
-    for part, attempt in _PARTS.items():
-        if part in without:
-            continue
-        _tell(part, None)
+    def act(source) -> str:
         try:
             why = source.try_part(part) or attempt(source)
         except Exception as error:  # of any kind: this part does not fit
             why = f"{type(error).__name__}: {error}"
         source.take_verdict(part, why)
-        _tell(part, why)
+        return why
+
+    return act
 
 
-def main() -> int:
+def _some_route(source) -> str:
+    os.environ.pop("OPSCOPE_PADDLE_ROUTE", None)
+    route, _, why = source.route.partition(": ")
+    return why if route == "none" else ""
+
+
+_EVENTS = {"slots": _events, "shapes": _shapes, "attributes": _attributes, "memory": _memory, "drain": _drain}
+_PARTS = {part: _tried(part, attempt) for part, attempt in _EVENTS.items()} | {OPERATORS: _some_route}
+
+
+def _load(path: str):
+    from .. import _core
+
+    return _core.paddle.load_source(path)
+
+
+def _prepare() -> None:
     os.environ.pop("OPSCOPE_PADDLE_ROUTE", None)
     import paddle
 
     paddle.set_device("cpu")
     paddle.set_grad_enabled(False)
-    try_parts(sys.argv[1], sys.argv[2:])
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(self_test.main(_PARTS, _load, _prepare))

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 
 from .parts import OPERATORS
 
-# From the loaded source to what is wrong with a part; "" where it holds. The first one is that of operators.
+# From the loaded source to what is wrong with a part; "" where it holds. After operators that are not recorded no
+# further one is tried.
 Attempts = Mapping[str, Callable[[object], str]]
 
 

@@ -30,6 +30,9 @@ class ProfilerResult:
         self._trace = trace
         self._trees: _core.paddle.NodeTrees | None = None
 
+    def __repr__(self) -> str:
+        return f"<opscope.paddle.ProfilerResult: period {self.get_span_index()}, {self._trace!r}>"
+
     @property
     def trace(self) -> Trace:
         """The period as tables."""

@@ -3,58 +3,40 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from pathlib import Path
 
 import paddle
 
 from .. import _core
-from ..adapters import paddle_adapter
+from ..adapters.adapter import Adapter
 from ..adapters.errors import AdapterMissing
+from ..adapters.paddle_adapter import PARTS, adapter_for, read_paddle
+from ..frontend.loader import Loader
 from ..log import tell
 
 __all__ = ["AdapterMissing", "source"]
 
-_lock = threading.Lock()
-_loaded: _core.paddle.PaddleSource | None = None
-_left_out: dict[str, str] = {}
+
+def _find() -> Adapter:
+    folder = Path(paddle.__file__).parent
+    build = read_paddle(folder)
+    if build is None:
+        raise AdapterMissing(f"{folder} holds no Paddle that opscope knows: it has no libphi_core.so")
+    return adapter_for(build)
 
 
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
+def _take(loaded: _core.paddle.PaddleSource, found: dict[str, str] | None) -> None:
+    for part in PARTS:
+        loaded.take_verdict(part, (found or {}).get(part, "it was not tried"))
+    _core.paddle.set_range_source(loaded)
+    tell("info", f"events of Paddle are recorded by {loaded.route}")
 
 
-os.register_at_fork(after_in_child=_renew_lock)  # another thread of the parent may have held it
+_loader: Loader[_core.paddle.PaddleSource] = Loader(_find, lambda path: _core.paddle.load_source(path), _take)
 
 
 def source() -> _core.paddle.PaddleSource:
     """The loaded source; ranges of `_core.paddle.Range` go to it. At the first use with a Paddle it is tested, which
     takes the time of importing Paddle once more; AdapterMissing says why there is none.
     """
-    global _loaded, _left_out
-    with _lock:
-        if _loaded is not None:
-            return _loaded
-        folder = Path(paddle.__file__).parent
-        build = paddle_adapter.read_paddle(folder)
-        if build is None:
-            raise AdapterMissing(f"{folder} holds no Paddle that opscope knows: it has no libphi_core.so")
-        path = paddle_adapter.library()
-        found = paddle_adapter.verdict(build)
-        try:
-            loaded = _core.paddle.load_source(path)
-        except _core.Error as error:
-            raise AdapterMissing(f"the Paddle source does not load: {error}") from error
-        for part, why in found.items():
-            loaded.take_verdict(part, why)
-        _core.paddle.set_range_source(loaded)
-        _loaded, _left_out = loaded, {part: why for part, why in found.items() if why}
-        tell("info", f"the source for Paddle {build.version} is {path}; events by {loaded.route}")
-        return loaded
-
-
-def left_out() -> dict[str, str]:
-    """The parts of the loaded source that do not fit this Paddle, and why."""
-    return _left_out
+    return _loader.source()
