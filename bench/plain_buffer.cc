@@ -9,12 +9,12 @@
 
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "opscope/recorder_abi.h"
 #include "sources/slots/pointed_slots.h"
 #include "sources/torch/callback_bank.h"
@@ -26,8 +26,8 @@
 namespace opscope {
 
 // What the adapter has elsewhere.
-std::mutex& RegistrationLock() {
-  static std::mutex& lock = *new std::mutex;
+Mutex& RegistrationLock() {
+  static Mutex& lock = *new Mutex;
   return lock;
 }
 
@@ -179,7 +179,7 @@ bool PointSlots() {
     return all;
   }());
   const drop_in::Replacements replacements = drop_in::ReplacementsOf<PlainSink>();
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   for (const CallSlot& slot : slots) {
     void* ours = replacements.of[slot.symbol];
     if (ours != nullptr && !ThePointed().Point(slot, ours)) return false;
@@ -197,7 +197,7 @@ extern "C" {
 __attribute__((visibility("default"))) uint64_t opscope_plain_buffer_open(int needs_inputs) {
   using namespace opscope;
   if (!PointSlots()) {
-    const std::lock_guard lock(SlotLock());
+    const MutexLock lock(SlotLock());
     ThePointed().PutBack();
     return 0;
   }
@@ -211,7 +211,7 @@ __attribute__((visibility("default"))) uint64_t opscope_plain_buffer_open(int ne
 __attribute__((visibility("default"))) uint64_t opscope_plain_buffer_close(uint64_t handle) {
   using namespace opscope;
   at::removeCallback(handle);
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   ThePointed().PutBack();
   return this_buffer != nullptr && this_buffer->window == open_window ? this_buffer->used : 0;
 }

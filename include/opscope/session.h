@@ -17,11 +17,8 @@
 // itself). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +49,7 @@ class Recording {
  public:
   using SharedTrace = std::shared_ptr<const Trace>;
 
-  explicit Recording(RecordingOptions options) : options_(std::move(options)) {}
+  explicit Recording(RecordingOptions options);
   // Stops, and gives everything back.
   ~Recording();
   Recording(const Recording&) = delete;
@@ -67,7 +64,7 @@ class Recording {
   bool is_running() const;
   // It was stopped, or belongs to the process that this one was forked from.
   bool is_over() const;
-  bool is_inherited() const { return is_in_child(); }
+  bool is_inherited() const;
   // While paused nothing begins to be recorded by sources that can pause; without effect unless it runs.
   void Pause(bool paused);
   // What record_to could not do: asked after the start (no file), and after the stop (the rest). Empty: nothing.
@@ -81,7 +78,7 @@ class Recording {
   Result<SharedTrace> ReadTrace();
   // The same of those before it that it adds up with (Session::Prepare), oldest first, and of itself when it is over.
   Result<SharedTrace> ReadAll();
-  bool has_earlier() const { return !earlier_.empty(); }
+  bool has_earlier() const;
 
   // Writes it as `.opscope`. kInvalidArgument: it is not over, or was read. kIo: the system's refusal; nothing
   // half-written stays.
@@ -95,43 +92,12 @@ class Recording {
 
  private:
   friend class Session;
+  struct Life;    // what it is by now, and its lock
   struct Shared;  // with the session that has prepared it, and its other recordings
-  struct Started {
-    SourceUse use;
-    void* session = nullptr;
-    uint64_t failures = 0;  // of the source before
-  };
-  enum class State : uint8_t { kNew, kRunning, kStopped, kRead };
 
-  bool is_in_child() const;
-  Status StartSources(const std::vector<const char*>& own_costs);
-  void StopSources();
-  void DeliverSources();
-  void StopLocked();
-  void FreeWindow();
-  Status RefuseUnlessStopped() const;
-  Result<SharedTrace> ImportWindow();
-  Result<SharedRecording> KeepLocked();
   Result<std::vector<SharedRecording>> KeepAll();
 
-  RecordingOptions options_;
-  std::shared_ptr<Shared> shared_;        // null: there is no session
-  std::vector<SharedRecording> earlier_;  // that it adds up with
-  bool adds_up_ = false;
-
-  mutable std::mutex mutex_;
-  std::string metadata_;         // added before the start
-  std::atomic<int> process_{0};  // that has started it; relaxed: read by others only after a fork
-  State state_ = State::kNew;
-  Window* window_ = nullptr;
-  std::vector<Started> started_;
-  std::vector<Started> delivering_;  // stopped, and to be asked for what they hold
-  uint64_t failures_ = 0;            // of sources, until they are told
-  WindowCounts final_counts_;
-  SharedRecording kept_;
-  std::optional<Result<SharedTrace>> trace_;
-  std::optional<Result<SharedTrace>> all_;
-  std::atomic<bool> is_read_{false};  // trace_ is complete and stays; read without the mutex in a child
+  const std::unique_ptr<Life> life_;
 };
 
 class Session {

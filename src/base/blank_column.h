@@ -14,11 +14,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 
 #include "base/blank_memory.h"
 #include "base/column.h"
+#include "base/mutex.h"
 
 namespace opscope {
 
@@ -102,7 +102,7 @@ class BlankColumn {
   T* Fill() {
     // Once in the life of a column. Its own: a lock of all columns would stay locked in the child of a fork that came
     // while another thread filled one.
-    const std::lock_guard lock(filling_);
+    const MutexLock lock(filling_);
     if (!is_blank()) return column_.data();
     MakeRoom(size_);
     return column_.data();
@@ -124,7 +124,7 @@ class BlankColumn {
   size_t size_ = 0;
   size_t capacity_ = 0;
   void* lent_ = nullptr;
-  std::mutex filling_;
+  Mutex filling_;
 };
 
 }  // namespace opscope

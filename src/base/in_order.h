@@ -13,8 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace opscope {
 
@@ -25,7 +26,7 @@ class InOrder {
   // REQUIRES: once for each index. When all calls have returned, and none threw, all results were used.
   template <typename Use>
   void Finished(size_t index, const Use& use) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     is_ready_[index] = 1;
     if (is_in_use_) return;
     is_in_use_ = true;
@@ -39,9 +40,9 @@ class InOrder {
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<uint8_t> is_ready_;
-  bool is_in_use_ = false;  // by a thread, which alone reads and changes next_
+  Mutex mutex_;
+  std::vector<uint8_t> is_ready_ OPSCOPE_GUARDED_BY(mutex_);
+  bool is_in_use_ OPSCOPE_GUARDED_BY(mutex_) = false;  // by a thread, which alone reads and changes next_
   size_t next_ = 0;
 };
 

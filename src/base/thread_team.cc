@@ -31,7 +31,7 @@ ThreadTeam::ThreadTeam(size_t members) {
       auto* self = static_cast<ThreadTeam*>(team);
       size_t member = 0;
       {
-        const std::lock_guard lock(self->mutex_);
+        const MutexLock lock(self->mutex_);
         member = ++self->started_;
       }
       self->Help(member);
@@ -46,7 +46,7 @@ ThreadTeam::ThreadTeam(size_t members) {
 
 ThreadTeam::~ThreadTeam() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ends_ = true;
   }
   work_.notify_all();
@@ -58,29 +58,31 @@ void ThreadTeam::Call(Job job, size_t member) {
   try {
     job.call(job.context, member);
   } catch (...) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!thrown_) thrown_ = std::current_exception();
   }
 }
 
 void ThreadTeam::RunJob(Job job) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     job_ = job;
     ++number_;
   }
   work_.notify_all();
   Call(job, 0);
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   job_ = {};
-  idle_.wait(lock, [this] { return active_ == 0; });
+  while (active_ != 0)
+    idle_.wait(mutex_);
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
 void ThreadTeam::Help(size_t member) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   for (uint64_t done = 0;;) {
-    work_.wait(lock, [&] { return ends_ || (job_.call != nullptr && number_ != done); });
+    while (!ends_ && (job_.call == nullptr || number_ == done))
+      work_.wait(mutex_);
     if (ends_) return;
     const Job job = job_;
     done = number_;

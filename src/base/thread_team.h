@@ -14,12 +14,12 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace opscope {
 
@@ -67,14 +67,14 @@ class ThreadTeam {
   void Call(Job job, size_t member);
   void Help(size_t member);
 
-  std::mutex mutex_;
-  std::condition_variable work_, idle_;
-  Job job_;              // call == nullptr: none to begin
-  uint64_t number_ = 0;  // of the job
-  size_t active_ = 0;    // helpers inside the job
-  size_t started_ = 0;   // helpers that know their number
-  bool ends_ = false;
-  std::exception_ptr thrown_;  // by a call of this job
+  Mutex mutex_;
+  ConditionVariable work_, idle_;
+  Job job_ OPSCOPE_GUARDED_BY(mutex_);              // call == nullptr: none to begin
+  uint64_t number_ OPSCOPE_GUARDED_BY(mutex_) = 0;  // of the job
+  size_t active_ OPSCOPE_GUARDED_BY(mutex_) = 0;    // helpers inside the job
+  size_t started_ OPSCOPE_GUARDED_BY(mutex_) = 0;   // helpers that know their number
+  bool ends_ OPSCOPE_GUARDED_BY(mutex_) = false;
+  std::exception_ptr thrown_ OPSCOPE_GUARDED_BY(mutex_);  // by a call of this job
   std::vector<pthread_t> helpers_;
 };
 

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/thread_team.h"
 
 namespace opscope {
@@ -51,7 +50,7 @@ class OrderedBlocks {
     try {
       part();
     } catch (...) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopped_ = true;
       room_.notify_all();
       ready_.notify_all();
@@ -61,9 +60,10 @@ class OrderedBlocks {
 
   void MakeBlocks() {
     auto worker = make_worker_();
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (true) {
-      room_.wait(lock, [&] { return stopped_ || next_ >= count_ || next_ < taken_ + slots_.size(); });
+      while (!stopped_ && next_ < count_ && next_ >= taken_ + slots_.size())
+        room_.wait(mutex_);
       if (stopped_ || next_ >= count_) return;
       const size_t block = next_++;
       Block spare;
@@ -80,10 +80,11 @@ class OrderedBlocks {
   }
 
   void TakeAll() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (taken_ < count_) {
       std::optional<Block>& slot = slots_[taken_ % slots_.size()];
-      ready_.wait(lock, [&] { return slot.has_value() || stopped_; });
+      while (!slot.has_value() && !stopped_)
+        ready_.wait(mutex_);
       if (!slot.has_value()) return;
       Block block = std::move(*slot);
       slot.reset();
@@ -104,13 +105,13 @@ class OrderedBlocks {
   size_t count_;
   MakeWorker make_worker_;
   Take take_;
-  std::mutex mutex_;
-  std::condition_variable room_, ready_;
-  std::vector<std::optional<Block>> slots_;  // block i waits in slot i % size
-  std::vector<Block> spares_;                // taken, their memory waits for the next
-  size_t next_ = 0;                          // the next block to make
-  size_t taken_ = 0;                         // the block that is due
-  bool stopped_ = false;
+  Mutex mutex_;
+  ConditionVariable room_, ready_;
+  std::vector<std::optional<Block>> slots_;               // block i waits in slot i % size
+  std::vector<Block> spares_ OPSCOPE_GUARDED_BY(mutex_);  // taken, their memory waits for the next
+  size_t next_ OPSCOPE_GUARDED_BY(mutex_) = 0;            // the next block to make
+  size_t taken_ OPSCOPE_GUARDED_BY(mutex_) = 0;           // the block that is due
+  bool stopped_ OPSCOPE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace opscope

@@ -4,10 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/short_memory.h"
 #include "base/text.h"
 #include "flight/dump_path.h"
@@ -64,18 +63,18 @@ struct FlightRecorder::State final : DumpListener, TerminateListener {
   bool has_thread = false;
   bool listens = false;
 
-  std::mutex mutex;  // guards the following; not held while a dump is written
-  std::condition_variable written;
-  Window* watched = nullptr;
-  int under_way = 0;
-  uint64_t number = 0;  // of the last dump
-  std::vector<std::string> files;
-  std::vector<std::string> messages;
+  Mutex mutex;  // not held while a dump is written
+  ConditionVariable written;
+  Window* watched OPSCOPE_GUARDED_BY(mutex) = nullptr;
+  int under_way OPSCOPE_GUARDED_BY(mutex) = 0;
+  uint64_t number OPSCOPE_GUARDED_BY(mutex) = 0;  // of the last dump
+  std::vector<std::string> files OPSCOPE_GUARDED_BY(mutex);
+  std::vector<std::string> messages OPSCOPE_GUARDED_BY(mutex);
 };
 
 Result<std::string> FlightRecorder::State::Dump(const std::string& path, const std::string& reason,
                                                 const std::string& detail) {
-  std::unique_lock<std::mutex> lock(mutex);
+  MutexLock lock(mutex);
   if (watched == nullptr) return Misuse("nothing is being recorded");
   if (path.empty() && options.path.empty()) return Misuse("no path for the dump");
   ++number;
@@ -107,7 +106,7 @@ bool FlightRecorder::State::DumpUnasked(const std::string& reason, const std::st
       OrShortMemory("flight recorder", [&]() -> Result<std::string> { return Dump({}, reason, detail); });
   if (dumped.ok()) return true;
   if (dumped.error().code == ErrorCode::kInvalidArgument) return false;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const MutexLock lock(mutex);
   try {
     if (messages.size() < kMostMessages) messages.push_back("dump (" + reason + "): " + dumped.error().message);
   } catch (const std::bad_alloc&) {  // then there is no memory to tell of it either
@@ -171,7 +170,7 @@ void FlightRecorder::Stop() {
 
 void FlightRecorder::Watch(Window* window) {
   if (state_->is_in_child()) return;
-  const std::lock_guard<std::mutex> lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->watched = window;
 }
 
@@ -181,9 +180,10 @@ void FlightRecorder::Leave() {
 
 void FlightRecorder::Release(const Window* window) {
   if (window == nullptr || state_->is_in_child()) return;
-  std::unique_lock<std::mutex> lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (state_->watched == window) state_->watched = nullptr;
-  state_->written.wait(lock, [this] { return state_->under_way == 0; });
+  while (state_->under_way != 0)
+    state_->written.wait(state_->mutex);
 }
 
 void FlightRecorder::Step() {
@@ -198,13 +198,13 @@ Result<std::string> FlightRecorder::Dump(const std::string& path, const std::str
 
 std::vector<std::string> FlightRecorder::files() const {
   if (state_->is_in_child()) return {};
-  const std::lock_guard<std::mutex> lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->files;
 }
 
 std::vector<std::string> FlightRecorder::TakeMessages() {
   if (state_->is_in_child()) return {};
-  const std::lock_guard<std::mutex> lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return std::exchange(state_->messages, {});
 }
 

@@ -7,22 +7,23 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <mutex>
 #include <system_error>
+
+#include "base/mutex.h"
 
 namespace opscope {
 namespace {
 
 struct Handler {
-  int users = 0;              // handlers.mutex
+  int users = 0;              // guarded by handlers.mutex
   struct sigaction before{};  // constant while the handler is installed
   std::atomic<bool> ends_the_job{false};
   std::atomic<bool> came{false};  // a signal that ends the job, which waits for its dump
 };
 
 struct Handlers {
-  std::mutex mutex;
-  bool prepared = false;
+  Mutex mutex;
+  bool prepared OPSCOPE_GUARDED_BY(mutex) = false;
   Handler of[NSIG];
 };
 constinit Handlers handlers;
@@ -87,7 +88,7 @@ void TakeBack(int signal) {
 }
 
 // The child has nobody who would dump it.
-void AfterForkInChild() {
+void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   for (int signal = 1; signal < NSIG; ++signal) {
     if (handlers.of[signal].users != 0) TakeBack(signal);
     handlers.of[signal].users = 0;
@@ -104,8 +105,7 @@ void PinThisCode() {
   [[maybe_unused]] void* const pinned = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-// REQUIRES: handlers.mutex is held.
-Status Install(int signal) {
+Status Install(int signal) OPSCOPE_REQUIRES(handlers.mutex) {
   Handler& handler = handlers.of[signal];
   if (sigaction(signal, nullptr, &handler.before) != 0) {
     return Error{ErrorCode::kUnsupported, SignalName(signal) + ": " + std::generic_category().message(errno), errno};
@@ -152,10 +152,11 @@ Status CheckSignal(int signal) {
 
 Status InstallSignalHandler(int signal, WaitingFutex* futex) {
   OPSCOPE_TRY(CheckSignal(signal));
-  std::lock_guard<std::mutex> lock(handlers.mutex);
+  MutexLock lock(handlers.mutex);
   if (!handlers.prepared) {
     PinThisCode();
-    pthread_atfork([] { handlers.mutex.lock(); }, [] { handlers.mutex.unlock(); }, AfterForkInChild);
+    pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { handlers.mutex.lock(); },
+                   []() OPSCOPE_UNCHECKED_LOCKS { handlers.mutex.unlock(); }, AfterForkInChild);
     handlers.prepared = true;
   }
   futex->signal.store(signal, std::memory_order_release);
@@ -170,7 +171,7 @@ Status InstallSignalHandler(int signal, WaitingFutex* futex) {
 }
 
 void RemoveSignalHandler(int signal, WaitingFutex* futex) {
-  std::lock_guard<std::mutex> lock(handlers.mutex);
+  MutexLock lock(handlers.mutex);
   if (futex->signal.exchange(0, std::memory_order_acq_rel) != signal) return;
   if (--handlers.of[signal].users == 0) TakeBack(signal);
 }

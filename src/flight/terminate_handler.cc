@@ -7,9 +7,10 @@
 
 #include <cstdlib>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <typeinfo>
+
+#include "base/mutex.h"
 
 namespace opscope {
 namespace {
@@ -17,10 +18,10 @@ namespace {
 constexpr int kMostListeners = 16;
 
 struct Terminate {
-  std::mutex mutex;
-  TerminateListener* listeners[kMostListeners] = {};
-  int count = 0;
-  bool prepared = false;
+  Mutex mutex;
+  TerminateListener* listeners[kMostListeners] OPSCOPE_GUARDED_BY(mutex) = {};
+  int count OPSCOPE_GUARDED_BY(mutex) = 0;
+  bool prepared OPSCOPE_GUARDED_BY(mutex) = false;
   std::terminate_handler before = nullptr;
 };
 constinit Terminate state;
@@ -37,8 +38,8 @@ std::string TypeOfException() {
 
 void Tell() {
   // Held: another thread's exception is being told already, or the program terminates while it is.
-  const std::unique_lock<std::mutex> lock(state.mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (!state.mutex.try_lock()) return;
+  const MutexLock lock(state.mutex, std::adopt_lock);
   const std::string type = TypeOfException();
   for (TerminateListener* listener : state.listeners) {
     if (listener != nullptr) listener->ProgramTerminates(type);
@@ -55,20 +56,21 @@ void Tell() {
   std::abort();
 }
 
-void Prepare() {
+void Prepare() OPSCOPE_REQUIRES(state.mutex) {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&OnTerminate), &self) != 0 && self.dli_fname != nullptr) {
     // Whoever put a handler over ours goes on calling it.
     [[maybe_unused]] void* const pinned = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   }
-  pthread_atfork([] { state.mutex.lock(); }, [] { state.mutex.unlock(); }, [] { state.mutex.unlock(); });
+  const auto unlock = []() OPSCOPE_UNCHECKED_LOCKS { state.mutex.unlock(); };
+  pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { state.mutex.lock(); }, unlock, unlock);
   state.prepared = true;
 }
 
 }  // namespace
 
 bool ListenForTerminate(TerminateListener* listener) {
-  std::lock_guard<std::mutex> lock(state.mutex);
+  MutexLock lock(state.mutex);
   if (!state.prepared) Prepare();
   for (TerminateListener*& place : state.listeners) {
     if (place != nullptr) continue;
@@ -80,7 +82,7 @@ bool ListenForTerminate(TerminateListener* listener) {
 }
 
 void StopListening(TerminateListener* listener) {
-  std::lock_guard<std::mutex> lock(state.mutex);
+  MutexLock lock(state.mutex);
   for (TerminateListener*& place : state.listeners) {
     if (place != listener) continue;
     place = nullptr;

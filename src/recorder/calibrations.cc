@@ -7,7 +7,7 @@ namespace opscope {
 
 Calibration AddCalibration(Window* window) {
   const Calibration now = Calibrate(window->wall_clock.offset_ns());
-  std::lock_guard<std::mutex> lock(window->mutex);
+  MutexLock lock(window->mutex);
   window->calibrated_at_ns = CoarseMonotonicNs();
   if (window->calibrations.empty() || window->calibrations.back().ticks < now.ticks) {
     [[maybe_unused]] const bool kept = window->calibrations.Push(now);
@@ -18,14 +18,14 @@ Calibration AddCalibration(Window* window) {
 void KeepCalibrated(Window* window) {
   if (window->closed.load(std::memory_order_relaxed)) return;  // a late track: the window's time is over
   {
-    std::lock_guard<std::mutex> lock(window->mutex);
+    MutexLock lock(window->mutex);
     if (CoarseMonotonicNs() - window->calibrated_at_ns < 1000000000) return;
   }
   AddCalibration(window);
 }
 
 Calibration NewestCalibration(Window* window) {
-  std::lock_guard<std::mutex> lock(window->mutex);
+  MutexLock lock(window->mutex);
   return window->calibrations.empty() ? Calibration{} : window->calibrations.back();
 }
 

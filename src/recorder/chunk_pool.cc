@@ -4,7 +4,8 @@
 #include <sys/mman.h>
 
 #include <bit>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace opscope {
 namespace {
@@ -18,31 +19,31 @@ constexpr uint64_t kMostPartBytes = uint64_t{2} << 20;
 constexpr int kPartSizes = std::countr_zero(kChunkBytes) - std::countr_zero(kLeastChunkBytes);
 
 struct ChunkPool {
-  std::mutex mutex;
-  bool touched = false;
-  uint32_t count = 0;
-  void* chunks[kPooledChunks] = {};
-  FreePart* parts[kPartSizes] = {};  // of kLeastChunkBytes, twice that and so on below kChunkBytes
-  uint64_t part_bytes = 0;
+  Mutex mutex;
+  bool touched OPSCOPE_GUARDED_BY(mutex) = false;
+  uint32_t count OPSCOPE_GUARDED_BY(mutex) = 0;
+  void* chunks[kPooledChunks] OPSCOPE_GUARDED_BY(mutex) = {};
+  FreePart* parts[kPartSizes] OPSCOPE_GUARDED_BY(
+      mutex) = {};  // of kLeastChunkBytes, twice that and so on below kChunkBytes
+  uint64_t part_bytes OPSCOPE_GUARDED_BY(mutex) = 0;
 };
 constinit ChunkPool pool;
 
 // Null: the size is no power of two below kChunkBytes.
-FreePart** PartsOf(uint32_t size) {
+FreePart** PartsOf(uint32_t size) OPSCOPE_UNCHECKED_LOCKS {  // where it is, not what is there
   if (!std::has_single_bit(size) || size < kLeastChunkBytes || size >= kChunkBytes) return nullptr;
   return &pool.parts[std::countr_zero(size) - std::countr_zero(kLeastChunkBytes)];
 }
 
-// REQUIRES: the pool's mutex is held.
-void AddPart(FreePart** parts, void* place, uint32_t size) {
+void AddPart(FreePart** parts, void* place, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
   auto* part = static_cast<FreePart*>(place);
   part->next = *parts;
   *parts = part;
   pool.part_bytes += size;
 }
 
-// Cuts up a chunk of the pool when there is no part. Null: there is no chunk either. REQUIRES: as above.
-void* TakePart(FreePart** parts, uint32_t size) {
+// Cuts up a chunk of the pool when there is no part. Null: there is no chunk either.
+void* TakePart(FreePart** parts, uint32_t size) OPSCOPE_REQUIRES(pool.mutex) {
   if (*parts == nullptr) {
     if (pool.count == 0) return nullptr;
     auto* chunk = static_cast<char*>(pool.chunks[--pool.count]);
@@ -65,7 +66,7 @@ void* MapTouched(uint64_t size) {
 }  // namespace
 
 void TouchPool() {
-  std::lock_guard<std::mutex> lock(pool.mutex);
+  MutexLock lock(pool.mutex);
   if (pool.touched && pool.count >= kReadyChunks) return;
   const uint32_t wanted = pool.touched ? kReadyChunks - pool.count : kPooledChunks;
   pool.touched = true;
@@ -78,10 +79,10 @@ void TouchPool() {
 
 ChunkHeader* TakeChunk(uint32_t size) {
   if (size == kChunkBytes) {
-    std::lock_guard<std::mutex> lock(pool.mutex);
+    MutexLock lock(pool.mutex);
     if (pool.count != 0) return static_cast<ChunkHeader*>(pool.chunks[--pool.count]);
   } else if (FreePart** parts = PartsOf(size); parts != nullptr) {
-    std::lock_guard<std::mutex> lock(pool.mutex);
+    MutexLock lock(pool.mutex);
     if (void* part = TakePart(parts, size); part != nullptr) return static_cast<ChunkHeader*>(part);
   }
   return static_cast<ChunkHeader*>(MapTouched(size));
@@ -89,13 +90,13 @@ ChunkHeader* TakeChunk(uint32_t size) {
 
 void ReturnChunk(ChunkHeader* chunk, uint32_t size) {
   if (size == kChunkBytes) {
-    std::lock_guard<std::mutex> lock(pool.mutex);
+    MutexLock lock(pool.mutex);
     if (pool.count < kPooledChunks) {
       pool.chunks[pool.count++] = chunk;
       return;
     }
   } else if (FreePart** parts = PartsOf(size); parts != nullptr) {
-    std::lock_guard<std::mutex> lock(pool.mutex);
+    MutexLock lock(pool.mutex);
     if (pool.part_bytes + size <= kMostPartBytes) return AddPart(parts, chunk, size);
   }
   UnmapMemory(chunk, size);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/mutex.h"
 #include "opscope/record.h"
 
 namespace opscope {
@@ -32,7 +33,7 @@ void UnmapMemory(void* place, uint64_t bytes);
 void ForgetPages(void* place, uint64_t bytes);
 
 // For fork: the pool's lock must not be held by a thread that the child does not have.
-void LockPool();
-void UnlockPool();
+void LockPool() OPSCOPE_UNCHECKED_LOCKS;
+void UnlockPool() OPSCOPE_UNCHECKED_LOCKS;
 
 }  // namespace opscope

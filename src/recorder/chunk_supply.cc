@@ -27,7 +27,7 @@ uint64_t FairShare(const Window* window) {
 // `asking` is held; the others' come before it, so they are only tried.
 bool TakeFromLargest(const StreamState* asking, Window* window) {
   if (window->live.load(std::memory_order_relaxed) < 2 || !registry.mutex.try_lock()) return false;
-  const std::lock_guard<std::mutex> lock(registry.mutex, std::adopt_lock);
+  const MutexLock lock(registry.mutex, std::adopt_lock);
   StreamState* largest = nullptr;
   uint64_t most = FairShare(window);
   for (StreamState* state : window->streams) {
@@ -37,7 +37,7 @@ bool TakeFromLargest(const StreamState* asking, Window* window) {
     most = held;
   }
   if (largest == nullptr || !largest->mutex.try_lock()) return false;
-  const std::lock_guard<std::mutex> stream_lock(largest->mutex, std::adopt_lock);
+  const MutexLock stream_lock(largest->mutex, std::adopt_lock);
   if (largest->sealed || largest->chunks.size() < 2) return false;
   RecycleOldest(largest, window);
   return true;

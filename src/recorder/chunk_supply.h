@@ -17,10 +17,11 @@ uint32_t UsualChunkBytes(const Window* window);
 
 // `depths`: entries that a table should have at least. No table: the chunk lies in memory. No chunk: at the
 // cap, or memory is short.
-RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t size, uint32_t depths);
+RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t size, uint32_t depths)
+    OPSCOPE_REQUIRES(state->mutex);
 
 // Gives up the oldest chunk of the stream. REQUIRES: there is one that is not the current one.
-void RecycleOldest(StreamState* state, Window* window);
+void RecycleOldest(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex);
 
 // The finished chunk once more, in the window's file. No chunk: the file can take no more. Any thread.
 RecordingFile::Unit CopyToFile(Window* window, const ChunkHeader* chunk, uint64_t dropped);

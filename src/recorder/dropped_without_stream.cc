@@ -12,7 +12,7 @@ bool CountDropWithoutStream(Window* window) {
 
 Thread* CountDropWithoutStreamInAll() {
   const SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   for (uint32_t slot = 0; slot < kMaxWindows; ++slot) {
     if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) continue;
     if (registry.open[slot]->native_threads == NativeThreads::kAll) CountDropWithoutStream(registry.open[slot]);

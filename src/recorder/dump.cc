@@ -115,7 +115,7 @@ class Dump {
  private:
   bool ListThreads() {
     const SignalsBlocked blocked;
-    std::lock_guard<std::mutex> lock(registry.mutex);
+    MutexLock lock(registry.mutex);
     if (window_->detached || !turns_.Reserve(window_->streams.size())) return false;
     for (StreamState* state : window_->streams) {
       ThreadTurn turn;
@@ -129,41 +129,39 @@ class Dump {
 
   void Unpin(StreamState* state, int pin) {
     const SignalsBlocked blocked;
-    std::lock_guard<std::mutex> lock(state->mutex);
+    MutexLock lock(state->mutex);
     PinnedChunk& pinned = state->pins[pin];
     if (pinned.orphan_bytes != 0) GiveBack(window_, pinned.chunk, pinned.orphan_bytes);
     pinned = {};
   }
 
-  // REQUIRES: the mutex of the stream is held.
-  static void CountIssued(ThreadTurn* turn, uint64_t in_chunk) {
-    const StreamState& state = *turn->state;
-    turn->figures = IdentityOf(state);
-    turn->issued = state.written_before + in_chunk + state.stream.dropped.load(std::memory_order_relaxed) +
-                   state.dropped_elsewhere.load(std::memory_order_relaxed);
+  static void CountIssued(const StreamState* state, uint64_t in_chunk, ThreadTurn* turn)
+      OPSCOPE_REQUIRES(state->mutex) {
+    turn->figures = IdentityOf(*state);
+    turn->issued = state->written_before + in_chunk + state->stream.dropped.load(std::memory_order_relaxed) +
+                   state->dropped_elsewhere.load(std::memory_order_relaxed);
   }
 
-  // What the close of the window has settled meanwhile is taken as it is. REQUIRES: as above.
-  static void BeginSealed(ThreadTurn* turn) {
-    StreamState& state = *turn->state;
-    CountIssued(turn, 0);
-    turn->issued = state.recorded + state.dropped;
-    turn->more = !state.chunks.empty();
-    if (turn->more) turn->next_sequence = state.chunks.back()->sequence;
+  // What the close of the window has settled meanwhile is taken as it is.
+  static void BeginSealed(StreamState* state, ThreadTurn* turn) OPSCOPE_REQUIRES(state->mutex) {
+    CountIssued(state, 0, turn);
+    turn->issued = state->recorded + state->dropped;
+    turn->more = !state->chunks.empty();
+    if (turn->more) turn->next_sequence = state->chunks.back()->sequence;
   }
 
   // Reads the thread's moment and pins its chunk. False: nothing is to be written now.
   bool SeeMoment(ThreadTurn* turn, Moment* moment) {
     StreamState* state = turn->state;
     const SignalsBlocked blocked;
-    std::lock_guard<std::mutex> lock(state->mutex);
+    MutexLock lock(state->mutex);
     if (state->sealed) {
-      BeginSealed(turn);
+      BeginSealed(state, turn);
       return false;
     }
     ChunkHeader* chunk = state->stream.chunk;
     if (chunk == nullptr) {
-      CountIssued(turn, 0);
+      CountIssued(state, 0, turn);
       return false;
     }
     moment->before = LoadPublished(chunk).record_count;
@@ -180,11 +178,11 @@ class Dump {
     moment->extent.side_begin = LowestByteOf(moment->open, chunk, moment->extent.side_begin);
     moment->chunk = chunk;
     CopyHeader(*chunk, &moment->header);
-    CountIssued(turn, 0);
+    CountIssued(state, 0, turn);
     state->pins[kNewest].chunk = chunk;
     turn->more = chunk->sequence != 0;
     turn->next_sequence = chunk->sequence - 1;
-    moment->previous = turn->more ? PinDue(turn) : nullptr;
+    moment->previous = turn->more ? PinDue(state, *turn) : nullptr;
     return true;
   }
 
@@ -243,12 +241,10 @@ class Dump {
     return Give(edge);
   }
 
-  // The chunk that is due, pinned; null when it was recycled, and all before it with it. REQUIRES: the mutex
-  // of the stream is held.
-  static ChunkHeader* PinDue(ThreadTurn* turn) {
-    StreamState* state = turn->state;
-    if (state->chunks.empty() || turn->next_sequence < state->chunks[0]->sequence) return nullptr;
-    const size_t place = turn->next_sequence - state->chunks[0]->sequence;
+  // The chunk that is due, pinned; null when it was recycled, and all before it with it.
+  static ChunkHeader* PinDue(StreamState* state, const ThreadTurn& turn) OPSCOPE_REQUIRES(state->mutex) {
+    if (state->chunks.empty() || turn.next_sequence < state->chunks[0]->sequence) return nullptr;
+    const size_t place = turn.next_sequence - state->chunks[0]->sequence;
     if (place >= state->chunks.size()) return nullptr;
     return state->pins[kOlder].chunk = state->chunks[place];
   }
@@ -257,8 +253,9 @@ class Dump {
     const ChunkHeader* chunk = nullptr;
     {
       const SignalsBlocked blocked;
-      std::lock_guard<std::mutex> lock(turn->state->mutex);
-      chunk = PinDue(turn);
+      StreamState* const state = turn->state;
+      MutexLock lock(state->mutex);
+      chunk = PinDue(state, *turn);
     }
     return WritePinned(turn, chunk, true);
   }
@@ -303,6 +300,6 @@ class Dump {
 
 bool opscope_window_dump(opscope::Window* window, const char* about_json,
                          bool (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
-  std::lock_guard<std::mutex> lock(window->dumping);
+  opscope::MutexLock lock(window->dumping);
   return opscope::Dump(window, sink, context).Write(about_json == nullptr ? "" : about_json);
 }

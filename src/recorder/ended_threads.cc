@@ -77,7 +77,7 @@ bool CopyCompact(const ChunkHeader* from, uint32_t count, uint32_t size, ChunkHe
 
 // Puts what the current chunk holds into one that is no larger than that, where it pays; of a fuller one the copy would
 // take too long for those who wait for the lock.
-void Compact(StreamState* state, Window* window) {
+void Compact(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) {
   Stream& stream = state->stream;
   ChunkHeader* chunk = stream.chunk;
   const PublishedExtent extent = LoadPublished(chunk);
@@ -113,8 +113,8 @@ void RemoveFirst(StreamList* list) {
   --list->size;
 }
 
-// REQUIRES: registry.mutex and the stream's are held, the stream has no chunk.
-void Forget(StreamState* state, Window* window) {
+// REQUIRES: the stream has no chunk.
+void Forget(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex, state->mutex) {
   StreamState*& place = window->streams[state->place];
   place = window->streams.back();
   place->place = state->place;
@@ -131,8 +131,8 @@ void Forget(StreamState* state, Window* window) {
 // counted is added up.
 constexpr uint32_t kAccounts = 256;
 
-// REQUIRES: registry.mutex and the mutex of `state` are held, the stream has no chunk.
-void KeepAccount(StreamState* state, Window* window) {
+// REQUIRES: the stream has no chunk.
+void KeepAccount(StreamState* state, Window* window) OPSCOPE_REQUIRES(registry.mutex, state->mutex) {
   Append(&window->accounts, state);
   if (window->accounts.size <= kAccounts || !window->dumping.try_lock()) return;  // a dump has listed the streams
   StreamState* oldest = window->accounts.first;
@@ -144,8 +144,7 @@ void KeepAccount(StreamState* state, Window* window) {
   window->dumping.unlock();
 }
 
-// REQUIRES: the stream's mutex is held.
-void GiveUpChunks(StreamState* state, Window* window) {
+void GiveUpChunks(StreamState* state, Window* window) OPSCOPE_REQUIRES(state->mutex) {
   state->written_before += LoadPublished(state->stream.chunk).record_count;
   state->stream.chunk = nullptr;
   while (!state->chunks.empty())
@@ -182,11 +181,11 @@ void SettleEndedStream(StreamState* state) {
 
 bool GiveUpEndedStream(Window* window) {
   if (!registry.mutex.try_lock()) return false;  // comes before the mutex of the stream that asks
-  const std::lock_guard<std::mutex> lock(registry.mutex, std::adopt_lock);
+  const MutexLock lock(registry.mutex, std::adopt_lock);
   StreamState* state = window->ended.first;
   const bool open = opscope_window_generation[window->slot].load(std::memory_order_relaxed) == window->generation;
   if (state == nullptr || !open || !state->mutex.try_lock()) return false;
-  const std::lock_guard<std::mutex> stream_lock(state->mutex, std::adopt_lock);
+  const MutexLock stream_lock(state->mutex, std::adopt_lock);
   RemoveFirst(&window->ended);
   window->bytes.fetch_sub(kStreamBytes, std::memory_order_relaxed);
   GiveUpChunks(state, window);

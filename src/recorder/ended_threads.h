@@ -10,8 +10,8 @@
 
 namespace opscope {
 
-// The thread of an open window's stream has ended. REQUIRES: registry.mutex and the stream's are held.
-void SettleEndedStream(StreamState* state);
+// The thread of an open window's stream has ended.
+void SettleEndedStream(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
 
 // At the cap of a window that keeps the newest: gives up the records of the thread that ended first. False: there is
 // none, or somebody looks at the lists just now. REQUIRES: neither registry.mutex nor the mutex of a stream of

@@ -36,7 +36,7 @@ bool AppendChunk(RecordingFile* file, ChunkHeader* chunk) {
 uint32_t WriteRest(Window* window) {
   uint32_t left_out = 0;
   for (StreamState* state : window->streams) {
-    std::lock_guard<std::mutex> lock(state->mutex);  // a dump may pin a chunk
+    MutexLock lock(state->mutex);  // a dump may pin a chunk
     for (ChunkHeader* chunk : state->chunks) {
       if (chunk == state->settled) {
         if (!WriteSettled(window->file, chunk, state->settled_offset)) ++left_out;
@@ -51,7 +51,7 @@ uint32_t WriteRest(Window* window) {
 uint32_t ChunksInMemory(const Window* window) {
   uint32_t count = 0;
   for (StreamState* state : window->streams) {
-    std::lock_guard<std::mutex> lock(state->mutex);
+    MutexLock lock(state->mutex);
     for (const ChunkHeader* chunk : state->chunks)
       count += window->file == nullptr || !window->file->Holds(chunk) ? 1 : 0;
   }
@@ -62,7 +62,7 @@ uint32_t ChunksInMemory(const Window* window) {
 
 void FinishFile(Window* window) {
   RecordingFile* file = window->file;
-  std::lock_guard<std::mutex> lock(file->finish_mutex());
+  MutexLock lock(file->finish_mutex());
   if (file->is_finished()) return;
   window->left_out = WriteRest(window);
   const std::string info = FileInfoText(window);
@@ -83,13 +83,13 @@ WindowFile StateOfFile(const Window* window) {
   state.step = failure.step;
   if (window->file == nullptr && failure.error == 0) return state;  // none was asked for
   if (window->file != nullptr) {
-    std::lock_guard<std::mutex> finish(window->file->finish_mutex());
+    MutexLock finish(window->file->finish_mutex());
     if (window->file->is_finished()) {
       state.chunks_in_memory = window->left_out;
       return state;
     }
   }
-  std::lock_guard<std::mutex> lock(registry.mutex);  // threads may be joining
+  MutexLock lock(registry.mutex);  // threads may be joining
   state.chunks_in_memory = ChunksInMemory(window);
   return state;
 }

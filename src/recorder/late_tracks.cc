@@ -10,14 +10,14 @@ namespace {
 
 // REQUIRES for all below: the window's edge mutex is held.
 void NoteEnd(StreamState* state, Window* window) {
-  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   state->is_late = false;
   window->late.fetch_sub(1);
 }
 
 void Seal(StreamState* state, Window* window) {
   {
-    const std::lock_guard<std::mutex> lock(registry.mutex);
+    const MutexLock lock(registry.mutex);
     EndTaking(&state->stream);
   }
   SealStream(window, state, 0);  // a track has no open scopes that would reach to an end
@@ -30,7 +30,7 @@ void FinishFileAfterLast(Window* window) {
 
 // The slot of its window, whose edge mutex comes before registry.mutex. kMaxWindows: it is no late track.
 uint32_t SlotOfLate(StreamState* state) {
-  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const MutexLock lock(registry.mutex);
   return state->is_late ? state->stream.window->slot : kMaxWindows;
 }
 
@@ -39,7 +39,7 @@ uint32_t SlotOfLate(StreamState* state) {
 void EndLateTracks(Window* window) {
   const SignalsBlocked blocked;
   // Where there is none, too: another thread may be about to end the file after the last one.
-  const std::lock_guard<std::mutex> edge(EdgeMutex(window->slot));
+  const MutexLock edge(EdgeMutex(window->slot));
   if (window->late.load() == 0) return;
   for (StreamState* state : window->streams) {
     if (state->is_late) Seal(state, window);
@@ -50,7 +50,7 @@ void EndLateTracks(Window* window) {
 void EndLateTrack(StreamState* state) {
   const uint32_t slot = SlotOfLate(state);
   if (slot == kMaxWindows) return;
-  const std::lock_guard<std::mutex> edge(EdgeMutex(slot));
+  const MutexLock edge(EdgeMutex(slot));
   if (!state->is_late) return;  // sealed meanwhile, and the window may be gone
   Window* window = state->stream.window;
   if (!window->closed.load(std::memory_order_relaxed)) return NoteEnd(state, window);  // as other tracks, then

@@ -7,8 +7,8 @@
 
 #include <bit>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "recorder/signals.h"
 
 namespace opscope {
@@ -24,10 +24,10 @@ struct FreePiece {
 };
 
 struct Memory {
-  std::mutex mutex;
-  FreePiece* free[kClasses] = {};
-  char* region = nullptr;
-  size_t left = 0;  // of the region
+  Mutex mutex;
+  FreePiece* free[kClasses] OPSCOPE_GUARDED_BY(mutex) = {};
+  char* region OPSCOPE_GUARDED_BY(mutex) = nullptr;
+  size_t left OPSCOPE_GUARDED_BY(mutex) = 0;  // of the region
 };
 constinit Memory memory;
 
@@ -53,8 +53,7 @@ void* Map(size_t bytes) {
   return place == MAP_FAILED ? nullptr : place;
 }
 
-// REQUIRES: the lock is held.
-void* CutPiece(size_t bytes) {
+void* CutPiece(size_t bytes) OPSCOPE_REQUIRES(memory.mutex) {
   if (memory.left < bytes) {  // the rest of the region is given up: less than a piece
     void* region = Map(kRegionBytes);
     if (region == nullptr) return nullptr;
@@ -73,7 +72,7 @@ void* AllocateMemory(size_t bytes) {
   const size_t rounded = RoundedToThreeBits(bytes);
   if (rounded > kLargestPiece) return Map(WholePages(bytes));
   const SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(memory.mutex);
+  MutexLock lock(memory.mutex);
   FreePiece*& free = memory.free[ClassOf(rounded)];
   if (free == nullptr) return CutPiece(rounded);
   FreePiece* piece = free;
@@ -89,7 +88,7 @@ void FreeMemory(void* place, size_t bytes) {
     return;
   }
   const SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(memory.mutex);
+  MutexLock lock(memory.mutex);
   FreePiece*& free = memory.free[ClassOf(rounded)];
   free = ::new (place) FreePiece{free};
 }

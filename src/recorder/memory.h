@@ -10,6 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace opscope {
 
 // Aligned to 64 bytes, of any content. Null when memory is short.
@@ -24,7 +26,7 @@ T* MakeInMemory() {
 }
 
 // For fork: the lock must not be held by a thread that the child does not have.
-void LockMemory();
-void UnlockMemory();
+void LockMemory() OPSCOPE_UNCHECKED_LOCKS;
+void UnlockMemory() OPSCOPE_UNCHECKED_LOCKS;
 
 }  // namespace opscope

@@ -81,8 +81,11 @@ RecordingFile* RecordingFile::Create(const char* path, std::string_view info, Fi
     *failure = {ENOMEM, "while creating the file"};
     return nullptr;
   }
-  if (file->Make(path, info)) return file;
-  *failure = file->failure_;
+  {
+    const MutexLock lock(file->mutex_);
+    if (file->Make(path, info)) return file;
+    *failure = file->failure_;
+  }
   delete file;
   return nullptr;
 }
@@ -134,17 +137,17 @@ bool RecordingFile::FailLocked(const char* step) {
 }
 
 void RecordingFile::Fail(int error, const char* step) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   if (failure_.error == 0) failure_ = {error, step};
 }
 
 FileFailure RecordingFile::failure() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   return failure_;
 }
 
 uint64_t RecordingFile::bytes() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   return file_bytes_;
 }
 
@@ -223,7 +226,7 @@ RecordingFile::Unit RecordingFile::TakeUnit(uint32_t size, uint32_t depths) {
   const uint64_t bytes = BytesOfUnit(chunk_at, size);
   char* place = nullptr;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     if (char* returned = TakeReturned(bytes, chunk_at)) return MakeUnit(returned, chunk_at, size);
     place = Extend(bytes);
   }
@@ -246,13 +249,13 @@ void RecordingFile::NameChunk(const Unit& unit, uint32_t thread_index, uint32_t 
 void RecordingFile::ReturnUnit(ChunkHeader* chunk) {
   __atomic_store_n(&chunk->magic, 0u, __ATOMIC_RELEASE);
   const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   [[maybe_unused]] const bool kept = returned_.Push({UnitOf(chunk), BytesOfUnit(chunk_at, chunk->size), chunk_at});
 }
 
 bool RecordingFile::Holds(const void* chunk) {
   const auto* place = static_cast<const char*>(chunk);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   return unknown_ || std::any_of(segments_.begin(), segments_.end(), [place](const Segment& segment) {
            return place >= segment.base && place < segment.base + segment.bytes;
          });
@@ -261,7 +264,7 @@ bool RecordingFile::Holds(const void* chunk) {
 bool RecordingFile::AddInfo(std::string_view json) {
   const KeptErrno keep;
   const uint64_t bytes = PageUp(kBlockHeaderBytes + json.size());
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   char* place = Extend(bytes);
   if (place == nullptr || json.size() >= kMaxBlockBytes) return false;
   errno = MakeWritable(place, bytes);
@@ -277,7 +280,7 @@ RecordingFile::Loan RecordingFile::Lend(ChunkHeader* chunk, bool replace) {
   char* place = UnitOf(chunk);
   const uint64_t chunk_at = chunk->table_distance + kBlockHeaderBytes;
   const uint64_t bytes = BytesOfUnit(chunk_at, chunk->size);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   if (!lent_.Reserve(lent_.size() + 1)) {
     unknown_ = true;
     return loan;
@@ -299,13 +302,13 @@ RecordingFile::Loan RecordingFile::Lend(ChunkHeader* chunk, bool replace) {
 
 bool RecordingFile::WriteAt(uint64_t offset, const void* data, uint64_t bytes) {
   const KeptErrno keep;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   return WriteAtLocked(offset, data, bytes);
 }
 
 bool RecordingFile::AppendBlock(uint16_t type, const void* data, uint64_t bytes) {
   const KeptErrno keep;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   const Segment& last = segments_.back();
   const uint64_t at = end_ != 0 ? end_ : last.offset + last.used;
   const uint64_t needed = at + kBlockHeaderBytes + bytes;
@@ -327,7 +330,7 @@ void RecordingFile::End(std::string_view info) {
     CutAtEnd();
   }
   const KeptErrno keep;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
   finished_ = true;
@@ -336,7 +339,7 @@ void RecordingFile::End(std::string_view info) {
 // Nothing may be mapped beyond the end of a file.
 void RecordingFile::CutAtEnd() {
   const KeptErrno keep;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   Segment& last = segments_.back();
   const uint64_t kept = end_ > last.offset ? PageUp(end_ - last.offset) : 0;
   if (kept < last.bytes) {

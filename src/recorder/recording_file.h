@@ -21,9 +21,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "opscope/record.h"
 #include "recorder/growing_array.h"
 
@@ -69,8 +69,8 @@ class RecordingFile {
   Loan Lend(ChunkHeader* chunk, bool replace);
 
   // The following are for the thread that ends the file (finish_file.cc).
-  std::mutex& finish_mutex() { return finish_mutex_; }
-  bool is_finished() const { return finished_; }  // REQUIRES: finish_mutex() is held
+  Mutex& finish_mutex() OPSCOPE_LOCK_RETURNED(finish_mutex_) { return finish_mutex_; }
+  bool is_finished() const OPSCOPE_REQUIRES(finish_mutex_) { return finished_; }
   bool WriteAt(uint64_t offset, const void* data, uint64_t bytes);
   // Behind everything else. Room for the end of the file stays free. False: the file can take no more.
   bool AppendBlock(uint16_t type, const void* data, uint64_t bytes);
@@ -82,7 +82,7 @@ class RecordingFile {
   uint64_t bytes();
 
   // In a forked child, of a window that was open at the fork: the mapping becomes the child's own copy.
-  void DetachInChild(bool window_was_open);
+  void DetachInChild(bool window_was_open) OPSCOPE_UNCHECKED_LOCKS;
 
  private:
   struct Segment {
@@ -98,31 +98,30 @@ class RecordingFile {
   };
 
   RecordingFile() = default;
-  bool Make(const char* path, std::string_view info);
-  bool MakeHead(std::string_view info);
-  // REQUIRES for these: mutex_ is held.
-  bool IsStillOurs();
-  bool Grow(uint64_t offset, uint64_t bytes);
-  bool AddSegment(uint64_t least);
-  char* Extend(uint64_t bytes);
-  char* TakeReturned(uint64_t bytes, uint64_t chunk_at);
-  bool FailLocked(const char* step);  // with errno
-  bool WriteAtLocked(uint64_t offset, const void* data, uint64_t bytes);
+  bool Make(const char* path, std::string_view info) OPSCOPE_REQUIRES(mutex_);
+  bool MakeHead(std::string_view info) OPSCOPE_REQUIRES(mutex_);
+  bool IsStillOurs() OPSCOPE_REQUIRES(mutex_);
+  bool Grow(uint64_t offset, uint64_t bytes) OPSCOPE_REQUIRES(mutex_);
+  bool AddSegment(uint64_t least) OPSCOPE_REQUIRES(mutex_);
+  char* Extend(uint64_t bytes) OPSCOPE_REQUIRES(mutex_);
+  char* TakeReturned(uint64_t bytes, uint64_t chunk_at) OPSCOPE_REQUIRES(mutex_);
+  bool FailLocked(const char* step) OPSCOPE_REQUIRES(mutex_);  // with errno
+  bool WriteAtLocked(uint64_t offset, const void* data, uint64_t bytes) OPSCOPE_REQUIRES(mutex_);
   void CutAtEnd();
 
-  std::mutex finish_mutex_;
-  bool finished_ = false;
-  std::mutex mutex_;  // guards the following
-  int descriptor_ = -1;
+  Mutex finish_mutex_;
+  bool finished_ = false;  // written under finish_mutex_
+  Mutex mutex_;
+  int descriptor_ OPSCOPE_GUARDED_BY(mutex_) = -1;
   dev_t device_ = 0;
   ino_t number_ = 0;
-  GrowingArray<Segment> segments_;
-  GrowingArray<Piece> returned_;
-  GrowingArray<Piece> lent_;
-  uint64_t end_ = 0;  // of what AppendBlock wrote, 0: nothing
-  uint64_t file_bytes_ = 0;
-  bool unknown_ = false;  // what is mapped where; nothing is unmapped then
-  FileFailure failure_;
+  GrowingArray<Segment> segments_ OPSCOPE_GUARDED_BY(mutex_);
+  GrowingArray<Piece> returned_ OPSCOPE_GUARDED_BY(mutex_);
+  GrowingArray<Piece> lent_ OPSCOPE_GUARDED_BY(mutex_);
+  uint64_t end_ OPSCOPE_GUARDED_BY(mutex_) = 0;  // of what AppendBlock wrote, 0: nothing
+  uint64_t file_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
+  bool unknown_ OPSCOPE_GUARDED_BY(mutex_) = false;  // what is mapped where; nothing is unmapped then
+  FileFailure failure_ OPSCOPE_GUARDED_BY(mutex_);
 };
 
 }  // namespace opscope

@@ -23,7 +23,7 @@ uint32_t opscope_clock_is_slow = 0;
 namespace opscope {
 
 constinit Registry registry;
-constinit std::mutex edge_mutexes[kEdgeMutexes];
+constinit Mutex edge_mutexes[kEdgeMutexes];
 
 void ChangeGate() {
   bool natives = false;
@@ -44,12 +44,12 @@ bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) {
   return false;
 }
 
-bool TakeOver(std::mutex* mutex) {
+bool TakeOver(Mutex* mutex) {
   if (mutex->try_lock()) {
     mutex->unlock();
     return true;
   }
-  new (mutex) std::mutex;
+  new (mutex) Mutex;
   return false;
 }
 
@@ -66,11 +66,11 @@ sigset_t mask_before_fork;
 
 // Before fork: so that no other thread holds one of these in the child. Locks of single streams and
 // windows are not taken (there may be thousands); the child looks whether they are free.
-void BeforeFork() {
+void BeforeFork() OPSCOPE_UNCHECKED_LOCKS {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (std::mutex& mutex : edge_mutexes)
+  for (Mutex& mutex : edge_mutexes)
     mutex.lock();
   registry.mutex.lock();
   LockPool();
@@ -78,17 +78,18 @@ void BeforeFork() {
   mask_before_fork = before;
 }
 
-void AfterFork() {
+void AfterFork() OPSCOPE_UNCHECKED_LOCKS {
   const sigset_t before = mask_before_fork;
   UnlockMemory();
   UnlockPool();
   registry.mutex.unlock();
-  for (std::mutex& mutex : edge_mutexes)
+  for (Mutex& mutex : edge_mutexes)
     mutex.unlock();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void DetachStream(StreamState* state) {
+// The child has one thread: what follows needs no locks, and makes those usable that are held.
+void DetachStream(StreamState* state) OPSCOPE_UNCHECKED_LOCKS {
   Stream& stream = state->stream;
   EndTaking(&stream);
   stream.chunk = nullptr;
@@ -103,7 +104,7 @@ void DetachStream(StreamState* state) {
   state->held_by_owner = false;
 }
 
-void DetachWindow(Window* window) {
+void DetachWindow(Window* window) OPSCOPE_UNCHECKED_LOCKS {
   [[maybe_unused]] const bool whole = TakeOver(&window->dumping);
   if (!TakeOver(&window->mutex)) {
     new (&window->metadata) GrowingArray<char>;
@@ -127,7 +128,7 @@ void DetachWindow(Window* window) {
 }
 
 // The one thread that the child has. What it had begun is none of the child's business.
-void DetachThread(Thread* thread) {
+void DetachThread(Thread* thread) OPSCOPE_UNCHECKED_LOCKS {
   if (thread == nullptr) return;
   thread->os_thread = static_cast<uint64_t>(syscall(SYS_gettid));
   thread->native = nullptr;
@@ -138,7 +139,7 @@ void DetachThread(Thread* thread) {
 }
 
 // The child has one thread, and nothing that the parent records is its business.
-void AfterForkInChild() {
+void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   for (auto& generation : opscope_window_generation)
     generation.store(0, std::memory_order_relaxed);
   registry.parent = {registry.process, 0};
@@ -166,7 +167,7 @@ __attribute__((constructor)) void Load() {
   registry.loaded = Calibrate(0);
   pthread_atfork(BeforeFork, AfterFork, AfterForkInChild);
   // Now, because the first keys of a process need no memory of malloc for their values.
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   MakeThreadKey();
 }
 

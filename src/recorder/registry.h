@@ -20,8 +20,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "opscope/recorder.h"
 #include "recorder/clock.h"
 #include "recorder/growing_array.h"
@@ -31,6 +31,31 @@
 namespace opscope {
 
 struct ThreadState;
+struct Window;
+
+// The process that this one was forked from, and its newest recording that was open then; 0: none.
+struct ForkedFrom {
+  uint32_t process = 0;
+  uint64_t generation = 0;
+};
+
+struct Registry {
+  Mutex mutex;
+  uint64_t windows_opened OPSCOPE_GUARDED_BY(mutex) = 0;
+  uint64_t gate_changes OPSCOPE_GUARDED_BY(mutex) = 0;
+  uint64_t modules_gone OPSCOPE_GUARDED_BY(mutex) = 0;       // times that names were unloaded
+  Window* open[kMaxWindows] OPSCOPE_GUARDED_BY(mutex) = {};  // by slot; set until the close is complete
+  Window* all OPSCOPE_GUARDED_BY(mutex) = nullptr;           // open or not, until freed
+  ThreadState* ended OPSCOPE_GUARDED_BY(mutex) = nullptr;    // to be used again
+  uint32_t threads_made OPSCOPE_GUARDED_BY(mutex) = 0;
+  uint32_t process = 0;
+  ForkedFrom parent;
+  Calibration loaded;  // when the library was; in monotonic time
+  bool thread_key_made = false;
+  pthread_key_t thread_key{};
+  std::atomic<uint64_t> broken_invariants{0};
+};
+extern Registry registry;
 
 // A chunk that a dump is reading: when the stream lets go of it meanwhile, the dump gives it back.
 struct PinnedChunk {
@@ -42,23 +67,23 @@ struct PinnedChunk {
 struct StreamState {
   Stream stream;
 
-  std::mutex mutex;                   // guards the following
-  GrowingArray<ChunkHeader*> chunks;  // by sequence, the last one is the current one
-  NameTable names;                    // of the current chunk; touched by the owner only
-  uint64_t written_before = 0;        // records in chunks before the current one, recycled ones too
-  uint64_t recycled = 0;              // records of recycled chunks
-  uint64_t logical_thread = 0;
+  Mutex mutex;
+  GrowingArray<ChunkHeader*> chunks OPSCOPE_GUARDED_BY(mutex);  // by sequence, the last one is the current one
+  NameTable names;                                              // of the current chunk; touched by the owner only
+  uint64_t written_before OPSCOPE_GUARDED_BY(mutex) = 0;  // records in chunks before the current one, recycled ones too
+  uint64_t recycled OPSCOPE_GUARDED_BY(mutex) = 0;        // records of recycled chunks
+  uint64_t logical_thread = 0;                            // written under `mutex`
   char thread_name[32] = {};
-  uint64_t recorded = 0;  // final figures, set when the window closes
-  uint64_t dropped = 0;
-  bool stopped = false;  // at the cap for good
-  bool sealed = false;   // the close has read it
-  PinnedChunk pins[2];   // of the dump under way
+  uint64_t recorded OPSCOPE_GUARDED_BY(mutex) = 0;  // final figures, set when the window closes
+  uint64_t dropped OPSCOPE_GUARDED_BY(mutex) = 0;
+  bool stopped = false;                           // at the cap for good; written under `mutex`, or by the owner
+  bool sealed OPSCOPE_GUARDED_BY(mutex) = false;  // the close has read it
+  PinnedChunk pins[2] OPSCOPE_GUARDED_BY(mutex);  // of the dump under way
 
   std::atomic<uint64_t> held{0};               // bytes of `chunks` under kKeepNewest; written under `mutex`
   std::atomic<uint64_t> dropped_elsewhere{0};  // by threads that ended or released scopes of this stream
 
-  // Guarded by registry.mutex.
+  // Guarded by registry.mutex while the window is open.
   uint32_t thread_index = 0;
   uint64_t os_thread = 0;
   bool is_late = false;         // of a track that takes records after the close (late_tracks.h)
@@ -93,9 +118,10 @@ struct ThreadState {
   uint16_t chunk_layout = kChunkLayout;  // of its chunks; likewise
   char name[32] = {};                    // written by the thread
   GrowingArray<OpenScope*> slot_blocks;  // written by the thread
-  StreamState* free_streams = nullptr;   // registry.mutex
-  ThreadState* next = nullptr;           // registry.mutex: of the list of ended threads
-  uint64_t modules_gone = 0;             // registry.mutex: of Registry::modules_gone, what the thread has acted on
+  StreamState* free_streams OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;
+  ThreadState* next OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;  // of the list of ended threads
+  uint64_t modules_gone OPSCOPE_GUARDED_BY(registry.mutex) =
+      0;  // of Registry::modules_gone, what the thread has acted on
 };
 
 inline ThreadState* StateOf(Thread* thread) {
@@ -126,56 +152,33 @@ struct Window {
   FileFailure refused;                // constant; why there is no file
   std::atomic<uint32_t> left_out{0};  // chunks that the file has no copy of, set when it ends
 
-  GrowingArray<StreamState*> streams;  // registry.mutex while open, constant afterwards
-  StreamList ended;                    // registry.mutex: of threads that ended, with chunks
-  StreamList accounts;                 // registry.mutex: of threads that ended, with nothing left but counts
-  uint64_t gone_threads = 0;           // registry.mutex and dumping: those that were forgotten, ...
-  uint64_t gone_dropped = 0;           // ... and what they had counted
+  GrowingArray<StreamState*> streams;                      // registry.mutex while open, constant afterwards
+  StreamList ended OPSCOPE_GUARDED_BY(registry.mutex);     // of threads that ended, with chunks
+  StreamList accounts OPSCOPE_GUARDED_BY(registry.mutex);  // of threads that ended, with nothing left but counts
+  uint64_t gone_threads = 0;                               // registry.mutex and dumping: those that were forgotten, ...
+  uint64_t gone_dropped = 0;                               // ... and what they had counted
   // Events of threads that cannot record: memory was short for what they need, or they are past their end.
   std::atomic<uint64_t> dropped_without_stream{0};
 
-  std::mutex dumping;  // one dump at a time; before registry.mutex
+  Mutex dumping;  // one dump at a time; before registry.mutex
 
-  std::mutex mutex;  // guards the following
-  GrowingArray<Calibration> calibrations;
-  int64_t calibrated_at_ns = 0;  // coarse
-  GrowingArray<char> metadata;
-  GrowingArray<char> own_cost;     // members of a JSON object, from sources
-  GrowingArray<char*> info_texts;  // kept until the window is freed: readers hold the last one
-  char process_name[16] = {};      // constant
+  Mutex mutex;
+  GrowingArray<Calibration> calibrations OPSCOPE_GUARDED_BY(mutex);
+  int64_t calibrated_at_ns OPSCOPE_GUARDED_BY(mutex) = 0;  // coarse
+  GrowingArray<char> metadata OPSCOPE_GUARDED_BY(mutex);
+  GrowingArray<char> own_cost OPSCOPE_GUARDED_BY(mutex);  // members of a JSON object, from sources
+  GrowingArray<char*> info_texts
+      OPSCOPE_GUARDED_BY(mutex);  // kept until the window is freed: readers hold the last one
+  char process_name[16] = {};     // constant
 
-  Window* next = nullptr;  // registry.mutex: list of all windows
+  Window* next OPSCOPE_GUARDED_BY(registry.mutex) = nullptr;  // list of all windows
 };
-
-// The process that this one was forked from, and its newest recording that was open then; 0: none.
-struct ForkedFrom {
-  uint32_t process = 0;
-  uint64_t generation = 0;
-};
-
-struct Registry {
-  std::mutex mutex;
-  uint64_t windows_opened = 0;
-  uint64_t gate_changes = 0;
-  uint64_t modules_gone = 0;       // times that names were unloaded
-  Window* open[kMaxWindows] = {};  // by slot; set until the close is complete
-  Window* all = nullptr;           // open or not, until freed
-  ThreadState* ended = nullptr;    // to be used again
-  uint32_t threads_made = 0;
-  uint32_t process = 0;
-  ForkedFrom parent;
-  Calibration loaded;  // when the library was; in monotonic time
-  bool thread_key_made = false;
-  pthread_key_t thread_key{};
-  std::atomic<uint64_t> broken_invariants{0};
-};
-extern Registry registry;
 
 // A few locks for all slots: scopes outlive windows, so the lock that a late end takes cannot be in a
 // Window, and fork takes them all.
 inline constexpr uint32_t kEdgeMutexes = 8;
-extern std::mutex edge_mutexes[kEdgeMutexes];
-inline std::mutex& EdgeMutex(uint64_t slot) {
+extern Mutex edge_mutexes[kEdgeMutexes];
+inline Mutex& EdgeMutex(uint64_t slot) {
   return edge_mutexes[slot % kEdgeMutexes];
 }
 
@@ -186,7 +189,7 @@ inline uint32_t SlotOf(uint64_t generation) {
 
 // In a forked child: true when the lock was free at the fork, so what it guards is whole. Makes a lock
 // usable that a thread held which does not exist here.
-bool TakeOver(std::mutex* mutex);
+bool TakeOver(Mutex* mutex) OPSCOPE_UNCHECKED_LOCKS;
 
 // Something that cannot be is so: the stream takes no more records, the count goes into the window's
 // information. REQUIRES: the calling thread owns the stream or holds its mutex.
@@ -197,28 +200,26 @@ void Disarm(StreamState* state);
 void DropEndedScopes(Stream* stream);
 
 // A chunk that the stream no longer has: true when a dump reads it, which will give it back.
-// REQUIRES: the mutex of the stream is held.
-bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size);
+bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) OPSCOPE_REQUIRES(state->mutex);
 
-// REQUIRES for all below: registry.mutex is held.
 // A Thread under a new number, for a thread or a track, without a name. Null when memory is short.
-ThreadState* NewThread(uint64_t os_thread);
+ThreadState* NewThread(uint64_t os_thread) OPSCOPE_REQUIRES(registry.mutex);
 // It records no more: what it recorded stays in its windows, and the Thread will be used again.
-void RetireThread(ThreadState* state);
+void RetireThread(ThreadState* state) OPSCOPE_REQUIRES(registry.mutex);
 // Copies a name into a field of 32 bytes, cut at a character.
 void CopyThreadName(char (&to)[32], const char* name);
 // The key whose destructor notices the end of a thread. False: the process has no key left.
-bool MakeThreadKey();
+bool MakeThreadKey() OPSCOPE_REQUIRES(registry.mutex);
 // Gives the gate a new value after a window opened or closed.
-void ChangeGate();
+void ChangeGate() OPSCOPE_REQUIRES(registry.mutex);
 // The calling thread lets go of its stream of a closed window. False: the close is not through with it,
 // and the stream is kept.
-bool LetGo(Thread* thread, StreamState* state);
+bool LetGo(Thread* thread, StreamState* state) OPSCOPE_REQUIRES(registry.mutex);
 // Makes a stream that nobody holds ready for its thread's next window.
-void RecycleWhenFree(StreamState* state);
+void RecycleWhenFree(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
 
 // The calling thread's stream of the open window, made when there is none (without a chunk yet). Null
-// when memory is short. REQUIRES: registry.mutex is held, the window is open.
-StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_thread);
+// when memory is short. REQUIRES: the window is open.
+StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_thread) OPSCOPE_REQUIRES(registry.mutex);
 
 }  // namespace opscope

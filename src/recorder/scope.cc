@@ -9,8 +9,8 @@
 //                               start 0, until the owner takes it out
 //   window closed               nothing; the close has written it as unfinished
 // SPDX-License-Identifier: Apache-2.0
-#include <mutex>
 
+#include "base/mutex.h"
 #include "recorder/registry.h"
 #include "recorder/signals.h"
 #include "recorder/stream_sink.h"
@@ -69,7 +69,7 @@ void ForgetInFile(Stream* stream, uint64_t start, uint32_t depth) {
 // be in no list. REQUIRES: own thread.
 void EndLate(OpenScope* scope, uint64_t generation) {
   {
-    std::lock_guard<std::mutex> wait(EdgeMutex(SlotOf(generation)));
+    MutexLock wait(EdgeMutex(SlotOf(generation)));
   }
   if (!IsOpen(scope)) return;
   MarkEnded(scope);
@@ -81,7 +81,7 @@ void EndDropped(OpenScope* scope, uint64_t generation) {
   Stream* stream = scope->stream;
   {
     // Under the lock, so that a close counts the scope either as dropped or as unfinished.
-    std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
+    MutexLock lock(StateOf(stream)->mutex);
     if (stream->generation.load(std::memory_order_acquire) == generation) {
       CountDrop(stream);
       ForgetInFile(stream, scope->start.load(std::memory_order_relaxed),
@@ -139,7 +139,7 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   AppendRecord(stream, record);
   MarkEnded(scope);
   if (!Unlink(stream, scope)) {  // cannot be: an open scope is in the list of its stream
-    std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
+    MutexLock lock(StateOf(stream)->mutex);
     Disarm(StateOf(stream));
   }
 }
@@ -154,7 +154,7 @@ struct TakenScope {
 // REQUIRES: the scope's edge mutex is held, its window is open.
 void TakeFromOwner(OpenScope* scope, uint64_t now, TakenScope* taken) {
   StreamState* owner = StateOf(scope->stream);
-  std::lock_guard<std::mutex> lock(owner->mutex);  // so the owner does not go on to another chunk now
+  MutexLock lock(owner->mutex);  // so the owner does not go on to another chunk now
   const EntrySpace space = SpaceOf(owner->stream.chunk);
   const uint32_t name = scope->name.load(std::memory_order_acquire);
   const uint32_t side = scope->side.load(std::memory_order_acquire);
@@ -189,7 +189,7 @@ bool AppendTaken(uint32_t slot, TakenScope* taken) {
 
 // After its record is in the ending thread's chunk, or never will be.
 void ForgetTaken(StreamState* owner, const Record& record, bool dropped) {
-  std::lock_guard<std::mutex> lock(owner->mutex);
+  MutexLock lock(owner->mutex);
   Stream* stream = &owner->stream;
   ForgetInFile(stream, record.start, record.depth);
   if (!dropped) return;
@@ -202,7 +202,7 @@ enum class Foreign { kRecord, kDrop };
 void EndOnOtherThread(OpenScope* scope, uint64_t now, Foreign how) {
   const uint64_t generation = scope->generation.load(std::memory_order_acquire);
   const uint32_t slot = SlotOf(generation);
-  std::lock_guard<std::mutex> edge(EdgeMutex(slot));  // the window does not close meanwhile
+  MutexLock edge(EdgeMutex(slot));  // the window does not close meanwhile
   if (!IsOpen(scope)) return;
   if (opscope_window_generation[slot].load(std::memory_order_acquire) != generation) {
     MarkEnded(scope);

@@ -46,7 +46,8 @@ ChunkHeader* MakeEdgeChunk(Window* window, const ChunkHeader* last, const OpenCo
 }
 
 // Number of scopes that could be written.
-uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenCopies& copies, uint64_t end_ticks) {
+uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenCopies& copies, uint64_t end_ticks)
+    OPSCOPE_REQUIRES(state->mutex) {
   if (copies.empty() || state->chunks.empty()) return 0;
   if (AppendUnfinished(state->chunks.back(), copies, end_ticks)) return copies.size();
   if (!state->chunks.Reserve(state->chunks.size() + 1)) return 0;
@@ -55,7 +56,8 @@ uint64_t WriteUnfinished(Window* window, StreamState* state, const OpenCopies& c
 }
 
 // The chunk stays where its thread writes to it; if that is a file, only its address does.
-void Lend(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHeader* copy) {
+void Lend(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHeader* copy)
+    OPSCOPE_REQUIRES(state->mutex) {
   state->loaned = chunk;
   state->loaned_bytes = chunk->size;
   state->loaned_by_file = state->stream.open_capacity != 0;
@@ -69,7 +71,7 @@ void Lend(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHea
 }
 
 // Replaces the current chunk by one that is final. False: memory is short, what is in it is lost.
-bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent extent) {
+bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent extent) OPSCOPE_REQUIRES(state->mutex) {
   ChunkHeader* chunk = state->stream.chunk;
   if (!state->held_by_owner || state->stream.thread == opscope_tls) {  // nobody is writing
     StorePublished(chunk, extent);
@@ -89,7 +91,7 @@ bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent exte
 }  // namespace
 
 void SealStream(Window* window, StreamState* state, uint64_t end_ticks) {
-  std::lock_guard<std::mutex> lock(state->mutex);
+  MutexLock lock(state->mutex);
   state->sealed = true;
   Stream& stream = state->stream;
   const ChunkHeader* chunk = stream.chunk;

@@ -62,8 +62,8 @@ void ForgetNames(StreamState* state) {
 }
 
 // The magic is left to the caller: until it is there, a chunk that lies in a file is none.
-void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& taken, uint32_t size,
-                uint32_t sequence) {
+void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& taken, uint32_t size, uint32_t sequence)
+    OPSCOPE_REQUIRES(state->mutex) {
   Stream& stream = state->stream;
   ChunkHeader* chunk = taken.chunk;
   ChunkHeader fresh;
@@ -99,7 +99,7 @@ void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& t
 }
 
 // From here on nothing is recorded. The last chunk stays: open scopes have their names in it.
-bool Stop(StreamState* state) {
+bool Stop(StreamState* state) OPSCOPE_REQUIRES(state->mutex) {
   state->stopped = true;
   Stream& stream = state->stream;
   stream.limit = reinterpret_cast<char*>(stream.next);
@@ -119,8 +119,8 @@ uint64_t SizeOfNextChunk(const Stream* stream, uint64_t moved_bytes, uint64_t si
   return (sizeof(ChunkHeader) + sizeof(Record) + needed + usual / 2 + 4095) & ~uint64_t{4095};
 }
 
-// REQUIRES: the mutex of the stream is held and its window open.
-bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
+// REQUIRES: the window is open.
+bool TakeNextChunk(StreamState* state, uint64_t side_bytes) OPSCOPE_REQUIRES(state->mutex) {
   Stream& stream = state->stream;
   Window* window = stream.window;
   if (stream.ended_elsewhere.load(std::memory_order_acquire) != 0) DropEndedScopes(&stream);
@@ -157,7 +157,7 @@ bool TakeNextChunk(StreamState* state, uint64_t side_bytes) {
   return true;
 }
 
-StreamState* FreeStreamOf(Thread* thread) {
+StreamState* FreeStreamOf(Thread* thread) OPSCOPE_REQUIRES(registry.mutex) {
   ThreadState* owner = StateOf(thread);
   StreamState* state = owner->free_streams;
   if (state != nullptr) {
@@ -171,7 +171,8 @@ StreamState* FreeStreamOf(Thread* thread) {
   return state;
 }
 
-void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t logical_thread) {
+// Nobody else knows the stream yet.
+void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t logical_thread) OPSCOPE_UNCHECKED_LOCKS {
   Stream& stream = state->stream;
   state->thread_index = thread->index;
   state->os_thread = thread->os_thread;
@@ -216,8 +217,7 @@ void ChainNativeStreams(Thread* thread) {
 }
 
 // A handler may come here while its thread looks a name up: the offset that it is about to take stays.
-// REQUIRES: registry.mutex is held.
-void ForgetUnloadedNames(Thread* thread) {
+void ForgetUnloadedNames(Thread* thread) OPSCOPE_REQUIRES(registry.mutex) {
   ThreadState* state = StateOf(thread);
   if (state->modules_gone == registry.modules_gone) return;
   state->modules_gone = registry.modules_gone;
@@ -238,7 +238,7 @@ void TakeFirstChunk(Stream* stream) {
 void ShowDeeperScopes(Stream* stream, uint32_t depth) {
   const SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
-  std::lock_guard<std::mutex> lock(state->mutex);
+  MutexLock lock(state->mutex);
   if (stream->generation.load(std::memory_order_relaxed) == 0 || stream->open_capacity == 0) return;
   const bool larger = depth < 0xffffu && !state->stopped && TakeNextChunk(state, 0);
   if (larger || stream->open_capacity == 0) return;
@@ -251,7 +251,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
     StreamState* state = StateOf(held);
     if (held->generation.load(std::memory_order_relaxed) == window->generation) {
       if (state->logical_thread == 0 && logical_thread != 0) {
-        std::lock_guard<std::mutex> lock(state->mutex);
+        MutexLock lock(state->mutex);
         state->logical_thread = logical_thread;
         if (held->chunk != nullptr) held->chunk->logical_thread = logical_thread;
       }
@@ -262,6 +262,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
   if (!window->streams.Reserve(window->streams.size() + 1)) return nullptr;
   StreamState* state = FreeStreamOf(thread);
   if (state == nullptr) return nullptr;
+  state->mutex.AssertHeld();  // or as good as: nobody else knows the stream yet
   // Enough for the whole pool; a recording that grows beyond it asks again.
   [[maybe_unused]] const bool reserved = state->chunks.Reserve(kPooledChunks);
   JoinWindow(state, thread, window, logical_thread);
@@ -272,7 +273,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
 
 namespace {
 
-void ReturnLoan(StreamState* state) {
+void ReturnLoan(StreamState* state) OPSCOPE_REQUIRES(state->mutex) {
   if (state->loaned == nullptr) return;
   if (state->held_by_window && !state->loaned_by_file) {
     auto* chunk = static_cast<ChunkHeader*>(state->loaned);
@@ -288,7 +289,7 @@ void ReturnLoan(StreamState* state) {
 
 bool LetGo(Thread* thread, StreamState* state) {
   Stream& stream = state->stream;
-  std::lock_guard<std::mutex> lock(state->mutex);
+  MutexLock lock(state->mutex);
   if (state->held_by_window && !state->sealed) return false;
   ReturnLoan(state);
   ForgetNames(state);  // they point into the chunk
@@ -336,7 +337,7 @@ bool opscope_make_room(Stream* stream, uint64_t side_bytes) {
   if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // no lock: as often as there are events
   const opscope::SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
-  std::lock_guard<std::mutex> lock(state->mutex);
+  opscope::MutexLock lock(state->mutex);
   if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // the window has closed meanwhile
   return opscope::TakeNextChunk(state, side_bytes);
 }
@@ -358,7 +359,7 @@ Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread) {
   const opscope::SignalsBlocked blocked;
   Stream* stream = nullptr;
   {
-    std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    opscope::MutexLock lock(opscope::registry.mutex);
     if (opscope_window_generation[slot].load(std::memory_order_relaxed) == 0) return nullptr;
     StreamState* state = opscope::AttachLocked(thread, opscope::registry.open[slot], logical_thread);
     if (state == nullptr) return nullptr;
@@ -374,7 +375,7 @@ Thread* opscope_thread_sync() {
   if (thread == nullptr) return opscope::CountDropWithoutStreamInAll();
   const opscope::SignalsBlocked blocked;
   {
-    std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    opscope::MutexLock lock(opscope::registry.mutex);
     bool is_attached = true;
     for (Stream* stream : thread->streams) {
       if (stream != nullptr && stream->generation.load(std::memory_order_relaxed) == 0) {

@@ -32,8 +32,8 @@ uint64_t CountFreeSlots(Thread* thread) {
 }
 
 // A Thread whose scopes are all released; one with a scope still open must keep its identity, because
-// OpenScope::owner tells own scopes from foreign ones. REQUIRES: registry.mutex is held.
-ThreadState* TakeEndedThread() {
+// OpenScope::owner tells own scopes from foreign ones.
+ThreadState* TakeEndedThread() OPSCOPE_REQUIRES(registry.mutex) {
   for (ThreadState** link = &registry.ended; *link != nullptr; link = &(*link)->next) {
     ThreadState* state = *link;
     if (CountFreeSlots(&state->thread) != state->slot_blocks.size() * kSlotsPerBlock) continue;
@@ -48,14 +48,14 @@ void ThreadEnds(void* value) {
   const SignalsBlocked blocked;
   pthread_setspecific(registry.thread_key, &past_its_end);  // glibc calls again, a few times
   if (value == &past_its_end) return;
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   RetireThread(static_cast<ThreadState*>(value));
   opscope_tls = nullptr;
 }
 
 Thread* MakeThread() {
   const SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   if (!MakeThreadKey() || pthread_getspecific(registry.thread_key) != nullptr) return nullptr;
   ThreadState* state = NewThread(static_cast<uint64_t>(syscall(SYS_gettid)));
   if (state == nullptr) return nullptr;
@@ -171,7 +171,7 @@ void RetireThread(ThreadState* state) {
     StreamState* joined = StateOf(stream);
     if (stream->generation.load(std::memory_order_relaxed) == 0 && LetGo(thread, joined)) continue;
     // What it recorded stays in the window, and its open scopes with it.
-    std::lock_guard<std::mutex> stream_lock(joined->mutex);
+    MutexLock stream_lock(joined->mutex);
     DropEndedScopes(stream);  // later ones are taken out by the threads that end them
     joined->held_by_owner = false;
     stream->window->live.fetch_sub(1, std::memory_order_relaxed);
@@ -237,7 +237,7 @@ void opscope_set_thread_name(const char* name) {
   opscope::CopyThreadName(StateOf(thread)->name, name);
   for (Stream* stream : thread->streams) {
     if (stream == nullptr) continue;
-    std::lock_guard<std::mutex> lock(StateOf(stream)->mutex);
+    opscope::MutexLock lock(StateOf(stream)->mutex);
     if (stream->generation.load(std::memory_order_relaxed) == 0) continue;
     std::memcpy(StateOf(stream)->thread_name, StateOf(thread)->name, sizeof(StateOf(thread)->name));
     if (stream->chunk != nullptr) std::memcpy(stream->chunk->thread_name, StateOf(thread)->name, 32);
@@ -246,7 +246,7 @@ void opscope_set_thread_name(const char* name) {
 
 void opscope_names_go() {
   const opscope::SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+  opscope::MutexLock lock(opscope::registry.mutex);
   ++opscope::registry.modules_gone;
   opscope::ChangeGate();
 }

@@ -12,7 +12,7 @@ Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options)
   const opscope::SignalsBlocked blocked;
   Stream* stream = nullptr;
   {
-    const std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+    const opscope::MutexLock lock(opscope::registry.mutex);
     const bool is_open = !window->detached && opscope_window_generation[window->slot].load() == window->generation;
     opscope::ThreadState* owner = is_open ? opscope::NewThread(options->os_thread) : nullptr;
     if (owner == nullptr) return nullptr;
@@ -37,6 +37,6 @@ Stream* opscope_track_open(Window* window, const opscope::TrackOptions* options)
 void opscope_track_close(Stream* stream) {
   const opscope::SignalsBlocked blocked;
   opscope::EndLateTrack(opscope::StateOf(stream));
-  const std::lock_guard<std::mutex> lock(opscope::registry.mutex);
+  const opscope::MutexLock lock(opscope::registry.mutex);
   opscope::RetireThread(opscope::StateOf(stream->thread));
 }

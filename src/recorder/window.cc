@@ -32,7 +32,7 @@ bool AddMembers(GrowingArray<char>* text, const char* members) {
 
 // Gives the window a slot and a generation, which nobody sees yet. False: none is free.
 bool TakeSlot(Window* window) {
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   uint32_t slot = 0;
   while (slot < kMaxWindows && registry.open[slot] != nullptr)
     ++slot;
@@ -45,7 +45,7 @@ bool TakeSlot(Window* window) {
 
 // From here on threads record.
 void Publish(Window* window) {
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   window->next = registry.all;
   registry.all = window;
   opscope_window_generation[window->slot].store(window->generation, std::memory_order_release);
@@ -70,7 +70,7 @@ void Delete(Window* window) {
 
 // From here on nothing is added but by late tracks. REQUIRES: the edge mutex of the window is held.
 void Withdraw(Window* window) {
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   opscope_window_generation[window->slot].store(0, std::memory_order_release);
   ChangeGate();
   for (StreamState* state : window->streams) {
@@ -79,7 +79,7 @@ void Withdraw(Window* window) {
 }
 
 // The closing thread is in no scope's end itself, so its own stream need not wait for its next event.
-void LetGoOfOwnStream(Window* window) {
+void LetGoOfOwnStream(Window* window) OPSCOPE_REQUIRES(registry.mutex) {
   Thread* thread = opscope_tls;
   if (thread == nullptr) return;
   Stream* stream = thread->streams[window->slot];
@@ -87,7 +87,7 @@ void LetGoOfOwnStream(Window* window) {
 }
 
 void CloseOnce(Window* window) {
-  std::lock_guard<std::mutex> edge(EdgeMutex(window->slot));
+  MutexLock edge(EdgeMutex(window->slot));
   if (window->closed.load(std::memory_order_relaxed)) return;
   Withdraw(window);
   const Calibration end = AddCalibration(window);
@@ -96,7 +96,7 @@ void CloseOnce(Window* window) {
   }
   std::sort(window->streams.begin(), window->streams.end(),
             [](const StreamState* a, const StreamState* b) { return a->thread_index < b->thread_index; });
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   LetGoOfOwnStream(window);
   registry.open[window->slot] = nullptr;
   window->closed.store(true, std::memory_order_release);
@@ -105,23 +105,23 @@ void CloseOnce(Window* window) {
 // REQUIRES: the window is closed.
 void FreeStreams(Window* window) {
   for (StreamState* state : window->streams) {
-    std::lock_guard<std::mutex> lock(state->mutex);
+    MutexLock lock(state->mutex);
     for (ChunkHeader* chunk : state->chunks) {
       if (window->file == nullptr || !window->file->Holds(chunk)) ReturnChunk(chunk, chunk->size);
     }
     state->chunks.Free();
     if (state->loaned != nullptr && !state->loaned_by_file) ForgetPages(state->loaned, state->loaned_bytes);
   }
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   for (StreamState* state : window->streams) {
-    std::lock_guard<std::mutex> stream_lock(state->mutex);
+    MutexLock stream_lock(state->mutex);
     state->held_by_window = false;
     RecycleWhenFree(state);
   }
 }
 
 void Forget(Window* window) {
-  std::lock_guard<std::mutex> lock(registry.mutex);
+  MutexLock lock(registry.mutex);
   Window** link = &registry.all;
   while (*link != nullptr && *link != window)
     link = &(*link)->next;
@@ -129,7 +129,7 @@ void Forget(Window* window) {
 }
 
 void AddCounts(StreamState* state, WindowCounts* counts) {
-  std::lock_guard<std::mutex> lock(state->mutex);
+  MutexLock lock(state->mutex);
   counts->chunks += static_cast<uint32_t>(state->chunks.size());
   if (state->sealed) {
     counts->recorded += state->recorded;
@@ -169,7 +169,8 @@ void opscope_prepare() {
   opscope::CalibrateOwnCost(&opscope::TouchPool);
 }
 
-Window* opscope_window_open(const WindowOptions* options, const char** error) {
+Window* opscope_window_open(const WindowOptions* options,
+                            const char** error) OPSCOPE_UNCHECKED_LOCKS {  // until it is published nobody else knows it
   if (const char* wrong = opscope::WrongOptions(options)) return opscope::Fail(error, wrong);
   const opscope::SignalsBlocked blocked;
   opscope_prepare();
@@ -220,7 +221,7 @@ WindowCounts opscope_window_counts(const Window* window) {
   WindowCounts counts;
   if (window->detached) return counts;
   const opscope::SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(opscope::registry.mutex);  // threads may be joining
+  opscope::MutexLock lock(opscope::registry.mutex);  // threads may be joining
   for (opscope::StreamState* state : window->streams)
     opscope::AddCounts(state, &counts);
   counts.dropped += window->gone_dropped + window->dropped_without_stream.load(std::memory_order_relaxed);
@@ -231,7 +232,7 @@ WindowCounts opscope_window_counts(const Window* window) {
 
 void opscope_window_add_metadata(Window* window, const char* metadata_json) {
   const opscope::SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(window->mutex);
+  opscope::MutexLock lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(&window->metadata, metadata_json);
   if (window->file == nullptr || metadata_json == nullptr) return;
   const std::string text = opscope::AddedMetadataText(*window, metadata_json);
@@ -240,14 +241,16 @@ void opscope_window_add_metadata(Window* window, const char* metadata_json) {
 
 void opscope_window_add_own_cost(Window* window, const char* members_json) {
   const opscope::SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(window->mutex);
+  opscope::MutexLock lock(window->mutex);
   [[maybe_unused]] const bool added = opscope::AddMembers(&window->own_cost, members_json);
   if (window->file == nullptr || members_json == nullptr) return;
   const std::string text = opscope::AddedOwnCostText(*window);
   if (!text.empty()) window->file->AddInfo(text);
 }
 
-void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t), void* context) {
+// Closed, and all tracks ended: what the streams have is constant.
+void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, const void*, uint64_t),
+                         void* context) OPSCOPE_UNCHECKED_LOCKS {
   if (!window->closed.load(std::memory_order_acquire)) return;
   opscope::EndLateTracks(const_cast<Window*>(window));
   const std::string_view info = opscope::WriteWindowInfo(const_cast<Window*>(window));
@@ -261,7 +264,7 @@ void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, con
   }
 }
 
-void opscope_window_free(Window* window) {
+void opscope_window_free(Window* window) OPSCOPE_UNCHECKED_LOCKS {  // nobody else has it
   if (window == nullptr) return;
   const opscope::SignalsBlocked blocked;
   opscope_window_close(window);

@@ -73,7 +73,8 @@ void AppendCalibrations(std::string* out, const GrowingArray<Calibration>& calib
   out->push_back(']');
 }
 
-ThreadFigures FinalFigures(const StreamState& state) {
+// The window is closed: they are constant.
+ThreadFigures FinalFigures(const StreamState& state) OPSCOPE_UNCHECKED_LOCKS {
   ThreadFigures thread = IdentityOf(state);
   thread.recorded = state.recorded;
   thread.dropped = state.dropped;
@@ -91,7 +92,7 @@ void AppendFinalThreads(std::string* out, const Window& window) {
 }
 
 // What the sources have measured follows what the recorder has.
-void AppendOwnCosts(std::string* out, const Window& window) {
+void AppendOwnCosts(std::string* out, const Window& window) OPSCOPE_REQUIRES(window.mutex) {
   out->append(",\"own_cost\":{");
   const size_t begin = out->size();
   AppendOwnCost(out);
@@ -99,8 +100,8 @@ void AppendOwnCosts(std::string* out, const Window& window) {
   out->append(window.own_cost.begin(), window.own_cost.size()).append("}");
 }
 
-// Up to the threads. REQUIRES: window->mutex is held.
-std::string BeginInfo(const Window& window) {
+// Up to the threads.
+std::string BeginInfo(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
   std::string out = "{\"abi\":";
   AppendUint(&out, kRecorderAbi);
   AppendMember(&out, "pid", registry.process);
@@ -121,8 +122,7 @@ std::string BeginInfo(const Window& window) {
   return out;
 }
 
-// REQUIRES: window->mutex is held.
-void EndInfo(const Window& window, std::string* out) {
+void EndInfo(const Window& window, std::string* out) OPSCOPE_REQUIRES(window.mutex) {
   out->append("],\"metadata\":{").append(window.metadata.begin(), window.metadata.size()).append("}}");
 }
 
@@ -139,7 +139,7 @@ void AppendFileFailure(const Window& window, std::string* out) {
   out->push_back('}');
 }
 
-std::string FinalInfoText(const Window& window) {
+std::string FinalInfoText(const Window& window) OPSCOPE_REQUIRES(window.mutex) {
   std::string text = BeginInfo(window);
   AppendFileFailure(window, &text);
   text.append(",\"threads\":[");
@@ -179,7 +179,7 @@ void ReadProcessName(Window* window) {
 
 std::string_view WriteWindowInfo(Window* window) {
   const SignalsBlocked blocked;
-  std::lock_guard<std::mutex> lock(window->mutex);
+  MutexLock lock(window->mutex);
   try {
     const std::string text = FinalInfoText(*window);
     // The same again, for one file after another.
@@ -198,7 +198,7 @@ std::string_view WriteWindowInfo(Window* window) {
 }
 
 std::string FileInfoText(Window* window) {
-  std::lock_guard<std::mutex> lock(window->mutex);
+  MutexLock lock(window->mutex);
   try {
     return FinalInfoText(*window);
   } catch (const std::bad_alloc&) {
@@ -208,7 +208,7 @@ std::string FileInfoText(Window* window) {
 
 std::string LiveInfoText(Window* window) {
   const Calibration rate = TickRate();
-  std::lock_guard<std::mutex> lock(window->mutex);
+  MutexLock lock(window->mutex);
   try {
     std::string text = BeginInfo(*window);
     text.append(",\"live\":true,\"rate\":[");
@@ -244,7 +244,7 @@ std::string AddedOwnCostText(const Window& window) {
 }
 
 std::string DumpInfoText(Window* window, const ThreadFigures* threads, size_t count, std::string_view about_dump) {
-  std::lock_guard<std::mutex> lock(window->mutex);
+  MutexLock lock(window->mutex);
   try {
     std::string text = BeginInfo(*window);
     text.append(",\"dump\":{").append(about_dump).append("},\"threads\":[");

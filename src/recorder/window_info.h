@@ -43,9 +43,9 @@ std::string FileInfoText(Window* window);
 // For the beginning of a file that is recorded to: no threads yet, and the rate of the clock, because the
 // recording may end without a second calibration. Empty: memory is short. REQUIRES: nobody else has the window.
 std::string LiveInfoText(Window* window);
-// What was added since. REQUIRES for both: the window's mutex is held.
-std::string AddedMetadataText(const Window& window, std::string_view members);
-std::string AddedOwnCostText(const Window& window);
+// What was added since.
+std::string AddedMetadataText(const Window& window, std::string_view members) OPSCOPE_REQUIRES(window.mutex);
+std::string AddedOwnCostText(const Window& window) OPSCOPE_REQUIRES(window.mutex);
 
 // The same of a dump, with these threads and `about_dump` (members of a JSON object; may be empty).
 // Empty: memory is short.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +8,7 @@
 #include "opscope/record_to.h"
 #include "opscope/session.h"
 #include "opscope/window_facts.h"
-#include "session/shared.h"
+#include "session/recording_life.h"
 
 namespace opscope {
 namespace {
@@ -33,33 +31,43 @@ Error NoRoom(const char* sentence, const char* otherwise) {
 
 }  // namespace
 
-Recording::~Recording() {
-  if (is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
-  if (state_ == State::kRunning) StopLocked();
-  FreeWindow();
+Recording::Recording(RecordingOptions options) : life_(std::make_unique<Life>(std::move(options))) {
 }
 
-// Asked before the mutex: at the time of the fork another thread may have held it.
-bool Recording::is_in_child() const {
-  const pid_t process = process_.load(std::memory_order_relaxed);
-  return process != 0 && process != getpid();
+Recording::~Recording() {
+  if (life_->is_in_child()) return;  // the memory is the parent's copy; the recorder's locks may be held for ever
+  const MutexLock lock(life_->mutex);
+  if (life_->state == Life::State::kRunning) life_->Stop();
+  life_->FreeWindow();
+}
+
+bool Recording::is_inherited() const {
+  return life_->is_in_child();
+}
+
+bool Recording::has_earlier() const {
+  return !life_->earlier.empty();
 }
 
 Status Recording::Start() {
-  if (is_in_child()) return OfTheParent();
-  const std::lock_guard lock(mutex_);
-  if (state_ != State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
-  if (shared_ != nullptr) OPSCOPE_TRY(shared_->StartFlight());
-  std::string metadata = options_.metadata_json;
-  AppendMember(metadata_, &metadata);
+  if (life_->is_in_child()) return OfTheParent();
+  const MutexLock lock(life_->mutex);
+  return life_->Start();
+}
+
+Status Recording::Life::Start() {
+  if (state != State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was already started"};
+  if (shared != nullptr) OPSCOPE_TRY(shared->StartFlight());
+  std::string members = options.metadata_json;
+  AppendMember(metadata, &members);
   WindowOptions window_options;
-  window_options.at_cap = options_.at_cap;
-  window_options.native_threads = options_.native_threads;
-  window_options.max_bytes = options_.max_bytes;
-  window_options.record_to = options_.record_to.empty() ? nullptr : options_.record_to.c_str();
-  window_options.metadata_json = metadata.empty() ? nullptr : metadata.c_str();
+  window_options.at_cap = options.at_cap;
+  window_options.native_threads = options.native_threads;
+  window_options.max_bytes = options.max_bytes;
+  window_options.record_to = options.record_to.empty() ? nullptr : options.record_to.c_str();
+  window_options.metadata_json = members.empty() ? nullptr : members.c_str();
   std::vector<const char*> own_costs;  // asked before the window opens: measuring opens one of its own
-  for (const SourceUse& use : options_.sources) {
+  for (const SourceUse& use : options.sources) {
     if (use.source->abi != kSourceAbi) {
       return Error{ErrorCode::kUnsupported, "a source belongs to another version of opscope"};
     }
@@ -67,170 +75,170 @@ Status Recording::Start() {
     if (window_options.thread_number == nullptr) window_options.thread_number = use.source->thread_number;
   }
   const char* error = nullptr;
-  window_ = opscope_window_open(&window_options, &error);
-  if (window_ == nullptr) return NoRoom(error, "the recorder could not open a window");
-  if (Status started = StartSources(own_costs); !started.ok()) {
+  window = opscope_window_open(&window_options, &error);
+  if (window == nullptr) return NoRoom(error, "the recorder could not open a window");
+  if (Status status = StartSources(own_costs); !status.ok()) {
     StopSources();
     DeliverSources();
-    opscope_window_free(std::exchange(window_, nullptr));
-    return started;
+    opscope_window_free(std::exchange(window, nullptr));
+    return status;
   }
-  process_.store(getpid(), std::memory_order_relaxed);
-  state_ = State::kRunning;
-  if (shared_ != nullptr) {
-    shared_->flight.Watch(window_);
-    shared_->recordings.fetch_add(1);
+  process.store(getpid(), std::memory_order_relaxed);
+  state = State::kRunning;
+  if (shared != nullptr) {
+    shared->flight.Watch(window);
+    shared->recordings.fetch_add(1);
   }
   return {};
 }
 
-Status Recording::StartSources(const std::vector<const char*>& own_costs) {
-  started_.reserve(options_.sources.size());
-  for (size_t i = 0; i < options_.sources.size(); ++i) {
-    const SourceUse& use = options_.sources[i];
-    if (own_costs[i] != nullptr && *own_costs[i] != '\0') opscope_window_add_own_cost(window_, own_costs[i]);
-    const uint64_t failures = use.source->failures != nullptr ? use.source->failures() : 0;
+Status Recording::Life::StartSources(const std::vector<const char*>& own_costs) {
+  started.reserve(options.sources.size());
+  for (size_t i = 0; i < options.sources.size(); ++i) {
+    const SourceUse& use = options.sources[i];
+    if (own_costs[i] != nullptr && *own_costs[i] != '\0') opscope_window_add_own_cost(window, own_costs[i]);
+    const uint64_t before = use.source->failures != nullptr ? use.source->failures() : 0;
     const char* error = nullptr;
-    void* session = use.source->start(use.source, window_, use.flags, &error);
+    void* session = use.source->start(use.source, window, use.flags, &error);
     if (session == nullptr) return NoRoom(error, "a source could not start");
-    started_.push_back({use, session, failures});
+    started.push_back({use, session, before});
   }
   return {};
 }
 
 // What they have lost is counted. A source counts for the whole process: a failure while two recordings run is told by
 // both.
-void Recording::StopSources() {
-  delivering_.reserve(started_.size());
-  for (; !started_.empty(); started_.pop_back()) {
-    const Started& last = started_.back();
+void Recording::Life::StopSources() {
+  delivering.reserve(started.size());
+  for (; !started.empty(); started.pop_back()) {
+    const Started& last = started.back();
     last.use.source->stop(last.session);
     if (last.use.source->deliver != nullptr) {
-      delivering_.push_back(last);
+      delivering.push_back(last);
     } else if (last.use.source->failures != nullptr) {
-      failures_ += last.use.source->failures() - last.failures;
+      failures += last.use.source->failures() - last.failures;
     }
   }
 }
 
 // Before the window is first read, or freed.
-void Recording::DeliverSources() {
-  for (const Started& each : std::exchange(delivering_, {})) {
+void Recording::Life::DeliverSources() {
+  for (const Started& each : std::exchange(delivering, {})) {
     each.use.source->deliver(each.session);
-    if (each.use.source->failures != nullptr) failures_ += each.use.source->failures() - each.failures;
+    if (each.use.source->failures != nullptr) failures += each.use.source->failures() - each.failures;
   }
-  if (failures_ != 0) {
-    const std::string failures = std::to_string(std::exchange(failures_, 0));
-    opscope_window_add_metadata(window_, JsonMember(kSourceFailuresKey, failures).c_str());
+  if (failures != 0) {
+    const std::string number = std::to_string(std::exchange(failures, 0));
+    opscope_window_add_metadata(window, JsonMember(kSourceFailuresKey, number).c_str());
   }
 }
 
 void Recording::Stop() {
-  if (is_in_child()) return;
-  const std::lock_guard lock(mutex_);
-  if (state_ != State::kRunning) return;
-  StopLocked();
-  if (shared_ != nullptr && !shared_->is_started()) shared_->StopFlight();
+  if (life_->is_in_child()) return;
+  const MutexLock lock(life_->mutex);
+  if (life_->state != Life::State::kRunning) return;
+  life_->Stop();
+  if (life_->shared != nullptr && !life_->shared->is_started()) life_->shared->StopFlight();
 }
 
-void Recording::StopLocked() {
-  if (shared_ != nullptr) shared_->flight.Leave();
+void Recording::Life::Stop() {
+  if (shared != nullptr) shared->flight.Leave();
   StopSources();
   // The close ends the file of record_to, which has all of the recording then.
-  if (delivering_.empty() || !options_.record_to.empty()) DeliverSources();
-  opscope_window_close(window_);
-  state_ = State::kStopped;
+  if (delivering.empty() || !options.record_to.empty()) DeliverSources();
+  opscope_window_close(window);
+  state = State::kStopped;
 }
 
 void Recording::Pause(bool paused) {
-  if (is_in_child()) return;
-  const std::lock_guard lock(mutex_);
-  for (const Started& each : started_) {
+  if (life_->is_in_child()) return;
+  const MutexLock lock(life_->mutex);
+  for (const Life::Started& each : life_->started) {
     if (each.use.source->pause != nullptr) each.use.source->pause(each.session, paused);
   }
 }
 
-void Recording::FreeWindow() {
-  if (window_ == nullptr) return;
+void Recording::Life::FreeWindow() {
+  if (window == nullptr) return;
   DeliverSources();
-  final_counts_ = opscope_window_counts(window_);
-  if (shared_ != nullptr) shared_->flight.Release(window_);
-  opscope_window_free(std::exchange(window_, nullptr));
+  final_counts = opscope_window_counts(window);
+  if (shared != nullptr) shared->flight.Release(window);
+  opscope_window_free(std::exchange(window, nullptr));
 }
 
 std::string Recording::FileWarning() const {
-  if (is_in_child() || options_.record_to.empty()) return {};
-  const std::lock_guard lock(mutex_);
-  if (window_ == nullptr) return {};
-  const WindowFile file = opscope_window_file(window_);
-  const bool is_told_now = (file.bytes == 0) == (state_ == State::kRunning);
-  return file.error != 0 && is_told_now ? opscope::FileWarning(options_.record_to, file) : std::string();
+  if (life_->is_in_child() || life_->options.record_to.empty()) return {};
+  const MutexLock lock(life_->mutex);
+  if (life_->window == nullptr) return {};
+  const WindowFile file = opscope_window_file(life_->window);
+  const bool is_told_now = (file.bytes == 0) == (life_->state == Life::State::kRunning);
+  return file.error != 0 && is_told_now ? opscope::FileWarning(life_->options.record_to, file) : std::string();
 }
 
 bool Recording::is_running() const {
-  if (is_in_child()) return false;
-  const std::lock_guard lock(mutex_);
-  return state_ == State::kRunning;
+  if (life_->is_in_child()) return false;
+  const MutexLock lock(life_->mutex);
+  return life_->state == Life::State::kRunning;
 }
 
 bool Recording::is_over() const {
-  if (is_in_child()) return true;
-  const std::lock_guard lock(mutex_);
-  return state_ == State::kStopped || state_ == State::kRead;
+  if (life_->is_in_child()) return true;
+  const MutexLock lock(life_->mutex);
+  return life_->state == Life::State::kStopped || life_->state == Life::State::kRead;
 }
 
 WindowCounts Recording::counts() const {
-  if (is_in_child()) return {};
-  const std::lock_guard lock(mutex_);
-  return window_ != nullptr ? opscope_window_counts(window_) : final_counts_;
+  if (life_->is_in_child()) return {};
+  const MutexLock lock(life_->mutex);
+  return life_->window != nullptr ? opscope_window_counts(life_->window) : life_->final_counts;
 }
 
 bool Recording::AddMetadata(std::string_view key, std::string_view json) {
-  if (is_in_child()) return false;
+  if (life_->is_in_child()) return false;
   const std::string member = JsonMember(key, json);
-  const std::lock_guard lock(mutex_);
-  if (state_ == State::kRead) return false;
-  if (state_ == State::kNew) {
-    AppendMember(member, &metadata_);
-  } else if (window_ == nullptr) {
+  const MutexLock lock(life_->mutex);
+  if (life_->state == Life::State::kRead) return false;
+  if (life_->state == Life::State::kNew) {
+    AppendMember(member, &life_->metadata);
+  } else if (life_->window == nullptr) {
     return false;
   } else {
-    opscope_window_add_metadata(window_, member.c_str());
+    opscope_window_add_metadata(life_->window, member.c_str());
   }
   return true;
 }
 
 Status Recording::Save(const std::string& path) {
-  if (is_in_child()) return OfTheParent();
-  const std::lock_guard lock(mutex_);
-  OPSCOPE_TRY(RefuseUnlessStopped());
-  if (window_ == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
-  DeliverSources();
-  return SaveRecording(window_, path);
+  if (life_->is_in_child()) return OfTheParent();
+  const MutexLock lock(life_->mutex);
+  OPSCOPE_TRY(life_->RefuseUnlessStopped());
+  if (life_->window == nullptr) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+  life_->DeliverSources();
+  return SaveRecording(life_->window, path);
 }
 
-Status Recording::RefuseUnlessStopped() const {
-  if (state_ == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
-  if (state_ == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
+Status Recording::Life::RefuseUnlessStopped() const {
+  if (state == State::kNew) return Error{ErrorCode::kInvalidArgument, "the recording was not started"};
+  if (state == State::kRunning) return Error{ErrorCode::kInvalidArgument, "the recording is still running"};
   return {};
 }
 
 uint32_t Recording::slot() const {
-  if (is_in_child()) return 0;
-  const std::lock_guard lock(mutex_);
-  return state_ == State::kRunning ? opscope_window_slot(window_) : 0;
+  if (life_->is_in_child()) return 0;
+  const MutexLock lock(life_->mutex);
+  return life_->state == Life::State::kRunning ? opscope_window_slot(life_->window) : 0;
 }
 
 uint64_t Recording::generation() const {
-  if (is_in_child()) return 0;
-  const std::lock_guard lock(mutex_);
-  return state_ == State::kRunning ? opscope_window_id(window_) : 0;
+  if (life_->is_in_child()) return 0;
+  const MutexLock lock(life_->mutex);
+  return life_->state == Life::State::kRunning ? opscope_window_id(life_->window) : 0;
 }
 
 const Window* Recording::window() const {
-  if (is_in_child()) return nullptr;
-  const std::lock_guard lock(mutex_);
-  return window_;
+  if (life_->is_in_child()) return nullptr;
+  const MutexLock lock(life_->mutex);
+  return life_->window;
 }
 
 }  // namespace opscope

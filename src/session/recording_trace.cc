@@ -6,81 +6,83 @@
 #include "opscope/import.h"
 #include "opscope/session.h"
 #include "session/kept_recording.h"
-#include "session/shared.h"
+#include "session/recording_life.h"
 
 namespace opscope {
 
 Result<Recording::SharedTrace> Recording::ReadTrace() {
-  if (is_in_child() && is_read_.load(std::memory_order_acquire)) return *trace_;
-  if (is_in_child()) return OfTheParent();
-  const std::lock_guard lock(mutex_);
-  if (const Status refused = RefuseUnlessStopped(); !refused.ok()) return refused.error();
-  if (adds_up_ && trace_ == std::nullopt) {  // a recording that was read cannot be kept any more
-    if (Result<SharedRecording> kept = KeepLocked(); !kept.ok()) return kept.error();
+  if (life_->is_in_child()) {
+    if (!life_->is_read.load(std::memory_order_acquire)) return OfTheParent();
+    life_->mutex.AssertHeld();  // or as good as: what was read stays as it is
+    return *life_->trace;
   }
-  if (!trace_) {
-    trace_ = kept_ != nullptr ? ImportKept({&kept_, 1}) : ImportWindow();
-    FreeWindow();
-    state_ = State::kRead;
-    is_read_.store(true, std::memory_order_release);
+  const MutexLock lock(life_->mutex);
+  if (const Status refused = life_->RefuseUnlessStopped(); !refused.ok()) return refused.error();
+  if (life_->adds_up && life_->trace == std::nullopt) {  // a recording that was read cannot be kept any more
+    if (Result<SharedRecording> kept = life_->Keep(); !kept.ok()) return kept.error();
   }
-  return *trace_;
+  if (!life_->trace) {
+    life_->trace = life_->kept != nullptr ? ImportKept({&life_->kept, 1}) : life_->ImportWindow();
+    life_->FreeWindow();
+    life_->state = Life::State::kRead;
+    life_->is_read.store(true, std::memory_order_release);
+  }
+  return *life_->trace;
 }
 
 Result<Recording::SharedTrace> Recording::ReadAll() {
-  if (earlier_.empty()) return ReadTrace();
-  if (is_in_child()) return ImportKept(earlier_);
+  if (life_->earlier.empty()) return ReadTrace();
+  if (life_->is_in_child()) return ImportKept(life_->earlier);
   {
-    const std::lock_guard lock(mutex_);
-    if (all_) return *all_;
+    const MutexLock lock(life_->mutex);
+    if (life_->all) return *life_->all;
   }
   const bool is_whole = is_over();
   const Result<std::vector<SharedRecording>> recordings = KeepAll();
   if (!recordings.ok()) return recordings.error();
   Result<SharedTrace> trace = ImportKept(recordings.value());
-  const std::lock_guard lock(mutex_);
-  if (is_whole && !all_) all_ = trace;
+  const MutexLock lock(life_->mutex);
+  if (is_whole && !life_->all) life_->all = trace;
   return trace;
 }
 
 // Its own bytes among them where it is over.
 Result<std::vector<SharedRecording>> Recording::KeepAll() {
-  std::vector<SharedRecording> all = earlier_;
-  if (is_in_child()) return all;
-  const std::lock_guard lock(mutex_);
-  if (state_ == State::kNew || state_ == State::kRunning) return all;
-  Result<SharedRecording> own = KeepLocked();
+  std::vector<SharedRecording> all = life_->earlier;
+  if (life_->is_in_child()) return all;
+  const MutexLock lock(life_->mutex);
+  if (life_->state == Life::State::kNew || life_->state == Life::State::kRunning) return all;
+  Result<SharedRecording> own = life_->Keep();
   if (!own.ok()) return own.error();
   all.push_back(std::move(own).value());
   return all;
 }
 
-// REQUIRES: it was stopped, and the mutex is held.
-Result<SharedRecording> Recording::KeepLocked() {
-  if (kept_ != nullptr) return kept_;
-  if (state_ == State::kRead) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
+Result<SharedRecording> Recording::Life::Keep() {
+  if (kept != nullptr) return kept;
+  if (state == State::kRead) return Error{ErrorCode::kInvalidArgument, "the recording was already read"};
   DeliverSources();
-  Result<SharedRecording> kept = KeepWindow(window_);
-  if (!kept.ok()) return kept;
-  kept_ = kept.value();
+  Result<SharedRecording> bytes = KeepWindow(window);
+  if (!bytes.ok()) return bytes;
+  kept = bytes.value();
   FreeWindow();
-  return kept_;
+  return kept;
 }
 
-Result<Recording::SharedTrace> Recording::ImportWindow() {
+Result<Recording::SharedTrace> Recording::Life::ImportWindow() {
   DeliverSources();
   std::vector<RecordingBlock> blocks;
   opscope_window_read(
-      window_,
+      window,
       [](void* context, uint16_t type, const void* data, uint64_t bytes) {
         static_cast<std::vector<RecordingBlock>*>(context)->push_back(
             {type, {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)}});
       },
       &blocks);
   if (blocks.empty()) return Error{ErrorCode::kOutOfMemory, "memory is short"};
-  Result<Trace> trace = ImportRecording(blocks);
-  if (!trace.ok()) return trace.error();
-  return SharedTrace(std::make_shared<Trace>(std::move(trace).value()));
+  Result<Trace> imported = ImportRecording(blocks);
+  if (!imported.ok()) return imported.error();
+  return SharedTrace(std::make_shared<Trace>(std::move(imported).value()));
 }
 
 }  // namespace opscope

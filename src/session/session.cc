@@ -8,7 +8,7 @@
 
 #include "opscope/record_to.h"
 #include "session/kept_recording.h"
-#include "session/shared.h"
+#include "session/recording_life.h"
 
 namespace opscope {
 namespace {
@@ -25,8 +25,8 @@ void KnowProcess() {
 }  // namespace
 
 struct Session::Newest {
-  std::mutex mutex;
-  std::shared_ptr<Recording> recording;
+  Mutex mutex;
+  std::shared_ptr<Recording> recording OPSCOPE_GUARDED_BY(mutex);
 };
 
 Session::Session(FlightOptions flight)
@@ -65,7 +65,7 @@ bool Session::is_started() const {
 Status Session::Start() {
   KnowProcess();
   RenewInChild();
-  const std::lock_guard lock(newest_->mutex);
+  const MutexLock lock(newest_->mutex);
   if (is_started()) return Error{ErrorCode::kInvalidArgument, "started already"};
   OPSCOPE_TRY(shared_->StartFlight());
   shared_->started_by.store(getpid(), std::memory_order_relaxed);
@@ -80,9 +80,9 @@ void Session::Stop() {
 
 Result<std::shared_ptr<Recording>> Session::Prepare(RecordingOptions options, bool adds_up) {
   RenewInChild();
-  const std::lock_guard lock(newest_->mutex);
+  const MutexLock lock(newest_->mutex);
   std::vector<SharedRecording> earlier;
-  const std::shared_ptr<Recording>& before = newest_->recording;
+  const std::shared_ptr<Recording> before = newest_->recording;
   if (adds_up && before != nullptr) {
     Result<std::vector<SharedRecording>> kept = before->KeepAll();
     if (!kept.ok()) return kept.error();
@@ -91,16 +91,16 @@ Result<std::shared_ptr<Recording>> Session::Prepare(RecordingOptions options, bo
   }
   options.record_to = RecordingPath(options.record_to, shared_->recordings.load() + 1);
   auto recording = std::make_shared<Recording>(std::move(options));
-  recording->shared_ = shared_;
-  recording->earlier_ = std::move(earlier);
-  recording->adds_up_ = adds_up;
+  recording->life_->shared = shared_;
+  recording->life_->earlier = std::move(earlier);
+  recording->life_->adds_up = adds_up;
   newest_->recording = recording;
   return recording;
 }
 
 void Session::Forget() {
   RenewInChild();
-  const std::lock_guard lock(newest_->mutex);
+  const MutexLock lock(newest_->mutex);
   newest_->recording.reset();
 }
 

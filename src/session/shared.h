@@ -8,9 +8,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "opscope/session.h"
 
 namespace opscope {
@@ -21,16 +21,16 @@ struct Recording::Shared {
   // The session was started, by this process.
   bool is_started() const;
   Status StartFlight() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return flight.Start();
   }
   void StopFlight() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     flight.Stop();
   }
 
   FlightRecorder flight;
-  std::mutex mutex;                    // of the flight recorder's start and stop
+  Mutex mutex;                         // of the flight recorder's start and stop
   std::atomic<pid_t> started_by{0};    // 0: nobody
   std::atomic<int64_t> recordings{0};  // that were started
 };

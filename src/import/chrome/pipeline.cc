@@ -28,7 +28,7 @@ ChromePipeline::ChromePipeline(TextSource* source, size_t members, size_t block_
 ChromePipeline::~ChromePipeline() = default;
 
 uint64_t ChromePipeline::memory_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   uint64_t bytes = 0;
   for (const std::unique_ptr<Slot>& slot : slots_) {
     if (slot->state != State::kTaken) bytes += slot->part.memory_bytes();
@@ -53,7 +53,7 @@ bool ChromePipeline::CutBlock() {
   if (cut == 0) return false;
   const TextBlock block = source_->Take(cut);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Slot& slot = At(count_);
     slot.block = block;
     slot.state = State::kReady;
@@ -64,18 +64,18 @@ bool ChromePipeline::CutBlock() {
 }
 
 // Reads the oldest block that nobody reads yet. False: there is none.
-bool ChromePipeline::TakeBlock(size_t member, std::unique_lock<std::mutex>* lock) {
+bool ChromePipeline::TakeBlock(size_t member) {
   for (size_t i = 0; i < count_; ++i) {
     Slot& slot = At(i);
     if (slot.state != State::kReady) continue;
     slot.state = State::kTaken;
-    lock->unlock();
+    mutex_.unlock();
     try {
       slot.end = readers_[member].Read(slot.block, false, keeps_categories_, &slot.part);
     } catch (...) {
       slot.thrown = std::current_exception();
     }
-    lock->lock();
+    mutex_.lock();
     slot.state = State::kDone;
     done_.notify_all();
     return true;
@@ -84,9 +84,9 @@ bool ChromePipeline::TakeBlock(size_t member, std::unique_lock<std::mutex>* lock
 }
 
 void ChromePipeline::Help(size_t member) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!ends_) {
-    if (TakeBlock(member, &lock)) continue;
+    if (TakeBlock(member)) continue;
     lock.unlock();
     const bool worked = source_->WorkAhead();
     lock.lock();
@@ -96,24 +96,24 @@ void ChromePipeline::Help(size_t member) {
       }
       return false;
     };
-    if (!worked && !ends_ && !is_ready()) work_.wait(lock);
+    if (!worked && !ends_ && !is_ready()) work_.wait(mutex_);
   }
 }
 
 void ChromePipeline::AwaitOldest() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (At(0).state != State::kDone) {
-    if (!TakeBlock(0, &lock)) done_.wait(lock);
+    if (!TakeBlock(0)) done_.wait(mutex_);
   }
   if (At(0).thrown) std::rethrow_exception(std::exchange(At(0).thrown, nullptr));
 }
 
 // What was not read of the oldest block, and all younger ones.
 void ChromePipeline::GiveBack(size_t consumed) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (size_t i = 0; i < count_; ++i) {
     while (At(i).state == State::kTaken)
-      done_.wait(lock);
+      done_.wait(mutex_);
   }
   for (size_t i = count_; i-- > 0;) {
     TextBlock rest = std::exchange(At(i).block, {});
@@ -141,7 +141,7 @@ void ChromePipeline::Lead(const Join& join, bool* comma_due) {
     *comma_due = oldest.end.comma_due;
     const bool as_guessed = oldest.end.kind == ChromeBlockEnd::Kind::kAllRead && !oldest.end.comma_due;
     if (!goes_on || !as_guessed) return GiveBack(oldest.end.consumed);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     oldest.block = {};
     oldest.state = State::kFree;
     first_ = (first_ + 1) % slots_.size();
@@ -152,12 +152,15 @@ void ChromePipeline::Lead(const Join& join, bool* comma_due) {
 
 void ChromePipeline::Run(bool keeps_categories, const Join& join, bool* comma_due) {
   keeps_categories_ = keeps_categories;
-  ends_ = false;
+  {
+    const MutexLock lock(mutex_);
+    ends_ = false;
+  }
   struct End {
     ChromePipeline* pipeline;
     ~End() {
       {
-        const std::lock_guard lock(pipeline->mutex_);
+        const MutexLock lock(pipeline->mutex_);
         pipeline->ends_ = true;
       }
       pipeline->work_.notify_all();

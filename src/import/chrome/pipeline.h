@@ -6,15 +6,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/thread_team.h"
 #include "import/chrome/block.h"
 #include "import/text/text_source.h"
@@ -50,7 +49,7 @@ class ChromePipeline {
   void Help(size_t member);
   bool CutBlock();
   void AwaitOldest();
-  bool TakeBlock(size_t member, std::unique_lock<std::mutex>* lock);
+  bool TakeBlock(size_t member) OPSCOPE_REQUIRES(mutex_);
   void GiveBack(size_t consumed);
   Slot& At(size_t i) { return *slots_[(first_ + i) % slots_.size()]; }
 
@@ -61,12 +60,12 @@ class ChromePipeline {
   std::vector<std::unique_ptr<Slot>> slots_;
   const uint64_t most_block_bytes_;
   bool keeps_categories_ = false;
-  mutable std::mutex mutex_;
-  std::condition_variable work_, done_;
+  mutable Mutex mutex_;
+  ConditionVariable work_, done_;
   // The blocks on their way, oldest first: written by the caller under the mutex.
   size_t first_ = 0, count_ = 0;
   size_t most_ = 0;  // of them at once: grows while the guesses are right
-  bool ends_ = false;
+  bool ends_ OPSCOPE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace opscope

@@ -33,20 +33,20 @@ PiecedText::PiecedText(std::unique_ptr<PieceReader> pieces, uint64_t total_bytes
     : total_bytes_(total_bytes), pieces_(std::move(pieces)) {
 }
 
-void PiecedText::Produce(std::unique_lock<std::mutex>* lock) {
+void PiecedText::Produce() {
   is_busy_ = true;
-  lock->unlock();
+  mutex_.unlock();
   TextPiece piece;
   bool more = false;
   try {
     more = pieces_->Next(&piece);
   } catch (...) {
-    lock->lock();
+    mutex_.lock();
     is_busy_ = false;
     changed_.notify_all();
     throw;
   }
-  lock->lock();
+  mutex_.lock();
   is_busy_ = false;
   is_drained_ = !more;
   if (more) {
@@ -57,19 +57,19 @@ void PiecedText::Produce(std::unique_lock<std::mutex>* lock) {
 }
 
 bool PiecedText::WorkAhead() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (pieces_->reads_into() || is_busy_ || is_drained_ || ahead_bytes_ >= kMostAhead) return false;
-  Produce(&lock);
+  Produce();
   return true;
 }
 
 bool PiecedText::NextPiece(TextPiece* piece) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (ahead_.empty() && !(is_drained_ && !is_busy_)) {
     if (is_busy_) {
-      changed_.wait(lock);
+      changed_.wait(mutex_);
     } else {
-      Produce(&lock);
+      Produce();
     }
   }
   if (ahead_.empty()) return false;
@@ -144,7 +144,7 @@ void PiecedText::GiveBack(const TextBlock& rest) {
 }
 
 uint64_t PiecedText::memory_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return ahead_bytes_ + text_.size() + pieces_->memory_bytes();
 }
 

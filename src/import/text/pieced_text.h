@@ -5,13 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "import/text/text_pieces.h"
 #include "import/text/text_source.h"
 
@@ -34,7 +33,7 @@ class PiecedText : public TextSource {
  private:
   struct Buffer;
   bool NextPiece(TextPiece* piece);
-  void Produce(std::unique_lock<std::mutex>* lock);
+  void Produce() OPSCOPE_REQUIRES(mutex_);
   void Append(const TextPiece& piece, size_t wanted);
   void AppendRead(size_t wanted);
   std::byte* RoomFor(size_t size, size_t wanted);
@@ -43,14 +42,14 @@ class PiecedText : public TextSource {
 
   const uint64_t total_bytes_;
   const std::unique_ptr<PieceReader> pieces_;  // used by whoever has set is_busy_
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<TextPiece> ahead_;
-  uint64_t ahead_bytes_ = 0;
-  bool is_busy_ = false;            // somebody makes a piece
-  bool is_drained_ = false;         // there are no more pieces
-  bool has_given_ = false;          // blocks may look at buffer_
-  std::shared_ptr<Buffer> buffer_;  // text_ lies at its end
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<TextPiece> ahead_ OPSCOPE_GUARDED_BY(mutex_);
+  uint64_t ahead_bytes_ OPSCOPE_GUARDED_BY(mutex_) = 0;
+  bool is_busy_ OPSCOPE_GUARDED_BY(mutex_) = false;     // somebody makes a piece
+  bool is_drained_ OPSCOPE_GUARDED_BY(mutex_) = false;  // there are no more pieces
+  bool has_given_ = false;                              // blocks may look at buffer_
+  std::shared_ptr<Buffer> buffer_;                      // text_ lies at its end
 };
 
 }  // namespace opscope

@@ -5,10 +5,10 @@
 
 #include <array>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "opscope/window_facts.h"
 #include "sources/paddle/drain.h"
@@ -78,7 +78,7 @@ void SetRecorded(uint32_t slot, uint32_t parts) {
 
 // Null: it records. One lock for the slots and who needs them, or a recording that ends meanwhile would put them back.
 const char* BeginBySlots(Window* window, uint32_t slot, uint32_t parts) {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   if (const char* refused = PointSlots(parts)) return refused;
   SetTraceLevel(paddle.wanted_level != nullptr ? *paddle.wanted_level : 1);
   if ((parts & BitOf(PaddlePart::kAttributes)) != 0) SetAttributesWanted(true);
@@ -139,7 +139,7 @@ void Stop(void* opaque) {
   if (session->way == PaddleWay::kDrain) {
     StopDrain(session->window);
   } else {
-    const std::lock_guard lock(SlotLock());
+    const MutexLock lock(SlotLock());
     recorded.bindings[slot].Unbind();
     SetRecorded(slot, 0);
     if (recorded.events.load() == 0) PutSlotsBack();
@@ -172,9 +172,9 @@ void TellVerdict(PaddlePart part, const char* sentence) {
 }
 
 const char* Route() {
-  static constinit std::mutex making;
+  static constinit Mutex making;
   static std::string& text = *new std::string;
-  const std::lock_guard lock(making);
+  const MutexLock lock(making);
   try {
     text = RouteText(ChooseWay());
   } catch (...) {

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <forward_list>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/slots/pointed_slots.h"
@@ -92,9 +92,9 @@ __attribute__((constructor)) void MakeRedirection() {
 }  // namespace
 
 void TakeVerdict(PaddlePart part, const char* sentence) {
-  static constinit std::mutex taking;
+  static constinit Mutex taking;
   static std::forward_list<std::string>& taken = *new std::forward_list<std::string>;  // who reads one may be late
-  const std::lock_guard lock(taking);
+  const MutexLock lock(taking);
   std::atomic<const char*>& verdict = verdicts[static_cast<size_t>(part)];
   if (verdict.load() != std::string_view(sentence)) verdict.store(taken.emplace_front(sentence).c_str());
 }
@@ -104,7 +104,7 @@ const char* WhyNot(PaddlePart part) {
     if (const char* forbidden = WhyForbidden()) return forbidden;
   }
   if (const char* verdict = verdicts[static_cast<size_t>(part)].load(); IsFilled(verdict)) return verdict;
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   if (const char* missing = FindPaddle(part)) return missing;
   if (part == PaddlePart::kDrain) return nullptr;
   if (const char* refused = TheRedirection().refused) return refused;

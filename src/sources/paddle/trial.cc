@@ -4,9 +4,9 @@
 
 #include <cstring>
 #include <ctime>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/slots/call_slots.h"
 
@@ -78,7 +78,7 @@ const char* TryWantedRange() {
 }  // namespace
 
 const char* TryPart(PaddlePart part) {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   if (const char* missing = FindPaddle(part)) return missing;
   if (part != PaddlePart::kSlots && part != PaddlePart::kDrain) return nullptr;
   if (PaddleProfilerRuns()) return "Paddle's own profiler runs";

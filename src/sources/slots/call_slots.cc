@@ -171,9 +171,9 @@ int NoteSegments(dl_phdr_info* info, size_t /*size*/, void* context) {
   return 0;
 }
 
-constinit std::mutex writing;
-constinit std::array<void (*)(), 8> in_children{};
-constinit size_t watchers = 0;
+constinit Mutex writing;
+std::array<void (*)(), 8> in_children OPSCOPE_GUARDED_BY(writing){};
+size_t watchers OPSCOPE_GUARDED_BY(writing) = 0;
 
 }  // namespace
 
@@ -193,15 +193,15 @@ bool PointCallSlot(const CallSlot& slot, void* target, ProtectPages protect) {
   return true;
 }
 
-std::mutex& SlotLock() {
+Mutex& SlotLock() {
   return writing;
 }
 
 void WatchForksOfSlots(void (*in_child)()) {
-  const std::lock_guard lock(writing);
+  const MutexLock lock(writing);
   if (watchers == 0) {
-    pthread_atfork([] { writing.lock(); }, [] { writing.unlock(); },
-                   [] {
+    pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { writing.lock(); }, []() OPSCOPE_UNCHECKED_LOCKS { writing.unlock(); },
+                   []() OPSCOPE_UNCHECKED_LOCKS {
                      for (size_t i = 0; i < watchers; ++i)
                        in_children[i]();
                      writing.unlock();

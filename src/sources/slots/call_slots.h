@@ -11,9 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace opscope {
 
@@ -36,7 +37,7 @@ using ProtectPages = int (*)(void* pages, size_t bytes, int rights);
 bool PointCallSlot(const CallSlot& slot, void* target, ProtectPages protect = &mprotect);
 
 // One for all slots of the process that this library writes, and for what decides about them.
-std::mutex& SlotLock();
+Mutex& SlotLock();
 // Calls `in_child` in the child of each fork, with the lock held. For constructors of libraries.
 void WatchForksOfSlots(void (*in_child)());
 

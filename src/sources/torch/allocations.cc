@@ -9,9 +9,9 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "opscope/recorder.h"
 #include "sources/slots/pointed_slots.h"
 #include "sources/streams/failures.h"
@@ -184,7 +184,7 @@ __attribute__((constructor)) void WatchForks() {
 }  // namespace
 
 bool StartAllocations(uint32_t instance, const char** error) {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   if (wanting.load() == 0) {
     bool done = false;
     try {
@@ -205,7 +205,7 @@ bool StartAllocations(uint32_t instance, const char** error) {
 }
 
 void StopAllocations(uint32_t instance) {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   const uint64_t bit = uint64_t{1} << instance;
   if ((wanting.fetch_and(~bit) & ~bit) == 0) Pointed().PutBack();
 }

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "opscope/torch_source.h"
 #include "sources/streams/failures.h"
 #include "sources/torch/allocations.h"
@@ -44,15 +44,15 @@ constinit Instance instances[kCallbackInstances];
 constinit std::atomic<uint32_t> next_instance{0};
 constinit std::atomic<uint64_t> last_owner{kOwnerGone};
 
-constinit std::mutex registration;
+constinit Mutex registration;
 
 at::CallbackHandle Register(const at::RecordFunctionCallback& callback, bool global) {
-  const std::lock_guard lock(registration);
+  const MutexLock lock(registration);
   return global ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
 }
 
 void Unregister(at::CallbackHandle handle) {
-  const std::lock_guard lock(registration);
+  const MutexLock lock(registration);
   at::removeCallback(handle);
 }
 
@@ -132,7 +132,7 @@ Instance* ClaimInstance() {
 // The child of a fork has one thread and nothing to record for the parent. Its thread's list still has the
 // parent's callbacks; they go, so that an operator costs there what it costs without a profiler. Global
 // ones stay registered, because torch's lock may be taken for ever; they are disarmed.
-void ForgetTheParent() {
+void ForgetTheParent() OPSCOPE_UNCHECKED_LOCKS {
   registration.unlock();
   for (uint32_t i = 0; i < kCallbackInstances; ++i) {
     callback_bindings[i].Unbind();
@@ -148,7 +148,8 @@ void ForgetTheParent() {
 }
 
 __attribute__((constructor)) void Load() {
-  pthread_atfork([] { registration.lock(); }, [] { registration.unlock(); }, &ForgetTheParent);
+  pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { registration.lock(); },
+                 []() OPSCOPE_UNCHECKED_LOCKS { registration.unlock(); }, &ForgetTheParent);
 }
 
 uint64_t SessionOf(const Instance* instance) {
@@ -157,7 +158,7 @@ uint64_t SessionOf(const Instance* instance) {
 
 }  // namespace
 
-std::mutex& RegistrationLock() {
+Mutex& RegistrationLock() {
   return registration;
 }
 

@@ -23,8 +23,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "sources/streams/window_binding.h"
 
 namespace opscope {
@@ -58,7 +58,7 @@ void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
 
 // Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
 // another thread inside would leave it taken in the child, which has lists to change too.
-std::mutex& RegistrationLock();
+Mutex& RegistrationLock();
 
 // Registers a callback for the window; 0 when every instance is taken.
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags);

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "sources/slots/pointed_slots.h"
 #include "sources/torch/drop_in.h"
 
@@ -109,7 +109,7 @@ const char* CompareWithTorch() {
 }
 
 const char* CountOneOperator(std::span<const CallSlot> slots, bool inputs) {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   PointedSlots pointed;
   const Replacements replacements = ReplacementsOf<Counting>();
   for (const CallSlot& slot : slots) {

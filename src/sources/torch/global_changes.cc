@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "sources/slots/call_slots.h"
 #include "sources/torch/callback_bank.h"
 
@@ -62,7 +62,7 @@ std::vector<Word> GrowWithChanges() {
 }  // namespace
 
 const std::atomic<size_t>* FindGlobalChanges() {
-  const std::lock_guard lock(RegistrationLock());
+  const MutexLock lock(RegistrationLock());
   for (int attempt = 0; attempt < 3; ++attempt) {  // another thread of the program may change them meanwhile
     const std::vector<Word> words = GrowWithChanges();
     if (words.size() == 1) return reinterpret_cast<const std::atomic<size_t>*>(words[0].place);

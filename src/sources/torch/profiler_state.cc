@@ -6,10 +6,10 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <mutex>
 #include <new>
 #include <vector>
 
+#include "base/mutex.h"
 #include "opscope/torch_source.h"
 #include "sources/slots/call_slots.h"
 #include "sources/streams/failures.h"
@@ -73,7 +73,7 @@ constinit bool is_pointed = false;
 
 // Once: without a window the functions above answer what torch does, so nothing need be put back.
 void AnswerForUs() {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   if (is_pointed) return;
   std::array<std::vector<CallSlot>, kQuestions.size()> slots;
   for (size_t i = 0; i < kQuestions.size(); ++i) {

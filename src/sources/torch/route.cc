@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <forward_list>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
 #include "sources/slots/pointed_slots.h"
@@ -93,7 +93,7 @@ static_assert(kCallbackInstances <= 64);
 
 // Null: all is there.
 const char* FindSlotsOfTorch() {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   std::vector<CallSlot>& slots = TheRedirection().slots;
   uint32_t in_cpu = 0;
   slots.clear();
@@ -195,7 +195,7 @@ const char* WhyNot(uint32_t flags) {
 
 const char* Begin(uint32_t instance, uint32_t flags) {
   if (const char* reason = WhyNot(flags)) return reason;
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   if (routed.load() == 0) {
     if (const char* refused = PointToDropIns()) return refused;
   }
@@ -228,9 +228,9 @@ const char* TryRoute() {
 }
 
 void TakeRouteVerdict(const char* sentence) {
-  static constinit std::mutex taking;
+  static constinit Mutex taking;
   static std::forward_list<std::string>& taken = *new std::forward_list<std::string>;  // who reads one may be late
-  const std::lock_guard lock(taking);
+  const MutexLock lock(taking);
   if (verdict.load() != std::string_view(sentence)) verdict.store(taken.emplace_front(sentence).c_str());
   // Now, while the library is loaded, and not in the first start, which a program waits for.
   if (*sentence == '\0' && WhyForbidden() == nullptr) Find();
@@ -247,7 +247,7 @@ void StartRoute(uint32_t instance, uint32_t flags) {
 }
 
 void StopRoute(uint32_t instance) {
-  const std::lock_guard lock(SlotLock());
+  const MutexLock lock(SlotLock());
   const uint64_t bit = uint64_t{1} << instance;
   if ((routed.fetch_and(~bit) & ~bit) == 0) TheRedirection().pointed.PutBack();
 }

@@ -1,0 +1,94 @@
+// A mutex that clang can reason about: what is OPSCOPE_GUARDED_BY it is touched on no path on which it is not held,
+// and functions say which locks they need or take. `tools/tidy` proves it; the standard library's own mutex carries no
+// such words in libstdc++, which is why this one exists. With other compilers the words are nothing, and a Mutex is a
+// std::mutex.
+//
+//   Mutex mutex_;
+//   size_t count_ OPSCOPE_GUARDED_BY(mutex_) = 0;
+//   void AddLocked() OPSCOPE_REQUIRES(mutex_);
+//
+// Members are named as the standard's. The words: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#if defined(__clang__)
+#define OPSCOPE_LOCK_WORD(word) __attribute__((word))
+#else
+#define OPSCOPE_LOCK_WORD(word)
+#endif
+#define OPSCOPE_GUARDED_BY(mutex) OPSCOPE_LOCK_WORD(guarded_by(mutex))
+#define OPSCOPE_REQUIRES(...) OPSCOPE_LOCK_WORD(requires_capability(__VA_ARGS__))
+#define OPSCOPE_EXCLUDES(...) OPSCOPE_LOCK_WORD(locks_excluded(__VA_ARGS__))
+#define OPSCOPE_ACQUIRE(...) OPSCOPE_LOCK_WORD(acquire_capability(__VA_ARGS__))
+#define OPSCOPE_RELEASE(...) OPSCOPE_LOCK_WORD(release_capability(__VA_ARGS__))
+#define OPSCOPE_TRY_ACQUIRE(...) OPSCOPE_LOCK_WORD(try_acquire_capability(__VA_ARGS__))
+#define OPSCOPE_LOCK_RETURNED(mutex) OPSCOPE_LOCK_WORD(lock_returned(mutex))
+#define OPSCOPE_ASSERT_HELD(mutex) OPSCOPE_LOCK_WORD(assert_capability(mutex))
+// Beyond what the analysis follows; a comment beside it says why it is right.
+#define OPSCOPE_UNCHECKED_LOCKS OPSCOPE_LOCK_WORD(no_thread_safety_analysis)
+
+namespace opscope {
+
+class OPSCOPE_LOCK_WORD(capability("mutex")) Mutex {
+ public:
+  constexpr Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void lock() OPSCOPE_ACQUIRE() { mutex_.lock(); }
+  void unlock() OPSCOPE_RELEASE() { mutex_.unlock(); }
+  bool try_lock() OPSCOPE_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  // What a caller knows and the analysis cannot: the lock is held, or no other thread can come. Does nothing.
+  void AssertHeld() const OPSCOPE_ASSERT_HELD(this) {}
+
+ private:
+  friend class ConditionVariable;
+  std::mutex mutex_;
+};
+
+// Holds a mutex for a block; it may be let go of and taken again within.
+class OPSCOPE_LOCK_WORD(scoped_lockable) MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) OPSCOPE_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  MutexLock(Mutex& mutex, std::adopt_lock_t /*is held*/) OPSCOPE_REQUIRES(mutex) : mutex_(mutex) {}
+  ~MutexLock() OPSCOPE_RELEASE() {
+    if (is_held_) mutex_.unlock();
+  }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+  void unlock() OPSCOPE_RELEASE() {
+    is_held_ = false;
+    mutex_.unlock();
+  }
+  void lock() OPSCOPE_ACQUIRE() {
+    mutex_.lock();
+    is_held_ = true;
+  }
+
+ private:
+  Mutex& mutex_;
+  bool is_held_ = true;
+};
+
+// Waits in a loop around what is waited for: a predicate would be a function of its own, which holds nothing.
+class ConditionVariable {
+ public:
+  void wait(Mutex& mutex) OPSCOPE_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    changed_.wait(lock);
+    static_cast<void>(lock.release());
+  }
+  void notify_one() { changed_.notify_one(); }
+  void notify_all() { changed_.notify_all(); }
+
+ private:
+  std::condition_variable changed_;
+};
+
+}  // namespace opscope
