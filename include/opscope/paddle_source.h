@@ -9,13 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "opscope/paddle_event_type.h"
 #include "opscope/source.h"
 
 namespace opscope {
 
-inline constexpr uint32_t kPaddleSourceAbi = 1;
+inline constexpr uint32_t kPaddleSourceAbi = 2;
 
 namespace paddle_source_flags {
 inline constexpr uint32_t kShapes = 1;  // names, shapes and attributes of operators' arguments (record_shapes)
@@ -29,8 +30,46 @@ enum class PaddlePart : uint32_t {
   kAttributes = 2,  // beside the shapes
   kMemory = 3,      // likewise
   kDrain = 4,       // events, by Paddle's own recorder, where the slots cannot be used
+  kNative = 5,      // events and memory, by Paddle's own profiler; the first of the PaddleStandIns
+  kWrappers = 6,    // operators that Python calls, by wrappers of Paddle's functions
 };
-inline constexpr uint32_t kPaddleParts = 5;
+inline constexpr uint32_t kPaddleParts = 7;
+
+// Who records by Python where this library cannot by itself: kNative, kWrappers. Called without a lock that Python
+// could want; takes the GIL by itself.
+struct PaddleStandIn {
+  // Records from now on, for one more recording. Null: it does; else a static sentence.
+  const char* (*start)(uint32_t flags) = nullptr;
+  // Ends it for one recording, and appends what it holds to the window (PaddleSource::append). False: it was lost.
+  bool (*stop)(Window* window) = nullptr;
+  // PaddleSource::enter and exit while it records. Null: they stay this library's.
+  void* (*enter)(const char* name, size_t name_size, uint32_t event_type) = nullptr;
+  void (*exit)(void* range) = nullptr;
+};
+
+// What a stand-in has recorded of one thread. Times are nanoseconds since 1970.
+struct PaddleRange {
+  const char* name = nullptr;
+  uint64_t start_ns = 0, end_ns = 0;
+  uint32_t event_type = 0;  // of PaddleEventType
+};
+struct PaddleBlock {  // of the CPU's allocator
+  uint64_t time_ns = 0;
+  uint64_t address = 0;
+  int64_t bytes = 0;  // below 0: it was freed
+};
+struct PaddleThreadEvents {
+  const char* name = nullptr;
+  uint64_t os_thread = 0;
+  std::span<const PaddleRange> ranges;  // in the order in which they ended, of equal ends the inner one first
+  std::span<const PaddleBlock> blocks;
+};
+
+// A tensor among the arguments of an operator.
+struct PaddleTensorShape {
+  const char* argument = nullptr;  // its name; those of a list follow each other with the same pointer
+  std::span<const int64_t> sizes;  // at most 9
+};
 
 // What Paddle's skin asks of its source beyond a Source.
 struct PaddleSource {
@@ -51,9 +90,16 @@ struct PaddleSource {
   // What a trial of this library with this build of Paddle has shown of the part: "" or a sentence. Without one the
   // part is not used.
   void (*take_verdict)(PaddlePart part, const char* sentence) = nullptr;
-  // How a recording would be made now: "slots", "drain: why not by slots", or "none: why". Valid until the next
-  // verdict.
+  // How a recording would be made now: "slots", "drain: why not by slots", likewise "native", "wrappers", or "none:
+  // why". Valid until the next verdict.
   const char* (*route)() = nullptr;
+
+  // Lives for ever, as the library does. REQUIRES: part is kNative or kWrappers.
+  void (*set_stand_in)(PaddlePart part, const PaddleStandIn* stand_in) = nullptr;
+  // What a stand-in has recorded, as a track of the window, which its `stop` was called with.
+  void (*append)(Window* window, const PaddleThreadEvents& thread) = nullptr;
+  // Of the innermost operator that this thread has entered, where shapes are recorded by wrappers.
+  void (*note_shapes)(std::span<const PaddleTensorShape> tensors) = nullptr;
 };
 
 }  // namespace opscope

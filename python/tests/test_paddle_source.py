@@ -5,71 +5,19 @@ Every program runs in a process of its own: paddle_under_both.py, or a few lines
 """
 
 import collections
-import functools
 import json
-import os
-import pathlib
 import signal
 import subprocess
 import sys
 
 import pytest
+from paddle_runs import BEGIN, per_thread, run_code, told, without_step
 
 import opscope
 
 pytestmark = pytest.mark.framework("paddle")
 
-UNDER_BOTH = pathlib.Path(__file__).with_name("paddle_under_both.py")
 PROGRAMS = ["mlp", "lenet", "static", "threads"]
-
-BEGIN = """
-import json, os, sys
-import paddle
-from opscope import _core
-from opscope.paddle.source import source
-from opscope.trace import Trace
-paddle.set_grad_enabled(False)
-ones = paddle.ones([2, 3])
-def prepared(*flags, **options):
-    return _core.Recording(sources=[(source(), list(flags))], native_threads="attached", **options)
-def names(recording):
-    return [row["name"] for row in Trace(recording.trace()).spans]
-paddle.add(ones, ones)
-"""
-
-
-def run_python(arguments, **environment):
-    """What the program prints last, from JSON."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def run_code(code, **environment):
-    return run_python(["-c", BEGIN + code], **environment)
-
-
-@functools.cache
-def told(program, sides, *flags):
-    """What both sides have seen of a program, run once for all tests."""
-    return run_python([str(UNDER_BOTH), program, sides, *flags])
-
-
-def without_step(rows):
-    """Name, type and parent's name of each event, but for the step that paddle.profiler puts around everything."""
-    parents = {-1: ""} | {i: "" if row[2] == "ProfileStep" else row[1] for i, row in enumerate(rows)}
-    return collections.Counter((row[1], row[2], parents[row[3]]) for row in rows if row[2] != "ProfileStep")
-
-
-def per_thread(rows):
-    return collections.Counter(row[0] for row in rows if row[2] != "ProfileStep")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -143,33 +91,6 @@ print(json.dumps([[row["name"], row["extra"]] for row in trace.spans if row["ext
     assert members["concat dygraph"]["input_shapes"] == {"x": [[2, 3], [4, 3]]}
     conv = members["conv2d dygraph"]["attributes"]
     assert (conv["strides"], conv["groups"], conv["padding_algorithm"]) == ([2, 2], 1, "EXPLICIT")
-
-
-def test_paddles_own_recorder_is_the_fallback():
-    """OPSCOPE_PADDLE_ROUTE=drain stands for a Paddle whose slots cannot be used."""
-    by_slots, by_drain = (
-        told("mlp", "opscope"),
-        run_python([str(UNDER_BOTH), "mlp", "opscope", "memory"], OPSCOPE_PADDLE_ROUTE="drain"),
-    )
-    assert by_drain["route"] == "drain: OPSCOPE_PADDLE_ROUTE=drain; without arguments and memory"
-    assert by_drain["problems"] == ["part_left_out"]
-    assert without_step(by_drain["ours"]) == without_step(by_slots["ours"])
-    assert per_thread(by_drain["ours"]).total() == per_thread(by_slots["ours"]).total()
-
-
-def test_the_fallback_finds_the_other_profiler_and_says_so():
-    code = """
-import paddle.profiler as original
-profiler = original.Profiler(targets=[original.ProfilerTarget.CPU], on_trace_ready=lambda _: None)
-profiler.start()
-try:
-    prepared().start()
-except RuntimeError as error:
-    print(json.dumps(str(error)))
-profiler.stop()
-"""
-    message = run_code(code, OPSCOPE_PADDLE_ROUTE="drain")
-    assert "Paddle's own profiler runs" in message
 
 
 def test_two_recordings_at_once_have_their_own_events():
@@ -300,18 +221,6 @@ recording.stop()
 print(json.dumps([status, [n for n in names(recording) if n.endswith("dygraph")]]))
 """
     assert run_code(code) == [0, ["add dygraph", "exp dygraph"]]
-
-
-@pytest.mark.parametrize("route", ["", "drain"])
-def test_a_program_may_end_with_an_open_window(route):
-    code = """
-recording = prepared("memory", "shapes")
-recording.start()
-paddle.add(ones, ones)
-open_range = _core.paddle.Range("open"); open_range.begin()
-print(json.dumps("ends"), flush=True)
-"""
-    assert run_code(code, OPSCOPE_PADDLE_ROUTE=route) == "ends"
 
 
 def test_a_hundred_windows_leave_nothing_behind():

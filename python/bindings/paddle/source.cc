@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "python/bindings/paddle/stand_in.h"
 #include "python/bindings/source_table.h"
 
 namespace opscope::python {
@@ -18,11 +20,10 @@ Result<LoadedPaddleSource> LoadPaddleSource(const std::string& path) {
   return LoadedPaddleSource{{&paddle.value()->source}, paddle.value()};
 }
 
-constexpr std::pair<std::string_view, PaddlePart> kPaddlePartNames[] = {{"slots", PaddlePart::kSlots},
-                                                                        {"shapes", PaddlePart::kShapes},
-                                                                        {"attributes", PaddlePart::kAttributes},
-                                                                        {"memory", PaddlePart::kMemory},
-                                                                        {"drain", PaddlePart::kDrain}};
+constexpr std::pair<std::string_view, PaddlePart> kPaddlePartNames[] = {
+    {"slots", PaddlePart::kSlots},      {"shapes", PaddlePart::kShapes}, {"attributes", PaddlePart::kAttributes},
+    {"memory", PaddlePart::kMemory},    {"drain", PaddlePart::kDrain},   {"native", PaddlePart::kNative},
+    {"wrappers", PaddlePart::kWrappers}};
 static_assert(std::size(kPaddlePartNames) == kPaddleParts);
 
 PaddlePart PaddlePartNamed(const std::string& name) {
@@ -30,6 +31,29 @@ PaddlePart PaddlePartNamed(const std::string& name) {
     if (known == name) return part;
   }
   throw nb::value_error(("the Paddle source has no part '" + name + "'").c_str());
+}
+
+// [(argument, [sizes of a tensor, ...]), ...]
+void NoteShapes(const LoadedPaddleSource& loaded, nb::sequence arguments) {
+  struct Argument {
+    std::string name;
+    std::vector<std::vector<int64_t>> tensors;
+  };
+  std::vector<Argument> read;
+  for (nb::handle argument : arguments) {
+    Argument& next = read.emplace_back(FromText(argument[0]), std::vector<std::vector<int64_t>>{});
+    for (nb::handle sizes : argument[1]) {
+      std::vector<int64_t>& tensor = next.tensors.emplace_back();
+      for (nb::handle size : sizes)
+        tensor.push_back(nb::cast<int64_t>(size));
+    }
+  }
+  std::vector<PaddleTensorShape> shapes;
+  for (const Argument& argument : read) {
+    for (const std::vector<int64_t>& tensor : argument.tensors)
+      shapes.push_back({argument.name.c_str(), tensor});
+  }
+  loaded.paddle->note_shapes(shapes);
 }
 
 }  // namespace
@@ -52,7 +76,15 @@ void BindPaddleSource(nb::module_& module) {
           nb::arg("part"), nb::arg("verdict"), "What a trial of this library has shown of the part; empty: it fits.")
       .def_prop_ro(
           "route", [](const LoadedPaddleSource& loaded) { return ToText(loaded.paddle->route()); },
-          "How a recording would be made now.");
+          "How a recording would be made now.")
+      .def(
+          "set_stand_in",
+          [](const LoadedPaddleSource& loaded, nb::str part, nb::object stand_in) {
+            SetStandIn(loaded.paddle, PaddlePartNamed(FromText(part)), std::move(stand_in));
+          },
+          nb::arg("part"), nb::arg("stand_in"), "Who records as this part, native or wrappers (stand_in.h).")
+      .def("note_shapes", &NoteShapes, nb::arg("arguments"),
+           "Of the innermost operator of this thread: [(name, [sizes of a tensor, ...]), ...].");
   module.def(
       "load_source",
       [](nb::object path) {

@@ -23,6 +23,8 @@ PARTS = {
     "attributes": Part("the attributes of operators", is_compiled_out=False),
     "memory": Part("allocations (profile_memory)", is_compiled_out=False),
     "drain": Part("events by Paddle's own recorder", is_compiled_out=False),
+    "native": Part("events by Paddle's own profiler", is_compiled_out=False),
+    "wrappers": Part("operators by wrappers of Paddle's functions", is_compiled_out=False),
 }
 _LIBRARY = "libopscope_paddle.so"
 
@@ -37,12 +39,16 @@ class PaddleBuild:
     core: str  # size and time of the library that is looked into
 
 
+# Of Paddle 3 and later, and of those before.
+_CORES = ("libs/libphi_core.so", "base/libpaddle.so", "fluid/libpaddle.so")
+
+
 def read_paddle(folder: Path) -> PaddleBuild | None:
-    """The build in this folder; None where it is no Paddle with a libphi_core.so."""
+    """The build in this folder; None where it is no Paddle."""
     try:
         text = (folder / "version/__init__.py").read_text(encoding="utf-8", errors="replace")
-        status = (folder / "libs/libphi_core.so").stat()
-    except OSError:
+        status = next(path for core in _CORES if (path := folder / core).exists()).stat()
+    except (OSError, StopIteration):
         return None
 
     def assigned(name: str) -> str:
@@ -77,6 +83,10 @@ def _make(compiler: Compiler, place: Path) -> tuple[Path, dict]:
     raise AdapterMissing(f"{_LIBRARY} is carried by the package alone")
 
 
+ROUTES = ("slots", "drain", "native", "wrappers")  # in the order in which they are asked
+
+
 def route_of(found: Mapping[str, str]) -> str:
     """How events would be recorded, in the words of a recording's option `paddle_route`."""
-    return "slots" if not found.get("slots") else f"drain: {found['slots']}"
+    route = next((route for route in ROUTES if not found.get(route)), "none")
+    return route if route == "slots" else f"{route}: {found['slots']}"

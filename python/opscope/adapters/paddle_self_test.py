@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 
 from . import self_test
+from .paddle_stand_ins import set_stand_ins
 from .parts import OPERATORS
 
 _OPERATOR = [
@@ -96,6 +97,18 @@ def _drain(source) -> str:
     return _events(source)
 
 
+def _native(source) -> str:
+    os.environ["OPSCOPE_PADDLE_ROUTE"] = "native"
+    return _events(source)
+
+
+def _wrappers(source) -> str:
+    """The operator alone, with its shapes."""
+    os.environ["OPSCOPE_PADDLE_ROUTE"] = "wrappers"
+    sizes, members = _matmul(source)
+    return "" if sizes == [[2, 3], [4, 3]] else f"it recorded the shapes {sizes} and {members}"
+
+
 def _tried(part: str, attempt: Callable[[object], str]) -> Callable[[object], str]:
     """An attempt whose finding the source is told: the next ones record by what has held."""
 
@@ -117,13 +130,16 @@ def _some_route(source) -> str:
 
 
 _EVENTS = {"slots": _events, "shapes": _shapes, "attributes": _attributes, "memory": _memory, "drain": _drain}
+_EVENTS |= {"native": _native, "wrappers": _wrappers}
 _PARTS = {part: _tried(part, attempt) for part, attempt in _EVENTS.items()} | {OPERATORS: _some_route}
 
 
 def _load(path: str):
     from .. import _core
 
-    return _core.paddle.load_source(path)
+    source = _core.paddle.load_source(path)
+    set_stand_ins(source)
+    return source
 
 
 def _prepare() -> None:

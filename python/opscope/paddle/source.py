@@ -11,6 +11,7 @@ from .. import _core
 from ..adapters.adapter import Adapter
 from ..adapters.errors import AdapterMissing
 from ..adapters.paddle_adapter import PARTS, adapter_for, read_paddle
+from ..adapters.paddle_stand_ins import set_stand_ins
 from ..frontend.loader import Loader
 from ..log import tell
 
@@ -21,11 +22,14 @@ def _find() -> Adapter:
     folder = Path(paddle.__file__).parent
     build = read_paddle(folder)
     if build is None:
-        raise AdapterMissing(f"{folder} holds no Paddle that opscope knows: it has no libphi_core.so")
+        raise AdapterMissing(
+            f"{folder} holds no Paddle that opscope knows: it has neither libphi_core.so nor libpaddle.so"
+        )
     return adapter_for(build)
 
 
 def _take(loaded: _core.paddle.PaddleSource, found: dict[str, str] | None) -> None:
+    set_stand_ins(loaded)
     for part in PARTS:
         loaded.take_verdict(part, (found or {}).get(part, "it was not tried"))
     _core.paddle.set_range_source(loaded)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/arguments.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -191,6 +192,18 @@ void NoteArguments(Stream* stream, const Shapes& shapes, const AttributeMap* att
   if (side == 0) return;  // at the cap; the scope itself will be counted
   scope->side.store(side, std::memory_order_release);
   NoteNewEntries(stream, scope);
+}
+
+void NoteTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors) {
+  Shapes shapes;
+  const char* last = nullptr;
+  for (const PaddleTensorShape& tensor : tensors) {
+    if (tensor.argument != last) shapes.push_back({last = tensor.argument, {}});
+    Dims& dims = shapes.back().second.emplace_back();
+    dims.rank = static_cast<int32_t>(std::min<size_t>(tensor.sizes.size(), paddle_layout::kMostDims + 1));
+    std::copy_n(tensor.sizes.begin(), std::min<size_t>(tensor.sizes.size(), paddle_layout::kMostDims), dims.sizes);
+  }
+  NoteArguments(stream, shapes, nullptr);
 }
 
 }  // namespace opscope

@@ -10,6 +10,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
+#include "opscope/paddle_source.h"
 #include "opscope/recorder.h"
 #include "sources/paddle/paddle_layout.h"
 
@@ -18,5 +21,8 @@ namespace opscope {
 // Becomes the payload of the innermost operator that is open; of several the last one stays. attributes: null, they
 // are not recorded.
 void NoteArguments(Stream* stream, const paddle_layout::Shapes& shapes, const paddle_layout::AttributeMap* attributes);
+
+// The same of shapes that Python tells.
+void NoteTensorShapes(Stream* stream, std::span<const PaddleTensorShape> tensors);
 
 }  // namespace opscope

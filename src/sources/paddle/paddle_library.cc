@@ -85,6 +85,9 @@ const char* FindIn(void* core, void* python, PaddlePart part) {
               Find(core, kPaddleSymbols[kEnd], &paddle.end);
       Find(core, "_ZN12paddle_flags22FLAGS_host_trace_levelE", &paddle.wanted_level);
       return found ? nullptr : "this Paddle lacks a function of its recorder of events";
+    case PaddlePart::kNative:
+    case PaddlePart::kWrappers:
+      break;
   }
   return "opscope has no such part";
 }
@@ -92,6 +95,7 @@ const char* FindIn(void* core, void* python, PaddlePart part) {
 }  // namespace
 
 const char* FindPaddle(PaddlePart part) {
+  if (part == PaddlePart::kNative || part == PaddlePart::kWrappers) return nullptr;  // by Python
   static void* core = nullptr;
   static void* python = nullptr;
   if (core == nullptr) core = HandleOf(kPaddleLibraries[0], &read_only[0]);

@@ -4,19 +4,24 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/mutex.h"
 #include "base/text.h"
 #include "opscope/window_facts.h"
+#include "sources/paddle/append.h"
+#include "sources/paddle/arguments.h"
 #include "sources/paddle/drain.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/memory_events.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/ranges.h"
 #include "sources/paddle/route.h"
+#include "sources/paddle/stand_ins.h"
 #include "sources/paddle/trial.h"
 #include "sources/paddle/user_range.h"
 #include "sources/slots/call_slots.h"
@@ -42,12 +47,23 @@ void Tell(Window* window, std::string_view key, std::string_view value_json) {
   opscope_window_add_metadata(window, member.c_str());
 }
 
+// What the ways by somebody else's recorder lack; the parts that go into records by this library.
+uint32_t PartsBeside(uint32_t flags, PaddleWay way, std::string* route) {
+  const bool shapes = (flags & paddle_source_flags::kShapes) != 0, memory = (flags & paddle_source_flags::kMemory) != 0;
+  if (way == PaddleWay::kDrain && flags != 0) route->append("; without arguments and memory");
+  if (way == PaddleWay::kNative) {
+    route->append("; without ranges that are open at the end");
+    if (shapes) route->append("; without arguments");
+  }
+  if (way != PaddleWay::kWrappers) return 0;
+  route->append("; without operators that Python does not call, and what is inside of them");
+  if (memory) route->append("; without memory");
+  return BitOf(PaddlePart::kSlots) | (shapes ? BitOf(PaddlePart::kShapes) : 0);
+}
+
 // The parts that fit of those that are asked for; the others are told.
 uint32_t PartsFor(uint32_t flags, PaddleWay way, std::string* route) {
-  if (way != PaddleWay::kSlots) {
-    if (flags != 0) route->append("; without arguments and memory");
-    return 0;
-  }
+  if (way != PaddleWay::kSlots) return PartsBeside(flags, way, route);
   uint32_t parts = BitOf(PaddlePart::kSlots);
   const auto add = [&](uint32_t flag, PaddlePart part, const char* what) {
     if ((flags & flag) == 0) return;
@@ -87,30 +103,71 @@ const char* BeginBySlots(Window* window, uint32_t slot, uint32_t parts) {
   return nullptr;
 }
 
+void Unbind(uint32_t slot) {
+  recorded.bindings[slot].Unbind();
+  SetRecorded(slot, 0);
+}
+
+constexpr PaddlePart PartOf(PaddleWay way) {
+  return way == PaddleWay::kNative ? PaddlePart::kNative : PaddlePart::kWrappers;
+}
+
+// Null: it records.
+const char* BeginByStandIn(Window* window, uint32_t slot, uint32_t flags, PaddleWay way, uint32_t parts) {
+  if (way == PaddleWay::kWrappers) {
+    recorded.bindings[slot].Bind(slot, opscope_window_id(window));
+    SetRecorded(slot, parts);
+  }
+  const char* refused = StartStandIn(PartOf(way), flags);
+  if (refused != nullptr && way == PaddleWay::kWrappers) Unbind(slot);
+  return refused;
+}
+
+// What its allocator holds, from which totals are counted on. Empty: blocks are not recorded, or nobody knows.
+std::string HostMemory(uint32_t flags, PaddleWay way, uint32_t parts) {
+  const bool by_native = way == PaddleWay::kNative && (flags & paddle_source_flags::kMemory) != 0;
+  if ((parts & BitOf(PaddlePart::kMemory)) == 0 && !by_native) return {};
+  const MutexLock lock(SlotLock());
+  return FindPaddle(PaddlePart::kMemory) == nullptr ? HostMemoryJson() : std::string();
+}
+
+// Null: it records.
+const char* BeginBy(PaddleWay way, Window* window, uint32_t slot, uint32_t flags, uint32_t parts) {
+  switch (way) {
+    case PaddleWay::kSlots:
+      return BeginBySlots(window, slot, parts);
+    case PaddleWay::kDrain:
+      return StartDrain();
+    case PaddleWay::kNative:
+    case PaddleWay::kWrappers:
+      return BeginByStandIn(window, slot, flags, way, parts);
+    case PaddleWay::kNone:
+      break;
+  }
+  const char* why = WhyNot(PaddlePart::kSlots);
+  return why != nullptr ? why : "this Paddle cannot be recorded";
+}
+
 // Null: it records.
 const char* Begin(Window* window, uint32_t slot, uint32_t flags) {
   PaddleWay way = ChooseWay();
   std::string route = RouteText(way);
-  const uint32_t parts = PartsFor(flags, way, &route);
-  const bool has_memory = (parts & BitOf(PaddlePart::kMemory)) != 0;
-  const std::string memory = has_memory ? HostMemoryJson() : std::string();
-  if (way == PaddleWay::kSlots && BeginBySlots(window, slot, parts) != nullptr) {
+  uint32_t parts = PartsFor(flags, way, &route);
+  std::string memory = HostMemory(flags, way, parts);
+  const char* refused = BeginBy(way, window, slot, flags, parts);
+  if (refused != nullptr && way == PaddleWay::kSlots) {  // from now on in this process
     way = ChooseWay();
     route = RouteText(way);
-    PartsFor(flags, way, &route);
+    parts = PartsFor(flags, way, &route);
+    memory = HostMemory(flags, way, parts);
+    refused = BeginBy(way, window, slot, flags, parts);
   }
-  if (way == PaddleWay::kNone) {
-    const char* why = WhyNot(PaddlePart::kSlots);
-    return why != nullptr ? why : "this Paddle cannot be recorded";
-  }
-  if (way == PaddleWay::kDrain) {
-    if (const char* refused = StartDrain()) return refused;
-  }
+  if (refused != nullptr) return refused;
   if (route.find("; without ") != std::string::npos) Tell(window, kPartsLeftOutKey, "1");
   std::string route_json;
   AppendJsonString(&route_json, route);
   Tell(window, kPaddleRouteKey, route_json);
-  if (way == PaddleWay::kSlots && !memory.empty()) Tell(window, kHostMemoryKey, memory);
+  if (!memory.empty()) Tell(window, kHostMemoryKey, memory);
   sessions[slot] = {window, getpid(), way};
   return nullptr;
 }
@@ -138,10 +195,12 @@ void Stop(void* opaque) {
   const auto slot = static_cast<uint32_t>(session - sessions.data());
   if (session->way == PaddleWay::kDrain) {
     StopDrain(session->window);
+  } else if (session->way == PaddleWay::kNative) {
+    StopStandIn(PaddlePart::kNative, session->window);
   } else {
+    if (session->way == PaddleWay::kWrappers) StopStandIn(PaddlePart::kWrappers, session->window);
     const MutexLock lock(SlotLock());
-    recorded.bindings[slot].Unbind();
-    SetRecorded(slot, 0);
+    Unbind(slot);
     if (recorded.events.load() == 0) PutSlotsBack();
   }
   *session = {};
@@ -149,7 +208,9 @@ void Stop(void* opaque) {
 
 void Pause(void* opaque, bool paused) {
   auto* session = static_cast<OpenSession*>(opaque);
-  if (session->process != getpid() || session->way != PaddleWay::kSlots) return;
+  if (session->process != getpid() || session->way == PaddleWay::kDrain || session->way == PaddleWay::kNative) {
+    return;
+  }
   recorded.bindings[static_cast<size_t>(session - sessions.data())].Pause(paused);
 }
 
@@ -183,6 +244,26 @@ const char* Route() {
   return text.c_str();
 }
 
+void Append(Window* window, const PaddleThreadEvents& thread) {
+  try {
+    AppendPaddleThread(window, thread);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+void NoteShapes(std::span<const PaddleTensorShape> tensors) {
+  for (uint64_t left = recorded.shapes.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+    Stream* stream = StreamOf(recorded.bindings[static_cast<size_t>(std::countr_zero(left))], &NoThreadNumber);
+    if (stream == nullptr) continue;
+    try {
+      NoteTensorShapes(stream, tensors);
+    } catch (...) {
+      CountFailure();
+    }
+  }
+}
+
 __attribute__((constructor)) void WatchForksOfPaddle() {
   WatchForksOfSlots([] {
     recorded.events.store(0);
@@ -192,6 +273,7 @@ __attribute__((constructor)) void WatchForksOfPaddle() {
       binding.Unbind();
     PutSlotsBack();
     LeaveDrain();
+    LeaveStandIns();
   });
 }
 
@@ -208,7 +290,10 @@ constexpr PaddleSource kSource = {.source = {.flag_count = std::size(kFlags),
                                   .exit = &ExitPaddleRange,
                                   .try_part = &TryAndTell,
                                   .take_verdict = &TellVerdict,
-                                  .route = &Route};
+                                  .route = &Route,
+                                  .set_stand_in = &SetStandIn,
+                                  .append = &Append,
+                                  .note_shapes = &NoteShapes};
 
 }  // namespace
 }  // namespace opscope

@@ -27,7 +27,8 @@ const PaddleSource& ThePaddleSource() {
 }
 
 struct Seen {
-  std::vector<std::string> spans;  // "NAME CATEGORY DEPTH"
+  std::vector<std::string> spans;   // "NAME CATEGORY DEPTH"
+  std::vector<std::string> extras;  // of the spans that have some
   std::vector<int64_t> allocations;
   std::vector<std::string> problems;
   std::string options;
@@ -58,11 +59,12 @@ class PaddleBesideAFake : public testing::Test {
     program();
     recording->Stop();
     const auto trace = recording->ReadTrace().value();
-    Seen seen{.spans = {}, .allocations = {}, .problems = {}, .options = trace->info().options_json};
+    Seen seen{.spans = {}, .extras = {}, .allocations = {}, .problems = {}, .options = trace->info().options_json};
     const SpanColumns& spans = trace->spans();
     for (size_t i = 0; i < spans.size(); ++i) {
       seen.spans.push_back(std::string(trace->text(spans.name[i])) + "|" + std::string(trace->text(spans.category[i])) +
                            "|" + std::to_string(spans.depth[i]));
+      if (spans.extra[i] != StringId::kNone) seen.extras.emplace_back(trace->text(spans.extra[i]));
     }
     for (size_t i = 0; i < trace->allocations().size(); ++i)
       seen.allocations.push_back(trace->allocations().bytes[i]);
@@ -135,6 +137,74 @@ TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
   const Status started = recording->Start();
   ASSERT_FALSE(started.ok());
   EXPECT_THAT(started.error().message, HasSubstr("it \"crashed\""));
+}
+
+// What the tests' stand-ins were asked, and what that of kNative has to give.
+std::vector<std::string> asked;
+uint32_t asked_flags = 0;
+
+constexpr PaddleStandIn kNativeOfTest = {
+    .start = [](uint32_t flags) -> const char* {
+      asked.emplace_back("start");
+      asked_flags = flags;
+      return nullptr;
+    },
+    .stop =
+        [](Window* window) {
+          asked.emplace_back("stop");
+          const PaddleRange ranges[] = {{"add kernel launch", 130, 170, 15},
+                                        {"add dygraph", 100, 200, 0},
+                                        {"ProfileStep#0", 100, 200, 2},
+                                        {"exp dygraph", 200, 250, 0}};
+          const PaddleBlock blocks[] = {{120, 0x1000, 64}, {190, 0x1000, -64}};
+          ThePaddleSource().append(window, {"worker", 77, ranges, blocks});
+          return true;
+        },
+    .enter = [](const char* name, size_t size, uint32_t type) -> void* {
+      asked.push_back("enter " + std::string(name, size) + " " + std::to_string(type));
+      return &asked;
+    },
+    .exit = [](void* range) { asked.emplace_back(range == &asked ? "exit" : "exit of another"); }};
+constexpr PaddleStandIn kWrappersOfTest = {.start = [](uint32_t) -> const char* { return nullptr; },
+                                           .stop = [](Window*) { return true; }};
+
+TEST_F(PaddleBesideAFake, IsRecordedByPaddlesOwnProfilerWhereItsRecorderIsForbiddenToo) {
+  setenv("OPSCOPE_PADDLE_ROUTE", "native", 1);
+  EXPECT_THAT(ThePaddleSource().route(), HasSubstr("none: "));
+  ThePaddleSource().set_stand_in(PaddlePart::kNative, &kNativeOfTest);
+  EXPECT_THAT(ThePaddleSource().route(), HasSubstr("none: ")) << "without a verdict";
+  ThePaddleSource().take_verdict(PaddlePart::kNative, "");
+  EXPECT_STREQ(ThePaddleSource().route(), "native: OPSCOPE_PADDLE_ROUTE=native");
+  asked.clear();
+  const Seen seen = Record({"memory"}, [] { ThePaddleSource().exit(ThePaddleSource().enter("mine", 4, 9)); });
+  EXPECT_THAT(asked, ElementsAre("start", "enter mine 9", "exit", "stop"));
+  EXPECT_EQ(asked_flags, paddle_source_flags::kMemory);
+  EXPECT_THAT(seen.spans, ElementsAre("ProfileStep#0|ProfileStep|0", "add dygraph|Operator|1",
+                                      "add kernel launch|DygraphKernelLaunch|2", "exp dygraph|Operator|0"));
+  EXPECT_THAT(seen.allocations, ElementsAre(64, -64));
+  EXPECT_THAT(seen.problems, ElementsAre("part_left_out"));
+  EXPECT_THAT(seen.options, HasSubstr("; without ranges that are open at the end"));
+  asked.clear();
+  ThePaddleSource().exit(ThePaddleSource().enter("after", 5, 9));
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(PaddleBesideAFake, TakesOperatorsAndShapesFromWrappersAtLast) {
+  setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);
+  ThePaddleSource().set_stand_in(PaddlePart::kWrappers, &kWrappersOfTest);
+  ThePaddleSource().take_verdict(PaddlePart::kWrappers, "");
+  const Seen seen = Record({"shapes"}, [this] {
+    void* operation = ThePaddleSource().enter("concat dygraph", 14, 0);
+    const int64_t first[] = {2, 3}, second[] = {int64_t{1} << 40};
+    const char* x = "x";
+    ThePaddleSource().note_shapes(std::vector<PaddleTensorShape>{{x, first}, {x, second}, {"axis", {}}});
+    add_();  // its own calls are not seen
+    ThePaddleSource().exit(operation);
+  });
+  EXPECT_THAT(seen.spans, ElementsAre("concat dygraph|Operator|0"));
+  EXPECT_THAT(seen.extras,
+              ElementsAre(HasSubstr("\"input_shapes\": {\"x\": [[2, 3], [1099511627776]], \"axis\": [[]]}")));
+  EXPECT_THAT(seen.problems, ElementsAre("part_left_out"));
 }
 
 // A recording that ends puts the slots back; one that begins at that moment must find them pointed.

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/paddle_library.h"
+#include "sources/paddle/stand_ins.h"
 #include "sources/slots/pointed_slots.h"
 
 namespace opscope {
@@ -20,7 +21,7 @@ using namespace paddle_layout;
 
 constexpr const char* kNotTried = "this library was not tried with its Paddle";
 constinit std::array<std::atomic<const char*>, kPaddleParts> verdicts{kNotTried, kNotTried, kNotTried, kNotTried,
-                                                                      kNotTried};
+                                                                      kNotTried, kNotTried, kNotTried};
 
 constexpr PaddlePart PartOf(size_t symbol) {
   return symbol == kMemory                                 ? PaddlePart::kMemory
@@ -72,13 +73,38 @@ const char* WhyNotBySlots(PaddlePart part) {
   return nullptr;
 }
 
+struct Way {
+  std::string_view name;
+  PaddleWay way;
+  PaddlePart part;
+  const char* is_forced;
+};
+constexpr Way kWays[] = {
+    {"slots", PaddleWay::kSlots, PaddlePart::kSlots, ""},
+    {"drain", PaddleWay::kDrain, PaddlePart::kDrain, "OPSCOPE_PADDLE_ROUTE=drain"},
+    {"native", PaddleWay::kNative, PaddlePart::kNative, "OPSCOPE_PADDLE_ROUTE=native"},
+    {"wrappers", PaddleWay::kWrappers, PaddlePart::kWrappers, "OPSCOPE_PADDLE_ROUTE=wrappers"},
+};
+
+// Shapes, attributes and memory come by the slots.
+PaddleWay WayOf(PaddlePart part) {
+  for (const Way& way : kWays) {
+    if (way.part == part) return way.way;
+  }
+  return PaddleWay::kSlots;
+}
+
 // Null: the environment leaves the choice.
-const char* WhyForbidden() {
+const char* WhyForbidden(PaddlePart part) {
   const char* value = std::getenv("OPSCOPE_PADDLE_ROUTE");
   const std::string_view wanted = value == nullptr ? "" : value;
   if (wanted.empty()) return nullptr;
-  return wanted == "drain" ? "OPSCOPE_PADDLE_ROUTE=drain"
-                           : "OPSCOPE_PADDLE_ROUTE has a value that says nothing, known is: drain";
+  for (const Way& way : kWays) {
+    if (wanted == way.name) return WayOf(part) < way.way ? way.is_forced : nullptr;
+  }
+  return WayOf(part) == PaddleWay::kSlots
+             ? "OPSCOPE_PADDLE_ROUTE has a value that says nothing, known are: drain, native, wrappers"
+             : nullptr;
 }
 
 bool IsFilled(const char* sentence) {
@@ -100,10 +126,11 @@ void TakeVerdict(PaddlePart part, const char* sentence) {
 }
 
 const char* WhyNot(PaddlePart part) {
-  if (part != PaddlePart::kDrain) {
-    if (const char* forbidden = WhyForbidden()) return forbidden;
-  }
+  if (const char* forbidden = WhyForbidden(part)) return forbidden;
   if (const char* verdict = verdicts[static_cast<size_t>(part)].load(); IsFilled(verdict)) return verdict;
+  if (part == PaddlePart::kNative || part == PaddlePart::kWrappers) {
+    return HasStandIn(part) ? nullptr : "nobody in this process stands in for the slots";
+  }
   const MutexLock lock(SlotLock());
   if (const char* missing = FindPaddle(part)) return missing;
   if (part == PaddlePart::kDrain) return nullptr;
@@ -112,15 +139,20 @@ const char* WhyNot(PaddlePart part) {
 }
 
 PaddleWay ChooseWay() {
-  if (WhyNot(PaddlePart::kSlots) == nullptr) return PaddleWay::kSlots;
-  return WhyNot(PaddlePart::kDrain) == nullptr ? PaddleWay::kDrain : PaddleWay::kNone;
+  for (const Way& way : kWays) {
+    if (WhyNot(way.part) == nullptr) return way.way;
+  }
+  return PaddleWay::kNone;
 }
 
 std::string RouteText(PaddleWay way) {
   const char* why_not_slots = WhyNot(PaddlePart::kSlots);
   if (way == PaddleWay::kSlots || why_not_slots == nullptr) return "slots";
-  if (way == PaddleWay::kDrain) return std::string("drain: ") + why_not_slots;
-  return std::string("none: ") + why_not_slots;
+  std::string text = "none";
+  for (const Way& known : kWays) {
+    if (known.way == way) text = known.name;
+  }
+  return text.append(": ").append(why_not_slots);
 }
 
 const char* PointSlots(uint32_t parts) {

@@ -1,19 +1,22 @@
 // A range is its newest scope. While Paddle's profiler runs it is a phi::RecordEvent that Paddle itself begins, with
-// the scope marked in it; the lowest bit tells them apart. SPDX-License-Identifier: Apache-2.0
+// the scope marked in it; while a stand-in records it is whatever that has made. The lowest bits tell them apart.
+// SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/user_range.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/range_mark.h"
 #include "sources/paddle/ranges.h"
+#include "sources/paddle/stand_ins.h"
 #include "sources/streams/failures.h"
 
 namespace opscope {
 namespace {
 
-constexpr uintptr_t kIsPaddles = 1;
+constexpr uintptr_t kIsPaddles = 1, kIsStandIns = 2, kKinds = 3;
 constexpr uint32_t kLevel = 1;  // as Paddle's own ranges of Python
 
 OpenScope* Begin(const char* name, size_t size, uint32_t event_type) {
@@ -36,6 +39,10 @@ __attribute__((noinline, cold)) void* EnterBoth(const char* name, size_t size, u
 }  // namespace
 
 void* EnterPaddleRange(const char* name, size_t name_size, uint32_t event_type) {
+  if (const PaddleStandIn* stand_in = StandInOfRanges(); OPSCOPE_UNLIKELY(stand_in != nullptr)) {
+    void* range = stand_in->enter(name, name_size, event_type);
+    return range == nullptr ? nullptr : reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(range) | kIsStandIns);
+  }
   if (OPSCOPE_UNLIKELY(PaddleProfilerRuns() && paddle.begin_copied != nullptr)) {
     return EnterBoth(name, name_size, event_type);
   }
@@ -45,7 +52,8 @@ void* EnterPaddleRange(const char* name, size_t name_size, uint32_t event_type) 
 void ExitPaddleRange(void* opaque) {
   const uint64_t now = ReadTicks();
   const auto address = reinterpret_cast<uintptr_t>(opaque);
-  if (__builtin_expect((address & kIsPaddles) == 0, 1)) return EndRange(static_cast<OpenScope*>(opaque), now);
+  if (__builtin_expect((address & kKinds) == 0, 1)) return EndRange(static_cast<OpenScope*>(opaque), now);
+  if ((address & kIsStandIns) != 0) return ExitRangeOfStandIn(reinterpret_cast<void*>(address - kIsStandIns));
   const std::unique_ptr<paddle_layout::RecordEvent> range(
       reinterpret_cast<paddle_layout::RecordEvent*>(address - kIsPaddles));
   if (IsMarked(*range)) EndRange(TakeMark(range.get()), now);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/bindings/paddle/stand_in.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <forward_list>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "opscope/import.h"
+
+namespace opscope::python {
+namespace {
+
+constexpr PaddlePart kStandIns[] = {PaddlePart::kNative, PaddlePart::kWrappers};
+
+const PaddleSource* source_of_all = nullptr;
+std::array<PyObject*, 2> objects{};  // by kStandIns; kept for ever
+
+// What Python wants of a thread that comes while the interpreter ends is not to be had.
+bool IsPythonGone() {
+  return Py_IsInitialized() == 0;
+}
+
+nb::handle Object(size_t which) {
+  return objects[which];
+}
+
+// Of one thread, from both of its rows.
+struct Recorded {
+  std::string name;
+  std::vector<PaddleRange> ranges;
+  std::vector<PaddleBlock> blocks;
+};
+
+// "thread 78:MainThread(C++)" is its row's name, "78(C++)" its number.
+std::string_view NameOfThread(std::string_view row) {
+  const size_t begin = row.find(':') + 1;
+  const size_t end = row.rfind('(');
+  return end == std::string_view::npos || end < begin ? row : row.substr(begin, end - begin);
+}
+
+uint64_t NumberOfThread(const Trace& trace, size_t track) {
+  const StringId text = trace.tracks().tid_text[track];
+  auto number = static_cast<uint64_t>(trace.tracks().tid[track]);
+  if (text == StringId::kNone) return number;
+  const std::string_view digits = trace.text(text);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+uint32_t TypeNamed(std::string_view name) {
+  const auto* found = std::find(std::begin(kPaddleEventTypeNames), std::end(kPaddleEventTypeNames), name);
+  return static_cast<uint32_t>(found == std::end(kPaddleEventTypeNames)
+                                   ? static_cast<ptrdiff_t>(PaddleEventType::kUserDefined)
+                                   : found - std::begin(kPaddleEventTypeNames));
+}
+
+std::map<uint64_t, Recorded> ThreadsOf(const Trace& trace, std::forward_list<std::string>* names) {
+  std::map<StringId, const char*> texts;
+  const auto text_of = [&](StringId id) {
+    const char*& text = texts[id];
+    if (text == nullptr) text = names->emplace_front(trace.text(id)).c_str();
+    return text;
+  };
+  std::map<uint64_t, Recorded> threads;
+  const auto unix_ns = [&](Timestamp time) { return static_cast<uint64_t>(trace.info().epoch_ns + time.ns); };
+  const TrackColumns& tracks = trace.tracks();
+  const SpanColumns& spans = trace.spans();
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != TrackKind::kThread) continue;
+    Recorded& thread = threads[NumberOfThread(trace, track)];
+    if (tracks.name[track] != StringId::kNone) thread.name = NameOfThread(trace.text(tracks.name[track]));
+    const uint32_t first = tracks.first_span[track];
+    for (uint32_t row = first + tracks.span_count[track]; row-- > first;) {  // backward: what is inside comes first
+      const uint64_t start = unix_ns(spans.start[row]);
+      thread.ranges.push_back({text_of(spans.name[row]), start, start + static_cast<uint64_t>(spans.duration[row].ns),
+                               TypeNamed(trace.text(spans.category[row]))});
+    }
+  }
+  const AllocationColumns& blocks = trace.allocations();
+  for (size_t row = 0; row < blocks.size(); ++row) {
+    threads[NumberOfThread(trace, static_cast<size_t>(blocks.track[row]))].blocks.push_back(
+        {unix_ns(blocks.time[row]), blocks.address[row], blocks.bytes[row]});
+  }
+  return threads;
+}
+
+bool AppendFile(Window* window, int descriptor) {
+  const Result<Trace> trace = ImportDescriptor(descriptor, {.name = "the protobuf of Paddle's own profiler"});
+  close(descriptor);
+  if (!trace.ok()) return false;
+  std::forward_list<std::string> names;
+  for (auto& [number, thread] : ThreadsOf(trace.value(), &names)) {
+    std::stable_sort(thread.ranges.begin(), thread.ranges.end(),
+                     [](const PaddleRange& a, const PaddleRange& b) { return a.end_ns < b.end_ns; });
+    source_of_all->append(window, {thread.name.c_str(), number, thread.ranges, thread.blocks});
+  }
+  return true;
+}
+
+template <size_t kWhich>
+const char* Start(uint32_t flags) {
+  static constinit const char* const kRaised = "Paddle's Python raised an error";
+  if (IsPythonGone()) return "Python ends";
+  const nb::gil_scoped_acquire held;
+  try {
+    static std::forward_list<std::string>& told = *new std::forward_list<std::string>;  // who reads one may be late
+    const nb::object answer = Object(kWhich).attr("start")((flags & paddle_source_flags::kShapes) != 0,
+                                                           (flags & paddle_source_flags::kMemory) != 0);
+    const std::string why = FromText(answer);
+    return why.empty() ? nullptr : told.emplace_front(why).c_str();
+  } catch (...) {
+    return kRaised;
+  }
+}
+
+template <size_t kWhich>
+bool Stop(Window* window) {
+  if (IsPythonGone()) return false;
+  int descriptor = -1;
+  {
+    const nb::gil_scoped_acquire held;
+    try {
+      const nb::object file = Object(kWhich).attr("stop")();
+      if (file.is_none()) return true;
+      descriptor = nb::cast<int>(file);
+    } catch (...) {
+      return false;
+    }
+  }
+  return AppendFile(window, descriptor);
+}
+
+void* Enter(const char* name, size_t name_size, uint32_t event_type) {
+  if (IsPythonGone()) return nullptr;
+  const nb::gil_scoped_acquire held;
+  try {
+    return Object(0).attr("enter")(ToText({name, name_size}), event_type).release().ptr();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void Exit(void* range) {
+  if (IsPythonGone()) return;
+  const nb::gil_scoped_acquire held;
+  try {
+    nb::steal(static_cast<PyObject*>(range)).attr("end")();
+  } catch (...) {  // there is nobody to tell
+  }
+}
+
+constexpr PaddleStandIn kNative = {.start = &Start<0>, .stop = &Stop<0>, .enter = &Enter, .exit = &Exit};
+constexpr PaddleStandIn kWrappers = {.start = &Start<1>, .stop = &Stop<1>};
+
+}  // namespace
+
+void SetStandIn(const PaddleSource* source, PaddlePart part, nb::object object) {
+  const auto* found = std::find(std::begin(kStandIns), std::end(kStandIns), part);
+  if (found == std::end(kStandIns)) throw nb::value_error("nobody stands in for this part of the Paddle source");
+  PyObject*& place = objects[static_cast<size_t>(found - kStandIns)];
+  if (place == nullptr) place = object.release().ptr();
+  source_of_all = source;
+  source->set_stand_in(part, part == PaddlePart::kNative ? &kNative : &kWrappers);
+}
+
+}  // namespace opscope::python

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells the Paddle source who records where it cannot. Needs Paddle only when somebody has to."""
+
+from __future__ import annotations
+
+from .. import _core
+
+
+def set_stand_ins(source: _core.paddle.PaddleSource) -> None:
+    """Once per process."""
+    source.set_stand_in("native", _Later(_native))
+    source.set_stand_in("wrappers", _Later(lambda: _wrappers(source)))
+
+
+def _native():
+    from .paddle_native import NativeProfiler
+
+    return NativeProfiler()
+
+
+def _wrappers(source: _core.paddle.PaddleSource):
+    from .paddle_wrappers import Wrappers
+
+    return Wrappers(source)
+
+
+class _Later:
+    """Made when it is first asked."""
+
+    def __init__(self, make) -> None:
+        self._make, self._made = make, None
+
+    def __getattr__(self, name: str):
+        if self._made is None:
+            self._made = self._make()
+        return getattr(self._made, name)

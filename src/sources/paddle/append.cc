@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/paddle/append.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "opscope/recorder.h"
+#include "sources/streams/failures.h"
+
+namespace opscope {
+namespace {
+
+// How many ranges of its thread are around each one.
+std::vector<uint16_t> DepthsOf(std::span<const PaddleRange> ranges) {
+  std::vector<uint32_t> order(ranges.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [ranges](uint32_t a, uint32_t b) {
+    if (ranges[a].start_ns != ranges[b].start_ns) return ranges[a].start_ns < ranges[b].start_ns;
+    if (ranges[a].end_ns != ranges[b].end_ns) return ranges[a].end_ns > ranges[b].end_ns;
+    return a > b;  // what ended later is around
+  });
+  std::vector<uint16_t> depths(ranges.size());
+  std::vector<uint64_t> open_ends;
+  for (const uint32_t range : order) {
+    while (!open_ends.empty() && open_ends.back() < ranges[range].end_ns)
+      open_ends.pop_back();
+    depths[range] = static_cast<uint16_t>(std::min<size_t>(open_ends.size(), 0xffff));
+    open_ends.push_back(ranges[range].end_ns);
+  }
+  return depths;
+}
+
+Record RecordOf(const PaddleRange& range, uint16_t depth) {
+  Record record{.start = range.start_ns,
+                .value = range.end_ns - range.start_ns,
+                .depth = depth,
+                .kind = RecordKind::kScope,
+                .source = RecordSource::kPaddle,
+                .scope = static_cast<uint8_t>(range.event_type)};
+  if (range.event_type == static_cast<uint32_t>(PaddleEventType::kProfileStep)) record.flags = record_flags::kStep;
+  return record;
+}
+
+Record RecordOf(const PaddleBlock& block) {
+  return {.start = block.time_ns,
+          .value = static_cast<uint64_t>(block.bytes < 0 ? -block.bytes : block.bytes),
+          .name = static_cast<uint32_t>(block.address),
+          .side = static_cast<uint32_t>(block.address >> 32),
+          .kind = RecordKind::kHostBlock,
+          .flags = block.bytes < 0 ? record_flags::kFreed : uint8_t{0},
+          .source = RecordSource::kPaddle};
+}
+
+void AppendBlock(Stream* track, const PaddleBlock& block) {
+  if (!HasRoom(track, 0) && !opscope_make_room(track, 0)) return CountDrop(track);
+  AppendRecord(track, RecordOf(block));
+}
+
+}  // namespace
+
+void AppendPaddleThread(Window* window, const PaddleThreadEvents& thread) {
+  if (thread.ranges.empty() && thread.blocks.empty()) return;
+  const std::vector<uint16_t> depths = DepthsOf(thread.ranges);
+  const TrackOptions options{.name = thread.name, .os_thread = thread.os_thread, .clock = TrackClock::kUnixNs};
+  Stream* track = opscope_track_open(window, &options);
+  if (track == nullptr) return CountFailure();
+  for (size_t i = 0; i < thread.ranges.size(); ++i) {
+    const PaddleRange& range = thread.ranges[i];
+    AppendNamed(track, RecordOf(range, depths[i]), [&] { return InternText(track, range.name); }, 0, [](char*) {});
+  }
+  for (const PaddleBlock& block : thread.blocks)
+    AppendBlock(track, block);
+  opscope_track_close(track);
+}
+
+}  // namespace opscope
