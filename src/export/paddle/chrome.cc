@@ -22,8 +22,8 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kNodesPerBlock = 4096;
-constexpr size_t kFixedRoom = 640;  // of a row beside its texts
+constexpr size_t kNodesPerBlock = 1024;  // some 250 KB: larger ones are new memory, page by page, in each short file
+constexpr size_t kFixedRoom = 640;       // of a row beside its texts
 
 // Names as JSON has them; the last ones are remembered, since names come again and again.
 class EscapedNames {
