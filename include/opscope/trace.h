@@ -3,7 +3,7 @@
 //
 //   strings   processes   tracks   spans   async_spans   instants   counters   flows   allocations
 //   steps     frames      stacks   python_calls   arguments      problems   metadata
-//   tensors   held_tensors         operators
+//   tensors   held_tensors         tensor_lives      operators
 //
 // Order of `spans`: by track, and within a track in pre-order (a parent before its children, siblings
 // by start), so every track is one contiguous row range and every subtree too. A track's async spans
@@ -197,6 +197,22 @@ struct HeldTensorColumns {
   size_t size() const { return time.size(); }
 };
 
+// When each tensor of a framework that tells it had memory, and where. `tensor` and `op` are numbers of the framework,
+// those that spans have as external_id.
+struct TensorLifeColumns {
+  std::span<const Timestamp> produced;
+  std::span<const Duration> duration;  // until its memory was released, -1: it never was
+  std::span<const TrackId> track;      // stream of the device, kNone: it was never produced
+  std::span<const uint64_t> tensor;
+  std::span<const uint64_t> op;       // that made it, 0: none did
+  std::span<const uint64_t> address;  // of its first element, 0: none
+  std::span<const uint64_t> bytes;    // from its first to its last element
+  std::span<const uint32_t> uses;     // operators that took it
+  std::span<const ArgsId> args;       // one tensor: sizes, strides, dtype; kNone
+  std::span<const StringId> name;     // kNone
+  size_t size() const { return produced.size(); }
+};
+
 // What the operators of a recording take, one row per overload. `arguments` has a code per argument: t tensor, T list
 // of tensors, b bool, i int, f float, c complex, n number, 0 None, * anything, - anything else; ? before it: optional,
 // ! behind it: written to. "." when there are none.
@@ -341,6 +357,7 @@ class Trace {
   const AllocationColumns& allocations() const;
   const TensorColumns& tensors() const;
   const HeldTensorColumns& held_tensors() const;
+  const TensorLifeColumns& tensor_lives() const;
   const OperatorColumns& operators() const;
   const StepColumns& steps() const;
   const FrameColumns& frames() const;

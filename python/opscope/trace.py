@@ -118,6 +118,7 @@ class Trace:
     allocations = _TableProperty("Allocations (bytes > 0) and frees (bytes < 0).")
     tensors = _TableProperty("Which tensors the arguments of spans are (recorded for the memory timeline).")
     held_tensors = _TableProperty("Parameters, gradients and state that modules and optimizers hold.")
+    tensor_lives = _TableProperty("When each tensor had memory, and where (MegEngine).")
     operators = _TableProperty("What the recorded operators take and write, a row per overload.")
     steps = _TableProperty("Training steps.")
     frames = _TableProperty("Lines of call stacks.")

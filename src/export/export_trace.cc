@@ -59,6 +59,7 @@ std::vector<LeftOut> LeftOutOfChrome(const Trace& trace) {
   };
   add("tensors of arguments", trace.tensors().size());
   add("held tensors", trace.held_tensors().size());
+  add("lives of tensors", trace.tensor_lives().size());
   add("operator schemas", trace.operators().size());
   return left_out;
 }

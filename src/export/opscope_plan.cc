@@ -29,6 +29,7 @@ class OpscopePlan {
   void PlanFacts();
   void PlanEvents();
   void PlanMemory();
+  void PlanTensorLives();
   void PlanReferences();
 
   // Plans rows in blocks; add_columns(first, count, block) adds the columns of one. It is called later: what it refers
@@ -288,6 +289,22 @@ void OpscopePlan::PlanMemory() {
   });
 }
 
+void OpscopePlan::PlanTensorLives() {
+  const TensorLifeColumns& lives = trace_.tensor_lives();
+  PlanRows(wire::kTensorLives, lives.size(), [&lives](size_t first, size_t count, TableBlockWriter* block) {
+    PutAlways(block, wire::tensor_life::kProduced, lives.produced, first, count, Transform::kDelta);
+    Put(block, wire::kMinusOne, wire::tensor_life::kDuration, lives.duration, first, count, Transform::kSigned);
+    Put(block, wire::kNoId, wire::tensor_life::kTrack, lives.track, first, count);
+    Put(block, 0, wire::tensor_life::kTensor, lives.tensor, first, count, Transform::kDelta);
+    Put(block, 0, wire::tensor_life::kOp, lives.op, first, count, Transform::kDelta);
+    Put(block, 0, wire::tensor_life::kAddress, lives.address, first, count, Transform::kDelta);
+    Put(block, 0, wire::tensor_life::kBytes, lives.bytes, first, count);
+    Put(block, 0, wire::tensor_life::kUses, lives.uses, first, count);
+    Put(block, wire::kNoId, wire::tensor_life::kArgs, lives.args, first, count);
+    Put(block, wire::kNoId, wire::tensor_life::kName, lives.name, first, count);
+  });
+}
+
 // Ends of arrows nearly always lie where their span starts: stored as the distance to it.
 void PutTimesInSpans(TableBlockWriter* block, uint32_t column, std::span<const Timestamp> times,
                      std::span<const SpanId> in_spans, const SpanColumns& spans, size_t first, size_t count) {
@@ -348,6 +365,7 @@ std::vector<PlannedBlock> OpscopePlan::Plan() {
   PlanFacts();
   PlanEvents();
   PlanMemory();
+  PlanTensorLives();
   PlanReferences();
   return std::move(blocks_);
 }

@@ -80,6 +80,7 @@ void CountLeftOut(const Trace& trace, const PerfettoPlan& plan, ExportOutput* ou
   out->LeaveOut("entries of metadata", trace.metadata().size());
   out->LeaveOut("tensors of arguments", trace.tensors().size());
   out->LeaveOut("held tensors", trace.held_tensors().size());
+  out->LeaveOut("lives of tensors", trace.tensor_lives().size());
   out->LeaveOut("operator schemas", trace.operators().size());
 }
 

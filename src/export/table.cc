@@ -212,6 +212,22 @@ TableView HeldTensors(const Trace& trace) {
       .Take();
 }
 
+TableView TensorLives(const Trace& trace) {
+  const auto& t = trace.tensor_lives();
+  return TableMaker("tensor_lives", t.size())
+      .Add("produced", t.produced)
+      .Add("duration", t.duration)
+      .Add("track", t.track)
+      .Add("tensor", t.tensor)
+      .Add("op", t.op)
+      .Add("address", t.address)
+      .Add("bytes", t.bytes)
+      .Add("uses", t.uses)
+      .Add("args", t.args)
+      .Add("name", t.name)
+      .Take();
+}
+
 TableView Operators(const Trace& trace) {
   const auto& t = trace.operators();
   return TableMaker("operators", t.size()).Add("name", t.name).Add("arguments", t.arguments).Take();
@@ -264,11 +280,15 @@ struct NamedTable {
   TableView (*view)(const Trace&);
 };
 constexpr NamedTable kTables[] = {
-    {"processes", Processes}, {"tracks", Tracks},     {"spans", Spans},     {"async_spans", AsyncSpans},
-    {"instants", Instants},   {"counters", Counters}, {"flows", Flows},     {"allocations", Allocations},
-    {"steps", Steps},         {"frames", Frames},     {"stacks", Stacks},   {"python_calls", PythonCalls},
-    {"problems", Problems},   {"metadata", Metadata}, {"tensors", Tensors}, {"held_tensors", HeldTensors},
-    {"operators", Operators},
+    {"processes", Processes}, {"tracks", Tracks},
+    {"spans", Spans},         {"async_spans", AsyncSpans},
+    {"instants", Instants},   {"counters", Counters},
+    {"flows", Flows},         {"allocations", Allocations},
+    {"steps", Steps},         {"frames", Frames},
+    {"stacks", Stacks},       {"python_calls", PythonCalls},
+    {"problems", Problems},   {"metadata", Metadata},
+    {"tensors", Tensors},     {"held_tensors", HeldTensors},
+    {"operators", Operators}, {"tensor_lives", TensorLives},
 };
 
 constexpr auto kTableNames = [] {

@@ -45,7 +45,7 @@ TEST(Table, ListsEveryColumnOfEveryTable) {
       MembersOf<FlowColumns>(),       MembersOf<AllocationColumns>(), MembersOf<StepColumns>(),
       MembersOf<FrameColumns>(),      MembersOf<StackColumns>(),      MembersOf<PythonCallColumns>(),
       MembersOf<ProblemColumns>(),    MembersOf<MetadataColumns>(),   MembersOf<TensorColumns>(),
-      MembersOf<HeldTensorColumns>(), MembersOf<OperatorColumns>()};
+      MembersOf<HeldTensorColumns>(), MembersOf<OperatorColumns>(),   MembersOf<TensorLifeColumns>()};
   ASSERT_EQ(TableNames().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(FindTable(trace, TableNames()[i])->columns.size(), expected[i]) << TableNames()[i];

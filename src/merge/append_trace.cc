@@ -37,7 +37,8 @@ IdBases TraceAppender::TakeIds(const Trace& trace) {
     *next = static_cast<Id>(*next + used);
   };
   take(&next_.correlation, MaxOf(trace.spans().correlation));
-  take(&next_.external, MaxOf(trace.spans().external_id));
+  const uint64_t of_tensors = std::min<uint64_t>(MaxOf(trace.tensor_lives().tensor), UINT32_MAX);
+  take(&next_.external, std::max(MaxOf(trace.spans().external_id), static_cast<uint32_t>(of_tensors)));
   take(&next_.logical_thread, std::max(MaxOf(trace.tracks().logical_thread), MaxOf(trace.spans().forward_thread)));
   take(&next_.python_call, MaxOf(trace.python_calls().id));
   take(&next_.tensor, std::max(MaxOf(trace.tensors().tensor), MaxOf(trace.held_tensors().tensor)));

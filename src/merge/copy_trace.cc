@@ -47,6 +47,8 @@ KeptRows::KeptRows(const Trace& trace, const std::vector<uint8_t>& spans)
   use_moments(trace.allocations());
   for (const TrackId track : trace.held_tensors().track)
     use(track);
+  for (const TrackId track : trace.tensor_lives().track)
+    use(track);
   for (size_t i = 0; i < trace.flows().size(); ++i) {
     if (HasFlow(trace.flows(), i)) use(trace.flows().start_track[i]), use(trace.flows().end_track[i]);
   }
@@ -161,6 +163,9 @@ void TraceCopy::Arguments() {
   for (size_t span = 0; span < spans.size(); ++span) {
     if (spans.args[span] != ArgsId::kNone && kept_.HasSpan(span)) used[Row(spans.args[span])] = 1;
   }
+  for (const ArgsId args : trace_.tensor_lives().args) {
+    if (args != ArgsId::kNone) used[Row(args)] = 1;
+  }
   for (size_t id = 0; id < used.size(); ++id) {
     if (used[id] == 0) {
       arguments_.push_back(ArgsId::kNone);
@@ -205,7 +210,7 @@ void TraceCopy::Spans() {
                                   .forward_thread = Moved(rows.forward_thread[i], bases_.logical_thread),
                                   .correlation = Moved(rows.correlation[i], bases_.correlation),
                                   .external_id = Moved(rows.external_id[i], bases_.external),
-                                  .args = rows.args[i] == ArgsId::kNone ? ArgsId::kNone : arguments_[Row(rows.args[i])],
+                                  .args = ArgumentsOf(rows.args[i]),
                                   .stack = Stack(rows.stack[i]),
                                   .extra = Text(rows.extra[i])});
   }
@@ -283,6 +288,13 @@ void TraceCopy::Calls() {
     builder_.AddHeldTensor({shift_(held.time[i]), Track(held.track[i]), held.owner[i], held.held_as[i],
                             Moved(held.tensor[i], bases_.tensor), held.storage[i], held.device_type[i], held.device[i],
                             held.bytes[i], Text(held.name[i])});
+  }
+  const TensorLifeColumns& lives = trace_.tensor_lives();
+  for (size_t i = 0; i < lives.size(); ++i) {
+    builder_.AddTensorLife({shift_(lives.produced[i]), lives.duration[i], Track(lives.track[i]),
+                            Moved(lives.tensor[i], uint64_t{bases_.external}),
+                            Moved(lives.op[i], uint64_t{bases_.external}), lives.address[i], lives.bytes[i],
+                            lives.uses[i], ArgumentsOf(lives.args[i]), Text(lives.name[i])});
   }
 }
 

@@ -76,6 +76,7 @@ class TraceCopy {
   void Calls();
   ArgumentRow CopyOf(const Argument& argument);
   TrackId Track(TrackId track) const { return track == TrackId::kNone ? track : tracks_[Row(track)]; }
+  ArgsId ArgumentsOf(ArgsId id) const { return id == ArgsId::kNone ? id : arguments_[Row(id)]; }
   StackId Stack(StackId id) const { return id == StackId::kNone ? id : stacks_[Row(id)]; }
   AddedSpan Span(SpanId span) const { return span == SpanId::kNone ? AddedSpan::kNone : spans_[Row(span)]; }
 

@@ -164,6 +164,9 @@ void TraceBuilder::AddTensor(const TensorRow& row) {
 void TraceBuilder::AddHeldTensor(const HeldTensorRow& row) {
   storage_->held_tensors.Add(row);
 }
+void TraceBuilder::AddTensorLife(const TensorLifeRow& row) {
+  storage_->tensor_lives.Add(row);
+}
 void TraceBuilder::AddOperator(StringId name, StringId arguments) {
   storage_->operators.name.push_back(name);
   storage_->operators.arguments.push_back(arguments);

@@ -132,6 +132,16 @@ struct HeldTensorRow {
   StringId name = StringId::kNone;
 };
 
+struct TensorLifeRow {
+  Timestamp produced = {};
+  Duration duration = {-1};
+  TrackId track = TrackId::kNone;
+  uint64_t tensor = 0, op = 0, address = 0, bytes = 0;
+  uint32_t uses = 0;
+  ArgsId args = ArgsId::kNone;
+  StringId name = StringId::kNone;
+};
+
 // Of rows whose place is not known yet. Nothing may be reckoned with it.
 inline constexpr Timestamp kNoTime = {INT64_MIN};
 inline Timestamp EarlierOf(Timestamp a, Timestamp b) {
@@ -222,6 +232,7 @@ class TraceBuilder {
   void AddAllocation(const AllocationRow& row);
   void AddTensor(const TensorRow& row);  // those of one span one after the other
   void AddHeldTensor(const HeldTensorRow& row);
+  void AddTensorLife(const TensorLifeRow& row);
   void AddOperator(StringId name, StringId arguments);
   void AddStep(int64_t number, StringId name, AddedSpan span);
   void AddPythonCall(const PythonCallRow& row);  // at most one per span

@@ -277,6 +277,25 @@ class Dumper {
       Text("name", held.name[i]);
       End();
     }
+    const TensorLifeColumns& lives = trace_.tensor_lives();
+    for (size_t i = 0; i < lives.size(); ++i) {
+      Begin("tensor_life");
+      Bare(lives.produced[i].ns);
+      Number("duration", lives.duration[i].ns, -1);
+      TrackRef(lives.track[i]);
+      Number("tensor", static_cast<int64_t>(lives.tensor[i]), 0);
+      Number("op", static_cast<int64_t>(lives.op[i]), 0);
+      out_ += " address=0x";
+      AppendHex(&out_, lives.address[i]);
+      Number("bytes", static_cast<int64_t>(lives.bytes[i]), 0);
+      Number("uses", lives.uses[i], 0);
+      if (lives.args[i] != ArgsId::kNone) {
+        Key("args");
+        DumpArguments(trace_.arguments(lives.args[i]));
+      }
+      Text("name", lives.name[i]);
+      End();
+    }
     const OperatorColumns& operators = trace_.operators();
     for (size_t i = 0; i < operators.size(); ++i) {
       Begin("operator");

@@ -125,6 +125,16 @@ class RandomTrace {
       builder_.AddFlow({Any(), Text(), Text(), Time(), Track(), MaybeSpan(), Time(), Track(), MaybeSpan()});
       builder_.AddHeldTensor({Time(), Track(), Any(), static_cast<HeldAs>(Below(3)), Any(), Any(),
                               static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()), AnySigned(), MaybeText()});
+      builder_.AddTensorLife({Time(),
+                              {AnySigned()},
+                              Track(),
+                              Any(),
+                              Any(),
+                              Any(),
+                              Any(),
+                              Any32(),
+                              arguments_[Below(arguments_.size())],
+                              MaybeText()});
       builder_.AddOperator(Text(), Text());
       builder_.AddStep(AnySigned(), Text(), MaybeSpan());
       builder_.AddMetadata("key " + std::to_string(i % 15), std::to_string(AnySigned()));

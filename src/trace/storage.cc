@@ -14,7 +14,8 @@ void TraceStorage::ForEachColumn(Visit visit) {
   processes.ForEach(visit), tracks.ForEach(visit), spans.ForEach(visit), launches.ForEach(visit);
   async_spans.ForEach(visit);
   instants.ForEach(visit), counters.ForEach(visit), flows.ForEach(visit), allocations.ForEach(visit);
-  tensors.ForEach(visit), held_tensors.ForEach(visit), operators.ForEach(visit);
+  tensors.ForEach(visit), held_tensors.ForEach(visit), tensor_lives.ForEach(visit);
+  operators.ForEach(visit);
   steps.ForEach(visit), python_calls.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
 }
 
@@ -74,6 +75,7 @@ void TraceStorage::Freeze() {
             .allocations = allocations.view(),
             .tensors = tensors.view(),
             .held_tensors = held_tensors.view(),
+            .tensor_lives = tensor_lives.view(),
             .operators = operators.view(),
             .steps = steps.view(),
             .frames = stacks.frames(),

@@ -27,6 +27,7 @@ class TraceStorage {
   AllocationTable allocations;
   TensorTable tensors;
   HeldTensorTable held_tensors;
+  TensorLifeTable tensor_lives;
   OperatorTable operators;
   StepTable steps;
   StackTable stacks;
@@ -53,6 +54,7 @@ class TraceStorage {
     AllocationColumns allocations;
     TensorColumns tensors;
     HeldTensorColumns held_tensors;
+    TensorLifeColumns tensor_lives;
     OperatorColumns operators;
     StepColumns steps;
     FrameColumns frames;

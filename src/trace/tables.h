@@ -220,6 +220,31 @@ struct HeldTensorTable {
   }
 };
 
+struct TensorLifeTable {
+  Column<Timestamp> produced;
+  Column<Duration> duration;
+  Column<TrackId> track;
+  Column<uint64_t> tensor, op, address, bytes;
+  Column<uint32_t> uses;
+  Column<ArgsId> args;
+  Column<StringId> name;
+
+  void Add(const TensorLifeRow& row) {
+    produced.push_back(row.produced), duration.push_back(row.duration), track.push_back(row.track);
+    tensor.push_back(row.tensor), op.push_back(row.op), address.push_back(row.address), bytes.push_back(row.bytes);
+    uses.push_back(row.uses), args.push_back(row.args), name.push_back(row.name);
+  }
+  TensorLifeColumns view() const {
+    return {produced.view(), duration.view(), track.view(), tensor.view(), op.view(),
+            address.view(),  bytes.view(),    uses.view(),  args.view(),   name.view()};
+  }
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(produced), visit(duration), visit(track), visit(tensor), visit(op), visit(address), visit(bytes), visit(uses),
+        visit(args), visit(name);
+  }
+};
+
 struct OperatorTable {
   Column<StringId> name, arguments;
 

@@ -63,6 +63,9 @@ const TensorColumns& Trace::tensors() const {
 const HeldTensorColumns& Trace::held_tensors() const {
   return storage_->views().held_tensors;
 }
+const TensorLifeColumns& Trace::tensor_lives() const {
+  return storage_->views().tensor_lives;
+}
 const OperatorColumns& Trace::operators() const {
   return storage_->views().operators;
 }

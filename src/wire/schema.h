@@ -36,6 +36,7 @@ enum TableId : uint32_t {
   kTensors = 16,
   kHeldTensors = 17,
   kOperators = 18,
+  kTensorLives = 19,
 };
 
 namespace process {
@@ -141,6 +142,21 @@ enum : uint32_t {
   kDeviceType = 7,
   kDevice = 8,
   kBytes = 9,
+  kName = 10
+};
+}
+
+namespace tensor_life {
+enum : uint32_t {
+  kProduced = 1,
+  kDuration = 2,
+  kTrack = 3,
+  kTensor = 4,
+  kOp = 5,
+  kAddress = 6,
+  kBytes = 7,
+  kUses = 8,
+  kArgs = 9,
   kName = 10
 };
 }

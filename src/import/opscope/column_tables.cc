@@ -63,6 +63,8 @@ bool ColumnTables::AddTable(const TablePayload& payload) {
       return AddTensors(block);
     case wire::kHeldTensors:
       return AddHeldTensors(block);
+    case wire::kTensorLives:
+      return AddTensorLives(block);
     case wire::kOperators:
       return AddOperators(block);
     default:

@@ -64,6 +64,7 @@ class ColumnTables {
   bool AddMetadata(const TableBlock& block);
   bool AddTensors(const TableBlock& block);
   bool AddHeldTensors(const TableBlock& block);
+  bool AddTensorLives(const TableBlock& block);
   bool AddOperators(const TableBlock& block);
 
   // Rows of the file -> rows of the builder. Ids as stored: plus one, 0 is none.

@@ -57,6 +57,34 @@ bool ColumnTables::AddHeldTensors(const TableBlock& block) {
   return true;
 }
 
+bool ColumnTables::AddTensorLives(const TableBlock& block) {
+  Reader reader(block, wire::tensor_life::kProduced);
+  const Values produced = reader.Read(wire::tensor_life::kProduced, 0);
+  const Values duration = reader.Read(wire::tensor_life::kDuration, wire::kMinusOne);
+  const Values track = reader.Read(wire::tensor_life::kTrack, wire::kNoId);
+  const Values tensor = reader.Read(wire::tensor_life::kTensor, 0);
+  const Values op = reader.Read(wire::tensor_life::kOp, 0);
+  const Values address = reader.Read(wire::tensor_life::kAddress, 0);
+  const Values bytes = reader.Read(wire::tensor_life::kBytes, 0);
+  const Values uses = reader.Read(wire::tensor_life::kUses, 0);
+  const Values args = reader.Read(wire::tensor_life::kArgs, wire::kNoId);
+  const Values name = reader.Read(wire::tensor_life::kName, wire::kNoId);
+  if (!reader.ok()) return false;
+  for (size_t i = 0; i < reader.rows(); ++i) {
+    builder_->AddTensorLife({.produced = {Signed(produced[i])},
+                             .duration = {Signed(duration[i])},
+                             .track = Track(track[i]),
+                             .tensor = tensor[i],
+                             .op = op[i],
+                             .address = address[i],
+                             .bytes = bytes[i],
+                             .uses = static_cast<uint32_t>(uses[i]),
+                             .args = args[i] - 1 < arguments_.size() ? arguments_[args[i] - 1] : ArgsId::kNone,
+                             .name = String(name[i])});
+  }
+  return true;
+}
+
 bool ColumnTables::AddOperators(const TableBlock& block) {
   Reader reader(block, wire::op::kName);
   const Values name = reader.Read(wire::op::kName, wire::kNoId);
