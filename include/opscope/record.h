@@ -45,6 +45,9 @@ enum class RecordKind : uint8_t {
   kDeviceSpan = 10,  // start, value = duration, side: payload with kDevice
   kHostBlock = 11,   // start, value = bytes of a block of the CPU's allocator, 0: unknown; name and side: its address
   kHeld = 12,        // start, value = address of a Python object, side: payload with kHeld: tensors that it holds
+  // One record of another recorder, as that made it: `source` says whose, `scope` and the rest by its rules
+  // (megengine_event.h). start is not in ticks but in its time, whatever the track's are in.
+  kNative = 13,
 };
 
 // Who made the record; selects how `scope` is read.
@@ -65,6 +68,7 @@ namespace record_flags {
 inline constexpr uint8_t kUnfinished = 1;   // still open when the window closed; duration reaches to its end
 inline constexpr uint8_t kOtherThread = 2;  // ended on another thread; payload holds kFieldStartThread
 inline constexpr uint8_t kStep = 4;         // the range of one training step; name is "ProfilerStep#N" or alike
+inline constexpr uint8_t kFinish = 64;      // of kNative: the end of what such a record began
 inline constexpr uint8_t kFreed = 16;       // of kHostBlock: it was freed; without it, given out
 inline constexpr uint8_t kUnsure = 32;      // of kHostBlock: its bytes may be too many
 inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a scope that began inside it ended after it

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "import/recording/clock.h"
 #include "import/recording/moment.h"
+#include "import/recording/native.h"
 #include "import/recording/open.h"
 #include "import/recording/own_costs.h"
 #include "import/recording/thread.h"
@@ -104,6 +105,16 @@ TickClock MakeClock(const std::vector<WindowInfo>& windows, const std::vector<Re
   for (const RecordingChunk& chunk : chunks)
     calibrations.push_back(chunk.calibration());
   return TickClock(std::move(calibrations), epoch_ns, windows.empty() ? Calibration{} : windows.front().rate);
+}
+
+// 0: no other recorder's records are here.
+int64_t FirstNativeStart(const std::vector<RecordingChunk>& chunks) {
+  int64_t first = 0;
+  for (const RecordingChunk& chunk : chunks) {
+    const int64_t start = NativeStart(chunk);
+    if (start != 0 && (first == 0 || start < first)) first = start;
+  }
+  return first;
 }
 
 // Info that comes later says the same again, or more.
@@ -327,7 +338,8 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   written_while_read_ += KeepOneMoment(windows_, damaged_, &chunks_);
   if (written_while_read_ > 0) builder_->AddProblem("written_while_read", -1, written_while_read_);
   AddOpenScopes();
-  // Column blocks of the same file have set the epoch already.
+  // Column blocks of the same file have set the epoch already; the files of another recorder begin where that did.
+  if (builder_->info().epoch_ns == 0) builder_->info().epoch_ns = FirstNativeStart(chunks_);
   const TickClock clock = MakeClock(windows_, chunks_, builder_->info().epoch_ns);
   builder_->info().epoch_ns = clock.epoch_ns();
   TellInTicks(clock, &chunks_, &tick_chunks_);

@@ -222,6 +222,7 @@ void RecordingTables::Finish() {
   tensors_.Finish();
   links_.Finish();
   flows_.Join();
+  native_.Finish();
   if (calls_.seen_python()) builder_->SetPythonCalls();
   memory_.Finish();
   for (size_t track = 0; track < track_orders_.size(); ++track) {

@@ -26,6 +26,7 @@ RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
       tensors_(builder, clock),
       flows_(builder),
       memory_(builder),
+      native_(builder, clock),
       calls_(builder),
       cpu_op_(builder->Intern("cpu_op")),
       user_annotation_(builder->Intern("user_annotation")),
@@ -41,9 +42,28 @@ void RecordingTables::NameTypesOfPaddle() {
     paddle_types_.push_back(builder_->Intern(PaddleTypeName(type)));
 }
 
+uint64_t RecordingTables::CountKept(const RecordingPart& part) {
+  const uint32_t records = part.chunk->claimed_record_count();
+  if (part.damaged > 0) {
+    builder_->AddProblem("damaged_record", part.chunk->record_offset(part.first_damaged), part.damaged);
+  }
+  return records - std::min<uint64_t>(part.damaged, records);
+}
+
+uint64_t RecordingTables::AddNative(int64_t pid, std::span<RecordingPart> parts) {
+  uint64_t kept = 0;
+  for (RecordingPart& part : parts) {
+    Identify(&part);
+    kept += CountKept(part);
+  }
+  native_.Add(tracks_.Process(pid), pid, parts);
+  return kept;
+}
+
 uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts,
                                     const WindowThread* facts, uint64_t window_end) {
   const RecordingChunk& first = chunks.front();
+  if (!parts.empty() && parts.front().has_native) return AddNative(first.process(), parts);
   Thread thread;
   thread.track = tracks_.OfThread(first.process(), first.thread_index());
   thread.first_part = parts_.size();
@@ -55,11 +75,7 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std:
     Identify(&part);
     if (part.has_paddle) NameTypesOfPaddle();
     AddEvents(&part, thread.track);
-    const uint32_t records = part.chunk->claimed_record_count();
-    kept += records - std::min<uint64_t>(part.damaged, records);
-    if (part.damaged > 0) {
-      builder_->AddProblem("damaged_record", part.chunk->record_offset(part.first_damaged), part.damaged);
-    }
+    kept += CountKept(part);
     FilledPart& filled = parts_.emplace_back();
     filled.part = &part;
     filled.thread = static_cast<uint32_t>(threads_.size());

@@ -23,6 +23,7 @@
 #include "import/recording/clock.h"
 #include "import/recording/flows.h"
 #include "import/recording/memory.h"
+#include "import/recording/native.h"
 #include "import/recording/paddle_members.h"
 #include "import/recording/part.h"
 #include "import/recording/tensors.h"
@@ -80,6 +81,9 @@ class RecordingTables {
   // Gives names and arguments their ids.
   void Identify(RecordingPart* part);
 
+  // The track of another recorder's records: it is no thread.
+  uint64_t AddNative(int64_t pid, std::span<RecordingPart> parts);
+  uint64_t CountKept(const RecordingPart& part);
   void AddEvents(RecordingPart* part, TrackId track);
   // False: damaged.
   bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
@@ -111,6 +115,7 @@ class RecordingTables {
   std::vector<Thread> threads_;
   std::vector<FilledPart> parts_;
   RecordingMemory memory_;
+  RecordingNative native_;
   std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added

@@ -21,14 +21,13 @@ class RecordingTracks {
   explicit RecordingTracks(TraceBuilder* builder) : builder_(builder) {}
 
   void NameProcess(int64_t pid, std::string_view name);
+  ProcessId Process(int64_t pid);
   TrackId OfThread(int64_t pid, uint32_t thread_index);
   TrackId OfDevice(const Payload& payload);
   // From what the chunks of the thread say of it, and the window; facts: may be null.
   void NameThread(std::span<const RecordingChunk> chunks, const WindowThread* facts, TrackId track);
 
  private:
-  ProcessId Process(int64_t pid);
-
   TraceBuilder* builder_;
   std::map<int64_t, ProcessId> processes_;
   std::map<std::pair<int64_t, uint32_t>, TrackId> threads_;

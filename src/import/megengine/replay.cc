@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/megengine/replay.h"
+
+#include <algorithm>
+
+#include "import/megengine/timeline.h"
+
+namespace opscope {
+namespace {
+
+constexpr const char* kCommands[] = {"Put", "Del", "Drop", "ReGen", "RecFree", "GetValue"};
+constexpr const char* kProperties[] = {"unknown", "device", "shape", "dtype", "dev_value", "host_value"};
+constexpr const char* kScopeTypes[] = {"scope", "module", "tensor_method", "functional", "backward"};
+
+// "" of an event whose ranges are not named after it.
+std::string_view RangeName(MegEngineEvent event) {
+  switch (event) {
+    case MegEngineEvent::kOpInput:
+      return "Input";
+    case MegEngineEvent::kOpOutput:
+      return "Output";
+    case MegEngineEvent::kTensorGetProp:
+      return "TensorGetProp";
+    case MegEngineEvent::kTensorWaitProp:
+      return "TensorWaitProp";
+    case MegEngineEvent::kStartProfile:
+      return "StartProfile";
+    case MegEngineEvent::kStopProfile:
+      return "StopProfile";
+    case MegEngineEvent::kAutoEvict:
+      return "AutoEvict";
+    default:
+      return {};
+  }
+}
+
+bool IsAboutTensor(MegEngineEvent event) {
+  return event == MegEngineEvent::kOpInput || event == MegEngineEvent::kOpOutput ||
+         event == MegEngineEvent::kTensorGetProp || event == MegEngineEvent::kTensorWaitProp ||
+         event == MegEngineEvent::kTensorCommand;
+}
+
+// A tensor's Put may lie in its GetValue, so the kind of a command counts, too; scopes are known by their names.
+RangeKey KeyOf(const MegEngineRecord& record) {
+  const auto event = static_cast<uint32_t>(record.event);
+  switch (record.event) {
+    case MegEngineEvent::kScope:
+    case MegEngineEvent::kCustom:
+      return {event, static_cast<uint64_t>(record.name)};
+    case MegEngineEvent::kTensorCommand:
+      return {event | uint32_t{record.detail} << 8, record.value};
+    default:
+      return {event, record.value};
+  }
+}
+
+}  // namespace
+
+MegEngineReplay::MegEngineReplay(TraceBuilder* builder)
+    : builder_(builder),
+      tracks_(builder),
+      spans_(builder),
+      tensors_(builder),
+      kernel_(builder->Intern("Kernel")),
+      tensor_prop_(builder->Intern("TensorProp")),
+      value_(builder->Intern("value")),
+      dispatch_(builder->Intern("OpDispatch")) {
+  for (size_t i = 0; i < std::size(kCommands); ++i)
+    command_names_[i] = builder->Intern(kCommands[i]);
+  for (size_t i = 0; i < std::size(kProperties); ++i)
+    property_members_[i] = builder->Intern(std::string("\"kind\": \"") + kProperties[i] + '"');
+  for (size_t i = 0; i < std::size(kScopeTypes); ++i)
+    scope_types_[i] = builder->Intern(kScopeTypes[i]);
+}
+
+void MegEngineReplay::Begin(ProcessId process, int64_t pid) {
+  tracks_.Begin(process, pid);
+  pid_text_ = builder_->Intern(std::to_string(pid));
+  threads_.clear();
+  operators_.clear();
+  notices_.clear();
+  totals_.clear();
+  rows_ = 0;
+  pieces_ = 1;
+  piece_ = 0;
+}
+
+MegEngineReplay::Thread& MegEngineReplay::Of(uint16_t thread) {
+  if (thread >= threads_.size()) threads_.resize(size_t{thread} + 1);
+  return threads_[thread];
+}
+
+void MegEngineReplay::Look(const MegEngineRecord& record) {
+  switch (record.event) {
+    case MegEngineEvent::kStart:
+      pieces_ = std::max(pieces_, record.value);
+      return;
+    case MegEngineEvent::kThread:
+      return tracks_.NameThread(record.thread, builder_->text(record.name));
+    case MegEngineEvent::kDevice:
+      return tracks_.NameDevice(record.detail, builder_->text(record.name));
+    default:
+      tracks_.ShowThread(record.thread);
+      rows_ += MakesSpan(record.event, record.finish) ? 1 : 0;
+  }
+}
+
+void MegEngineReplay::BeginPlaying() {
+  spans_.Expect(rows_);
+}
+
+bool MegEngineReplay::PlayAtSeam(const MegEngineRecord& record, Thread* thread) {
+  const bool is_start = record.event == MegEngineEvent::kStartProfile;
+  const bool is_stop = record.event == MegEngineEvent::kStopProfile;
+  if ((is_start && piece_ > 1) || (is_stop && piece_ < pieces_)) {
+    thread->at_seam = !record.finish;
+    return true;
+  }
+  if (!thread->at_seam) return false;
+  switch (record.event) {
+    case MegEngineEvent::kRecordDevice:
+      return false;
+    case MegEngineEvent::kTensorDeclare:
+      tensors_.Declare(record.value, record.name);
+      return true;
+    case MegEngineEvent::kTensorProduce:  // which the piece before has not seen
+      if (!tensors_.is_alive(record.value)) PlayTensor(record, thread->track);
+      return true;
+    default:
+      return true;
+  }
+}
+
+void MegEngineReplay::Play(const MegEngineRecord& record) {
+  if (record.event == MegEngineEvent::kStart) {
+    if (record.value != piece_) tracks_.ForgetFirstTicks();
+    piece_ = record.value;
+    return;
+  }
+  if (record.event == MegEngineEvent::kThread || record.event == MegEngineEvent::kDevice) return;
+  Thread& thread = Of(record.thread);
+  if (thread.track == TrackId::kNone) thread.track = tracks_.OfThread(record.thread);
+  if (PlayAtSeam(record, &thread)) return;
+  switch (record.event) {
+    case MegEngineEvent::kOpDispatch:
+      return Dispatch(record, thread.track);
+    case MegEngineEvent::kRecordDevice:
+      return Tick(record, &thread);
+    case MegEngineEvent::kTensorDeclare:
+    case MegEngineEvent::kTensorProduce:
+    case MegEngineEvent::kTensorRelease:
+    case MegEngineEvent::kTensorErase:
+    case MegEngineEvent::kTensorNotifyProp:
+      return PlayTensor(record, thread.track);
+    case MegEngineEvent::kShapeInfer:
+      if (record.value == 0) AddUp("nr_shape_infer_failure", thread.track, record.time, 1);
+      return;
+    case MegEngineEvent::kWorkerException:
+      spans_.Abandon(thread.track, static_cast<uint32_t>(MegEngineEvent::kOpExecute), record.time);
+      thread.kernels.clear();
+      return AddUp("nr_exception", thread.track, record.time, 1);
+    case MegEngineEvent::kStopStep:
+      return builder_->AddInstant({.time = record.time, .name = builder_->Intern("StopStep"), .track = thread.track});
+    default:
+      return record.finish ? PlayEnd(record, &thread) : PlayBegin(record, &thread);
+  }
+}
+
+void MegEngineReplay::PlayTensor(const MegEngineRecord& record, TrackId track) {
+  switch (record.event) {
+    case MegEngineEvent::kTensorDeclare:
+      return tensors_.Declare(record.value, record.name);
+    case MegEngineEvent::kTensorProduce:
+      return tensors_.Produce(record, tracks_.OfDevice(static_cast<uint16_t>(record.device)));
+    case MegEngineEvent::kTensorRelease:
+      return tensors_.Release(record.value, record.time);
+    case MegEngineEvent::kTensorErase:
+      return tensors_.Erase(record.value);
+    default:
+      notices_[record.value] = {record.time, track};
+  }
+}
+
+StringId MegEngineReplay::ScopeCategory(uint16_t type) const {
+  return scope_types_[type < std::size(scope_types_) ? type : 0];
+}
+
+void MegEngineReplay::PlayBegin(const MegEngineRecord& record, Thread* thread) {
+  if (!MakesSpan(record.event, false)) {
+    if (record.event == MegEngineEvent::kKernelLaunch) {
+      thread->kernels.push_back({.op = record.value,
+                                 .number = record.kernel,
+                                 .device = static_cast<uint16_t>(record.device),
+                                 .start = record.time,
+                                 .end = record.time});
+      SpanRow* op = spans_.Newest(thread->track, static_cast<uint32_t>(MegEngineEvent::kOpExecute));
+      if (op != nullptr && op->correlation == 0) op->correlation = ShortNumber(record.kernel);
+    }
+    if (record.event == MegEngineEvent::kHostToDevice) thread->copy_start = record.time;
+    return;
+  }
+  SpanRow row{.start = record.time, .track = thread->track};
+  row.name = builder_->Intern(RangeName(record.event));
+  if (IsAboutTensor(record.event)) row.external_id = ShortNumber(record.value);
+  switch (record.event) {
+    case MegEngineEvent::kOpExecute:
+      return Execute(record, thread);
+    case MegEngineEvent::kOpInput:
+      thread->inputs.push_back(tensors_.ArgsOf(record.value));
+      row.args = thread->inputs.back();
+      break;
+    case MegEngineEvent::kTensorCommand:
+      row.name = command_names_[record.detail < std::size(command_names_) ? record.detail : 0];
+      break;
+    case MegEngineEvent::kTensorGetProp:
+      row.extra = property_members_[record.detail < std::size(property_members_) ? record.detail : 0];
+      spans_.Begin(KeyOf(record), row);
+      spans_.End(row.track, KeyOf(record), record.time);
+      return;
+    case MegEngineEvent::kScope:
+      row.name = record.name;
+      row.category = ScopeCategory(record.detail);
+      row.kind = record.detail == static_cast<uint16_t>(MegEngineScope::kModule)    ? SpanKind::kModule
+                 : record.detail == static_cast<uint16_t>(MegEngineScope::kDefault) ? SpanKind::kUserRange
+                                                                                    : kSurelyOther;
+      break;
+    case MegEngineEvent::kCustom:
+      row.name = record.name;
+      break;
+    default:
+      break;
+  }
+  spans_.Begin(KeyOf(record), row);
+}
+
+void MegEngineReplay::PlayEnd(const MegEngineRecord& record, Thread* thread) {
+  switch (record.event) {
+    case MegEngineEvent::kOpExecute:
+      return FinishOperator(record, thread);
+    case MegEngineEvent::kKernelLaunch:
+      return FinishKernel(record, thread);
+    case MegEngineEvent::kHostToDevice:
+      return CopyToDevice(record, *thread);
+    case MegEngineEvent::kTensorWaitProp:
+      return FinishWait(record, thread->track);
+    case MegEngineEvent::kSampleDevice:
+      return Count(std::string(tracks_.physical_name(record.detail)) + "_alloc_mem", thread->track, record.time,
+                   static_cast<double>(record.value));
+    case MegEngineEvent::kCustom:
+      if (record.detail != 0) FinishOnDevice(record, thread->track);
+      break;
+    case MegEngineEvent::kOpOutput:
+      if (SpanRow* row = spans_.Newest(thread->track, static_cast<uint32_t>(record.event))) {
+        row->args = tensors_.ArgsOf(record.value);
+      }
+      break;
+    default:
+      break;
+  }
+  if (!spans_.End(thread->track, KeyOf(record), record.time) && record.event != MegEngineEvent::kScope) {
+    builder_->AddProblem("stray_end", -1);
+  }
+}
+
+void MegEngineReplay::Count(std::string_view name, TrackId track, Timestamp time, double value) {
+  builder_->AddCounter(
+      {.time = time, .name = builder_->Intern(name), .series = value_, .track = track, .value = value});
+}
+
+void MegEngineReplay::AddUp(const char* name, TrackId track, Timestamp time, int64_t delta) {
+  int64_t& total = totals_[name];
+  total += delta;
+  Count(name, track, time, static_cast<double>(total));
+}
+
+void MegEngineReplay::End() {
+  spans_.Finish();
+  tensors_.Finish();
+}
+
+void MegEngineReplay::Finish() {
+  tracks_.Finish();
+  AddMegEngineSteps(builder_);
+}
+
+}  // namespace opscope

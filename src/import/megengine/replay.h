@@ -1,0 +1,103 @@
+// Plays the records of a MegEngine window again: ranges, counters, arrows and lives of tensors from what MegEngine's
+// own writer makes its timeline of (docs/formats.md).
+//
+//   Look for each record, in their order: who is there, how many rows
+//   Play for each record, in the same order
+//
+// A window may have been recorded in pieces. MegEngine ends a piece by releasing all tensors and begins the next by
+// producing them; of that nothing is shown where two pieces meet.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "import/megengine/open_spans.h"
+#include "import/megengine/replay_record.h"
+#include "import/megengine/replay_tracks.h"
+#include "import/megengine/tensor_states.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class MegEngineReplay {
+ public:
+  explicit MegEngineReplay(TraceBuilder* builder);
+
+  // A window of this process.
+  void Begin(ProcessId process, int64_t pid);
+  void Look(const MegEngineRecord& record);
+  void BeginPlaying();
+  void Play(const MegEngineRecord& record);
+  void End();
+  // After all windows: steps, and what is told of the devices.
+  void Finish();
+
+ private:
+  struct Operator {
+    StringId name = StringId::kEmpty;
+    StringId extra = StringId::kNone;
+  };
+  struct Kernel {
+    uint64_t op = 0, number = 0;
+    uint16_t device = 0;
+    Timestamp start, end;
+    bool has_start = false, has_end = false;
+  };
+  struct Thread {
+    TrackId track = TrackId::kNone;
+    bool at_seam = false;  // between the records of a start or a stop that is none of the window
+    bool is_dtr = false;   // the operator that runs was run before
+    Timestamp op_start, copy_start;
+    std::vector<Kernel> kernels;  // launched and not finished
+    std::vector<ArgsId> inputs;   // of the operator that runs
+  };
+  struct Notice {
+    Timestamp time;
+    TrackId track = TrackId::kNone;
+  };
+
+  void PlayBegin(const MegEngineRecord& record, Thread* thread);
+  void PlayEnd(const MegEngineRecord& record, Thread* thread);
+  // What goes on even where pieces of the window meet.
+  bool PlayAtSeam(const MegEngineRecord& record, Thread* thread);
+  void PlayTensor(const MegEngineRecord& record, TrackId track);
+  void Dispatch(const MegEngineRecord& record, TrackId track);
+  void Execute(const MegEngineRecord& record, Thread* thread);
+  void FinishOperator(const MegEngineRecord& record, Thread* thread);
+  void FinishKernel(const MegEngineRecord& record, Thread* thread);
+  void Tick(const MegEngineRecord& record, Thread* thread);
+  void CopyToDevice(const MegEngineRecord& record, const Thread& thread);
+  void FinishOnDevice(const MegEngineRecord& record, TrackId track);
+  void FinishWait(const MegEngineRecord& record, TrackId track);
+  void Count(std::string_view name, TrackId track, Timestamp time, double value);
+  void AddUp(const char* name, TrackId track, Timestamp time, int64_t delta);
+  StringId OperatorMembers(const MegEngineRecord& record);
+  StringId ScopeCategory(uint16_t type) const;
+  ArgsId JoinInputs(const std::vector<ArgsId>& inputs);
+  Thread& Of(uint16_t thread);
+
+  TraceBuilder* builder_;
+  ReplayTracks tracks_;
+  OpenSpans spans_;
+  TensorStates tensors_;
+  std::vector<Thread> threads_;
+  tsl::robin_map<uint64_t, Operator> operators_;
+  std::unordered_map<uint64_t, StringId> operator_members_;  // by name and members_id
+  std::unordered_map<uint64_t, Notice> notices_;             // by tensor
+  std::unordered_map<std::string, int64_t> totals_;          // of the counters that add up
+  std::map<std::vector<ArgsId>, ArgsId> joined_;
+  size_t rows_ = 0;
+  uint64_t pieces_ = 1, piece_ = 0;
+  StringId pid_text_ = StringId::kEmpty, kernel_, tensor_prop_, value_, dispatch_;
+  StringId property_members_[6], command_names_[6], scope_types_[5];
+};
+
+}  // namespace opscope

@@ -1,0 +1,63 @@
+// One record of MegEngine's profiler, as a recording holds it (opscope/megengine_event.h), read.
+//
+// Thread rule: plain values; views live as long as the recording's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "opscope/megengine_event.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct MegEngineRecord {
+  Timestamp time;
+  uint64_t value = 0;
+  MegEngineEvent event = MegEngineEvent::kNone;
+  bool finish = false;
+  uint16_t thread = 0;
+  uint16_t detail = 0;
+  StringId name = StringId::kEmpty;
+  // Of its payload.
+  std::string_view members = {};  // JSON members
+  uint64_t members_id = 0;        // the same for the same members, where they were found to be the same; 0: none
+  uint32_t device = 0;
+  uint64_t address = 0;
+  uint64_t kernel = 0;
+  std::span<const std::byte> arguments = {};  // encoded
+};
+
+// A number of MegEngine's as spans hold it; 0 where it is too large.
+[[nodiscard]] inline uint32_t ShortNumber(uint64_t number) {
+  return number <= UINT32_MAX ? static_cast<uint32_t>(number) : 0;
+}
+
+// Whether the record begins a range, or is one.
+[[nodiscard]] inline bool MakesSpan(MegEngineEvent event, bool finish) {
+  switch (event) {
+    case MegEngineEvent::kOpDispatch:
+    case MegEngineEvent::kOpExecute:
+    case MegEngineEvent::kOpInput:
+    case MegEngineEvent::kOpOutput:
+    case MegEngineEvent::kTensorGetProp:
+    case MegEngineEvent::kTensorWaitProp:
+    case MegEngineEvent::kTensorCommand:
+    case MegEngineEvent::kScope:
+    case MegEngineEvent::kStartProfile:
+    case MegEngineEvent::kStopProfile:
+    case MegEngineEvent::kAutoEvict:
+    case MegEngineEvent::kCustom:
+      return !finish;
+    case MegEngineEvent::kKernelLaunch:
+    case MegEngineEvent::kHostToDevice:
+      return finish;
+    default:
+      return false;
+  }
+}
+
+}  // namespace opscope

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/megengine/replay_tracks.h"
+
+#include "base/text.h"
+#include "import/megengine/timeline.h"
+
+namespace opscope {
+
+void ReplayTracks::Begin(ProcessId process, int64_t pid) {
+  process_ = process;
+  pid_ = pid;
+  threads_.clear();
+  devices_.clear();
+}
+
+ReplayTracks::Lane& ReplayTracks::At(std::vector<Lane>* lanes, uint16_t number) {
+  if (number >= lanes->size()) lanes->resize(size_t{number} + 1);
+  return (*lanes)[number];
+}
+
+void ReplayTracks::NameThread(uint16_t thread, std::string_view name) {
+  At(&threads_, thread).name = name;
+}
+
+void ReplayTracks::NameDevice(uint16_t device, std::string_view names) {
+  Lane& lane = At(&devices_, device);
+  const size_t space = names.find(' ');
+  lane.physical = names.substr(0, space);
+  lane.name = space == std::string_view::npos ? names : names.substr(space + 1);
+}
+
+TrackId ReplayTracks::Track(TrackKind kind, const std::string& name) {
+  const auto [found, is_new] = known_.try_emplace({process_, {kind, name}}, TrackId::kNone);
+  if (is_new) {
+    TrackRow row{.process = process_, .kind = kind, .tid = next_tid_[process_]++};
+    if (!name.empty()) row.name = builder_->Intern(name);
+    found->second = builder_->AddTrack(row);
+  }
+  return found->second;
+}
+
+void ReplayTracks::ShowThread(uint16_t thread) {
+  Lane& lane = At(&threads_, thread);
+  if (lane.track == TrackId::kNone) lane.track = Track(TrackKind::kThread, lane.name);
+}
+
+void ReplayTracks::ShowDevice(uint16_t device) {
+  Lane& lane = At(&devices_, device);
+  if (lane.track != TrackId::kNone) return;
+  lane.track = Track(TrackKind::kDeviceStream, lane.name);
+  const std::string key = std::to_string(pid_) + ":" + std::to_string(builder_->track(lane.track).tid);
+  nodes_[key] = NodeText(device);
+}
+
+std::string ReplayTracks::NodeText(uint16_t device) {
+  const Lane& lane = At(&devices_, device);
+  return "CompNode(\"" + lane.physical + "\" from \"" + lane.name + "\")";
+}
+
+TrackId ReplayTracks::OfThread(uint16_t thread) {
+  ShowThread(thread);
+  return threads_[thread].track;
+}
+
+TrackId ReplayTracks::OfDevice(uint16_t device) {
+  ShowDevice(device);
+  return devices_[device].track;
+}
+
+std::string_view ReplayTracks::physical_name(uint16_t device) {
+  return At(&devices_, device).physical;
+}
+
+Timestamp ReplayTracks::Tick(uint16_t device, Timestamp time, int64_t elapsed_ns) {
+  Lane& lane = At(&devices_, device);
+  if (!lane.has_ticked) lane.first_ns = time.ns;
+  lane.has_ticked = true;
+  lane.shift_ns = lane.first_ns + elapsed_ns - time.ns;
+  return {lane.first_ns + elapsed_ns};
+}
+
+void ReplayTracks::ForgetFirstTicks() {
+  for (Lane& lane : devices_)
+    lane.has_ticked = false;
+}
+
+Timestamp ReplayTracks::OnDevice(uint16_t device, Timestamp time) {
+  return {time.ns + At(&devices_, device).shift_ns};
+}
+
+void ReplayTracks::Finish() {
+  NumberMegEngineDevices(builder_);
+  if (nodes_.empty()) return;
+  std::string json = "{";
+  for (const auto& [track, node] : nodes_) {
+    if (json.size() > 1) json += ", ";
+    AppendJsonString(&json, track);
+    json += ": ";
+    AppendJsonString(&json, node);
+  }
+  builder_->AddMetadata("megengine.devices", json + "}");
+}
+
+}  // namespace opscope

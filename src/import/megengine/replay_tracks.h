@@ -1,0 +1,69 @@
+// The threads and devices of MegEngine windows as tracks, and the clocks of the devices.
+//
+//   host threads have the numbers 0, 1, ... in the order of their first records, devices go on in the order in which
+//   they first held a tensor: as in MegEngine's own files.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/builder.h"
+
+namespace opscope {
+
+class ReplayTracks {
+ public:
+  explicit ReplayTracks(TraceBuilder* builder) : builder_(builder) {}
+
+  // A window of this process begins; threads and devices are numbered anew, tracks of the same name are the same.
+  void Begin(ProcessId process, int64_t pid);
+  void NameThread(uint16_t thread, std::string_view name);
+  // "cpu0:0 xpux:0"
+  void NameDevice(uint16_t device, std::string_view names);
+  // They are to have the next tracks.
+  void ShowThread(uint16_t thread);
+  void ShowDevice(uint16_t device);
+
+  TrackId OfThread(uint16_t thread);
+  TrackId OfDevice(uint16_t device);
+  std::string_view physical_name(uint16_t device);
+  std::string NodeText(uint16_t device);  // as MegEngine writes it
+
+  // An event of a device was at `elapsed` after the first one of the piece of the window, and was asked for at `time`.
+  // When it was, in the time of the threads.
+  Timestamp Tick(uint16_t device, Timestamp time, int64_t elapsed_ns);
+  void ForgetFirstTicks();
+  // When the device does what is asked for at `time`.
+  Timestamp OnDevice(uint16_t device, Timestamp time);
+
+  // The metadata: which computing node each device's track is.
+  void Finish();
+
+ private:
+  struct Lane {
+    std::string name, physical;
+    TrackId track = TrackId::kNone;
+    bool has_ticked = false;
+    int64_t first_ns = 0;  // host time of the first tick
+    int64_t shift_ns = 0;  // of the newest one
+  };
+  Lane& At(std::vector<Lane>* lanes, uint16_t number);
+  TrackId Track(TrackKind kind, const std::string& name);
+
+  TraceBuilder* builder_;
+  ProcessId process_ = ProcessId::kNone;
+  int64_t pid_ = 0;
+  std::vector<Lane> threads_, devices_;
+  std::map<std::pair<ProcessId, std::pair<TrackKind, std::string>>, TrackId> known_;
+  std::map<ProcessId, int64_t> next_tid_;
+  std::map<std::string, std::string> nodes_;  // "pid:tid" -> text of the computing node
+};
+
+}  // namespace opscope

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/megengine_source.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "opscope/recorder.h"
+#include "opscope/window_facts.h"
+#include "sources/megengine/bundle.h"
+#include "sources/megengine/walk.h"
+#include "sources/streams/failures.h"
+
+namespace opscope {
+namespace {
+
+using megengine::FindBundle;
+using megengine::FoundBundle;
+using megengine::OwnMemory;
+using megengine::RecordWriter;
+using megengine::Walk;
+
+// A recording that takes records.
+struct Session {
+  Window* window = nullptr;
+  Stream* track = nullptr;
+  pid_t process = 0;
+  OwnMemory memory;
+  std::unique_ptr<RecordWriter> writer;
+  std::unique_ptr<Walk> walk;
+};
+
+// Never destroyed: Python may end before a recording does.
+std::mutex& lock = *new std::mutex;
+Session* running = nullptr;
+uint64_t last_taken = 0;
+
+const char* Begin(Window* window, std::unique_ptr<Session>* begun) {
+  const TrackOptions options{.name = "megengine", .end = TrackEnd::kAtRead};
+  auto session = std::make_unique<Session>();
+  session->window = window;
+  session->process = getpid();
+  session->track = opscope_track_open(window, &options);
+  if (session->track == nullptr) return "memory was short";
+  session->writer = std::make_unique<RecordWriter>(session->track);
+  session->walk = std::make_unique<Walk>(session->writer.get(), &session->memory);
+  *begun = std::move(session);
+  return nullptr;
+}
+
+void* Start(const Source* /*self*/, Window* window, uint32_t /*flags*/, const char** error) {
+  const char* unused = nullptr;
+  if (error == nullptr) error = &unused;
+  if (opscope_recorder_abi() != kRecorderAbi) {
+    *error = "the recorder library in this process is of another version than the MegEngine source";
+    return nullptr;
+  }
+  const std::lock_guard guard(lock);
+  if (running != nullptr && running->process == getpid()) {
+    *error = "another recording takes MegEngine's records, which one alone can have";
+    return nullptr;
+  }
+  try {
+    std::unique_ptr<Session> session;
+    *error = Begin(window, &session);
+    if (*error != nullptr) return nullptr;
+    last_taken = 0;
+    return running = session.release();
+  } catch (...) {
+    *error = "memory was short";
+    return nullptr;
+  }
+}
+
+void Stop(void* opaque) {
+  const std::lock_guard guard(lock);
+  std::unique_ptr<Session> session(static_cast<Session*>(opaque));
+  if (running == session.get()) running = nullptr;
+  if (session->process != getpid()) return;
+  if (const uint64_t unknown = session->walk->unknown(); unknown > 0) {
+    const std::string member = std::string("\"") + std::string(kPartsLeftOutKey) + "\":" + std::to_string(unknown);
+    opscope_window_add_metadata(session->window, member.c_str());
+  }
+  opscope_track_close(session->track);
+}
+
+Status TakeFrom(const void* function_record) {
+  if (running == nullptr || running->process != getpid()) {
+    return Error{ErrorCode::kInvalidArgument, "no recording of MegEngine runs in this process"};
+  }
+  const Result<FoundBundle> found = FindBundle(function_record, &running->memory);
+  if (!found.ok()) return found.error();
+  const uint64_t failed = running->walk->failed();
+  const Status taken = running->walk->Take(found.value());
+  for (uint64_t i = failed; i < running->walk->failed(); ++i)
+    CountFailure();
+  last_taken = running->writer->written();
+  return taken;
+}
+
+bool Take(const void* function_record, char* error, size_t size) {
+  const std::lock_guard guard(lock);
+  const char* why = "memory was short, or MegEngine raised an error";
+  std::string text;
+  try {
+    const Status taken = TakeFrom(function_record);
+    if (taken.ok()) return true;
+    text = taken.error().message;
+    why = text.c_str();
+  } catch (...) {
+    CountFailure();
+  }
+  if (size > 0) {
+    const size_t length = std::min(std::strlen(why), size - 1);
+    std::memcpy(error, why, length);
+    error[length] = '\0';
+  }
+  return false;
+}
+
+uint64_t Taken() {
+  const std::lock_guard guard(lock);
+  return last_taken;
+}
+
+constexpr MegEngineSource kSource = {
+    .source = {.name = "megengine", .start = &Start, .stop = &Stop, .failures = &FailureCount},
+    .take = &Take,
+    .taken = &Taken};
+
+}  // namespace
+}  // namespace opscope
+
+const opscope::MegEngineSource* opscope_megengine_source() {
+  return &opscope::kSource;
+}
+const opscope::Source* opscope_source() {
+  return &opscope::kSource.source;
+}

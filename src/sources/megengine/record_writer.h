@@ -1,0 +1,81 @@
+// Writes what the walk finds as records of kind kNative (opscope/megengine_event.h), all into one track, in the order
+// in which MegEngine made them.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "opscope/megengine_event.h"
+#include "opscope/recorder.h"
+#include "sources/megengine/native_layout.h"
+
+namespace opscope::megengine {
+
+// What a record has beside its fixed fields.
+struct Entries {
+  std::string_view name = {};
+  std::string_view members = {};         // JSON members: kKeywords
+  const TensorLayout* layout = nullptr;  // one argument
+  std::span<const uint64_t> inputs = {}, outputs = {};
+  bool has_lists = false;  // they are two arguments, empty ones too
+  bool has_address = false, has_device = false, has_totals = false;
+  uint64_t address = 0;  // and `device`
+  uint32_t device = 0;
+  uint64_t correlation = 0;     // of has_device
+  int64_t used = 0, total = 0;  // of has_totals
+};
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(Stream* stream) : stream_(stream) {}
+
+  // A piece of the window begins, which was recorded from `start` on.
+  void Begin(int64_t start);
+  // event.depth and event.reserved are the writer's numbers of threads and devices.
+  void Write(Record event, const Entries& entries);
+  void WriteBare(const Record& event);
+
+  uint16_t NumberThread(uint64_t thread, std::string_view name);
+  // kNoNumber: it was not named yet.
+  static constexpr uint16_t kNoNumber = 0xffff;
+  uint16_t NumberOfThread(uint64_t thread) const;
+  uint16_t NumberOfDevice(const void* node) const;
+  uint16_t NumberDevice(const void* node, std::string_view names);
+
+  uint64_t written() const { return written_; }  // events of MegEngine's
+
+ private:
+  void Define();
+  void DefineOne(MegEngineEvent event, size_t number, std::string_view name);
+  void Append(const Record& event, const Entries& entries);
+
+  Stream* stream_;
+  uint64_t written_ = 0;
+  int64_t start_ = 0;
+  uint64_t piece_ = 0;
+  uint32_t defined_in_ = 0;  // the chunk that has the definitions
+  std::unordered_map<uint64_t, uint16_t> threads_;
+  std::unordered_map<const void*, uint16_t> devices_;
+  std::vector<std::string> thread_names_, device_names_;
+};
+
+// A record of an event.
+inline Record RecordOf(MegEngineEvent event, bool finish, int64_t time, uint16_t thread) {
+  Record record;
+  record.start = static_cast<uint64_t>(time);
+  record.kind = RecordKind::kNative;
+  record.source = RecordSource::kMegEngine;
+  record.scope = static_cast<uint8_t>(event);
+  record.flags = finish ? record_flags::kFinish : 0;
+  record.depth = thread;
+  return record;
+}
+
+}  // namespace opscope::megengine
