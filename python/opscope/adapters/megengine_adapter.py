@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapter for a build of MegEngine: one library, which the package carries, for the builds that are known.
+
+MegEngine's own recorder records; the library takes its records out of memory, by layouts that it knows of. So a build
+is known by its commit, and each one is tried in a process of its own before records are taken.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .adapter import LIBRARIES, Adapter
+from .compiler import Compiler
+from .errors import AdapterMissing
+
+# Commits whose records lie as the library takes them to, by the version that is built from them.
+KNOWN_COMMITS = {"dffd8dd64eeaca26cb54082599ac2e77b815dd60": "1.13.0"}
+_LIBRARY = "libopscope_megengine.so"
+
+
+@dataclass(frozen=True)
+class MegEngineBuild:
+    """One installed MegEngine."""
+
+    folder: Path
+    version: str  # "1.13.0"
+    commit: str  # may be empty
+    core: str  # size and time of the library whose memory is read
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its records lie as the library takes them to."""
+        return self.commit in KNOWN_COMMITS
+
+
+def read_megengine(folder: Path) -> MegEngineBuild | None:
+    """The build in this folder; None where it is no MegEngine with a library of its own."""
+    try:
+        text = (folder / "version.py").read_text(encoding="utf-8", errors="replace")
+        status = next((folder / "core/lib").glob("libmegengine_shared.so*")).stat()
+    except (OSError, StopIteration):
+        return None
+
+    def assigned(name: str) -> str:
+        found = re.search(rf"^{name}\s*=\s*['\"]([^'\"]*)['\"]", text, re.MULTILINE)
+        return found.group(1) if found else ""
+
+    version = assigned("__version__")
+    core = f"{status.st_size} {status.st_mtime_ns}"
+    return MegEngineBuild(folder, version, assigned("git_version"), core) if version else None
+
+
+def adapter_for(build: MegEngineBuild) -> Adapter:
+    """The one for it."""
+    path = LIBRARIES / _LIBRARY
+    what = f"the adapter for MegEngine {build.version}"
+    if not path.exists():
+        obstacle = f"{what} is not compiled here: this opscope was built with another one, or without"
+    else:
+        known = ", ".join(sorted(set(KNOWN_COMMITS.values())))
+        obstacle = f"{what}: how this build keeps its records is not known (known: {known})"
+    return Adapter(
+        what=what,
+        name=f"megengine-{build.version}",
+        facts=(build.version, build.commit, build.core),
+        folders=(),
+        make=_make,
+        obstacle=obstacle,
+        carried=path if path.exists() and build.is_known else None,
+        parts={},
+        self_test="opscope.adapters.megengine_self_test",
+        must_be_tried=True,
+    )
+
+
+def _make(compiler: Compiler, place: Path) -> tuple[Path, dict]:
+    raise AdapterMissing(f"{_LIBRARY} is carried by the package alone")
