@@ -26,6 +26,8 @@ struct ImportOptions {
   // compressed), and all of them, or 0 where nobody knows how many there are: a pipe.
   std::function<void(uint64_t bytes_read, uint64_t total_bytes)> on_progress = nullptr;
   std::string name = {};  // of the file in messages; empty: its path
+  // Why the file, a framework's own, is read where its records were to be: a Problem of the Trace says so.
+  std::string stands_in_because = {};
 };
 
 // kNotFound, kIo: the system's refusal. kMalformed: damaged before any whole event. kUnsupported: a

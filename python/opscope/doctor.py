@@ -12,16 +12,13 @@ import platform
 import sys
 from pathlib import Path
 
-from .adapters import cache, carried_verdict, paddle_adapter, parts, python_calls
+from .adapters import cache, carried_verdict, megengine_adapter, paddle_adapter, parts, python_calls
 from .adapters.adapter import Adapter
 from .adapters.compiler import find_compiler, install_line
 from .adapters.errors import AdapterMissing
 from .adapters.installed import package_folder
 from .adapters.torch_adapter import adapter_for
 from .adapters.torch_build import read_torch
-
-# Frameworks whose profilers opscope is to stand in for and cannot yet.
-_LATER = (("megengine", ("megengine",)),)
 
 
 def host_facts() -> dict:
@@ -38,7 +35,7 @@ def host_facts() -> dict:
         "cache_state": state,
         "cache_adapters": adapters,
         "cache_bytes": size,
-        "frameworks": [*_torch_facts(), *_paddle_facts(), *_later_facts()],
+        "frameworks": [*_torch_facts(), *_paddle_facts(), *_megengine_facts()],
     }
 
 
@@ -157,24 +154,20 @@ def _paddle_facts() -> list[dict]:
     return [facts | {"was_tried": True, "left_out": parts.left_out(found), "route": paddle_adapter.route_of(found)}]
 
 
-def _later_facts() -> list[dict]:
-    found = []
-    for name, distributions in _LATER:
-        if package_folder(name) is None:
-            continue
-        found.append(
-            {
-                "name": name,
-                "version": _version_of(distributions),
-                "adapter": "none",
-                "detail": "this version of opscope has no adapter for it",
-                "install": "",
-                "was_tried": False,
-                "left_out": {},
-                "route": "",
-            }
-        )
-    return found
+def _megengine_facts() -> list[dict]:
+    folder = package_folder("megengine")
+    if folder is None:
+        return []
+    facts = {"name": "megengine", "install": "", "was_tried": False, "left_out": {}, "route": ""}
+    build = megengine_adapter.read_megengine(folder)
+    if build is None:
+        detail = f"{folder} has no libmegengine_shared.so"
+        return [facts | {"version": _version_of(("megengine",)), "adapter": "none", "detail": detail}]
+    wanted = megengine_adapter.adapter_for(build)
+    adapter, detail, install = _adapter_facts(wanted)
+    facts |= {"version": build.version, "adapter": adapter, "detail": detail, "install": install}
+    found = carried_verdict.known_parts(wanted) if adapter == "prebuilt" else None
+    return [facts | {"was_tried": found is not None, "route": megengine_adapter.route_of(wanted, found)}]
 
 
 def _version_of(distributions: tuple[str, ...]) -> str:

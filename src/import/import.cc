@@ -159,6 +159,7 @@ Result<Trace> ImportWith(const ImportOptions& options, const Fill& fill) {
   const Status imported = fill(&builder);
   if (!imported.ok()) return imported.error();
   ReadRanks(&builder);
+  if (!options.stands_in_because.empty()) builder.AddProblem("framework_file", -1, 1, options.stands_in_because);
   return builder.Build(options.max_threads);
 }
 

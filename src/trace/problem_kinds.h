@@ -55,6 +55,8 @@ inline constexpr ProblemKind kProblemKinds[] = {
      "threads of Python called nothing while they were recorded; where they waited is not shown"},
     {"part_left_out", ProblemSeverity::kInfo,
      "parts of what was asked for were not recorded: they do not fit this framework; opscope doctor says which"},
+    {"framework_file", ProblemSeverity::kInfo,
+     "the file that the framework's own profiler writes was read in place of its records"},
     {"unfinished_scope", ProblemSeverity::kInfo, "scopes were still open when the recording ended"},
     {"recording_not_ended", ProblemSeverity::kDataLoss,
      "the recording did not end: its process was killed, or records still; what was published is here"},

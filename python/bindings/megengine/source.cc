@@ -1,7 +1,10 @@
 // Loads the MegEngine source at run time, and hands it what MegEngine has recorded.
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "opscope/import.h"
 #include "opscope/megengine_source.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/source_table.h"
@@ -40,6 +43,13 @@ nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool w
   return ToText(taken ? "" : error);
 }
 
+SharedTrace ReadDump(nb::object path, nb::str why) {
+  const std::string file = FromPath(path);
+  ImportOptions options{.name = "MegEngine's timeline", .stands_in_because = FromText(why)};
+  Trace trace = Unwrap(WithoutGil([&] { return ImportFile(file, options); }), path);
+  return {std::make_shared<const Trace>(std::move(trace))};
+}
+
 }  // namespace
 
 void BindMegEngine(nb::module_& module) {
@@ -52,6 +62,8 @@ void BindMegEngine(nb::module_& module) {
           "taken",
           [](const LoadedMegEngineSource& loaded) { return WithoutGil([&] { return loaded.megengine->taken(); }); },
           "Records of MegEngine's that the recording that runs, or ran last, has taken.");
+  megengine.def("read_dump", &ReadDump, nb::arg("path"), nb::arg("why"),
+                "The Trace of a chrome_timeline.json that stands in for records, with a problem that says why.");
   megengine.def(
       "load_source",
       [](nb::object path) {

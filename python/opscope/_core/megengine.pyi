@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 
-from . import Source, _Path
+from . import Source, Trace, _Path
 
 class MegEngineSource(Source):
     """The loaded MegEngine source."""
@@ -13,3 +13,4 @@ class MegEngineSource(Source):
     def taken(self) -> int: ...
 
 def load_source(path: _Path) -> MegEngineSource: ...
+def read_dump(path: _Path, why: str) -> Trace: ...

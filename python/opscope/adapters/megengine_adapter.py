@@ -8,12 +8,14 @@ is known by its commit, and each one is tried in a process of its own before rec
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .adapter import LIBRARIES, Adapter
 from .compiler import Compiler
 from .errors import AdapterMissing
+from .parts import misfit
 
 # Commits whose records lie as the library takes them to, by the version that is built from them.
 KNOWN_COMMITS = {"dffd8dd64eeaca26cb54082599ac2e77b815dd60": "1.13.0"}
@@ -73,6 +75,12 @@ def adapter_for(build: MegEngineBuild) -> Adapter:
         self_test="opscope.adapters.megengine_self_test",
         must_be_tried=True,
     )
+
+
+def route_of(wanted: Adapter, found: Mapping[str, str] | None) -> str:
+    """How windows would be had: by MegEngine's records, or by the file that MegEngine writes."""
+    why = wanted.obstacle if wanted.carried is None else misfit({}, found)
+    return f"MegEngine's own file: {why}" if why else "records in memory"
 
 
 def _make(compiler: Compiler, place: Path) -> tuple[Path, dict]:

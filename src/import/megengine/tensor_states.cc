@@ -49,7 +49,8 @@ ArgsId TensorStates::Layout(std::span<const std::byte> arguments, StringId type,
   const auto tag = reader.Fixed<uint32_t>();
   const uint32_t count = tag >> 16;
   const bool dense = (tag & arg_flags::kContiguous) != 0;
-  if (!reader.ok() || (tag & 15u) != static_cast<uint32_t>(ArgKind::kTensor) || count > kMostDimensions) {
+  const bool is_tensor = (tag & 15u) == static_cast<uint32_t>(ArgKind::kTensor) && (tag & arg_flags::kWide) != 0;
+  if (!reader.ok() || !is_tensor || count > kMostDimensions) {
     return ArgsId::kNone;
   }
   int64_t numbers[2 * kMostDimensions] = {};
