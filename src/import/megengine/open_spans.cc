@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "import/megengine/replay_record.h"
+
 namespace opscope {
 
 void OpenSpans::Expect(size_t rows) {
@@ -27,7 +29,7 @@ void OpenSpans::Close(Track* track, size_t depth, Timestamp time, bool is_finish
   track->last = std::max(track->last, time);
   for (size_t at = track->open.size(); at-- > depth;) {
     Open& open = track->open[at];
-    open.row.duration = std::max(time, open.row.start) - open.row.start;
+    open.row.duration = LengthOf(open.row.start, time);
     open.row.depth = static_cast<uint16_t>(std::min<size_t>(at, UINT16_MAX));
     if (at != depth || !is_finished) open.row.flags |= span_flags::kUnfinished;
     builder_->SetSpan(open.place, open.row, at == 0 ? AddedSpan::kNone : track->open[at - 1].place);

@@ -269,7 +269,7 @@ void MegEngineReplay::Count(std::string_view name, TrackId track, Timestamp time
 
 void MegEngineReplay::AddUp(const char* name, TrackId track, Timestamp time, int64_t delta) {
   int64_t& total = totals_[name];
-  total += delta;
+  total = static_cast<int64_t>(static_cast<uint64_t>(total) + static_cast<uint64_t>(delta));
   Count(name, track, time, static_cast<double>(total));
 }
 

@@ -106,7 +106,7 @@ void MegEngineReplay::FinishOperator(const MegEngineRecord& record, Thread* thre
 
 // The events on the device lie right behind the launch and right before its end.
 void MegEngineReplay::Tick(const MegEngineRecord& record, Thread* thread) {
-  const Timestamp time = tracks_.Tick(record.detail, record.time, static_cast<int64_t>(record.value));
+  const Timestamp time = tracks_.Tick(record.detail, record.time, {static_cast<int64_t>(record.value)});
   for (Kernel& kernel : thread->kernels) {
     if (kernel.device != record.detail) continue;
     (kernel.has_start ? kernel.end : kernel.start) = time;
@@ -126,7 +126,7 @@ void MegEngineReplay::FinishKernel(const MegEngineRecord& record, Thread* thread
   if (!kernel.has_end) kernel.end = tracks_.OnDevice(kernel.device, record.time);
   const Operator op = operators_[kernel.op];
   spans_.Add({.start = kernel.start,
-              .duration = std::max(kernel.end, kernel.start) - kernel.start,
+              .duration = LengthOf(kernel.start, kernel.end),
               .name = op.name,
               .category = kernel_,
               .track = tracks_.OfDevice(kernel.device),
@@ -145,7 +145,7 @@ void MegEngineReplay::CopyToDevice(const MegEngineRecord& record, const Thread& 
   int64_t before = 0;
   const auto device = static_cast<uint16_t>(record.device);
   SpanRow row{.start = tracks_.OnDevice(device, thread.copy_start),
-              .duration = std::max(record.time, thread.copy_start) - thread.copy_start,
+              .duration = LengthOf(thread.copy_start, record.time),
               .name = builder_->Intern("HostToDevice"),
               .track = tracks_.OfDevice(device),
               .kind = SpanKind::kCopy,
@@ -175,7 +175,7 @@ void MegEngineReplay::FinishOnDevice(const MegEngineRecord& record, TrackId trac
   const auto device = static_cast<uint16_t>(record.detail - 1);
   const Timestamp start = tracks_.OnDevice(device, host->start);
   spans_.Add({.start = start,
-              .duration = std::max(tracks_.OnDevice(device, record.time), start) - start,
+              .duration = LengthOf(start, tracks_.OnDevice(device, record.time)),
               .name = record.name,
               .track = tracks_.OfDevice(device)});
 }

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,11 @@ struct MegEngineRecord {
   uint64_t kernel = 0;
   std::span<const std::byte> arguments = {};  // encoded
 };
+
+// Zero where the end lies before the start, as times of a damaged recording may.
+[[nodiscard]] inline Duration LengthOf(Timestamp start, Timestamp end) {
+  return {std::max<int64_t>((end - start).ns, 0)};
+}
 
 // A number of MegEngine's as spans hold it; 0 where it is too large.
 [[nodiscard]] inline uint32_t ShortNumber(uint64_t number) {

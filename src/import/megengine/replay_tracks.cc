@@ -71,12 +71,13 @@ std::string_view ReplayTracks::physical_name(uint16_t device) {
   return At(&devices_, device).physical;
 }
 
-Timestamp ReplayTracks::Tick(uint16_t device, Timestamp time, int64_t elapsed_ns) {
+Timestamp ReplayTracks::Tick(uint16_t device, Timestamp time, Duration elapsed) {
   Lane& lane = At(&devices_, device);
-  if (!lane.has_ticked) lane.first_ns = time.ns;
+  if (!lane.has_ticked) lane.first = time;
   lane.has_ticked = true;
-  lane.shift_ns = lane.first_ns + elapsed_ns - time.ns;
-  return {lane.first_ns + elapsed_ns};
+  const Timestamp ticked = lane.first + elapsed;
+  lane.shift = ticked - time;
+  return ticked;
 }
 
 void ReplayTracks::ForgetFirstTicks() {
@@ -85,7 +86,7 @@ void ReplayTracks::ForgetFirstTicks() {
 }
 
 Timestamp ReplayTracks::OnDevice(uint16_t device, Timestamp time) {
-  return {time.ns + At(&devices_, device).shift_ns};
+  return time + At(&devices_, device).shift;
 }
 
 void ReplayTracks::Finish() {

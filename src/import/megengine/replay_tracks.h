@@ -38,7 +38,7 @@ class ReplayTracks {
 
   // An event of a device was at `elapsed` after the first one of the piece of the window, and was asked for at `time`.
   // When it was, in the time of the threads.
-  Timestamp Tick(uint16_t device, Timestamp time, int64_t elapsed_ns);
+  Timestamp Tick(uint16_t device, Timestamp time, Duration elapsed);
   void ForgetFirstTicks();
   // When the device does what is asked for at `time`.
   Timestamp OnDevice(uint16_t device, Timestamp time);
@@ -51,8 +51,8 @@ class ReplayTracks {
     std::string name, physical;
     TrackId track = TrackId::kNone;
     bool has_ticked = false;
-    int64_t first_ns = 0;  // host time of the first tick
-    int64_t shift_ns = 0;  // of the newest one
+    Timestamp first;  // tick, in the time of the threads
+    Duration shift;   // of the newest one
   };
   Lane& At(std::vector<Lane>* lanes, uint16_t number);
   TrackId Track(TrackKind kind, const std::string& name);

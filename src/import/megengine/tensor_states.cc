@@ -63,16 +63,16 @@ ArgsId TensorStates::Layout(std::span<const std::byte> arguments, StringId type,
       numbers[count + i] = static_cast<int64_t>(stride);
   }
   const std::span<const int64_t> sizes(numbers, count), strides(numbers + count, count);
-  int64_t low = 0, high = 0;
+  uint64_t low = 0, high = 0;  // of two's complement: sizes of a damaged recording may be any
   bool is_empty = false;
   for (uint32_t i = 0; i < count; ++i) {
     is_empty |= sizes[i] == 0;
-    const auto reach = static_cast<int64_t>(static_cast<uint64_t>(sizes[i] - 1) * static_cast<uint64_t>(strides[i]));
-    (reach < 0 ? low : high) += reach;
+    const uint64_t reach = (static_cast<uint64_t>(sizes[i]) - 1) * static_cast<uint64_t>(strides[i]);
+    (static_cast<int64_t>(reach) < 0 ? low : high) += reach;
   }
-  const int64_t bits = MegEngineElementBits(builder_->text(type));
-  *before = is_empty ? 0 : low * bits / 8;
-  *bytes = is_empty ? 0 : static_cast<uint64_t>(((high + 1 - low) * bits + 7) / 8);
+  const uint64_t bits = MegEngineElementBits(builder_->text(type));
+  *before = is_empty ? 0 : static_cast<int64_t>(low * bits) / 8;
+  *bytes = is_empty ? 0 : ((high + 1 - low) * bits + 7) / 8;
   const ArgumentRow row{
       .kind = ArgumentKind::kTensor, .dtype = type, .has_strides = true, .sizes = sizes, .strides = strides};
   return builder_->AddArguments({&row, 1});
@@ -91,7 +91,7 @@ void TensorStates::Produce(const MegEngineRecord& record, TrackId track) {
 
 void TensorStates::Release(uint64_t tensor, Timestamp time) {
   State& state = Of(tensor);
-  if (state.is_alive) state.row.duration = std::max(time, state.row.produced) - state.row.produced;
+  if (state.is_alive) state.row.duration = LengthOf(state.row.produced, time);
   state.is_alive = false;
 }
 
