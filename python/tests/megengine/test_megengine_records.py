@@ -313,6 +313,27 @@ def test_only_one_recording_takes_records(source):
     first.stop()
 
 
+def test_a_child_of_a_fork_may_record_by_itself(source):
+    recording = _core.Recording(sources=[(source, [])], native_threads="none")
+    recording.start()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            own = _core.Recording(sources=[(source, [])], native_threads="none")
+            own.start()
+            own.stop()
+            recording.stop()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    core2.start_profile({})
+    assert source.take(core2.stop_profile()) == ""
+    recording.stop()
+    assert len(Trace(recording.trace()).problems) == 0
+
+
 def test_recordings_that_are_files_say_the_same(source, step, tmp_path):
     path = tmp_path / "window.opscope"
     recording = _core.Recording(sources=[(source, [])], native_threads="none", record_to=str(path))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/megengine_source.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,8 +35,8 @@ struct Session {
   std::unique_ptr<Walk> walk;
 };
 
-// Never destroyed: Python may end before a recording does.
-std::mutex& lock = *new std::mutex;
+// Of all that follows. Never destroyed: Python may end before a recording does.
+constinit std::mutex lock;
 Session* running = nullptr;
 uint64_t last_taken = 0;
 
@@ -125,6 +126,15 @@ bool Take(const void* function_record, char* error, size_t size) {
 uint64_t Taken() {
   const std::lock_guard guard(lock);
   return last_taken;
+}
+
+// A fork waits for what is being taken, so that the child finds the lock free; the recording stays the parent's.
+__attribute__((constructor)) void WatchForksOfMegEngine() {
+  pthread_atfork([] { lock.lock(); }, [] { lock.unlock(); },
+                 [] {
+                   running = nullptr;
+                   lock.unlock();
+                 });
 }
 
 constexpr MegEngineSource kSource = {
