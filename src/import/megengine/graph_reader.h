@@ -1,0 +1,93 @@
+// What MegEngine's trace(profiling=True).get_profile() gives of a static graph:
+//
+//   {"profiler": {"device": {"6": {"CompNode(\"gpu0:0\" from \"xpux:0\")": {"start": 0.1, "kern": 0.2, "end": 0.3}}},
+//                 "host": {...}, "opr_footprint": {"6": {"computation", "memory", "in_shapes", ...}}},
+//    "graph_exec": {"operator": {"6": {"name", "type", "input", "output", ...}}, "var": {...}, "comp_seq": [...], ...}}
+//
+// in any order, times in seconds: read once, as slices of the text. Two make something of it: graph.cc a Trace,
+// graph_profile.cc the operators that profile_analyze is asked about.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "import/text/json_import.h"
+#include "opscope/import.h"
+#include "opscope/result.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct GraphOperator {
+  JsonValue key, id, name, type, input, output;
+};
+struct GraphFootprint {
+  JsonValue computation, memory, in_shapes, out_shapes, in_layouts, param;
+};
+struct GraphInterval {  // of one operator on one device or thread
+  JsonValue id, place, start, kern, end;
+  bool is_device = false;
+};
+
+class GraphReader {
+ public:
+  // kMetadata: what is not understood, and graph_exec as a whole, becomes metadata of the builder.
+  enum class Rest : uint8_t { kMetadata, kSkipped };
+
+  GraphReader(TextSource* text, const ImportOptions& options, TraceBuilder* builder, Rest rest);
+
+  // As of an importer. Slices live as long as this.
+  Status Read(std::string_view name);
+
+  // In the order of the text. Of equal keys the last value counts, in the place of the first.
+  std::span<const GraphOperator> operators() const { return operators_; }
+  std::span<const GraphInterval> intervals() const { return intervals_; }
+  // By the key, as the text has it. nullptr: there is none.
+  const GraphOperator* FindOperator(std::string_view key) const;
+  const GraphFootprint* FindFootprint(std::string_view key) const;
+  // Of a variable's elements: "Float32". Absent: it has no place in memory.
+  JsonValue DtypeOf(std::string_view variable) const;
+
+  int64_t OffsetOf(const JsonValue& value) const { return json_.OffsetOf(value); }
+
+ private:
+  struct Wanted {
+    std::string_view key;
+    JsonValue* value;
+  };
+
+  template <typename Visit>
+  bool ForEachMember(Visit visit);
+  bool ReadInto(std::initializer_list<Wanted> wanted);
+  bool ReadProfiler(const JsonValue& part);
+  bool ReadPlaces(const JsonValue& id, bool is_device);
+  bool ReadGraph(const JsonValue& key);
+  bool ReadVariable(const JsonValue& id);
+  bool KeepRest(const JsonValue& key);
+  uint64_t waiting_bytes() const;
+
+  JsonImport json_;
+  DocumentScanner& scanner_;
+  TraceBuilder* builder_;
+  const Rest rest_;
+  std::vector<GraphInterval> intervals_;
+  std::vector<GraphOperator> operators_;
+  std::unordered_map<std::string_view, size_t> operator_rows_;  // by key
+  std::unordered_map<std::string_view, GraphFootprint> footprints_;
+  std::unordered_map<std::string_view, JsonValue> dtypes_;
+};
+
+// The items of a list; none where it is no list.
+[[nodiscard]] std::vector<JsonValue> SplitJsonList(const JsonValue& list);
+// False: it is no list of whole numbers. Those before the fault are in `numbers`.
+[[nodiscard]] bool ReadWholeNumbers(const JsonValue& list, std::vector<int64_t>* numbers);
+
+}  // namespace opscope
