@@ -17,7 +17,7 @@ int RunArguments(int argc, const char* const* argv, const AskHost& ask_host) {
   CommandLine line{.description = "A performance profiler for deep-learning programs.",
                    .footer = "Exit codes: 0 done, 1 could not do it, 2 wrong usage, 3 done in part (damaged input).",
                    .verbs = {SummaryVerb(), InfoVerb(), ExportVerb(), ConvertVerb(), MergeVerb(), FlameVerb(),
-                             ModulesVerb(), DevicesVerb(), DoctorVerb(ask_host)}};
+                             ModulesVerb(), DevicesVerb(), AnalyzeMegEngineVerb(), DoctorVerb(ask_host)}};
   line.verbs.push_back(CompletionVerb(&line));
   line.verbs.push_back(ManVerb(&line));
   const ParsedArguments parsed = ParseArguments(line, kVersionText, argc, argv);

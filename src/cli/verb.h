@@ -38,6 +38,7 @@ Verb MergeVerb();
 Verb FlameVerb();
 Verb ModulesVerb();
 Verb DevicesVerb();
+Verb AnalyzeMegEngineVerb();
 Verb DoctorVerb(const AskHost& ask_host);
 // What these two tell of; it must be there when they run.
 Verb CompletionVerb(const CommandLine* command_line);

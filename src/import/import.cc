@@ -18,6 +18,7 @@
 #include "import/text/file_pieces.h"
 #include "import/text/pieced_text.h"
 #include "import/text/text_source.h"
+#include "opscope/megengine/operator_profile.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -36,6 +37,15 @@ struct Format {
                    TraceBuilder* builder) = nullptr;
   Status (*stream)(TextSource* text, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder) = nullptr;
+  // In place of `stream`, where operators of MegEngine are wanted and not a Trace.
+  Status (*operators)(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder,
+                      MegEngineProfile* profile) = nullptr;
+};
+
+// Where the content goes.
+struct Target {
+  TraceBuilder* builder = nullptr;
+  MegEngineProfile* profile = nullptr;
 };
 
 // One row per format, tried in order.
@@ -43,7 +53,7 @@ constexpr Format kFormats[] = {
     {.detect = LooksLikeOpscope, .import = ImportOpscope},
     {.detect = LooksLikePaddleProtobuf, .import = ImportPaddleProtobuf},
     {.detect = LooksLikeXPlane, .import = ImportXPlane},
-    {.detect = LooksLikeMegEngineGraph, .stream = ImportMegEngineGraph},
+    {.detect = LooksLikeMegEngineGraph, .stream = ImportMegEngineGraph, .operators = ReadMegEngineOperators},
     {.detect = LooksLikeMemoryTimeline, .stream = ImportMemoryTimeline},
     {.detect = LooksLikeExecutionTrace, .stream = ImportExecutionTrace},
     {.detect = LooksLikePickle, .import = ImportMemorySnapshotPickle},
@@ -66,13 +76,20 @@ Result<const Format*> FindFormat(std::span<const std::byte> content, std::string
   return Error{head.empty() ? ErrorCode::kMalformed : ErrorCode::kUnsupported, std::string(name) + what, 0};
 }
 
+Status ImportStream(const Format& format, TextSource* text, std::string_view name, const ImportOptions& options,
+                    const Target& target) {
+  if (target.profile != nullptr && format.operators != nullptr)
+    return format.operators(text, name, options, target.builder, target.profile);
+  return format.stream(text, name, options, target.builder);
+}
+
 Status ImportPlain(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
-                   TraceBuilder* builder) {
+                   const Target& target) {
   const Result<const Format*> format = FindFormat(bytes, name);
   if (!format.ok()) return format.error();
-  if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, builder);
+  if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, target.builder);
   PlainText text(bytes);
-  return format.value()->stream(&text, name, options, builder);
+  return ImportStream(*format.value(), &text, name, options, target);
 }
 
 // A binary format gets all that is left of the text, as far as the limit allows.
@@ -88,12 +105,12 @@ Status ImportGathered(const Format& format, PiecedText* text, std::string_view n
   return {};
 }
 
-Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, const Target& target) {
   text->Extend(kHeadBytes);
   const Result<const Format*> format = FindFormat(BytesOf(text->text()), name);
   if (!format.ok()) return format.error();
-  if (format.value()->import != nullptr) return ImportGathered(*format.value(), text, name, options, builder);
-  return format.value()->stream(text, name, options, builder);
+  if (format.value()->import != nullptr) return ImportGathered(*format.value(), text, name, options, target.builder);
+  return ImportStream(*format.value(), text, name, options, target);
 }
 
 Error NothingDecompressed(const TextEnd& end, std::string_view name) {
@@ -113,40 +130,40 @@ void NoteDamage(const TextEnd& end, int64_t offset, TraceBuilder* builder) {
 }
 
 Status ImportCompressed(std::unique_ptr<TextSource> compressed, CompressedFormat compression, std::string_view name,
-                        const ImportOptions& options, TraceBuilder* builder) {
+                        const ImportOptions& options, const Target& target) {
   const uint64_t total = compressed->total_bytes();
   PiecedText text(Decompress(std::move(compressed), compression), total);
   text.Extend(kHeadBytes);
   if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
-  OPSCOPE_TRY(ImportPieces(&text, name, options, builder));
-  NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), builder);
-  builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";
+  OPSCOPE_TRY(ImportPieces(&text, name, options, target));
+  NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), target.builder);
+  target.builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";
   return {};
 }
 
 Status ImportInMemory(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
-                      TraceBuilder* builder) {
+                      const Target& target) {
   const CompressedFormat compression = DetectCompression(bytes);
   Status imported = compression == CompressedFormat::kNone
-                        ? ImportPlain(bytes, name, options, builder)
-                        : ImportCompressed(std::make_unique<PlainText>(bytes), compression, name, options, builder);
+                        ? ImportPlain(bytes, name, options, target)
+                        : ImportCompressed(std::make_unique<PlainText>(bytes), compression, name, options, target);
   if (imported.ok() && options.on_progress) options.on_progress(bytes.size(), bytes.size());
   return imported;
 }
 
-Status ImportOpened(InputFile* file, std::string_view name, const ImportOptions& options, TraceBuilder* builder) {
+Status ImportOpened(InputFile* file, std::string_view name, const ImportOptions& options, const Target& target) {
   FileEnd end;
   auto text = std::make_unique<PiecedText>(std::make_unique<FilePieces>(file, &end), file->size());
   text->Extend(kHeadBytes);
   const CompressedFormat compression = DetectCompression(BytesOf(text->text()));
   Status imported = compression == CompressedFormat::kNone
-                        ? ImportPieces(text.get(), name, options, builder)
-                        : ImportCompressed(std::move(text), compression, name, options, builder);
+                        ? ImportPieces(text.get(), name, options, target)
+                        : ImportCompressed(std::move(text), compression, name, options, target);
   if (!end.status.ok()) return end.status;
   if (!imported.ok()) return imported;
   // An .opscope file says itself where it ends, and becomes shorter when a recording into it does.
-  if (end.was_reached && end.bytes < file->size() && builder->info().format != "opscope")
-    builder->AddProblem("input_shrank", static_cast<int64_t>(end.bytes));
+  if (end.was_reached && end.bytes < file->size() && target.builder->info().format != "opscope")
+    target.builder->AddProblem("input_shrank", static_cast<int64_t>(end.bytes));
   const uint64_t total = std::max(end.bytes, file->size());
   if (options.on_progress) options.on_progress(total, total);
   return {};
@@ -163,17 +180,34 @@ Result<Trace> ImportWith(const ImportOptions& options, const Fill& fill) {
   return builder.Build(options.max_threads);
 }
 
-Result<Trace> ImportFrom(Result<InputFile> opened, std::string_view name, const ImportOptions& options) {
+Result<Trace> ImportFrom(Result<InputFile> opened, std::string_view name, const ImportOptions& options,
+                         MegEngineProfile* profile = nullptr) {
   if (!opened.ok()) return opened.error();
-  return ImportWith(options,
-                    [&](TraceBuilder* builder) { return ImportOpened(&opened.value(), name, options, builder); });
+  return ImportWith(
+      options, [&](TraceBuilder* builder) { return ImportOpened(&opened.value(), name, options, {builder, profile}); });
+}
+
+// read(MegEngineProfile*) gives a Trace beside it.
+template <typename Read>
+Result<MegEngineProfile> ProfileWith(std::string_view name, const Read& read) {
+  return OrShortMemory(name, [&]() -> Result<MegEngineProfile> {
+    MegEngineProfile profile;
+    Result<Trace> trace = read(&profile);
+    if (!trace.ok()) return trace.error();
+    profile.trace = std::move(trace).value();
+    return profile;
+  });
+}
+
+std::string NameOfDescriptor(int descriptor, const ImportOptions& options) {
+  return options.name.empty() ? "descriptor " + std::to_string(descriptor) : options.name;
 }
 
 }  // namespace
 
 Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options) {
   return OrShortMemory(name, [&] {
-    return ImportWith(options, [&](TraceBuilder* builder) { return ImportInMemory(bytes, name, options, builder); });
+    return ImportWith(options, [&](TraceBuilder* builder) { return ImportInMemory(bytes, name, options, {builder}); });
   });
 }
 
@@ -184,8 +218,29 @@ Result<Trace> ImportFile(const std::string& path, const ImportOptions& options) 
 
 Result<Trace> ImportDescriptor(int descriptor, const ImportOptions& options) {
   return OrShortMemory(options.name, [&] {
-    const std::string name = options.name.empty() ? "descriptor " + std::to_string(descriptor) : options.name;
+    const std::string name = NameOfDescriptor(descriptor, options);
     return ImportFrom(InputFile::OfDescriptor(descriptor, name), name, options);
+  });
+}
+
+Result<MegEngineProfile> ReadMegEngineProfile(const std::string& path, const ImportOptions& options) {
+  const std::string_view name = options.name.empty() ? std::string_view(path) : options.name;
+  return ProfileWith(
+      name, [&](MegEngineProfile* profile) { return ImportFrom(InputFile::Open(path), name, options, profile); });
+}
+
+Result<MegEngineProfile> ReadMegEngineProfile(int descriptor, const ImportOptions& options) {
+  const std::string name = NameOfDescriptor(descriptor, options);
+  return ProfileWith(name, [&](MegEngineProfile* profile) {
+    return ImportFrom(InputFile::OfDescriptor(descriptor, name), name, options, profile);
+  });
+}
+
+Result<MegEngineProfile> ReadMegEngineProfile(std::span<const std::byte> bytes, std::string_view name,
+                                              const ImportOptions& options) {
+  return ProfileWith(name, [&](MegEngineProfile* profile) {
+    return ImportWith(options,
+                      [&](TraceBuilder* builder) { return ImportInMemory(bytes, name, options, {builder, profile}); });
   });
 }
 

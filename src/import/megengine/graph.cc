@@ -1,7 +1,7 @@
 // A static graph's profile (graph_reader.h) as a Trace. Each operator becomes a span per device and per dispatching
 // thread, named after its type; the correlation (id + 1) joins the two. The clocks of devices and of threads have
-// origins of their own. "kern", the begin of the kernel after waiting, and what the operator costs and is called stay in
-// `extra`; the graph is kept whole as metadata.
+// origins of their own. "kern", the begin of the kernel after waiting, and what the operator costs and is called stay
+// in `extra`; the graph is kept whole as metadata.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -35,7 +35,7 @@ class GraphProfile {
       AddSpan(interval);
     if (builder_->HasProblem("missing_time")) builder_->PlaceRowsWithoutTime();
     builder_->info().recorded = reader_.intervals().size();
-    builder_->info().format = "megengine-graph-profile";
+    builder_->info().format = kMegEngineGraphFormat;
     return {};
   }
 

@@ -10,14 +10,20 @@
 
 #include "import/text/text_source.h"
 #include "opscope/import.h"
+#include "opscope/megengine/operator_profile.h"
 #include "opscope/result.h"
 #include "trace/builder.h"
 
 namespace opscope {
 
+inline constexpr const char* kMegEngineGraphFormat = "megengine-graph-profile";
+
 // What MegEngine's get_profile() gives of a static graph (graph.cc).
 [[nodiscard]] Status ImportMegEngineGraph(TextSource* text, std::string_view name, const ImportOptions& options,
                                           TraceBuilder* builder);
+// Its operators, in place of a Trace: `builder` gets the problems alone.
+[[nodiscard]] Status ReadMegEngineOperators(TextSource* text, std::string_view name, const ImportOptions& options,
+                                            TraceBuilder* builder, MegEngineProfile* profile);
 [[nodiscard]] bool LooksLikeMegEngineGraph(std::span<const std::byte> head);
 
 }  // namespace opscope

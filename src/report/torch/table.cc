@@ -12,6 +12,7 @@
 
 #include "base/shown_text.h"
 #include "report/code_points.h"
+#include "report/python_float.h"
 #include "report/text_table.h"
 #include "report/torch/sort.h"
 #include "report/torch/table_text.h"
@@ -301,7 +302,7 @@ Status CheckFormattable(const Rows& printed, const TableShape& shape, const Torc
   }
   for (const TorchTableRow* row : printed) {
     if (const std::optional<double> time = TimeWithoutTotal(*row, shape)) {
-      return Error{ErrorCode::kInvalidArgument, "Expected time_us == 0 but got " + PythonFloat(*time)};
+      return Error{ErrorCode::kInvalidArgument, "Expected time_us == 0 but got " + PythonRepr(*time)};
     }
   }
   return {};

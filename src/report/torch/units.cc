@@ -60,11 +60,4 @@ std::string FormatTorchFlops(double flops, double smallest) {
   return flops <= 0 ? "--" : Fixed(flops * FlopsUnitFor(smallest).scale, 3, 8);
 }
 
-std::string PythonFloat(double value) {
-  std::string text;
-  AppendDouble(&text, value);
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
-}
-
 }  // namespace opscope

@@ -25,7 +25,4 @@ FlopsUnit FlopsUnitFor(double smallest);
 // "--" where there are none.
 std::string FormatTorchFlops(double flops, double smallest);
 
-// repr() of a float.
-std::string PythonFloat(double value);
-
 }  // namespace opscope

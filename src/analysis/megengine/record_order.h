@@ -1,0 +1,16 @@
+// The order of profile_analyze's rows.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "opscope/megengine/profile_analyze.h"
+
+namespace opscope {
+
+// Equal rows stay as they are; rows of which the column is not known come last.
+void SortMegEngineRecords(const MegEngineOrder& order, std::vector<MegEngineRecord>* records);
+
+}  // namespace opscope

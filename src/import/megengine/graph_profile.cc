@@ -1,0 +1,136 @@
+// A static graph's profile (graph_reader.h) as the operators that profile_analyze is asked about.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "import/megengine/graph_reader.h"
+#include "import/megengine/importer.h"
+#include "opscope/megengine/operator_profile.h"
+
+namespace opscope {
+namespace {
+
+// Any double; what is none is written as a text ("nan") or in JavaScript's words.
+std::optional<double> NumberFrom(const JsonValue& value) {
+  using Kind = JsonValue::Kind;
+  if (value.kind != Kind::kNumber && value.kind != Kind::kString && value.kind != Kind::kNotFinite) return std::nullopt;
+  double number = 0;
+  const char* const end = value.text.data() + value.text.size();
+  const auto [read, error] = std::from_chars(value.text.data(), end, number);
+  if (error == std::errc::result_out_of_range) return std::strtod(std::string(value.text).c_str(), nullptr);
+  return error == std::errc() && read == end ? std::optional(number) : std::nullopt;
+}
+
+bool IsMissing(const JsonValue& value) {
+  return !value.present() || value.kind == JsonValue::Kind::kNull;
+}
+
+class OperatorsOfGraph {
+ public:
+  OperatorsOfGraph(const GraphReader& reader, TraceBuilder* builder, MegEngineProfile* profile)
+      : reader_(reader), builder_(builder), profile_(*profile) {}
+
+  void Add() {
+    profile_.operators.reserve(reader_.operators().size());
+    rows_.reserve(reader_.operators().size());
+    for (const GraphOperator& opr : reader_.operators()) {
+      rows_.emplace(opr.key.text, profile_.operators.size());
+      profile_.operators.push_back(OperatorFrom(opr));
+    }
+    for (const GraphInterval& interval : reader_.intervals())
+      AddInterval(interval);
+  }
+
+ private:
+  MegEngineOperator OperatorFrom(const GraphOperator& from) {
+    MegEngineOperator opr;
+    opr.name = DecodedText(from.name);
+    opr.type = DecodedText(from.type);
+    opr.id = DecodedText(from.id.present() ? from.id : from.key);
+    for (const JsonValue* told : {&from.name, &from.type}) {
+      if (IsMissing(*told)) BadValue(from.key);
+    }
+    ReadDtypes(from.input, &opr.input_dtypes);
+    if (const GraphFootprint* cost = reader_.FindFootprint(from.key.text)) {
+      opr.computation = Amount(cost->computation);
+      opr.memory = Amount(cost->memory);
+      opr.in_shapes = Lists(cost->in_shapes);
+      opr.in_layouts = Lists(cost->in_layouts);
+      opr.out_shapes = Lists(cost->out_shapes);
+    }
+    return opr;
+  }
+
+  void ReadDtypes(const JsonValue& inputs, std::vector<std::string>* dtypes) {
+    JsonScanner scanner(inputs.text);
+    if (inputs.kind != JsonValue::Kind::kArray) return;
+    WalkArray(&scanner, [&] {
+      JsonValue variable;
+      if (!scanner.ReadValue(&variable)) return false;
+      dtypes->push_back(DecodedText(reader_.DtypeOf(variable.text)));
+      return true;
+    });
+  }
+
+  void AddInterval(const GraphInterval& from) {
+    const auto row = rows_.find(from.id.text);
+    if (row == rows_.end()) return;
+    const auto start = NumberFrom(from.start), kern = NumberFrom(from.kern), end = NumberFrom(from.end);
+    if (!start || !kern || !end) return BadValue(from.place);
+    if (from.place.text.find("opencl") != std::string_view::npos) profile_.is_on_opencl = true;
+    MegEngineOperator& opr = profile_.operators[row->second];
+    (from.is_device ? opr.device : opr.host).push_back({.start = *start, .kern = *kern, .end = *end});
+  }
+
+  std::optional<double> Amount(const JsonValue& value) {
+    if (IsMissing(value)) return std::nullopt;
+    const auto amount = NumberFrom(value);
+    if (!amount) BadValue(value);
+    return amount;
+  }
+
+  // null is an empty list: an input that is contiguous.
+  std::optional<IntegerLists> Lists(const JsonValue& value) {
+    if (IsMissing(value)) return std::nullopt;
+    IntegerLists lists;
+    JsonScanner scanner(value.text);
+    const bool whole = value.kind == JsonValue::Kind::kArray && WalkArray(&scanner, [&] {
+                         JsonValue list;
+                         numbers_.clear();
+                         if (!scanner.ReadValue(&list)) return false;
+                         if (!IsMissing(list) && !ReadWholeNumbers(list, &numbers_)) return false;
+                         lists.Add(numbers_);
+                         return true;
+                       });
+    if (whole) return lists;
+    BadValue(value);
+    return std::nullopt;
+  }
+
+  void BadValue(const JsonValue& value) { builder_->AddProblem("bad_value", reader_.OffsetOf(value)); }
+
+  const GraphReader& reader_;
+  TraceBuilder* builder_;
+  MegEngineProfile& profile_;
+  std::unordered_map<std::string_view, size_t> rows_;  // by key
+  std::vector<int64_t> numbers_;
+};
+
+}  // namespace
+
+Status ReadMegEngineOperators(TextSource* text, std::string_view name, const ImportOptions& options,
+                              TraceBuilder* builder, MegEngineProfile* profile) {
+  GraphReader reader(text, options, builder, GraphReader::Rest::kSkipped);
+  OPSCOPE_TRY(reader.Read(name));
+  OperatorsOfGraph(reader, builder, profile).Add();
+  profile->is_graph = true;
+  builder->info().recorded = reader.intervals().size();
+  builder->info().format = kMegEngineGraphFormat;
+  return {};
+}
+
+}  // namespace opscope

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/python_float.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+namespace opscope {
+namespace {
+
+std::string NotFinite(double value) {
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+template <typename... Arguments>
+std::string Printed(const char* format, Arguments... arguments) {
+  char text[400];
+  const int size = std::snprintf(text, sizeof text, format, arguments...);
+  return std::string(text, static_cast<size_t>(size));
+}
+
+// "-1.2345e-06" laid out as Python does: with an exponent where the decimal point would stand farther than `most`
+// digits to the right or four zeroes to the left, else with at least one digit behind it.
+std::string LaidOut(std::string_view scientific, int most) {
+  const size_t e = scientific.find('e');
+  int exponent = 0;
+  const size_t number = e + (scientific[e + 1] == '+' ? 2 : 1);
+  std::from_chars(scientific.data() + number, scientific.data() + scientific.size(), exponent);
+  std::string sign, digits;
+  for (const char c : scientific.substr(0, e)) {
+    if (c == '-') sign = "-";
+    if (c >= '0' && c <= '9') digits += c;
+  }
+  digits.erase(std::max<size_t>(digits.find_last_not_of('0') + 1, 1));
+  const int point = exponent + 1;  // digits before it
+  if (point <= -4 || point > most) {
+    std::string text = sign + digits.substr(0, 1);
+    if (digits.size() > 1) text += "." + digits.substr(1);
+    return text + Printed("e%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
+  }
+  if (point <= 0) return sign + "0." + std::string(static_cast<size_t>(-point), '0') + digits;
+  const auto whole = static_cast<size_t>(point);
+  if (digits.size() < whole + 1) digits.append(whole + 1 - digits.size(), '0');
+  return sign + digits.substr(0, whole) + "." + digits.substr(whole);
+}
+
+}  // namespace
+
+std::string PythonRepr(double value) {
+  if (!std::isfinite(value)) return NotFinite(value);
+  char text[64];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific);
+  return LaidOut({text, static_cast<size_t>(end - text)}, 16);
+}
+
+std::string PythonFixed(double value, int decimals) {
+  return std::isfinite(value) ? Printed("%.*f", decimals, value) : NotFinite(value);
+}
+
+std::string PythonGeneral(double value) {
+  return std::isfinite(value) ? Printed("%g", value) : NotFinite(value);
+}
+
+std::string PythonSignificant(double value, int digits) {
+  if (!std::isfinite(value)) return NotFinite(value);
+  return LaidOut(Printed("%.*e", digits - 1, value), digits - 1);
+}
+
+}  // namespace opscope
