@@ -11,7 +11,7 @@ namespace {
 
 TEST(PythonFloat, HasTheShortestDigitsThatReadBack) {
   EXPECT_EQ(PythonRepr(0.1), "0.1");
-  EXPECT_EQ(PythonRepr(0.021764000000000012), "0.021764000000000012");
+  EXPECT_EQ(PythonRepr(0.021764000000000013), "0.021764000000000013");
   EXPECT_EQ(PythonRepr(2), "2.0");
   EXPECT_EQ(PythonRepr(0.0001), "0.0001");
   EXPECT_EQ(PythonRepr(0.00001), "1e-05");

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "import/megengine/graph_reader.h"
@@ -36,11 +35,8 @@ class OperatorsOfGraph {
 
   void Add() {
     profile_.operators.reserve(reader_.operators().size());
-    rows_.reserve(reader_.operators().size());
-    for (const GraphOperator& opr : reader_.operators()) {
-      rows_.emplace(opr.key.text, profile_.operators.size());
+    for (const GraphOperator& opr : reader_.operators())
       profile_.operators.push_back(OperatorFrom(opr));
-    }
     for (const GraphInterval& interval : reader_.intervals())
       AddInterval(interval);
   }
@@ -77,12 +73,12 @@ class OperatorsOfGraph {
   }
 
   void AddInterval(const GraphInterval& from) {
-    const auto row = rows_.find(from.id.text);
-    if (row == rows_.end()) return;
+    const GraphOperator* of = reader_.FindOperator(from.id.text);
+    if (of == nullptr) return;
     const auto start = NumberFrom(from.start), kern = NumberFrom(from.kern), end = NumberFrom(from.end);
     if (!start || !kern || !end) return BadValue(from.place);
     if (from.place.text.find("opencl") != std::string_view::npos) profile_.is_on_opencl = true;
-    MegEngineOperator& opr = profile_.operators[row->second];
+    MegEngineOperator& opr = profile_.operators[static_cast<size_t>(of - reader_.operators().data())];
     (from.is_device ? opr.device : opr.host).push_back({.start = *start, .kern = *kern, .end = *end});
   }
 
@@ -116,7 +112,6 @@ class OperatorsOfGraph {
   const GraphReader& reader_;
   TraceBuilder* builder_;
   MegEngineProfile& profile_;
-  std::unordered_map<std::string_view, size_t> rows_;  // by key
   std::vector<int64_t> numbers_;
 };
 
