@@ -22,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
+MEGENGINE_PYTHON = ROOT / ".venv-megengine" / "bin" / "python"
+NO_MEGENGINE = ROOT / "build" / "no-megengine.txt"  # why tools/setup could not install it
 HEARTBEAT_S = 20
 TAIL_LINES = 60
 SOAK_TEST_S = 3600
@@ -33,6 +35,7 @@ class Tally:
         self.failed = 0
         self.skipped = 0
         self.failures = []  # a text for each, as shown when it happened
+        self.left_out = []  # why a whole group of tests, each counted as one that was skipped, did not run
 
     def add_junit(self, path):
         """Adds the cases of a result file and shows what failed; returns how many cases there were."""
@@ -54,8 +57,15 @@ class Tally:
         self.failures.append(text)
         print(f"test:   FAILED {text}", flush=True)
 
+    def leave_out(self, what, reason):
+        """Counts a group of tests as one that was skipped; the last line tells it."""
+        self.skipped += 1
+        self.left_out.append(f"{what}: {reason}")
+        print(f"test:   skipped {what}: {reason}", flush=True)
+
     def summary(self):
-        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+        counts = f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+        return counts + "".join(f" ({reason})" for reason in self.left_out)
 
 
 def name_of(case):
@@ -164,6 +174,22 @@ def python_tests(soak, jobs, tally, logs):
     step("Python tests that measure", "pytest-measures", "-m", "measures")
 
 
+def megengine_tests(jobs, preset, tally, logs):
+    """Under the Python 3.10 that has MegEngine, with the package of the build tree."""
+    what = "tests with MegEngine"
+    if NO_MEGENGINE.exists() or not MEGENGINE_PYTHON.exists():
+        reason = NO_MEGENGINE.read_text().strip() if NO_MEGENGINE.exists() else "tools/setup made no .venv-megengine"
+        if "megengine" in os.environ.get("OPSCOPE_REQUIRE_FRAMEWORKS", "").split(","):
+            tally.fail(f"{what}: {reason}, and OPSCOPE_REQUIRE_FRAMEWORKS asks for it")
+        else:
+            tally.leave_out(what, reason)
+        return
+    result = logs / "pytest-megengine.xml"
+    command = ["env", f"PYTHONPATH={ROOT / 'build' / preset / 'python'}", str(MEGENGINE_PYTHON), "-m", "pytest", "-q"]
+    command += ["-p", "no:cacheprovider", f"--junitxml={result}", "-n", jobs, "--dist", "loadfile"]
+    run_junit(what, [*command, "python/tests/megengine"], result, tally, logs)
+
+
 SANITIZERS = ("asan", "tsan")  # of ours; torch itself is as it was installed
 
 
@@ -201,6 +227,8 @@ def main():
             show_figures(result)
     if installed:
         python_tests(options.soak, jobs, tally, logs)
+    if installed and built and not options.soak:
+        megengine_tests(jobs, preset, tally, logs)
     if installed and not options.soak:
         run_one("demo, briefly", [PYTHON, "examples/demo.py", "--quick", "-o", str(logs / "demo-out")], tally, logs)
         run_one("benchmarks, briefly", ["bench/run", "--quick"], tally, logs)
