@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of ``megengine.tools``, under the same names."""
+"""The programs of ``megengine.tools`` that are about profiles: ``python -m opscope.megengine.tools.NAME``."""

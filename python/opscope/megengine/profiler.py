@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``Profiler`` and the names of ``megengine.utils.profiler``; as a program, its runner::
+
+python -m opscope.megengine.profiler [options] SCRIPT [arguments of the script]
+"""
+
+from . import import_megengine  # isort: skip  # noqa: F401  first: says what to do without MegEngine
+
+import os
+from contextlib import ContextDecorator
+from typing import List  # noqa: UP035  as in MegEngine's signature
+
+from megengine.core._imperative_rt import core2
+from megengine.logger import get_logger
+
+from ..frontend.lifecycle import Lifecycle
+from ..user_warning import warn_user
+from . import living
+from .errors import UnsupportedFeature
+from .merge import merge_trace_events
+from .scopes import open_all_scopes, scope
+from .window import DumpedWindow
+
+__all__ = ["Profiler", "is_profiling", "merge_trace_events", "profile", "scope"]
+
+_MANY_BYTES = 64 << 20  # of a file
+_MOST = (1 << 64) - 1  # what MegEngine's recorder takes
+
+
+class Profiler(Lifecycle, ContextDecorator):
+    """Records a program::
+
+        profiler = Profiler()
+        for data, label in loader:
+            with profiler:
+                train_step(data, label)
+
+    Each ``start()`` to ``stop()`` is a window; the last one is written by ``dump()``, when the object goes and at the
+    end of the process, as ``PATH/PID.FORMAT`` for each of ``formats``. Takes the arguments and options of
+    ``megengine.utils.profiler.Profiler``; ``record_to``, ``max_bytes`` and ``at_cap`` are opscope's own:
+    ``help(opscope.frontend.options.OwnOptions)``. For the thread that runs MegEngine.
+    """
+
+    CHROME_TIMELINE = "chrome_timeline.json"
+
+    valid_options = {
+        "sample_rate": 0,
+        "profile_device": 1,
+        "num_tensor_watch": 10,
+        "enable_cupti": 0,
+    }
+    valid_formats = {"chrome_timeline.json", "memory_flow.svg"}
+
+    _unsupported = UnsupportedFeature
+
+    def __init__(
+        self,
+        path: str = "profile",
+        format: str = "chrome_timeline.json",
+        formats: List[str] = None,  # noqa: RUF013, UP006
+        with_backtrace: bool = False,
+        with_scopes: bool = False,
+        **kwargs,
+    ) -> None:
+        self._path = path
+        self._formats = _checked_formats(formats or [format])
+        self._options = {name: int(kwargs.pop(name, default)) for name, default in self.valid_options.items()}
+        own = {name: kwargs.pop(name) for name in ("record_to", "max_bytes", "at_cap") if name in kwargs}
+        self._take_own_options(**own)
+        if kwargs:
+            warn_user(f"{', '.join(sorted(kwargs))}: no option of Profiler, and without effect")
+        self.with_backtrace = with_backtrace
+        self._with_scopes = with_scopes
+        self._open_scopes = None
+        self._pid = "<PID>"  # from the first start on: what stands before the format in the names of its files
+        self._place: tuple[int, str] | None = None
+        self._number = 1
+        self._last_window: DumpedWindow | None = None
+        self._is_written = True
+        self._has_cupti = False
+        if self._options["enable_cupti"]:
+            self._begin_cupti()
+
+    def _begin_cupti(self) -> None:
+        if core2.cupti_available():
+            core2.enable_cupti()
+            self._has_cupti = True
+        else:
+            get_logger().warning("CuPTI unavailable")
+
+    # ---- where the files are ----------------------------------------------------------------
+
+    @property
+    def path(self):
+        """Of the file; of several, with their formats in braces."""
+        format = self._formats[0] if len(self._formats) == 1 else "{" + ",".join(self._formats) + "}"
+        return self.format_path(self._path, self._pid, format)
+
+    @property
+    def directory(self):
+        """Where the files are written; made then."""
+        return self._path
+
+    @property
+    def formats(self):
+        """A copy of the list."""
+        return list(self._formats)
+
+    def format_path(self, path, pid, format):
+        """The name of a file."""
+        return os.path.join(path, f"{pid}.{format}")
+
+    # ---- recording --------------------------------------------------------------------------
+
+    def start(self):
+        """Begins a window; AssertionError while a Profiler records. Waits for what MegEngine has to do."""
+        for name, value in self._options.items():
+            if not 0 <= value <= _MOST:
+                raise TypeError(f"{name}={value}: the options of Profiler are whole numbers from 0 to {_MOST}")
+        living.take_turn(self)
+        try:
+            self._pid = living.name_files(self, self._path, self._formats)
+            core2.start_profile(self._options)
+        except BaseException:
+            living.leave_turn(self)
+            raise
+        self._had_backtrace = core2.set_python_backtrace_enabled(self.with_backtrace)
+        return self
+
+    def stop(self):
+        """Ends the window; AssertionError when this one does not record. Waits for all of MegEngine's work, and raises
+        what went wrong in it.
+        """
+        living.leave_turn(self)
+        try:
+            core2.full_sync()
+        finally:
+            core2.set_python_backtrace_enabled(self._had_backtrace)
+            self._last_window = DumpedWindow(core2.stop_profile())
+            self._is_written = False
+            self._pid = living.name_files(self, self._path, self._formats)
+
+    def step(self):
+        """A training step ends here; AssertionError while no Profiler records."""
+        if not is_profiling():
+            raise AssertionError("no Profiler is recording: start() comes before step()")
+        core2.stop_step()
+        return self
+
+    def __enter__(self):
+        self.start()
+        if self._with_scopes:
+            try:
+                self._open_scopes = open_all_scopes()
+            except BaseException:
+                self.stop()
+                raise
+
+    def __exit__(self, val, tp, trace):
+        scopes, self._open_scopes = self._open_scopes, None
+        try:
+            self.stop()
+        finally:
+            if scopes is not None:
+                scopes.__exit__(val, tp, trace)
+
+    def __call__(self, func):
+        func = super().__call__(func)
+        func.__profiler__ = self
+        return func
+
+    # ---- results ----------------------------------------------------------------------------
+
+    def dump(self):
+        """Writes the last window where that was not done yet; OSError with the path, and then it is not done."""
+        if self._is_written:
+            return
+        if not os.path.exists(self._path):
+            os.makedirs(self._path)
+        if not os.path.isdir(self._path):
+            get_logger().warning(f"{self._path} is not a directory, cannot write profiling results")
+            return
+        for format in self._formats:
+            path = self.format_path(self._path, self._pid, format)
+            get_logger().info(f"process {self._pid} generating {format}")
+            self._last_window.write(path, format)
+            get_logger().info(f"profiling results written to {path}")
+            if os.path.getsize(path) > _MANY_BYTES:
+                get_logger().warning(
+                    "profiling results too large, maybe you are profiling multi iters,"
+                    "consider attach profiler in each iter separately"
+                )
+        self._is_written = True
+
+    @property
+    def _last_recording(self):
+        return self._last_window
+
+    def _forget_results(self) -> None:
+        self._last_window, self._is_written = None, True
+
+    def __del__(self):
+        if getattr(self, "_has_cupti", False):
+            core2.disable_cupti()
+        if not getattr(self, "_is_written", True):  # where its construction was refused there is nothing
+            living.write_last(self)
+
+
+def _checked_formats(formats) -> list[str]:
+    if isinstance(formats, str):
+        raise AssertionError(f"formats expects a list, got str: formats=[{formats!r}], or format={formats!r}")
+    for format in formats:
+        if format not in Profiler.valid_formats:
+            raise AssertionError(f"unsupported format {format}; known: {', '.join(sorted(Profiler.valid_formats))}")
+    return list(formats)
+
+
+def profile(*args, **kwargs):
+    """``@profile`` records each call of a function, with the defaults; with any argument it is ``Profiler``."""
+    if len(args) == 1 and len(kwargs) == 0 and callable(args[0]):
+        return Profiler()(args[0])
+    return Profiler(*args, **kwargs)
+
+
+def is_profiling():
+    """Whether a Profiler records now, ours or MegEngine's."""
+    return living.running() is not None
+
+
+if __name__ == "__main__":
+    from opscope.megengine.runner import main
+
+    main()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests with MegEngine share: programs in processes of their own, and what lies in a timeline."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+os.environ.setdefault("MEGENGINE_LOGGING_LEVEL", "WARNING")
+
+OURS = "from opscope.megengine import Profiler, is_profiling, merge_trace_events, profile, scope\n"
+THEIRS = "from megengine.utils.profiler import Profiler, is_profiling, merge_trace_events, profile, scope\n"
+START = """
+import os, sys
+import megengine as mge, megengine.functional as F, megengine.module as M
+
+x = mge.tensor([1.0, 2.0])
+"""
+
+
+class Ran:
+    """A program that has ended, in its folder."""
+
+    def __init__(self, done, folder):
+        self.status, self.printed, self.told, self.folder = done.returncode, done.stdout, done.stderr, folder
+
+    @property
+    def files(self):
+        return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
+
+
+class Timeline:
+    """A chrome_timeline.json."""
+
+    def __init__(self, path):
+        self.content = json.loads(pathlib.Path(path).read_text())
+        self.events = self.content["traceEvents"]
+
+    @property
+    def tracks(self):
+        """{tid: name}."""
+        return {event["tid"]: event["args"]["name"] for event in self.events if event["name"] == "thread_name"}
+
+    def begins(self, track=None):
+        """How often each range begins, on one track or on all; tensors without their number."""
+        tracks = self.tracks
+        names = [
+            event["name"].rstrip("0123456789").rstrip() if " " in event["name"] else event["name"]
+            for event in self.events
+            if event["ph"] in "BX" and track in (None, tracks.get(event["tid"]))
+        ]
+        return collections.Counter(names)
+
+    def ends(self, name):
+        return sum(event["ph"] == "E" and event["name"] == name for event in self.events)
+
+    @property
+    def counters(self):
+        """How many samples each counter has."""
+        return collections.Counter(event["name"] for event in self.events if event["ph"] == "C")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a program, or the arguments of an interpreter, in an empty folder; the status is asserted."""
+
+    def run_program(program="", *, arguments=(), status=0, names=OURS, folder="run", **variables):
+        place = tmp_path / folder
+        place.mkdir(exist_ok=True)
+        command = [sys.executable, *arguments] if arguments else [sys.executable, "-c", START + names + program]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, cwd=place, env=os.environ | variables
+        )
+        assert done.returncode == status, f"exit status {done.returncode}:\n{done.stdout}{done.stderr}"
+        return Ran(done, place)
+
+    return run_program
+
+
+@pytest.fixture
+def tensor():
+    import megengine
+
+    return megengine.tensor([1.0, 2.0])
