@@ -11,7 +11,19 @@ import sys
 def pytest_configure(config):
     if os.environ.get("OPSCOPE_UPSTREAM_SIDE") != "opscope":
         return
-    {"torch": _replace_torchs, "paddle": _replace_paddles}[os.environ.get("OPSCOPE_UPSTREAM_FRAMEWORK", "torch")]()
+    replace = {"torch": _replace_torchs, "paddle": _replace_paddles, "megengine": _replace_megengines}
+    replace[os.environ.get("OPSCOPE_UPSTREAM_FRAMEWORK", "torch")]()
+
+
+def _replace_megengines():
+    import megengine.jit
+    import megengine.utils.profiler
+
+    import opscope.megengine.jit
+    import opscope.megengine.profiler
+
+    megengine.utils.profiler = sys.modules["megengine.utils.profiler"] = opscope.megengine.profiler
+    megengine.jit.trace = megengine.jit.tracing.trace = opscope.megengine.trace
 
 
 def _replace_paddles():

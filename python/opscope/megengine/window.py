@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from .. import _core
 from ..trace import Trace, open
+from .errors import UnsupportedFeature
 
 
 class DumpedWindow:
@@ -21,6 +22,10 @@ class DumpedWindow:
 
     def _file(self) -> str:
         if self._json is None:
+            if self._dump is None:
+                raise UnsupportedFeature(
+                    "a trace", "MegEngine gives what it recorded once, and it was given", "no memory_flow.svg"
+                )
             dump, self._dump = self._dump, None
             self._json = os.memfd_create("opscope-megengine", os.MFD_CLOEXEC)
             dump(f"/proc/self/fd/{self._json}", "chrome_timeline.json")
@@ -34,10 +39,22 @@ class DumpedWindow:
 
     def write(self, path: str, format: str) -> None:
         """A file of this name in one of MegEngine's formats; OSError."""
-        if format == "memory_flow.svg":
-            self.trace.export(path, to="megengine-svg")
-            return
-        with os.fdopen(os.open(self._file(), os.O_RDONLY), "rb") as file:
+        if format == "memory_flow.svg" and self._dump is not None:
+            self._write_picture(path)
+        elif format == "memory_flow.svg":
+            raise UnsupportedFeature(
+                "memory_flow.svg",
+                "MegEngine gives what it recorded once, and it was given",
+                "formats=['memory_flow.svg']",
+            )
+        else:
+            with os.fdopen(os.open(self._file(), os.O_RDONLY), "rb") as file:
+                _core.write_whole_file(path, file.read())
+
+    def _write_picture(self, path: str) -> None:
+        dump, self._dump = self._dump, None
+        with os.fdopen(os.memfd_create("opscope-megengine", os.MFD_CLOEXEC), "rb") as file:
+            dump(f"/proc/self/fd/{file.fileno()}", "memory_flow.svg")
             _core.write_whole_file(path, file.read())
 
     def __del__(self) -> None:
