@@ -13,6 +13,7 @@ from typing import List  # noqa: UP035  as in MegEngine's signature
 from megengine.core._imperative_rt import core2
 from megengine.logger import get_logger
 
+from .. import _core
 from ..frontend.lifecycle import Lifecycle
 from ..user_warning import warn_user
 from . import living
@@ -67,6 +68,8 @@ class Profiler(Lifecycle, ContextDecorator):
         self._options = {name: int(kwargs.pop(name, default)) for name, default in self.valid_options.items()}
         own = {name: kwargs.pop(name) for name in ("record_to", "max_bytes", "at_cap") if name in kwargs}
         self._take_own_options(**own)
+        if ignored := sorted(own.keys() & {"max_bytes", "at_cap"}):
+            warn_user(f"{', '.join(ignored)}: without effect, MegEngine's recorder holds a window until its stop")
         if kwargs:
             warn_user(f"{', '.join(sorted(kwargs))}: no option of Profiler, and without effect")
         self.with_backtrace = with_backtrace
@@ -77,6 +80,7 @@ class Profiler(Lifecycle, ContextDecorator):
         self._number = 1
         self._last_window: DumpedWindow | None = None
         self._is_written = True
+        self._windows = 0
         self._has_cupti = False
         if self._options["enable_cupti"]:
             self._begin_cupti()
@@ -138,7 +142,19 @@ class Profiler(Lifecycle, ContextDecorator):
             core2.set_python_backtrace_enabled(self._had_backtrace)
             self._last_window = DumpedWindow(core2.stop_profile())
             self._is_written = False
+            self._windows += 1
             self._pid = living.name_files(self, self._path, self._formats)
+            if self.record_to is not None:
+                self._save_at_stop()
+
+    def _save_at_stop(self) -> None:
+        """What a process that is killed leaves: the program goes on where it cannot be written."""
+        name, ending = os.path.splitext(self.record_to)
+        path = self.record_to if self._windows == 1 else f"{name}.{self._windows}{ending}"
+        try:
+            self._last_window.trace.save(path)
+        except (OSError, _core.Error) as error:
+            warn_user(f"record_to: {error}", RuntimeWarning)
 
     def step(self):
         """A training step ends here; AssertionError while no Profiler records."""

@@ -151,3 +151,27 @@ def test_nothing_half_written_stays_under_the_name(tensor, tmp_path, monkeypatch
     blocked.rmdir()
     profiler.dump()
     assert json.loads(blocked.read_text())["traceEvents"]
+
+
+def test_record_to_has_each_window_when_the_process_is_killed(run):
+    import opscope
+
+    program = f"""
+profiler = Profiler(record_to="kept.opscope")
+for i in range(2):
+    with profiler, scope(f"window {{i}}"): {ADD}
+os.kill(os.getpid(), 9)
+"""
+    ran = run(program, status=-9)
+    assert ran.files == ["kept.2.opscope", "kept.opscope"]
+    for number, file in enumerate(["kept.opscope", "kept.2.opscope"]):
+        names = set(opscope.open(ran.folder / file).spans.text("name"))
+        assert {name for name in names if name.startswith("window")} == {f"window {number}"}
+
+
+def test_record_to_where_nothing_can_be_written_is_a_warning(tensor, tmp_path):
+    profiler = Profiler(str(tmp_path), record_to="/proc/nowhere/kept.opscope")
+    with pytest.warns(RuntimeWarning, match="/proc/nowhere/kept.opscope"), profiler:
+        F.add(tensor, tensor)
+    profiler.dump()
+    assert len(os.listdir(tmp_path)) == 1
