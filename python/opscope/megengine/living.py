@@ -84,7 +84,7 @@ def _tell(profiler, error: Exception) -> None:
 def _leave_to_parent() -> None:
     """The child of a fork: what was recorded before is written by the parent. What records goes on in both."""
     for profiler in _started:
-        profiler._forget_results()
+        profiler._leave_to_parent()
 
 
 _atexit(_write_all)  # before that of MegEngine's own profiler, which came first, and before its recorder is closed

@@ -215,6 +215,11 @@ class Profiler(Lifecycle, ContextDecorator):
     def _forget_results(self) -> None:
         self._last_window, self._is_written = None, True
 
+    def _leave_to_parent(self) -> None:
+        """In the child of a fork: what this has recorded, and the file that it records to, are its parent's."""
+        self._forget_results()
+        self.record_to = None
+
     def __del__(self):
         if getattr(self, "_has_cupti", False):
             core2.disable_cupti()

@@ -6,7 +6,7 @@ import os
 
 import megengine.functional as F
 import pytest
-from conftest import THEIRS, Timeline
+from conftest import OURS, THEIRS, Timeline
 
 from opscope.megengine import Profiler, is_profiling
 
@@ -22,6 +22,42 @@ def test_an_exception_of_an_operator_leaves_the_profiler_usable(tensor, tmp_path
         F.add(tensor, tensor)
     profiler.dump()
     assert Timeline(profiler.path).begins()["OpDispatch"] == 1
+
+
+def test_an_error_that_arrives_at_the_stop_leaves_the_window_and_the_next_start(run):
+    ran = run(
+        f"""
+profiler = Profiler()
+rows, nowhere = mge.tensor([[1.0] * 4] * 4), mge.tensor([9, 9, 9, 9], dtype="int32")
+try:
+    with profiler: F.indexing_one_hot(rows, nowhere)
+except RuntimeError as error:
+    print("idx >= 0" in str(error))
+print("IndexingOneHot" in profiler.trace.spans.text("name"))
+with profiler: {ADD}
+"""
+    )
+    assert ran.printed.split()[-2:] == ["True", "True"] and len(ran.files) == 1
+
+
+BEFORE_USE = """
+with Profiler():
+    child = os.fork()
+    if child == 0:
+        assert F.add(mge.tensor([1.0]), 1).numpy() == 2
+        mge._run_exit_handlers()
+        os._exit(0)
+    print(os.getpid(), child)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_child_that_was_forked_before_megengine_was_used_writes_its_own_file(run):
+    for names in (OURS, THEIRS):
+        ran = run(
+            arguments=["-c", "import os\nimport megengine as mge, megengine.functional as F\n" + names + BEFORE_USE]
+        )
+        assert {f"profile/{pid}.chrome_timeline.json" for pid in ran.printed.split()[-2:]} <= set(ran.files)
 
 
 CHILD = f"""
