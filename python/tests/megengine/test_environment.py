@@ -21,3 +21,8 @@ def test_opscope_records_nothing_at_import():
 
     assert not megengine.utils.profiler.is_profiling()
     assert pathlib.Path(opscope.__file__).resolve() == ROOT / "python/opscope/__init__.py"
+
+
+def test_the_package_imports_no_megengine_before_it_is_used(run):
+    program = "import sys, opscope.megengine; print('megengine' in sys.modules, callable(opscope.megengine.profile))"
+    assert run(arguments=["-c", program]).printed.split()[-2:] == ["False", "True"]
