@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "opscope/recorder.h"
 #include "opscope/window_facts.h"
 #include "sources/megengine/bundle.h"
@@ -36,9 +36,9 @@ struct Session {
 };
 
 // Of all that follows. Never destroyed: Python may end before a recording does.
-constinit std::mutex lock;
-Session* running = nullptr;
-uint64_t last_taken = 0;
+constinit Mutex lock;
+Session* running OPSCOPE_GUARDED_BY(lock) = nullptr;
+uint64_t last_taken OPSCOPE_GUARDED_BY(lock) = 0;
 
 const char* Begin(Window* window, std::unique_ptr<Session>* begun) {
   const TrackOptions options{.name = "megengine", .end = TrackEnd::kAtRead};
@@ -60,7 +60,7 @@ void* Start(const Source* /*self*/, Window* window, uint32_t /*flags*/, const ch
     *error = "the recorder library in this process is of another version than the MegEngine source";
     return nullptr;
   }
-  const std::lock_guard guard(lock);
+  const MutexLock guard(lock);
   if (running != nullptr && running->process == getpid()) {
     *error = "another recording takes MegEngine's records, which one alone can have";
     return nullptr;
@@ -78,7 +78,7 @@ void* Start(const Source* /*self*/, Window* window, uint32_t /*flags*/, const ch
 }
 
 void Stop(void* opaque) {
-  const std::lock_guard guard(lock);
+  const MutexLock guard(lock);
   std::unique_ptr<Session> session(static_cast<Session*>(opaque));
   if (running == session.get()) running = nullptr;
   if (session->process != getpid()) return;
@@ -104,7 +104,7 @@ Status TakeFrom(const void* function_record) {
 }
 
 bool Take(const void* function_record, char* error, size_t size) {
-  const std::lock_guard guard(lock);
+  const MutexLock guard(lock);
   const char* why = "memory was short, or MegEngine raised an error";
   std::string text;
   try {
@@ -124,14 +124,14 @@ bool Take(const void* function_record, char* error, size_t size) {
 }
 
 uint64_t Taken() {
-  const std::lock_guard guard(lock);
+  const MutexLock guard(lock);
   return last_taken;
 }
 
 // A fork waits for what is being taken, so that the child finds the lock free; the recording stays the parent's.
 __attribute__((constructor)) void WatchForksOfMegEngine() {
-  pthread_atfork([] { lock.lock(); }, [] { lock.unlock(); },
-                 [] {
+  pthread_atfork([]() OPSCOPE_UNCHECKED_LOCKS { lock.lock(); }, []() OPSCOPE_UNCHECKED_LOCKS { lock.unlock(); },
+                 []() OPSCOPE_UNCHECKED_LOCKS {
                    running = nullptr;
                    lock.unlock();
                  });
