@@ -359,7 +359,8 @@ typedef struct opscope_export_options {
 #define OPSCOPE_EXPORT_OPTIONS_INIT {sizeof(opscope_export_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL, 0}
 
 // format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope",
-// "paddle-protobuf" or "paddle-chrome" (docs/exports.md). options: may
+// "paddle-protobuf", "paddle-chrome", "megengine-chrome" or
+// "megengine-svg" (docs/exports.md). options: may
 // be NULL. *told, if told is not NULL: what the format has no place for, in words, "" for nothing; the caller passes it
 // to opscope_text_free.
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,

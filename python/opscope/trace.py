@@ -280,7 +280,8 @@ class Trace:
         """Writes the trace in another format.
 
         ``to``: "chrome" (Kineto's JSON), "perfetto" (protobuf), "speedscope", "collapsed" (stacks), "pprof", "csv" (one
-        ``table``), "opscope", "paddle-protobuf" or "paddle-chrome" (files as ``paddle.profiler`` writes them).
+        ``table``), "opscope", "paddle-protobuf" or "paddle-chrome" (files as ``paddle.profiler`` writes them),
+        "megengine-chrome" or "megengine-svg" (as MegEngine's).
         ``merge_threads``, for collapsed and pprof: what several threads did alike is one path.
         A path that ends in ``.gz`` or ``.zst`` is compressed. Nothing half-written stays at a fault.
 

@@ -27,9 +27,9 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
   verb->Add({.names = {"--small"}, .target = &options->small, .description = "as .gz: smaller, slower"});
   verb->Add({.names = {"--to"},
              .target = &options->format,
-             .description =
-                 "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
-                 "(one table), opscope, paddle-protobuf or paddle-chrome; .gz and .zst by the name of the output",
+             .description = "chrome (Kineto's JSON), perfetto (protobuf), speedscope, collapsed (stacks), pprof, csv "
+                            "(one table), opscope, paddle-protobuf, paddle-chrome, megengine-chrome or megengine-svg; "
+                            ".gz and .zst by the name of the output",
              .choices = {ExportFormatNames().begin(), ExportFormatNames().end()},
              .is_required = is_required});
 }

@@ -34,6 +34,8 @@ constexpr Format kFormats[] = {
     {"opscope"},
     {"paddle-protobuf", WritePaddleProtobuf},
     {"paddle-chrome", WritePaddleChrome},
+    {"megengine-chrome", WriteMegEngineChrome},
+    {"megengine-svg", WriteMegEngineSvg},
 };
 
 void Write(const Trace& trace, ExportFormat of, const ExportOptions& options, ExportOutput* output) {

@@ -16,6 +16,9 @@ void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptio
 void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 
 void WritePerfetto(const Trace& trace, const ExportOptions& options, ExportOutput* out);
+void WriteMegEngineChrome(const Trace& trace, const ExportOptions& options, ExportOutput* out);  // megengine/chrome.cc
+void WriteMegEngineSvg(const Trace& trace, const ExportOptions& options,
+                       ExportOutput* out);  // megengine/memory_flow.cc
 void WritePaddleChrome(const Trace& trace, const ExportOptions& options, ExportOutput* out);    // paddle/chrome.cc
 void WritePaddleProtobuf(const Trace& trace, const ExportOptions& options, ExportOutput* out);  // paddle/protobuf.cc
 void WritePprof(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out);

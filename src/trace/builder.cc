@@ -95,6 +95,9 @@ SpanColumns TraceBuilder::added_spans() const {
 InstantColumns TraceBuilder::added_instants() const {
   return storage_->instants.view();
 }
+FlowColumns TraceBuilder::added_flows() const {
+  return storage_->flows.view();
+}
 std::span<const Argument> TraceBuilder::arguments(ArgsId id) const {
   return storage_->arguments.list(id);
 }
@@ -115,6 +118,13 @@ void TraceBuilder::SetSequence(AddedSpan span, int64_t sequence, uint64_t forwar
   storage_->spans.forward_thread.Set(static_cast<size_t>(span), forward_thread);
 }
 
+void TraceBuilder::SetName(AddedSpan span, StringId name) {
+  storage_->spans.name[static_cast<size_t>(span)] = name;
+}
+void TraceBuilder::SetNumbers(AddedSpan span, uint32_t external_id, uint32_t correlation) {
+  storage_->spans.external_id.Set(static_cast<size_t>(span), external_id);
+  storage_->spans.correlation.Set(static_cast<size_t>(span), correlation);
+}
 void TraceBuilder::SetExtra(AddedSpan span, StringId extra) {
   storage_->spans.extra.Set(static_cast<size_t>(span), extra);
 }

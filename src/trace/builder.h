@@ -207,6 +207,7 @@ class TraceBuilder {
   // the next AddSpan, and a column without any value till the first one is set.
   SpanColumns added_spans() const;
   InstantColumns added_instants() const;                 // likewise
+  FlowColumns added_flows() const;                       // likewise
   std::span<const Argument> arguments(ArgsId id) const;  // likewise, of AddArguments
   size_t step_count() const;
   // Late knowledge about a span.
@@ -214,6 +215,8 @@ class TraceBuilder {
   std::span<ArgsId> added_args();          // likewise, empty when all are kNone
   std::span<StackId> allocation_stacks();  // of allocations, by order of addition; valid until the next AddAllocation
   void SetSequence(AddedSpan span, int64_t sequence, uint64_t forward_thread);
+  void SetName(AddedSpan span, StringId name);
+  void SetNumbers(AddedSpan span, uint32_t external_id, uint32_t correlation);
   void SetExtra(AddedSpan span, StringId extra);
   void SetStack(AddedSpan span, StackId stack);
   void SetKind(AddedSpan span, SpanKind kind);

@@ -29,10 +29,12 @@ enum class ExportFormat : uint8_t {
   kCsv,
   kOpscope,
   kPaddleProtobuf,
-  kPaddleChrome
+  kPaddleChrome,
+  kMegEngineChrome,
+  kMegEngineSvg
 };
-// "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf", "paddle-chrome", in
-// this order.
+// "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf", "paddle-chrome",
+// "megengine-chrome", "megengine-svg", in this order.
 [[nodiscard]] std::span<const std::string_view> ExportFormatNames();
 [[nodiscard]] std::optional<ExportFormat> ExportFormatFromName(std::string_view name);
 

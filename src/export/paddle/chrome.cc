@@ -12,6 +12,7 @@
 #include "base/json_members.h"
 #include "base/text.h"
 #include "export/chrome_buffer.h"
+#include "export/escaped_names.h"
 #include "export/paddle/chrome_ends.h"
 #include "export/paddle/facts.h"
 #include "export/paddle/levels.h"
@@ -24,31 +25,6 @@ namespace {
 
 constexpr size_t kNodesPerBlock = 1024;  // some 250 KB: larger ones are new memory, page by page, in each short file
 constexpr size_t kFixedRoom = 640;       // of a row beside its texts
-
-// Names as JSON has them; the last ones are remembered, since names come again and again.
-class EscapedNames {
- public:
-  explicit EscapedNames(const Trace& trace) : trace_(trace) {}
-  // Valid until the next call.
-  std::string_view Of(StringId name) {
-    Known& known = known_[Row(name) % std::size(known_)];
-    if (known.name != name) {
-      known.name = name;
-      known.text.clear();
-      AppendJsonEscaped(&known.text, trace_.text(name));
-    }
-    return known.text;
-  }
-
- private:
-  struct Known {
-    StringId name = StringId::kNone;
-    std::string text;
-  };
-
-  const Trace& trace_;
-  std::array<Known, 256> known_;
-};
 
 // Where events of a thread are: `,"pid":7,"tid":"8(Python)"`.
 struct ThreadPlaces {

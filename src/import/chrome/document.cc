@@ -6,6 +6,7 @@
 
 #include "import/chrome/dialect.h"
 #include "import/chrome/kinds.h"
+#include "import/megengine/numbers.h"
 #include "import/megengine/timeline.h"
 #include "import/text/json_number.h"
 
@@ -272,6 +273,7 @@ void ChromeDocument::Finish() {
   GiveChromeKinds(builder_);
   if (builder_->info().format != "megengine-json") return;
   NumberMegEngineDevices(builder_);
+  GiveMegEngineNumbers(builder_);
   AddMegEngineSteps(builder_);
 }
 

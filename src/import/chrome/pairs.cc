@@ -182,14 +182,30 @@ uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
     lose(*current++);
   }
   bool current_used = false;
-  const auto close_current = [&] {
-    if (current != points.end() && !current_used) lose(*current);
+  // MegEngine tells several times that a tensor is ready, and the wait for it ends once.
+  const bool starts_share_an_end = builder_->text(flow_points_[points[0]].category) == "TensorProp";
+  std::vector<uint32_t> waiting;
+  const auto close_current = [&](bool at_end) {
+    if (current == points.end() || current_used) return;
+    if (starts_share_an_end && !at_end) return waiting.push_back(*current);
+    lose(*current);
+  };
+  const auto add = [&](const FlowPoint& from, const FlowPoint& to) {
+    builder_->AddFlow({.id = from.id,
+                       .category = from.category,
+                       .name = from.name,
+                       .start_time = from.time,
+                       .start_track = from.track,
+                       .start_span = from.span,
+                       .end_time = to.time,
+                       .end_track = to.track,
+                       .end_span = to.span});
   };
   for (auto i = points.begin(); i != points.end(); ++i) {
     const FlowPoint& point = flow_points_[*i];
     if (point.start) {
       if (i > current) {
-        close_current();
+        close_current(false);
         current = i;
         current_used = false;
       }
@@ -199,19 +215,19 @@ uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
       lose(*i);
       continue;
     }
-    const FlowPoint& from = flow_points_[*current];
-    builder_->AddFlow({.id = from.id,
-                       .category = from.category,
-                       .name = from.name,
-                       .start_time = from.time,
-                       .start_track = from.track,
-                       .start_span = from.span,
-                       .end_time = point.time,
-                       .end_track = point.track,
-                       .end_span = point.span});
+    // Ours of such a file have an end for each start.
+    const bool is_again = i != points.begin() && flow_points_[*std::prev(i)].time == point.time &&
+                          flow_points_[*std::prev(i)].track == point.track && !flow_points_[*std::prev(i)].start;
+    if (starts_share_an_end && is_again) continue;
+    for (const uint32_t start : waiting)
+      add(flow_points_[start], point);
+    waiting.clear();
+    add(flow_points_[*current], point);
     current_used = true;
   }
-  close_current();
+  for (const uint32_t start : waiting)
+    lose(start);
+  close_current(true);
   return lost;
 }
 

@@ -66,7 +66,7 @@ TEST(MegEngineTimeline, GivesAnOperatorTheShapesOfItsInputs) {
       Event("E", "Input 3", 0, 14) + Event("B", "Output 6", 0, 15, Tensor("{64,64}")) + Event("E", "Output 6", 0, 16) +
       Event("E", "ADD", 0, 17) + Event("B", "NEG", 0, 18) + R"({"ph": "E", "pid": 7, "tid": 0, "ts": 19})");
   EXPECT_EQ(ShapesOf(trace, "ADD"), "[64,64],[1]");
-  EXPECT_EQ(ShapesOf(trace, "Output 6"), "[64,64]");
+  EXPECT_EQ(ShapesOf(trace, "Output"), "[64,64]");
   EXPECT_EQ(ShapesOf(trace, "NEG"), "");
 }
 
@@ -83,7 +83,7 @@ TEST(MegEngineTimeline, GivesNoScopeTheShapesOfOperatorsWithinIt) {
 TEST(MegEngineTimeline, LeavesInputsAloneThatAreNoTensorsOfMegEngine) {
   const Trace trace = Import(Event("B", "ADD", 0, 1) + Event("B", "Input 5", 0, 2, Tensor("{1,1,1,1,1,1,1,1}")) +
                              Event("E", "Input 5", 0, 3) + R"({"ph": "E", "pid": 7, "tid": 0, "ts": 4})");
-  EXPECT_EQ(ShapesOf(trace, "Input 5"), "[1,1,1,1,1,1,1,1]");
+  EXPECT_EQ(ShapesOf(trace, "Input"), "[1,1,1,1,1,1,1,1]");
   EXPECT_EQ(ShapesOf(trace, "ADD"), "");
 }
 

@@ -1,0 +1,338 @@
+// MegEngine's chrome_timeline.json: the same events with the same members. What the original writes wrong is right
+// here: docs/megengine.md has both side by side. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_members.h"
+#include "base/text.h"
+#include "export/chrome_buffer.h"
+#include "export/escaped_names.h"
+#include "export/megengine/events.h"
+#include "export/megengine/facts.h"
+#include "export/writers.h"
+
+namespace opscope {
+namespace {
+
+using What = MegEngineWhat;
+using Role = MegEngineRole;
+
+constexpr size_t kEventsPerBlock = 8192;
+constexpr size_t kFixedRoom = 512;  // of an event beside its texts
+
+// As the original prints numbers of counters: the shortest digits, with a point.
+std::string NumberText(double value) {
+  char text[40];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  std::string number(text, end);
+  if (!(value - value == 0)) return "null";
+  if (number.find_first_of(".e") == std::string::npos) number += ".0";
+  return number;
+}
+
+// What stands in every event of a track: `"pid":7,"tid":0,"ts":`.
+struct Place {
+  Place(int64_t pid_number, int64_t tid) : pid(std::to_string(pid_number)) {
+    text = "\"pid\":" + pid + ",\"tid\":" + std::to_string(tid);
+  }
+  std::string pid, text;
+};
+
+class EventWriter {
+ public:
+  EventWriter(const Trace& trace, const MegEngineFacts& facts)
+      : trace_(trace), spans_(trace.spans()), facts_(facts), names_(trace) {}
+
+  void Write(const MegEngineEvent& event, const Place& place, ChromeBuffer* out) {
+    switch (event.what) {
+      case What::kBegin:
+        return Span(event, place, 'B', out);
+      case What::kEnd:
+        return Span(event, place, 'E', out);
+      case What::kComplete:
+        return Span(event, place, 'X', out);
+      case What::kDispatchStart:
+        return Flow(event, place, "OpDispatch", 's', spans_.external_id[event.row], out);
+      case What::kDispatchStep:
+        return Flow(event, place, "OpDispatch", 't', spans_.external_id[event.row], out);
+      case What::kKernelStart:
+        return Flow(event, place, "KernelLaunch", 's', spans_.correlation[event.row], out);
+      case What::kKernelFinish:
+        return Flow(event, place, "KernelLaunch", 'f', spans_.correlation[event.row], out);
+      case What::kUse:
+        return Flow(event, place, "TensorLink", 't', spans_.external_id[event.row], out);
+      case What::kLinkStart:
+        return Flow(event, place, "TensorLink", 's', trace_.tensor_lives().tensor[event.row], out);
+      case What::kLinkStep:
+        return Flow(event, place, "TensorLink", 't', trace_.tensor_lives().tensor[event.row], out);
+      case What::kLinkFinish:
+        return Flow(event, place, "TensorLink", 'f', trace_.tensor_lives().tensor[event.row], out);
+      case What::kFlowStart:
+        return StoredFlow(event, place, 's', out);
+      case What::kFlowStep:
+        return StoredFlow(event, place, 't', out);
+      case What::kFlowFinish:
+        return StoredFlow(event, place, 'f', out);
+      case What::kInstant:
+        return Instant(event, place, out);
+      case What::kCounter:
+        return StoredCounter(event, place, out);
+      case What::kPending:
+        return Counter(event, place, "nr_op_pending", out);
+      case What::kAlive:
+        return Counter(event, place, "nr_alive_tensor", out);
+      case What::kRedundant:
+        Counter(event, place, "nr_redunant_tensor", out);
+        return Counter(event, place, "nr_redundant_tensor", out);
+      case What::kAhead:
+        return Counter(event, place, "device_ahead_ms", out);
+    }
+  }
+
+ private:
+  static void PutPlace(const MegEngineEvent& event, const Place& place, ChromeCursor* at) {
+    at->Put(place.text);
+    at->Put(",\"ts\":");
+    at->PutMicros(event.time);
+  }
+
+  void Span(const MegEngineEvent& event, const Place& place, char phase, ChromeBuffer* out) {
+    const uint32_t row = event.row;
+    const Role role = facts_.RoleOf(row);
+    const std::string_view name = names_.Of(spans_.name[row]);
+    const bool has_number = role == Role::kInput || role == Role::kOutput || role == Role::kCommand;
+    members_.clear();
+    if (phase != 'B' || role == Role::kInput || role == Role::kOutput) FindMembers(event, role);
+    ChromeCursor at = out->Begin(kFixedRoom + members_.size() + name.size());
+    at.Put(members_.empty() ? ",{" : ",{\"args\":{");
+    if (!members_.empty()) {
+      at.Put(members_);
+      at.Put("},");
+    }
+    if (role == Role::kKernel) at.Put("\"cat\":\"Kernel\",");
+    if (phase == 'X') at.Put("\"dur\":0,");
+    at.Put("\"name\":\"");
+    at.Put(name);
+    if (has_number) {
+      at.Put(" ");
+      at.PutUint(spans_.external_id[row]);
+    }
+    at.Put("\",\"ph\":\"");
+    at.Put(std::string_view(&phase, 1));
+    at.Put("\",");
+    PutPlace(event, place, &at);
+    at.Put("}");
+    out->End(at);
+  }
+
+  void FindMembers(const MegEngineEvent& event, Role role) {
+    const uint32_t row = event.row;
+    StringId extra = spans_.extra[row];
+    switch (role) {
+      case Role::kDispatch:
+      case Role::kOperator:
+      case Role::kKernel: {
+        const MegEngineOperator* op = facts_.OperatorOf(row);
+        members_.append("\"__device__\":").append(facts_.DeviceText(op == nullptr ? TrackId::kNone : op->device));
+        members_.append(",\"__id__\":");
+        AppendUint(&members_, spans_.external_id[row]);
+        if (extra == StringId::kNone && op != nullptr && op->dispatch != kNoRow) extra = spans_.extra[op->dispatch];
+        break;
+      }
+      case Role::kRange:
+        break;
+      default:
+        FindTensor(event);
+    }
+    if (extra == StringId::kNone) return;
+    const std::string_view text = trace_.text(extra);
+    if (!text.empty() && (extra == checked_ || AreJsonMembers(text))) {
+      checked_ = extra;
+      members_.append(members_.empty() ? "" : ",").append(text);
+    }
+  }
+
+  void FindTensor(const MegEngineEvent& event) {
+    const TensorLifeColumns& lives = trace_.tensor_lives();
+    const uint32_t life = facts_.LifeOf(event.row);
+    const bool is_known = life != kNoRow;
+    const ArgsId args = is_known ? lives.args[life] : ArgsId::kNone;
+    members_.append("\"device\":").append(facts_.DeviceText(is_known ? lives.track[life] : TrackId::kNone));
+    members_.append(",").append(facts_.TypeText(args)).append(",\"id\":");
+    AppendUint(&members_, spans_.external_id[event.row]);
+    if (is_known && lives.duration[life].ns >= 0 && (lives.produced[life] + lives.duration[life]).ns <= event.time) {
+      members_.append(",\"living_time\":\"");
+      AppendLivingTime(lives.duration[life].ns);
+      members_.append(" ms\"");
+    }
+    members_.append(",\"name\":\"");
+    members_.append(!is_known                             ? "UnknownTensor"
+                    : lives.name[life] == StringId::kNone ? ""
+                                                          : names_.Of(lives.name[life]));
+    members_.append("\",").append(facts_.ShapeText(args));
+  }
+
+  // Milliseconds with six decimals.
+  void AppendLivingTime(int64_t ns) {
+    AppendUint(&members_, static_cast<uint64_t>(ns) / 1000000);
+    const std::string rest = std::to_string(1000000 + ns % 1000000);
+    members_.append(".").append(rest, 1);
+  }
+
+  void Flow(const MegEngineEvent& event, const Place& place, std::string_view category, char phase, uint64_t id,
+            ChromeBuffer* out) {
+    ChromeCursor at = out->Begin(kFixedRoom + 2 * place.pid.size() + category.size());
+    at.Put(phase == 'f' ? R"(,{"bp":"e","cat":")" : R"(,{"cat":")");
+    at.Put(category);
+    at.Put("\",\"id\":");
+    at.PutUint(id);
+    at.Put(",\"name\":\"");
+    at.Put(place.pid);
+    at.Put("\",\"ph\":\"");
+    at.Put(std::string_view(&phase, 1));
+    at.Put("\",\"scope\":\"");
+    at.Put(place.pid);
+    at.Put("\",");
+    PutPlace(event, place, &at);
+    at.Put("}");
+    out->End(at);
+  }
+  void StoredFlow(const MegEngineEvent& event, const Place& place, char phase, ChromeBuffer* out) {
+    const FlowColumns& flows = trace_.flows();
+    Flow(event, place, names_.Of(flows.category[event.row]), phase, flows.id[event.row], out);
+  }
+
+  void Instant(const MegEngineEvent& event, const Place& place, ChromeBuffer* out) {
+    const std::string_view name = names_.Of(trace_.instants().name[event.row]);
+    ChromeCursor at = out->Begin(kFixedRoom + name.size());
+    at.Put(",{\"name\":\"");
+    at.Put(name);
+    at.Put("\",\"ph\":\"i\",");
+    PutPlace(event, place, &at);
+    at.Put("}");
+    out->End(at);
+  }
+
+  void Counter(const MegEngineEvent& event, const Place& place, std::string_view name, ChromeBuffer* out) {
+    ChromeCursor at = out->Begin(kFixedRoom);
+    at.Put(",{\"args\":{\"value\":");
+    at.PutInt(static_cast<int32_t>(event.row));
+    at.Put(".0},\"name\":\"");
+    at.Put(name);
+    at.Put("\",\"ph\":\"C\",");
+    PutPlace(event, place, &at);
+    at.Put("}");
+    out->End(at);
+  }
+
+  void StoredCounter(const MegEngineEvent& event, const Place& place, ChromeBuffer* out) {
+    const CounterColumns& counters = trace_.counters();
+    const std::string series(names_.Of(counters.series[event.row]));
+    const std::string_view name = names_.Of(counters.name[event.row]);
+    ChromeCursor at = out->Begin(kFixedRoom + series.size() + name.size());
+    at.Put(",{\"args\":{\"");
+    at.Put(series);
+    at.Put("\":");
+    at.Put(NumberText(counters.value[event.row]));
+    at.Put("},\"name\":\"");
+    at.Put(name);
+    at.Put("\",\"ph\":\"C\",");
+    PutPlace(event, place, &at);
+    at.Put("}");
+    out->End(at);
+  }
+
+  const Trace& trace_;
+  const SpanColumns& spans_;
+  const MegEngineFacts& facts_;
+  EscapedNames names_;
+  std::string members_;
+  StringId checked_ = StringId::kNone;
+};
+
+// The shares, at the begin and again at the end of the last kernel, or where its thread is by then.
+struct Ratios {
+  std::string before, behind;
+};
+
+Ratios RatiosOf(const Trace& trace, const MegEngineFacts& facts, const std::vector<std::vector<MegEngineEvent>>& events,
+                ProcessId process) {
+  const MegEngineRatios ratios = ReckonMegEngineRatios(trace, facts, process);
+  int64_t end = ratios.end;
+  const TrackColumns& tracks = trace.tracks();
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.process[track] == process && tracks.tid[track] == 0 && !events[track].empty())
+      end = std::max(end, events[track].back().time);
+  }
+  const Place place(trace.processes().pid[Row(process)], 0);
+  const auto write = [&](std::string_view name, double value, int64_t time, std::string* out) {
+    char text[40];
+    ChromeCursor at(text);
+    at.PutMicros(time);
+    out->append(",{\"args\":{\"value\":").append(NumberText(value)).append("},\"name\":\"").append(name);
+    out->append("\",\"ph\":\"C\",").append(place.text).append(",\"ts\":");
+    out->append(text, static_cast<size_t>(at.at() - text)).append("}");
+  };
+  Ratios result;
+  write("train_time_ratio", ratios.steps, 0, &result.before);
+  for (const char* name : {"gpu_usgae_ratio", "gpu_usage_ratio"}) {
+    write(name, ratios.device, 0, &result.before);
+    write(name, ratios.device, end, &result.behind);
+  }
+  write("train_time_ratio", ratios.steps, end, &result.behind);
+  return result;
+}
+
+std::string ThreadNames(const Trace& trace) {
+  std::string text;
+  const TrackColumns& tracks = trace.tracks();
+  for (size_t track = 0; track < tracks.size(); ++track) {
+    const bool is_shown = tracks.kind[track] == TrackKind::kThread || tracks.kind[track] == TrackKind::kDeviceStream;
+    if (!is_shown || tracks.name[track] == StringId::kNone) continue;
+    text += ",{\"args\":{\"name\":";
+    AppendJsonString(&text, trace.text(tracks.name[track]));
+    text += R"(},"name":"thread_name","ph":"M",)";
+    text += Place(trace.processes().pid[Row(tracks.process[track])], tracks.tid[track]).text + "}";
+  }
+  return text;
+}
+
+struct Block {
+  size_t track = 0, begin = 0, end = 0;
+};
+
+}  // namespace
+
+void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput* out) {
+  const MegEngineFacts facts(trace);
+  const std::vector<std::vector<MegEngineEvent>> events = ListMegEngineEvents(trace, facts);
+  std::string head, tail;
+  for (uint32_t process = 0; process < trace.processes().size(); ++process) {
+    const Ratios ratios = RatiosOf(trace, facts, events, ProcessId{process});
+    head += ratios.before, tail += ratios.behind;
+  }
+  tail += ThreadNames(trace);
+  std::vector<Block> blocks;
+  std::vector<Place> places;
+  for (size_t track = 0; track < events.size(); ++track) {
+    places.emplace_back(facts.Pid(static_cast<TrackId>(track)), trace.tracks().tid[track]);
+    for (size_t begin = 0; begin < events[track].size(); begin += kEventsPerBlock)
+      blocks.push_back({track, begin, std::min(events[track].size(), begin + kEventsPerBlock)});
+  }
+  out->Write("{\"traceEvents\":[" + (head.empty() ? head : head.substr(1)));
+  out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
+    const Block& block = blocks[number];
+    EventWriter writer(trace, facts);
+    for (size_t i = block.begin; i < block.end; ++i)
+      writer.Write(events[block.track][i], places[block.track], text);
+  });
+  out->Write(tail + "],\"metadata\":{\"localTime\":\"" + std::to_string(trace.info().epoch_ns) + "\"}}");
+  out->LeaveOut("asynchronous spans", trace.async_spans().size());
+  out->LeaveOut("allocations", trace.allocations().size());
+}
+
+}  // namespace opscope

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/megengine/events.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
+namespace opscope {
+namespace {
+
+using What = MegEngineWhat;
+using Role = MegEngineRole;
+using Events = std::vector<MegEngineEvent>;
+
+constexpr std::array<std::string_view, 6> kReckoned = {"nr_op_pending",   "nr_redunant_tensor", "nr_redundant_tensor",
+                                                       "gpu_usgae_ratio", "gpu_usage_ratio",    "train_time_ratio"};
+
+bool IsShown(const Trace& trace, size_t track) {
+  return trace.tracks().kind[track] == TrackKind::kThread || trace.tracks().kind[track] == TrackKind::kDeviceStream;
+}
+
+class Lister {
+ public:
+  Lister(const Trace& trace, const MegEngineFacts& facts)
+      : trace_(trace), facts_(facts), spans_(trace.spans()), loose_(trace.tracks().size()) {}
+
+  std::vector<Events> Run() {
+    AddCounters();
+    AddFlows();
+    AddLives();
+    for (uint32_t i = 0; i < trace_.instants().size(); ++i)
+      Loose(trace_.instants().track[i], trace_.instants().time[i].ns, i, What::kInstant);
+    std::vector<Events> all(loose_.size());
+    for (size_t track = 0; track < all.size(); ++track) {
+      std::stable_sort(loose_[track].begin(), loose_[track].end(),
+                       [](const MegEngineEvent& a, const MegEngineEvent& b) { return a.time < b.time; });
+      WriteTrack(track, &all[track]);
+      Events().swap(loose_[track]);
+    }
+    return all;
+  }
+
+ private:
+  void Loose(TrackId track, int64_t time, uint32_t row, What what) {
+    if (track != TrackId::kNone) loose_[Row(track)].push_back({time, row, what});
+  }
+  int64_t End(uint32_t span) const { return (spans_.start[span] + spans_.duration[span]).ns; }
+
+  void AddCounters() {
+    const CounterColumns& counters = trace_.counters();
+    std::vector<int8_t> is_reckoned(trace_.string_count(), 0);
+    for (const std::string_view name : kReckoned) {
+      if (const auto id = trace_.FindString(name)) is_reckoned[Row(*id)] = 1;
+    }
+    const auto ahead = trace_.FindString("device_ahead_ms"), alive = trace_.FindString("nr_alive_tensor");
+    for (uint32_t i = 0; i < counters.size(); ++i) {
+      if (is_reckoned[Row(counters.name[i])] != 0) continue;
+      has_ahead_ |= counters.name[i] == ahead;
+      has_alive_ |= counters.name[i] == alive;
+      Loose(counters.track[i], counters.time[i].ns, i, What::kCounter);
+    }
+  }
+
+  // Of the arrows of one start and number the start is written once. That of a tensor ends for good where it is
+  // forgotten, with the last one.
+  void AddFlows() {
+    const FlowColumns& flows = trace_.flows();
+    const auto dispatch = trace_.FindString("OpDispatch"), link = trace_.FindString("TensorLink"),
+               launch = trace_.FindString("KernelLaunch");
+    for (uint32_t i = 0; i < flows.size(); ++i) {
+      const StringId category = flows.category[i];
+      if (category == dispatch) continue;
+      has_links_ |= category == link;
+      has_launches_ |= category == launch;
+      const auto same = [&](size_t other) {
+        return flows.id[other] == flows.id[i] && flows.category[other] == category &&
+               flows.start_track[other] == flows.start_track[i];
+      };
+      const bool is_first = i == 0 || !same(i - 1) || flows.start_time[i - 1] != flows.start_time[i];
+      const bool is_last = i + 1 == flows.size() || !same(i + 1);
+      if (is_first) Loose(flows.start_track[i], flows.start_time[i].ns, i, What::kFlowStart);
+      if (i != 0 && same(i - 1) && flows.end_time[i] == flows.end_time[i - 1] && category != link) continue;
+      Loose(flows.end_track[i], flows.end_time[i].ns, i,
+            category == link && !is_last ? What::kFlowStep : What::kFlowFinish);
+    }
+  }
+
+  // Where each tensor was produced and released: on the track that says so, or else on the worker.
+  void AddLives() {
+    const TensorLifeColumns& lives = trace_.tensor_lives();
+    struct Homes {
+      TrackId produced = TrackId::kNone, released = TrackId::kNone;
+    };
+    std::vector<Homes> homes(lives.size());
+    std::vector<TrackId> workers(trace_.processes().size(), TrackId::kNone);
+    for (uint32_t track = 0; track < loose_.size(); ++track) {
+      if (facts_.IsWorker(TrackId{track})) workers[Row(trace_.tracks().process[track])] = TrackId{track};
+    }
+    const auto put = trace_.FindString("Put");
+    for (uint32_t row = 0; row < spans_.size(); ++row) {
+      const Role role = facts_.RoleOf(row);
+      if (role != Role::kOutput && role != Role::kCommand) continue;
+      const uint32_t life = facts_.LifeOf(row);
+      if (life == kNoRow) continue;
+      (role == Role::kOutput || spans_.name[row] == put ? homes[life].produced : homes[life].released) =
+          spans_.track[row];
+    }
+    std::vector<std::tuple<uint32_t, int64_t, uint32_t, bool>> points;  // process, time, life, is_release
+    for (uint32_t i = 0; i < lives.size(); ++i) {
+      if (lives.track[i] == TrackId::kNone) continue;
+      const ProcessId process = trace_.tracks().process[Row(lives.track[i])];
+      if (homes[i].produced == TrackId::kNone) homes[i].produced = workers[Row(process)];
+      if (homes[i].released == TrackId::kNone) homes[i].released = workers[Row(process)];
+      points.emplace_back(Row(process), lives.produced[i].ns, i, false);
+      if (lives.duration[i].ns >= 0)
+        points.emplace_back(Row(process), (lives.produced[i] + lives.duration[i]).ns, i, true);
+    }
+    std::sort(points.begin(), points.end());
+    uint32_t alive = 0, redundant = 0, of_process = 0;
+    for (const auto& [process, time, i, is_release] : points) {
+      if (process != of_process) alive = redundant = 0, of_process = process;
+      alive += is_release ? UINT32_MAX : 1;
+      const TrackId home = is_release ? homes[i].released : homes[i].produced;
+      if (!has_alive_) Loose(home, time, alive, What::kAlive);
+      if (!has_links_) Loose(home, time, i, is_release ? What::kLinkStep : What::kLinkStart);
+      if (!is_release) continue;
+      if (lives.uses[i] == 0) Loose(home, time, ++redundant, What::kRedundant);
+      if (!has_links_) Loose(home, time, i, What::kLinkFinish);
+    }
+  }
+
+  static bool IsCounter(What what) { return what == What::kCounter || what >= What::kPending; }
+
+  // Loose events before this time, and of this time those that stand before a begin, or before an end.
+  void Flush(int64_t time, bool before_begin, Events* out) {
+    for (; next_ < current_->size(); ++next_) {
+      const MegEngineEvent& event = (*current_)[next_];
+      if (event.time > time || (event.time == time && before_begin && !IsCounter(event.what))) return;
+      out->push_back(event);
+    }
+  }
+
+  void Close(uint32_t span, Events* out) {
+    const int64_t end = End(span);
+    if (span == launching_) Launch(end, out);
+    // Where kernels touch, an arrow leads to the one that begins.
+    const bool is_kernel = facts_.RoleOf(span) == Role::kKernel && spans_.duration[span].ns != 0;
+    Flush(end, is_kernel, out);
+    out->push_back({end, span, What::kEnd});
+  }
+
+  void WriteTrack(size_t track, Events* out) {
+    current_ = &loose_[track];
+    next_ = 0;
+    launching_ = kNoRow;
+    if (!IsShown(trace_, track)) return;
+    std::vector<uint32_t> open;
+    const uint32_t first = trace_.tracks().first_span[track], count = trace_.tracks().span_count[track];
+    for (uint32_t row = first; row < first + count; ++row) {
+      if ((spans_.flags[row] & span_flags::kAsync) != 0) {
+        AddCrossing(row, out);
+        continue;
+      }
+      while (!open.empty() && spans_.parent[row] != SpanId{open.back()})
+        Close(open.back(), out), open.pop_back();
+      Begin(row, out);
+      if (facts_.RoleOf(row) != Role::kProperty) open.push_back(row);
+    }
+    for (; !open.empty(); open.pop_back())
+      Close(open.back(), out);
+    Flush(INT64_MAX, false, out);
+    if (has_crossing_)
+      std::stable_sort(out->begin(), out->end(),
+                       [](const MegEngineEvent& a, const MegEngineEvent& b) { return a.time < b.time; });
+    has_crossing_ = false;
+  }
+
+  // They stand behind the nested ones of the track.
+  void AddCrossing(uint32_t row, Events* out) {
+    has_crossing_ = true;
+    out->push_back({spans_.start[row].ns, row, What::kBegin});
+    if (facts_.RoleOf(row) == Role::kKernel && !has_launches_)
+      out->push_back({spans_.start[row].ns, row, What::kKernelFinish});
+    out->push_back({End(row), row, What::kEnd});
+  }
+
+  void Begin(uint32_t row, Events* out) {
+    const int64_t time = spans_.start[row].ns;
+    const Role role = facts_.RoleOf(row);
+    if (launching_ != kNoRow && role != Role::kInput) Launch(time, out);
+    Flush(time, true, out);
+    const MegEngineOperator* op = role == Role::kDispatch || role == Role::kOperator ? facts_.OperatorOf(row) : nullptr;
+    if (op != nullptr)
+      out->push_back({time,
+                      static_cast<uint32_t>(role == Role::kDispatch ? op->pending_at_dispatch : op->pending_at_execute),
+                      What::kPending});
+    out->push_back({time, row, role == Role::kProperty ? What::kComplete : What::kBegin});
+    if (role == Role::kDispatch) {
+      out->push_back({time, row, What::kDispatchStart});
+    } else if (role == Role::kOperator) {
+      out->push_back({time, row, What::kDispatchStep});
+      launching_ = op != nullptr && op->kernel != kNoRow ? row : kNoRow;
+      kernel_ = launching_ == kNoRow ? kNoRow : op->kernel;
+    } else if (role == Role::kInput && !has_links_) {
+      out->push_back({time, row, What::kUse});
+    } else if (role == Role::kKernel && !has_launches_) {
+      out->push_back({time, row, What::kKernelFinish});
+    } else if (role == Role::kCommand && !has_ahead_ && IsUpload(row)) {
+      out->push_back({time, ahead_, What::kAhead});
+      out->push_back({time, ahead_, What::kAhead});
+    }
+  }
+
+  // The worker puts tensors onto devices, between two marks of their clock.
+  bool IsUpload(uint32_t row) const {
+    return facts_.worker_puts_are_timed() && trace_.text(spans_.name[row]) == "Put" &&
+           facts_.IsWorker(spans_.track[row]);
+  }
+
+  void Launch(int64_t until, Events* out) {
+    const int64_t launched = facts_.LaunchTime(launching_).ns;
+    for (uint32_t kernel = kernel_; kernel != kNoRow; kernel = facts_.NextKernel(kernel)) {
+      Flush(launched, false, out);
+      if (!has_launches_) out->push_back({launched, kernel, What::kKernelStart});
+      if (has_ahead_) continue;
+      ahead_ = static_cast<uint32_t>((spans_.start[kernel].ns - launched) / 1000000);
+      out->push_back({launched, ahead_, What::kAhead});
+      Flush(until - 1, false, out);
+      out->push_back({std::max(until, launched), static_cast<uint32_t>((End(kernel) - until) / 1000000), What::kAhead});
+    }
+    launching_ = kNoRow;
+  }
+
+  const Trace& trace_;
+  const MegEngineFacts& facts_;
+  const SpanColumns& spans_;
+  std::vector<Events> loose_;
+  Events* current_ = nullptr;
+  size_t next_ = 0;
+  uint32_t launching_ = kNoRow, kernel_ = kNoRow;  // the operator whose kernel is not launched yet, and that
+  uint32_t ahead_ = 0;
+  bool has_ahead_ = false, has_alive_ = false, has_links_ = false, has_launches_ = false, has_crossing_ = false;
+};
+
+}  // namespace
+
+std::vector<std::vector<MegEngineEvent>> ListMegEngineEvents(const Trace& trace, const MegEngineFacts& facts) {
+  return Lister(trace, facts).Run();
+}
+
+MegEngineRatios ReckonMegEngineRatios(const Trace& trace, const MegEngineFacts& facts, ProcessId process) {
+  const SpanColumns& spans = trace.spans();
+  struct Work {
+    int64_t begin, start, end, dispatched;
+  };
+  std::vector<Work> work;
+  for (const MegEngineOperator& op : facts.operators()) {
+    for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
+      if (trace.tracks().process[Row(spans.track[kernel])] != process) break;
+      const int64_t start = spans.start[kernel].ns;
+      const int64_t before = op.execute == kNoRow ? 0 : facts.LaunchTime(op.execute).ns - spans.start[op.execute].ns;
+      work.push_back({start - before, start, start + spans.duration[kernel].ns,
+                      op.dispatch == kNoRow ? start : spans.start[op.dispatch].ns});
+    }
+  }
+  if (work.empty()) return {};
+  std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.begin < b.begin; });
+  int64_t first = INT64_MAX, last = INT64_MIN, busy = 0, until = INT64_MIN;
+  for (const Work& one : work) {
+    first = std::min(first, one.start), last = std::max(last, one.end);
+    busy += std::max<int64_t>(0, one.end - std::max(one.begin, until));
+    until = std::max(until, one.end);
+  }
+  int64_t in_steps = 0;
+  const StepColumns& steps = trace.steps();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const uint32_t span = Row(steps.span[i]);
+    if (steps.span[i] == SpanId::kNone || trace.tracks().process[Row(spans.track[span])] != process) continue;
+    const int64_t begin = spans.start[span].ns, end = begin + spans.duration[span].ns;
+    int64_t step_first = INT64_MAX, step_last = INT64_MIN;
+    for (const Work& one : work) {
+      if (one.dispatched < begin || one.dispatched >= end) continue;
+      step_first = std::min(step_first, one.start), step_last = std::max(step_last, one.end);
+    }
+    if (step_first <= step_last) in_steps += step_last - step_first;
+  }
+  const double whole = static_cast<double>(std::max<int64_t>(last - first, 1));
+  return {std::min(100.0, 100 * static_cast<double>(busy) / whole),
+          std::min(100.0, 100 * static_cast<double>(in_steps) / whole), last};
+}
+
+}  // namespace opscope

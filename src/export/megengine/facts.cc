@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/megengine/facts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/json_members.h"
+#include "base/text.h"
+
+namespace opscope {
+namespace {
+
+constexpr std::pair<std::string_view, MegEngineRole> kWords[] = {
+    {"OpDispatch", MegEngineRole::kDispatch}, {"Input", MegEngineRole::kInput},
+    {"Output", MegEngineRole::kOutput},       {"Put", MegEngineRole::kCommand},
+    {"Del", MegEngineRole::kCommand},         {"Drop", MegEngineRole::kCommand},
+    {"ReGen", MegEngineRole::kCommand},       {"RecFree", MegEngineRole::kCommand},
+    {"GetValue", MegEngineRole::kCommand},    {"TensorGetProp", MegEngineRole::kProperty},
+    {"TensorWaitProp", MegEngineRole::kWait}};
+
+}  // namespace
+
+MegEngineFacts::MegEngineFacts(const Trace& trace) : trace_(trace) {
+  FindWords();
+  FindDevices();
+  DescribeTensors();
+  FindOperators();
+  CountPending();
+}
+
+void MegEngineFacts::FindWords() {
+  role_of_name_.assign(trace_.string_count(), MegEngineRole::kRange);
+  for (const auto& [word, role] : kWords) {
+    if (const auto id = trace_.FindString(word)) role_of_name_[Row(*id)] = role;
+  }
+}
+
+void MegEngineFacts::FindDevices() {
+  const TrackColumns& tracks = trace_.tracks();
+  devices_.assign(tracks.size(), no_device_);
+  std::map<std::string, std::string, std::less<>> known;
+  for (size_t i = 0; i < trace_.metadata().size(); ++i) {
+    if (trace_.text(trace_.metadata().key[i]) != "megengine.devices") continue;
+    std::string_view json = trace_.text(trace_.metadata().json[i]);
+    if (!IsJsonValue(json) || json.size() < 2) continue;
+    ForEachJsonMember(json.substr(1, json.size() - 2), [&](std::string_view place, std::string_view text) {
+      if (text.starts_with('"')) known.emplace(place, text);
+      return true;
+    });
+  }
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    if (tracks.kind[i] != TrackKind::kDeviceStream) continue;
+    const std::string place = std::to_string(Pid(static_cast<TrackId>(i))) + ":" + std::to_string(tracks.tid[i]);
+    if (const auto text = known.find(place); text != known.end()) devices_[i] = text->second;
+  }
+}
+
+void MegEngineFacts::DescribeTensors() {
+  const TensorLifeColumns& lives = trace_.tensor_lives();
+  types_.resize(trace_.argument_list_count());
+  shapes_.resize(trace_.argument_list_count());
+  const TrackColumns& tracks = trace_.tracks();
+  for (uint32_t i = 0; i < lives.size(); ++i) {
+    const ProcessId process = lives.track[i] == TrackId::kNone ? ProcessId{0} : tracks.process[Row(lives.track[i])];
+    life_of_[Key(process, lives.tensor[i])] = i;
+    const ArgsId args = lives.args[i];
+    if (args == ArgsId::kNone || !types_[Row(args)].empty()) continue;
+    const std::span<const Argument> list = trace_.arguments(args);
+    const Argument tensor = list.empty() ? Argument{} : list[0];
+    types_[Row(args)] = "\"dtype\":";
+    AppendJsonString(&types_[Row(args)], trace_.text(tensor.dtype));
+    uint64_t elements = tensor.sizes.empty() ? 0 : 1;
+    std::string shape;
+    for (const int64_t size : tensor.sizes) {
+      elements *= static_cast<uint64_t>(size);
+      if (!shape.empty()) shape += ",";
+      AppendInt(&shape, size);
+    }
+    shapes_[Row(args)] = "\"nr_elements\":" + std::to_string(elements) + ",\"shape\":\"{" + shape + "}\"";
+  }
+}
+
+uint64_t MegEngineFacts::KeyOf(uint32_t span) const {
+  return Key(trace_.tracks().process[Row(trace_.spans().track[span])], trace_.spans().external_id[span]);
+}
+
+void MegEngineFacts::FindOperators() {
+  const SpanColumns& spans = trace_.spans();
+  const auto op_of = [&](uint32_t row) -> MegEngineOperator& {
+    const auto [found, added] = operator_of_.try_emplace(KeyOf(row), static_cast<uint32_t>(operators_.size()));
+    if (added) operators_.emplace_back();
+    return operators_[found->second];
+  };
+  std::vector<std::pair<uint32_t, uint32_t>> kernels;
+  is_worker_.assign(trace_.tracks().size(), 0);
+  const auto start = trace_.FindString("StartProfile"), stop = trace_.FindString("StopProfile");
+  for (uint32_t row = 0; row < spans.size(); ++row) {
+    const MegEngineRole role = RoleOf(row);
+    if (role == MegEngineRole::kOperator || spans.name[row] == start || spans.name[row] == stop)
+      is_worker_[Row(spans.track[row])] = 1;
+    has_kernels_ |= role == MegEngineRole::kKernel;
+    if (spans.external_id[row] == 0) continue;
+    if (role == MegEngineRole::kDispatch) {
+      op_of(row).dispatch = row;
+    } else if (role == MegEngineRole::kOperator) {
+      MegEngineOperator& op = op_of(row);
+      if (op.execute == kNoRow) op.execute = row;
+    } else if (role == MegEngineRole::kKernel) {
+      MegEngineOperator& op = op_of(row);
+      op.device = spans.track[row];
+      uint32_t* last = &op.kernel;
+      while (*last != kNoRow && next_kernel_.contains(*last))
+        last = &next_kernel_[*last];
+      if (*last == kNoRow) {
+        *last = row;
+      } else {
+        next_kernel_[*last] = row;
+      }
+    }
+  }
+  const TensorLifeColumns& lives = trace_.tensor_lives();
+  for (size_t i = 0; i < lives.size(); ++i) {
+    if (lives.op[i] == 0 || lives.track[i] == TrackId::kNone) continue;
+    const auto found = operator_of_.find(Key(trace_.tracks().process[Row(lives.track[i])], lives.op[i]));
+    if (found == operator_of_.end()) continue;
+    MegEngineOperator& op = operators_[found->second];
+    if (op.device == TrackId::kNone) op.device = lives.track[i];
+  }
+}
+
+// Operators that the worker was told of and has not begun; what the program's thread computes itself never waits.
+void MegEngineFacts::CountPending() {
+  const SpanColumns& spans = trace_.spans();
+  std::vector<std::tuple<uint32_t, int64_t, bool, uint32_t>> points;  // process, time, is_execution, operator
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    const MegEngineOperator& op = operators_[i];
+    for (const uint32_t span : {op.dispatch, op.execute}) {
+      if (span == kNoRow) continue;
+      const uint32_t process = Row(trace_.tracks().process[Row(spans.track[span])]);
+      points.emplace_back(process, spans.start[span].ns, span == op.execute, i);
+    }
+  }
+  std::sort(points.begin(), points.end());
+  int32_t pending = 0;
+  uint32_t of_process = 0;
+  for (const auto& [process, time, is_execution, i] : points) {
+    if (process != of_process) pending = 0, of_process = process;
+    MegEngineOperator& op = operators_[i];
+    if (is_execution) {
+      if (op.dispatch != kNoRow) --pending;
+      op.pending_at_execute = pending;
+    } else {
+      if (op.execute != kNoRow) ++pending;
+      op.pending_at_dispatch = pending;
+    }
+  }
+}
+
+MegEngineRole MegEngineFacts::RoleOf(uint32_t span) const {
+  const SpanColumns& spans = trace_.spans();
+  if (trace_.tracks().kind[Row(spans.track[span])] != TrackKind::kThread)
+    return spans.kind[span] == SpanKind::kKernel ? MegEngineRole::kKernel : MegEngineRole::kRange;
+  const MegEngineRole role = role_of_name_[Row(spans.name[span])];
+  if (spans.external_id[span] == 0) {
+    // The first tensor of a process has the number 0. A mark of the worker is called as a command is.
+    const bool may_be = role > MegEngineRole::kKernel && spans.category[span] == StringId::kEmpty &&
+                        trace_.text(spans.name[span]) != "GetValue";
+    return may_be && life_of_.contains(KeyOf(span)) ? role : MegEngineRole::kRange;
+  }
+  return spans.kind[span] == SpanKind::kOperator ? MegEngineRole::kOperator : role;
+}
+
+const MegEngineOperator* MegEngineFacts::OperatorOf(uint32_t span) const {
+  const auto found = operator_of_.find(KeyOf(span));
+  return found == operator_of_.end() ? nullptr : &operators_[found->second];
+}
+
+const MegEngineOperator* MegEngineFacts::OperatorNumbered(TrackId track, uint64_t number) const {
+  if (track == TrackId::kNone) return nullptr;
+  const auto found = operator_of_.find(Key(trace_.tracks().process[Row(track)], number));
+  return found == operator_of_.end() ? nullptr : &operators_[found->second];
+}
+
+uint32_t MegEngineFacts::LifeOf(uint32_t span) const {
+  const auto found = life_of_.find(KeyOf(span));
+  return found == life_of_.end() ? kNoRow : found->second;
+}
+
+uint32_t MegEngineFacts::NextKernel(uint32_t kernel) const {
+  const auto found = next_kernel_.find(kernel);
+  return found == next_kernel_.end() ? kNoRow : found->second;
+}
+
+Timestamp MegEngineFacts::LaunchTime(uint32_t span) const {
+  const SpanColumns& spans = trace_.spans();
+  Timestamp time = spans.start[span];
+  for (uint32_t row = span + 1; row < spans.size() && Row(spans.parent[row]) == span; ++row) {
+    if (RoleOf(row) != MegEngineRole::kInput) break;
+    time = spans.start[row] + spans.duration[row];
+  }
+  return time;
+}
+
+const std::string& MegEngineFacts::DeviceText(TrackId track) const {
+  return track == TrackId::kNone ? no_device_ : devices_[Row(track)];
+}
+
+}  // namespace opscope

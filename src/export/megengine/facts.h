@@ -1,0 +1,85 @@
+// What MegEngine's files say again and again, found once: which operator and which tensor has a number, what a tensor
+// is, what its device is called.
+//
+// Thread rule: immutable once made.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+inline constexpr uint32_t kNoRow = UINT32_MAX;
+
+enum class MegEngineRole : uint8_t {
+  kRange,
+  kDispatch,
+  kOperator,
+  kKernel,
+  kInput,
+  kOutput,
+  kCommand,
+  kProperty,
+  kWait
+};
+
+struct MegEngineOperator {
+  uint32_t dispatch = kNoRow, execute = kNoRow, kernel = kNoRow;  // spans; of several kernels the first
+  TrackId device = TrackId::kNone;
+  int32_t pending_at_dispatch = 0, pending_at_execute = 0;
+};
+
+class MegEngineFacts {
+ public:
+  explicit MegEngineFacts(const Trace& trace);
+
+  MegEngineRole RoleOf(uint32_t span) const;
+  // nullptr: nothing has this number.
+  const MegEngineOperator* OperatorOf(uint32_t span) const;
+  // Of a track's process.
+  const MegEngineOperator* OperatorNumbered(TrackId track, uint64_t number) const;
+  uint32_t LifeOf(uint32_t span) const;  // kNoRow
+  // Of the kernels of an operator the one behind this one, kNoRow.
+  uint32_t NextKernel(uint32_t kernel) const;
+  // When an operator launched its kernel: where its inputs end.
+  Timestamp LaunchTime(uint32_t span) const;
+  int64_t ProcessOf(uint32_t span) const { return Pid(trace_.spans().track[span]); }
+  int64_t Pid(TrackId track) const { return trace_.processes().pid[Row(trace_.tracks().process[Row(track)])]; }
+  // JSON, with quotes.
+  const std::string& DeviceText(TrackId track) const;
+  // JSON members: `"dtype":"Float32"` and `"nr_elements":6,"shape":"{2,3}"`.
+  const std::string& TypeText(ArgsId args) const { return args == ArgsId::kNone ? no_type_ : types_[Row(args)]; }
+  const std::string& ShapeText(ArgsId args) const { return args == ArgsId::kNone ? no_shape_ : shapes_[Row(args)]; }
+  // A thread that runs operators, or on which a window began or ended.
+  bool IsWorker(TrackId track) const { return is_worker_[Row(track)] != 0; }
+  bool worker_puts_are_timed() const { return has_kernels_; }
+  const std::vector<MegEngineOperator>& operators() const { return operators_; }
+
+ private:
+  static uint64_t Key(ProcessId process, uint64_t number) { return (uint64_t{Row(process)} << 48) ^ number; }
+  uint64_t KeyOf(uint32_t span) const;
+  void FindWords();
+  void FindDevices();
+  void FindOperators();
+  void CountPending();
+  void DescribeTensors();
+
+  const Trace& trace_;
+  std::vector<MegEngineRole> role_of_name_;  // by StringId, of those on threads
+  std::vector<MegEngineOperator> operators_;
+  tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
+  tsl::robin_map<uint32_t, uint32_t> next_kernel_;
+  std::vector<std::string> devices_, types_, shapes_;
+  std::vector<uint8_t> is_worker_;
+  bool has_kernels_ = false;
+  std::string no_device_ = "\"invalid\"", no_type_ = R"("dtype":"invalid")",
+              no_shape_ = R"("nr_elements":0,"shape":"{}")";
+};
+
+}  // namespace opscope
