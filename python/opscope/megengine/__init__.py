@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "AdapterMissing": ".source",
     "Profiler": ".profiler",
     "UnsupportedFeature": ".errors",
     "is_profiling": ".profiler",

@@ -13,14 +13,13 @@ from typing import List  # noqa: UP035  as in MegEngine's signature
 from megengine.core._imperative_rt import core2
 from megengine.logger import get_logger
 
-from .. import _core
 from ..frontend.lifecycle import Lifecycle
 from ..user_warning import warn_user
 from . import living
 from .errors import UnsupportedFeature
 from .merge import merge_trace_events
 from .scopes import open_all_scopes, scope
-from .window import DumpedWindow
+from .window import Window
 
 __all__ = ["Profiler", "is_profiling", "merge_trace_events", "profile", "scope"]
 
@@ -39,7 +38,8 @@ class Profiler(Lifecycle, ContextDecorator):
     Each ``start()`` to ``stop()`` is a window; the last one is written by ``dump()``, when the object goes and at the
     end of the process, as ``PATH/PID.FORMAT`` for each of ``formats``. Takes the arguments and options of
     ``megengine.utils.profiler.Profiler``; ``record_to``, ``max_bytes`` and ``at_cap`` are opscope's own:
-    ``help(opscope.frontend.options.OwnOptions)``. For the thread that runs MegEngine.
+    ``help(opscope.frontend.options.OwnOptions)``; with ``all_windows=True`` all windows are kept and written, not the
+    last one alone. For the thread that runs MegEngine.
     """
 
     CHROME_TIMELINE = "chrome_timeline.json"
@@ -68,8 +68,7 @@ class Profiler(Lifecycle, ContextDecorator):
         self._options = {name: int(kwargs.pop(name, default)) for name, default in self.valid_options.items()}
         own = {name: kwargs.pop(name) for name in ("record_to", "max_bytes", "at_cap") if name in kwargs}
         self._take_own_options(**own)
-        if ignored := sorted(own.keys() & {"max_bytes", "at_cap"}):
-            warn_user(f"{', '.join(ignored)}: without effect, MegEngine's recorder holds a window until its stop")
+        self._all_windows = bool(kwargs.pop("all_windows", False))
         if kwargs:
             warn_user(f"{', '.join(sorted(kwargs))}: no option of Profiler, and without effect")
         self.with_backtrace = with_backtrace
@@ -78,9 +77,9 @@ class Profiler(Lifecycle, ContextDecorator):
         self._pid = "<PID>"  # from the first start on: what stands before the format in the names of its files
         self._place: tuple[int, str] | None = None
         self._number = 1
-        self._last_window: DumpedWindow | None = None
+        self._window: Window | None = None  # that is being recorded
+        self._last_window: Window | None = None
         self._is_written = True
-        self._windows = 0
         self._has_cupti = False
         if self._options["enable_cupti"]:
             self._begin_cupti()
@@ -124,37 +123,38 @@ class Profiler(Lifecycle, ContextDecorator):
         living.take_turn(self)
         try:
             self._pid = living.name_files(self, self._path, self._formats)
-            core2.start_profile(self._options)
+            window = self._new_window()
+            window.begin(self._options)
         except BaseException:
             living.leave_turn(self)
             raise
+        self._window = window
         self._had_backtrace = core2.set_python_backtrace_enabled(self.with_backtrace)
         return self
+
+    def _new_window(self) -> Window:
+        return Window(
+            self._session,
+            with_backtrace=self.with_backtrace,
+            max_bytes=self.max_bytes,
+            at_cap=self.at_cap,
+            record_to=self.record_to or "",
+            adds_up=self._all_windows,
+        )
 
     def stop(self):
         """Ends the window; AssertionError when this one does not record. Waits for all of MegEngine's work, and raises
         what went wrong in it.
         """
         living.leave_turn(self)
+        window, self._window = self._window, None
         try:
             core2.full_sync()
         finally:
             core2.set_python_backtrace_enabled(self._had_backtrace)
-            self._last_window = DumpedWindow(core2.stop_profile())
-            self._is_written = False
-            self._windows += 1
+            window.end()
+            self._last_window, self._is_written = window, False
             self._pid = living.name_files(self, self._path, self._formats)
-            if self.record_to is not None:
-                self._save_at_stop()
-
-    def _save_at_stop(self) -> None:
-        """What a process that is killed leaves: the program goes on where it cannot be written."""
-        name, ending = os.path.splitext(self.record_to)
-        path = self.record_to if self._windows == 1 else f"{name}.{self._windows}{ending}"
-        try:
-            self._last_window.trace.save(path)
-        except (OSError, _core.Error) as error:
-            warn_user(f"record_to: {error}", RuntimeWarning)
 
     def step(self):
         """A training step ends here; AssertionError while no Profiler records."""

@@ -1,62 +1,85 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What MegEngine's recorder recorded from one start to its stop."""
+"""What MegEngine's recorder records from one start to its stop, and how it comes to be a Trace.
+
+The records are taken out of memory, where the build of MegEngine is known. Elsewhere, and where anything about
+them is not as expected, MegEngine writes its JSON into a file in memory, and that is imported.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 
-from .. import _core
+from megengine.core._imperative_rt import core2
+
+from ..adapters.errors import AdapterMissing
+from ..frontend.metadata import process_metadata
+from ..frontend.recording import Recording
+from ..frontend.session import Session
+from ..log import tell
 from ..trace import Trace, open
-from .errors import UnsupportedFeature
+from .source import source
+
+_EXPORTS = {"chrome_timeline.json": "megengine-chrome", "memory_flow.svg": "megengine-memory-flow"}
+
+Dump = Callable[[str, str], None]  # what stop_profile returns: it writes one file; a second call ends the process
 
 
-class DumpedWindow:
-    """As MegEngine writes it: its JSON, in memory. Made at the first use, under the GIL."""
+class Window(Recording):
+    """One start to stop. `begin` and `end` are for the thread that runs MegEngine; results for any."""
 
-    def __init__(self, dump: Callable[[str, str], None]) -> None:
-        """``dump``: what ``stop_profile`` has returned. It writes one file; a second call ends the process."""
-        self._dump: Callable[[str, str], None] | None = dump
-        self._json: int | None = None  # descriptor of the file in memory
-        self._trace: Trace | None = None
+    def __init__(self, session: Session, *, with_backtrace: bool, **options) -> None:
+        """``options``: those of ``_core.Session.prepare``."""
+        try:
+            self._source = source()
+            self._why_dumped = ""
+        except AdapterMissing as error:
+            self._source = None
+            self._why_dumped = str(error)
+        self._with_backtrace = with_backtrace  # its texts are made by Python objects
+        self._dump: Dump | None = None
+        self._dumped: Trace | None = None
+        sources = [(self._source, [])] if self._source is not None else []
+        super().__init__(session, native_threads="none", sources=sources, **options)
+        for key, value in process_metadata().items():
+            self.add_metadata(key, value)
 
-    def _file(self) -> str:
-        if self._json is None:
-            if self._dump is None:
-                raise UnsupportedFeature(
-                    "a trace", "MegEngine gives what it recorded once, and it was given", "no memory_flow.svg"
-                )
-            dump, self._dump = self._dump, None
-            self._json = os.memfd_create("opscope-megengine", os.MFD_CLOEXEC)
-            dump(f"/proc/self/fd/{self._json}", "chrome_timeline.json")
-        return f"/proc/self/fd/{self._json}"
+    def begin(self, options: dict[str, int]) -> None:
+        """MegEngine records from here on."""
+        self.start()
+        try:
+            core2.start_profile(options)
+        except BaseException:
+            self.stop()
+            raise
+
+    def end(self) -> None:
+        """Takes what was recorded; MegEngine's memory of it is free afterwards."""
+        dump: Dump = core2.stop_profile()
+        if self._source is not None:
+            self._why_dumped = self._source.take(dump, self._with_backtrace)
+        self.stop()
+        if self._why_dumped:
+            tell("info", f"a window of MegEngine is read as MegEngine writes it: {self._why_dumped}")
+            self._dump = dump
 
     @property
     def trace(self) -> Trace:
-        if self._trace is None:
-            self._trace = open(self._file())
-        return self._trace
+        if self._dumped is None and self._dump is not None:
+            dump, self._dump = self._dump, None
+            self._dumped = _trace_of(dump)
+        return super().trace if self._dumped is None else self._dumped
 
     def write(self, path: str, format: str) -> None:
         """A file of this name in one of MegEngine's formats; OSError."""
-        if format == "memory_flow.svg" and self._dump is not None:
-            self._write_picture(path)
-        elif format == "memory_flow.svg":
-            raise UnsupportedFeature(
-                "memory_flow.svg",
-                "MegEngine gives what it recorded once, and it was given",
-                "formats=['memory_flow.svg']",
-            )
-        else:
-            with os.fdopen(os.open(self._file(), os.O_RDONLY), "rb") as file:
-                _core.write_whole_file(path, file.read())
+        self.trace.export(path, to=_EXPORTS[format])
 
-    def _write_picture(self, path: str) -> None:
-        dump, self._dump = self._dump, None
-        with os.fdopen(os.memfd_create("opscope-megengine", os.MFD_CLOEXEC), "rb") as file:
-            dump(f"/proc/self/fd/{file.fileno()}", "memory_flow.svg")
-            _core.write_whole_file(path, file.read())
 
-    def __del__(self) -> None:
-        if self._json is not None:
-            os.close(self._json)
+def _trace_of(dump: Dump) -> Trace:
+    json = os.memfd_create("opscope-megengine", os.MFD_CLOEXEC)
+    try:
+        path = f"/proc/self/fd/{json}"
+        dump(path, "chrome_timeline.json")
+        return open(path)
+    finally:
+        os.close(json)

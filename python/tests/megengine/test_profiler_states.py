@@ -188,11 +188,6 @@ def test_save_writes_opscope_and_nothing_else(tensor, tmp_path):
         profiler.save("window.json")
 
 
-def test_memory_that_cannot_be_bounded_is_told():
-    with pytest.warns(UserWarning, match="at_cap, max_bytes: without effect"):
-        Profiler(max_bytes="64M", at_cap="keep_newest")
-
-
 def test_backtraces_are_asked_for_and_the_switch_is_put_back(tensor):
     profiler = Profiler(with_backtrace=True)
     with profiler:
