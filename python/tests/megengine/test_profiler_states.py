@@ -139,7 +139,7 @@ def test_decorators_record_each_call_and_carry_the_profiler(tensor):
     assert called.__name__ == "called" and called.__doc__ == "Its text."
     assert called().numpy().tolist() == [2.0, 4.0]
     bare()
-    assert bare.__profiler__.trace.info["format"] == "megengine-json"
+    assert "OpDispatch" in bare.__profiler__.trace.spans.text("name")
 
 
 def test_a_function_that_calls_itself_is_refused_and_recorded_as_far_as_it_came(tensor):
