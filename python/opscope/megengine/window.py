@@ -20,7 +20,7 @@ from ..log import tell
 from ..trace import Trace, open
 from .source import source
 
-_EXPORTS = {"chrome_timeline.json": "megengine-chrome", "memory_flow.svg": "megengine-memory-flow"}
+_EXPORTS = {"chrome_timeline.json": "megengine-chrome", "memory_flow.svg": "megengine-svg"}
 
 Dump = Callable[[str, str], None]  # what stop_profile returns: it writes one file; a second call ends the process
 
