@@ -161,6 +161,9 @@ class Profiler(Lifecycle, ContextDecorator):
         if not is_profiling():
             raise AssertionError("no Profiler is recording: start() comes before step()")
         core2.stop_step()
+        profiler = living.running()
+        if isinstance(profiler, Profiler):
+            profiler._window.step()
         return self
 
     def __enter__(self):

@@ -18,7 +18,13 @@ from ..frontend.recording import Recording
 from ..frontend.session import Session
 from ..log import tell
 from ..trace import Trace, open
+from ..user_warning import warn_user
 from .source import source
+
+# MegEngine's stop holds the GIL, and its records their memory: more than so many are taken in parts. The first part
+# tells how many a step has.
+_RECORDS_OF_A_PART = 80_000
+_STEPS_OF_THE_FIRST = 16
 
 _EXPORTS = {"chrome_timeline.json": "megengine-chrome", "memory_flow.svg": "megengine-svg"}
 
@@ -39,6 +45,9 @@ class Window(Recording):
         self._with_backtrace = with_backtrace  # its texts are made by Python objects
         self._dump: Dump | None = None
         self._dumped: Trace | None = None
+        self._options: dict[str, int] = {}
+        self._steps = 0
+        self._next_part = _STEPS_OF_THE_FIRST
         sources = [(self._source, [])] if self._source is not None else []
         super().__init__(session, native_threads="none", sources=sources, **options)
         for key, value in process_metadata().items():
@@ -46,6 +55,7 @@ class Window(Recording):
 
     def begin(self, options: dict[str, int]) -> None:
         """MegEngine records from here on."""
+        self._options = options
         self.start()
         try:
             core2.start_profile(options)
@@ -53,10 +63,26 @@ class Window(Recording):
             self.stop()
             raise
 
+    def step(self) -> None:
+        """A step has ended: takes what was recorded so far where that is much. MegEngine's work is waited for then."""
+        self._steps += 1
+        if self._source is None or self._why_dumped or self._steps < self._next_part:
+            return
+        core2.full_sync()
+        dump: Dump = core2.stop_profile()
+        self._why_dumped = self._source.take(dump, self._with_backtrace)
+        del dump
+        core2.start_profile(self._options)
+        if self._why_dumped:
+            warn_user(f"what was recorded up to step {self._steps} is not there: {self._why_dumped}", RuntimeWarning)
+            return
+        of_a_step = max(1, self._source.taken // self._steps)
+        self._next_part = self._steps + max(1, _RECORDS_OF_A_PART // of_a_step)
+
     def end(self) -> None:
         """Takes what was recorded; MegEngine's memory of it is free afterwards."""
         dump: Dump = core2.stop_profile()
-        if self._source is not None:
+        if self._source is not None and not self._why_dumped:
             self._why_dumped = self._source.take(dump, self._with_backtrace)
         self.stop()
         if self._why_dumped:
