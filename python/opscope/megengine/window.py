@@ -7,17 +7,17 @@ them is not as expected, MegEngine writes its JSON into a file in memory, and th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from megengine.core._imperative_rt import core2
 
 from ..adapters.errors import AdapterMissing
+from ..adapters.megengine_dump import dumped_trace
 from ..frontend.metadata import process_metadata
 from ..frontend.recording import Recording
 from ..frontend.session import Session
 from ..log import tell
-from ..trace import Trace, open
+from ..trace import Trace
 from ..user_warning import warn_user
 from .source import source
 
@@ -93,19 +93,9 @@ class Window(Recording):
     def trace(self) -> Trace:
         if self._dumped is None and self._dump is not None:
             dump, self._dump = self._dump, None
-            self._dumped = _trace_of(dump)
+            self._dumped = Trace(dumped_trace(dump, self._why_dumped))
         return super().trace if self._dumped is None else self._dumped
 
     def write(self, path: str, format: str) -> None:
         """A file of this name in one of MegEngine's formats; OSError."""
         self.trace.export(path, to=_EXPORTS[format])
-
-
-def _trace_of(dump: Dump) -> Trace:
-    json = os.memfd_create("opscope-megengine", os.MFD_CLOEXEC)
-    try:
-        path = f"/proc/self/fd/{json}"
-        dump(path, "chrome_timeline.json")
-        return open(path)
-    finally:
-        os.close(json)

@@ -73,6 +73,7 @@ def test_what_cannot_be_taken_is_read_as_megengine_writes_it(work, profiler_of):
         work()
     assert dumped.trace.info["format"] == "megengine-json"
     assert counts(dumped.trace) == counts(taken.trace)
+    assert sum("the records lie elsewhere" in row["message"] for row in dumped.trace.problems) == 1
 
 
 def test_a_build_that_is_not_known_is_read_as_megengine_writes_it(work, profiler_of, monkeypatch):
