@@ -103,10 +103,10 @@ class EventWriter {
   void Span(const MegEngineEvent& event, const Place& place, char phase, ChromeBuffer* out) {
     const uint32_t row = event.row;
     const Role role = facts_.RoleOf(row);
-    const std::string_view name = names_.Of(spans_.name[row]);
     const bool has_number = role == Role::kInput || role == Role::kOutput || role == Role::kCommand;
     members_.clear();
     if (phase != 'B' || role == Role::kInput || role == Role::kOutput) FindMembers(event, role);
+    const std::string_view name = names_.Of(spans_.name[row]);  // now: members have names, too
     ChromeCursor at = out->Begin(kFixedRoom + members_.size() + name.size());
     at.Put(members_.empty() ? ",{" : ",{\"args\":{");
     if (!members_.empty()) {

@@ -15,6 +15,7 @@
 
 #include "opscope/export/formats.h"
 #include "opscope/import.h"
+#include "trace/builder.h"
 
 namespace opscope {
 namespace {
@@ -126,6 +127,28 @@ TEST(MegEngineChrome, CountsNoOperatorAsPendingThatTheWorkerNeverGets) {
   const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(std::string_view(kDispatches))), "timeline");
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(ValuesOf(Exported(trace.value()), "nr_op_pending"), (std::vector<double>{0, 1, 0}));
+}
+
+// More names than the exporter remembers at once: that of a range and that of its tensor may share a place.
+TEST(MegEngineChrome, KeepsTheNamesOfARangeAndOfItsTensorApart) {
+  constexpr uint32_t kTensors = 600;
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 7}), .tid = 1});
+  for (uint32_t i = 1; i <= kTensors; ++i) {
+    builder.AddTensorLife({.produced = {i}, .duration = {-1}, .tensor = i, .name = builder.Intern(std::to_string(i))});
+    builder.AddSpan(
+        {.start = {i * 10}, .duration = {5}, .name = builder.Intern("Output"), .track = track, .external_id = i});
+  }
+  const std::string json = Exported(builder.Build());
+  simdjson::dom::parser parser;
+  size_t seen = 0;
+  for (const element event : parser.parse(json)["traceEvents"]) {
+    std::string_view tensor;
+    if (event["args"]["name"].get(tensor) != simdjson::SUCCESS) continue;
+    EXPECT_EQ(std::string_view(event["name"]), "Output " + std::string(tensor));
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2 * kTensors);
 }
 
 TEST(MegEngineChrome, WritesOnlyTheRatiosOfAnEmptyWindow) {
