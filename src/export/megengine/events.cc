@@ -27,6 +27,7 @@ class Lister {
 
   std::vector<Events> Run() {
     AddCounters();
+    if (facts_.is_timed() && !has_ahead_) AddFirstTicks();
     AddFlows();
     AddLives();
     for (uint32_t i = 0; i < trace_.instants().size(); ++i)
@@ -59,6 +60,21 @@ class Lister {
       has_ahead_ |= counters.name[i] == ahead;
       has_alive_ |= counters.name[i] == alive;
       Loose(counters.track[i], counters.time[i].ns, i, What::kCounter);
+    }
+  }
+
+  // Where a window begins each device tells how much memory is taken, and then its time.
+  void AddFirstTicks() {
+    const auto start = trace_.FindString("StartProfile");
+    const CounterColumns& counters = trace_.counters();
+    for (uint32_t row = 0; start && row < spans_.size(); ++row) {
+      if (spans_.name[row] != *start) continue;
+      for (size_t i = 0; i < counters.size(); ++i) {
+        const int64_t time = counters.time[i].ns;
+        if (counters.track[i] == spans_.track[row] && time >= spans_.start[row].ns && time <= End(row) &&
+            trace_.text(counters.name[i]).ends_with("_alloc_mem"))
+          Loose(spans_.track[row], time, 0, What::kAhead);
+      }
     }
   }
 
@@ -214,8 +230,7 @@ class Lister {
 
   // The worker puts tensors onto devices, between two marks of their clock.
   bool IsUpload(uint32_t row) const {
-    return facts_.worker_puts_are_timed() && trace_.text(spans_.name[row]) == "Put" &&
-           facts_.IsWorker(spans_.track[row]);
+    return facts_.is_timed() && trace_.text(spans_.name[row]) == "Put" && facts_.IsWorker(spans_.track[row]);
   }
 
   void Launch(int64_t until, Events* out) {

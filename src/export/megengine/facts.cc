@@ -42,7 +42,9 @@ void MegEngineFacts::FindDevices() {
   devices_.assign(tracks.size(), no_device_);
   std::map<std::string, std::string, std::less<>> known;
   for (size_t i = 0; i < trace_.metadata().size(); ++i) {
-    if (trace_.text(trace_.metadata().key[i]) != "megengine.devices") continue;
+    const std::string_view key = trace_.text(trace_.metadata().key[i]);
+    is_timed_ |= key == "megengine.profile_device";
+    if (key != "megengine.devices") continue;
     std::string_view json = trace_.text(trace_.metadata().json[i]);
     if (!IsJsonValue(json) || json.size() < 2) continue;
     ForEachJsonMember(json.substr(1, json.size() - 2), [&](std::string_view place, std::string_view text) {
@@ -95,12 +97,14 @@ void MegEngineFacts::FindOperators() {
   };
   std::vector<std::pair<uint32_t, uint32_t>> kernels;
   is_worker_.assign(trace_.tracks().size(), 0);
+  for (size_t track = 0; track < is_worker_.size(); ++track)
+    is_worker_[track] = trace_.text(trace_.tracks().name[track]) == "worker" ? 1 : 0;
   const auto start = trace_.FindString("StartProfile"), stop = trace_.FindString("StopProfile");
   for (uint32_t row = 0; row < spans.size(); ++row) {
     const MegEngineRole role = RoleOf(row);
     if (role == MegEngineRole::kOperator || spans.name[row] == start || spans.name[row] == stop)
       is_worker_[Row(spans.track[row])] = 1;
-    has_kernels_ |= role == MegEngineRole::kKernel;
+    is_timed_ |= role == MegEngineRole::kKernel;
     if (spans.external_id[row] == 0) continue;
     if (role == MegEngineRole::kDispatch) {
       op_of(row).dispatch = row;
@@ -201,6 +205,14 @@ Timestamp MegEngineFacts::LaunchTime(uint32_t span) const {
     time = spans.start[row] + spans.duration[row];
   }
   return time;
+}
+
+Timestamp MegEngineFacts::OutputTime(uint32_t span) const {
+  const SpanColumns& spans = trace_.spans();
+  for (uint32_t row = span + 1; row < spans.size() && Row(spans.parent[row]) == span; ++row) {
+    if (RoleOf(row) == MegEngineRole::kOutput) return spans.start[row];
+  }
+  return spans.start[span] + spans.duration[span];
 }
 
 const std::string& MegEngineFacts::DeviceText(TrackId track) const {

@@ -49,16 +49,18 @@ class MegEngineFacts {
   uint32_t NextKernel(uint32_t kernel) const;
   // When an operator launched its kernel: where its inputs end.
   Timestamp LaunchTime(uint32_t span) const;
-  int64_t ProcessOf(uint32_t span) const { return Pid(trace_.spans().track[span]); }
+  // When it had launched all: where its outputs begin.
+  Timestamp OutputTime(uint32_t span) const;
   int64_t Pid(TrackId track) const { return trace_.processes().pid[Row(trace_.tracks().process[Row(track)])]; }
   // JSON, with quotes.
   const std::string& DeviceText(TrackId track) const;
   // JSON members: `"dtype":"Float32"` and `"nr_elements":6,"shape":"{2,3}"`.
   const std::string& TypeText(ArgsId args) const { return args == ArgsId::kNone ? no_type_ : types_[Row(args)]; }
   const std::string& ShapeText(ArgsId args) const { return args == ArgsId::kNone ? no_shape_ : shapes_[Row(args)]; }
-  // A thread that runs operators, or on which a window began or ended.
+  // A thread that is called so, runs operators, or on which a window began or ended.
   bool IsWorker(TrackId track) const { return is_worker_[Row(track)] != 0; }
-  bool worker_puts_are_timed() const { return has_kernels_; }
+  // Devices were asked for their times, at kernels, at uploads and at the start.
+  bool is_timed() const { return is_timed_; }
   const std::vector<MegEngineOperator>& operators() const { return operators_; }
 
  private:
@@ -77,7 +79,7 @@ class MegEngineFacts {
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
   std::vector<std::string> devices_, types_, shapes_;
   std::vector<uint8_t> is_worker_;
-  bool has_kernels_ = false;
+  bool is_timed_ = false;
   std::string no_device_ = "\"invalid\"", no_type_ = R"("dtype":"invalid")",
               no_shape_ = R"("nr_elements":0,"shape":"{}")";
 };

@@ -1,6 +1,7 @@
 // MegEngine's memory_flow.svg: a rectangle for each tensor, from where to where it had memory, and when. Units are the
-// original's: 100 us and 10^6 bytes; wide gaps between addresses are left out, and only the group's transform scales
-// the picture to what an eye can read. Of many tensors the small ones share a cell, which says how many they are.
+// original's: 100 us, of the device's time, and 10^6 bytes; wide gaps between addresses are left out, and only the
+// group's transform scales the picture to what an eye can read. Of many tensors the small ones share a cell, which says
+// how many they are.
 //
 //   svg  rect: background | g transform: rect tag:type="tensor" { title } ... | text: axes
 // SPDX-License-Identifier: Apache-2.0
@@ -14,6 +15,7 @@
 
 #include "base/text.h"
 #include "export/megengine/address_axis.h"
+#include "export/megengine/device_clock.h"
 #include "export/megengine/facts.h"
 #include "export/writers.h"
 
@@ -133,10 +135,15 @@ class Picture {
 
  private:
   void Collect() {
-    for (uint32_t i = 0; i < lives_.size(); ++i) {
-      if (lives_.duration[i].ns >= 0) window_end_ = std::max(window_end_, (lives_.produced[i] + lives_.duration[i]).ns);
-      window_end_ = std::max(window_end_, lives_.produced[i].ns);
-    }
+    std::vector<DeviceClock> clocks;
+    for (uint32_t track = 0; track < trace_.tracks().size(); ++track)
+      clocks.emplace_back(trace_, facts_, TrackId{track});
+    const auto on_device = [&](uint32_t life, int64_t time) {
+      return lives_.track[life] == TrackId::kNone ? time : clocks[Row(lives_.track[life])].OnDevice(time);
+    };
+    int64_t window_end = 0;
+    for (uint32_t i = 0; i < lives_.size(); ++i)
+      window_end = std::max(window_end, lives_.produced[i].ns + std::max<int64_t>(lives_.duration[i].ns, 0));
     std::vector<std::pair<uint64_t, uint64_t>> ranges;
     begin_ = INT64_MAX, end_ = INT64_MIN;
     for (uint32_t i = 0; i < lives_.size(); ++i) {
@@ -145,8 +152,8 @@ class Picture {
         without_address_ += first == 0 && lives_.bytes[i] != 0 ? 1 : 0;
         continue;
       }
-      const int64_t begin = lives_.produced[i].ns;
-      const int64_t end = lives_.duration[i].ns < 0 ? window_end_ : begin + lives_.duration[i].ns;
+      const int64_t released = lives_.duration[i].ns < 0 ? window_end : lives_.produced[i].ns + lives_.duration[i].ns;
+      const int64_t begin = on_device(i, lives_.produced[i].ns), end = std::max(begin, on_device(i, released));
       tensors_.push_back({i, begin, end, first, last});
       ranges.emplace_back(first, last);
       begin_ = std::min(begin_, begin), end_ = std::max(end_, end);
@@ -311,7 +318,7 @@ class Picture {
   const TensorLifeColumns& lives_;
   AddressAxis axis_;
   std::vector<Tensor> tensors_;
-  int64_t begin_ = 0, end_ = 0, window_end_ = 0;
+  int64_t begin_ = 0, end_ = 0;
   uint64_t without_address_ = 0;
 };
 

@@ -177,7 +177,7 @@ void MegEngineReplay::PlayTensor(const MegEngineRecord& record, TrackId track) {
     case MegEngineEvent::kTensorErase:
       return tensors_.Erase(record.value);
     default:
-      notices_[record.value] = {record.time, track};
+      notices_[record.value].push_back({record.time, track});
   }
 }
 

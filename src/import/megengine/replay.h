@@ -90,9 +90,9 @@ class MegEngineReplay {
   TensorStates tensors_;
   std::vector<Thread> threads_;
   tsl::robin_map<uint64_t, Operator> operators_;
-  std::unordered_map<uint64_t, StringId> operator_members_;  // by name and members_id
-  std::unordered_map<uint64_t, Notice> notices_;             // by tensor
-  std::unordered_map<std::string, int64_t> totals_;          // of the counters that add up
+  std::unordered_map<uint64_t, StringId> operator_members_;    // by name and members_id
+  std::unordered_map<uint64_t, std::vector<Notice>> notices_;  // by tensor, since the last wait for it
+  std::unordered_map<std::string, int64_t> totals_;            // of the counters that add up
   std::map<std::vector<ArgsId>, ArgsId> joined_;
   size_t rows_ = 0;
   uint64_t pieces_ = 1, piece_ = 0;

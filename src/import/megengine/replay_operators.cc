@@ -185,15 +185,18 @@ void MegEngineReplay::FinishWait(const MegEngineRecord& record, TrackId track) {
   SpanRow* row = spans_.Newest(track, key.event);
   if (row != nullptr && !record.members.empty()) row->extra = builder_->Intern(record.members);
   if (!spans_.End(track, key, record.time)) builder_->AddProblem("stray_end", -1);
-  const auto notice = notices_.find(record.value);
-  if (notice == notices_.end()) return;
-  builder_->AddFlow({.id = record.value,
-                     .category = tensor_prop_,
-                     .name = pid_text_,
-                     .start_time = notice->second.time,
-                     .start_track = notice->second.track,
-                     .end_time = record.time,
-                     .end_track = track});
+  const auto notices = notices_.find(record.value);
+  if (notices == notices_.end()) return;
+  for (const Notice& notice : notices->second) {
+    builder_->AddFlow({.id = record.value,
+                       .category = tensor_prop_,
+                       .name = pid_text_,
+                       .start_time = notice.time,
+                       .start_track = notice.track,
+                       .end_time = record.time,
+                       .end_track = track});
+  }
+  notices_.erase(notices);
 }
 
 }  // namespace opscope

@@ -72,6 +72,7 @@ std::string_view ReplayTracks::physical_name(uint16_t device) {
 }
 
 Timestamp ReplayTracks::Tick(uint16_t device, Timestamp time, Duration elapsed) {
+  has_ticks_ = true;
   Lane& lane = At(&devices_, device);
   if (!lane.has_ticked) lane.first = time;
   lane.has_ticked = true;
@@ -91,6 +92,7 @@ Timestamp ReplayTracks::OnDevice(uint16_t device, Timestamp time) {
 
 void ReplayTracks::Finish() {
   NumberMegEngineDevices(builder_);
+  if (has_ticks_) builder_->AddMetadata("megengine.profile_device", "true");
   if (nodes_.empty()) return;
   std::string json = "{";
   for (const auto& [track, node] : nodes_) {

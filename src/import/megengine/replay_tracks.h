@@ -43,7 +43,7 @@ class ReplayTracks {
   // When the device does what is asked for at `time`.
   Timestamp OnDevice(uint16_t device, Timestamp time);
 
-  // The metadata: which computing node each device's track is.
+  // The metadata: which computing node each device's track is, and that devices told their times.
   void Finish();
 
  private:
@@ -59,6 +59,7 @@ class ReplayTracks {
 
   TraceBuilder* builder_;
   ProcessId process_ = ProcessId::kNone;
+  bool has_ticks_ = false;
   int64_t pid_ = 0;
   std::vector<Lane> threads_, devices_;
   std::map<std::pair<ProcessId, std::pair<TrackKind, std::string>>, TrackId> known_;
