@@ -170,7 +170,7 @@ def test_picture_has_their_rectangles(train, tmp_path):
     for rect in theirs:
         one = min(by_rect[told(rect)], key=lambda other: abs(edges(other)[0] - edges(rect)[0]))
         apart += [abs(our - their) for our, their in zip(edges(one), edges(rect), strict=True)]
-        assert float(one["width"]) == pytest.approx((edges(one)[1] - edges(one)[0]) / 1e5, abs=1e-6)
+        assert float(one["width"]) == pytest.approx(nanoseconds(one["tag:duration"]) / 1e5, abs=1e-6)
     # Theirs lies between marks beside the kernels, ours between the kernels themselves.
     assert statistics.median(apart) < 50_000
     assert max(apart) < 5_000_000

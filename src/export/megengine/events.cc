@@ -186,15 +186,13 @@ class Lister {
     for (; !open.empty(); open.pop_back())
       Close(open.back(), out);
     Flush(INT64_MAX, false, out);
-    if (has_crossing_)
-      std::stable_sort(out->begin(), out->end(),
-                       [](const MegEngineEvent& a, const MegEngineEvent& b) { return a.time < b.time; });
-    has_crossing_ = false;
+    // Where spans cross, one ends behind what it began in.
+    const auto is_before = [](const MegEngineEvent& x, const MegEngineEvent& y) { return x.time < y.time; };
+    if (!std::is_sorted(out->begin(), out->end(), is_before)) std::stable_sort(out->begin(), out->end(), is_before);
   }
 
   // They stand behind the nested ones of the track.
   void AddCrossing(uint32_t row, Events* out) {
-    has_crossing_ = true;
     out->push_back({spans_.start[row].ns, row, What::kBegin});
     if (facts_.RoleOf(row) == Role::kKernel && !has_launches_)
       out->push_back({spans_.start[row].ns, row, What::kKernelFinish});
@@ -255,7 +253,7 @@ class Lister {
   size_t next_ = 0;
   uint32_t launching_ = kNoRow, kernel_ = kNoRow;  // the operator whose kernel is not launched yet, and that
   uint32_t ahead_ = 0;
-  bool has_ahead_ = false, has_alive_ = false, has_links_ = false, has_launches_ = false, has_crossing_ = false;
+  bool has_ahead_ = false, has_alive_ = false, has_links_ = false, has_launches_ = false;
 };
 
 }  // namespace
