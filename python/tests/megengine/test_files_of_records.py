@@ -173,4 +173,4 @@ def test_picture_has_their_rectangles(train, tmp_path):
         assert float(one["width"]) == pytest.approx(nanoseconds(one["tag:duration"]) / 1e5, abs=1e-6)
     # Theirs lies between marks beside the kernels, ours between the kernels themselves.
     assert statistics.median(apart) < 50_000
-    assert max(apart) < 5_000_000
+    assert sorted(apart)[len(apart) * 3 // 4] < 500_000
