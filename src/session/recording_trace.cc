@@ -11,38 +11,40 @@
 namespace opscope {
 
 Result<Recording::SharedTrace> Recording::ReadTrace() {
-  if (life_->is_in_child()) {
-    if (!life_->is_read.load(std::memory_order_acquire)) return OfTheParent();
-    life_->mutex.AssertHeld();  // or as good as: what was read stays as it is
-    return *life_->trace;
+  Life& life = *life_;
+  if (life.is_in_child()) {
+    life.mutex.AssertHeld();  // or as good as: what was read stays as it is
+    if (life.is_read.load(std::memory_order_acquire) && life.trace) return *life.trace;
+    return OfTheParent();
   }
-  const MutexLock lock(life_->mutex);
-  if (const Status refused = life_->RefuseUnlessStopped(); !refused.ok()) return refused.error();
-  if (life_->adds_up && life_->trace == std::nullopt) {  // a recording that was read cannot be kept any more
-    if (Result<SharedRecording> kept = life_->Keep(); !kept.ok()) return kept.error();
+  const MutexLock lock(life.mutex);
+  if (const Status refused = life.RefuseUnlessStopped(); !refused.ok()) return refused.error();
+  if (life.adds_up && !life.trace) {  // a recording that was read cannot be kept any more
+    if (Result<SharedRecording> kept = life.Keep(); !kept.ok()) return kept.error();
   }
-  if (!life_->trace) {
-    life_->trace = life_->kept != nullptr ? ImportKept({&life_->kept, 1}) : life_->ImportWindow();
-    life_->FreeWindow();
-    life_->state = Life::State::kRead;
-    life_->is_read.store(true, std::memory_order_release);
+  if (!life.trace) {
+    life.trace = life.kept != nullptr ? ImportKept({&life.kept, 1}) : life.ImportWindow();
+    life.FreeWindow();
+    life.state = Life::State::kRead;
+    life.is_read.store(true, std::memory_order_release);
   }
-  return *life_->trace;
+  return *life.trace;
 }
 
 Result<Recording::SharedTrace> Recording::ReadAll() {
-  if (life_->earlier.empty()) return ReadTrace();
-  if (life_->is_in_child()) return ImportKept(life_->earlier);
+  Life& life = *life_;
+  if (life.earlier.empty()) return ReadTrace();
+  if (life.is_in_child()) return ImportKept(life.earlier);
   {
-    const MutexLock lock(life_->mutex);
-    if (life_->all) return *life_->all;
+    const MutexLock lock(life.mutex);
+    if (life.all) return *life.all;
   }
   const bool is_whole = is_over();
   const Result<std::vector<SharedRecording>> recordings = KeepAll();
   if (!recordings.ok()) return recordings.error();
   Result<SharedTrace> trace = ImportKept(recordings.value());
-  const MutexLock lock(life_->mutex);
-  if (is_whole && !life_->all) life_->all = trace;
+  const MutexLock lock(life.mutex);
+  if (is_whole && !life.all) life.all = trace;
   return trace;
 }
 

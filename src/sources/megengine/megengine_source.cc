@@ -89,14 +89,14 @@ void Stop(void* opaque) {
   opscope_track_close(session->track);
 }
 
-Status TakeFrom(const void* function_record) {
+Status TakeFrom(const void* function_record) OPSCOPE_REQUIRES(lock) {
   if (running == nullptr || running->process != getpid()) {
     return Error{ErrorCode::kInvalidArgument, "no recording of MegEngine runs in this process"};
   }
   const Result<FoundBundle> found = FindBundle(function_record, &running->memory);
   if (!found.ok()) return found.error();
   const uint64_t failed = running->walk->failed();
-  const Status taken = running->walk->Take(found.value());
+  Status taken = running->walk->Take(found.value());
   for (uint64_t i = failed; i < running->walk->failed(); ++i)
     CountFailure();
   last_taken = running->writer->written();
