@@ -57,6 +57,7 @@ int RunCommandLine(nb::list arguments, nb::object host_facts) {
   for (nb::handle argument : arguments)
     texts.emplace_back(nb::cast<nb::bytes>(argument).c_str());
   std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
   for (const std::string& text : texts)
     pointers.push_back(text.c_str());
   AskHost ask_host;

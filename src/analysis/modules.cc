@@ -146,8 +146,10 @@ class ModuleFinder {
 
 std::string ModulesOfSpans::PathOf(uint32_t node) const {
   std::string path;
-  for (; node != 0; node = nodes[node].parent)
-    path = path.empty() ? nodes[node].name : nodes[node].name + "." + path;
+  for (; node != 0; node = nodes[node].parent) {
+    if (!path.empty()) path.insert(0, 1, '.');
+    path.insert(0, nodes[node].name);
+  }
   return path;
 }
 

@@ -50,7 +50,10 @@ std::string BashScript(const CommandLine& line) {
       if (option.is_flag()) continue;
       for (const std::string& verb_name : verb.names) {
         for (const std::string& name : option.names)
-          cases += (cases.ends_with('\n') || cases.empty() ? "    " : "|") + verb_name + ":" + name;
+          cases.append(cases.ends_with('\n') || cases.empty() ? "    " : "|")
+              .append(verb_name)
+              .append(":")
+              .append(name);
       }
       cases += ") choices=" + Quoted(Joined(option.choices, " ")) + "; is_value=1 ;;\n";
     }

@@ -159,7 +159,7 @@ std::string FindCupti() {
     begin = end + 1;
     if (folder.empty()) continue;
     for (const std::string& name : NamesIn(folder)) {
-      if (name.starts_with("libcupti.so")) return folder + "/" + name;
+      if (name.starts_with("libcupti.so")) return std::string(folder).append("/").append(name);
     }
   }
   return {};

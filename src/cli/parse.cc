@@ -118,6 +118,7 @@ CLI::App* AddVerb(CLI::App* root, const Verb& verb, const std::string& version) 
   if (!verb.footer.empty()) app->footer(verb.footer);
   app->set_version_flag("--version", version);
   std::vector<CLI::Option*> added;
+  added.reserve(verb.options.size());
   for (const Option& option : verb.options)
     added.push_back(AddOption(app, option));
   ExcludeOptions(verb.options, added);
@@ -141,6 +142,7 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   root.require_subcommand(1);
   root.footer(command_line.footer);
   std::vector<const CLI::App*> apps;
+  apps.reserve(command_line.verbs.size());
   for (const Verb& verb : command_line.verbs)
     apps.push_back(AddVerb(&root, verb, version));
 

@@ -59,7 +59,7 @@ std::string Line(const std::string& what, const std::string& rest) {
 
 }  // namespace
 
-TerminalProgress::TerminalProgress(std::string what, std::chrono::milliseconds quiet_at_first)
+TerminalProgress::TerminalProgress(const std::string& what, std::chrono::milliseconds quiet_at_first)
     : what_(Shown(what)), is_silent_(IsSilent()), begin_(Clock::now()), next_(begin_ + quiet_at_first) {
 }
 

@@ -1,6 +1,7 @@
 // The C type behind opscope.paddle.RecordEvent and the phases that Python tells: a range of an integer type. One range
 // is open at a time, as with Paddle's own: a second `begin` ends the first, an `end` without one does nothing.
 // SPDX-License-Identifier: Apache-2.0
+#include <Python.h>
 #include <structmember.h>
 
 #include <cstddef>

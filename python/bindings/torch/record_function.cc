@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/torch/record_function.h"
 
+#include <Python.h>
 #include <structmember.h>
 
 #include <cstddef>

@@ -29,6 +29,7 @@ class MemorySummary {
       Add(name, node);
     }
     std::vector<PaddlePlaceMemory> memory;
+    memory.reserve(with_allocations_.size());
     for (const size_t place : with_allocations_)
       memory.push_back(std::move(places_[place].memory));
     return memory;

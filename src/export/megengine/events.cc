@@ -56,7 +56,7 @@ class Lister {
     }
     const auto ahead = trace_.FindString("device_ahead_ms"), alive = trace_.FindString("nr_alive_tensor");
     for (uint32_t i = 0; i < counters.size(); ++i) {
-      if (is_reckoned[Row(counters.name[i])] != 0) continue;
+      if (counters.name[i] != StringId::kNone && is_reckoned[Row(counters.name[i])] != 0) continue;
       has_ahead_ |= counters.name[i] == ahead;
       has_alive_ |= counters.name[i] == alive;
       Loose(counters.track[i], counters.time[i].ns, i, What::kCounter);

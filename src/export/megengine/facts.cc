@@ -166,11 +166,12 @@ MegEngineRole MegEngineFacts::RoleOf(uint32_t span) const {
   const SpanColumns& spans = trace_.spans();
   if (trace_.tracks().kind[Row(spans.track[span])] != TrackKind::kThread)
     return spans.kind[span] == SpanKind::kKernel ? MegEngineRole::kKernel : MegEngineRole::kRange;
-  const MegEngineRole role = role_of_name_[Row(spans.name[span])];
+  const StringId name = spans.name[span];
+  const MegEngineRole role = name == StringId::kNone ? MegEngineRole::kRange : role_of_name_[Row(name)];
   if (spans.external_id[span] == 0) {
     // The first tensor of a process has the number 0. A mark of the worker is called as a command is.
-    const bool may_be = role > MegEngineRole::kKernel && spans.category[span] == StringId::kEmpty &&
-                        trace_.text(spans.name[span]) != "GetValue";
+    const bool may_be =
+        role > MegEngineRole::kKernel && spans.category[span] == StringId::kEmpty && trace_.text(name) != "GetValue";
     return may_be && life_of_.contains(KeyOf(span)) ? role : MegEngineRole::kRange;
   }
   return spans.kind[span] == SpanKind::kOperator ? MegEngineRole::kOperator : role;
