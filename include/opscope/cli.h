@@ -27,7 +27,8 @@ using AskHost = std::function<HostFacts()>;
 // second; the line is wiped at the end. Silent with OPSCOPE_LOG=off.
 class TerminalProgress {
  public:
-  explicit TerminalProgress(const std::string& what, std::chrono::milliseconds quiet_at_first = std::chrono::seconds(1));
+  explicit TerminalProgress(const std::string& what,
+                            std::chrono::milliseconds quiet_at_first = std::chrono::seconds(1));
   ~TerminalProgress();
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;

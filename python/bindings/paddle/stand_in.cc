@@ -61,9 +61,10 @@ uint32_t TypeNamed(std::string_view name) {
 }
 
 std::map<uint64_t, Recorded> ThreadsOf(const Trace& trace, std::forward_list<std::string>* names) {
-  std::map<StringId, const char*> texts;
+  std::vector<const char*> texts(trace.string_count(), nullptr);
   const auto text_of = [&](StringId id) {
-    const char*& text = texts[id];
+    if (id == StringId::kNone) return "";
+    const char*& text = texts[static_cast<size_t>(id)];
     if (text == nullptr) text = names->emplace_front(trace.text(id)).c_str();
     return text;
   };
