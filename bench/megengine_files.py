@@ -84,15 +84,17 @@ def measured(arguments):
 
 
 def in_megengines_python(arguments):
-    package = pathlib.Path(importlib.util.find_spec("opscope").origin).parents[1]
-    done = subprocess.run(
-        [PYTHON, __file__, "--one", json.dumps(arguments)],
-        env={**os.environ, "PYTHONPATH": str(package)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        check=True,
-        text=True,
-    )
+    package = pathlib.Path(importlib.util.find_spec("opscope").origin).parent
+    with tempfile.TemporaryDirectory() as place:  # the package alone: what lies beside it is of another Python
+        (pathlib.Path(place) / "opscope").symlink_to(package)
+        done = subprocess.run(
+            [PYTHON, __file__, "--one", json.dumps(arguments)],
+            env={**os.environ, "PYTHONPATH": place},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        )
     return json.loads(done.stdout.splitlines()[-1])
 
 
