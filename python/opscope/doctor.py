@@ -140,34 +140,39 @@ def _paddle_facts() -> list[dict]:
     folder = package_folder("paddle")
     if folder is None:
         return []
-    facts = {"name": "paddle", "install": "", "was_tried": False, "left_out": {}, "route": ""}
     build = paddle_adapter.read_paddle(folder)
     if build is None:
         version = _version_of(("paddlepaddle", "paddlepaddle-gpu"))
-        return [facts | {"version": version, "adapter": "none", "detail": f"{folder} has no libphi_core.so (Paddle 3)"}]
-    wanted = paddle_adapter.adapter_for(build)
-    adapter, detail, install = _adapter_facts(wanted)
-    facts |= {"version": build.version, "adapter": adapter, "detail": detail, "install": install}
-    found = carried_verdict.known_parts(wanted) if adapter == "prebuilt" else None
-    if found is None:
-        return [facts]
-    return [facts | {"was_tried": True, "left_out": parts.left_out(found), "route": paddle_adapter.route_of(found)}]
+        return [_unknown_build("paddle", version, f"{folder} has no libphi_core.so (Paddle 3)")]
+    facts, found = _carried_facts("paddle", build.version, paddle_adapter.adapter_for(build))
+    if found is not None:
+        facts |= {"left_out": parts.left_out(found), "route": paddle_adapter.route_of(found)}
+    return [facts]
 
 
 def _megengine_facts() -> list[dict]:
     folder = package_folder("megengine")
     if folder is None:
         return []
-    facts = {"name": "megengine", "install": "", "was_tried": False, "left_out": {}, "route": ""}
     build = megengine_adapter.read_megengine(folder)
     if build is None:
-        detail = f"{folder} has no libmegengine_shared.so"
-        return [facts | {"version": _version_of(("megengine",)), "adapter": "none", "detail": detail}]
+        return [_unknown_build("megengine", _version_of(("megengine",)), f"{folder} has no libmegengine_shared.so")]
     wanted = megengine_adapter.adapter_for(build)
+    facts, found = _carried_facts("megengine", build.version, wanted)
+    return [facts | {"route": megengine_adapter.route_of(wanted, found)}]
+
+
+def _carried_facts(name: str, version: str, wanted: Adapter) -> tuple[dict, dict[str, str] | None]:
+    """Of a framework whose adapter the package carries, or nobody; and what its trial has found, None: untried."""
     adapter, detail, install = _adapter_facts(wanted)
-    facts |= {"version": build.version, "adapter": adapter, "detail": detail, "install": install}
     found = carried_verdict.known_parts(wanted) if adapter == "prebuilt" else None
-    return [facts | {"was_tried": found is not None, "route": megengine_adapter.route_of(wanted, found)}]
+    facts = {"name": name, "version": version, "adapter": adapter, "detail": detail, "install": install}
+    return facts | {"was_tried": found is not None, "left_out": {}, "route": ""}, found
+
+
+def _unknown_build(name: str, version: str, detail: str) -> dict:
+    facts = {"name": name, "version": version, "adapter": "none", "detail": detail, "install": ""}
+    return facts | {"was_tried": False, "left_out": {}, "route": ""}
 
 
 def _version_of(distributions: tuple[str, ...]) -> str:

@@ -46,7 +46,7 @@ def _files(folders: tuple[str, ...], pattern: str) -> list[Path]:
 def source_hash(folders: tuple[str, ...]) -> str:
     """Of everything that goes into an adapter made of these folders."""
     digest = hashlib.sha256()
-    for path in [*_files(("include/opscope",), "*.h"), *source_files(folders), *_files(folders, "*.h")]:
+    for path in [*_files(("include/opscope",), "*.h"), *source_files(folders), *_files((*folders, "base"), "*.h")]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -58,9 +58,10 @@ class Adapter:
     what: str  # "the adapter for torch 2.13.0"
     name: str  # "torch-2.13.0": how its folder of the cache begins
     facts: tuple  # what its code depends on besides our sources, the machine and the C library: a JSON list
-    folders: tuple[str, ...]  # of our sources
+    folders: tuple[str, ...] = ()  # of our sources
     # Compiles and tries it in a folder: the library, and facts for the note beside it. CompilationFailed, OSError.
-    make: Callable[[Compiler, Path], tuple[Path, dict]]
+    # None: the package carries it or there is none, and `obstacle` says so.
+    make: Callable[[Compiler, Path], tuple[Path, dict]] | None = None
     obstacle: str = ""  # why it cannot be compiled, whatever the compiler; empty: it can
     carried: Path | None = None  # the library that the package has for it
     parts: Parts = field(default_factory=dict)

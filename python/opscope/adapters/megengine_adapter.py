@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .adapter import LIBRARIES, Adapter
-from .compiler import Compiler
-from .errors import AdapterMissing
 from .parts import misfit
 
 # Commits whose records lie as the library takes them to, by the version that is built from them.
@@ -67,8 +65,6 @@ def adapter_for(build: MegEngineBuild) -> Adapter:
         what=what,
         name=f"megengine-{build.version}",
         facts=(build.version, build.commit, build.core),
-        folders=(),
-        make=_make,
         obstacle=obstacle,
         carried=path if path.exists() and build.is_known else None,
         parts={},
@@ -81,7 +77,3 @@ def route_of(wanted: Adapter, found: Mapping[str, str] | None) -> str:
     """How windows would be had: by MegEngine's records, or by the file that MegEngine writes."""
     why = wanted.obstacle if wanted.carried is None else misfit({}, found)
     return f"MegEngine's own file: {why}" if why else "records in memory"
-
-
-def _make(compiler: Compiler, place: Path) -> tuple[Path, dict]:
-    raise AdapterMissing(f"{_LIBRARY} is carried by the package alone")

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .adapter import LIBRARIES, Adapter
-from .compiler import Compiler
-from .errors import AdapterMissing
 from .parts import Part
 
 PARTS = {
@@ -69,18 +67,12 @@ def adapter_for(build: PaddleBuild) -> Adapter:
         what=what,
         name=f"paddle-{build.version}",
         facts=(build.version, build.commit, build.core),
-        folders=(),
-        make=_make,
         obstacle=f"{what} is not compiled here: this opscope was built with another one, or without",
         carried=path if path.exists() else None,
         parts=PARTS,
         self_test="opscope.adapters.paddle_self_test",
         must_be_tried=True,
     )
-
-
-def _make(compiler: Compiler, place: Path) -> tuple[Path, dict]:
-    raise AdapterMissing(f"{_LIBRARY} is carried by the package alone")
 
 
 ROUTES = ("slots", "drain", "native", "wrappers")  # in the order in which they are asked
