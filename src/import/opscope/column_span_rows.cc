@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "import/opscope/column_tables_reader.h"
+#include "import/opscope/column_reader.h"
 #include "wire/schema.h"
 
 namespace opscope {

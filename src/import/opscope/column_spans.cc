@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "import/opscope/column_reader.h"
 #include "import/opscope/column_span_rows.h"
-#include "import/opscope/column_tables_reader.h"
 #include "wire/schema.h"
 
 namespace opscope {

@@ -1,28 +1,33 @@
 // Reads the columns of one block, one after the other, and remembers whether all were sound.
+//
+// Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "import/opscope/column_tables.h"
-#include "import/opscope/place_row.h"
+#include "wire/table_block.h"
 
 namespace opscope {
 
-class ColumnTables::Reader {
+using ColumnValues = std::vector<uint64_t>;
+
+class ColumnReader {
  public:
   // rows_of: the column that is always written; its rows are the block's.
-  Reader(const TableBlock& block, uint32_t rows_of) : block_(block), rows_(block.rows(rows_of)) {}
+  ColumnReader(const TableBlock& block, uint32_t rows_of) : block_(block), rows_(block.rows(rows_of)) {}
 
-  Values Read(uint32_t column, uint64_t absent) {
-    Values values;
+  // absent: what every row has where the column was left out.
+  ColumnValues Read(uint32_t column, uint64_t absent) {
+    ColumnValues values;
     ok_ &= block_.Read(column, rows_, absent, &values);
     return values;
   }
   // Number of the block's first row.
   uint64_t FirstRow() {
-    Values values;
+    ColumnValues values;
     ok_ &= block_.Read(0, 1, 0, &values);
     return ok_ ? values[0] : 0;
   }

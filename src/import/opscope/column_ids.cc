@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/opscope/column_ids.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/schema.h"
+#include "wire/table_block.h"
+
+namespace opscope {
+
+void ColumnIds::PlaceSpans(uint64_t row, uint64_t rows, uint32_t added) {
+  spans_.push_back({row, rows, added});
+  runs_sorted_ = false;
+}
+
+TrackId ColumnIds::Track(uint64_t stored) {
+  if (stored == wire::kNoId || stored > tracks_.size() + 1 + kMaxColumnRows) return TrackId::kNone;
+  const uint64_t row = stored - 1;
+  if (row < tracks_.size() && tracks_[row] != TrackId::kNone) return tracks_[row];
+  const ProcessId process = builder_->process_count() > 0 ? ProcessId{0} : builder_->AddProcess({});
+  const TrackId track = builder_->AddTrack({.process = process, .kind = TrackKind::kOther});
+  PlaceRow(row, track, TrackId::kNone, &tracks_);
+  return track;
+}
+
+// One run is left of a file whose spans stand here as they stand there.
+void ColumnIds::SortRuns() {
+  std::sort(spans_.begin(), spans_.end(), [](const SpanRun& a, const SpanRun& b) { return a.file_row < b.file_row; });
+  std::vector<SpanRun> joined;
+  for (const SpanRun& run : spans_) {
+    const bool goes_on = !joined.empty() && joined.back().file_row + joined.back().rows == run.file_row &&
+                         joined.back().added + joined.back().rows == run.added;
+    if (goes_on) {
+      joined.back().rows += run.rows;
+    } else {
+      joined.push_back(run);
+    }
+  }
+  spans_ = std::move(joined);
+  runs_sorted_ = true;
+}
+
+AddedSpan ColumnIds::Span(uint64_t stored) {
+  if (stored == wire::kNoId) return AddedSpan::kNone;
+  const uint64_t row = stored - 1;
+  if (!runs_sorted_) {
+    SortRuns();
+  }
+  const auto after = std::upper_bound(spans_.begin(), spans_.end(), row,
+                                      [](uint64_t r, const SpanRun& run) { return r < run.file_row; });
+  if (after == spans_.begin()) return AddedSpan::kNone;
+  const SpanRun& run = *(after - 1);
+  if (row - run.file_row >= run.rows) return AddedSpan::kNone;
+  return static_cast<AddedSpan>(run.added + static_cast<uint32_t>(row - run.file_row));
+}
+
+}  // namespace opscope
