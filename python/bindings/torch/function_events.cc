@@ -239,14 +239,14 @@ MadeTable EventTable(nb::pointer_and_handle<EventColumns> columns) {
     std::optional<FunctionEventTable> table;
   };
   auto kept = std::make_shared<Kept>();
+  const FunctionEventTable* table = nullptr;
   WithoutGil([&] {
     kept->trace = columns.p->shared_trace();
     kept->events = columns.p->shared_events();
-    kept->table.emplace(*kept->trace, *kept->events);
+    table = &kept->table.emplace(*kept->trace, *kept->events);
   });
   const Trace* trace = kept->trace.get();
-  const TableView& view = kept->table->view();
-  return {std::shared_ptr<const Trace>(kept, trace), view};
+  return {std::shared_ptr<const Trace>(kept, trace), table->view()};
 }
 
 void SetEventClasses(nb::object kernel, nb::dict derived, nb::object cpu, nb::dict device_types) {
