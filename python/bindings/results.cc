@@ -44,10 +44,19 @@ void BindResults(nb::module_& module) {
          [](const Trace& trace, Selected spans) { return FormatModuleTable(SummarizeModules(trace, spans)); });
   define("modules_json",
          [](const Trace& trace, Selected spans) { return ModulesJson(trace, SummarizeModules(trace, spans)); });
-  define("device_table",
-         [](const Trace& trace, Selected spans) { return FormatDeviceTable(trace, MeasureDevices(trace, spans)); });
-  define("devices_json",
-         [](const Trace& trace, Selected spans) { return DevicesJson(trace, MeasureDevices(trace, spans)); });
+  const auto define_devices = [&](const char* name, auto make) {
+    module.def(
+        name,
+        [make](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
+          return TextOf(self, where, [&](const Trace& trace, Selected spans) {
+            return make(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
+          });
+        },
+        nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
+  };
+  using Rows = std::vector<DeviceRow>;
+  define_devices("device_table", [](const Trace& trace, const Rows& rows) { return FormatDeviceTable(trace, rows); });
+  define_devices("devices_json", [](const Trace& trace, const Rows& rows) { return DevicesJson(trace, rows); });
 }
 
 }  // namespace opscope::python

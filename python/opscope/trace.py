@@ -207,22 +207,23 @@ class Trace:
         """The same as an indented table; "" when no module was recorded."""
         return TableText(_core.module_table(self._core, where))
 
-    def devices(self, *, where: str | None = None) -> list[dict[str, Any]]:
-        """How busy each device was: a dict per device ("stream" is "all"), followed by one per stream.
+    def devices(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> list[dict[str, Any]]:
+        """How busy each device was, and why not: a dict per device ("stream" is "all"), followed by one per stream.
 
         Busy is the time in which a kernel, a copy or a set ran, overlaps counted once; idle is the rest of the time
-        from the device's first begin to its last end. ``where`` chooses spans, as in `summary`.
+        from the device's first begin to its last end. A gap whose work was called for in time and that is shorter than
+        ``kernel_gap_ns`` is a wait between kernels. ``where`` chooses spans, as in `summary`.
 
         >>> kernel = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "gemm", "cat": "kernel"}
         >>> gpu = opscope.read(json.dumps([kernel, kernel | {"ts": 9, "dur": 4}]).encode())
         >>> [(row["stream"], row["busy_ns"], row["idle_ns"]) for row in gpu.devices()]
         [('all', 6000, 4000), ('7', 6000, 4000)]
         """
-        return Rows(json.loads(_core.devices_json(self._core, where))["rows"])
+        return Rows(json.loads(_core.devices_json(self._core, where, kernel_gap_ns))["rows"])
 
-    def device_table(self, *, where: str | None = None) -> str:
+    def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
         """The same as a table; "" when no device did anything."""
-        return TableText(_core.device_table(self._core, where))
+        return TableText(_core.device_table(self._core, where, kernel_gap_ns))
 
     def folded_stacks(self, metric: str = "time") -> str:
         """What called what, a line per path: ``outermost;...;innermost 12``, as flamegraph.pl and others read it.

@@ -5,107 +5,149 @@
 #include <map>
 #include <utility>
 
+#include "analysis/device_work.h"
 #include "analysis/intervals.h"
+#include "analysis/launch_delays.h"
 #include "base/saturating.h"
 
 namespace opscope {
 namespace {
 
-enum Work : uint8_t { kKernel, kCopy, kSet, kKinds, kNone };
+struct Work {
+  DeviceWork what;
+  std::optional<Interval> launch;  // the call
 
-Work WorkOf(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::kKernel:
-      return kKernel;
-    case SpanKind::kCopy:
-      return kCopy;
-    case SpanKind::kSet:
-      return kSet;
-    default:
-      return kNone;
-  }
-}
-
-struct Busy {
-  std::vector<Interval> kinds[kKinds];
-
-  void Add(const Busy& other) {
-    for (int kind = 0; kind < kKinds; ++kind)
-      kinds[kind].insert(kinds[kind].end(), other.kinds[kind].begin(), other.kinds[kind].end());
-  }
+  Interval interval() const { return {what.begin, what.end}; }
 };
 
-Interval WindowOf(const Busy& busy) {
+Interval WindowOf(const std::vector<Work>& works) {
   Interval window{INT64_MAX, INT64_MIN};
-  for (const std::vector<Interval>& kind : busy.kinds) {
-    for (const Interval& interval : kind) {
-      window.begin = std::min(window.begin, interval.begin);
-      window.end = std::max(window.end, interval.end);
-    }
+  for (const Work& work : works) {
+    window.begin = std::min(window.begin, work.what.begin);
+    window.end = std::max(window.end, work.what.end);
   }
   return window;
 }
 
-DeviceRow Measure(Busy* busy, const Interval& window) {
-  DeviceRow row;
-  row.window_ns = SaturatingSubtract(window.end, window.begin);
+template <typename Predicate>
+Union UnionOf(const std::vector<Work>& works, const Predicate& counts) {
+  std::vector<Interval> chosen;
+  for (const Work& work : works)
+    if (counts(work.what)) chosen.push_back(work.interval());
+  return MeasureUnion(&chosen);
+}
+
+// Why nothing ran between two works of a row. `works`: by begin.
+void ExplainGaps(const std::vector<Work>& works, int64_t kernel_gap_ns, DeviceRow* row) {
+  int64_t reached = works.front().what.end;
+  for (size_t at = 1; at < works.size();) {
+    const int64_t begin = works[at].what.begin;
+    std::optional<int64_t> called;  // for the earliest of those that end the gap
+    int64_t end = reached;
+    for (; at < works.size() && works[at].what.begin == begin; ++at) {
+      if (works[at].launch) called = std::min(called.value_or(INT64_MAX), works[at].launch->begin);
+      end = std::max(end, works[at].what.end);
+    }
+    if (begin > reached) {
+      const int64_t gap = SaturatingSubtract(begin, reached);
+      const bool is_late = called && *called > reached;
+      int64_t& wait = is_late ? row->host_wait_ns : gap < kernel_gap_ns ? row->kernel_wait_ns : row->other_wait_ns;
+      wait = SaturatingAdd(wait, gap);
+    }
+    reached = end;
+  }
+  row->outside_ns = row->idle_ns();
+  for (const int64_t wait : {row->host_wait_ns, row->kernel_wait_ns, row->other_wait_ns})
+    row->outside_ns = SaturatingSubtract(row->outside_ns, wait);
+}
+
+void AddTimes(const std::vector<Work>& works, const Interval& window, DeviceRow* row) {
   std::vector<Interval> all;
-  for (std::vector<Interval>& kind : busy->kinds)
-    all.insert(all.end(), kind.begin(), kind.end());
-  row.spans = all.size();
+  for (const Work& work : works)
+    all.push_back(work.interval());
   // The edges of the window, so that the time before the first span and after the last is a gap too.
   all.push_back({window.begin, window.begin});
   all.push_back({window.end, window.end});
   const Union whole = MeasureUnion(&all);
-  row.busy_ns = whole.covered;
-  row.longest_idle_ns = whole.longest_gap;
-  row.kernel_ns = MeasureUnion(&busy->kinds[kKernel]).covered;
-  row.copy_ns = MeasureUnion(&busy->kinds[kCopy]).covered;
-  row.set_ns = MeasureUnion(&busy->kinds[kSet]).covered;
+  row->busy_ns = whole.covered;
+  row->longest_idle_ns = whole.longest_gap;
+  const auto of_kind = [&](SpanKind kind) {
+    return UnionOf(works, [kind](const DeviceWork& work) { return work.kind == kind; }).covered;
+  };
+  row->kernel_ns = of_kind(SpanKind::kKernel);
+  row->copy_ns = of_kind(SpanKind::kCopy);
+  row->set_ns = of_kind(SpanKind::kSet);
+  const auto of_class = [&](WorkClass work_class) {
+    return UnionOf(works, [work_class](const DeviceWork& work) { return work.work_class == work_class; }).covered;
+  };
+  row->compute_ns = of_class(WorkClass::kCompute);
+  row->communication_ns = of_class(WorkClass::kCommunication);
+  // Compute and communication together are the kernels.
+  row->exposed_communication_ns = row->kernel_ns - row->compute_ns;
+  row->overlap_ns = row->communication_ns - row->exposed_communication_ns;
+  row->exposed_copy_ns = row->busy_ns - row->kernel_ns;
+}
+
+DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kernel_gap_ns) {
+  DeviceRow row;
+  row.spans = works->size();
+  row.window_ns = SaturatingSubtract(window.end, window.begin);
+  std::sort(works->begin(), works->end(), [](const Work& a, const Work& b) { return a.what.begin < b.what.begin; });
+  AddTimes(*works, window, &row);
+  ExplainGaps(*works, kernel_gap_ns, &row);
+  std::vector<LaunchedWork> launched;
+  for (const Work& work : *works)
+    launched.push_back({work.interval(), work.launch});
+  row.launches = MeasureLaunches(launched, row.window_ns);
   return row;
 }
 
-Busy BusyOf(const Trace& trace, uint32_t track, const std::vector<uint8_t>* selected) {
+std::vector<Work> WorksOf(const Trace& trace, uint32_t track, const std::vector<uint8_t>* selected,
+                          const LaunchCalls& calls, WorkFinder* finder) {
   const SpanColumns& spans = trace.spans();
-  Busy busy;
+  std::vector<Work> works;
   const uint32_t first = trace.tracks().first_span[track];
   for (uint32_t span = first; span < first + trace.tracks().span_count[track]; ++span) {
     if (selected != nullptr && (*selected)[span] == 0) continue;
-    const Work work = WorkOf(spans.kind[span]);
-    if (work == kNone) continue;
-    const int64_t begin = spans.start[span].ns;
-    busy.kinds[work].push_back({begin, SaturatingAdd(begin, spans.duration[span].ns)});
+    const std::optional<DeviceWork> what = finder->WorkOf(span);
+    if (!what) continue;
+    Work& work = works.emplace_back(Work{*what, std::nullopt});
+    const SpanId call = calls.LaunchOf(span);
+    if (call == SpanId::kNone) continue;
+    const int64_t begin = spans.start[Row(call)].ns;
+    work.launch = Interval{begin, SaturatingAdd(begin, spans.duration[Row(call)].ns)};
   }
-  return busy;
+  return works;
 }
 
 }  // namespace
 
-std::vector<DeviceRow> MeasureDevices(const Trace& trace, const std::vector<uint8_t>* selected) {
+std::vector<DeviceRow> MeasureDevices(const Trace& trace, const DeviceOptions& options) {
   const TrackColumns& tracks = trace.tracks();
-  std::map<std::pair<ProcessId, int32_t>, std::vector<std::pair<TrackId, Busy>>> devices;
+  WorkFinder finder(trace);
+  const LaunchCalls calls(trace);
+  std::map<std::pair<ProcessId, int32_t>, std::vector<std::pair<TrackId, std::vector<Work>>>> devices;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-    Busy busy = BusyOf(trace, track, selected);
-    const bool did_something =
-        std::any_of(busy.kinds, busy.kinds + kKinds, [](const auto& kind) { return !kind.empty(); });
-    if (did_something) devices[{tracks.process[track], tracks.device[track]}].emplace_back(TrackId{track}, busy);
+    std::vector<Work> works = WorksOf(trace, track, options.selected, calls, &finder);
+    if (works.empty()) continue;
+    devices[{tracks.process[track], tracks.device[track]}].emplace_back(TrackId{track}, std::move(works));
   }
   std::vector<DeviceRow> rows;
   for (auto& [device, streams] : devices) {
-    Busy all;
-    for (const auto& stream : streams)
-      all.Add(stream.second);
+    std::vector<Work> all;
+    for (const auto& [stream, works] : streams)
+      all.insert(all.end(), works.begin(), works.end());
     const Interval window = WindowOf(all);
-    const auto add = [&](TrackId stream, Busy* busy) {
-      DeviceRow& row = rows.emplace_back(Measure(busy, window));
+    const auto add = [&](TrackId stream, std::vector<Work>* works) {
+      DeviceRow& row = rows.emplace_back(Measure(works, window, options.kernel_gap_ns));
       row.process = device.first;
       row.device = device.second;
       row.stream = stream;
     };
     add(TrackId::kNone, &all);
-    for (auto& [stream, busy] : streams)
-      add(stream, &busy);
+    for (auto& [stream, works] : streams)
+      add(stream, &works);
   }
   return rows;
 }

@@ -70,7 +70,7 @@ TEST_F(DevicesTest, KeepDevicesApartAndCountWhatIsSelected) {
   const Trace trace = builder_.Build();
   EXPECT_EQ(MeasureDevices(trace).size(), 4u);
   const std::vector<uint8_t> selected = {0, 1, 0};
-  const std::vector<DeviceRow> rows = MeasureDevices(trace, &selected);
+  const std::vector<DeviceRow> rows = MeasureDevices(trace, {.selected = &selected});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].device, 0);
   EXPECT_EQ(rows[0].window_ns, 10);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/rows.h"
 #include "cli/selection.h"
@@ -20,6 +21,8 @@ struct RowVerb {
   std::string description;
   std::string sort_help;
   std::function<int(const Trace& trace, const std::string& file, const RowVerb& verb, Answers* answers)> print;
+  std::vector<Option> more_options = {};  // of this verb alone; `print` owns their targets
+  std::function<Status()> check = {};     // whether they make sense; none: any do
   // As the command line has it, when `print` is called.
   CommonOptions common = {};
   RowVerbOptions rows = {};

@@ -42,6 +42,33 @@ TEST_F(Cli, DevicesTellsTheBusyTimeOfEachStream) {
   EXPECT_EQ(devices["problems"].get_array().error(), simdjson::SUCCESS);
 }
 
+TEST_F(Cli, DevicesTellsWhyTheyWereIdleAndHowFarThatCanBeTrusted) {
+  Put("gpu.json", R"([
+{"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":1,"tid":1,"ts":0,"dur":2,"args":{"correlation":5}},
+{"ph":"X","name":"gemm","cat":"kernel","pid":0,"tid":7,"ts":10,"dur":40,"args":{"device":0,"stream":7,"correlation":5}},
+{"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":1,"tid":1,"ts":20,"dur":2,"args":{"correlation":6}},
+{"ph":"X","name":"add","cat":"kernel","pid":0,"tid":7,"ts":60,"dur":10,"args":{"device":0,"stream":7,"correlation":6}}])");
+  simdjson::dom::parser parser;
+  const auto number = [&](const std::string& command, const char* key) {
+    const simdjson::padded_string json(Run(command).out);
+    return int64_t(parser.parse(json)["rows"].at(0)[key]);
+  };
+  EXPECT_EQ(number("devices --json gpu.json", "kernel_wait_ns"), 10000);
+  EXPECT_EQ(number("devices --json --kernel-gap 10us gpu.json", "other_wait_ns"), 10000);
+  EXPECT_EQ(number("devices --json gpu.json", "launch_delay_max_ns"), 38000);
+  EXPECT_EQ(Run("devices --kernel-gap soon gpu.json").exit_code, 2);
+  const simdjson::padded_string json(Run("devices --json gpu.json").out);
+  EXPECT_EQ(std::string_view(parser.parse(json)["quality"]["verdict"]), "good");
+  Put("early.json", R"([
+{"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":1,"tid":1,"ts":9,"dur":2,"args":{"correlation":5}},
+{"ph":"X","name":"gemm","cat":"kernel","pid":0,"tid":7,"ts":5,"dur":40,"args":{"device":0,"stream":7,"correlation":5}}])");
+  const simdjson::padded_string early(Run("devices --json early.json").out);
+  const simdjson::dom::element quality = parser.parse(early)["quality"];
+  EXPECT_EQ(std::string_view(quality["verdict"]), "doubtful");
+  EXPECT_EQ(std::string_view(quality["reasons"].at(0)),
+            "1 of 1 kernels, copies and sets begin before the call that launched them");
+}
+
 TEST_F(Cli, DevicesTellsTheBusyTimeOfPaddlesStreams) {
   Put("paddle.json", R"json({"schemaVersion":"1.0.2","traceEvents":[
 {"ph":"M","name":"process_name","pid":0,"args":{"name":"Deivce 0 (GPU)"}},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "opscope/analysis/quality.h"
 #include "opscope/report/devices.h"
 #include "report/row_table.h"
 
@@ -25,6 +26,46 @@ void AddTimes(const std::vector<DeviceRow>& devices, const char* key, const char
   std::vector<int64_t>& times = rows->Add(key, title, RowUnit::kTime).numbers;
   for (const DeviceRow& row : devices)
     times.push_back(value(row));
+}
+
+// What the busy time was, and why the rest was idle.
+void AddCauses(const std::vector<DeviceRow>& devices, RowTable* rows) {
+  AddTimes(devices, "compute_ns", "", [](const DeviceRow& r) { return r.compute_ns; }, rows);
+  AddTimes(devices, "communication_ns", "Communication", [](const DeviceRow& r) { return r.communication_ns; }, rows);
+  AddTimes(devices, "overlap_ns", "", [](const DeviceRow& r) { return r.overlap_ns; }, rows);
+  AddTimes(
+      devices, "exposed_communication_ns", "of it exposed",
+      [](const DeviceRow& r) { return r.exposed_communication_ns; }, rows);
+  AddTimes(devices, "exposed_copy_ns", "", [](const DeviceRow& r) { return r.exposed_copy_ns; }, rows);
+  AddTimes(devices, "host_wait_ns", "Host wait", [](const DeviceRow& r) { return r.host_wait_ns; }, rows);
+  AddTimes(devices, "kernel_wait_ns", "Kernel wait", [](const DeviceRow& r) { return r.kernel_wait_ns; }, rows);
+  AddTimes(devices, "other_wait_ns", "", [](const DeviceRow& r) { return r.other_wait_ns; }, rows);
+  AddTimes(devices, "outside_ns", "", [](const DeviceRow& r) { return r.outside_ns; }, rows);
+  for (const char* key : {"communication_ns", "exposed_communication_ns", "host_wait_ns", "kernel_wait_ns"})
+    rows->HideIfZero(key);
+}
+
+void AddLaunches(const std::vector<DeviceRow>& devices, RowTable* rows) {
+  using Delay = LaunchDelays::Delay;
+  const auto add_number = [&](const char* key, const char* title, const auto& value) {
+    std::vector<int64_t>& numbers = rows->Add(key, title, RowUnit::kNumber).numbers;
+    for (const DeviceRow& row : devices)
+      numbers.push_back(static_cast<int64_t>(value(row.launches)));
+    rows->HideIfZero(key);
+  };
+  const auto add_delay = [&](const char* key, const char* title, int64_t Delay::* value) {
+    const auto of = [value](const DeviceRow& r) { return r.launches.delay ? (*r.launches.delay).*value : kNoNumber; };
+    AddTimes(devices, key, title, of, rows);
+    rows->HideIfZero(key);
+  };
+  add_number("launched", "", [](const LaunchDelays& l) { return l.launched; });
+  add_delay("launch_delay_mean_ns", "", &Delay::mean_ns);
+  add_delay("launch_delay_p50_ns", "Launch delay p50", &Delay::p50_ns);
+  add_delay("launch_delay_p99_ns", "p99", &Delay::p99_ns);
+  add_delay("launch_delay_max_ns", "", &Delay::max_ns);
+  add_number("shorter_than_launch", "", [](const LaunchDelays& l) { return l.shorter_than_launch; });
+  add_number("queue_max", "Queue max", [](const LaunchDelays& l) { return l.queue_max; });
+  add_number("queue_mean", "", [](const LaunchDelays& l) { return l.queue_mean; });
 }
 
 RowTable RowsOf(const Trace& trace, const std::vector<DeviceRow>& devices) {
@@ -54,6 +95,8 @@ RowTable RowsOf(const Trace& trace, const std::vector<DeviceRow>& devices) {
   AddTimes(devices, "copy_ns", "Copies", [](const DeviceRow& r) { return r.copy_ns; }, &rows);
   AddTimes(devices, "set_ns", "Sets", [](const DeviceRow& r) { return r.set_ns; }, &rows);
   AddTimes(devices, "window_ns", "", [](const DeviceRow& r) { return r.window_ns; }, &rows);
+  AddCauses(devices, &rows);
+  AddLaunches(devices, &rows);
   return rows;
 }
 
@@ -81,7 +124,8 @@ Result<std::string> DevicesCsv(const Trace& trace, const std::vector<DeviceRow>&
 Result<std::string> DevicesJson(const Trace& trace, const std::vector<DeviceRow>& devices, const RowOptions& options) {
   Result<RowTable> rows = SortedRows(trace, devices, options);
   if (!rows.ok()) return rows.error();
-  return RowsJson("opscope.devices/1", trace, rows.value(), options);
+  const Quality quality = JudgeQuality(trace);
+  return RowsJson("opscope.devices/1", trace, rows.value(), options, &quality);
 }
 
 }  // namespace opscope

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/json_object.h"
+#include "base/text.h"
 #include "opscope/report/info.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
@@ -21,6 +22,7 @@ size_t SizeOf(const RowColumn& column) {
 }
 
 std::string Cell(const RowColumn& column, size_t row) {
+  if (!column.numbers.empty() && column.numbers[row] == kNoNumber) return "-";
   switch (column.unit) {
     case RowUnit::kText:
       return column.texts[row];
@@ -38,9 +40,13 @@ std::string Cell(const RowColumn& column, size_t row) {
   return std::isnan(column.shares[row]) ? "-" : FixedText(100.0 * column.shares[row], 1) + "%";
 }
 
-// As programs read it: exact integers, shares to a millionth, nothing where there is no share.
+// As programs read it: exact integers, shares to a millionth, nothing where there is no number or share.
 void AppendValue(const RowColumn& column, size_t row, std::string_view nothing, std::string* out) {
-  if (column.unit != RowUnit::kShare) return AppendInt(out, column.numbers[row]);
+  if (column.unit != RowUnit::kShare && column.numbers[row] != kNoNumber) return AppendInt(out, column.numbers[row]);
+  if (column.unit != RowUnit::kShare) {
+    *out += nothing;
+    return;
+  }
   if (std::isnan(column.shares[row])) {
     *out += nothing;
   } else {
@@ -62,6 +68,20 @@ bool IsBefore(const RowColumn& column, uint32_t a, uint32_t b) {
   if (column.unit == RowUnit::kText) return column.texts[a] < column.texts[b];
   if (column.unit == RowUnit::kShare) return column.shares[a] > column.shares[b];
   return column.numbers[a] > column.numbers[b];
+}
+
+void AppendQuality(const Quality& quality, std::string* out) {
+  constexpr const char* kVerdicts[] = {"good", "usable", "doubtful"};
+  JsonObject object(out);
+  object.Text("verdict", kVerdicts[static_cast<int>(quality.verdict)]);
+  object.Key("reasons");
+  *out += '[';
+  for (const std::string& reason : quality.reasons) {
+    if (out->back() != '[') *out += ", ";
+    AppendJsonString(out, reason);
+  }
+  *out += ']';
+  object.Close();
 }
 
 }  // namespace
@@ -89,7 +109,8 @@ void RowTable::AddShares(std::string_view key, std::string_view title, const std
 
 void RowTable::HideIfZero(std::string_view key) {
   for (RowColumn& column : columns_) {
-    const bool is_zero = std::all_of(column.numbers.begin(), column.numbers.end(), [](int64_t n) { return n == 0; });
+    const bool is_zero =
+        std::all_of(column.numbers.begin(), column.numbers.end(), [](int64_t n) { return n == 0 || n == kNoNumber; });
     if (column.key == key && is_zero) column.title.clear();
   }
 }
@@ -186,7 +207,8 @@ void RowTable::AppendJson(size_t limit, std::string* out) const {
   *out += "\n]";
 }
 
-std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows, const RowOptions& options) {
+std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows, const RowOptions& options,
+                     const Quality* quality) {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", schema);
@@ -194,6 +216,10 @@ std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable
   rows.AppendJson(options.limit, &out);
   document.Key("problems");
   out += ProblemsJson(trace);
+  if (quality != nullptr) {
+    document.Key("quality");
+    AppendQuality(*quality, &out);
+  }
   document.Close();
   return out + "\n";
 }

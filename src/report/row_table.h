@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "opscope/analysis/quality.h"
 #include "opscope/report/rows.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
@@ -17,12 +18,14 @@ namespace opscope {
 
 enum class RowUnit : uint8_t { kText, kNumber, kTime, kBytes, kAmount, kShare };
 
+inline constexpr int64_t kNoNumber = INT64_MIN;  // in a column of numbers: there is none
+
 struct RowColumn {
   std::string key;    // in JSON and CSV; "": only for people
   std::string title;  // for people; "": only in JSON and CSV
   RowUnit unit = RowUnit::kNumber;
   std::vector<std::string> texts;  // kText
-  std::vector<int64_t> numbers;    // kNumber, kTime (ns), kBytes, kAmount
+  std::vector<int64_t> numbers;    // kNumber, kTime (ns), kBytes, kAmount; kNoNumber
   std::vector<double> shares;      // kShare: of 1; NaN: of nothing
   bool is_kept = false;            // for people: does not give way in a narrow terminal
 };
@@ -36,7 +39,7 @@ class RowTable {
   void AddNumbers(std::string_view key, std::string_view title, RowUnit unit, std::vector<int64_t> numbers);
   // Parts of a whole; a whole of 0 has no shares.
   void AddShares(std::string_view key, std::string_view title, const std::vector<int64_t>& parts, int64_t whole);
-  // For people: hides a column in which all numbers are 0.
+  // For people: hides a column in which all numbers are 0 or none.
   void HideIfZero(std::string_view key);
   // For people: the column with this key or title stays where others give way, as it was asked for.
   void Keep(std::string_view key);
@@ -57,8 +60,8 @@ class RowTable {
   std::vector<RowColumn> columns_;
 };
 
-// {"schema": ..., "rows": [...], "problems": [...]}
+// {"schema": ..., "rows": [...], "problems": [...]}, and where it was judged "quality" behind them.
 [[nodiscard]] std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows,
-                                   const RowOptions& options);
+                                   const RowOptions& options, const Quality* quality = nullptr);
 
 }  // namespace opscope

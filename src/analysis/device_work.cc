@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/device_work.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/saturating.h"
+
+namespace opscope {
+namespace {
+
+bool IsOfCollectives(std::string_view kernel) {
+  for (const std::string_view library : {"nccl", "rccl", "hccl"})
+    if (kernel.starts_with(library)) return true;
+  return kernel.find("ncclKernel") != kernel.npos || kernel.find("ncclDevKernel") != kernel.npos;
+}
+
+int32_t RankOf(const Trace& trace, TrackId track) {
+  const ProcessId process = trace.tracks().process[Row(track)];
+  return process == ProcessId::kNone ? -1 : trace.processes().rank[Row(process)];
+}
+
+}  // namespace
+
+bool WorkFinder::Communicates(StringId name) {
+  if (name == StringId::kNone) return false;
+  uint8_t& answer = communicates_[Row(name)];
+  if (answer == kUnknown) answer = IsOfCollectives(trace_.text(name)) ? kYes : kNo;
+  return answer == kYes;
+}
+
+std::optional<DeviceWork> WorkFinder::WorkOf(uint32_t span) {
+  const SpanColumns& spans = trace_.spans();
+  const SpanKind kind = spans.kind[span];
+  if (kind != SpanKind::kKernel && kind != SpanKind::kCopy && kind != SpanKind::kSet) return std::nullopt;
+  WorkClass work_class = WorkClass::kCopy;
+  if (kind == SpanKind::kKernel)
+    work_class = Communicates(spans.name[span]) ? WorkClass::kCommunication : WorkClass::kCompute;
+  const int64_t begin = spans.start[span].ns;
+  return DeviceWork{span, work_class, kind, begin, SaturatingAdd(begin, spans.duration[span].ns)};
+}
+
+LaunchCalls::LaunchCalls(const Trace& trace) : trace_(trace) {
+  const SpanColumns& spans = trace.spans();
+  const TrackColumns& tracks = trace.tracks();
+  const std::optional<StringId> recording = trace.FindString("Trace");  // category of the range of the recording
+  std::vector<uint32_t> steps;
+  for (const SpanId span : trace.steps().span)
+    if (span != SpanId::kNone) steps.push_back(Row(span));
+  std::sort(steps.begin(), steps.end());
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != TrackKind::kThread) continue;
+    const int32_t rank = RankOf(trace, TrackId{track});
+    const uint32_t first = tracks.first_span[track];
+    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
+      if (spans.correlation[span] == 0 || (spans.flags[span] & span_flags::kAsync) != 0) continue;
+      if (spans.category[span] == recording || std::binary_search(steps.begin(), steps.end(), span)) continue;
+      calls_.push_back({rank, spans.correlation[span], spans.start[span].ns, span});
+    }
+  }
+  std::sort(calls_.begin(), calls_.end());
+  const auto is_same = [](const Call& a, const Call& b) { return a.rank == b.rank && a.correlation == b.correlation; };
+  calls_.erase(std::unique(calls_.begin(), calls_.end(), is_same), calls_.end());
+}
+
+SpanId LaunchCalls::LaunchOf(uint32_t span) const {
+  const uint32_t correlation = trace_.spans().correlation[span];
+  if (correlation == 0) return SpanId::kNone;
+  const Call wanted{RankOf(trace_, trace_.spans().track[span]), correlation, INT64_MIN, 0};
+  const auto found = std::lower_bound(calls_.begin(), calls_.end(), wanted);
+  const bool is_it = found != calls_.end() && found->rank == wanted.rank && found->correlation == correlation;
+  return is_it ? SpanId{found->span} : SpanId::kNone;
+}
+
+}  // namespace opscope

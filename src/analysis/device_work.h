@@ -1,0 +1,65 @@
+// The work of devices: kernels, copies and sets on the tracks of streams, what class each is of, and which call of the
+// host launched it. docs/analyses.md, "Devices", has the rules.
+//
+// Thread rule: immutable once made.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "opscope/trace.h"
+
+namespace opscope {
+
+enum class WorkClass : uint8_t { kCompute, kCommunication, kCopy };
+
+struct DeviceWork {
+  uint32_t span = 0;
+  WorkClass work_class = WorkClass::kCompute;
+  SpanKind kind = SpanKind::kKernel;  // kKernel, kCopy or kSet
+  int64_t begin = 0, end = 0;         // ns
+};
+
+// Which spans are work. Remembers of each name whether its kernels are those of a library of collectives.
+class WorkFinder {
+ public:
+  explicit WorkFinder(const Trace& trace) : trace_(trace), communicates_(trace.string_count(), kUnknown) {}
+
+  // nullopt: the span is none. REQUIRES: it is a span of a stream.
+  std::optional<DeviceWork> WorkOf(uint32_t span);
+
+ private:
+  enum Answer : uint8_t { kUnknown, kNo, kYes };
+
+  bool Communicates(StringId name);
+
+  const Trace& trace_;
+  std::vector<uint8_t> communicates_;  // an Answer by StringId
+};
+
+// From works to the calls that launched them: of the host spans of their rank with their correlation the one that
+// begins first. A host span is a nested one of a thread, but for the ranges of steps and of the recording itself.
+class LaunchCalls {
+ public:
+  explicit LaunchCalls(const Trace& trace);  // O(n log n) in host spans with a correlation
+
+  // kNone: nothing is known to have launched the span. O(log n).
+  SpanId LaunchOf(uint32_t span) const;
+
+ private:
+  struct Call {
+    int32_t rank = -1;
+    uint32_t correlation = 0;
+    int64_t begin = 0;
+    uint32_t span = 0;
+    auto operator<=>(const Call&) const = default;
+  };
+
+  const Trace& trace_;
+  std::vector<Call> calls_;  // sorted, the first of each rank and correlation
+};
+
+}  // namespace opscope

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/launch_delays.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "analysis/duration_spread.h"
+#include "base/saturating.h"
+
+namespace opscope {
+namespace {
+
+// The most intervals [begin, end) that hold at one moment.
+int64_t MostAtOnce(std::span<const Interval> intervals) {
+  std::vector<std::pair<int64_t, int>> edges;  // an end comes before a begin at the same time
+  edges.reserve(2 * intervals.size());
+  for (const Interval& interval : intervals) {
+    edges.emplace_back(interval.begin, 1);
+    edges.emplace_back(interval.end, -1);
+  }
+  std::sort(edges.begin(), edges.end());
+  int64_t now = 0, most = 0;
+  for (const auto& [time, change] : edges)
+    most = std::max(most, now += change);
+  return most;
+}
+
+}  // namespace
+
+LaunchDelays MeasureLaunches(std::span<const LaunchedWork> works, int64_t window_ns) {
+  LaunchDelays result;
+  std::vector<int64_t> delays;
+  std::vector<Interval> waits;
+  for (const LaunchedWork& each : works) {
+    if (!each.launch) continue;
+    const Interval& launch = *each.launch;
+    const bool is_shorter =
+        SaturatingSubtract(each.work.end, each.work.begin) < SaturatingSubtract(launch.end, launch.begin);
+    result.shorter_than_launch += is_shorter ? 1 : 0;
+    delays.push_back(std::max<int64_t>(0, SaturatingSubtract(each.work.begin, launch.end)));
+    if (launch.begin < each.work.begin) waits.push_back({launch.begin, each.work.begin});
+  }
+  result.launched = delays.size();
+  if (delays.empty()) return result;
+  int64_t sum = 0, waited = 0;
+  for (const int64_t delay : delays)
+    sum = SaturatingAdd(sum, delay);
+  for (const Interval& wait : waits)
+    waited = SaturatingAdd(waited, SaturatingSubtract(wait.end, wait.begin));
+  const int64_t largest = *std::max_element(delays.begin(), delays.end());
+  const DurationSpread spread = SpreadOf(delays);
+  result.delay = {sum / static_cast<int64_t>(delays.size()), spread.p50_ns, spread.p99_ns, largest};
+  result.queue_max = MostAtOnce(waits);
+  result.queue_mean = window_ns > 0 ? waited / window_ns : 0;
+  return result;
+}
+
+}  // namespace opscope

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/quality.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/device_work.h"
+
+namespace opscope {
+namespace {
+
+struct WorkCounts {
+  uint64_t works = 0;
+  uint64_t before_launch = 0;  // that begin before their launch does
+  uint64_t without_launch = 0;
+};
+
+WorkCounts CountWorks(const Trace& trace) {
+  const TrackColumns& tracks = trace.tracks();
+  const SpanColumns& spans = trace.spans();
+  WorkCounts counts;
+  WorkFinder finder(trace);
+  const LaunchCalls calls(trace);
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
+    const uint32_t first = tracks.first_span[track];
+    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
+      if (!finder.WorkOf(span)) continue;
+      ++counts.works;
+      const SpanId call = calls.LaunchOf(span);
+      if (call == SpanId::kNone) {
+        ++counts.without_launch;
+      } else if (spans.start[span].ns < spans.start[Row(call)].ns) {
+        ++counts.before_launch;
+      }
+    }
+  }
+  return counts;
+}
+
+// Those that were cut at the end of what encloses them, and those that were recorded beside the nesting.
+uint64_t CountCrossing(const Trace& trace) {
+  const ProblemColumns& problems = trace.problems();
+  const auto flags = trace.spans().flags;
+  auto crossing = static_cast<uint64_t>(
+      std::count_if(flags.begin(), flags.end(), [](uint8_t f) { return (f & span_flags::kCrossing) != 0; }));
+  for (size_t i = 0; i < problems.size(); ++i)
+    if (trace.text(problems.kind[i]) == "crossing_spans") crossing += problems.count[i];
+  return crossing;
+}
+
+uint64_t CountLosses(const Trace& trace) {
+  uint64_t losses = 0;
+  for (const uint8_t severity : trace.problems().severity)
+    losses += severity >= static_cast<uint8_t>(ProblemSeverity::kDataLoss) ? 1 : 0;
+  return losses;
+}
+
+std::string Of(uint64_t some, uint64_t all, const char* what) {
+  return std::to_string(some) + " of " + std::to_string(all) + " kernels, copies and sets " + what;
+}
+
+}  // namespace
+
+Quality JudgeQuality(const Trace& trace) {
+  Quality quality;
+  const auto add = [&](Verdict verdict, std::string reason) {
+    quality.verdict = std::max(quality.verdict, verdict);
+    quality.reasons.push_back(std::move(reason));
+  };
+  if (const uint64_t losses = CountLosses(trace); losses > 0)
+    add(Verdict::kDoubtful, std::to_string(losses) + " of its problems are losses or errors");
+  const WorkCounts counts = CountWorks(trace);
+  if (counts.before_launch > 0) {
+    // More than 5 per cent.
+    const bool are_many = counts.before_launch * 20 > counts.works;
+    add(are_many ? Verdict::kDoubtful : Verdict::kUsable,
+        Of(counts.before_launch, counts.works, "begin before the call that launched them"));
+  }
+  if (counts.without_launch * 100 > counts.works)  // more than 1 per cent
+    add(Verdict::kUsable, Of(counts.without_launch, counts.works, "have no call that launched them"));
+  if (const uint64_t crossing = CountCrossing(trace); crossing > 0)
+    add(Verdict::kUsable, std::to_string(crossing) + " spans cross others");
+  return quality;
+}
+
+}  // namespace opscope
