@@ -116,6 +116,7 @@ std::string Micros(int64_t ns) {
 // How far the collectives are apart by the wall clock.
 void SetWallResiduals(const std::vector<ClockPair>& pairs, MemberClock* clock) {
   std::vector<int64_t> distances;
+  distances.reserve(pairs.size());
   for (const ClockPair& pair : pairs)
     distances.push_back(std::llabs(pair.reference - pair.own));
   std::sort(distances.begin(), distances.end());
@@ -217,6 +218,7 @@ class Aligner {
     for (const std::vector<size_t>& group : groups_) {
       if (alignment_.clocks[group.front()].source != ClockSource::kNone) continue;
       std::vector<Comparison> matches;
+      matches.reserve(group.size());
       for (const size_t i : group)
         matches.push_back(CompareWith(partner, points, i));
       MoveTogether(group, points, matches);

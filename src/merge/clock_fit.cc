@@ -42,6 +42,7 @@ std::vector<double> Distances(const std::vector<Point>& points, const Line& line
 // The slope between the medians of the first and the last third stands up to a third of outliers.
 Line FirstGuess(const std::vector<Point>& points, bool with_drift) {
   std::vector<double> all;
+  all.reserve(points.size());
   for (const Point& point : points)
     all.push_back(point.y);
   Line line{Quantile(all, 0.5), 0};
@@ -57,6 +58,7 @@ Line FirstGuess(const std::vector<Point>& points, bool with_drift) {
   const double run = Quantile(x[1], 0.5) - Quantile(x[0], 0.5);
   if (run > 0) line.drift = std::clamp((Quantile(y[1], 0.5) - Quantile(y[0], 0.5)) / run, -kMaxDrift, kMaxDrift);
   std::vector<double> rest;
+  rest.reserve(points.size());
   for (const Point& point : points)
     rest.push_back(point.y - line.drift * point.x);
   line.offset = Quantile(rest, 0.5);

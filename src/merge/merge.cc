@@ -66,6 +66,7 @@ Members FindMembers(const std::vector<MergeInput>& inputs, const std::vector<Inp
 template <typename T>
 std::vector<T> InOrder(std::vector<T>* values, const std::vector<size_t>& order) {
   std::vector<T> sorted;
+  sorted.reserve(order.size());
   for (const size_t i : order)
     sorted.push_back(std::move((*values)[i]));
   return sorted;

@@ -172,7 +172,7 @@ void AddHost(const HostFacts& host, Page* page) {
   for (const HostFramework& framework : host.frameworks) {
     page->Row(framework.name, FrameworkText(framework));
     for (const auto& [part, reason] : framework.left_out)
-      page->Row("", "without " + part + ": " + reason);
+      page->Row("", std::string("without ").append(part).append(": ").append(reason));
   }
   if (host.frameworks.empty()) page->Row("frameworks", "none installed");
 }

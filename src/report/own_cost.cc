@@ -14,10 +14,11 @@ namespace {
 
 using Kinds = std::vector<std::pair<std::string, EventCost>>;
 
-// By the names of FORMAT.md.
-Kinds KindsOf(const OwnCosts& costs) {
+// By the names of FORMAT.md; none where the input says nothing of costs.
+Kinds KindsOf(const TraceInfo& info) {
   Kinds kinds;
-  for (const OwnCostRow& row : costs.rows) {
+  if (!info.own_costs) return kinds;
+  for (const OwnCostRow& row : info.own_costs->rows) {
     if (row.source == OwnCosts::kProgram && row.kind == SpanKind::kUserRange) {
       EventCost async = row.cost;
       async.end_ns = row.async_end_ns;
@@ -56,7 +57,7 @@ std::string OwnCostJson(const Trace& trace, const Correction& correction) {
   object.Uint("events", correction.events);
   object.Key("kinds");
   JsonObject kinds(&out);
-  for (const auto& [name, cost] : KindsOf(*trace.info().own_costs)) {
+  for (const auto& [name, cost] : KindsOf(trace.info())) {
     kinds.Key(name.c_str());
     JsonObject kind(&out);
     AppendNumber(&kind, "inside_ns", cost.inside_ns, &out);
@@ -73,7 +74,7 @@ std::string OwnCostJson(const Trace& trace, const Correction& correction) {
 std::string FormatOwnCost(const Trace& trace, const Correction& correction) {
   std::string out = HumanTime(correction.whole_ns) + " for " + std::to_string(correction.events) + " events";
   const char* separator = ": ";
-  for (const auto& [name, cost] : KindsOf(*trace.info().own_costs)) {
+  for (const auto& [name, cost] : KindsOf(trace.info())) {
     out += std::exchange(separator, ", ") + name + " " + FixedText(cost.whole_ns(), 1) + " ns";
   }
   return out;

@@ -277,7 +277,7 @@ void RecordingReader::AddLiveChunk(std::span<const std::byte> bytes, int64_t fil
   std::optional<RecordingChunk> chunk;
   switch (RecordingChunk::OpenLive(bytes, file_offset, &chunk)) {
     case RecordingChunk::Live::kWhole:
-      chunks_.push_back(*std::move(chunk));
+      if (chunk) chunks_.push_back(*std::move(chunk));
       break;
     case RecordingChunk::Live::kDamaged:
       damaged_ = true;

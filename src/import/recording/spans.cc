@@ -1,6 +1,7 @@
 // Rows of spans: filled part by part, by several threads at once, then completed in order.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/text.h"
@@ -68,9 +69,10 @@ SpanRow RecordingTables::RowOf(const RecordingPart& part, const PartScope& scope
   if (record.source == RecordSource::kAnnotation) row.flags |= span_flags::kNative;
   if (record.source == RecordSource::kTorch) row.external_id = TorchLinks::kUnnumbered;
   if (scope.has_fields == 0) return row;
-  const Payload payload = *part.chunk->payload(record.side);  // was checked by PartDecoder
-  row.sequence = payload.sequence;
-  row.forward_thread = payload.forward_thread;
+  const std::optional<Payload> payload = part.chunk->payload(record.side);
+  if (!payload) return row;  // never: PartDecoder has read it
+  row.sequence = payload->sequence;
+  row.forward_thread = payload->forward_thread;
   // Not shown without a sequence number, as torch does it.
   if (record.source == RecordSource::kTorch && row.sequence < 0 && row.forward_thread != 0) {
     row.sequence = -1;
@@ -87,7 +89,8 @@ bool RecordingTables::IsLate(const RecordingPart& part, const PartScope& scope, 
   if (IsStep(part, scope, record)) return true;
   if (scope.has_fields == 0) return false;
   constexpr uint16_t kExtra = payload_fields::kKeywords | payload_fields::kRecordHandle;
-  return (part.chunk->payload_extent(record.side)->fields & kExtra) != 0;
+  const auto extent = part.chunk->payload_extent(record.side);
+  return extent && (extent->fields & kExtra) != 0;
 }
 
 // Gives the span the frames before its JSON members (kFramesMark), and returns the members.
@@ -114,8 +117,9 @@ void RecordingTables::Complete(const RecordingPart& part, const PartScope& scope
   if ((record.flags & record_flags::kUnfinished) != 0) {
     builder_->AddProblem("unfinished_scope", part.chunk->record_offset(scope.row));
   }
-  if (scope.has_fields != 0) {
-    const Payload payload = *part.chunk->payload(record.side);
+  const std::optional<Payload> read = scope.has_fields != 0 ? part.chunk->payload(record.side) : std::nullopt;
+  if (read) {
+    const Payload& payload = *read;
     std::string extra;
     // A name at a damaged offset is left out: the span itself is sound.
     const std::string_view keywords =

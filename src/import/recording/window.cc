@@ -66,7 +66,7 @@ void ForEachElement(json::value value, Visit visit) {
   if (value.get(array) != simdjson::SUCCESS) return;
   for (auto element : array) {
     json::value item;
-    if (std::move(element).get(item) != simdjson::SUCCESS) return;
+    if (element.get(item) != simdjson::SUCCESS) return;
     visit(item);
   }
 }

@@ -230,6 +230,7 @@ class SnapshotDocument {
       return true;
     });
     std::vector<SnapshotFrame> frames;
+    frames.reserve(texts.size());
     for (const Texts& frame : texts)
       frames.push_back({frame.file, frame.function, frame.line});
     const StackId stack = tables_.AddStack(frames);
