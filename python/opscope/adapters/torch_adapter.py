@@ -26,7 +26,18 @@ PARTS = {
     "stacks": Part("the call stacks and modules of TorchScript", frozenset({"script_place.cc"})),
     "drop_ins": Part(
         "drop-in functions (operators cost twice as much while they are recorded)",
-        frozenset({"drop_in.cc", "drop_in.h", "drop_in_trial.cc", "global_changes.cc", "range_layout.h", "route.cc"}),
+        frozenset(
+            {
+                "boxed_references.cc",
+                "boxed_references.h",
+                "drop_in.cc",
+                "drop_in.h",
+                "drop_in_trial.cc",
+                "global_changes.cc",
+                "range_layout.h",
+                "route.cc",
+            }
+        ),
         is_compiled_out=False,
     ),
 }

@@ -19,6 +19,7 @@
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
 #include "sources/streams/stream_of.h"
+#include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/range_entries.h"
 #include "sources/torch/script_place.h"
@@ -73,6 +74,7 @@ inline bool WantsInputs(const CallbackBinding& binding) {
 
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
+  if constexpr ((Options & kWithInputs) != 0) boxed_references::EndBoxing();
   // Not range.threadId(): c10d makes a range on one thread and begins it on another.
   constexpr auto thread = &at::RecordFunction::currentThreadId;
   if constexpr ((Options & kWithScripts) != 0) NoteIfScript(range.scope());

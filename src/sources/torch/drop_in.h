@@ -30,6 +30,7 @@
 
 #include "opscope/recorder_abi.h"
 #include "sources/streams/failures.h"
+#include "sources/torch/boxed_references.h"
 #include "sources/torch/range_layout.h"
 #include "sources/torch/stream_init.h"
 
@@ -78,6 +79,9 @@ inline uint32_t NeedsOf(const at::StepCallbacks& of) {
   return word;
 }
 
+// Of operators, which the dispatcher begins as soon as it has boxed their arguments.
+inline constexpr uint32_t kNeedsInputs = static_cast<uint32_t>(at::RecordScope::FUNCTION) | 1u << 8;
+
 // A range of no callback, of an operator that would be refused: its list says so in place of the thread's number.
 inline constexpr uint64_t kRefused = ~uint64_t{0};
 
@@ -122,6 +126,7 @@ struct Functions {
       return;
     }
     Sink::Count(kConstructed);
+    if (needs == kNeedsInputs) boxed_references::BeginBoxing();
     using namespace torch_layout;
     *reinterpret_cast<const void**>(self) = opscope_range_vtable + 2;
     auto* callbacks = new (&(self->*Reach(Callbacks()))) at::StepCallbacks(from->thread_id_, from->scope_);
@@ -172,6 +177,8 @@ struct Functions {
       return;
     }
     Sink::Count(kDestroyed);
+    const bool has_boxed = NeedsOf(callbacks) == kNeedsInputs && boxed_references::this_thread.left_out != 0;
+    if (OPSCOPE_UNLIKELY(has_boxed)) boxed_references::MakeUp();
     std::unique_ptr<at::ObserverContext>& place = *(self->*Reach(Contexts())).begin();
     if (__builtin_expect(self->*Reach(Called()), 1)) {
       if (at::ObserverContext* context = place.release()) Sink::EndAndRelease(context);

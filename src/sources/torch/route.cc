@@ -17,6 +17,7 @@
 #include "sources/slots/pointed_slots.h"
 #include "sources/streams/failures.h"
 #include "sources/streams/stream_of.h"
+#include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/drop_in.h"
 #include "sources/torch/drop_in_trial.h"
@@ -193,11 +194,22 @@ const char* WhyNot(uint32_t flags) {
   return Find();
 }
 
+// REQUIRES: SlotLock() is held.
+void PutBackIfUnused() {
+  if (routed.load() == 0 && boxed_references::Close()) TheRedirection().pointed.PutBack();
+}
+
 const char* Begin(uint32_t instance, uint32_t flags) {
   if (const char* reason = WhyNot(flags)) return reason;
   const MutexLock lock(SlotLock());
-  if (routed.load() == 0) {
+  if (routed.load() == 0 && TheRedirection().pointed.empty()) {
     if (const char* refused = PointToDropIns()) return refused;
+  }
+  if ((flags & torch_source_flags::kInputs) != 0) {
+    boxed_references::Open([] {
+      const MutexLock again(SlotLock());
+      PutBackIfUnused();
+    });
   }
   routed.fetch_or(uint64_t{1} << instance);
   return nullptr;
@@ -207,6 +219,7 @@ __attribute__((constructor)) void WatchForksOfRoute() {
   TheRedirection();  // made before a child can ask for it
   WatchForksOfSlots([] {
     routed.store(0);
+    boxed_references::CloseInChild();
     TheRedirection().pointed.PutBack();
     Progress under_way = Progress::kUnderWay;
     search.compare_exchange_strong(under_way, Progress::kNotBegun);
@@ -248,8 +261,8 @@ void StartRoute(uint32_t instance, uint32_t flags) {
 
 void StopRoute(uint32_t instance) {
   const MutexLock lock(SlotLock());
-  const uint64_t bit = uint64_t{1} << instance;
-  if ((routed.fetch_and(~bit) & ~bit) == 0) TheRedirection().pointed.PutBack();
+  routed.fetch_and(~(uint64_t{1} << instance));
+  PutBackIfUnused();
 }
 
 std::optional<RangeFunctions> DropInsFor(uint32_t flags) {
