@@ -308,3 +308,39 @@ def test_torchs_switch_for_arrows_to_backward_is_obeyed(tmp_path):
             prof.export_chrome_trace(str(path))
             drawn.append(sum(row.get("cat") == "fwdbwd" for row in json.loads(path.read_text())["traceEvents"]))
     assert drawn[:2] == drawn[2:] and drawn[0] == 0 < drawn[1]
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=["operators", "memory"])
+def test_a_range_that_is_open_at_an_end_is_where_torch_has_it(memory, tmp_path):
+    """Up to torch 2.10 the tree and the file have what nobody ended, the lists of events have not."""
+    import torch
+
+    found = []
+    for side in SIDES:
+        module = profiler(side)
+        before, after = module.record_function("before"), module.record_function("after")
+        prof = module.profile(activities=[module.ProfilerActivity.CPU], profile_memory=memory)
+        before.__enter__()
+        prof.start()
+        torch.ones(2)
+        before.__exit__(None, None, None)
+        after.__enter__()
+        kept = torch.neg(torch.ones(2))
+        prof.stop()
+        after.__exit__(None, None, None)
+        del kept
+        prof.export_chrome_trace(str(tmp_path / "x.json"))
+        rows = json.loads((tmp_path / "x.json").read_text())["traceEvents"]
+        results = prof.profiler.kineto_results
+        found.append(
+            {
+                "events": [(event.name, event.cpu_memory_usage) for event in prof.events()],
+                "averages": sorted((row.key, row.count, row.cpu_memory_usage) for row in prof.key_averages()),
+                "raw": [event.name() for event in results.events()],
+                "tree": [node.name for node in results.experimental_event_tree()],
+                "file": collections.Counter(row["name"] for row in rows if row["ph"] == "X" and row["cat"] != "Trace"),
+            }
+        )
+    assert found[0] == found[1]
+    assert "after" in found[0]["tree"] and found[0]["file"]["after"] == 1
+    assert found[0]["file"]["before"] == 0

@@ -44,6 +44,9 @@ struct FunctionEventOptions {
   // were recorded, each allocation a kMemory row, calls within calls of the same name as they are. `parent` and the
   // children are those of torch's experimental_event_tree(): what was open on the event's thread when it began.
   bool as_collected = false;
+  // Nothing that was still open at the end of the recording, but for calls of Python, which end there: torch lists the
+  // rest from 2.12 on.
+  bool only_finished = false;
   // Self times and totals add up as Python's sum() does from 3.12 on, which keeps the digits that rounding cuts off.
   bool compensated_sums = false;
 };
@@ -80,6 +83,7 @@ struct FunctionEvents {
   bool only_torch_flops = false;
   bool compensated_sums = false;
   bool as_collected = false;
+  bool only_finished = false;
 
   size_t size() const { return span.size(); }
   bool empty() const { return span.empty(); }

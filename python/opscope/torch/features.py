@@ -112,6 +112,7 @@ BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
         "calls instants unfinished": (2, 8),
         "points warnings at the caller": (2, 10),
         "tells misuse in words": (2, 12),
+        "lists what nobody ended": (2, 12),
         "warns of the memory timeline": (2, 12),
         "warns of metadata_json": (2, 12),
         "keeps lists of texts": (2, 12),

@@ -12,6 +12,7 @@ from ..shown import SHOWN_ROWS, Shown, ShownList
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
+from .features import behaves
 from .kineto_event import KinetoEvent
 from .settings import checked_timeout
 
@@ -44,8 +45,14 @@ class KinetoResults:
 
     def _collected(self) -> _core.torch.FunctionEvents:
         if self._columns is None:
-            self._columns = self._recording.collected()
+            self._columns = self._recording.collected(only_finished=False)
         return self._columns
+
+    def _listed(self) -> _core.torch.FunctionEvents:
+        """What the list has; the tree has all, in every release."""
+        if behaves("lists what nobody ended"):
+            return self._collected()
+        return self._recording.collected(only_finished=True)
 
     def trace_start_ns(self) -> int:
         """Unix time from which ``FunctionEvent.time_range`` counts; with acc_events that of the last cycle's own."""
@@ -55,7 +62,7 @@ class KinetoResults:
         """All events and allocations of the last recording, also those that ``prof.events()`` leaves out or folds."""
         if self._events is None:
             self._events = _UnfilledKinetoEvents()
-            self._events._columns = self._collected()
+            self._events._columns = self._listed()
         return self._events
 
     def parsed(self, timeout_s: float | None) -> EventList:

@@ -13,6 +13,7 @@ from . import source
 from .compat import compat_is_asked
 from .enabled_flag import tell_torch
 from .events import EventList, unfilled_events
+from .features import behaves
 from .inner_profile import InnerProfile
 from .python_calls import calls_source
 from .torch_switches import links_forward_to_backward
@@ -136,7 +137,10 @@ class Recording(InnerProfile, recording.Recording):
 
     def _events_of(self, trace: _core.Trace) -> EventList:
         columns = _core.torch.FunctionEvents(
-            trace, use_device=self.use_device or "", only_torch_flops=compat_is_asked()
+            trace,
+            use_device=self.use_device or "",
+            only_torch_flops=compat_is_asked(),
+            only_finished=not behaves("lists what nobody ended"),
         )
         columns.exposes_metadata = self._settings.expose_metadata
         return unfilled_events(
@@ -146,10 +150,10 @@ class Recording(InnerProfile, recording.Recording):
             with_flops=self._settings.with_flops,
         )
 
-    def collected(self) -> _core.torch.FunctionEvents:
+    def collected(self, *, only_finished: bool) -> _core.torch.FunctionEvents:
         """What this cycle alone has collected, for KinetoResults."""
         columns = _core.torch.FunctionEvents(
-            self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True
+            self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True, only_finished=only_finished
         )
         columns.exposes_metadata = self._settings.expose_metadata
         return columns

@@ -80,8 +80,9 @@ void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, u
   }
 }
 
-// names: null keeps every name, and with it every event.
-std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names) {
+// names: null keeps every name, and with it every event. only_finished: of FunctionEventOptions.
+std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names,
+                                bool only_finished) {
   const SpanColumns& spans = trace.spans();
   const TrackColumns& tracks = trace.tracks();
   std::vector<ListKey> keys;
@@ -92,7 +93,9 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     uint8_t flags = 0;
     for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
       flags |= spans.flags[row];
-      if (!roles[Row(spans.category[row])].is_listed) continue;
+      const CategoryRole& role = roles[Row(spans.category[row])];
+      if (!role.is_listed) continue;
+      if (only_finished && (spans.flags[row] & span_flags::kUnfinished) != 0 && !role.is_python) continue;
       const StringId name = names == nullptr ? spans.name[row] : names->Rewrite(spans.name[row]);
       if (name == StringId::kNone) continue;
       const int64_t start = spans.start[row].ns;
@@ -150,7 +153,8 @@ void ListEvents(const Trace& trace, EventListWork* work) {
   const std::vector<CategoryRole> roles = RolesOfCategories(trace);
   NameRewriter names(trace);
   FunctionEvents& events = work->events;
-  const std::vector<ListKey> keys = SortedKeys(trace, roles, events.as_collected ? nullptr : &names);
+  const std::vector<ListKey> keys =
+      SortedKeys(trace, roles, events.as_collected ? nullptr : &names, events.only_finished);
   const size_t n = keys.size();
   events.rewritten_names = names.TakeRewritten();
   events.first_rewritten_name = static_cast<uint32_t>(trace.string_count());

@@ -72,6 +72,7 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   work.events.with_flops = IsSetInMetadata(trace, "with_flops");
   work.events.profile_memory = IsSetInMetadata(trace, "profile_memory");
   work.events.as_collected = options.as_collected;
+  work.events.only_finished = options.only_finished;
   ListEvents(trace, &work);
   LinkDeviceEvents(trace, &work);
   if (options.as_collected) {
