@@ -86,12 +86,35 @@ def test_what_cannot_be_a_selection_is_refused_as_there(side):
     cpu = module.ProfilerActivity.CPU
     with pytest.raises(ValueError, match="specified more than once"):
         module.profile(activities=[cpu, {cpu: []}])
-    with pytest.raises(TypeError):
-        module.profile(activities=[{cpu: None}])
-    with pytest.raises(TypeError):
-        module.profile(activities=[{cpu: [1]}]).start()
+    if not hasattr(module, "ProfilerActivityConfig"):
+        with pytest.raises(TypeError):
+            module.profile(activities=[{cpu: None}])
+    for wrong in ([1], 5):
+        with pytest.raises(TypeError):
+            module.profile(activities=[{cpu: wrong}]).start()
     with pytest.raises(AssertionError, match="No activities specified for the profiler"):
         module.profile(activities=[{"CPU": ["CPU_OP"]}]).start()
+
+
+def test_what_was_chosen_can_be_asked_and_set_again(tmp_path):
+    answers = []
+    for side in SIDES:
+        module = module_named(side)
+        if not any(hasattr(module._KinetoProfile(), name) for name in ("activity_filters", "activity_configs")):
+            pytest.skip("this torch has no choice")
+        cpu, config = module.ProfilerActivity.CPU, getattr(module, "ProfilerActivityConfig", None)
+        whole = [recorded(module, None), recorded(module, config())] if config else []
+        some = [recorded(module, value) for value in ([["CPU_OP"]] + ([config(["CPU_OP"])] if config else []))]
+        files = [{row.get("cat") for row in rows_of_file(prof, tmp_path) if row["ph"] == "X"} for prof in whole + some]
+        chosen = [getattr(prof, "activity_configs" if config else "activity_filters") for prof in whole + some]
+        prof = module.profile(activities=[{cpu: []}])
+        setattr(prof, "activity_configs" if config else "activity_filters", chosen[-1])
+        with prof:
+            with module.record_function("range"):
+                pass
+        files.append({row.get("cat") for row in rows_of_file(prof, tmp_path) if row["ph"] == "X"})
+        answers.append((files, chosen, hasattr(prof, "activity_filters")))
+    assert answers[0] == answers[1]
 
 
 def test_the_recording_has_everything(tmp_path):

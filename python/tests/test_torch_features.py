@@ -18,7 +18,7 @@ def ours():
     with module.profile() as prof:
         torch.ones(2)
     return {
-        "_KinetoProfile": module._KinetoProfile,
+        "_KinetoProfile": module._KinetoProfile(),
         "profile": module.profile,
         "LegacyProfile": module.autograd_profiler.profile(),
         "EventList": module.EventList,
@@ -43,6 +43,7 @@ def has(owner, path):
     name = place.partition(".")[2]
     if not argument:
         return name in dir(owner)
+    owner = type(owner) if place == "_KinetoProfile" else owner
     if owner.__module__ == "torch._C._profiler":  # torch's own
         return f"{argument}: " in owner.__init__.__doc__.partition("\n")[0]
     function = inspect.getattr_static(owner, name or "__init__", None) if not inspect.isfunction(owner) else owner

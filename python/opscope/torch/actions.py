@@ -39,15 +39,19 @@ def as_action(returned: object, step: int) -> ProfilerAction:
     raise TypeError(f"the schedule returned {returned!r} for step {step}, which is no ProfilerAction")
 
 
+_ActivityConfig = getattr(torch.profiler, "ProfilerActivityConfig", None)
+
+
 def supported_activities() -> set[ProfilerActivity]:
     """The activities that this build of torch can collect."""
     return torch.autograd._supported_activities()
 
 
-def parse_activities(activities) -> tuple[set[ProfilerActivity], dict[ProfilerActivity, set[str]]]:
-    """Splits ``activities=`` into the groups and the per-group selection of activity names."""
+def parse_activities(activities) -> tuple[set[ProfilerActivity], dict]:
+    """Splits ``activities=`` into the groups and what was chosen of each: a set of names of activity types, or, of a
+    torch that has it, a ProfilerActivityConfig."""
     groups: set[ProfilerActivity] = set()
-    selections: dict[ProfilerActivity, set[str]] = {}
+    chosen: dict = {}
 
     def add(group) -> None:
         if group in groups:
@@ -60,22 +64,28 @@ def parse_activities(activities) -> tuple[set[ProfilerActivity], dict[ProfilerAc
         elif isinstance(item, dict):
             for group, asked in item.items():
                 add(group)
-                names = _selected_types(group, asked)
-                if names is not None:
-                    selections[group] = names
+                chosen[group] = _choice(group, asked)
         else:
             raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
-    return groups, selections
+    return groups, chosen
 
 
-def _selected_types(group: ProfilerActivity, asked) -> set[str] | None:
-    """Names of activity types: a list of them, or what a ProfilerActivityConfig has; None: all."""
-    if not hasattr(asked, "activity_types"):
+def _choice(group: ProfilerActivity, asked):
+    if _ActivityConfig is None:
         return set(asked)
+    if not isinstance(asked, _ActivityConfig):
+        return _ActivityConfig(activity_types=asked)
     if asked.profiler_configs:
         names = ", ".join(type(config).__name__ for config in asked.profiler_configs)
         raise UnsupportedFeature(f"activities with {names} for {group.name}", "neither counters nor kernels are read")
-    return None if asked.activity_types is None else set(asked.activity_types)
+    return asked
+
+
+def selections_of(chosen: dict) -> dict[ProfilerActivity, set[str]]:
+    """The names of activity types of each group for which not all were chosen."""
+    if _ActivityConfig is None:
+        return chosen
+    return {group: set(config.activity_types) for group, config in chosen.items() if config.activity_types is not None}
 
 
 def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:

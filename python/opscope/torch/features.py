@@ -67,7 +67,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             KinetoEvent.python_parent_id KinetoEvent.structured_input_shapes KinetoEvent.structured_input_strides
             LegacyProfile(activity_filters) LegacyProfile(post_processing_timeout_s)
             LegacyProfile._parse_kineto_results(timeout_s) MemRecordsAcc.in_interval(start_ns)
-            ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile(post_processing_timeout_s)
+            ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile.activity_filters _KinetoProfile(post_processing_timeout_s)
             profile(post_processing_timeout_s)
         """,
         (2, 13): """
@@ -87,7 +87,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             LegacyProfile.export_chrome_trace(cuda_graph_annotations) LegacyProfile.export_chrome_trace(default_stream)
             LegacyProfile.export_chrome_trace(graph_lanes) _KinetoProfile.export_chrome_trace(cuda_graph_annotations)
             _KinetoProfile.export_chrome_trace(default_stream) _KinetoProfile.export_chrome_trace(graph_lanes)
-            _KinetoProfile.take_pending_cuspy_export
+            _KinetoProfile.activity_configs _KinetoProfile.take_pending_cuspy_export
         """,
     }
 )
@@ -102,7 +102,8 @@ REMOVED: MappingProxyType[Release, str] = MappingProxyType(
         """,
         (2, 15): """
             FunctionEvent(metadata_json) FunctionEvent.metadata_json _ExperimentalConfig(profiler_measure_per_kernel)
-            _ExperimentalConfig(profiler_metrics) _KinetoProfile.take_pending_cupti_export
+            _ExperimentalConfig(profiler_metrics) _KinetoProfile.activity_filters
+            _KinetoProfile.take_pending_cupti_export
         """,
     }
 )
@@ -195,7 +196,7 @@ def _attributes_of(owner: str) -> frozenset[str]:
         asked = event
     elif owner == "FunctionEventAvg":
         asked = asked().add(event)
-    elif owner == "LegacyProfile":
+    elif owner in ("LegacyProfile", "_KinetoProfile"):
         asked = asked()
     return frozenset(dir(asked))
 

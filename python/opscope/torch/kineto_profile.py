@@ -13,7 +13,7 @@ from ..frontend.lifecycle import Lifecycle
 from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from . import memory_timeline, metadata
-from .actions import device_of, groups_to_toggle, parse_activities, supported_activities
+from .actions import device_of, groups_to_toggle, parse_activities, selections_of, supported_activities
 from .cleared_events_warning import warn_of_cleared_events
 from .errors import UnsupportedFeature
 from .events import PYTHON_FUNCTIONS
@@ -45,6 +45,10 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
 
     _unsupported = UnsupportedFeature
     _writes_chrome = "export_chrome_trace({!r})"
+    # What was chosen of each group; torch has it under the second name since it is an object.
+    activity_filters = activity_configs = property(
+        lambda self: self._chosen, lambda self, chosen: setattr(self, "_chosen", chosen)
+    )
 
     def __init__(
         self,
@@ -69,11 +73,9 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         dump_if_no_step_for: float | None = None,
     ) -> None:
         if activities is None:
-            self.activities, self.activity_filters = supported_activities(), {}
+            self.activities, self._chosen = supported_activities(), {}
         else:
-            self.activities, self.activity_filters = parse_activities(activities)
-        if has("_KinetoProfile.take_pending_cuspy_export"):
-            self.activity_configs = self.activity_filters
+            self.activities, self._chosen = parse_activities(activities)
         refuse_activities(self.activities, by_default=activities is None)
         self._take_own_options(
             max_bytes=max_bytes,
@@ -123,6 +125,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         device = usable_device(self.use_device)
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")
+        selections = selections_of(self._chosen)
         settings = RecordingSettings(
             record_shapes=bool(self.record_shapes),
             profile_memory=self.profile_memory,
@@ -143,8 +146,8 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             record_to=self.record_to or "",
             post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
             acc_events=bool(self.acc_events),
-            only_categories=selected_categories(self.activity_filters),
-            activity_filters=self.activity_filters,
+            only_categories=selected_categories(selections),
+            activity_filters=selections,
             experimental_config=self.experimental_config,
             custom_trace_id_callback=self.custom_trace_id_callback,
         )
