@@ -242,7 +242,7 @@ def test_operators_of_a_stop_from_another_thread_are_kept():
         thread.start()
         thread.join()
         torch.zeros(3)
-    names = [e.name for e in prof.events()]
+    names = list(prof.trace.spans.text("name"))
     assert "aten::ones" in names and "open" in names and "aten::zeros" not in names
 
 
@@ -292,13 +292,15 @@ def cycle(number):
     for event in prof.events():
         event.time_range, event.cpu_children, event.input_shapes, event.cpu_parent
     prof.key_averages().table()
-for number in range(50): cycle(number)
-gc.collect()
-before = resident()
-for number in range(50, 250): cycle(number)
-gc.collect()
-print(resident() - before)
+seen = []
+for number in range(300):
+    cycle(number)
+    if number in (49, 174, 299):
+        gc.collect()
+        seen.append(resident())
+print(seen[1] - seen[0], seen[2] - seen[1])
 """
     )
     assert (done.status, done.stderr) == (0, "")
-    assert int(done.stdout) < 1 << 20
+    # What an allocator takes for its arenas, it takes once, at some cycle; what leaks does so in both halves.
+    assert min(map(int, done.stdout.split())) < 1 << 19
