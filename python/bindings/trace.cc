@@ -67,12 +67,13 @@ void SaveOpscope(const SharedTrace& self, nb::object path) {
 }
 
 void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb::object trace_name,
-                  std::optional<std::vector<std::string>> only_categories) {
+                  std::optional<std::vector<std::string>> only_categories, std::vector<std::string> without_metadata) {
   const std::string file = FromPath(path);
   ChromeExportOptions options;
   options.small_gzip = small_gzip;
   options.trace_name = trace_name.is_none() ? std::string() : FromText(trace_name);
   options.only_categories = std::move(only_categories);
+  options.without_metadata = std::move(without_metadata);
   TerminalProgress progress(file);
   options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
   Unwrap(WithoutGil([&] { return ExportChromeTrace(*self.trace, file, options); }), path);
@@ -158,6 +159,7 @@ void BindTrace(nb::module_& module) {
       .def("save", &SaveOpscope, nb::arg("path"), "Writes .opscope.")
       .def("export_chrome", &ExportChrome, nb::arg("path"), nb::arg("small_gzip") = false,
            nb::arg("trace_name").none() = nb::none(), nb::arg("only_categories").none() = nb::none(),
+           nb::arg("without_metadata") = std::vector<std::string>{},
            "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
       .def("export_as", &ExportAs, nb::arg("path"), nb::arg("to"), nb::arg("table") = "spans",
            nb::arg("merge_threads") = false, "Writes the format; returns what had to be left out, in words.")

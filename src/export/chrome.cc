@@ -30,7 +30,7 @@ void WritePieces(const Trace& trace, Compression compression, const ChromeExport
   const ChromePlan plan(trace, compression == Compression::kNone ? kPlainRows : kCompressedRows);
   const ChromePieces pieces(trace);
   const ChromeRowWriter rows(trace, plan, pieces, options.only_categories);
-  const ChromeHead head = MakeChromeHead(trace, plan, pieces);
+  const ChromeHead head = MakeChromeHead(trace, plan, pieces, options.without_metadata);
   const std::string tail = MakeChromeTail(trace, trace_name);
   const size_t count = plan.blocks().size();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_head.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/json_members.h"
@@ -33,7 +34,8 @@ bool IsSaidByHostName(const Trace& trace, std::string_view key) {
   return (key == kBootKey || key == kWallClockKey) && FindMetadata(trace, kHostKey);
 }
 
-void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces, std::string* out) {
+void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
+                   const std::vector<std::string>& left_out, std::string* out) {
   out->append("{\n  \"schemaVersion\": ");
   AppendValue(FindMetadata(trace, "schemaVersion").value_or("1"), out);
   out->append(",\n  \"deviceProperties\": ");
@@ -42,7 +44,8 @@ void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePiece
   for (size_t i = 0; i < metadata.size(); ++i) {
     const std::string_view key = trace.text(metadata.key[i]);
     if (key == "schemaVersion" || key == "deviceProperties" || key == "displayTimeUnit" || key == "traceName" ||
-        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey || IsSaidByHostName(trace, key)) {
+        key == "baseTimeNanoseconds" || key == "traceEvents" || key == kOwnTracksKey || IsSaidByHostName(trace, key) ||
+        std::find(left_out.begin(), left_out.end(), key) != left_out.end()) {
       continue;
     }
     out->append(",\n  ");
@@ -134,9 +137,10 @@ void NameTrack(const Trace& trace, TrackId track, bool recorded, const ChromePie
 
 }  // namespace
 
-ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces) {
+ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
+                          const std::vector<std::string>& left_out) {
   ChromeHead head;
-  AppendMembers(trace, plan, pieces, &head.text);
+  AppendMembers(trace, plan, pieces, left_out, &head.text);
   NamingEvents events(plan.first_time(), &head);
   const TrackColumns& tracks = trace.tracks();
   const ProcessColumns& processes = trace.processes();

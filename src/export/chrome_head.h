@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "export/chrome_pieces.h"
 #include "export/chrome_plan.h"
@@ -19,8 +20,9 @@ struct ChromeHead {
   bool has_events = false;
 };
 
-// From '{' to the last "M" event.
-ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces);
+// From '{' to the last "M" event. left_out: keys of metadata that are not written.
+ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
+                          const std::vector<std::string>& left_out = {});
 // From the end of the events to '}'. `trace_name`: "traceName"; when empty, the one of the input.
 std::string MakeChromeTail(const Trace& trace, std::string_view trace_name);
 

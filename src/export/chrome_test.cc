@@ -95,6 +95,18 @@ TEST(ChromeExport, SaysTheMachineByItsBootOnlyWhereItsHostIsNotNamed) {
   EXPECT_EQ(text_of("host_name").find("opscope_"), std::string::npos) << "torch's file has no such keys";
 }
 
+TEST(ChromeExport, LeavesOutTheMetadataThatItIsToldTo) {
+  TraceBuilder builder;
+  builder.AddMetadata("host_name", "\"node\"");
+  builder.AddMetadata("trace_id", "\"0f\"");
+  builder.AddMetadata("opscope_boot", "\"0e\"");
+  builder.AddMetadata("rank", "3");
+  ChromeExportOptions options;
+  options.without_metadata = {"trace_id", "host_name"};
+  const std::string text = ChromeTraceText(builder.Build(), options).value();
+  EXPECT_NE(text.find("\"deviceProperties\": [],\n  \"rank\": 3,\n  \"displayTimeUnit\""), std::string::npos) << text;
+}
+
 TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
   static constexpr char kExpected[] = R"json({
   "schemaVersion": 1,

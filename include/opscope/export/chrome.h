@@ -27,6 +27,7 @@ struct ChromeExportOptions {
   // Spans, with their arrows, and instants of these categories ("cpu_op") and no others. They have the numbers that
   // they have among all.
   std::optional<std::vector<std::string>> only_categories = {};
+  std::vector<std::string> without_metadata = {};  // keys of metadata that the file does not have
   // Called on the caller's thread as the pieces of the file are written: how many, and how many there are.
   std::function<void(size_t written, size_t pieces)> on_progress = {};
 };

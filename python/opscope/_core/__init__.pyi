@@ -36,6 +36,7 @@ class Trace:
         small_gzip: bool = False,
         trace_name: str | None = None,
         only_categories: list[str] | None = None,
+        without_metadata: list[str] = ...,
     ) -> None: ...
     def info(self) -> dict[str, Any]: ...
     @property

@@ -13,6 +13,7 @@ from ..user_warning import warn_user
 from .actions import groups_to_toggle
 from .event_results import EventResults
 from .kineto_results import KinetoResults
+from .metadata import UNSAID
 from .profiler_config import DescribedConfig
 from .torch_shape import as_in_torch
 
@@ -98,7 +99,10 @@ class InnerProfile(DescribedConfig, EventResults):
     ):
         """Writes the last cycle as Chrome trace JSON. ``metadata`` is in the recording already."""
         self.last_cycle_trace().export_chrome(
-            path, trace_name=os.fsdecode(path), only_categories=self._settings.only_categories
+            path,
+            trace_name=os.fsdecode(path),
+            only_categories=self._settings.only_categories,
+            without_metadata=UNSAID,
         )
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
