@@ -1,3 +1,7 @@
+// Operators of a loop mostly say what they said before. So a payload is looked for before it is made: payloads stand
+// among the names of the chunk, by a key of the operator's name and the sizes of its tensors, which is no address that
+// a name has; what stands there is compared, letter by letter and word by word (KnownPayload), and serves again. Two
+// operators whose keys are alike cost time and nothing else.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/paddle/arguments.h"
 
@@ -8,6 +12,8 @@
 
 #include "opscope/paddle_source.h"
 #include "sources/paddle/attributes.h"
+#include "sources/paddle/known_payload.h"
+#include "sources/paddle/tell_arguments.h"
 #include "sources/streams/failures.h"
 
 namespace opscope {
@@ -27,36 +33,7 @@ struct Draft {
   uint32_t keywords[2];
   uint32_t words[kMostWords];
 };
-constexpr uint32_t kFixedBytes = offsetof(Draft, words);
-static_assert(kFixedBytes == sizeof(PayloadHeader) + payload_fields::BytesOf(payload_fields::kKeywords));
-
-// Whether a size takes two words.
-bool IsWide(const Dims& dims) {
-  uint64_t high = 0;
-  for (int32_t i = 0; i < dims.rank; ++i)
-    high |= static_cast<uint64_t>(dims.sizes[i] + (int64_t{1} << 31)) >> 32;
-  return high != 0;
-}
-bool HasShape(const Dims& dims) {
-  return dims.rank >= 0 && dims.rank <= paddle_layout::kMostDims;
-}
-constexpr size_t kMostWordsOfTensor = 1 + 2 * paddle_layout::kMostDims;
-
-uint32_t* WriteTensor(const Dims& dims, uint32_t* at) {
-  if (!HasShape(dims)) {
-    *at = static_cast<uint32_t>(ArgKind::kUndefined);
-    return at + 1;
-  }
-  const bool is_wide = IsWide(dims);
-  *at++ = static_cast<uint32_t>(ArgKind::kTensor) | kUnknownElement << 4 | arg_flags::kNoStrides |
-          (is_wide ? arg_flags::kWide : 0) | static_cast<uint32_t>(dims.rank) << 16;
-  for (int32_t i = 0; i < dims.rank; ++i) {
-    const auto size = static_cast<uint64_t>(dims.sizes[i]);
-    *at++ = static_cast<uint32_t>(size);
-    if (OPSCOPE_UNLIKELY(is_wide)) *at++ = static_cast<uint32_t>(size >> 32);
-  }
-  return at;
-}
+static_assert(offsetof(Draft, words) == kFixedBytesOfArguments);
 
 // Names of arguments in a text of limited size: from the first that does not fit on they are left out.
 class Names {
@@ -101,13 +78,9 @@ class Names {
     size_ += text.size();
   }
   void AppendCount(size_t count) {
-    char digits[24];
-    char* begin = digits + sizeof(digits);
-    do
-      *--begin = static_cast<char>('0' + count % 10);
-    while ((count /= 10) != 0);
-    *--begin = '*';
-    Append({begin, static_cast<size_t>(digits + sizeof(digits) - begin)});
+    char digits[kMostDigits];
+    Append('*');
+    Append(DigitsOf(count, digits));
   }
 
   char text_[512];
@@ -126,56 +99,91 @@ OpenScope* InnermostOperator(const Stream* stream) {
   return scope;
 }
 
-// Names and words of all; the draft's header says how many. False: they do not fit.
-bool WriteDraft(const Shapes& shapes, const AttributeMap* attributes, Names* names, Draft* draft) {
-  uint32_t* at = draft->words;
-  const uint32_t* const end = draft->words + kMostWords - 1;  // one of padding
-  size_t count = 0;
+// A payload in the making, and its names.
+class Drafting {
+ public:
+  explicit Drafting(Draft* draft) : draft_(draft), at_(draft->words), end_(draft->words + kMostWords - 1) {}
+
+  bool AddName(const char* name, size_t tensors) {
+    names_.Add(name, tensors);
+    return true;
+  }
+  bool AddTensor(const Dims& dims) {
+    if (OPSCOPE_UNLIKELY(static_cast<size_t>(end_ - at_) < kMostWordsOfTensor)) return false;
+    ++count_;
+    return TellTensor(dims, [this](uint32_t word) {
+      *at_++ = word;
+      return true;
+    });
+  }
+  void BeginAttributes() { names_.BeginAttributes(); }
+  bool AddAttribute(std::string_view name, std::string_view text) {
+    names_.AddAttribute(name, text);
+    return true;
+  }
+  bool AddValue(const Attribute& attribute) {
+    if (static_cast<size_t>(end_ - at_) < WordsOf(attribute)) return false;
+    at_ = WriteAttribute(attribute, at_), ++count_;
+    return true;
+  }
+  // The header. False: there are too many.
+  bool End() {
+    if (count_ > kMostArguments) return false;
+    *at_ = 0;  // padding
+    const auto words = static_cast<uint32_t>(at_ - draft_->words);
+    draft_->header.bytes = (kFixedBytesOfArguments + words * 4 + 7) & ~7u;
+    draft_->header.fields = payload_fields::kKeywords;
+    draft_->header.arg_count = static_cast<uint16_t>(count_);
+    return true;
+  }
+  const Names& names() const { return names_; }
+
+ private:
+  Names names_;
+  Draft* draft_;
+  uint32_t* at_;
+  uint32_t* end_;  // one of padding is behind it
+  size_t count_ = 0;
+};
+
+bool IsRepeated(const Stream* stream, uint32_t payload, const Shapes& shapes, const AttributeMap* attributes) {
+  KnownPayload known(stream, payload);
+  return TellArguments(shapes, attributes, &known) && known.IsAtEnd();
+}
+
+// Offset of the payload in the chunk. 0: it does not fit, which is counted, or there is no room, which will be counted
+// of the scope itself. Apart: its room on the stack is larger than what the usual way needs.
+__attribute__((noinline)) uint32_t WriteAnew(Stream* stream, const char* key, const Shapes& shapes,
+                                             const AttributeMap* attributes) {
+  Draft draft;
+  Drafting drafting(&draft);
+  if (OPSCOPE_UNLIKELY(!TellArguments(shapes, attributes, &drafting) || !drafting.End())) {
+    CountFailure();
+    return 0;
+  }
+  const Names& names = drafting.names();
+  const NameAndRoom room =
+      InternAndReserve(stream, draft.header.bytes, [&] { return InternText(stream, names.text(), names.size()); });
+  if (room.name == 0 || room.side == nullptr) return 0;
+  draft.keywords[0] = room.name;
+  draft.keywords[1] = 0;
+  std::memcpy(room.side, &draft, draft.header.bytes);
+  const uint32_t payload = OffsetInChunk(stream, room.side);
+  *NameCacheSlot(stream->copied_names, key) = {key, room.name, payload};
+  return payload;
+}
+
+const char* KeyOf(const OpenScope* scope, const Shapes& shapes) {
+  constexpr uint64_t kMix = 0x9e3779b97f4a7c15u, kNoAddress = uint64_t{1} << 63;
+  uint64_t key = scope->name.load(std::memory_order_relaxed);
   for (const auto& [name, tensors] : shapes) {
-    names->Add(name, tensors.size());
-    count += tensors.size();
     for (const Dims& dims : tensors) {
-      if (OPSCOPE_UNLIKELY(static_cast<size_t>(end - at) < kMostWordsOfTensor)) return false;
-      at = WriteTensor(dims, at);
+      for (int32_t i = 0; HasShape(dims) && i < dims.rank; ++i)
+        key = (key ^ static_cast<uint64_t>(dims.sizes[i])) * kMix;
+      key += kMix >> 1;
     }
   }
-  names->BeginAttributes();
-  bool fits = true;
-  ForEachAttribute(attributes, [&](const Attribute& attribute) {
-    fits = fits && static_cast<size_t>(end - at) >= WordsOf(attribute);
-    if (!fits) return;
-    names->AddAttribute(attribute.name, TextOf(attribute));
-    at = WriteAttribute(attribute, at), ++count;
-  });
-  if (!fits || count > kMostArguments) return false;
-  *at = 0;  // padding
-  const auto words = static_cast<uint32_t>(at - draft->words);
-  draft->header.bytes = (kFixedBytes + words * 4 + 7) & ~7u;
-  draft->header.fields = payload_fields::kKeywords;
-  draft->header.arg_count = static_cast<uint16_t>(count);
-  return true;
-}
-
-// Whether the payload at this offset of the chunk, which has the same names, is the draft.
-bool IsDraft(const Stream* stream, uint32_t payload, const Draft& draft) {
-  const char* place = reinterpret_cast<const char*>(stream->chunk) + payload;
-  return std::memcmp(place, &draft.header, sizeof(draft.header)) == 0 &&
-         std::memcmp(place + kFixedBytes, draft.words, draft.header.bytes - kFixedBytes) == 0;
-}
-
-// Offset of the draft in the chunk, 0: there is no room. Operators of a loop mostly say what they said before.
-uint32_t OffsetOf(Draft* draft, const Names& names, Stream* stream) {
-  NameCacheEntry* entry = InternEntry(stream, names.text(), names.size());
-  if (entry != nullptr && entry->payload != 0 && IsDraft(stream, entry->payload, *draft)) return entry->payload;
-  const NameAndRoom room = InternAndReserve(stream, draft->header.bytes, [&] {
-    entry = InternEntry(stream, names.text(), names.size());
-    return entry != nullptr ? entry->offset : 0;
-  });
-  if (room.name == 0 || room.side == nullptr) return 0;
-  draft->keywords[0] = room.name;
-  draft->keywords[1] = 0;
-  std::memcpy(room.side, draft, draft->header.bytes);
-  return entry->payload = OffsetInChunk(stream, room.side);
+  return reinterpret_cast<const char*>(key | kNoAddress);
 }
 
 }  // namespace
@@ -185,11 +193,13 @@ void NoteArguments(Stream* stream, const Shapes& shapes, const AttributeMap* att
   if (!writing.allowed()) return;
   OpenScope* scope = InnermostOperator(stream);
   if (scope == nullptr) return;
-  Names names;
-  Draft draft;
-  if (OPSCOPE_UNLIKELY(!WriteDraft(shapes, attributes, &names, &draft))) return CountFailure();
-  const uint32_t side = OffsetOf(&draft, names, stream);
-  if (side == 0) return;  // at the cap; the scope itself will be counted
+  const char* key = KeyOf(scope, shapes);
+  const NameCacheEntry* entry = NameCacheSlot(stream->copied_names, key);
+  const bool is_known = entry->text == key && entry->payload != 0;
+  const uint32_t side = is_known && IsRepeated(stream, entry->payload, shapes, attributes)
+                            ? entry->payload
+                            : WriteAnew(stream, key, shapes, attributes);
+  if (side == 0) return;
   scope->side.store(side, std::memory_order_release);
   NoteNewEntries(stream, scope);
 }

@@ -207,6 +207,43 @@ TEST_F(PaddleBesideAFake, TakesOperatorsAndShapesFromWrappersAtLast) {
   EXPECT_THAT(seen.problems, ElementsAre("part_left_out"));
 }
 
+// Payloads are found again by names and sizes: each operator must have its own.
+TEST_F(PaddleBesideAFake, KeepsArgumentsApartThatAreNearlyAlike) {
+  setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);
+  ThePaddleSource().set_stand_in(PaddlePart::kWrappers, &kWrappersOfTest);
+  ThePaddleSource().take_verdict(PaddlePart::kWrappers, "");
+  const int64_t small[] = {2, 3}, large[] = {2, 4}, wide[] = {2, int64_t{3} + (int64_t{1} << 32)}, flat[] = {3};
+  const char *x = "x", *xs = "xs", *y = "y";
+  const std::vector<std::vector<PaddleTensorShape>> said = {{{x, small}},
+                                                            {{xs, small}},
+                                                            {{y, small}},
+                                                            {{x, large}},
+                                                            {{x, wide}},
+                                                            {{x, flat}},
+                                                            {{x, small}, {x, small}},
+                                                            {{x, small}, {y, small}},
+                                                            {{x, small}, {x, small}, {x, small}},
+                                                            {}};
+  const Seen seen = Record({"shapes"}, [&] {
+    for (int round = 0; round < 3; ++round) {
+      for (const auto& tensors : said) {
+        void* operation = ThePaddleSource().enter("some dygraph", 12, 0);
+        ThePaddleSource().note_shapes(tensors);
+        ThePaddleSource().exit(operation);
+      }
+    }
+  });
+  const auto shapes = [](const char* text) { return HasSubstr("\"input_shapes\": {" + std::string(text) + "}"); };
+  std::vector<testing::Matcher<std::string>> wanted;
+  for (int round = 0; round < 3; ++round) {
+    for (const char* text : {R"("x": [[2, 3]])", R"("xs": [[2, 3]])", R"("y": [[2, 3]])", R"("x": [[2, 4]])",
+                             R"("x": [[2, 4294967299]])", R"("x": [[3]])", R"("x": [[2, 3], [2, 3]])",
+                             R"("x": [[2, 3]], "y": [[2, 3]])", R"("x": [[2, 3], [2, 3], [2, 3]])", ""})
+      wanted.emplace_back(shapes(text));
+  }
+  EXPECT_THAT(seen.extras, testing::ElementsAreArray(wanted));
+}
+
 // A recording that ends puts the slots back; one that begins at that moment must find them pointed.
 TEST_F(PaddleBesideAFake, IsRecordedByEveryWindowOfManyThreads) {
   std::atomic<uint64_t> wrong{0};
