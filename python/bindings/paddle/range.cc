@@ -9,13 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "python/bindings/paddle/range_source.h"
 #include "python/bindings/paddle/source.h"
 
 namespace opscope::python {
 namespace {
-
-// Where ranges go; never unloaded. Null until a source is set.
-const PaddleSource* range_source = nullptr;
 
 struct Range {
   PyObject ob_base;
@@ -35,7 +33,7 @@ void Replace(PyObject** slot, PyObject* owned) {
 }
 
 void End(Range* self) {
-  if (void* open = std::exchange(self->open, nullptr); open != nullptr) range_source->exit(open);
+  if (void* open = std::exchange(self->open, nullptr); open != nullptr) ExitRange(open);
 }
 
 // False: an exception is set.
@@ -49,7 +47,7 @@ bool Begin(Range* self) {
   std::string_view name;
   if (!TextBytes(self->name, &keep, &name)) return false;
   End(self);
-  self->open = range_source->enter(name.data(), name.size(), self->type);
+  self->open = EnterRange(name, self->type);
   return true;
 }
 

@@ -98,6 +98,7 @@ void BindPaddle(nb::module_& module) {
   nb::module_ paddle = module.def_submodule("paddle", "What opscope.paddle needs of opscope's engine.");
   BindPaddleSource(paddle);
   BindPaddleRange(paddle);
+  BindPaddleRecordEvent(paddle);
   BindPaddleNodeTrees(paddle);
   BindPaddleSummary(paddle);
 }

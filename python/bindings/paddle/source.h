@@ -17,6 +17,7 @@ struct LoadedPaddleSource : LoadedSource {
 // Each adds its names to the module.
 void BindPaddleSource(nb::module_& module);
 void BindPaddleRange(nb::module_& module);
+void BindPaddleRecordEvent(nb::module_& module);
 void BindPaddleNodeTrees(nb::module_& module);
 void BindPaddleSummary(nb::module_& module);
 

@@ -28,6 +28,24 @@ class Range:
     name: Any
     event_type: Any
 
+class RecordEventClass(type):
+    """The class of RecordEvent."""
+
+class RecordEventBase:
+    """What opscope.paddle.RecordEvent is made of."""
+
+    name: Any
+    event_type: Any
+    @property
+    def event(self) -> Any: ...
+    def begin(self) -> None: ...
+    def end(self) -> None: ...
+    def __enter__(self, *args: Any) -> Any: ...
+    def __exit__(self, *args: Any) -> Any: ...
+
+def set_record_event(
+    type: object, flags: object, is_used: str, usual: object, numbers: dict, number: object
+) -> None: ...
 def set_range_source(arg: PaddleSource, /) -> None: ...
 
 class NodeTrees:

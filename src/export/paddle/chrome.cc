@@ -38,6 +38,29 @@ struct ThreadPlaces {
   std::string python, below;
 };
 
+// What the rows of a block have in common with those before them. One per block.
+struct BlockTexts {
+  explicit BlockTexts(const Trace& trace) : names(trace) {}
+
+  // Microseconds since 1970: their seconds change a million times less often.
+  void PutUnixMicros(uint64_t micros, ChromeCursor* at) {
+    constexpr uint64_t kSecond = 1000000;
+    if (const uint64_t now = micros / kSecond; now != second) {
+      ChromeCursor digits(seconds);
+      digits.PutUint(second = now);
+      size = static_cast<size_t>(digits.at() - seconds);
+    }
+    if (second == 0) return at->PutUint(micros);
+    at->Put({seconds, size});
+    at->PutSixDigits(static_cast<uint32_t>(micros % kSecond));
+  }
+
+  EscapedNames names;
+  uint64_t second = 0;
+  size_t size = 0;
+  char seconds[24] = {};
+};
+
 class RowWriter {
  public:
   RowWriter(const Trace& trace, const PaddleNodeTrees& trees, const PaddleRunFacts& facts)
@@ -51,10 +74,10 @@ class RowWriter {
   }
 
   // A node, what it launched, and its memory.
-  void Write(uint32_t node, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
-    if (!trees_.is_root(node)) WriteHost(node, places, names, out);
+  void Write(uint32_t node, const ThreadPlaces& places, BlockTexts* texts, ChromeBuffer* out) const {
+    if (!trees_.is_root(node)) WriteHost(node, places, texts, out);
     for (uint32_t call = trees_.first_call[node]; call < trees_.first_call[node + 1]; ++call)
-      WriteCall(call, places, names, out);
+      WriteCall(call, places, texts, out);
     for (const PaddleMemoryRow& row : trees_.memory_of(node))
       WriteMemory(PaddleMemoryEventOf(trace_, row), places, out);
   }
@@ -78,20 +101,20 @@ class RowWriter {
     return text.append("\",\"args\":{\"start_time\":\"");
   }
 
-  static void PutName(std::string_view name, uint64_t duration, ChromeCursor* at) {
+  // Up to where the event is, which comes next.
+  static void PutName(std::string_view name, const TimeTexts& times, ChromeCursor* at) {
     at->Put(R"({"name":")");
     at->Put(name);
     at->Put("[");
-    const bool is_long = duration > 1000000;
-    at->PutMicros(static_cast<int64_t>(is_long ? duration / 1000 + (duration % 1000 >= 500 ? 1 : 0) : duration));
-    at->Put(is_long ? " ms]\"" : " us]\"");
+    at->Put(times.in_name());
   }
 
-  void PutTimes(const Times& times, PaddleEventType type, ChromeCursor* at) const {
+  void PutTimes(const Times& times, const TimeTexts& time_texts, PaddleEventType type, BlockTexts* texts,
+                ChromeCursor* at) const {
     at->Put(R"(,"ts":)");
-    at->PutUint(times.start / 1000);
+    texts->PutUnixMicros(times.start / 1000, at);
     at->Put(R"(,"dur":)");
-    at->PutMicros(static_cast<int64_t>(times.duration));
+    at->Put(time_texts.duration());
     at->Put(before_times_[static_cast<size_t>(type)]);
     at->PutMicros(static_cast<int64_t>(times.start - first_));
     at->Put(R"( us","end_time":")");
@@ -99,11 +122,11 @@ class RowWriter {
     at->Put(R"( us")");
   }
 
-  void WriteHost(uint32_t node, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
+  void WriteHost(uint32_t node, const ThreadPlaces& places, BlockTexts* texts, ChromeBuffer* out) const {
     const uint32_t span = Row(trees_.span[node]);
     const PaddleEventType type = trees_.type[node];
     const Times times = TimesOf(span, trees_.start[node]);
-    const std::string_view name = names->Of(spans_.name[span]);
+    const std::string_view name = texts->names.Of(spans_.name[span]);
     const std::string_view extra =
         type == PaddleEventType::kOperator ? trace_.text(spans_.extra[span]) : std::string_view();
     ChromeCursor at = out->Begin(kFixedRoom + name.size() + extra.size());
@@ -128,10 +151,10 @@ class RowWriter {
     out->End(at);
   }
 
-  void WriteCall(uint32_t call, const ThreadPlaces& places, EscapedNames* names, ChromeBuffer* out) const {
+  void WriteCall(uint32_t call, const ThreadPlaces& places, BlockTexts* texts, ChromeBuffer* out) const {
     const uint32_t span = Row(trees_.call[call]);
     const Times times = TimesOf(span, spans_.start[span].ns);
-    const std::string_view name = names->Of(spans_.name[span]);
+    const std::string_view name = texts->names.Of(spans_.name[span]);
     ChromeCursor at = out->Begin(2 * kFixedRoom + name.size());
     PutName(name, times.duration, &at);
     at.Put(places.below);
@@ -148,14 +171,14 @@ class RowWriter {
     at.Put("\n");
     out->End(at);
     for (const SpanId device : trees_.devices_of(call))
-      WriteDevice(Row(device), spans_.correlation[span], names, out);
+      WriteDevice(Row(device), spans_.correlation[span], texts, out);
   }
 
-  void WriteDevice(uint32_t span, uint32_t correlation, EscapedNames* names, ChromeBuffer* out) const {
+  void WriteDevice(uint32_t span, uint32_t correlation, BlockTexts* texts, ChromeBuffer* out) const {
     const PaddleEventType type = types_.Of(span);
     const PaddleDeviceFacts facts = ReadPaddleDeviceFacts(trace_, span);
     const Times times = TimesOf(span, spans_.start[span].ns);
-    const std::string_view name = names->Of(spans_.name[span]);
+    const std::string_view name = texts->names.Of(spans_.name[span]);
     if (spans_.correlation[span] != 0) correlation = spans_.correlation[span];
     const std::string detail = DetailOf(type, facts, times.duration, correlation);
     ChromeCursor at = out->Begin(2 * kFixedRoom + name.size() + detail.size());
