@@ -49,6 +49,13 @@ class ChromeCursor {
     Put("-");
     PutUint(0 - static_cast<uint64_t>(value));
   }
+  // With zeros in front. REQUIRES: below a million.
+  void PutSixDigits(uint32_t value) {
+    std::memcpy(at_, kPairs + value / 10000 * 2, 2);
+    std::memcpy(at_ + 2, kPairs + value / 100 % 100 * 2, 2);
+    std::memcpy(at_ + 4, kPairs + value % 100 * 2, 2);
+    at_ += 6;
+  }
   // Nanoseconds as microseconds with three decimals.
   void PutMicros(int64_t ns) {
     uint64_t magnitude = static_cast<uint64_t>(ns);

@@ -101,20 +101,33 @@ class RowWriter {
     return text.append("\",\"args\":{\"start_time\":\"");
   }
 
-  // Up to where the event is, which comes next.
-  static void PutName(std::string_view name, const TimeTexts& times, ChromeCursor* at) {
+  // Returns the text of the duration in microseconds, which stands there; empty where it is told in milliseconds.
+  static std::string_view PutName(std::string_view name, uint64_t duration, ChromeCursor* at) {
     at->Put(R"({"name":")");
     at->Put(name);
     at->Put("[");
-    at->Put(times.in_name());
+    if (duration > 1000000) {
+      at->PutMicros(static_cast<int64_t>(duration / 1000 + (duration % 1000 >= 500 ? 1 : 0)));
+      at->Put(" ms]\"");
+      return {};
+    }
+    const char* begin = at->at();
+    at->PutMicros(static_cast<int64_t>(duration));
+    const auto size = static_cast<size_t>(at->at() - begin);
+    at->Put(" us]\"");
+    return {begin, size};
   }
 
-  void PutTimes(const Times& times, const TimeTexts& time_texts, PaddleEventType type, BlockTexts* texts,
+  void PutTimes(const Times& times, std::string_view duration, PaddleEventType type, BlockTexts* texts,
                 ChromeCursor* at) const {
     at->Put(R"(,"ts":)");
     texts->PutUnixMicros(times.start / 1000, at);
     at->Put(R"(,"dur":)");
-    at->Put(time_texts.duration());
+    if (duration.empty()) {
+      at->PutMicros(static_cast<int64_t>(times.duration));
+    } else {
+      at->Put(duration);
+    }
     at->Put(before_times_[static_cast<size_t>(type)]);
     at->PutMicros(static_cast<int64_t>(times.start - first_));
     at->Put(R"( us","end_time":")");
@@ -130,9 +143,9 @@ class RowWriter {
     const std::string_view extra =
         type == PaddleEventType::kOperator ? trace_.text(spans_.extra[span]) : std::string_view();
     ChromeCursor at = out->Begin(kFixedRoom + name.size() + extra.size());
-    PutName(name, times.duration, &at);
+    const std::string_view duration = PutName(name, times.duration, &at);
     at.Put(IsOfPaddlesPython(type) ? places.python : places.below);
-    PutTimes(times, type, &at);
+    PutTimes(times, duration, type, texts, &at);
     if (type == PaddleEventType::kOperator && extra.empty()) {
       at.Put(R"(,"input_shapes":{},"input_dtypes":{},"callstack":"")");
     } else if (type == PaddleEventType::kOperator) {
@@ -156,9 +169,9 @@ class RowWriter {
     const Times times = TimesOf(span, spans_.start[span].ns);
     const std::string_view name = texts->names.Of(spans_.name[span]);
     ChromeCursor at = out->Begin(2 * kFixedRoom + name.size());
-    PutName(name, times.duration, &at);
+    const std::string_view duration = PutName(name, times.duration, &at);
     at.Put(places.below);
-    PutTimes(times, PaddleEventType::kCudaRuntime, &at);
+    PutTimes(times, duration, PaddleEventType::kCudaRuntime, texts, &at);
     at.Put(R"(,"correlation id":)");
     at.PutUint(spans_.correlation[span]);
     at.Put("}},\n");
@@ -188,9 +201,9 @@ class RowWriter {
       at.Put(R"(,"tid":)");
       at.PutUint(facts.stream);
     };
-    PutName(name, times.duration, &at);
+    const std::string_view duration = PutName(name, times.duration, &at);
     put_row();
-    PutTimes(times, type, &at);
+    PutTimes(times, duration, type, texts, &at);
     at.Put(detail);
     at.Put("}},\n");
     at.Put(R"({"name":"launch","id":)");
@@ -303,9 +316,9 @@ void WritePaddleChrome(const Trace& trace, const ExportOptions&, ExportOutput* o
   }
   out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
     const Block& block = blocks[number];
-    EscapedNames names(trace);
+    BlockTexts texts(trace);
     for (size_t i = block.begin; i < block.end; ++i)
-      rows.Write(nodes[i], block.places, &names, text);
+      rows.Write(nodes[i], block.places, &texts, text);
   });
   out->Write(PaddleChromeTail(trace, trees, facts));
   LeaveOutOfPaddle(trace, trees, out);
