@@ -130,20 +130,37 @@ found["scheduler backwards"] = told(lambda: profiler.Profiler(scheduler=(5, 2), 
 found["scheduler below 0"] = told(lambda: profiler.Profiler(scheduler=(-3, 0), **quiet))
 found["positional"] = told(lambda: profiler.Profiler([profiler.ProfilerTarget.CPU]))
 found["record 0"] = told(lambda: profiler.make_scheduler(closed=1, ready=1, record=0))
+cpu = [profiler.ProfilerTarget.CPU]
+beside = dict(custom_device_types=["npu"], targets=cpu)
+found["a device beside the targets"] = told(lambda: profiler.Profiler(**beside, **quiet))
 first = profiler.Profiler(**quiet)
 second = profiler.Profiler(**quiet)
 found["a second one"] = told(second.start)
 del second
 first.start(); first.stop()
+found["views"] = [(told(lambda: first.summary(views=views)) or "").partition(":")[0] for views in ("x", 3, ["x"], [])]
+found["format"] = told(lambda: first.export("x.json", "xyz"))
+found["path"] = (told(lambda: first.export(None)) or "").partition(":")[0]
 found["stop again"] = bool(told(first.stop))
 found["no step"] = first.summary(views=profiler.SummaryView.ModelView)
 del first
+found["mode"] = profiler.utils.in_profiler_mode()
+odd = profiler.Profiler(scheduler=lambda step: 7, **quiet)
+odd.start()
+found["states"] = [told(odd.step) is None, told(odd.stop) is None]
+del odd
+marked = profiler.Profiler(emit_nvtx=True, timer_only=True, **quiet)
+marked.start()
+found["mode of emit_nvtx"] = profiler.utils.in_profiler_mode()
+marked.stop()
+del marked
 unstarted = profiler.Profiler(**quiet)
 found["stop without start"] = bool(told(unstarted.stop))
 found["nothing yet"] = [unstarted.export("x.json"), unstarted.summary()]
 found["step_info"] = bool(told(unstarted.step_info))
 found["no file"] = profiler.load_profiler_result("none.pb")
-found["mode"] = profiler.utils.in_profiler_mode()
+del unstarted
+found["no such device"] = told(lambda: profiler.Profiler(custom_device_types=["npu"], **quiet))[:44]
 print(json.dumps(found))
 """
 
@@ -153,6 +170,12 @@ def test_mistakes_are_answered_as_the_original_does(tmp_path):
         return json.loads(run_alone(MISTAKES.format(module=module), tmp_path).splitlines()[-1])
 
     assert answers("opscope.paddle") == answers("paddle.profiler")
+
+
+def test_a_star_import_keeps_the_name_of_the_module(both):
+    ours, original = both
+    assert set(original.__all__) <= set(ours.__all__)
+    assert not {"profiler", "utils", "timer", "profiler_statistic"} & set(ours.__all__)
 
 
 def test_targets_that_are_not_there_are_told_and_left_out(both):

@@ -9,7 +9,7 @@ from . import import_paddle  # isort: skip  # noqa: F401  first: says what to do
 
 import paddle.profiler as _original
 
-from . import profiler, profiler_statistic, timer, utils
+from . import profiler, profiler_statistic, timer, utils  # noqa: F401
 from .errors import UnsupportedFeature
 from .profiler import (
     Profiler,
@@ -43,11 +43,7 @@ __all__ = [
     "get_profiler",
     "load_profiler_result",
     "make_scheduler",
-    "profiler",
-    "profiler_statistic",
-    "timer",
-    "utils",
-]
+]  # without the submodules: a program's `profiler` is this module
 
 
 def __getattr__(name: str):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Literal
 
+import paddle
 from paddle.profiler import profiler as _original
 from paddle.profiler.profiler import (
     ProfilerState,
@@ -74,8 +75,7 @@ class Profiler(Lifecycle, Views):
         prof.summary()
 
     Takes the arguments of ``paddle.profiler.Profiler``; ``record_to``, ``max_bytes`` and ``at_cap`` are opscope's own:
-    ``help(opscope.frontend.options.OwnOptions)``. ``custom_device_types`` and ``emit_nvtx`` change nothing on machines
-    without such devices.
+    ``help(opscope.frontend.options.OwnOptions)``. ``emit_nvtx`` changes nothing on machines without such devices.
     """
 
     _front_end = "opscope.paddle"
@@ -103,6 +103,7 @@ class Profiler(Lifecycle, Views):
         self._take_own_options(max_bytes=max_bytes, at_cap=at_cap, record_to=record_to)
         self.targets = _usable_targets(targets)
         _original.wrap_optimizers()
+        _refuse_absent(custom_device_types, self.targets)
         self.profiler = engine.create(self)
         self.scheduler = _scheduler_of(scheduler)
         self.on_trace_ready = export_chrome_tracing("./profiler_log/") if on_trace_ready is None else on_trace_ready
@@ -182,7 +183,10 @@ class Profiler(Lifecycle, Views):
         return timer.benchmark().step_info("samples" if unit is None else unit)
 
     def _follow(self, previous: ProfilerState, following: ProfilerState | None) -> None:
-        run_plan(self, _PLANS.get((previous, following), ()))
+        plan = _PLANS.get((previous, following))
+        if plan is None and following is not None and not isinstance(previous, ProfilerState):
+            raise AssertionError(f"the scheduler says {previous!r}, which is none of ProfilerState")
+        run_plan(self, plan or ())
 
     def _open_step(self) -> None:
         self.record_event = RecordEvent(name=f"ProfileStep#{self.step_num}", event_type=TracerEventType.ProfileStep)
@@ -255,6 +259,8 @@ class Profiler(Lifecycle, Views):
         """Prints the tables of the last result; ``views``: some of them alone."""
         if isinstance(views, SummaryView):
             views = [views]
+        if views is not None:
+            views = [view for view in SummaryView if view in views]
         if self.profiler_result:
             print(self.profiler_result.summary(sorted_by, op_detail, thread_sep, time_unit, views))
         if self.with_flops:
@@ -276,6 +282,16 @@ def _usable_targets(targets: Iterable[ProfilerTarget] | None):
         if target not in supported:
             warn_user(f"Profiling {target} is not supported in current context.")
     return {target for target in asked if target in supported}
+
+
+def _refuse_absent(custom_device_types: list[str], targets: Iterable[ProfilerTarget]) -> None:
+    """As Paddle's native profiler, which it would be passed to."""
+    if not custom_device_types or ProfilerTarget.CUSTOM_DEVICE not in targets:
+        return
+    there = paddle.device.get_all_custom_device_type() or ()
+    for device in custom_device_types:
+        if device not in there:
+            raise RuntimeError(f"(NotFound) {device} interface not found.")
 
 
 def _scheduler_of(scheduler: Any) -> Callable[[int], ProfilerState]:

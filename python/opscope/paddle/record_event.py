@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator
+
 from paddle.base.core import TracerEventType
 from paddle.profiler import utils as _original
 
