@@ -47,7 +47,7 @@ class EventWriter {
   EventWriter(const Trace& trace, const MegEngineFacts& facts)
       : trace_(trace), spans_(trace.spans()), facts_(facts), names_(trace) {}
 
-  void Write(const MegEngineEvent& event, const Place& place, ChromeBuffer* out) {
+  void Write(const MegEngineMark& event, const Place& place, ChromeBuffer* out) {
     switch (event.what) {
       case What::kBegin:
         return Span(event, place, 'B', out);
@@ -94,13 +94,13 @@ class EventWriter {
   }
 
  private:
-  static void PutPlace(const MegEngineEvent& event, const Place& place, ChromeCursor* at) {
+  static void PutPlace(const MegEngineMark& event, const Place& place, ChromeCursor* at) {
     at->Put(place.text);
     at->Put(",\"ts\":");
     at->PutMicros(event.time);
   }
 
-  void Span(const MegEngineEvent& event, const Place& place, char phase, ChromeBuffer* out) {
+  void Span(const MegEngineMark& event, const Place& place, char phase, ChromeBuffer* out) {
     const uint32_t row = event.row;
     const Role role = facts_.RoleOf(row);
     const bool has_number = role == Role::kInput || role == Role::kOutput || role == Role::kCommand;
@@ -129,14 +129,14 @@ class EventWriter {
     out->End(at);
   }
 
-  void FindMembers(const MegEngineEvent& event, Role role) {
+  void FindMembers(const MegEngineMark& event, Role role) {
     const uint32_t row = event.row;
     StringId extra = spans_.extra[row];
     switch (role) {
       case Role::kDispatch:
       case Role::kOperator:
       case Role::kKernel: {
-        const MegEngineOperator* op = facts_.OperatorOf(row);
+        const MegEngineCall* op = facts_.OperatorOf(row);
         members_.append("\"__device__\":").append(facts_.DeviceText(op == nullptr ? TrackId::kNone : op->device));
         members_.append(",\"__id__\":");
         AppendUint(&members_, spans_.external_id[row]);
@@ -156,7 +156,7 @@ class EventWriter {
     }
   }
 
-  void FindTensor(const MegEngineEvent& event) {
+  void FindTensor(const MegEngineMark& event) {
     const TensorLifeColumns& lives = trace_.tensor_lives();
     const uint32_t life = facts_.LifeOf(event.row);
     const bool is_known = life != kNoRow;
@@ -183,7 +183,7 @@ class EventWriter {
     members_.append(".").append(rest, 1);
   }
 
-  void Flow(const MegEngineEvent& event, const Place& place, std::string_view category, char phase, uint64_t id,
+  void Flow(const MegEngineMark& event, const Place& place, std::string_view category, char phase, uint64_t id,
             ChromeBuffer* out) {
     ChromeCursor at = out->Begin(kFixedRoom + 2 * place.pid.size() + category.size());
     at.Put(phase == 'f' ? R"(,{"bp":"e","cat":")" : R"(,{"cat":")");
@@ -201,12 +201,12 @@ class EventWriter {
     at.Put("}");
     out->End(at);
   }
-  void StoredFlow(const MegEngineEvent& event, const Place& place, char phase, ChromeBuffer* out) {
+  void StoredFlow(const MegEngineMark& event, const Place& place, char phase, ChromeBuffer* out) {
     const FlowColumns& flows = trace_.flows();
     Flow(event, place, names_.Of(flows.category[event.row]), phase, flows.id[event.row], out);
   }
 
-  void Instant(const MegEngineEvent& event, const Place& place, ChromeBuffer* out) {
+  void Instant(const MegEngineMark& event, const Place& place, ChromeBuffer* out) {
     const std::string_view name = names_.Of(trace_.instants().name[event.row]);
     ChromeCursor at = out->Begin(kFixedRoom + name.size());
     at.Put(",{\"name\":\"");
@@ -217,7 +217,7 @@ class EventWriter {
     out->End(at);
   }
 
-  void Counter(const MegEngineEvent& event, const Place& place, std::string_view name, ChromeBuffer* out) {
+  void Counter(const MegEngineMark& event, const Place& place, std::string_view name, ChromeBuffer* out) {
     ChromeCursor at = out->Begin(kFixedRoom);
     at.Put(",{\"args\":{\"value\":");
     at.PutInt(static_cast<int32_t>(event.row));
@@ -229,7 +229,7 @@ class EventWriter {
     out->End(at);
   }
 
-  void StoredCounter(const MegEngineEvent& event, const Place& place, ChromeBuffer* out) {
+  void StoredCounter(const MegEngineMark& event, const Place& place, ChromeBuffer* out) {
     const CounterColumns& counters = trace_.counters();
     const std::string series(names_.Of(counters.series[event.row]));
     const std::string_view name = names_.Of(counters.name[event.row]);
@@ -259,7 +259,7 @@ struct Ratios {
   std::string before, behind;
 };
 
-Ratios RatiosOf(const Trace& trace, const MegEngineFacts& facts, const std::vector<std::vector<MegEngineEvent>>& events,
+Ratios RatiosOf(const Trace& trace, const MegEngineFacts& facts, const std::vector<std::vector<MegEngineMark>>& events,
                 ProcessId process) {
   const MegEngineRatios ratios = ReckonMegEngineRatios(trace, facts, process);
   int64_t end = ratios.end;
@@ -309,7 +309,7 @@ struct Block {
 
 void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput* out) {
   const MegEngineFacts facts(trace);
-  const std::vector<std::vector<MegEngineEvent>> events = ListMegEngineEvents(trace, facts);
+  const std::vector<std::vector<MegEngineMark>> events = ListMegEngineMarks(trace, facts);
   std::string head, tail;
   for (uint32_t process = 0; process < trace.processes().size(); ++process) {
     const Ratios ratios = RatiosOf(trace, facts, events, ProcessId{process});

@@ -20,7 +20,7 @@ class DeviceClock {
  public:
   DeviceClock(const Trace& trace, const MegEngineFacts& facts, TrackId track) {
     const SpanColumns& spans = trace.spans();
-    for (const MegEngineOperator& op : facts.operators()) {
+    for (const MegEngineCall& op : facts.operators()) {
       if (op.execute == kNoRow) continue;
       for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
         if (spans.track[kernel] != track) continue;

@@ -11,7 +11,7 @@ namespace {
 
 using What = MegEngineWhat;
 using Role = MegEngineRole;
-using Events = std::vector<MegEngineEvent>;
+using Events = std::vector<MegEngineMark>;
 
 constexpr std::array<std::string_view, 6> kReckoned = {"nr_op_pending",   "nr_redunant_tensor", "nr_redundant_tensor",
                                                        "gpu_usgae_ratio", "gpu_usage_ratio",    "train_time_ratio"};
@@ -35,7 +35,7 @@ class Lister {
     std::vector<Events> all(loose_.size());
     for (size_t track = 0; track < all.size(); ++track) {
       std::stable_sort(loose_[track].begin(), loose_[track].end(),
-                       [](const MegEngineEvent& a, const MegEngineEvent& b) { return a.time < b.time; });
+                       [](const MegEngineMark& a, const MegEngineMark& b) { return a.time < b.time; });
       WriteTrack(track, &all[track]);
       Events().swap(loose_[track]);
     }
@@ -151,7 +151,7 @@ class Lister {
   // Loose events before this time, and of this time those that stand before a begin, or before an end.
   void Flush(int64_t time, bool before_begin, Events* out) {
     for (; next_ < current_->size(); ++next_) {
-      const MegEngineEvent& event = (*current_)[next_];
+      const MegEngineMark& event = (*current_)[next_];
       if (event.time > time || (event.time == time && before_begin && !IsCounter(event.what))) return;
       out->push_back(event);
     }
@@ -187,7 +187,7 @@ class Lister {
       Close(open.back(), out);
     Flush(INT64_MAX, false, out);
     // Where spans cross, one ends behind what it began in.
-    const auto is_before = [](const MegEngineEvent& x, const MegEngineEvent& y) { return x.time < y.time; };
+    const auto is_before = [](const MegEngineMark& x, const MegEngineMark& y) { return x.time < y.time; };
     if (!std::is_sorted(out->begin(), out->end(), is_before)) std::stable_sort(out->begin(), out->end(), is_before);
   }
 
@@ -204,7 +204,7 @@ class Lister {
     const Role role = facts_.RoleOf(row);
     if (launching_ != kNoRow && role != Role::kInput) Launch(time, out);
     Flush(time, true, out);
-    const MegEngineOperator* op = role == Role::kDispatch || role == Role::kOperator ? facts_.OperatorOf(row) : nullptr;
+    const MegEngineCall* op = role == Role::kDispatch || role == Role::kOperator ? facts_.OperatorOf(row) : nullptr;
     if (op != nullptr)
       out->push_back({time,
                       static_cast<uint32_t>(role == Role::kDispatch ? op->pending_at_dispatch : op->pending_at_execute),
@@ -258,7 +258,7 @@ class Lister {
 
 }  // namespace
 
-std::vector<std::vector<MegEngineEvent>> ListMegEngineEvents(const Trace& trace, const MegEngineFacts& facts) {
+std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace, const MegEngineFacts& facts) {
   return Lister(trace, facts).Run();
 }
 
@@ -268,7 +268,7 @@ MegEngineRatios ReckonMegEngineRatios(const Trace& trace, const MegEngineFacts& 
     int64_t begin, start, end, dispatched;
   };
   std::vector<Work> work;
-  for (const MegEngineOperator& op : facts.operators()) {
+  for (const MegEngineCall& op : facts.operators()) {
     for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
       if (trace.tracks().process[Row(spans.track[kernel])] != process) break;
       const int64_t start = spans.start[kernel].ns;

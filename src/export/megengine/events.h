@@ -43,15 +43,15 @@ enum class MegEngineWhat : uint8_t {
   kAhead,
 };
 
-struct MegEngineEvent {
+struct MegEngineMark {
   int64_t time = 0;
   uint32_t row = 0;
   MegEngineWhat what = MegEngineWhat::kBegin;
 };
 
 // By track; empty for tracks that the file has not.
-[[nodiscard]] std::vector<std::vector<MegEngineEvent>> ListMegEngineEvents(const Trace& trace,
-                                                                           const MegEngineFacts& facts);
+[[nodiscard]] std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace,
+                                                                         const MegEngineFacts& facts);
 
 // Shares of the time between the first kernel and the end of the last one, in percent, and that end.
 struct MegEngineRatios {

@@ -90,7 +90,7 @@ uint64_t MegEngineFacts::KeyOf(uint32_t span) const {
 
 void MegEngineFacts::FindOperators() {
   const SpanColumns& spans = trace_.spans();
-  const auto op_of = [&](uint32_t row) -> MegEngineOperator& {
+  const auto op_of = [&](uint32_t row) -> MegEngineCall& {
     const auto [found, added] = operator_of_.try_emplace(KeyOf(row), static_cast<uint32_t>(operators_.size()));
     if (added) operators_.emplace_back();
     return operators_[found->second];
@@ -109,10 +109,10 @@ void MegEngineFacts::FindOperators() {
     if (role == MegEngineRole::kDispatch) {
       op_of(row).dispatch = row;
     } else if (role == MegEngineRole::kOperator) {
-      MegEngineOperator& op = op_of(row);
+      MegEngineCall& op = op_of(row);
       if (op.execute == kNoRow) op.execute = row;
     } else if (role == MegEngineRole::kKernel) {
-      MegEngineOperator& op = op_of(row);
+      MegEngineCall& op = op_of(row);
       op.device = spans.track[row];
       uint32_t* last = &op.kernel;
       while (*last != kNoRow && next_kernel_.contains(*last))
@@ -129,7 +129,7 @@ void MegEngineFacts::FindOperators() {
     if (lives.op[i] == 0 || lives.track[i] == TrackId::kNone) continue;
     const auto found = operator_of_.find(Key(trace_.tracks().process[Row(lives.track[i])], lives.op[i]));
     if (found == operator_of_.end()) continue;
-    MegEngineOperator& op = operators_[found->second];
+    MegEngineCall& op = operators_[found->second];
     if (op.device == TrackId::kNone) op.device = lives.track[i];
   }
 }
@@ -139,7 +139,7 @@ void MegEngineFacts::CountPending() {
   const SpanColumns& spans = trace_.spans();
   std::vector<std::tuple<uint32_t, int64_t, bool, uint32_t>> points;  // process, time, is_execution, operator
   for (uint32_t i = 0; i < operators_.size(); ++i) {
-    const MegEngineOperator& op = operators_[i];
+    const MegEngineCall& op = operators_[i];
     for (const uint32_t span : {op.dispatch, op.execute}) {
       if (span == kNoRow) continue;
       const uint32_t process = Row(trace_.tracks().process[Row(spans.track[span])]);
@@ -151,7 +151,7 @@ void MegEngineFacts::CountPending() {
   uint32_t of_process = 0;
   for (const auto& [process, time, is_execution, i] : points) {
     if (process != of_process) pending = 0, of_process = process;
-    MegEngineOperator& op = operators_[i];
+    MegEngineCall& op = operators_[i];
     if (is_execution) {
       if (op.dispatch != kNoRow) --pending;
       op.pending_at_execute = pending;
@@ -177,12 +177,12 @@ MegEngineRole MegEngineFacts::RoleOf(uint32_t span) const {
   return spans.kind[span] == SpanKind::kOperator ? MegEngineRole::kOperator : role;
 }
 
-const MegEngineOperator* MegEngineFacts::OperatorOf(uint32_t span) const {
+const MegEngineCall* MegEngineFacts::OperatorOf(uint32_t span) const {
   const auto found = operator_of_.find(KeyOf(span));
   return found == operator_of_.end() ? nullptr : &operators_[found->second];
 }
 
-const MegEngineOperator* MegEngineFacts::OperatorNumbered(TrackId track, uint64_t number) const {
+const MegEngineCall* MegEngineFacts::OperatorNumbered(TrackId track, uint64_t number) const {
   if (track == TrackId::kNone) return nullptr;
   const auto found = operator_of_.find(Key(trace_.tracks().process[Row(track)], number));
   return found == operator_of_.end() ? nullptr : &operators_[found->second];

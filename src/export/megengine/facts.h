@@ -29,7 +29,7 @@ enum class MegEngineRole : uint8_t {
   kWait
 };
 
-struct MegEngineOperator {
+struct MegEngineCall {
   uint32_t dispatch = kNoRow, execute = kNoRow, kernel = kNoRow;  // spans; of several kernels the first
   TrackId device = TrackId::kNone;
   int32_t pending_at_dispatch = 0, pending_at_execute = 0;
@@ -41,9 +41,9 @@ class MegEngineFacts {
 
   MegEngineRole RoleOf(uint32_t span) const;
   // nullptr: nothing has this number.
-  const MegEngineOperator* OperatorOf(uint32_t span) const;
+  const MegEngineCall* OperatorOf(uint32_t span) const;
   // Of a track's process.
-  const MegEngineOperator* OperatorNumbered(TrackId track, uint64_t number) const;
+  const MegEngineCall* OperatorNumbered(TrackId track, uint64_t number) const;
   uint32_t LifeOf(uint32_t span) const;  // kNoRow
   // Of the kernels of an operator the one behind this one, kNoRow.
   uint32_t NextKernel(uint32_t kernel) const;
@@ -61,7 +61,7 @@ class MegEngineFacts {
   bool IsWorker(TrackId track) const { return is_worker_[Row(track)] != 0; }
   // Devices were asked for their times, at kernels, at uploads and at the start.
   bool is_timed() const { return is_timed_; }
-  const std::vector<MegEngineOperator>& operators() const { return operators_; }
+  const std::vector<MegEngineCall>& operators() const { return operators_; }
 
  private:
   static uint64_t Key(ProcessId process, uint64_t number) { return (uint64_t{Row(process)} << 48) ^ number; }
@@ -74,7 +74,7 @@ class MegEngineFacts {
 
   const Trace& trace_;
   std::vector<MegEngineRole> role_of_name_;  // by StringId, of those on threads
-  std::vector<MegEngineOperator> operators_;
+  std::vector<MegEngineCall> operators_;
   tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
   std::vector<std::string> devices_, types_, shapes_;

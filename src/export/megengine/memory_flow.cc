@@ -235,7 +235,7 @@ class Picture {
     const size_t dot = name.rfind('.');
     std::string text(name);
     text.append(" ").append(size).append(layout);
-    if (const MegEngineOperator* op = facts_.OperatorNumbered(lives_.track[life], lives_.op[life]); op != nullptr) {
+    if (const MegEngineCall* op = facts_.OperatorNumbered(lives_.track[life], lives_.op[life]); op != nullptr) {
       if (op->execute != kNoRow) text.append(" | made by ").append(trace_.text(trace_.spans().name[op->execute]));
     }
     if (dot != std::string_view::npos) text.append(" | in ").append(name.substr(0, dot));
