@@ -274,6 +274,8 @@ void MegEngineReplay::AddUp(const char* name, TrackId track, Timestamp time, int
 }
 
 void MegEngineReplay::End() {
+  while (!copies_.empty())
+    AddCopies(copies_.front().device, std::nullopt);
   spans_.Finish();
   tensors_.Finish();
 }

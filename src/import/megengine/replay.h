@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -59,6 +60,10 @@ class MegEngineReplay {
     std::vector<Kernel> kernels;  // launched and not finished
     std::vector<ArgsId> inputs;   // of the operator that runs
   };
+  struct Copy {
+    uint16_t device = 0;
+    SpanRow row;
+  };
   struct Notice {
     Timestamp time;
     TrackId track = TrackId::kNone;
@@ -75,6 +80,7 @@ class MegEngineReplay {
   void FinishKernel(const MegEngineRecord& record, Thread* thread);
   void Tick(const MegEngineRecord& record, Thread* thread);
   void CopyToDevice(const MegEngineRecord& record, const Thread& thread);
+  void AddCopies(uint16_t device, std::optional<Timestamp> next);
   void FinishOnDevice(const MegEngineRecord& record, TrackId track);
   void FinishWait(const MegEngineRecord& record, TrackId track);
   void Count(std::string_view name, TrackId track, Timestamp time, double value);
@@ -89,6 +95,7 @@ class MegEngineReplay {
   OpenSpans spans_;
   TensorStates tensors_;
   std::vector<Thread> threads_;
+  std::vector<Copy> copies_;  // since the newest event of their devices
   tsl::robin_map<uint64_t, Operator> operators_;
   std::unordered_map<uint64_t, StringId> operator_members_;    // by name and members_id
   std::unordered_map<uint64_t, std::vector<Notice>> notices_;  // by tensor, since the last wait for it

@@ -107,6 +107,7 @@ void MegEngineReplay::FinishOperator(const MegEngineRecord& record, Thread* thre
 // The events on the device lie right behind the launch and right before its end.
 void MegEngineReplay::Tick(const MegEngineRecord& record, Thread* thread) {
   const Timestamp time = tracks_.Tick(record.detail, record.time, {static_cast<int64_t>(record.value)});
+  AddCopies(record.detail, time);
   for (Kernel& kernel : thread->kernels) {
     if (kernel.device != record.detail) continue;
     (kernel.has_start ? kernel.end : kernel.start) = time;
@@ -165,7 +166,22 @@ void MegEngineReplay::CopyToDevice(const MegEngineRecord& record, const Thread& 
   AppendJsonString(&extra, builder_->text(record.name));
   extra += ", \"nr_elements\": " + std::to_string(elements) + ", \"shape\": \"" + shape + "}\"";
   row.extra = builder_->Intern(extra);
-  spans_.Add(row);
+  copies_.push_back({device, row});
+}
+
+// A device does one after the other, and says of kernels alone when: what was copied before the next of its events was
+// there by then.
+void MegEngineReplay::AddCopies(uint16_t device, std::optional<Timestamp> next) {
+  std::erase_if(copies_, [&](Copy& copy) {
+    if (copy.device != device) return false;
+    if (next) {
+      const Timestamp end = std::min(copy.row.start + copy.row.duration, *next);
+      copy.row.start = std::min(copy.row.start, end);
+      copy.row.duration = end - copy.row.start;
+    }
+    spans_.Add(copy.row);
+    return true;
+  });
 }
 
 // A range of the program that named a device stands on that, too.

@@ -55,6 +55,13 @@ class NativeWindow {
     payload.Argument(ArgKind::kTensor, 2, arg_flags::kContiguous | arg_flags::kWide, kUnknownElement, {2, 0, 3, 0});
     Add(Event::kTensorProduce, false, time, kWorker, tensor, 0, "Float32", &payload);
   }
+  void Copy(uint64_t begin, uint64_t end) {
+    PayloadBytes payload;
+    payload.Field(payload_fields::kDevice, {0, 0});
+    payload.Argument(ArgKind::kTensor, 1, arg_flags::kContiguous | arg_flags::kWide, kUnknownElement, {4, 0});
+    for (const bool finish : {false, true})
+      Add(Event::kHostToDevice, finish, finish ? end : begin, kWorker, 0, 0, "Float32", &payload);
+  }
   Trace Import() {
     RecordingBytes bytes;
     bytes.Add(block_types::kWindowInfo, WindowInfoText(""));
@@ -116,6 +123,29 @@ TEST(RecordingOfMegEngine, HasKernelsWhereTheDeviceSaysThatTheyWere) {
     EXPECT_EQ(trace.tracks().tid[Row(track)], 2);
   }
   EXPECT_EQ(kernels, 1u);
+}
+
+TEST(RecordingOfMegEngine, HasCopiesToADeviceDoneBeforeItsNextKernel) {
+  NativeWindow window;
+  PayloadBytes kernel;
+  kernel.Field(payload_fields::kDevice, {0, 77});
+  window.Add(Event::kRecordDevice, false, 10, kWorker, 0);
+  window.Add(Event::kOpDispatch, false, 20, kInterpreter, 5, 0, "ADD");
+  window.Copy(30, 36);
+  window.Add(Event::kOpExecute, false, 38, kWorker, 5, 0, "cmd");
+  window.Add(Event::kKernelLaunch, false, 40, kWorker, 5, 0, {}, &kernel);
+  window.Add(Event::kRecordDevice, false, 41, kWorker, 22);  // at 32: its clock counts otherwise than the threads'
+  window.Add(Event::kRecordDevice, false, 50, kWorker, 25);
+  window.Add(Event::kKernelLaunch, true, 51, kWorker, 5, 0, {}, &kernel);
+  window.Add(Event::kOpExecute, true, 60, kWorker, 5, 0, "cmd");
+  window.Copy(70, 74);
+  const Trace trace = window.Import();
+  std::vector<std::pair<int64_t, int64_t>> copies;
+  for (size_t i = 0; i < trace.spans().size(); ++i) {
+    if (trace.text(trace.spans().name[i]) == "HostToDevice")
+      copies.emplace_back(trace.spans().start[i].ns, trace.spans().duration[i].ns);
+  }
+  EXPECT_EQ(copies, (std::vector<std::pair<int64_t, int64_t>>{{30, 2}, {55, 4}}));
 }
 
 TEST(RecordingOfMegEngine, ShowsNothingOfWhereItsPiecesMeet) {
