@@ -62,6 +62,17 @@ Status ReadOptions(AnalyzeOptions* options) {
   return {};
 }
 
+// What was asked for and is in no timeline.
+void TellWhatTimelinesLack(const MegEngineCalls& calls, const MegEngineSelection& selection, const std::string& name) {
+  const MegEngineColumn column = selection.order.column;
+  if (column == MegEngineColumn::kComputation || column == MegEngineColumn::kFlops)
+    PrintError(name + ": a timeline does not say what operators compute: computation and FLOPS are N/A");
+  if (calls.untimed > 0) {
+    PrintError(name + ": operators left out, as the program's own thread computed them, of which there are no times: " +
+               std::to_string(calls.untimed));
+  }
+}
+
 int Analyze(const AnalyzeOptions& options) {
   const std::string& file = options.common.files.front();
   ImportOptions import;
@@ -71,11 +82,19 @@ int Analyze(const AnalyzeOptions& options) {
       file == "-" ? ReadMegEngineProfile(STDIN_FILENO, import) : ReadMegEngineProfile(file, import);
   if (!read.ok()) return ExitFor(read.error());
   const MegEngineProfile& profile = read.value();
-  if (!profile.is_graph)
-    return ExitFor(Error{ErrorCode::kUnsupported, import.name + ": not the output of MegEngine's get_profile()", 0});
-  const MegEngineAnalysis analysis = AnalyzeMegEngineOperators(profile.operators, options.selection);
-  if (!options.common.quiet) ListProblems(profile.trace, import.name, options.common.verbose);
-  const Status total = CheckMegEngineTotal(analysis, profile.is_on_opencl, import.name);
+  if (!profile.is_graph && !HasMegEngineOperators(profile.trace)) {
+    return ExitFor(
+        Error{ErrorCode::kUnsupported,
+              import.name + ": neither the output of MegEngine's get_profile() nor a timeline of its operators", 0});
+  }
+  const MegEngineCalls calls = profile.is_graph ? MegEngineCalls() : MegEngineCallsOf(profile.trace);
+  const MegEngineAnalysis analysis =
+      AnalyzeMegEngineOperators(profile.is_graph ? profile.operators : calls.operators, options.selection);
+  if (!options.common.quiet) {
+    ListProblems(profile.trace, import.name, options.common.verbose);
+    if (!profile.is_graph) TellWhatTimelinesLack(calls, options.selection, import.name);
+  }
+  const Status total = profile.is_graph ? CheckMegEngineTotal(analysis, profile.is_on_opencl, import.name) : Status();
   if (!total.ok()) return ExitFor(total);
   const int written = ExitFor(WriteStandardOutput(FormatMegEngineAnalysis(analysis, options.text)));
   return profile.trace.is_partial() ? WorseExit(written, kExitPartial) : written;

@@ -36,11 +36,10 @@ struct IntegerLists {
   }
 };
 
-// Of one operator on one device, or on one thread that dispatches: seconds of a clock of its own.
-struct MegEngineInterval {
-  double start = 0;
-  double kern = 0;  // the kernel begins, after waiting
-  double end = 0;
+// Of one operator on one device, or on one thread: seconds.
+struct MegEngineTime {
+  double whole = 0;
+  double wait = 0;  // until the kernel began (on a thread: until it was launched)
 };
 
 struct MegEngineOperator {
@@ -48,8 +47,8 @@ struct MegEngineOperator {
   std::string type;  // "ConvolutionForward"
   std::string id;
   std::vector<std::string> input_dtypes;  // "Float32"; "": not known
-  std::vector<MegEngineInterval> device;  // one per device that it ran on
-  std::vector<MegEngineInterval> host;    // one per thread
+  std::vector<MegEngineTime> device;      // one per device that it ran on
+  std::vector<MegEngineTime> host;        // one per thread
   // nullopt: not known.
   std::optional<double> computation;  // operations with floating-point numbers
   std::optional<double> memory;       // bytes read and written
@@ -59,7 +58,7 @@ struct MegEngineOperator {
 };
 
 struct MegEngineProfile {
-  std::vector<MegEngineOperator> operators;  // in the order of the file, or of their calls
+  std::vector<MegEngineOperator> operators;  // of a graph, in the order of the file
   bool is_graph = false;                     // the output of get_profile()
   bool is_on_opencl = false;
   // Of a static graph: its problems alone. Of anything else: what was read.
@@ -72,5 +71,25 @@ struct MegEngineProfile {
 [[nodiscard]] Result<MegEngineProfile> ReadMegEngineProfile(int descriptor, const ImportOptions& options = {});
 [[nodiscard]] Result<MegEngineProfile> ReadMegEngineProfile(std::span<const std::byte> bytes, std::string_view name,
                                                             const ImportOptions& options = {});
+
+// False: a Trace of something else, or of a window in which no operator was called.
+[[nodiscard]] bool HasMegEngineOperators(const Trace& trace);
+
+struct MegEngineCalls {
+  std::vector<MegEngineOperator> operators;  // that the worker ran, in the order of their begins
+  uint64_t untimed = 0;                      // calls that were dispatched and that no worker ran
+};
+
+// Each call of an operator that a Trace of MegEngine has, as an operator:
+//
+//   name    the scopes around it and its type, as MegEngine names its outputs: "conv1.Convolution"
+//   id      MegEngine's number of the call
+//   device  from the begin of its first kernel to the end of its last one there, within which nothing waits; `wait` is
+//           before that, since the launch, and not part of `whole`
+//   host    the range of the worker; `wait` until its inputs were there, where it launches
+//   memory  bytes of its inputs and outputs
+//
+// What an operator computes is in no timeline, and strides are in recordings only. O(spans).
+[[nodiscard]] MegEngineCalls MegEngineCallsOf(const Trace& trace);
 
 }  // namespace opscope

@@ -12,18 +12,18 @@ namespace opscope {
 namespace {
 
 using Records = std::vector<MegEngineRecord>;
-using Intervals = std::vector<MegEngineInterval>;
+using Times = std::vector<MegEngineTime>;
 
 struct TimeOf {
-  Intervals MegEngineOperator::* intervals = nullptr;
+  Times MegEngineOperator::* times = nullptr;
   bool is_wait_time = false;
 
   // The longest of its places; nullopt: it was on none.
   std::optional<double> operator()(const MegEngineOperator& opr) const {
-    const Intervals& places = opr.*intervals;
+    const Times& places = opr.*times;
     if (places.empty()) return std::nullopt;
     double longest = Of(places.front());
-    for (const MegEngineInterval& place : places) {
+    for (const MegEngineTime& place : places) {
       const double time = Of(place);
       if (time > longest || std::isnan(time)) longest = time;
     }
@@ -31,7 +31,7 @@ struct TimeOf {
   }
 
  private:
-  double Of(const MegEngineInterval& place) const { return (is_wait_time ? place.kern : place.end) - place.start; }
+  double Of(const MegEngineTime& place) const { return is_wait_time ? place.wait : place.whole; }
 };
 
 std::optional<double> KnownComputation(std::optional<double> computation) {

@@ -72,6 +72,19 @@ bool BeginsWithCategory(const TraceBuilder& builder, std::string_view text) {
   return !spans.category.empty() && builder.text(spans.category[0]) == text;
 }
 
+// The metadata stands at the end of MegEngine's files: one that is cut has it no more.
+bool IsCutMegEngine(const TraceBuilder& builder) {
+  if (!builder.HasProblem("truncated")) return false;
+  const SpanColumns spans = builder.added_spans();
+  for (const StringId extra : spans.extra) {
+    if (extra == StringId::kNone) continue;
+    const std::string_view members = builder.text(extra);
+    if (members.find("\"__id__\"") != std::string_view::npos)
+      return members.find("\"__name__\"") != std::string_view::npos;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool ReadDialectLists(const std::vector<JsonMember>& members, DialectLists* lists) {
@@ -119,7 +132,7 @@ std::string_view DetectChromeFormat(TraceBuilder* builder) {
   if (!builder->FindMetadata("viztracer_metadata").empty() || BeginsWithCategory(*builder, "FEE"))
     return "viztracer-json";
   const std::string_view metadata = builder->FindMetadata("metadata");
-  if (HasMember(metadata, "localTime")) return "megengine-json";
+  if (HasMember(metadata, "localTime") || IsCutMegEngine(*builder)) return "megengine-json";
   if (HasMember(metadata, "highres-ticks") && builder->process_count() != 0) {
     for (size_t i = 0; i < builder->process_count(); ++i) {
       const StringId name = builder->process(static_cast<ProcessId>(i)).name;

@@ -79,7 +79,7 @@ class OperatorsOfGraph {
     if (!start || !kern || !end) return BadValue(from.place);
     if (from.place.text.find("opencl") != std::string_view::npos) profile_.is_on_opencl = true;
     MegEngineOperator& opr = profile_.operators[static_cast<size_t>(of - reader_.operators().data())];
-    (from.is_device ? opr.device : opr.host).push_back({.start = *start, .kern = *kern, .end = *end});
+    (from.is_device ? opr.device : opr.host).push_back({.whole = *end - *start, .wait = *kern - *start});
   }
 
   std::optional<double> Amount(const JsonValue& value) {

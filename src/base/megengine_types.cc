@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/megengine/element_types.h"
+#include "base/megengine_types.h"
 
 #include <utility>
 

@@ -1,0 +1,208 @@
+// The calls of operators that a Trace of MegEngine has, as profile_analyze is asked about them.
+//
+//   interpreter  OpDispatch 7
+//   worker          conv1 [ Convolution 7 [ Input, Input, Output ] ]       -> host: the range, wait until the inputs
+//   end gpu0:0                                   kernel of 7                   -> device: the kernel, wait since the
+//   launch
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/megengine_types.h"
+#include "opscope/megengine/operator_profile.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+double Seconds(int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+class CallReader {
+ public:
+  explicit CallReader(const Trace& trace) : trace_(trace), spans_(trace.spans()) {
+    dispatch_ = trace.FindString("OpDispatch").value_or(StringId::kNone);
+    input_ = trace.FindString("Input").value_or(StringId::kNone);
+    output_ = trace.FindString("Output").value_or(StringId::kNone);
+  }
+
+  bool IsCall(uint32_t span) const {
+    return spans_.kind[span] == SpanKind::kOperator && IsOnThread(span) && spans_.name[span] != dispatch_;
+  }
+  bool IsDispatch(uint32_t span) const {
+    return dispatch_ != StringId::kNone && spans_.name[span] == dispatch_ && IsOnThread(span);
+  }
+
+  MegEngineCalls Read() {
+    for (uint32_t span = 0; span < spans_.size(); ++span) {
+      if (IsCall(span)) ReadCall(span);
+    }
+    AddKernels();
+    CountUntimed();
+    return std::move(calls_);
+  }
+
+ private:
+  // Of one call on one device.
+  struct Kernels {
+    Timestamp begin, end;
+  };
+
+  bool IsOnThread(uint32_t span) const { return trace_.tracks().kind[Row(spans_.track[span])] == TrackKind::kThread; }
+  void ReadCall(uint32_t span) {
+    MegEngineOperator& opr = calls_.operators.emplace_back();
+    opr.type = trace_.text(spans_.name[span]);
+    opr.name = ScopesOf(spans_.parent[span]) + opr.type;
+    opr.id = std::to_string(spans_.external_id[span]);
+    Timestamp launch = spans_.start[span];
+    opr.in_shapes.emplace(), opr.in_layouts.emplace(), opr.out_shapes.emplace();
+    opr.memory = 0;
+    if (spans_.args[span] != ArgsId::kNone) {
+      for (const Argument& input : trace_.arguments(spans_.args[span]))
+        AddTensor(input, &*opr.in_shapes, &opr);
+    }
+    // In a Trace what is inside a range stands behind it.
+    for (uint32_t row = span + 1; row < spans_.size() && IsInside(row, span); ++row) {
+      if (Row(spans_.parent[row]) != span) continue;
+      if (spans_.name[row] == input_) launch = spans_.start[row] + spans_.duration[row];
+      if (spans_.name[row] != output_ || spans_.args[row] == ArgsId::kNone) continue;
+      for (const Argument& output : trace_.arguments(spans_.args[row]))
+        AddTensor(output, &*opr.out_shapes, &opr);
+    }
+    if (spans_.duration[span].ns >= 0) {
+      opr.host.push_back(
+          {.whole = Seconds(spans_.duration[span].ns), .wait = Seconds((launch - spans_.start[span]).ns)});
+    }
+    calls_of_[NumberOf(span)].push_back(static_cast<uint32_t>(made_.size()));
+    made_.push_back({.span = span, .launch = launch});
+  }
+
+  bool IsInside(uint32_t row, uint32_t span) const {
+    return spans_.track[row] == spans_.track[span] && spans_.depth[row] > spans_.depth[span];
+  }
+
+  // "outer.inner." of the ranges around it. A damaged file may nest them without end: the innermost count.
+  const std::string& ScopesOf(SpanId parent) {
+    constexpr size_t kMostScopes = 64;
+    const auto [found, is_new] = scopes_.try_emplace(parent == SpanId::kNone ? kNone : Row(parent));
+    if (!is_new) return found->second;
+    std::vector<std::string_view> names;
+    for (SpanId range = parent; range != SpanId::kNone && names.size() < kMostScopes; range = spans_.parent[Row(range)])
+      names.push_back(trace_.text(spans_.name[Row(range)]));
+    std::string& scopes = found->second;
+    for (size_t i = names.size(); i-- > 0;)
+      scopes.append(names[i]).append(".");
+    return scopes;
+  }
+
+  // An input has a list of strides, which is empty where it is contiguous; an output has none.
+  void AddTensor(const Argument& tensor, IntegerLists* shapes, MegEngineOperator* opr) {
+    shapes->Add(tensor.sizes);
+    const std::string_view dtype = trace_.text(tensor.dtype);
+    if (shapes == &*opr->in_shapes) {
+      opr->in_layouts->Add(tensor.has_strides && !IsContiguous(tensor) ? tensor.strides : std::span<const int64_t>());
+      opr->input_dtypes.emplace_back(dtype);
+    }
+    const double bits = MegEngineElementBits(dtype);
+    if (bits == 0 || tensor.kind != ArgumentKind::kTensor) opr->memory.reset();
+    if (!opr->memory) return;
+    double elements = tensor.sizes.empty() ? 0 : 1;
+    for (const int64_t size : tensor.sizes)
+      elements *= static_cast<double>(size);
+    *opr->memory += std::ceil(elements * bits / 8);
+  }
+
+  static bool IsContiguous(const Argument& tensor) {
+    int64_t stride = 1;
+    for (size_t i = tensor.sizes.size(); i-- > 0;) {
+      if (tensor.sizes[i] != 1 && tensor.strides[i] != stride) return false;
+      stride = static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(tensor.sizes[i]));
+    }
+    return true;
+  }
+
+  static uint64_t Pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
+  // MegEngine numbers the calls of a process.
+  uint64_t NumberOf(uint32_t span) const {
+    return Pair(Row(trace_.tracks().process[Row(spans_.track[span])]), spans_.external_id[span]);
+  }
+
+  void AddKernels() {
+    std::unordered_map<uint64_t, Kernels> kernels;  // by call and track
+    std::vector<uint64_t> order;
+    for (uint32_t span = 0; span < spans_.size(); ++span) {
+      if (spans_.kind[span] != SpanKind::kKernel || IsOnThread(span) || spans_.duration[span].ns < 0) continue;
+      const uint32_t call = CallOf(span);
+      if (call == kNone) continue;
+      const Timestamp begin = spans_.start[span], end = begin + spans_.duration[span];
+      const auto [found, is_new] = kernels.try_emplace(Pair(call, Row(spans_.track[span])), Kernels{begin, end});
+      if (is_new) order.push_back(found->first);
+      found->second = {std::min(found->second.begin, begin), std::max(found->second.end, end)};
+    }
+    for (const uint64_t key : order) {
+      const auto call = static_cast<size_t>(key >> 32);
+      const Kernels& on = kernels.at(key);
+      calls_.operators[call].device.push_back(
+          {.whole = Seconds((on.end - on.begin).ns),
+           .wait = Seconds(std::max<int64_t>((on.begin - made_[call].launch).ns, 0))});
+    }
+  }
+
+  // What launched the kernel. A number is that of several calls where MegEngine computes a tensor anew that it had
+  // dropped: the launch has the number of its first kernel.
+  uint32_t CallOf(uint32_t kernel) const {
+    const auto found = calls_of_.find(NumberOf(kernel));
+    if (found == calls_of_.end()) return kNone;
+    uint32_t last = found->second.front();
+    for (const uint32_t call : found->second) {
+      const uint32_t number = spans_.correlation[made_[call].span];
+      if (number != 0 && number == spans_.correlation[kernel]) return call;
+      if (made_[call].launch <= spans_.start[kernel]) last = call;
+    }
+    return last;
+  }
+
+  void CountUntimed() {
+    for (uint32_t span = 0; span < spans_.size(); ++span)
+      calls_.untimed += IsDispatch(span) && !calls_of_.contains(NumberOf(span)) ? 1 : 0;
+  }
+
+  // Of an operator, by its row.
+  struct Made {
+    uint32_t span = 0;
+    Timestamp launch;
+  };
+
+  const Trace& trace_;
+  const SpanColumns spans_;
+  StringId dispatch_, input_, output_;
+  MegEngineCalls calls_;
+  std::vector<Made> made_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> calls_of_;  // by process and number
+  std::unordered_map<uint32_t, std::string> scopes_;              // by the innermost range
+};
+
+}  // namespace
+
+bool HasMegEngineOperators(const Trace& trace) {
+  const CallReader reader(trace);
+  const bool is_timeline = trace.info().format == "megengine-json";  // which may be cut before its dispatches
+  for (uint32_t span = 0; span < trace.spans().size(); ++span) {
+    if (reader.IsDispatch(span) || (is_timeline && reader.IsCall(span))) return true;
+  }
+  return false;
+}
+
+MegEngineCalls MegEngineCallsOf(const Trace& trace) {
+  return CallReader(trace).Read();
+}
+
+}  // namespace opscope
