@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns rows (JSON lines, bench/measure.py) into docs/performance.md: bench/report.py ROWS.jsonl -o FILE
+"""Turns rows (JSON lines, bench/measure.py) into docs/performance.md: bench/report.py ROWS.jsonl... -o FILE
 
 --check: reads the rows and writes nothing; fails when there is none.
 """
@@ -33,6 +33,8 @@ SECTIONS = (
     ("Size of a recording", ("size_",)),
     ("Memory", ("ram_",)),
     ("Losses", ("lost_",)),
+    ("Paddle", ("paddle_",)),
+    ("MegEngine", ("megengine_",)),
     ("Compiling opscope", ("build_",)),
 )
 # The document begins with these, of a run that has measured them all.
@@ -61,6 +63,18 @@ loop without a profiler in the same round. Ratios carry over to other machines, 
 """
 
 
+def other_frameworks():
+    """What the rows of the other frameworks are about, by name and version, where it is installed."""
+    root = Path(__file__).resolve().parent.parent
+    for name, package, environment in (
+        ("Paddle", "paddlepaddle", ".venv"),
+        ("MegEngine", "[Mm]eg[Ee]ngine", ".venv-megengine"),
+    ):
+        found = sorted((root / environment).glob(f"lib/python*/site-packages/{package}-*.dist-info"))
+        if found:
+            yield name, found[0].stem.split("-")[1]
+
+
 def machine_facts(command):
     def first(path, key):
         with open(path) as file:
@@ -73,13 +87,14 @@ def machine_facts(command):
         check=False,
     ).stdout.split()
     torch_version, own_version = versions if len(versions) == 2 else ("not installed", "not installed")
+    others = "".join(f", {name} {version}" for name, version in other_frameworks())
     memory = int(first("/proc/meminfo", "MemTotal").split()[0]) / 2**20
     return "\n".join(
         (
             f"- date: {datetime.date.today().isoformat()}",
             f"- machine: {first('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, {memory:.0f} GiB, "
             f"Linux {platform.release().split('-')[0]}; load at the end {os.getloadavg()[1]:.1f}",
-            f"- versions: opscope {own_version}, torch {torch_version}, Python {platform.python_version()}",
+            f"- versions: opscope {own_version}, torch {torch_version}{others}, Python {platform.python_version()}",
             f"- command: `{command}`",
         )
     )
@@ -158,12 +173,12 @@ def document(rows, command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=Path)
+    parser.add_argument("rows", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--command", default="make bench")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in options.rows.read_text().splitlines() if line]
+    rows = [json.loads(line) for file in options.rows for line in file.read_text().splitlines() if line]
     if not rows:
         sys.exit("bench: no row was measured")
     text = "\n".join(document(rows, options.command)) + "\n"
