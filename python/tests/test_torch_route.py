@@ -191,6 +191,26 @@ def test_a_process_without_room_for_variables_of_threads_takes_the_callbacks():
     assert "aten::add" in names
 
 
+def test_a_process_that_binds_at_once_takes_the_drop_in_functions():
+    """With all slots filled in at the start, as libraries that are linked with -z now have theirs."""
+    way, names = run_python(RECORD, LD_BIND_NOW="1", OPSCOPE_TORCH_ROUTE="")
+    assert way == WAY
+    assert "aten::add" in names
+
+
+def test_a_torch_without_these_slots_takes_the_callbacks(tmp_path):
+    """As where torch is part of a program: no library of its name calls through slots."""
+    from opscope.adapters.installed import package_folder
+
+    library = package_folder("torch") / "lib" / "libtorch_cpu.so"
+    (tmp_path / "libtorch_in_another_file.so").symlink_to(library)
+    # Who asks for libtorch_cpu.so from here on gets this one, by the name that stands in it.
+    code = f"import ctypes; ctypes.CDLL({str(tmp_path / 'libtorch_in_another_file.so')!r})\n"
+    way, names = run_python(code + RECORD, LD_LIBRARY_PATH=str(library.parent), OPSCOPE_TORCH_ROUTE="")
+    assert way == "callbacks: libtorch_cpu.so calls its range functions in another way than by slots"
+    assert "aten::add" in names
+
+
 def test_an_execution_trace_that_begins_meanwhile_has_all_its_operators(tmp_path):
     import torch
     from torch.profiler import ExecutionTraceObserver

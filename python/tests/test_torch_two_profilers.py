@@ -232,6 +232,19 @@ result = sorted((row.key, row.count, row.flops) for row in rows if row.key in wa
 with torch.autograd.profiler.emit_itt() if torch.profiler.itt.is_available() else torch.no_grad(): WORK
 result = torch.profiler.itt.is_available()
 """,
+    # As emit_nvtx, which first waits for a device. A build for the CPU has no such emitter.
+    "NVTX emitter": """
+from torch._C._profiler import ProfilerConfig, _ExperimentalConfig
+config = ProfilerConfig(torch.autograd.ProfilerState.NVTX, True, False, False, False, False, _ExperimentalConfig())
+try:
+    torch.autograd._enable_profiler(config, set())
+except RuntimeError as error:
+    result = str(error).splitlines()[0]
+else:
+    result = "emitted"
+WORK
+if result == "emitted": torch.autograd._disable_profiler()
+""",
     "ExecutionTraceObserver": """
 observer = torch.profiler.ExecutionTraceObserver().register_callback("nodes.json")
 observer.start()

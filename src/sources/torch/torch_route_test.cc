@@ -136,6 +136,24 @@ TEST_F(TorchRoute, LeavesOtherCallbacksAllThatTheyWant) {
   }
 }
 
+TEST_F(TorchRoute, LeavesToCallbacksThatWereThereBeforeAllThatTheyWant) {
+  for (const bool is_global : {false, true}) {
+    SCOPED_TRACE(is_global);
+    for (auto* count : {&beside.starts, &beside.ends, &beside.outputs, &beside.ids})
+      count->store(0);
+    const auto other = is_global ? at::addGlobalCallback(Other(1.0)) : at::addThreadLocalCallback(Other(1.0));
+    const RecordedWindow window;
+    void* session = window.Start();
+    Adds(50);
+    TheSource().stop(session);
+    at::removeCallback(other);
+    window.Close();
+    EXPECT_EQ(window.Named("aten::add").size(), 50u);
+    for (const auto* count : {&beside.starts, &beside.ends, &beside.outputs, &beside.ids})
+      EXPECT_EQ(count->load(), 53u);  // aten::ones, its empty and its fill_
+  }
+}
+
 TEST_F(TorchRoute, SeesAGlobalCallbackOfAnotherThreadAtOnce) {
   const RecordedWindow window;
   void* session = window.Start();
