@@ -297,6 +297,10 @@ print(json.dumps(0))
         done = subprocess.run([sys.executable, "-m", "opscope", *command], capture_output=True, text=True, check=False)
         return done.stdout
 
-    assert json.loads(told_by("info", "--json", str(path)))["options"]["paddle_route"] == "slots"
+    info = json.loads(told_by("info", "--json", str(path)))
+    assert info["options"]["paddle_route"] == "slots"
+    cost = info["own_cost"]["kinds"]["paddle_range"]
+    assert 0 < cost["inside_ns"] < cost["begin_ns"] + cost["end_ns"] < 1000
+    assert "paddle_range" in told_by("info", str(path))
     [paddle] = [one for one in json.loads(told_by("doctor", "--json"))["frameworks"] if one["name"] == "paddle"]
     assert paddle["route"] == "slots"

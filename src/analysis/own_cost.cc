@@ -52,7 +52,9 @@ class CostMeter {
     const bool is_call = kind == SpanKind::kModule || kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction;
     if (has_calls_ && is_call) return costs_.of_call[static_cast<size_t>(kind)];
     if ((spans.flags[row] & span_flags::kNative) != 0) return costs_.scope.cost;
-    if (spans.scope[row] == ScopeType::kUnknown) return {};
+    // What is not of torch has no scope: zero, unless its framework has told what its ranges cost, which all of them
+    // are.
+    if (spans.scope[row] == ScopeType::kUnknown) return costs_.op.source.empty() ? costs_.range.cost : EventCost{};
     if (spans.scope[row] == ScopeType::kUserScope) return costs_.range.cost;
     const double arguments = argument_lists_.Of(spans.args[row]);
     const EventCost &op = costs_.op.cost, &argument = costs_.op.argument;

@@ -18,6 +18,7 @@
 #include "sources/paddle/drain.h"
 #include "sources/paddle/hooks.h"
 #include "sources/paddle/memory_events.h"
+#include "sources/paddle/own_cost.h"
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/ranges.h"
 #include "sources/paddle/route.h"
@@ -285,7 +286,8 @@ constexpr PaddleSource kSource = {.source = {.flag_count = std::size(kFlags),
                                              .start = &Start,
                                              .stop = &Stop,
                                              .pause = &Pause,
-                                             .failures = &FailureCount},
+                                             .failures = &FailureCount,
+                                             .own_cost = &PaddleOwnCostJson},
                                   .enter = &EnterPaddleRange,
                                   .exit = &ExitPaddleRange,
                                   .try_part = &TryAndTell,

@@ -207,6 +207,20 @@ TEST_F(PaddleBesideAFake, TakesOperatorsAndShapesFromWrappersAtLast) {
   EXPECT_THAT(seen.problems, ElementsAre("part_left_out"));
 }
 
+TEST_F(PaddleBesideAFake, TellsWhatARangeCosts) {
+  const Seen seen = Record({}, add_);
+  EXPECT_THAT(seen.spans, testing::ElementsAreArray(kOfAnAdd)) << "ranges of the measurement are in nobody's window";
+  EXPECT_THAT(seen.options, HasSubstr("\"paddle_range\":{\"inside_ns\":"));
+  const std::string told = ThePaddleSource().source.own_cost(0);
+  EXPECT_THAT(told, HasSubstr("\"begin_ns\":"));
+  EXPECT_EQ(ThePaddleSource().source.own_cost(paddle_source_flags::kMemory), told) << "measured once";
+}
+
+TEST_F(PaddleBesideAFake, TellsNoCostOfAnotherWay) {
+  setenv("OPSCOPE_PADDLE_ROUTE", "drain", 1);
+  EXPECT_THAT(Record({}, add_).options, testing::Not(HasSubstr("paddle_range")));
+}
+
 // Payloads are found again by names and sizes: each operator must have its own.
 TEST_F(PaddleBesideAFake, KeepsArgumentsApartThatAreNearlyAlike) {
   setenv("OPSCOPE_PADDLE_ROUTE", "wrappers", 1);

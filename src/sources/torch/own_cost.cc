@@ -29,6 +29,7 @@
 #include "base/short_runs.h"
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
+#include "sources/streams/event_cost.h"
 #include "sources/streams/failures.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/route.h"
@@ -37,8 +38,6 @@
 namespace opscope {
 namespace {
 
-constexpr uint32_t kEvents = 48;  // per run
-constexpr uint32_t kNested = 24;
 constexpr size_t kArguments = 3;
 
 std::unique_ptr<at::ObserverContext> EmptyStart(const at::RecordFunction& /*range*/) {
@@ -107,45 +106,14 @@ void RunUserRange(const Event& event) {
 
 using RunEvent = void (*)(const Event& event);
 
-double NsPerEvent(const Event& event, RunEvent run) {
-  const double begin = PreciseNow();
-  for (uint32_t i = 0; i < kEvents; ++i)
-    run(event);
-  return (PreciseNow() - begin) / kEvents;
-}
-
-// Share of the time that lies inside the recorded ranges, from ticks alone. Of a run that goes on into the next
-// chunk only what lies there is read: the median leaves it out.
-double InsideShare(const Stream* stream, const Event& event, RunEvent run) {
-  const uint64_t begin = ReadTicks();
-  for (uint32_t i = 0; i < kEvents; ++i)
-    run(event);
-  const auto ticks = static_cast<double>(ReadTicks() - begin);
-  double inside = 0;
-  for (uint32_t i = std::min(kEvents, RecordsInChunk(stream)); i > 0; --i)
-    inside += static_cast<double>((stream->next - i)->value);
-  return inside / ticks;
-}
-
-// Share of the begins in the time of begins and ends.
-double BeginShare(const Event& event) {
-  Place places[kNested];
-  const double begin = PreciseNow();
-  for (Place& place : places)
-    Begin(event, place.range());
-  const double half = PreciseNow();
-  for (uint32_t i = kNested; i-- > 0;)
-    event.by.destroy(places[i].range());
-  return (half - begin) / (PreciseNow() - begin);
-}
-
 // Three figures of one run: whole_ns, the share inside, and whole_ns with empty callbacks.
 void RunOnce(const Stream* stream, Event* event, RunEvent run, double* figures) {
-  figures[0] = NsPerEvent(*event, run);
-  figures[1] = InsideShare(stream, *event, run);
+  const auto one = [=] { run(*event); };
+  figures[0] = NsPerEvent(one);
+  figures[1] = InsideShare(stream, one);
   auto& ours = event->callbacks.callbacks_[0];
   const auto kept = std::exchange(ours, {&EmptyStart, &EmptyEnd});
-  figures[2] = NsPerEvent(*event, run);
+  figures[2] = NsPerEvent(one);
   ours = kept;
 }
 
@@ -157,15 +125,6 @@ struct Cost {
 
 Cost CostOf(const double* figures) {
   return {.whole_ns = figures[0], .inside_ns = figures[0] * figures[1], .floor_ns = figures[2]};
-}
-
-// Hundredths of a nanosecond, whatever the process's locale.
-void AppendNs(std::string* out, const char* key, double ns) {
-  const auto hundredths = static_cast<uint64_t>(std::llround(std::max(ns, 0.0) * 100));
-  if (out->back() != '{') out->push_back(',');
-  out->append("\"").append(key).append("\":").append(std::to_string(hundredths / 100)).append(".");
-  out->push_back(static_cast<char>('0' + hundredths / 10 % 10));
-  out->push_back(static_cast<char>('0' + hundredths % 10));
 }
 
 void AppendEvent(std::string* out, const char* kind, const Cost& cost, double begin_share) {
@@ -199,7 +158,8 @@ std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs, c
   const std::array<double, kFigures> medians = MediansOfRuns<kFigures>([&] {
     std::array<double, kFigures> figures{};
     event.callbacks.scope_ = at::RecordScope::FUNCTION;
-    figures[kBeginShare] = BeginShare(event);
+    figures[kBeginShare] = BeginShare<Place>([&](Place* place) { Begin(event, place->range()); },
+                                             [&](Place* place) { event.by.destroy(place->range()); });
     RunOnce(stream, &event, &RunOp, &figures[kOp]);
     if (inputs) {
       event.arguments = kArguments;

@@ -1,0 +1,66 @@
+// The figures of a source's own cost (Source::own_cost), from short runs of events that it makes itself.
+//
+// Thread rule: the stream is the calling thread's own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/short_runs.h"
+#include "opscope/recorder.h"
+
+namespace opscope {
+
+inline constexpr uint32_t kEventsPerRun = 48;
+inline constexpr size_t kNestedEvents = 24;
+
+// run(): one event, begun and ended.
+template <typename Run>
+double NsPerEvent(const Run& run) {
+  const double begin = PreciseNow();
+  for (uint32_t i = 0; i < kEventsPerRun; ++i)
+    run();
+  return (PreciseNow() - begin) / kEventsPerRun;
+}
+
+// Share of the time that lies inside the recorded ranges, from ticks alone. Of a run that goes on into the next chunk
+// only what lies there is read: the median leaves it out.
+template <typename Run>
+double InsideShare(const Stream* stream, const Run& run) {
+  const uint64_t begin = ReadTicks();
+  for (uint32_t i = 0; i < kEventsPerRun; ++i)
+    run();
+  const auto ticks = static_cast<double>(ReadTicks() - begin);
+  double inside = 0;
+  for (uint32_t i = std::min(kEventsPerRun, RecordsInChunk(stream)); i > 0; --i)
+    inside += static_cast<double>((stream->next - i)->value);
+  return inside / ticks;
+}
+
+// Share of the begins in the time of begins and ends. begin(Place*), end(Place*).
+template <typename Place, typename Begin, typename End>
+double BeginShare(const Begin& begin_event, const End& end_event) {
+  Place places[kNestedEvents];
+  const double begin = PreciseNow();
+  for (Place& place : places)
+    begin_event(&place);
+  const double half = PreciseNow();
+  for (size_t i = kNestedEvents; i-- > 0;)
+    end_event(&places[i]);
+  return (half - begin) / (PreciseNow() - begin);
+}
+
+// A member of a JSON object: hundredths of a nanosecond, whatever the process's locale.
+inline void AppendNs(std::string* out, const char* key, double ns) {
+  const auto hundredths = static_cast<uint64_t>(std::llround(std::max(ns, 0.0) * 100));
+  if (out->back() != '{') out->push_back(',');
+  out->append("\"").append(key).append("\":").append(std::to_string(hundredths / 100)).append(".");
+  out->push_back(static_cast<char>('0' + hundredths / 10 % 10));
+  out->push_back(static_cast<char>('0' + hundredths % 10));
+}
+
+}  // namespace opscope
