@@ -198,11 +198,12 @@ print(json.dumps([told, names(first).count("add dygraph")]))
     assert count == 1
 
 
-def test_wrappers_serve_several_recordings_and_leave_nothing_behind():
+@pytest.mark.parametrize("route", ["", "wrappers"])
+def test_recordings_at_once_have_their_own_events_and_leave_nothing_behind(route):
     code = """
 from paddle import _C_ops
 before = dict(vars(_C_ops))
-outer, inner = prepared(), prepared("shapes")
+outer, inner = prepared(), prepared("memory", "shapes")
 outer.start()
 paddle.add(ones, ones)
 inner.start()
@@ -211,9 +212,10 @@ inner.stop()
 paddle.tanh(ones)
 outer.stop()
 paddle.exp(ones)
-print(json.dumps([names(outer), names(inner), dict(vars(_C_ops)) == before]))
+seen = [[name for name in names(recording) if name.endswith("dygraph")] for recording in (outer, inner)]
+print(json.dumps([*seen, dict(vars(_C_ops)) == before]))
 """
-    outer, inner, is_as_before = run_code(code, OPSCOPE_PADDLE_ROUTE="wrappers")
+    outer, inner, is_as_before = run_code(code, OPSCOPE_PADDLE_ROUTE=route)
     assert outer == ["add dygraph", "matmul dygraph", "tanh dygraph"]
     assert inner == ["matmul dygraph"]
     assert is_as_before
@@ -233,15 +235,18 @@ print(json.dumps([names(recording), "matmul" in raised or "dim" in raised.lower(
     assert run_code(code, OPSCOPE_PADDLE_ROUTE="wrappers") == [["matmul dygraph"], True]
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", ["", *ROUTES])
 def test_a_child_of_a_fork_records_for_itself(route):
     code = """
-recording = prepared()
+flags = ["memory", "shapes"] if not os.environ["OPSCOPE_PADDLE_ROUTE"] else []
+recording = prepared(*flags)
 recording.start()
 paddle.add(ones, ones)
 child = os.fork()
 if child == 0:
-    again = prepared()
+    for _ in range(100):
+        paddle.tanh(ones)
+    again = prepared(*flags)
     again.start()
     paddle.exp(ones)
     again.stop()

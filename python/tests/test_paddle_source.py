@@ -93,24 +93,6 @@ print(json.dumps([[row["name"], row["extra"]] for row in trace.spans if row["ext
     assert (conv["strides"], conv["groups"], conv["padding_algorithm"]) == ([2, 2], 1, "EXPLICIT")
 
 
-def test_two_recordings_at_once_have_their_own_events():
-    code = """
-outer, inner = prepared(), prepared("memory", "shapes")
-outer.start()
-paddle.add(ones, ones)
-inner.start()
-paddle.matmul(ones, ones, transpose_y=True)
-inner.stop()
-paddle.tanh(ones)
-outer.stop()
-paddle.exp(ones)
-print(json.dumps([[n for n in names(r) if n.endswith("dygraph")] for r in (outer, inner)]))
-"""
-    outer, inner = run_code(code)
-    assert outer == ["add dygraph", "matmul dygraph", "tanh dygraph"]
-    assert inner == ["matmul dygraph"]
-
-
 def test_a_range_may_begin_and_end_on_either_side_of_the_others_window():
     """Each profiler starts inside a range of the other, and stops inside another one."""
     code = """
@@ -199,28 +181,6 @@ def test_wrong_ranges_are_refused_in_words():
         _core.paddle.Range(3)
     with _core.paddle.Range("no source, no record", 9) as entered:
         assert (entered.name, entered.event_type) == ("no source, no record", 9)
-
-
-def test_a_forked_child_records_nothing_and_its_parent_goes_on():
-    code = """
-recording = prepared("memory", "shapes")
-recording.start()
-paddle.add(ones, ones)
-child = os.fork()
-if child == 0:
-    for _ in range(100):
-        paddle.tanh(ones)
-    again = prepared("memory")
-    again.start()
-    paddle.exp(ones)
-    again.stop()
-    os._exit(0 if "exp dygraph" in names(again) and recording.is_inherited else 1)
-_, status = os.waitpid(child, 0)
-paddle.exp(ones)
-recording.stop()
-print(json.dumps([status, [n for n in names(recording) if n.endswith("dygraph")]]))
-"""
-    assert run_code(code) == [0, ["add dygraph", "exp dygraph"]]
 
 
 def test_a_hundred_windows_leave_nothing_behind():

@@ -160,3 +160,16 @@ def _identity(path: Path) -> tuple | None:
     except OSError:
         return None
     return (status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def adapter_of(
+    package: str | Path, read: Callable[[Path], object | None], adapter_for: Callable[..., Adapter], what: str
+):
+    """The Adapter for the framework of which this file is a part. ``read``: what its folder says of the build, or None;
+    ``what``: what stands in AdapterMissing then.
+    """
+    folder = Path(package).parent
+    build = read(folder)
+    if build is None:
+        raise AdapterMissing(f"{folder} holds no {what}")
+    return adapter_for(build)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import megengine
 
 from .. import _core
-from ..adapters.adapter import Adapter
+from ..adapters.adapter import Adapter, adapter_of
 from ..adapters.errors import AdapterMissing
 from ..adapters.megengine_adapter import adapter_for, read_megengine
 from ..frontend.loader import Loader
@@ -17,11 +15,7 @@ __all__ = ["AdapterMissing", "source"]
 
 
 def _find() -> Adapter:
-    folder = Path(megengine.__file__).parent
-    build = read_megengine(folder)
-    if build is None:
-        raise AdapterMissing(f"{folder} holds no MegEngine that opscope knows")
-    return adapter_for(build)
+    return adapter_of(megengine.__file__, read_megengine, adapter_for, "MegEngine that opscope knows")
 
 
 _loader: Loader[_core.megengine.MegEngineSource] = Loader(_find, lambda path: _core.megengine.load_source(path))

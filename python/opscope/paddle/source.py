@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import paddle
 
 from .. import _core
-from ..adapters.adapter import Adapter
+from ..adapters.adapter import Adapter, adapter_of
 from ..adapters.errors import AdapterMissing
 from ..adapters.paddle_adapter import PARTS, adapter_for, read_paddle
 from ..adapters.paddle_stand_ins import set_stand_ins
@@ -19,13 +17,8 @@ __all__ = ["AdapterMissing", "source"]
 
 
 def _find() -> Adapter:
-    folder = Path(paddle.__file__).parent
-    build = read_paddle(folder)
-    if build is None:
-        raise AdapterMissing(
-            f"{folder} holds no Paddle that opscope knows: it has neither libphi_core.so nor libpaddle.so"
-        )
-    return adapter_for(build)
+    lacks = "Paddle that opscope knows: it has neither libphi_core.so nor libpaddle.so"
+    return adapter_of(paddle.__file__, read_paddle, adapter_for, lacks)
 
 
 def _take(loaded: _core.paddle.PaddleSource, found: dict[str, str] | None) -> None:
