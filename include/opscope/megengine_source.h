@@ -14,7 +14,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kMegEngineSourceAbi = 1;
+inline constexpr uint32_t kMegEngineSourceAbi = 2;
 
 struct MegEngineSource {
   Source source;  // "megengine"; it has no flags, and one recording at a time
@@ -26,6 +26,10 @@ struct MegEngineSource {
   // `size` bytes) says why; then what MegEngine itself writes of the callable is whole. Of a window with backtraces the
   // caller holds Python's GIL meanwhile; of others nobody needs to.
   bool (*take)(const void* function_record, char* error, size_t size) = nullptr;
+  // Frees what was taken, so that dropping the callable, for which Python's GIL is held, takes no time. Nothing where
+  // MegEngine's function is not as known; then the records go with the callable. Backtraces as above. REQUIRES: take
+  // returned true of it; nobody calls the callable any more.
+  void (*free)(const void* function_record) = nullptr;
   // Records of MegEngine's that the recording that runs, or ran last, has taken.
   uint64_t (*taken)() = nullptr;
 };

@@ -43,6 +43,14 @@ nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool w
   return ToText(taken ? "" : error);
 }
 
+void Free(const LoadedMegEngineSource& loaded, nb::object callable, bool with_gil) {
+  const void* record = FunctionRecord(callable);
+  if (record == nullptr) return;
+  const auto free = [&] { loaded.megengine->free(record); };
+  if (with_gil) free();
+  else WithoutGil(free);
+}
+
 SharedTrace ReadDump(nb::object path, nb::str why) {
   const std::string file = FromPath(path);
   ImportOptions options{.name = "MegEngine's timeline", .stands_in_because = FromText(why)};
@@ -58,6 +66,9 @@ void BindMegEngine(nb::module_& module) {
       .def("take", &Take, nb::arg("callable"), nb::arg("with_gil") = false,
            "Takes the records behind what core2.stop_profile() returned into the recording that runs; the callable is "
            "then dropped, and never called. '' or why not. with_gil: of a window with backtraces.")
+      .def("free", &Free, nb::arg("callable"), nb::arg("with_gil") = false,
+           "Frees the records that were taken of it, without the GIL, under which dropping it would; never call it "
+           "then.")
       .def_prop_ro(
           "taken",
           [](const LoadedMegEngineSource& loaded) { return WithoutGil([&] { return loaded.megengine->taken(); }); },

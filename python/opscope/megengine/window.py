@@ -70,7 +70,7 @@ class Window(Recording):
             return
         core2.full_sync()
         dump: Dump = core2.stop_profile()
-        self._why_dumped = self._source.take(dump, self._with_backtrace)
+        self._take(dump)
         del dump
         core2.start_profile(self._options)
         if self._why_dumped:
@@ -83,11 +83,17 @@ class Window(Recording):
         """Takes what was recorded; MegEngine's memory of it is free afterwards."""
         dump: Dump = core2.stop_profile()
         if self._source is not None and not self._why_dumped:
-            self._why_dumped = self._source.take(dump, self._with_backtrace)
+            self._take(dump)
         self.stop()
         if self._why_dumped:
             tell("info", f"a window of MegEngine is read as MegEngine writes it: {self._why_dumped}")
             self._dump = dump
+
+    def _take(self, dump: Dump) -> None:
+        """What was recorded is in memory once, and other threads of Python run meanwhile."""
+        self._why_dumped = self._source.take(dump, self._with_backtrace)
+        if not self._why_dumped:
+            self._source.free(dump, self._with_backtrace)
 
     @property
     def trace(self) -> Trace:

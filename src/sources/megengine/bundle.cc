@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/megengine/bundle.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -114,6 +116,19 @@ Result<FoundBundle> FindBundle(const void* function_record, OwnMemory* memory) {
   }
   if (!IsEvent(first, memory) || !IsEvent(last, memory)) return Unlike("the type of a record");
   return found;
+}
+
+void FreeBundle(const void* function_record, OwnMemory* memory) {
+  auto* const place = const_cast<void*>(Follow(function_record, kFunctionInRecord, memory));
+  NativeFunction function;
+  if (place == nullptr || !memory->Read(place, &function) || function.manager == nullptr) return;
+  Dl_info manager = {}, invoker = {};
+  if (dladdr(function.manager, &manager) == 0 || dladdr(function.invoker, &invoker) == 0) return;
+  if (manager.dli_fbase != invoker.dli_fbase) return;
+  auto* const native = static_cast<NativeFunction*>(place);
+  const auto manage = reinterpret_cast<NativeFunction::Manager>(reinterpret_cast<uintptr_t>(function.manager));
+  manage(native->storage, native->storage, NativeFunction::kDestroy);
+  native->manager = native->invoker = nullptr;
 }
 
 }  // namespace opscope::megengine

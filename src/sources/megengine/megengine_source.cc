@@ -123,6 +123,16 @@ bool Take(const void* function_record, char* error, size_t size) {
   return false;
 }
 
+void Free(const void* function_record) {
+  const MutexLock guard(lock);
+  try {
+    OwnMemory memory;
+    FreeBundle(function_record, &memory);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
 uint64_t Taken() {
   const MutexLock guard(lock);
   return last_taken;
@@ -140,6 +150,7 @@ __attribute__((constructor)) void WatchForksOfMegEngine() {
 constexpr MegEngineSource kSource = {
     .source = {.name = "megengine", .start = &Start, .stop = &Stop, .failures = &FailureCount},
     .take = &Take,
+    .free = &Free,
     .taken = &Taken};
 
 }  // namespace

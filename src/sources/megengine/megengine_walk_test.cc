@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <string>
@@ -34,7 +35,7 @@ struct FakeWindow {
   std::vector<NativeRecord> records;
   Bundle bundle{};
   const void* closure[2] = {};
-  const void* function[4] = {};
+  NativeFunction function{};
   uint64_t function_record[8] = {};
 
   FakeWindow() { thread = {nullptr, kThread, Text("worker")}; }
@@ -66,8 +67,8 @@ struct FakeWindow {
     bundle.begin = records.data();
     bundle.end = bundle.capacity = records.data() + records.size();
     closure[0] = &bundle;
-    function[0] = closure;
-    function_record[7] = reinterpret_cast<uint64_t>(function);
+    function.storage[0] = reinterpret_cast<uint64_t>(closure);
+    function_record[7] = reinterpret_cast<uint64_t>(&function);
     return function_record;
   }
 };
@@ -153,6 +154,35 @@ TEST(MegEngineWalk, PassesOverEventsThatItDoesNotKnow) {
   EXPECT_EQ(walk.unknown(), 1u);
   EXPECT_EQ(writer.written(), 1u);
   opscope_track_close(track);
+}
+
+// As libstdc++ frees what a std::function has captured.
+bool Manage(void* to, const void* from, int what) {
+  if (to != from || what != NativeFunction::kDestroy) return false;
+  uint64_t closure = 0;
+  std::memcpy(&closure, to, sizeof(closure));
+  ++**reinterpret_cast<int**>(closure + sizeof(void*));
+  return true;
+}
+
+TEST(MegEngineWalk, FreesTheRecordsOnce) {
+  OwnMemory memory;
+  FakeWindow window;
+  window.Add("TensorUsage", uint64_t{1});
+  const void* record = window.Finish();
+  int freed = 0;
+  window.closure[1] = &freed;
+  FreeBundle(record, &memory);
+  EXPECT_EQ(freed, 0) << "a function of nobody";
+  window.function.manager = reinterpret_cast<const void*>(&Manage);
+  window.function.invoker = reinterpret_cast<const void*>(&std::malloc);
+  FreeBundle(record, &memory);
+  EXPECT_EQ(freed, 0) << "its parts are of two libraries";
+  window.function.invoker = reinterpret_cast<const void*>(&Manage);
+  FreeBundle(record, &memory);
+  FreeBundle(record, &memory);
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(window.function.manager, nullptr) << "as one that holds nothing";
 }
 
 TEST(MegEngineWalk, RefusesWhatIsLaidOutOtherwise) {

@@ -70,8 +70,10 @@ struct NativeWords {
   uint64_t count() const { return static_cast<uint64_t>(end - begin); }
 };
 
-// std::function<std::unordered_map<std::string, std::string>()>
+// std::function; what it has captured lies elsewhere, or in its storage.
 struct NativeFunction {
+  using Manager = bool (*)(void* to, const void* from, int what);
+  static constexpr int kDestroy = 3;
   uint64_t storage[2];
   const void* manager;  // null: empty
   const void* invoker;
