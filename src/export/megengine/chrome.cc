@@ -21,7 +21,7 @@ namespace {
 using What = MegEngineWhat;
 using Role = MegEngineRole;
 
-constexpr size_t kEventsPerBlock = 8192;
+constexpr size_t kEventsPerBlock = 2048;
 constexpr size_t kFixedRoom = 512;  // of an event beside its texts
 
 // As the original prints numbers of counters: the shortest digits, with a point.
