@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What MegEngine's files cost per operator: both sides write those of the same records."""
 
-import importlib.util
 import json
 import operator
 import os
 import pathlib
-import subprocess
 import tempfile
+
+from megengine_python import PYTHON, in_megengines_python
 
 import measure
 
-PYTHON = pathlib.Path(__file__).parents[1] / ".venv-megengine/bin/python"
 PROGRAMS = {"host": ("host-computed", 4, 1 / 25), "worker": ("of the worker", 65536, 1 / 40)}
 ROWS = {  # key: title, unit
     "json": ("stop and chrome_timeline.json, per operator", "us"),
@@ -83,21 +82,6 @@ def measured(arguments):
     return found
 
 
-def in_megengines_python(arguments):
-    package = pathlib.Path(importlib.util.find_spec("opscope").origin).parent
-    with tempfile.TemporaryDirectory() as place:  # the package alone: what lies beside it is of another Python
-        (pathlib.Path(place) / "opscope").symlink_to(package)
-        done = subprocess.run(
-            [PYTHON, __file__, "--one", json.dumps(arguments)],
-            env={**os.environ, "PYTHONPATH": place},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            check=True,
-            text=True,
-        )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def main():
     options = measure.parse_options(__doc__, ops=10000, quick_ops=200)
     if options.one is not None:
@@ -114,7 +98,7 @@ def main():
         return
     results = {"opscope": [], "torch": []}
     for _ in range(options.repetitions):
-        found = in_megengines_python({"ops": options.ops})
+        found = in_megengines_python(__file__, {"ops": options.ops})
         for side, figures in found.items():
             results[side].append(figures)
     for row, (title, unit, goal) in titles.items():

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of this folder that measure MegEngine run a part of themselves in its own Python."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+PYTHON = pathlib.Path(__file__).parents[1] / ".venv-megengine/bin/python"
+
+
+def in_megengines_python(script, arguments):
+    """Runs `script --one ARGUMENTS` there and returns the object that it prints last."""
+    package = pathlib.Path(importlib.util.find_spec("opscope").origin).parent
+    with tempfile.TemporaryDirectory() as place:  # the package alone: what lies beside it is of another Python
+        (pathlib.Path(place) / "opscope").symlink_to(package)
+        done = subprocess.run(
+            [PYTHON, script, "--one", json.dumps(arguments)],
+            env={**os.environ, "PYTHONPATH": place, "MEGENGINE_LOGGING_LEVEL": "ERROR"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        )
+    return json.loads(done.stdout.splitlines()[-1])

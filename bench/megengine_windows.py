@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a window of MegEngine costs beside the program: MegEngine's own profiler and ours record the same training."""
+
+import importlib
+import json
+import operator
+import os
+import pathlib
+import random
+import sys
+import tempfile
+import threading
+import time
+
+from megengine_python import PYTHON, in_megengines_python
+
+import measure
+
+SIDES = {"opscope": "opscope.megengine", "torch": "megengine.utils.profiler"}  # as the rows call them
+NAP = 0.0005  # seconds; of the thread that notices how long it did not run
+ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
+    "file": ("stop and chrome_timeline.json of training steps, per operator", "us", "CPU time", 1 / 40, None),
+    "share": ("stop and chrome_timeline.json, in run times of the window", "", "", None, 0.8),
+    "wait": (
+        "longest wait of another Python thread for a file, without MegEngine's own stop",
+        "ms",
+        "while the thread that writes it computes",
+        None,
+        20,
+    ),
+    "memory": ("memory for a file above MegEngine's records, per operator", "bytes", "most at once", 1 / 40, None),
+    "added": (
+        "added to an operator of the worker while it is recorded",
+        "us",
+        "the recorder is MegEngine's; least of windows that take turns",
+        1.05,
+        None,
+    ),
+    "analyze": ("profile_analyze of a graph of 100,000 operators", "s", "CPU time, without imports", 1 / 30, None),
+    "bytes": ("training steps: .opscope against chrome_timeline.json, per operator", "bytes", "", 1 / 60, None),
+}
+WINDOWS = ("file", "share", "wait", "memory", "bytes")
+
+
+def training_step():
+    """One step of a multi-layer perceptron, as a function."""
+    import megengine
+    import megengine.functional as F
+    import megengine.module as M
+    import numpy
+    from megengine import optimizer
+    from megengine.autodiff import GradManager
+
+    class Net(M.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc1, self.fc2, self.fc3 = M.Linear(64, 64), M.Linear(64, 64), M.Linear(64, 10)
+
+        def forward(self, x):
+            return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
+
+    net = Net()
+    manager = GradManager().attach(net.parameters())
+    sgd = optimizer.SGD(net.parameters(), lr=0.01, momentum=0.9)
+    data = megengine.tensor(numpy.ones((32, 64), "float32"))
+    label = megengine.tensor(numpy.arange(32, dtype="int32") % 10)
+
+    def step():
+        with manager:
+            manager.backward(F.nn.cross_entropy(net(data), label))
+        sgd.step().clear_grad()
+
+    return step
+
+
+class Waiter(threading.Thread):
+    """Notices how long it did not run while the thread that made it did, in seconds: else the machine was busy."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self._clock = time.pthread_getcpuclockid(threading.get_ident())
+        self.longest, self._ends = 0.0, False
+
+    def run(self):
+        last = time.perf_counter(), time.clock_gettime(self._clock)
+        while not self._ends:
+            time.sleep(NAP)
+            now = time.perf_counter(), time.clock_gettime(self._clock)
+            self.longest = max(self.longest, min(now[0] - last[0] - NAP, now[1] - last[1]))
+            last = now
+
+    def end(self):
+        self._ends = True
+        self.join()
+        return self.longest
+
+
+def bytes_of(key):
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) * 1024
+    raise SystemExit(f"bench: no {key} in /proc/self/status")
+
+
+class NativeStop:
+    """MegEngine's own stop, which both sides call, and what lies behind it: memory, and what other threads wait."""
+
+    def __init__(self, module, listens):
+        self._stop, self._listens = core_of(module).stop_profile, listens
+        core_of(module).stop_profile = self
+        self.waiter = None
+
+    def __call__(self):
+        dump = self._stop()
+        self.held = bytes_of("VmRSS")
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+        if self._listens:
+            self.waiter = Waiter()
+            self.waiter.start()
+        return dump
+
+
+def core_of(module):
+    """Where its Profiler finds stop_profile."""
+    from megengine.core._imperative_rt import core2
+
+    return module if hasattr(module, "stop_profile") else core2
+
+
+def window(module, path, steps, step, listens):
+    """A profiler that has recorded so many steps and written them, and what that took."""
+    from megengine.core._imperative_rt import core2
+
+    stop = NativeStop(module, listens)
+    profiler = module.Profiler(path)
+    for _ in range(3):
+        step()
+    core2.full_sync()
+    try:
+        run = measure.Clock()
+        profiler.start()
+        for _ in range(steps):
+            step()
+        core2.full_sync()
+        taken = {"run": run.read()["wall"]}
+        dump = measure.Clock()
+        profiler.stop()
+        profiler.dump()
+        taken |= dump.read()
+    finally:
+        core_of(module).stop_profile = stop._stop
+    if listens:
+        taken["wait"] = stop.waiter.end()
+    return profiler, taken | {"memory": max(bytes_of("VmHWM") - stop.held, 0)}
+
+
+def recorded(arguments):
+    """Windows of steps on one side, in a process of its own: {key: figure}."""
+    module = importlib.import_module(SIDES[arguments["side"]])
+    step, steps = training_step(), arguments["steps"]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        window(module, f"{folder}/first", 2, step, False)  # what a process pays once
+        profiler, taken = window(module, f"{folder}/x", steps, step, False)
+        (file,) = pathlib.Path(f"{folder}/x").iterdir()
+        events = json.loads(file.read_text())["traceEvents"]
+        ops = sum(event["name"] == "OpDispatch" and event["ph"] == "E" for event in events)
+        size = file.stat().st_size
+        if arguments["side"] == "opscope":
+            profiler.save(f"{folder}/x.opscope")
+            size = os.path.getsize(f"{folder}/x.opscope")
+        _, listened = window(module, f"{folder}/y", steps, step, True)
+    return {
+        "file": taken["cpu"] * 1e6 / ops,
+        "share": taken["wall"] / taken["run"],
+        "memory": taken["memory"] / ops,
+        "bytes": size / ops,
+        "wait": listened["wait"] * 1e3,
+    }
+
+
+def seconds_recording(profiler, program):
+    """Of some operators, in a window or in none: without its start and its stop, and without a file."""
+    from megengine.core._imperative_rt import core2
+
+    core2.full_sync()
+    if profiler is not None:
+        profiler.start()
+    clock = measure.Clock()
+    program()
+    core2.full_sync()
+    run = clock.read()["wall"]
+    if profiler is not None:
+        profiler.stop()
+        if hasattr(profiler, "_dump_callback"):
+            profiler._dump_callback = None
+        else:
+            profiler._forget_results()
+    return run
+
+
+def while_recording(arguments):
+    """{side: what recording adds to an operator of the worker, in us}: the least of rounds in which all take turns."""
+    os.environ["MEGENGINE_HOST_COMPUTE"] = "0"
+    import megengine
+    from megengine import functional
+
+    x, ops = megengine.tensor([1.0, 2.0, 3.0, 4.0]), 500
+
+    def program():
+        for _ in range(ops):
+            functional.add(x, x)
+
+    profilers = {side: importlib.import_module(name).Profiler() for side, name in SIDES.items()} | {"off": None}
+    seconds = {side: [] for side in profilers}
+    order = list(profilers)
+    for _ in range(arguments["rounds"] + 1):
+        random.shuffle(order)  # a window may find memory that the one before it has warmed
+        for side in order:
+            seconds[side].append(seconds_recording(profilers[side], program))
+    least = {side: min(times[1:]) for side, times in seconds.items()}
+    return {side: {"added": (least[side] - least["off"]) * 1e6 / ops} for side in SIDES}
+
+
+def large_graph(operators):
+    """What get_profile() gives of a training step, over and over until it has so many operators."""
+    import megengine
+
+    step = megengine.jit.trace(training_step(), symbolic=True, profiling=True)
+    for _ in range(3):
+        step()
+    small = step.get_profile()
+    graph, profiler = small["graph_exec"], small["profiler"]
+    large = {
+        "graph_exec": {"operator": {}, "var": {}, "mem_chunk": graph["mem_chunk"], "comp_seq": []},
+        "profiler": {"device": {}, "host": {}, "opr_footprint": {}, "opr_internal_pf": {}},
+    }
+    for copy in range(-(-operators // len(graph["operator"]))):
+
+        def renumbered(number, copy=copy):
+            return f"{copy}{int(number):05}"
+
+        for number, told in graph["operator"].items():
+            ends = {end: [renumbered(variable) for variable in told[end]] for end in ("input", "output")}
+            large["graph_exec"]["operator"][renumbered(number)] = told | ends | {"id": renumbered(number)}
+        for number, told in graph["var"].items():
+            large["graph_exec"]["var"][renumbered(number)] = told
+        for part in ("device", "host", "opr_footprint"):
+            for number, told in profiler[part].items():
+                large["profiler"][part][renumbered(number)] = told
+    return large
+
+
+def analyzed(arguments):
+    """{side: CPU seconds of profile_analyze, its imports done}"""
+    import megengine.tools.profile_analyze as theirs
+
+    from opscope.megengine import profile_analyze as ours
+
+    sides, printed = {"opscope": ours, "torch": theirs}, {}
+    seconds = {}
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        pathlib.Path(f"{folder}/graph.json").write_text(json.dumps(large_graph(arguments["operators"])))
+        for side, module in sides.items():
+            out = os.dup(1)
+            file = os.open(f"{folder}/{side}", os.O_CREAT | os.O_WRONLY)
+            os.dup2(file, 1)
+            clock = measure.Clock()
+            module.main([f"{folder}/graph.json", "-t", "5", "--aggregate-by", "type", "--aggregate", "sum"])
+            sys.stdout.flush()
+            seconds[side] = {"analyze": clock.read()["cpu"]}
+            os.dup2(out, 1)
+            printed[side] = pathlib.Path(f"{folder}/{side}").read_text()
+    if printed["opscope"] != printed["torch"]:
+        raise SystemExit("bench: profile_analyze prints otherwise than the original")
+    return seconds
+
+
+def main():
+    options = measure.parse_options(__doc__, ops=100_000, quick_ops=500, steps=40, rounds=200)
+    if options.one is not None:
+        arguments = json.loads(options.one)
+        print(
+            json.dumps({"window": recorded, "pairs": while_recording, "graph": analyzed}[arguments["what"]](arguments))
+        )
+        return
+    if options.quick:
+        options.steps, options.rounds = 2, 2
+    if not PYTHON.exists():
+        for row, (title, unit, *_) in ROWS.items():
+            measure.print_absent(f"megengine_window_{row}", title, unit, "MegEngine is not installed")
+        return
+    results = {side: [] for side in SIDES}
+    for _ in range(options.repetitions):
+        found = {side: {} for side in SIDES}
+        for arguments in ({"what": "pairs", "rounds": options.rounds}, {"what": "graph", "operators": options.ops}):
+            for side, figures in in_megengines_python(__file__, arguments).items():
+                found[side] |= figures
+        for side in SIDES:
+            arguments = {"what": "window", "side": side, "steps": options.steps}
+            results[side].append(found[side] | in_megengines_python(__file__, arguments))
+    for row, (title, unit, note, goal, absolute) in ROWS.items():
+        note = ", ".join(text for text in (f"{options.steps} steps of an MLP" if row in WINDOWS else "", note) if text)
+        measure.sampled_row(
+            f"megengine_window_{row}",
+            title,
+            unit,
+            results,
+            operator.itemgetter(row),
+            goal=goal,
+            absolute_goal=absolute,
+            note=note,
+        )
+
+
+if __name__ == "__main__":
+    main()
