@@ -7,6 +7,7 @@
 #include "base/varint.h"
 #include "import/recording/recorded_bytes.h"
 #include "opscope/export.h"
+#include "opscope/megengine_event.h"
 #include "trace/random_trace.h"
 #include "wire/container.h"
 
@@ -42,12 +43,53 @@ std::string SmallChunk(uint32_t sequence, uint32_t thread) {
   return chunk.bytes();
 }
 
-std::string Recording() {
+// A piece of a window of MegEngine: the first has an operator and its kernel, the second a scope and a tensor.
+std::string MegEngineChunk(uint32_t sequence, uint64_t piece, uint64_t time) {
+  ChunkBytes chunk({.size = 512, .sequence = sequence, .thread_index = 1, .thread_name = "megengine"});
+  const auto add = [&](MegEngineEvent event, bool finish, uint64_t value, uint16_t detail = 0,
+                       std::string_view name = {}, const std::string& payload = {}) {
+    Record record;
+    record.kind = RecordKind::kNative;
+    record.source = RecordSource::kMegEngine;
+    record.scope = static_cast<uint8_t>(event);
+    record.flags = finish ? record_flags::kFinish : uint8_t{0};
+    record.start = 1700000000000000000 + (time += 10);
+    record.value = value;
+    record.reserved = detail;
+    if (!name.empty()) record.name = chunk.Name(name);
+    if (!payload.empty()) record.side = chunk.Side(payload);
+    chunk.Add(record);
+  };
+  using Event = MegEngineEvent;
+  const std::string kernel = PayloadBytes().Field(payload_fields::kDevice, {0, 77}).Finish();
+  add(Event::kStart, false, piece);
+  add(Event::kDevice, false, 0, 0, "gpu0:0 x");
+  if (piece == 1) {
+    add(Event::kOpDispatch, false, 5, 0, "ADD");
+    add(Event::kOpExecute, false, 5, 0, "cmd");
+    add(Event::kKernelLaunch, false, 5, 0, {}, kernel);
+    add(Event::kRecordDevice, false, 100);
+    add(Event::kKernelLaunch, true, 5, 0, {}, kernel);
+    add(Event::kOpExecute, true, 5, 0, "cmd");
+  } else {
+    add(Event::kThread, false, 0, 0, "worker");
+    add(Event::kScope, false, 0, 1, "fc");
+    add(Event::kTensorProduce, false, 9, 0, "Float32",
+        PayloadBytes()
+            .Field(payload_fields::kAddress, {0x1000, 0})
+            .Argument(ArgKind::kTensor, 2, arg_flags::kContiguous | arg_flags::kWide, kUnknownElement, {2, 0, 3, 0})
+            .Finish());
+    add(Event::kTensorRelease, false, 9);
+    add(Event::kScope, true, 0, 1, "fc");
+  }
+  return chunk.bytes();
+}
+
+std::string Recording(const std::string& chunks) {
   std::string info = WindowInfoText("\"metadata\":{\"k\":[1]}");
   while (info.size() % 4 != 0)
     info.push_back(' ');
-  return std::string(1, static_cast<char>(info.size() / 4)) + info + SmallChunk(0, 1) + SmallChunk(2, 1) +
-         SmallChunk(0, 2);
+  return std::string(1, static_cast<char>(info.size() / 4)) + info + chunks;
 }
 
 // One payload in the form that recording_arguments_fuzz takes.
@@ -73,7 +115,8 @@ bool WriteAll(const std::string& folder) {
   return Write(folder + "/opscope_file/columns.opscope", small) &&
          Write(folder + "/opscope_file/columns_payloads", Payloads(small)) &&
          Write(folder + "/opscope_file/no_spans_payloads", Payloads(empty)) &&
-         Write(folder + "/recording/three_chunks", Recording()) &&
+         Write(folder + "/recording/three_chunks", Recording(SmallChunk(0, 1) + SmallChunk(2, 1) + SmallChunk(0, 2))) &&
+         Write(folder + "/recording/megengine", Recording(MegEngineChunk(0, 1, 0) + MegEngineChunk(1, 2, 1000))) &&
          Write(folder + "/recording_arguments/shared", SharedArguments());
 }
 
