@@ -34,4 +34,10 @@ inline constexpr std::string_view kPaddleRouteKey = "opscope.paddle_route";
 // have been. Totals of kHostBlock records count from there.
 inline constexpr std::string_view kHostMemoryKey = "opscope.host_memory";
 
+// An array of arrays [kind, severity, count, text]: problems (src/trace/problem_kinds.h) that the source of a device
+// has seen. Import makes them rows; text, where it is not "", is added to the sentence.
+inline constexpr std::string_view kDeviceProblemsKey = "opscope.device_problems";
+// Of the Trace: by how many nanoseconds times of a device may differ from those of the threads.
+inline constexpr std::string_view kCudaClockBoundKey = "opscope_cuda_clock_bound_ns";
+
 }  // namespace opscope

@@ -8,7 +8,8 @@ namespace opscope {
 int64_t NativeStart(const RecordingChunk& chunk) {
   if (chunk.record_count() == 0) return 0;
   const Record first = chunk.record(0);
-  return first.kind == RecordKind::kNative ? static_cast<int64_t>(first.start) : 0;
+  const bool is_theirs = first.kind == RecordKind::kNative && first.source == RecordSource::kMegEngine;
+  return is_theirs ? static_cast<int64_t>(first.start) : 0;
 }
 
 void RecordingNative::Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts) {

@@ -1,5 +1,4 @@
-// Records of other recorders (RecordKind::kNative), which are played again when all threads are known. MegEngine's are
-// the only ones so far.
+// Records of MegEngine's recorder (RecordKind::kNative), which are played again when all threads are known.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

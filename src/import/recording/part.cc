@@ -100,7 +100,11 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
   if (name == kUnknown) return false;
   if (IsScope(record)) return DecodeScope(row, record, name);
   part_->events.push_back({row, name});
-  part_->has_native |= record.kind == RecordKind::kNative;
+  if (record.kind == RecordKind::kNative) {
+    const bool is_of_cuda = record.source == RecordSource::kCuda;
+    part_->has_cuda |= is_of_cuda;
+    part_->has_native |= !is_of_cuda;
+  }
   if (record.kind == RecordKind::kEnter || record.kind == RecordKind::kDeviceSpan) ++part_->event_spans;
   return true;
 }

@@ -69,6 +69,7 @@ struct RecordingPart {
   size_t event_spans = 0;   // how many of them may become spans
   bool has_paddle = false;  // scopes of Paddle's
   bool has_native = false;  // records of another recorder
+  bool has_cuda = false;    // likewise, of a device
   uint64_t damaged = 0;
   uint32_t first_damaged = 0;  // row, when damaged > 0
 

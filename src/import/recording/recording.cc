@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "import/recording/clock.h"
+#include "import/recording/device_problems.h"
 #include "import/recording/moment.h"
 #include "import/recording/native.h"
 #include "import/recording/open.h"
@@ -227,6 +228,8 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
         builder->AddProblem("source_failure", -1, failures);
       } else if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
         if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
+      } else if (key == kDeviceProblemsKey) {
+        AddDeviceProblems(json, builder);
       } else if (key == kCallStacksKey) {
         if (CountOf(json) == 1) builder->FillStacksFromCalls();
       } else if (key == kOperatorsKey) {

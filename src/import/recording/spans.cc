@@ -227,6 +227,11 @@ void RecordingTables::Finish() {
   links_.Finish();
   flows_.Join();
   native_.Finish();
+  for (const TrackId track : cuda_.Finish()) {
+    if (Row(track) < track_orders_.size() && track_orders_[Row(track)] == TrackOrder::kOneWindow) {
+      track_orders_[Row(track)] = TrackOrder::kManyWindows;
+    }
+  }
   if (calls_.seen_python()) builder_->SetPythonCalls();
   memory_.Finish();
   for (size_t track = 0; track < track_orders_.size(); ++track) {

@@ -27,6 +27,7 @@ RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
       flows_(builder),
       memory_(builder),
       native_(builder, clock),
+      cuda_(builder, clock),
       calls_(builder),
       cpu_op_(builder->Intern("cpu_op")),
       user_annotation_(builder->Intern("user_annotation")),
@@ -56,6 +57,7 @@ uint64_t RecordingTables::AddNative(int64_t pid, std::span<RecordingPart> parts)
     Identify(&part);
     kept += CountKept(part);
   }
+  if (parts.front().has_cuda) return kept - cuda_.Add(tracks_.Process(pid), pid, parts);
   native_.Add(tracks_.Process(pid), pid, parts);
   return kept;
 }
@@ -63,7 +65,7 @@ uint64_t RecordingTables::AddNative(int64_t pid, std::span<RecordingPart> parts)
 uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts,
                                     const WindowThread* facts, uint64_t window_end) {
   const RecordingChunk& first = chunks.front();
-  if (!parts.empty() && parts.front().has_native) return AddNative(first.process(), parts);
+  if (!parts.empty() && (parts.front().has_native || parts.front().has_cuda)) return AddNative(first.process(), parts);
   Thread thread;
   thread.track = tracks_.OfThread(first.process(), first.thread_index());
   thread.first_part = parts_.size();

@@ -21,6 +21,7 @@
 #include "import/recording/calls.h"
 #include "import/recording/chunk.h"
 #include "import/recording/clock.h"
+#include "import/recording/cuda.h"
 #include "import/recording/flows.h"
 #include "import/recording/memory.h"
 #include "import/recording/native.h"
@@ -81,7 +82,7 @@ class RecordingTables {
   // Gives names and arguments their ids.
   void Identify(RecordingPart* part);
 
-  // The track of another recorder's records: it is no thread.
+  // The track of another recorder's records, or of a device's: it is no thread.
   uint64_t AddNative(int64_t pid, std::span<RecordingPart> parts);
   uint64_t CountKept(const RecordingPart& part);
   void AddEvents(RecordingPart* part, TrackId track);
@@ -116,6 +117,7 @@ class RecordingTables {
   std::vector<FilledPart> parts_;
   RecordingMemory memory_;
   RecordingNative native_;
+  RecordingCuda cuda_;
   std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added

@@ -1,0 +1,40 @@
+// How long the devices worked for each range of the program: Kineto's gpu_user_annotation, one span for each range and
+// stream, from the first to the last that was launched in it.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "import/cuda/cuda_devices.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class CudaAnnotations {
+ public:
+  explicit CudaAnnotations(TraceBuilder* builder) : builder_(builder) {}
+
+  // A kernel, copy or set on `stream` that was launched in `range`.
+  void Extend(AddedSpan range, TrackId stream, Timestamp start, Timestamp end);
+  // Adds the spans.
+  void Finish(CudaDevices* devices);
+
+ private:
+  struct Annotation {
+    AddedSpan range;
+    TrackId stream;
+    Timestamp start, end;
+  };
+  TraceBuilder* builder_;
+  std::vector<Annotation> annotations_;
+  tsl::robin_map<uint64_t, uint32_t> number_of_;  // by range and stream
+  uint64_t last_key_ = ~uint64_t{0};
+  uint32_t last_ = 0;
+};
+
+}  // namespace opscope

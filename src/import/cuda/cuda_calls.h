@@ -1,0 +1,81 @@
+// Calls of the runtime and driver: which operator and which range of the program each was made in, and which call a
+// record of a device belongs to.
+//
+//   Add for each call, Place when all operators have rows and numbers, then Find
+//
+// A call stands on the thread that made it, with that thread's operators. What Kineto does not show gets no span, but
+// is found all the same.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "import/cuda/cuda_record.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct CudaCall {
+  Timestamp start;
+  Duration duration;
+  uint32_t correlation = 0;
+  uint32_t external_id = 0;  // of the innermost operator around it, 0: none
+  StringId name = StringId::kEmpty;
+  StringId members = StringId::kNone;
+  TrackId track = TrackId::kNone;
+  AddedSpan span = AddedSpan::kNone;   // kNone: it is not shown
+  AddedSpan range = AddedSpan::kNone;  // innermost user range around it
+  bool is_driver = false;
+  bool is_launch = false;  // arrows to the device leave it
+};
+
+class CudaCalls {
+ public:
+  explicit CudaCalls(TraceBuilder* builder);
+
+  // Process and threads of this window. process: the trace's.
+  void Begin(ProcessId process, int64_t pid);
+  void Reserve(size_t count) { calls_.reserve(count); }
+  void Add(const CudaRecord& record, const CudaCallDetails& details, StringId members);
+  // Finds what is around the calls, and adds their spans.
+  void Place();
+  // Null: there is none. Of a call of the runtime and one of the driver inside it, that of the runtime.
+  const CudaCall* Find(uint32_t correlation) const;
+  // Whether the number was given before all calls that are here. Numbers wrap.
+  bool IsBeforeAll(uint32_t correlation) const;
+  // Tracks that have calls, of all windows.
+  const std::set<TrackId>& tracks() const { return tracks_; }
+
+ private:
+  struct Name {
+    StringId name = StringId::kNone;  // kNone: not asked for yet
+    bool is_shown = false, is_launch = false;
+  };
+  const Name& NameOf(StringId raw, bool is_driver);
+  TrackId TrackOf(uint32_t thread);
+  void PlaceAmongOperators();
+  void IndexByCorrelation();
+
+  TraceBuilder* builder_;
+  ProcessId process_ = ProcessId::kNone;
+  std::map<uint32_t, TrackId> threads_;
+  uint32_t last_thread_ = 0;
+  TrackId last_track_ = TrackId::kNone;
+  std::set<TrackId> tracks_;
+  std::vector<CudaCall> calls_;
+  std::vector<Name> names_[2];                         // by raw name; of the runtime, of the driver
+  uint32_t earliest_ = 0;                              // correlation, of numbers that wrap
+  uint32_t first_ = 0;                                 // the least one
+  std::vector<uint32_t> by_correlation_;               // call + 1 at correlation - first_, where numbers are dense
+  std::vector<std::pair<uint32_t, uint32_t>> sorted_;  // else by correlation
+  StringId runtime_, driver_, cpu_op_, user_annotation_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/cuda/cuda_clock.h"
+
+#include <algorithm>
+
+namespace opscope {
+
+void CudaClock::Add(uint64_t cupti_ns, Timestamp time) {
+  pairs_.push_back({cupti_ns, time, 0});
+}
+
+void CudaClock::Order() {
+  std::sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) { return a.cupti_ns < b.cupti_ns; });
+  std::vector<Pair> kept;
+  for (const Pair& pair : pairs_) {
+    if (!kept.empty() && (pair.cupti_ns == kept.back().cupti_ns || pair.time <= kept.back().time)) continue;
+    kept.push_back(pair);
+  }
+  for (size_t i = 0; i + 1 < kept.size(); ++i) {
+    const auto ticked = static_cast<double>(kept[i + 1].cupti_ns - kept[i].cupti_ns);
+    const auto passed = static_cast<double>((kept[i + 1].time - kept[i].time).ns);
+    kept[i].excess = (passed - ticked) / ticked;
+  }
+  if (kept.size() > 1) kept.back().excess = kept[kept.size() - 2].excess;
+  pairs_ = std::move(kept);
+  current_ = 0;
+}
+
+Timestamp CudaClock::At(uint64_t cupti_ns) const {
+  while (current_ + 1 < pairs_.size() && cupti_ns >= pairs_[current_ + 1].cupti_ns)
+    ++current_;
+  while (current_ > 0 && cupti_ns < pairs_[current_].cupti_ns)
+    --current_;
+  const Pair& pair = pairs_[current_];
+  const auto distance = static_cast<int64_t>(cupti_ns - pair.cupti_ns);
+  const auto excess = static_cast<int64_t>(static_cast<double>(distance) * pair.excess);
+  return {static_cast<int64_t>(static_cast<uint64_t>(pair.time.ns) + static_cast<uint64_t>(distance) +
+                               static_cast<uint64_t>(excess))};
+}
+
+}  // namespace opscope

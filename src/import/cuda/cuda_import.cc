@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/cuda/cuda_import.h"
+
+#include <algorithm>
+
+#include "import/cuda/cuda_names.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kAllocates = 1;  // CUPTI's number of the operation
+
+bool IsWork(CudaEvent event) {
+  return event == CudaEvent::kKernel || event == CudaEvent::kCopy || event == CudaEvent::kPeerCopy ||
+         event == CudaEvent::kSet || event == CudaEvent::kGraph;
+}
+
+}  // namespace
+
+CudaImport::CudaImport(TraceBuilder* builder)
+    : builder_(builder),
+      devices_(builder),
+      calls_(builder),
+      annotations_(builder),
+      kernel_(builder->Intern("kernel")),
+      copy_(builder->Intern("gpu_memcpy")),
+      set_(builder->Intern("gpu_memset")),
+      overhead_(builder->Intern("overhead")),
+      sync_(builder->Intern("cuda_sync")),
+      event_(builder->Intern("cuda_event")),
+      arrow_(builder->Intern("ac2g")),
+      memory_(builder->Intern("cuda_memory")) {
+}
+
+void CudaImport::Begin(ProcessId process, int64_t pid) {
+  devices_.Begin(builder_->process(process).name);
+  calls_.Begin(process, pid);
+  calls_are_placed_ = false;
+}
+
+void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
+  switch (record.event) {
+    case CudaEvent::kDevice:
+      return devices_.AddDevice(record.As<CudaDeviceDetails>(), builder_->text(record.name));
+    case CudaEvent::kContext: {
+      const auto context = record.As<CudaContextDetails>();
+      return devices_.AddContext(context.context, context.device);
+    }
+    case CudaEvent::kKernel: {
+      if (shared->is_known) return;
+      const auto kernel = record.As<CudaKernelDetails>();
+      return devices_.AddContext(kernel.context, kernel.device);
+    }
+    case CudaEvent::kRuntimeCall:
+    case CudaEvent::kDriverCall: {
+      const auto call = record.As<CudaCallDetails>();
+      if (!shared->is_known) {
+        shared->is_known = true;
+        shared->members = builder_->Intern(CallMembers(call));
+      }
+      return calls_.Add(record, call, shared->members);
+    }
+    case CudaEvent::kEventRecord: {
+      const auto event = record.As<CudaEventRecordDetails>();
+      events_.push_back({event.context, event.event, record.correlation, event.stream, event.number});
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+StringId CudaImport::KernelNameOf(StringId mangled) {
+  if (Row(mangled) >= readable_names_.size()) readable_names_.resize(Row(mangled) + 1, StringId::kNone);
+  StringId& name = readable_names_[Row(mangled)];
+  if (name == StringId::kNone) {
+    const std::string readable = KernelName(builder_->text(mangled));
+    name = builder_->Intern(readable == "kernel" ? "Kernel" : readable);  // as Kineto does
+  }
+  return name;
+}
+
+void CudaImport::ShareCopy(const CudaRecord& record, CudaShared* shared) {
+  const auto copy = record.As<CudaCopyDetails>();
+  shared->track = devices_.OfStream(copy.device, copy.stream);
+  shared->name = builder_->Intern(CopyName(copy));
+  shared->members = builder_->Intern(CopyMembers(copy, record.event == CudaEvent::kPeerCopy));
+  shared->bytes = copy.bytes;
+}
+
+void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
+  shared->is_known = true;
+  switch (record.event) {
+    case CudaEvent::kKernel: {
+      const auto kernel = record.As<CudaKernelDetails>();
+      shared->track = devices_.OfStream(kernel.device, kernel.stream);
+      shared->members = builder_->Intern(KernelMembers(kernel, devices_.Properties(kernel.device)));
+      break;
+    }
+    case CudaEvent::kCopy:
+    case CudaEvent::kPeerCopy:
+      ShareCopy(record, shared);
+      break;
+    case CudaEvent::kSet: {
+      const auto set = record.As<CudaSetDetails>();
+      shared->track = devices_.OfStream(set.device, set.stream);
+      shared->name = builder_->Intern(SetName(set));
+      shared->members = builder_->Intern(SetMembers(set));
+      shared->bytes = set.bytes;
+      break;
+    }
+    case CudaEvent::kGraph: {
+      const auto graph = record.As<CudaGraphDetails>();
+      shared->track = devices_.OfStream(graph.device, graph.stream);
+      shared->name = builder_->Intern("Graph " + std::to_string(graph.graph));
+      shared->members = builder_->Intern(GraphMembers(graph));
+      break;
+    }
+    default:
+      break;
+  }
+  busy_.insert(shared->track);
+}
+
+uint32_t CudaImport::ExternalId(uint32_t correlation) const {
+  const CudaCall* call = calls_.Find(correlation);
+  return call == nullptr ? 0 : call->external_id;
+}
+
+void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
+  const CudaCall* call = calls_.Find(record.correlation);
+  if (call == nullptr && calls_.IsBeforeAll(record.correlation)) return;  // launched before the window
+  SpanRow row{.start = record.start,
+              .duration = record.duration,
+              .track = shared.track,
+              .correlation = record.correlation,
+              .external_id = call == nullptr ? 0 : call->external_id,
+              .extra = shared.members};
+  const bool is_kernel = record.event == CudaEvent::kKernel || record.event == CudaEvent::kGraph;
+  row.name = record.event == CudaEvent::kKernel ? KernelNameOf(record.name) : shared.name;
+  row.kind = is_kernel ? SpanKind::kKernel : record.event == CudaEvent::kSet ? SpanKind::kSet : SpanKind::kCopy;
+  row.category = is_kernel ? kernel_ : row.kind == SpanKind::kSet ? set_ : copy_;
+  if (!is_kernel) {
+    const std::string bandwidth = BandwidthMember(shared.bytes, record.duration);
+    if (!bandwidth.empty())
+      row.extra = builder_->Intern(std::string(builder_->text(shared.members)) + ", " + bandwidth);
+  }
+  const AddedSpan span = builder_->AddSpan(row);
+  if (call == nullptr) return;
+  if (record.start < call->start) ++before_call_;
+  if (call->range != AddedSpan::kNone) {
+    annotations_.Extend(call->range, row.track, row.start, row.start + row.duration);
+  }
+  if (!call->is_launch || call->span == AddedSpan::kNone) return;
+  builder_->AddFlow({.id = record.correlation,
+                     .category = arrow_,
+                     .name = arrow_,
+                     .start_time = call->start,
+                     .start_track = call->track,
+                     .start_span = call->span,
+                     .end_time = row.start,
+                     .end_track = row.track,
+                     .end_span = span});
+}
+
+void CudaImport::AddEventRecord(const CudaRecord& record) {
+  const auto event = record.As<CudaEventRecordDetails>();
+  const uint32_t device = event.device == kCudaNoDevice ? devices_.DeviceOf(event.context) : event.device;
+  const CudaCall* call = calls_.Find(record.correlation);
+  if (call == nullptr && event.device_ns == 0) return;  // nobody knows when
+  builder_->AddSpan({.start = event.device_ns != 0 ? record.start : call->start,
+                     .duration = {1},
+                     .name = builder_->Intern("cudaEventRecord"),
+                     .category = event_,
+                     .track = devices_.OfStream(device, event.stream),
+                     .kind = kSurelyOther,
+                     .correlation = record.correlation,
+                     .external_id = call == nullptr ? 0 : call->external_id,
+                     .extra = builder_->Intern(EventRecordMembers(event, device))});
+}
+
+void CudaImport::AddMemory(const CudaRecord& record) {
+  const auto memory = record.As<CudaMemoryDetails>();
+  builder_->AddInstant({.time = record.start,
+                        .name = builder_->Intern(memory.operation == kAllocates ? "Device Alloc" : "Device Free"),
+                        .category = memory_,
+                        .track = devices_.OfStream(memory.device, memory.stream),
+                        .extra = builder_->Intern(MemoryMembers(memory))});
+}
+
+void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
+  if (!calls_are_placed_) {
+    calls_.Place();
+    calls_are_placed_ = true;
+  }
+  if (IsWork(record.event)) {
+    if (!shared->is_known) Share(record, shared);
+    return AddWork(record, *shared);
+  }
+  switch (record.event) {
+    case CudaEvent::kOverhead:
+      builder_->AddSpan({.start = record.start,
+                         .duration = record.duration,
+                         .name = builder_->Intern(OverheadName(record.As<CudaOverheadDetails>().kind)),
+                         .category = overhead_,
+                         .track = devices_.OfOverhead(),
+                         .kind = SpanKind::kOverhead,
+                         .correlation = record.correlation,
+                         .external_id = ExternalId(record.correlation)});
+      return;
+    case CudaEvent::kSynchronization:
+      waits_.push_back({record, record.As<CudaSynchronizationDetails>()});
+      return;
+    case CudaEvent::kEventRecord:
+      return AddEventRecord(record);
+    case CudaEvent::kMemory:
+      return AddMemory(record);
+    default:
+      return;
+  }
+}
+
+// The record of the event that a wait is for: the one of its number, else the last before it.
+AwaitedEvent CudaImport::Awaited(const Wait& wait) const {
+  AwaitedEvent awaited;
+  for (const EventRecord& event : events_) {
+    if (event.context != wait.details.context || event.event != wait.details.event) continue;
+    const bool is_it = wait.details.event_record != 0 && event.number == wait.details.event_record;
+    const bool is_before = static_cast<int32_t>(event.correlation - wait.record.correlation) < 0;
+    if (is_it || is_before) awaited = {static_cast<int32_t>(event.stream), event.correlation};
+    if (is_it) break;
+  }
+  return awaited;
+}
+
+void CudaImport::AddWait(const Wait& wait) {
+  const uint32_t device = devices_.DeviceOf(wait.details.context);
+  const TrackId track = devices_.OfStream(device, wait.details.stream);
+  if (wait.details.type == kStreamWaitsForEvent && !busy_.contains(track)) return;  // as Kineto does
+  builder_->AddSpan({.start = wait.record.start,
+                     .duration = wait.record.duration,
+                     .name = builder_->Intern(SynchronizationName(wait.details.type)),
+                     .category = sync_,
+                     .track = track,
+                     .kind = SpanKind::kSynchronization,
+                     .correlation = wait.record.correlation,
+                     .external_id = ExternalId(wait.record.correlation),
+                     .extra = builder_->Intern(SynchronizationMembers(wait.details, device, Awaited(wait)))});
+}
+
+void CudaImport::End() {
+  if (!calls_are_placed_) calls_.Place();
+  calls_are_placed_ = true;
+  for (const Wait& wait : waits_)
+    AddWait(wait);
+  annotations_.Finish(&devices_);
+  waits_.clear();
+  events_.clear();
+}
+
+void CudaImport::Finish() {
+  devices_.Finish();
+  if (before_call_ > 0) builder_->AddProblem("device_clock", -1, before_call_);
+}
+
+}  // namespace opscope

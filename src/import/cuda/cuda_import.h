@@ -1,0 +1,87 @@
+// The records of a CUDA window into a TraceBuilder, as Kineto would show them: tracks for each stream of a device with
+// kernels, copies and sets, calls on the threads that made them, arrows from launches to what they launched.
+//
+//   Begin for each window; its records twice, in any order: Look, then Add; End
+//   Finish after all windows
+//
+// REQUIRES: rows and numbers (External id) of the operators of all threads are there already.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/cuda/cuda_annotations.h"
+#include "import/cuda/cuda_calls.h"
+#include "import/cuda/cuda_devices.h"
+#include "import/cuda/cuda_members.h"
+#include "import/cuda/cuda_record.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+// What the records of one payload have alike, worked out at the first of them.
+struct CudaShared {
+  bool is_known = false;
+  TrackId track = TrackId::kNone;
+  StringId name = StringId::kNone;     // of copies and sets
+  StringId members = StringId::kNone;  // args
+  uint64_t bytes = 0;                  // of copies and sets
+};
+
+class CudaImport {
+ public:
+  explicit CudaImport(TraceBuilder* builder);
+
+  void Begin(ProcessId process, int64_t pid);
+  // Calls, devices, and what tells of contexts and events. shared: of the record's payload.
+  void Look(const CudaRecord& record, CudaShared* shared);
+  // REQUIRES: all were looked at. Places the calls at the first one.
+  void Add(const CudaRecord& record, CudaShared* shared);
+  void End();
+  void Finish();
+
+  // Tracks of threads that have calls beside what was there.
+  const std::set<TrackId>& call_tracks() const { return calls_.tracks(); }
+
+ private:
+  struct EventRecord {
+    uint32_t context = 0, event = 0, correlation = 0, stream = 0;
+    uint64_t number = 0;
+  };
+  struct Wait {
+    CudaRecord record;
+    CudaSynchronizationDetails details;
+  };
+
+  void Share(const CudaRecord& record, CudaShared* shared);
+  void ShareCopy(const CudaRecord& record, CudaShared* shared);
+  void AddWork(const CudaRecord& record, const CudaShared& shared);
+  void AddEventRecord(const CudaRecord& record);
+  void AddMemory(const CudaRecord& record);
+  void AddWait(const Wait& wait);
+  AwaitedEvent Awaited(const Wait& wait) const;
+  StringId KernelNameOf(StringId mangled);
+  uint32_t ExternalId(uint32_t correlation) const;
+
+  TraceBuilder* builder_;
+  CudaDevices devices_;
+  CudaCalls calls_;
+  CudaAnnotations annotations_;
+  bool calls_are_placed_ = false;
+  std::vector<Wait> waits_;
+  std::vector<EventRecord> events_;
+  std::set<TrackId> busy_;                // streams with kernels, copies or sets
+  std::vector<StringId> readable_names_;  // by mangled name; kNone: not asked for yet
+  uint64_t before_call_ = 0;              // device records that begin before their call
+  StringId kernel_, copy_, set_, overhead_, sync_, event_, arrow_, memory_;
+};
+
+}  // namespace opscope

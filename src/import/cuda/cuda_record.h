@@ -1,0 +1,35 @@
+// One record of the CUDA source (opscope/cuda_event.h) as importing reads it, and reading its details without trust.
+//
+// Thread rule: plain values; views live as long as the recording's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "opscope/cuda_event.h"
+#include "opscope/types.h"
+
+namespace opscope {
+
+struct CudaRecord {
+  CudaEvent event = CudaEvent::kNone;
+  uint32_t correlation = 0;
+  Timestamp start = {};
+  Duration duration = {};
+  StringId name = StringId::kEmpty;
+  std::span<const std::byte> details;
+
+  // What is not there is zero.
+  template <typename Details>
+  Details As() const {
+    Details copy;
+    std::memcpy(static_cast<void*>(&copy), details.data(), std::min(sizeof(copy), details.size()));
+    return copy;
+  }
+};
+
+}  // namespace opscope

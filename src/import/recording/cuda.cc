@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/cuda.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "opscope/cuda_event.h"
+#include "opscope/window_facts.h"
+
+namespace opscope {
+namespace {
+
+CudaEvent EventOf(const Record& record) {
+  return static_cast<CudaEvent>(record.scope);
+}
+
+bool IsOfCuda(const Record& record) {
+  return record.kind == RecordKind::kNative && record.source == RecordSource::kCuda && record.scope < kCudaEvents;
+}
+
+bool IsOwnNote(CudaEvent event) {
+  return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow;
+}
+
+}  // namespace
+
+uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts) {
+  windows_.push_back({process, pid, parts});
+  uint64_t notes = 0;
+  for (const RecordingPart& part : parts) {
+    for (const PartEvent& event : part.events)
+      notes += IsOwnNote(EventOf(part.chunk->record(event.row))) ? 1 : 0;
+  }
+  return notes;
+}
+
+void RecordingCuda::ReadClock(const Window& window, CudaClock* clock) {
+  uint64_t bound_ticks = 0, ticks = 0;
+  for (const RecordingPart& part : window.parts) {
+    for (const PartEvent& event : part.events) {
+      const Record record = part.chunk->record(event.row);
+      if (!IsOfCuda(record) || EventOf(record) != CudaEvent::kClock) continue;
+      clock->Add(record.start, clock_->At(record.value));
+      const auto extent = record.side == 0 ? std::nullopt : part.chunk->payload_extent(record.side);
+      const CudaRecord details{.details = extent ? extent->body : std::span<const std::byte>()};
+      bound_ticks = std::max(bound_ticks, details.As<CudaClockDetails>().bound_ticks);
+      ticks = record.value;
+    }
+  }
+  clock->Order();
+  if (ticks == 0) return;
+  const Duration bound = clock_->At(ticks + bound_ticks) - clock_->At(ticks);
+  builder_->AddMetadata(kCudaClockBoundKey, std::to_string(bound.ns));
+}
+
+template <typename Visit>
+void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool counts_damage, const Visit& visit) {
+  std::vector<CudaShared> shared;
+  for (RecordingPart& part : window.parts) {
+    shared.assign(part.chunk->byte_size() / 8 + 1, CudaShared());
+    for (const PartEvent& event : part.events) {
+      const Record raw = part.chunk->record(event.row);
+      const auto extent = raw.side == 0 ? std::nullopt : part.chunk->payload_extent(raw.side);
+      if (!IsOfCuda(raw) || !extent) {
+        if (counts_damage) builder_->AddProblem("damaged_record", part.chunk->record_offset(event.row));
+        continue;
+      }
+      if (IsOwnNote(EventOf(raw)) && EventOf(raw) != CudaEvent::kDevice) continue;
+      const CudaRecord record{.event = EventOf(raw),
+                              .correlation = CudaCorrelation(raw),
+                              .start = clock.At(raw.start),
+                              .duration = clock.At(raw.start + raw.value) - clock.At(raw.start),
+                              .name = part.name_ids[event.name],
+                              .details = extent->body};
+      visit(record, &shared[raw.side / 8]);
+    }
+  }
+}
+
+std::set<TrackId> RecordingCuda::Finish() {
+  if (windows_.empty()) return {};
+  CudaImport import(builder_);
+  for (const Window& window : windows_) {
+    CudaClock clock;
+    ReadClock(window, &clock);
+    if (clock.empty()) continue;  // its first chunk is missing, or nothing is in it
+    import.Begin(window.process, window.pid);
+    ForEach(window, clock, true, [&](const CudaRecord& record, CudaShared* shared) { import.Look(record, shared); });
+    ForEach(window, clock, false, [&](const CudaRecord& record, CudaShared* shared) { import.Add(record, shared); });
+    import.End();
+  }
+  import.Finish();
+  return import.call_tracks();
+}
+
+}  // namespace opscope

@@ -1,0 +1,47 @@
+// Records of the CUDA source (kNative of kCuda), which become rows when all threads are known: calls stand among the
+// operators of their threads.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "import/cuda/cuda_clock.h"
+#include "import/cuda/cuda_import.h"
+#include "import/recording/clock.h"
+#include "import/recording/part.h"
+#include "trace/builder.h"
+
+namespace opscope {
+
+class RecordingCuda {
+ public:
+  RecordingCuda(TraceBuilder* builder, const TickClock* clock) : builder_(builder), clock_(clock) {}
+
+  // The parts of one window, in order; they stay until Finish. process: theirs. Returns how many of their records say
+  // nothing of the program: what the source itself notes down.
+  uint64_t Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
+  // REQUIRES: threads have their rows, and torch's operators their numbers. Returns tracks of threads that have got
+  // calls, which are not in the order of their rows.
+  std::set<TrackId> Finish();
+
+ private:
+  struct Window {
+    ProcessId process;
+    int64_t pid;
+    std::span<RecordingPart> parts;
+  };
+  void ReadClock(const Window& window, CudaClock* clock);
+  template <typename Visit>
+  void ForEach(const Window& window, const CudaClock& clock, bool counts_damage, const Visit& visit);
+
+  TraceBuilder* builder_;
+  const TickClock* clock_;
+  std::vector<Window> windows_;
+};
+
+}  // namespace opscope

@@ -1,0 +1,54 @@
+// Writes what was decoded of CUPTI's records into a track of one window: 32 bytes a record. What records have alike
+// (the grid and block of a kernel that is launched again and again) is written once per chunk and shared.
+//
+// Thread rule: one thread at a time, as the track.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opscope/recorder.h"
+#include "sources/cuda/cupti_decode.h"
+
+namespace opscope::cuda {
+
+// CUPTI's clock and the recorder's, read together.
+struct ClockPair {
+  uint64_t cupti_ns = 0, ticks = 0;
+  uint64_t bound_ticks = 0;  // how far apart they may have been
+};
+
+class TrackWriter {
+ public:
+  // read_clock: asked for each chunk.
+  TrackWriter(Stream* track, ClockPair (*read_clock)()) : track_(track), read_clock_(read_clock) {}
+
+  // False: there was no room, and it is counted as dropped.
+  bool Write(const DecodedRecord& record);
+  void WriteClock(const ClockPair& pair);
+  Stream* track() const { return track_; }
+
+ private:
+  struct Shared {
+    uint64_t hash = 0;
+    uint32_t offset = 0, bytes = 0;
+  };
+  static constexpr size_t kSharedEntries = 2048;
+
+  bool Append(const DecodedRecord& record, Record made);
+  // Offset of the record's details in the current chunk, 0: there was no room.
+  uint32_t SideOf(const DecodedRecord& record);
+  void BeginChunk();
+
+  Stream* track_;
+  ClockPair (*read_clock_)();
+  bool is_defining_ = false;
+  uint32_t known_chunk_ = 0xffffffff;
+  std::vector<Shared> shared_ = std::vector<Shared>(kSharedEntries);
+  std::vector<std::pair<DecodedRecord, std::string>> devices_;  // said again in each chunk
+};
+
+}  // namespace opscope::cuda
