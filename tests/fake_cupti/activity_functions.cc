@@ -1,0 +1,230 @@
+// cuptiActivity*: what is recorded, and the buffers.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "buffers.h"
+#include "calls.h"
+#include "entry.h"
+#include "gpu.h"
+#include "records.h"
+#include "session.h"
+
+namespace fake {
+namespace {
+
+using cupti::ActivityKind;
+using cupti::Result;
+
+Result ActivityRegisterCallbacks(cupti::BufferRequested requested, cupti::BufferCompleted completed) {
+  CALL(ActivityRegisterCallbacks, Function::kWithoutDriver, -1);
+  if (requested == nullptr || completed == nullptr) return call.Return(Result::kInvalidParameter);
+  const Locked lock(function.name);
+  Session& session = TheSession();
+  if (session.holder == Holder::kRecording) Violation("took_holders_callbacks", function.name);
+  session.has_registered = true;
+  SetBufferUser({requested, completed, false});
+  return call.Return(Result::kSuccess);
+}
+
+Result Enable(Call& call, const Function& function, ActivityKind kind, bool dump) {
+  Locked lock(function.name);
+  if (!IsKindOf(Now(), kind)) return call.Return(Result::kInvalidKind);
+  Session& session = TheSession();
+  if (!session.has_registered) Violation("enabled_before_callbacks", function.name);
+  if (kind == ActivityKind::kKernel) Violation("kernels_serialised", function.name);
+  const bool was_enabled = (session.tool_kinds & Bit(kind)) != 0;
+  session.tool_kinds |= Bit(kind);
+  if (kind == ActivityKind::kRuntime) session.runtime_calls = {};
+  if (kind == ActivityKind::kDriver) session.driver_calls = {};
+  if (dump && !was_enabled && session.has_registered) {
+    if (kind == ActivityKind::kDevice) DumpDevices();
+    if (kind == ActivityKind::kContext) DumpContexts();
+    if (kind == ActivityKind::kStream) DumpStreams();
+  }
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityEnable(ActivityKind kind) {
+  CALL(ActivityEnable, Function::kPlain, kind);
+  return Enable(call, function, kind, false);
+}
+
+Result ActivityEnableAndDump(ActivityKind kind) {
+  CALL(ActivityEnableAndDump, Function::kPlain, kind);
+  return Enable(call, function, kind, true);
+}
+
+Result ActivityDisable(ActivityKind kind) {
+  CALL(ActivityDisable, Function::kPlain, kind);
+  Locked lock(function.name);
+  if (!IsKindOf(Now(), kind)) return call.Return(Result::kInvalidKind);
+  Session& session = TheSession();
+  if ((session.holder_kinds & Bit(kind)) != 0) {
+    Violation("disabled_holders_kind", function.name);
+    session.holder_kinds &= ~Bit(kind);
+  }
+  const bool was_last = session.tool_kinds == Bit(kind);
+  session.tool_kinds &= ~Bit(kind);
+  if (was_last && Now().after_disable != 0) RunAfterTheEnd(Now().after_disable);
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityFlushAll(std::uint32_t flag) {
+  CALL(ActivityFlushAll, Function::kPlain, flag);
+  Locked lock(function.name);
+  if (!TheSession().has_registered) {
+    Violation("flushed_before_callbacks", function.name);
+    return call.Return(Result::kInvalidOperation);
+  }
+  Collect((flag & cupti::kFlushForced) != 0);
+  FlushBuffers(lock);
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_size, cupti::Activity** record) {
+  CALL(ActivityGetNextRecord, kAnywhere | Function::kQuiet, -1);
+  return NextRecord(Now(), buffer, valid_size, record);
+}
+
+Result ActivityGetNumDroppedRecords(cupti::CudaContext, std::uint32_t, std::size_t* dropped) {
+  CALL(ActivityGetNumDroppedRecords, kAnywhere, -1);
+  if (dropped == nullptr) return call.Return(Result::kInvalidParameter);
+  if (!Now().has_driver && Now().api < 28) return call.Return(Result::kNotInitialized);
+  const Locked lock(function.name);
+  *dropped = TakeDropped();
+  return call.Return(Result::kSuccess);
+}
+
+Result SetThreadIdType(cupti::ThreadIdType type) {
+  CALL(SetThreadIdType, Function::kPlain, type);
+  const Locked lock(function.name);
+  TheSession().thread_id_type = type;
+  return call.Return(Result::kSuccess);
+}
+
+// The attributes are kept, not obeyed: none changes what a tool may see of the simulation.
+std::uint64_t attribute_values[32];
+
+Result Attribute(Call& call, cupti::Attribute attribute, const std::size_t* size, const void* value) {
+  const bool is_byte = attribute == cupti::Attribute::kZeroedOutActivityBuffer ||
+                       attribute == cupti::Attribute::kPerThreadActivityBuffer ||
+                       attribute == cupti::Attribute::kMemoryAllocationTypeHostPinned;
+  if (size == nullptr || value == nullptr || static_cast<std::uint32_t>(attribute) >= 25) {
+    return call.Return(Result::kInvalidParameter);
+  }
+  if (attribute == cupti::Attribute::kPerThreadActivityBuffer && Now().api < 21) {
+    return call.Return(Result::kInvalidParameter);
+  }
+  if (*size < (is_byte ? 1U : sizeof(std::size_t))) return call.Return(Result::kParameterSizeNotSufficient);
+  return Result::kSuccess;
+}
+
+Result ActivityGetAttribute(cupti::Attribute attribute, std::size_t* size, void* value) {
+  CALL(ActivityGetAttribute, Function::kPlain, attribute);
+  if (const Result bad = Attribute(call, attribute, size, value); bad != Result::kSuccess) return bad;
+  const Locked lock(function.name);
+  std::memcpy(value, &attribute_values[static_cast<std::uint32_t>(attribute)], std::min<std::size_t>(*size, 8));
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivitySetAttribute(cupti::Attribute attribute, std::size_t* size, void* value) {
+  CALL(ActivitySetAttribute, Function::kPlain, attribute);
+  if (const Result bad = Attribute(call, attribute, size, value); bad != Result::kSuccess) return bad;
+  const Locked lock(function.name);
+  std::memcpy(&attribute_values[static_cast<std::uint32_t>(attribute)], value, std::min<std::size_t>(*size, 8));
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityPushExternalCorrelationId(cupti::ExternalCorrelationKind kind, std::uint64_t id) {
+  CALL(ActivityPushExternalCorrelationId, Function::kQuiet, kind);
+  if (static_cast<std::uint32_t>(kind) - 1 >= 5) return Result::kInvalidParameter;
+  PushExternalId(kind, id);
+  return Result::kSuccess;
+}
+
+Result ActivityPopExternalCorrelationId(cupti::ExternalCorrelationKind kind, std::uint64_t* last_id) {
+  CALL(ActivityPopExternalCorrelationId, Function::kQuiet, kind);
+  if (static_cast<std::uint32_t>(kind) - 1 >= 5) return Result::kInvalidParameter;
+  return PopExternalId(kind, last_id) ? Result::kSuccess : Result::kQueueEmpty;
+}
+
+Result ChooseCall(Call& call, const Function& function, ChosenCalls& calls, std::uint32_t cbid, bool enable) {
+  const Locked lock(function.name);
+  (enable ? calls.off : calls.on).erase(cbid);
+  (enable ? calls.on : calls.off).insert(cbid);
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
+  CALL(ActivityEnableRuntimeApi, Function::kPlain, cbid);
+  return ChooseCall(call, function, TheSession().runtime_calls, cbid, enable != 0);
+}
+
+Result ActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable) {
+  CALL(ActivityEnableDriverApi, Function::kPlain, cbid);
+  return ChooseCall(call, function, TheSession().driver_calls, cbid, enable != 0);
+}
+
+Result ActivityRegisterTimestampCallback(cupti::TimestampCallback callback) {
+  CALL(ActivityRegisterTimestampCallback, Function::kPlain, -1);
+  if (callback == nullptr) return call.Return(Result::kInvalidParameter);
+  const Locked lock(function.name);
+  Session& session = TheSession();
+  if (++session.timestamp_registrations > 1) Violation("second_timestamp_callback", function.name);
+  if (session.tool_kinds != 0) Violation("timestamp_callback_while_enabled", function.name);
+  session.timestamp_after_context = HasContext();
+  session.timestamp = callback;
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityEnableCudaEventDeviceTimestamps(std::uint8_t enable) {
+  CALL(ActivityEnableCudaEventDeviceTimestamps, Function::kPlain, enable);
+  const Locked lock(function.name);
+  TheSession().event_timestamps = enable != 0;
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityFlushPeriod(std::uint32_t milliseconds) {
+  CALL(ActivityFlushPeriod, Function::kPlain, milliseconds);
+  return call.Return(Result::kSuccess);
+}
+
+Result ActivityGetEnabledKinds(cupti::Subscriber subscriber, ActivityKind* kinds, std::uint32_t* size,
+                               std::uint32_t* count) {
+  CALL(ActivityGetEnabledKinds, Function::kPlain, -1);
+  if (count == nullptr || (kinds != nullptr && size == nullptr)) return call.Return(Result::kInvalidParameter);
+  const Locked lock(function.name);
+  const Session& session = TheSession();
+  if (subscriber != nullptr && !IsSubscriber(subscriber)) return call.Return(Result::kInvalidParameter);
+  const std::uint64_t enabled = session.tool_kinds | (subscriber == nullptr ? session.holder_kinds : 0);
+  *count = static_cast<std::uint32_t>(std::popcount(enabled));
+  std::uint32_t written = 0;
+  for (std::uint32_t kind = 0; kind < 64 && kinds != nullptr && written < *size; ++kind) {
+    if ((enabled >> kind & 1) != 0) kinds[written++] = static_cast<ActivityKind>(kind);
+  }
+  return call.Return(Result::kSuccess);
+}
+
+}  // namespace
+}  // namespace fake
+
+EXPORT(ActivityRegisterCallbacks)
+EXPORT(ActivityEnable)
+EXPORT(ActivityEnableAndDump)
+EXPORT(ActivityDisable)
+EXPORT(ActivityFlushAll)
+EXPORT(ActivityGetNextRecord)
+EXPORT(ActivityGetNumDroppedRecords)
+EXPORT(SetThreadIdType)
+EXPORT(ActivityGetAttribute)
+EXPORT(ActivitySetAttribute)
+EXPORT(ActivityPushExternalCorrelationId)
+EXPORT(ActivityPopExternalCorrelationId)
+EXPORT(ActivityEnableRuntimeApi)
+EXPORT(ActivityEnableDriverApi)
+EXPORT(ActivityRegisterTimestampCallback)
+EXPORT(ActivityEnableCudaEventDeviceTimestamps)
+EXPORT(ActivityFlushPeriod)
+EXPORT(ActivityGetEnabledKinds)

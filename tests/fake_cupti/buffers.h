@@ -1,0 +1,51 @@
+// The buffers that the tool lends: asked for when a record comes, filled, handed back when full or flushed, by the
+// thread and at the time that the scenario says.
+//
+// All functions but WaitForWorker need the library's lock; the callbacks run under it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rules.h"
+#include "sources/cuda/cupti_abi.h"
+
+namespace fake {
+
+// Who gets the records: the tool's callbacks, or the holder's.
+struct BufferUser {
+  cupti::BufferRequested requested = nullptr;
+  cupti::BufferCompleted completed = nullptr;
+  bool is_holder = false;
+};
+void SetBufferUser(const BufferUser& user);
+const BufferUser& TheBufferUser();
+
+// Owners of buffers: a thread's id, or one of these.
+inline constexpr std::uint64_t kDeviceBuffer = 0;
+inline constexpr std::uint64_t kLastWords = 1;  // what comes after the last kind was disabled
+
+// Counts a record, and writes it into the owner's buffer where there is room.
+void WriteRecord(std::uint64_t owner, cupti::ActivityKind kind, const std::uint8_t* bytes);
+
+// Hands back what has records.
+void FlushBuffers(Locked& lock);
+void HandBackLater(std::uint64_t owner);
+void ResetBuffers();
+
+std::uint64_t Issued(std::uint32_t kind);
+std::uint64_t Dropped(std::uint32_t kind);
+std::uint64_t HandedBack(std::uint32_t kind);
+std::uint64_t TakeDropped();  // since the last time
+std::uint32_t BuffersHeld();
+std::uint64_t CallbackTime();
+std::uint64_t HolderRecords();
+
+// Without the lock: until the worker thread has nothing left to do; `late` things, too, at once.
+void DeliverLate();
+// Without the lock: the worker thread is gone afterwards.
+void EndWorker();
+
+}  // namespace fake

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "buffers.h"
+#include "names.h"
+#include "records.h"
+#include "session.h"
+
+namespace fake {
+namespace {
+
+std::atomic<std::uint32_t> next_correlation{0};
+std::atomic<unsigned> life{0};  // a scenario's
+
+struct ThreadIds {
+  unsigned of_life = 0;
+  std::array<std::vector<std::uint64_t>, 6> pushed;  // by kind
+  std::uint64_t correlation_data = 0;
+};
+
+ThreadIds& OfThread() {
+  thread_local ThreadIds ids;
+  if (ids.of_life != life) ids = {life, {}, 0};
+  return ids;
+}
+
+// gettid once a thread; a call of the system is dear.
+std::uint32_t SystemThreadId() {
+  thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  return id;
+}
+
+std::uint32_t NextCorrelation() {
+  while (true) {
+    const std::uint32_t id = next_correlation.fetch_add(1, std::memory_order_relaxed);
+    if (id != 0) return id;
+  }
+}
+
+bool IsChosen(const ChosenCalls& calls, cupti::ActivityKind kind, std::uint32_t cbid) {
+  if (IsEnabled(kind)) return !calls.off.contains(cbid);
+  return calls.on.contains(cbid);
+}
+
+void WriteApi(cupti::ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation, std::uint64_t begin,
+              std::uint64_t end) {
+  static const auto process = static_cast<std::uint32_t>(getpid());
+  Record<cupti::Api> api;
+  api->kind = kind;
+  api->cbid = cbid;
+  api->start = begin;
+  api->end = end;
+  api->process = process;
+  api->thread = ThreadId();
+  api->correlation = correlation;
+  WriteRecord(BufferOfThread(), kind, api.bytes);
+}
+
+void WriteExternalIds(std::uint32_t correlation) {
+  if (!IsEnabled(cupti::ActivityKind::kExternalCorrelation)) return;
+  const auto& pushed = OfThread().pushed;
+  for (std::size_t kind = 0; kind < pushed.size(); ++kind) {
+    if (pushed[kind].empty()) continue;
+    Record<cupti::ExternalCorrelation> record;
+    record->kind = cupti::ActivityKind::kExternalCorrelation;
+    record->external_kind = static_cast<cupti::ExternalCorrelationKind>(kind);
+    record->external_id = pushed[kind].back();
+    record->correlation = correlation;
+    WriteRecord(BufferOfThread(), record->kind, record.bytes);
+  }
+}
+
+std::uint32_t DriverCallWithin(std::uint32_t runtime_cbid) {
+  switch (runtime_cbid) {
+    case kCudaLaunchKernel:
+      return kCuLaunchKernel;
+    case kCudaLaunchKernelExC:
+      return kCuLaunchKernelEx;
+    case kCudaGraphLaunch:
+      return kCuGraphLaunch;
+    case kCudaMalloc:
+      return kCuMemAlloc;
+    case kCudaFree:
+      return kCuMemFree;
+    case kCudaDeviceSynchronize:
+      return kCuCtxSynchronize;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+ApiCall::ApiCall(cupti::CallbackDomain domain, std::uint32_t cbid)
+    : domain_(domain), cbid_(cbid), correlation_(NextCorrelation()) {
+  Tell(0);
+  real_begin_ = RealTime();
+  begin_ = TheSession().timestamp.load(std::memory_order_relaxed) == nullptr ? real_begin_ : Timestamp();
+}
+
+ApiCall::~ApiCall() {
+  Tell(1);
+}
+
+void ApiCall::Finish() {
+  const Session& session = TheSession();
+  const bool is_runtime = domain_ == cupti::CallbackDomain::kRuntimeApi;
+  const auto kind = is_runtime ? cupti::ActivityKind::kRuntime : cupti::ActivityKind::kDriver;
+  const bool is_recorded = IsChosen(is_runtime ? session.runtime_calls : session.driver_calls, kind, cbid_);
+  const std::uint32_t within = is_runtime && Now().nested_driver ? DriverCallWithin(cbid_) : 0;
+  const bool is_recorded_within = within != 0 && IsChosen(session.driver_calls, cupti::ActivityKind::kDriver, within);
+  if (!is_recorded && !is_recorded_within) return;
+  WriteExternalIds(correlation_);
+  const std::uint64_t end = Timestamp();
+  if (is_recorded_within) WriteApi(cupti::ActivityKind::kDriver, within, correlation_, begin_, end);
+  if (is_recorded) WriteApi(kind, cbid_, correlation_, begin_, end);
+}
+
+void ApiCall::Tell(std::uint32_t site) {
+  const Session& session = TheSession();
+  const cupti::CallbackFunction callback = session.callback.load(std::memory_order_acquire);
+  if (callback == nullptr) return;
+  if (!session.domains.contains(domain_) && !session.callbacks.contains({domain_, cbid_})) return;
+  cupti::CallbackData data{};
+  data.site = site;
+  data.function_name = NameOfCall(domain_, cbid_);
+  data.context_id = 1;
+  data.correlation_data = &OfThread().correlation_data;
+  data.correlation = correlation_;
+  callback(session.user_data, domain_, cbid_, &data);
+}
+
+void PushExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t id) {
+  OfThread().pushed[static_cast<std::size_t>(kind)].push_back(id);
+}
+
+bool PopExternalId(cupti::ExternalCorrelationKind kind, std::uint64_t* id) {
+  auto& pushed = OfThread().pushed[static_cast<std::size_t>(kind)];
+  if (pushed.empty()) return false;
+  if (id != nullptr) *id = pushed.back();
+  pushed.pop_back();
+  return true;
+}
+
+std::uint32_t ThreadId() {
+  if (TheSession().thread_id_type == cupti::ThreadIdType::kSystem) return SystemThreadId();
+  return static_cast<std::uint32_t>(pthread_self());
+}
+
+std::uint64_t BufferOfThread() {
+  const Scenario& scenario = Now();
+  // What CUPTI does by itself from 12.3 on.
+  return scenario.thread_buffers.value_or(scenario.api >= 21) ? SystemThreadId() : kDeviceBuffer;
+}
+
+void ResetCalls() {
+  next_correlation = Now().first_correlation;
+  ++life;
+}
+
+}  // namespace fake

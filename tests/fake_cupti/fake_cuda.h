@@ -1,0 +1,77 @@
+// The simulated CUDA of the stand-in for libcupti: what a program would do with a GPU. Each function is one call of the
+// runtime (or driver) API, with its record, and what it makes the device do. Streams run their work in order, at the
+// times of CLOCK_REALTIME that real devices would report; a call that waits, waits.
+//
+// Ids: devices count from 0, the default stream of device d is 7 + 1000 * d, created ones follow. All return the
+// correlation id of the call where nothing else is said; 0 where the stream, event or graph does not exist.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdint.h>
+
+#include "fake_cupti.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum FakeCudaCall {
+  kFakeRuntimeLaunch = 0,    // cudaLaunchKernel
+  kFakeRuntimeLaunchEx = 1,  // cudaLaunchKernelExC
+  kFakeDriverLaunch = 2,     // cuLaunchKernel
+};
+
+struct FakeCudaLaunch {
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t registers;
+  uint32_t static_shared_memory;
+  uint32_t dynamic_shared_memory;
+  uint32_t call;  // FakeCudaCall
+};
+
+// `name` must live on, as a kernel's in its module does. fake_cuda_launch: grid and block in x alone.
+FAKE_CUPTI_API uint32_t fake_cuda_launch(uint32_t stream, const char* name, uint64_t duration_ns, uint32_t grid,
+                                         uint32_t block);
+FAKE_CUPTI_API uint32_t fake_cuda_launch_shaped(uint32_t stream, const char* name, uint64_t duration_ns,
+                                                const struct FakeCudaLaunch* launch);
+// `count` launches of one name, as quickly as the simulation can.
+FAKE_CUPTI_API void fake_cuda_launch_many(uint32_t stream, const char* name, uint64_t duration_ns, uint64_t count);
+
+// `copy_kind`: CUPTI's (1 host to device, 2 device to host, 8 device to device); memory kinds: CUPTI's (1 pageable,
+// 2 pinned, 3 device). 25 GB/s. Not `async`: the call waits.
+FAKE_CUPTI_API uint32_t fake_cuda_memcpy(uint32_t stream, uint32_t copy_kind, uint32_t source_kind,
+                                         uint32_t destination_kind, uint64_t bytes, uint32_t async);
+FAKE_CUPTI_API uint32_t fake_cuda_memcpy_peer(uint32_t stream, uint32_t source_device, uint32_t destination_device,
+                                              uint64_t bytes);
+FAKE_CUPTI_API uint32_t fake_cuda_memset(uint32_t stream, uint32_t value, uint64_t bytes);
+
+FAKE_CUPTI_API uint32_t fake_cuda_stream_create(uint32_t device, uint32_t priority);  // returns the stream
+FAKE_CUPTI_API uint32_t fake_cuda_stream_synchronize(uint32_t stream);
+FAKE_CUPTI_API uint32_t fake_cuda_device_synchronize(uint32_t device);
+
+FAKE_CUPTI_API uint32_t fake_cuda_event_create(void);  // returns the event
+FAKE_CUPTI_API uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream);
+FAKE_CUPTI_API uint32_t fake_cuda_event_synchronize(uint32_t event);
+FAKE_CUPTI_API uint32_t fake_cuda_stream_wait_event(uint32_t stream, uint32_t event);
+
+FAKE_CUPTI_API uint64_t fake_cuda_malloc(uint32_t device, uint64_t bytes);  // returns the address
+FAKE_CUPTI_API uint32_t fake_cuda_free(uint64_t address);
+
+// A graph's nodes run one after the other. Node ids: graph << 32 | number from 1.
+FAKE_CUPTI_API uint32_t fake_cuda_graph_create(void);  // returns the graph
+FAKE_CUPTI_API uint64_t fake_cuda_graph_add_kernel(uint32_t graph, const char* name, uint64_t duration_ns);
+FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memcpy(uint32_t graph, uint32_t copy_kind, uint64_t bytes);
+FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memset(uint32_t graph, uint64_t bytes);
+FAKE_CUPTI_API uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream);
+
+// Any call that does nothing on the device. `domain`: 1 driver, 2 runtime; `cbid` CUPTI's.
+FAKE_CUPTI_API uint32_t fake_cuda_call(uint32_t domain, uint32_t cbid, uint64_t duration_ns);
+// CUPTI or the driver's compiler held this thread up, from now on. `overhead_kind`: CUPTI's.
+FAKE_CUPTI_API void fake_cuda_overhead(uint32_t overhead_kind, uint64_t duration_ns);
+
+#ifdef __cplusplus
+}
+#endif

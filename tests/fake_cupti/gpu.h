@@ -1,0 +1,70 @@
+// The simulated devices: contexts, streams that run their work in order, events, memory.
+//
+// All functions need the library's lock; times are of CLOCK_REALTIME in ns.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+
+#include "calls.h"
+#include "records.h"
+#include "rules.h"
+#include "sources/cuda/cupti_abi.h"
+
+namespace fake {
+
+// A record of something that the device has not finished, or whose record nobody has collected.
+struct Pending {
+  std::uint64_t start;
+  std::uint64_t end;
+  Record<cupti::Activity> record;
+};
+
+struct DeviceStream {
+  std::uint32_t id = 0;
+  std::uint32_t device = 0;
+  std::uint32_t context = 0;
+  std::uint64_t idle_from = 0;
+  std::deque<Pending> pending;
+};
+
+// Makes the device's context where there is none; null for no such stream.
+DeviceStream* StreamOfWork(std::uint32_t id);
+void MakeContext(std::uint32_t device);
+std::uint32_t CreateStream(std::uint32_t device, std::uint32_t priority, std::uint32_t correlation);
+
+struct Interval {
+  std::uint64_t start;
+  std::uint64_t end;
+};
+// When work that is given to the stream now runs.
+Interval Schedule(DeviceStream& stream, const ApiCall& call, std::uint64_t duration_ns);
+// The record is given its times when it is collected.
+template <class T>
+void Submit(DeviceStream& stream, Interval when, const T& record) {
+  stream.pending.push_back({when.start, when.end, {}});
+  std::memcpy(stream.pending.back().record.bytes, &record, sizeof(T));
+}
+
+// Waits, with the lock given up, while as much is pending on the stream as a real one holds.
+void WaitForRoom(DeviceStream& stream, Locked& lock);
+// Writes the records of what is finished. `forced`: of what is not, too, without its end.
+void Collect(bool forced = false);
+// Gives the lock up, until the streams of the device (of the one stream) have nothing to do.
+void WaitForStream(std::uint32_t stream, Locked& lock);
+void WaitForDevice(std::uint32_t device, Locked& lock);
+
+// Records of what there is, for ActivityEnableAndDump.
+void DumpDevices();
+void DumpContexts();
+void DumpStreams();
+bool HasContext();
+
+// N kernels that nobody waits for, in a buffer of their own that comes later.
+void RunAfterTheEnd(std::uint64_t kernels);
+
+void ResetGpu();
+
+}  // namespace fake

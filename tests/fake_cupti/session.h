@@ -1,0 +1,62 @@
+// What the tool and the other user of CUPTI have switched on: kinds, callbacks, the subscription, the clock.
+//
+// All functions but Timestamp need the library's lock.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "rules.h"
+#include "sources/cuda/cupti_abi.h"
+
+namespace fake {
+
+// Calls of one domain, of which a tool may choose single ones without or against the kind.
+struct ChosenCalls {
+  std::set<std::uint32_t> on;
+  std::set<std::uint32_t> off;
+};
+
+struct Session {
+  std::uint64_t tool_kinds = 0;  // bits
+  std::uint64_t holder_kinds = 0;
+  bool has_registered = false;
+  Holder holder = Holder::kNone;
+  bool has_subscribed = false;
+  std::atomic<cupti::CallbackFunction> callback{nullptr};
+  void* user_data = nullptr;
+  std::set<std::pair<cupti::CallbackDomain, std::uint32_t>> callbacks;
+  std::set<cupti::CallbackDomain> domains;
+  std::atomic<cupti::TimestampCallback> timestamp{nullptr};
+  unsigned timestamp_registrations = 0;
+  bool timestamp_after_context = false;
+  cupti::ThreadIdType thread_id_type = cupti::ThreadIdType::kDefault;
+  bool event_timestamps = false;
+  ChosenCalls runtime_calls;
+  ChosenCalls driver_calls;
+};
+Session& TheSession();
+
+bool IsSubscriber(cupti::Subscriber subscriber);
+
+constexpr std::uint64_t Bit(cupti::ActivityKind kind) {
+  return std::uint64_t{1} << static_cast<std::uint32_t>(kind);
+}
+bool IsEnabled(cupti::ActivityKind kind);
+bool IsKindOf(const Scenario& scenario, cupti::ActivityKind kind);
+
+// Another user of CUPTI comes, records, or goes.
+void SetHolder(Holder holder);
+
+// ns of CUPTI's clock, or of the tool's callback.
+std::uint64_t Timestamp();
+std::uint64_t RealTime();
+// How a device's time, in RealTime, is reported.
+std::uint64_t Reported(std::uint64_t real_time);
+
+void ResetSession();
+
+}  // namespace fake
