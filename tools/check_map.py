@@ -179,7 +179,7 @@ def check_includes(root, files, layers):
                     yield violation
                 continue
             target = layer_of(f"src/{header}", layers) or layer_of(header, layers)
-            if is_test and f"src/{header}" in tests:
+            if is_test and (f"src/{header}" in tests or (header.startswith("tests/") and (root / header).exists())):
                 continue
             if bracket == '"' and target is not None:
                 allowed = {modules.get(module, module) for module in may_include} | {layer}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/cuda/buffer_pool.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace opscope::cuda {
+namespace {
+
+constexpr size_t kReady = 2;  // of untouched memory a request would wait for a thousand page faults
+
+}  // namespace
+
+uint8_t* BufferPool::NewTouched() {
+  void* bytes = nullptr;
+  if (posix_memalign(&bytes, 4096, kBufferBytes) != 0) return nullptr;
+  std::memset(bytes, 0, kBufferBytes);
+  return static_cast<uint8_t*>(bytes);
+}
+
+void BufferPool::Prepare(size_t buffers, size_t cap) {
+  size_t missing = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    cap_ = cap;
+    ready_.reserve(cap);
+    lent_.reserve(cap);
+    missing = std::min(buffers, cap) > ready_.size() ? std::min(buffers, cap) - ready_.size() : 0;
+  }
+  for (; missing > 0; --missing) {
+    uint8_t* bytes = NewTouched();
+    if (bytes == nullptr) return;
+    const std::lock_guard guard(mutex_);
+    ready_.push_back(bytes);
+  }
+}
+
+uint8_t* BufferPool::Take(bool may_decline) {
+  bool is_thrown_away = false;
+  {
+    const std::lock_guard guard(mutex_);
+    is_thrown_away = in_use_ >= cap_;
+    if (is_thrown_away && may_decline) return nullptr;
+    if (!is_thrown_away) ++in_use_;
+    if (!ready_.empty()) {
+      uint8_t* bytes = ready_.back();
+      ready_.pop_back();
+      lent_.push_back({bytes, is_thrown_away});
+      return bytes;
+    }
+  }
+  uint8_t* bytes = NewTouched();
+  const std::lock_guard guard(mutex_);
+  if (bytes != nullptr) {
+    lent_.push_back({bytes, is_thrown_away});
+  } else if (!is_thrown_away) {
+    --in_use_;
+  }
+  return bytes;
+}
+
+bool BufferPool::Fill(uint8_t* bytes, size_t valid) {
+  const std::lock_guard guard(mutex_);
+  const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const Lent& lent) { return lent.bytes == bytes; });
+  if (found == lent_.end()) return false;
+  filled_.push_back({bytes, std::min(valid, kBufferBytes), found->is_thrown_away});
+  lent_.erase(found);
+  return true;
+}
+
+bool BufferPool::TakeFilled(FilledBuffer* filled) {
+  const std::lock_guard guard(mutex_);
+  if (filled_.empty()) return false;
+  *filled = filled_.front();
+  filled_.pop_front();
+  return true;
+}
+
+void BufferPool::GiveBack(const FilledBuffer& filled) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (!filled.is_thrown_away) {
+      --in_use_;
+      if (ready_.size() < cap_) return ready_.push_back(filled.bytes);
+    }
+  }
+  free(filled.bytes);
+}
+
+void BufferPool::KeepReady() {
+  for (;;) {
+    {
+      const std::lock_guard guard(mutex_);
+      if (ready_.size() >= kReady || in_use_ + ready_.size() >= cap_) return;
+    }
+    uint8_t* bytes = NewTouched();
+    if (bytes == nullptr) return;
+    const std::lock_guard guard(mutex_);
+    ready_.push_back(bytes);
+  }
+}
+
+size_t BufferPool::with_cupti() const {
+  const std::lock_guard guard(mutex_);
+  return lent_.size();
+}
+
+void BufferPool::Release() {
+  std::vector<uint8_t*> freed;
+  {
+    const std::lock_guard guard(mutex_);
+    freed.swap(ready_);
+  }
+  for (uint8_t* bytes : freed)
+    free(bytes);
+}
+
+}  // namespace opscope::cuda

@@ -1,0 +1,90 @@
+// Takes CUPTI's filled buffers, on a thread of its own, and gives their records to the windows that they are of.
+//
+// CUPTI's callbacks do no more than to note a buffer and wake that thread. The records are decoded outside of all
+// locks, a few hundred at once, then written while the windows are held. While CUPTI is called no lock is held that a
+// callback takes.
+//
+// Thread rule: any thread. One collector at a time is the process's; one whose thread does not come back from CUPTI is
+// left to itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <semaphore.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sources/cuda/buffer_pool.h"
+#include "sources/cuda/cupti_library.h"
+#include "sources/cuda/device_window.h"
+
+namespace opscope::cuda {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+class Collector {
+ public:
+  explicit Collector(const CuptiLibrary* library) : library_(library) { sem_init(&wake_, 0, 0); }
+
+  // The process's own from here on: CUPTI's callbacks reach it. REQUIRES: it lives for ever.
+  void Install();
+  static void RequestBuffer(uint8_t** buffer, size_t* size, size_t* max_records);
+  static void CompleteBuffer(cupti::CudaContext context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
+
+  // False: no thread could be had.
+  bool Start();
+  BufferPool* pool() { return &pool_; }
+
+  // The window takes records from now on. Kept until Forget. False: the collector does not come to itself in time.
+  bool Add(std::shared_ptr<DeviceWindow> window, const ClockPair& clock, Deadline deadline);
+  // Waits for the records of all buffers that have come. False: they are not done in time.
+  bool Drain(Deadline deadline);
+  // False: likewise; the window must not be used any more.
+  bool End(DeviceWindow* window, const ClockPair& clock, Deadline deadline);
+  bool Forget(DeviceWindow* window, Deadline deadline);
+  // Calls visit(window) for each that is open.
+  template <typename Visit>
+  bool ForEachOpen(Deadline deadline, const Visit& visit) {
+    const std::unique_lock lock(windows_mutex_, deadline);
+    if (!lock.owns_lock()) return false;
+    for (const auto& window : windows_) {
+      if (window->is_open()) visit(window.get());
+    }
+    return true;
+  }
+
+ private:
+  struct Batch;
+  void Run();
+  void Collect(const FilledBuffer& filled);
+  void Deliver(const Batch& batch);
+  const char* NameOfCall(const DecodedRecord& record);
+  void NoteFailedCall(const char* function, cupti::Result answer);
+
+  const CuptiLibrary* library_;
+  BufferPool pool_;
+  sem_t wake_;
+  bool has_thread_ = false;
+
+  std::timed_mutex windows_mutex_;
+  std::vector<std::shared_ptr<DeviceWindow>> windows_;
+  std::vector<std::pair<DecodedRecord, std::string>> devices_;  // for windows that begin later
+
+  std::mutex done_mutex_;
+  std::condition_variable done_;
+  std::atomic<uint64_t> filled_{0};
+  uint64_t collected_ = 0;  // buffers; guarded by done_mutex_
+
+  std::vector<const char*> names_[2];  // of calls, by number; the thread's own
+};
+
+// Reads CUPTI's clock and the recorder's together, several times, and keeps the pair that is surest.
+ClockPair ReadClockPair();
+
+}  // namespace opscope::cuda

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/cuda_source.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "base/text.h"
+#include "opscope/window_facts.h"
+#include "sources/cuda/collector.h"
+#include "sources/cuda/cupti_library.h"
+#include "sources/cuda/device_window.h"
+#include "sources/cuda/holder.h"
+#include "sources/streams/failures.h"
+
+namespace opscope {
+namespace {
+
+using cuda::DeviceWindow;
+using cuda::Holder;
+
+constexpr SourceFlag kFlags[] = {{"synchronization", cuda_source_flags::kSynchronization},
+                                 {"memory", cuda_source_flags::kMemory},
+                                 {"graphs", cuda_source_flags::kGraphs}};
+
+struct Session {
+  std::shared_ptr<DeviceWindow> window;
+  pid_t process = 0;
+  bool is_recorded = false;
+};
+
+// Of the recording that began last; its window, and why nothing of CUDA is in it.
+std::mutex last_mutex;
+const void* last_window = nullptr;
+std::string& LastWhyNot() {
+  static std::string& text = *new std::string;
+  return text;
+}
+
+void* Begin(Window* window, uint32_t flags) {
+  const TrackOptions options{.name = "CUDA", .end = TrackEnd::kAtRead};
+  auto session = std::make_unique<Session>();
+  Stream* track = opscope_track_open(window, &options);
+  if (track == nullptr) return nullptr;
+  session->process = getpid();
+  session->window = std::make_shared<DeviceWindow>(window, track, flags, &cuda::ReadClockPair);
+  const std::string why_not = Holder::Get().Begin(session->window);
+  session->is_recorded = why_not.empty();
+  session->window->problems().not_recorded = why_not;
+  {
+    const std::lock_guard lock(last_mutex);
+    last_window = window;
+    LastWhyNot() = why_not;
+  }
+  if (session->is_recorded) {
+    const std::string member = "\"cupti_version\":" + std::to_string(cuda::LoadedCupti().version);
+    opscope_window_add_metadata(window, member.c_str());
+  }
+  return session.release();
+}
+
+void* Start(const Source* /*self*/, Window* window, uint32_t flags, const char** error) {
+  const char* unused = nullptr;
+  if (error == nullptr) error = &unused;
+  *error = "memory was short";
+  if (opscope_recorder_abi() != kRecorderAbi) {
+    *error = "the recorder library in this process is of another version than the CUDA source";
+    return nullptr;
+  }
+  try {
+    return Begin(window, flags);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void Stop(void* opaque) {
+  auto* session = static_cast<Session*>(opaque);
+  if (session->process != getpid() || !session->is_recorded) return;
+  try {
+    Holder::Get().End(session->window);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+void Deliver(void* opaque) {
+  const std::unique_ptr<Session> session(static_cast<Session*>(opaque));
+  if (session->process != getpid()) return;
+  try {
+    if (session->is_recorded) Holder::Get().Forget(session->window);
+    if (const std::string problems = session->window->problems().Json(); !problems.empty()) {
+      const std::string member = "\"" + std::string(kDeviceProblemsKey) + "\":" + problems;
+      opscope_window_add_metadata(session->window->window(), member.c_str());
+    }
+  } catch (...) {
+    CountFailure();
+  }
+  opscope_track_close(session->window->track());
+}
+
+void Copy(const std::string& text, char* to, size_t size) {
+  if (size == 0) return;
+  const size_t length = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+const char* CuptiPath() {
+  return cuda::LoadedCupti().path.c_str();
+}
+uint32_t CuptiVersion() {
+  return cuda::LoadedCupti().version;
+}
+bool IsNamed() {
+  return cuda::LoadedCupti().was_named;
+}
+void WhyNot(char* why, size_t size) {
+  Copy(Holder::Get().WhyNot(), why, size);
+}
+void WhyNotRecorded(const void* window, char* why, size_t size) {
+  const std::lock_guard lock(last_mutex);
+  Copy(window == last_window ? LastWhyNot() : std::string(), why, size);
+}
+void TellTorchProfiled(bool is_over) {
+  Holder::Get().TellTorchProfiled(is_over);
+}
+
+// The child has CUPTI's memory and none of its threads: it is never called there.
+__attribute__((constructor)) void WatchForksOfCuda() {
+  pthread_atfork(nullptr, nullptr, [] {
+    if (Holder* holder = Holder::GetIfUsed()) holder->ForgetAfterFork();
+  });
+}
+
+constexpr CudaSource kSource = {.source = {.flag_count = std::size(kFlags),
+                                           .name = "cuda",
+                                           .flags = kFlags,
+                                           .start = &Start,
+                                           .stop = &Stop,
+                                           .failures = &FailureCount,
+                                           .deliver = &Deliver},
+                                .cupti_path = &CuptiPath,
+                                .cupti_version = &CuptiVersion,
+                                .is_named = &IsNamed,
+                                .why_not = &WhyNot,
+                                .why_not_recorded = &WhyNotRecorded,
+                                .tell_torch_profiled = &TellTorchProfiled};
+
+}  // namespace
+}  // namespace opscope
+
+const opscope::CudaSource* opscope_cuda_source() {
+  return &opscope::kSource;
+}
+const opscope::Source* opscope_source() {
+  return &opscope::kSource.source;
+}

@@ -1,0 +1,64 @@
+// libcupti, found and loaded at run time: which file, its version, its functions.
+//
+//   OPSCOPE_CUPTI_LIB=FILE    that one and no other
+//   else                      the one that is in the process already, libcupti.so.13, .12, pip's nvidia/*/lib, the
+//                             toolkit's
+//
+// It is loaded once and never unloaded: CUPTI holds addresses of our callbacks, and its threads may run.
+//
+// Thread rule: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sources/cuda/cupti_abi.h"
+
+namespace opscope::cuda {
+
+// Functions by CUPTI's names without "cupti". Null: the library has none of this name.
+#define OPSCOPE_CUPTI_NEEDED(USE) \
+  USE(GetVersion)                 \
+  USE(GetResultString)            \
+  USE(ActivityRegisterCallbacks)  \
+  USE(ActivityEnable)             \
+  USE(ActivityDisable) USE(ActivityFlushAll) USE(ActivityGetNextRecord) USE(ActivityGetNumDroppedRecords)
+#define OPSCOPE_CUPTI_USED(USE) \
+  USE(Subscribe)                \
+  USE(Subscribe_v2)             \
+  USE(Unsubscribe)              \
+  USE(GetTimestamp)             \
+  USE(GetCallbackName)          \
+  USE(SetThreadIdType)          \
+  USE(ActivitySetAttribute)     \
+  USE(ActivityEnableAndDump) USE(ActivityEnableCudaEventDeviceTimestamps) USE(ActivityGetEnabledKinds)
+
+struct CuptiFunctions {
+#define OPSCOPE_DECLARE(name) cupti::name name = nullptr;
+  OPSCOPE_CUPTI_NEEDED(OPSCOPE_DECLARE)
+  OPSCOPE_CUPTI_USED(OPSCOPE_DECLARE)
+#undef OPSCOPE_DECLARE
+};
+
+// From this API version on a request for a buffer may be declined (CUPTI 12.9).
+inline constexpr uint32_t kApiThatTakesNull = 27;
+inline constexpr uint32_t kLeastApi = 18;  // CUPTI 12.1
+
+struct CuptiLibrary {
+  std::string path;
+  uint32_t version = 0;
+  CuptiFunctions call;
+  std::string why_not;     // cuda_detail in the words of cupti_verdict.h; "": it can be called
+  bool was_named = false;  // by OPSCOPE_CUPTI_LIB
+
+  bool is_usable() const { return why_not.empty(); }
+};
+
+// Loaded at the first call; lives for ever.
+const CuptiLibrary& LoadedCupti();
+
+// The same of a file, for tests and for a look at one that nobody uses: "" looks for it as above.
+CuptiLibrary LoadCupti(const std::string& file);
+
+}  // namespace opscope::cuda

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/cuda/cupti_verdict.h"
+
+namespace opscope::cuda {
+
+std::string NameOfCode(cupti::Result code, const char* name) {
+  if (name != nullptr && *name != '\0') return name;
+  return "CUPTI_ERROR_" + std::to_string(static_cast<uint32_t>(code));
+}
+
+std::string WordsOf(cupti::Result code, std::string_view name_of_code) {
+  using cupti::Result;
+  switch (code) {
+    case Result::kNotInitialized:
+    case Result::kUnknown:
+      return std::string(kNoDriver);
+    case Result::kInsufficientPrivileges:
+    case Result::kVirtualizedDeviceInsufficientPrivileges:
+      return std::string(kPermission);
+    case Result::kNotSupported:
+    case Result::kVirtualizedDeviceNotSupported:
+    case Result::kConfidentialComputingNotSupported:
+    case Result::kCmpDeviceNotSupported:
+    case Result::kMigDeviceNotSupported:
+    case Result::kSliDeviceNotSupported:
+    case Result::kWslDeviceNotSupported:
+      return std::string(kNotSupported);
+    case Result::kMultipleSubscribersNotSupported:
+    case Result::kDisabled:
+      return std::string(kInUse);
+    default:
+      return std::string(name_of_code);
+  }
+}
+
+std::string WhyNot(std::string_view words, std::string_view function, std::string_view name_of_code) {
+  std::string line = "CUDA is not recorded: ";
+  line.append(words);
+  if (!function.empty()) line.append(" (").append(function).append(": ").append(name_of_code).append(")");
+  return line;
+}
+
+}  // namespace opscope::cuda

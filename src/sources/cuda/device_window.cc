@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/cuda/device_window.h"
+
+#include "base/text.h"
+#include "opscope/cuda_source.h"
+
+namespace opscope::cuda {
+namespace {
+
+bool IsCall(CudaEvent event) {
+  return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;
+}
+
+}  // namespace
+
+std::string DeviceProblems::Json() const {
+  std::string json;
+  const auto add = [&](std::string_view kind, std::string_view severity, uint64_t count, std::string_view text) {
+    if (count == 0) return;
+    json.append(json.empty() ? "[[\"" : ",[\"").append(kind).append("\",\"").append(severity).append("\",");
+    AppendUint(&json, count);
+    json.append(",");
+    AppendJsonString(&json, text);
+    json.append("]");
+  };
+  add("device_not_recorded", "", not_recorded.empty() ? 0 : 1, not_recorded);
+  add("device_dropped", "", dropped, "");
+  add("device_late", "", late, "");
+  add("device_incomplete", "", incomplete, "");
+  add("device_unknown", "", unknown, "");
+  add("device_flush_timeout", "", timeouts, "");
+  for (const auto& [text, count] : failed_calls)
+    add("device_call_failed", lost_by_failed_calls ? "" : "info", count, text);
+  return json.empty() ? json : json + "]";
+}
+
+void DeviceWindow::Begin(const ClockPair& clock) {
+  begin_ns_ = clock.cupti_ns;
+  writer_.WriteClock(clock);
+}
+
+void DeviceWindow::End(const ClockPair& clock) {
+  end_ns_ = clock.cupti_ns;
+  writer_.WriteClock(clock);
+  DecodedRecord record;
+  record.event = CudaEvent::kWindow;
+  record.start = begin_ns_;
+  record.duration = end_ns_ - begin_ns_;
+  record.SetDetails(CudaClockDetails{});
+  writer_.Write(record);
+  is_open_ = false;
+}
+
+bool DeviceWindow::IsAskedFor(CudaEvent event) const {
+  switch (event) {
+    case CudaEvent::kSynchronization:
+    case CudaEvent::kEventRecord:
+      return (flags_ & cuda_source_flags::kSynchronization) != 0;
+    case CudaEvent::kMemory:
+      return (flags_ & cuda_source_flags::kMemory) != 0;
+    case CudaEvent::kGraph:
+      return (flags_ & cuda_source_flags::kGraphs) != 0;
+    default:
+      return true;
+  }
+}
+
+// A call is of the window in which it began; what a device does, of those in which it runs.
+DeviceWindow::Place DeviceWindow::PlaceOf(const DecodedRecord& record) const {
+  if (record.start == 0) return Place::kNowhere;
+  const bool begins_before = record.start < begin_ns_;
+  const bool is_over_before = IsCall(record.event) ? begins_before : record.start + record.duration < begin_ns_;
+  return is_over_before || record.start > end_ns_ ? Place::kOutside : Place::kInside;
+}
+
+void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
+  if (!is_open_) {
+    // What has no time, or is no record of something that happened, is not missed.
+    problems_.late += decoded == Decoded::kWhole && PlaceOf(record) == Place::kInside ? 1 : 0;
+    return;
+  }
+  if (decoded == Decoded::kUnknown) ++problems_.unknown;
+  if (decoded == Decoded::kIncomplete) ++problems_.incomplete;
+  if (decoded != Decoded::kWhole || !IsAskedFor(record.event) || PlaceOf(record) == Place::kOutside) return;
+  writer_.Write(record);
+}
+
+}  // namespace opscope::cuda

@@ -1,0 +1,61 @@
+// One recording that takes records of devices: its track, its place in time, and what was lost of it.
+//
+// Thread rule: guarded by the collector's mutex.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "opscope/recorder.h"
+#include "sources/cuda/cupti_decode.h"
+#include "sources/cuda/track_writer.h"
+
+namespace opscope::cuda {
+
+struct DeviceProblems {
+  uint64_t dropped = 0, late = 0, incomplete = 0, unknown = 0;
+  uint64_t timeouts = 0;
+  std::map<std::string, uint64_t> failed_calls;  // "cuptiActivityDisable: CUPTI_ERROR_UNKNOWN"
+  bool lost_by_failed_calls = false;
+  std::string not_recorded;  // why, "" where it is recorded
+
+  // The value of kDeviceProblemsKey; "" when there are none.
+  std::string Json() const;
+};
+
+class DeviceWindow {
+ public:
+  // Null track: the device is not recorded. begin_ns: of CUPTI's clock.
+  DeviceWindow(Window* window, Stream* track, uint32_t flags, ClockPair (*read_clock)())
+      : window_(window), flags_(flags), writer_(track, read_clock) {}
+
+  Window* window() const { return window_; }
+  Stream* track() const { return writer_.track(); }
+  uint32_t flags() const { return flags_; }
+  DeviceProblems& problems() { return problems_; }
+
+  void Begin(const ClockPair& clock);
+  // From here on what comes is late.
+  void End(const ClockPair& clock);
+  bool is_open() const { return is_open_; }
+
+  // Takes the record if it is of this window.
+  void Take(const DecodedRecord& record, Decoded decoded);
+
+ private:
+  enum class Place : uint8_t { kInside, kOutside, kNowhere };
+  Place PlaceOf(const DecodedRecord& record) const;
+  bool IsAskedFor(CudaEvent event) const;
+
+  Window* window_;
+  uint32_t flags_;
+  TrackWriter writer_;
+  DeviceProblems problems_;
+  uint64_t begin_ns_ = 0, end_ns_ = UINT64_MAX;
+  bool is_open_ = true;
+};
+
+}  // namespace opscope::cuda

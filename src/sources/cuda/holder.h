@@ -1,0 +1,73 @@
+// CUPTI in this process, which one subscriber alone can have: subscribed and enabled while any window is open, and
+// given back after the last one.
+//
+//   closed --Begin--> open: subscribed, callbacks registered, kinds enabled --last End--> closed
+//
+// Whoever else holds CUPTI keeps it: if that one records, this takes nothing from it.
+//
+// Thread rule: any thread; Begin and End take turns. A lock of this is held while CUPTI is called, and none of CUPTI's
+// callbacks takes it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "sources/cuda/collector.h"
+#include "sources/cuda/cupti_library.h"
+#include "sources/cuda/device_window.h"
+
+namespace opscope::cuda {
+
+class Holder {
+ public:
+  static Holder& Get();  // of this process; lives for ever
+  static Holder* GetIfUsed();
+
+  // "" and the window takes records, or why not: a line with the words of cupti_verdict.h.
+  std::string Begin(const std::shared_ptr<DeviceWindow>& window);
+  // Waits for the device, collects what there is, gives CUPTI back after the last window. Within five seconds, but for
+  // the device's own work. REQUIRES: Begin took the window.
+  void End(const std::shared_ptr<DeviceWindow>& window);
+  // What came too late, or never, is counted; from here on the window is forgotten.
+  void Forget(const std::shared_ptr<DeviceWindow>& window);
+
+  // Why nothing could be recorded now; "" if it could. Leaves nothing enabled or subscribed.
+  std::string WhyNot();
+  void TellTorchProfiled(bool is_over) { torch_profiled_.store(is_over); }
+  // In the child of a fork of a process that has used CUPTI nothing of CUPTI is called.
+  void ForgetAfterFork() { is_forked_.store(has_used_.load()); }
+  bool is_forked() const { return is_forked_.load(); }
+
+ private:
+  explicit Holder(const CuptiLibrary* library) : library_(library) {}
+
+  std::string Open(uint32_t flags);
+  std::string Subscribe();
+  std::string InUse();
+  std::string EnableKinds(uint32_t flags);
+  cupti::Result Enable(cupti::ActivityKind kind);
+  std::string Why(cupti::Result answer, const char* function) const;
+  // Runs one call with what time it may take; what goes wrong becomes problems of the window.
+  template <typename Work>
+  void Step(DeviceWindow* window, const char* function, Deadline deadline, const Work& work);
+  void Close(DeviceWindow* window, Deadline deadline);
+  void Collect(DeviceWindow* window, bool is_last, Deadline deadline);
+  void NoteDropped(DeviceWindow* window, Deadline deadline);
+  void WaitForDevice() const;
+
+  const CuptiLibrary* library_;
+  std::timed_mutex mutex_;
+  size_t open_ = 0;  // windows
+  std::set<cupti::ActivityKind> enabled_;
+  cupti::Subscriber subscriber_ = nullptr;
+  Collector* collector_ = nullptr;  // a stuck one is left behind
+  std::atomic<bool> has_used_{false}, is_forked_{false}, torch_profiled_{false};
+};
+
+}  // namespace opscope::cuda
