@@ -4,6 +4,7 @@
 
 #include "buffers.h"
 #include "calls.h"
+#include "fake_cuda.h"
 #include "fake_cupti.h"
 #include "fake_program.h"
 #include "gpu.h"
@@ -100,4 +101,30 @@ void fake_cupti_end_hangs() {
 }
 void fake_cupti_deliver_late() {
   DeliverLate();
+}
+std::uint32_t fake_cupti_called(const char* function) {
+  return CalledBeside(function);
+}
+void fake_cupti_violation(const char* rule, const char* function) {
+  Violation(rule, function);
+}
+
+std::uint32_t fake_cuda_devices() {
+  return Now().has_driver ? Now().devices : 0;
+}
+
+std::uint32_t fake_cuda_driver_version() {
+  switch (Now().api) {
+    case 18:
+      return 12010;
+    case 28:
+      return 12090;
+    default:
+      return Now().api / 100 * 10;
+  }
+}
+
+std::uint32_t fake_cuda_has_context() {
+  const Locked lock("a test");
+  return HasContext() ? 1 : 0;
 }

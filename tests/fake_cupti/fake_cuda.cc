@@ -257,6 +257,17 @@ std::uint32_t fake_cuda_device_synchronize(std::uint32_t device) {
   return call.correlation();
 }
 
+std::uint32_t fake_cuda_context_synchronize() {
+  ApiCall call(CallbackDomain::kDriverApi, kCuCtxSynchronize);
+  Locked lock("cuCtxSynchronize");
+  if (!HasContext()) return 0;
+  for (std::uint32_t device = 0; device < Now().devices; ++device)
+    WaitForDevice(device, lock);
+  WriteSynchronization(cupti::SyncType::kContextSynchronize, call, 1, cupti::kNoStream, cupti::kNoEvent);
+  call.Finish();
+  return call.correlation();
+}
+
 std::uint32_t fake_cuda_event_create() {
   ApiCall call(CallbackDomain::kRuntimeApi, kCudaEventCreate);
   Locked lock("cudaEventCreate");

@@ -52,6 +52,9 @@ FAKE_CUPTI_API uint32_t fake_cuda_stream_create(uint32_t device, uint32_t priori
 FAKE_CUPTI_API uint32_t fake_cuda_stream_synchronize(uint32_t stream);
 FAKE_CUPTI_API uint32_t fake_cuda_device_synchronize(uint32_t device);
 
+// cuCtxSynchronize, a call of the driver: all that the devices have to do. 0: no context has been made.
+FAKE_CUPTI_API uint32_t fake_cuda_context_synchronize(void);
+
 FAKE_CUPTI_API uint32_t fake_cuda_event_create(void);  // returns the event
 FAKE_CUPTI_API uint32_t fake_cuda_event_record(uint32_t event, uint32_t stream);
 FAKE_CUPTI_API uint32_t fake_cuda_event_synchronize(uint32_t event);
@@ -66,6 +69,11 @@ FAKE_CUPTI_API uint64_t fake_cuda_graph_add_kernel(uint32_t graph, const char* n
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memcpy(uint32_t graph, uint32_t copy_kind, uint64_t bytes);
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memset(uint32_t graph, uint64_t bytes);
 FAKE_CUPTI_API uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream);
+
+// What the scenario says: devices, 0 without a driver; 13000 for version=13.0. And whether a context has been made.
+FAKE_CUPTI_API uint32_t fake_cuda_devices(void);
+FAKE_CUPTI_API uint32_t fake_cuda_driver_version(void);
+FAKE_CUPTI_API uint32_t fake_cuda_has_context(void);
 
 // Any call that does nothing on the device. `domain`: 1 driver, 2 runtime; `cbid` CUPTI's.
 FAKE_CUPTI_API uint32_t fake_cuda_call(uint32_t domain, uint32_t cbid, uint64_t duration_ns);

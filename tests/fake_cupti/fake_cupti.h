@@ -82,6 +82,11 @@ FAKE_CUPTI_API void fake_cupti_end_hangs(void);  // whoever hangs comes back
 FAKE_CUPTI_API void fake_cupti_deliver_late(
     void);  // hands over now, from CUPTI's thread, what `late` holds back; waits
 
+// For the other libraries that go with it (fake_driver.cc, fake_nvml.cc): a call of a function, with the scenario's
+// `hang` and `fail`, whose code it returns, or 0; a broken rule.
+FAKE_CUPTI_API uint32_t fake_cupti_called(const char* function);
+FAKE_CUPTI_API void fake_cupti_violation(const char* rule, const char* function);
+
 #ifdef __cplusplus
 }
 #endif

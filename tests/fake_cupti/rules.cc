@@ -36,7 +36,7 @@ thread_local int callbacks_here = 0;
 thread_local int locks_here = 0;
 
 constexpr std::size_t kMostLog = 1 << 20;
-constexpr auto kDeadlockAfter = std::chrono::seconds(5);
+constexpr auto kDeadlockAfter = std::chrono::seconds(3);
 
 // Whether it is the turn of a rule of the scenario.
 template <class Rule>
@@ -120,6 +120,26 @@ std::uint64_t CallsOf(std::string_view function) {
   return 0;
 }
 
+std::uint32_t CalledBeside(const char* name) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& functions = *new std::map<std::string, std::unique_ptr<Function>>;
+  Function* function;
+  {
+    const std::lock_guard lock(mutex);
+    auto entry = functions.try_emplace(name).first;
+    if (entry->second == nullptr) entry->second = std::make_unique<Function>(entry->first.c_str());
+    function = entry->second.get();
+  }
+  const std::uint64_t number = ++function->calls;
+  for (const Hang& hang : Now().hangs) {
+    if (Applies(hang, *function, number)) HangFor(hang.seconds);
+  }
+  for (const Failure& failure : Now().failures) {
+    if (Applies(failure, *function, number)) return static_cast<std::uint32_t>(failure.code);
+  }
+  return 0;
+}
+
 std::string CallLog() {
   Rules& rules = TheRules();
   const std::lock_guard lock(rules.mutex);
@@ -182,8 +202,10 @@ Call::Call(Function& function, std::int64_t argument) : function_(function), arg
   }
   for (const Failure& failure : scenario.failures) {
     if (failure.kind && *failure.kind != argument) continue;
-    if (Applies(failure, function, number)) Refuse(failure.code);
-    return;
+    if (Applies(failure, function, number)) {
+      Refuse(failure.code);
+      return;
+    }
   }
   if (!scenario.has_driver && (scenario.api >= 130500 || (function.traits & Function::kWithoutDriver) == 0)) {
     Refuse(scenario.api >= 130001 ? cupti::Result::kUnknown : cupti::Result::kNotInitialized);

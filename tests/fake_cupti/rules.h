@@ -35,6 +35,8 @@ class Function {
 };
 std::uint64_t CallsOf(std::string_view function);
 std::string CallLog();
+// A call of a function of another library, which is known by its name alone: its code by the scenario, or 0.
+std::uint32_t CalledBeside(const char* function);
 void EndHangs();
 
 // While a callback of the tool runs on this thread; the lock is held.
