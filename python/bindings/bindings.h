@@ -109,6 +109,7 @@ void BindRecording(nb::module_& module);
 void BindSession(nb::module_& module);
 void BindSchedule(nb::module_& module);
 void BindCommandLine(nb::module_& module);
+void BindCuda(nb::module_& module);       // cuda/: the submodule `_core.cuda`
 void BindMegEngine(nb::module_& module);  // megengine/: the submodule `_core.megengine`
 void BindPaddle(nb::module_& module);     // paddle/: the submodule `_core.paddle`
 void BindTorch(nb::module_& module);  // torch/: the submodule `_core.torch`, what opscope.torch needs beyond the above

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   opscope::python::BindSession(module);
   opscope::python::BindSchedule(module);
   opscope::python::BindCommandLine(module);
+  opscope::python::BindCuda(module);
   opscope::python::BindMegEngine(module);
   opscope::python::BindPaddle(module);
   opscope::python::BindTorch(module);

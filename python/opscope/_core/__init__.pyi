@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypedDict
 
+from . import cuda as cuda
 from . import megengine as megengine
 from . import paddle as paddle
 from . import torch as torch

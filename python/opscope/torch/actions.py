@@ -12,6 +12,7 @@ import torch
 from torch.autograd import DeviceType, ProfilerActivity, kineto_available
 from torch.profiler import ProfilerAction as _TorchAction
 
+from ..frontend.cuda import cupti_is_named
 from ..user_warning import warn_user
 from .errors import UnsupportedFeature
 from .features import has
@@ -43,8 +44,9 @@ _ActivityConfig = getattr(torch.profiler, "ProfilerActivityConfig", None)
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that this build of torch can collect."""
-    return torch.autograd._supported_activities()
+    """The activities that this build of torch can collect; CUDA where OPSCOPE_CUPTI_LIB names a library for it."""
+    named = {ProfilerActivity.CUDA} if cupti_is_named() else set()
+    return torch.autograd._supported_activities() | named
 
 
 def parse_activities(activities) -> tuple[set[ProfilerActivity], dict]:
@@ -120,7 +122,9 @@ def device_of(groups: set[ProfilerActivity]) -> str | None:
 
 
 def device_is_available(device: str) -> bool:
-    """Whether torch can run on the device here; unknown devices are not."""
+    """Whether torch can run on the device here, or CUPTI was named, whose word then counts; unknown ones are not."""
+    if device == "cuda" and cupti_is_named():
+        return True
     module = getattr(torch, device, None)
     available = getattr(module, "is_available", None)
     return bool(available()) if available is not None else False

@@ -24,6 +24,7 @@ _FIELDS = {
     "adjust_profiler_step": True,
     "record_python_gc_info": True,
     "verbose": True,
+    "enable_cuda_sync_events": True,
     "custom_profiler_config": "a configuration",
 }
 

@@ -138,6 +138,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             all_threads=bool(self._experimental.get("profile_all_threads")),
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),
+            cuda_sync_events=bool(self._experimental.get("enable_cuda_sync_events")),
             trace_only=self._is_trace_only(),
             tensor_identities=bool(self.profile_memory and (self.record_shapes or self.with_stack)),
             use_device=device,

@@ -30,6 +30,7 @@ class RecordingSettings:
     all_threads: bool = False
     overload_names: bool = False
     expose_metadata: bool = False
+    cuda_sync_events: bool = False
     trace_only: bool = False
     tensor_identities: bool = False
     use_device: str | None = None
@@ -66,6 +67,14 @@ class RecordingSettings:
         return [flag for flag, is_asked in asked.items() if is_asked]
 
     @property
+    def cuda_flags(self) -> list[str] | None:
+        """For the CUDA source; None: it is not asked."""
+        if self.use_device != "cuda":
+            return None
+        asked = {"synchronization": self.cuda_sync_events, "memory": self.profile_memory}
+        return [flag for flag, is_asked in asked.items() if is_asked]
+
+    @property
     def call_flags(self) -> list[str] | None:
         """For the source of Python's calls; None: it is not asked."""
         if not (self.with_stack or self.with_modules):
@@ -84,7 +93,7 @@ def checked_timeout(seconds: float | None, name: str = "post_processing_timeout_
 def refuse_activities(groups, *, by_default: bool) -> None:
     """Activities that exist here but are not recorded yet; with ``by_default`` the user has asked for none by name."""
     device = device_of(groups)
-    if device is None or not device_is_available(device):
+    if device is None or device == "cuda" or not device_is_available(device):
         return
     if by_default:
         warn_user(
@@ -117,6 +126,8 @@ def selected_categories(selections) -> list[str] | None:
 
 def usable_device(device: str | None) -> str | None:
     """The device whose events can appear; warns in torch's words when it is not there."""
+    if device == "cuda" and device_is_available(device):
+        return device
     if device in ("cuda", "xpu", "hpu") and not device_is_available(device):
         name = device.upper()
         warn_user(f"{name} is not available, disabling {name} profiling")
@@ -124,4 +135,4 @@ def usable_device(device: str | None) -> str | None:
         warn_user(f"The {device} is not a valid device option.")
     elif device == "mtia":
         raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
-    return None  # device kernels are not recorded yet
+    return None  # kernels of other devices are not recorded yet

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ProfilerActivity.CUDA on a libcupti with a simulated GPU: tables, files, and the words where CUDA is not recorded."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from opscope import _core
+
+FAKE = Path(_core.__file__).resolve().parents[2] / "tests/fake_cupti/libfake_cupti.so"
+
+PROGRAM = """
+import ctypes, json, sys, warnings
+fake = ctypes.CDLL(__import__("os").environ["FAKE"])
+fake.fake_cuda_launch.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32]
+import torch
+import opscope.torch
+from opscope.torch import ProfilerActivity, profile, record_function
+from torch.autograd import DeviceType
+
+library = torch.library.Library("simulated", "DEF")
+library.define("scale(Tensor a) -> Tensor")
+
+def scale(a):
+    fake.fake_cuda_launch(7, b"_Z5scalePf", 70000, 640, 128)
+    return a.clone()
+
+library.impl("scale", scale, "CPU")
+x = torch.ones(4)
+
+def run(**options):
+    options.setdefault("activities", [ProfilerActivity.CPU, ProfilerActivity.CUDA])
+    with profile(**options) as prof:
+        with record_function("a range"):
+            torch.ops.simulated.scale(x)
+        fake.fake_cuda_launch(7, b"_Z5alonePf", 30000, 8, 32)
+        fake.fake_cuda_memcpy(7, 1, 1, 3, ctypes.c_uint64(4096), 0)
+        fake.fake_cuda_device_synchronize(0)
+    return prof
+"""
+
+
+def run_program(script, *, scenario="", named=True):
+    """What the script prints, as JSON. It has ``run``, and the simulated CUDA as ``fake``."""
+    if not FAKE.exists():
+        pytest.skip(f"the simulated CUPTI was not built: {FAKE}")
+    environment = {k: v for k, v in os.environ.items() if k not in ("OPSCOPE_CUPTI_LIB", "OPSCOPE_FAKE_CUPTI")}
+    environment |= {"FAKE": str(FAKE), "OPSCOPE_FAKE_CUPTI": scenario}
+    if named:
+        environment["OPSCOPE_CUPTI_LIB"] = str(FAKE)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_operators_have_the_time_of_the_kernels_that_they_launched():
+    rows = run_program("""
+events = run().key_averages()
+print(json.dumps({e.key + ("" if e.device_type == DeviceType.CPU else " on the device"):
+                  [e.device_time_total, e.self_device_time_total, e.count] for e in events}))
+""")
+    assert rows["simulated::scale"][:2] == [70.0, 70.0]
+    assert rows["scale(float*) on the device"] == [70.0, 70.0, 1]
+    assert rows["alone(float*) on the device"] == [30.0, 30.0, 1]
+    assert rows["Memcpy HtoD (Pageable -> Device) on the device"][2] == 1
+    assert rows["a range"][0] >= 70.0
+    assert rows["a range on the device"][0] == pytest.approx(70.002)
+
+
+def test_tables_have_the_columns_of_the_device():
+    table = run_program("""
+prof = run()
+print(json.dumps(prof.key_averages().table(sort_by="cuda_time_total")))
+""")
+    assert "Self CUDA %" in table
+    assert "CUDA time avg" in table
+    assert "Self CUDA time total: " in table
+
+
+def test_files_have_what_kinetos_have(tmp_path):
+    path = tmp_path / "trace.json"
+    run_program(f"run().export_chrome_trace({str(path)!r}); print(0)")
+    document = json.loads(path.read_text())
+    by_category = {}
+    for event in document["traceEvents"]:
+        by_category.setdefault(event.get("cat"), []).append(event)
+    kernel = next(event for event in by_category["kernel"] if event["name"] == "scale(float*)")
+    operator = next(event for event in by_category["cpu_op"] if event["name"] == "simulated::scale")
+    call = next(
+        event for event in by_category["cuda_runtime"] if event["args"]["correlation"] == kernel["args"]["correlation"]
+    )
+    assert (kernel["pid"], kernel["tid"], kernel["dur"]) == (0, 7, 70.0)
+    assert kernel["args"]["External id"] == operator["args"]["External id"] == call["args"]["External id"]
+    assert kernel["args"]["grid"] == [640, 1, 1]
+    assert kernel["args"]["est. achieved occupancy %"] > 0
+    assert operator["ts"] <= call["ts"] <= kernel["ts"]
+    ends = {(event["ph"], event["pid"]) for event in by_category["ac2g"] if event["id"] == call["args"]["correlation"]}
+    assert ends == {("s", call["pid"]), ("f", 0)}
+    copy = by_category["gpu_memcpy"][0]
+    assert copy["args"]["bytes"] == 4096
+    assert copy["args"]["memory bandwidth (GB/s)"] == pytest.approx(4096 / (copy["dur"] * 1000))
+    annotation = by_category["gpu_user_annotation"][0]
+    assert annotation["name"] == "a range"
+    assert annotation["dur"] == pytest.approx(70.002)
+    assert document["deviceProperties"][0]["name"] == "Simulated GPU"
+    assert document["cupti_version"] > 0
+    labels = {
+        event["pid"]: event["args"]["labels"] for event in document["traceEvents"] if event["name"] == "process_labels"
+    }
+    assert labels[0] == "GPU 0"
+
+
+def test_a_file_that_is_read_again_has_the_same_device(tmp_path):
+    first, again = tmp_path / "first.json", tmp_path / "again.json"
+    same = run_program(f"""
+import opscope
+prof = run()
+prof.export_chrome_trace({str(first)!r})
+opscope.open({str(first)!r}).export({str(again)!r}, to="chrome")
+def device(path):
+    kinds = ("kernel", "gpu_", "cuda_", "ac2g")
+    rows = [e for e in json.load(open(path))["traceEvents"] if str(e.get("cat", "")).startswith(kinds)]
+    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+print(json.dumps([device({str(first)!r}) == device({str(again)!r}), len(device({str(first)!r}))]))
+""")
+    assert same[0]
+    assert same[1] >= 10
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        ("version=12.9;driver=none", "no driver"),
+        ("version=13.5;driver=none", "no driver"),
+        ("fail=cuptiActivityEnable(10):35", "permission"),
+        ("version=13.5;holder=recording", "in use"),
+    ],
+)
+def test_what_is_not_recorded_is_said_once_and_the_rest_is_kept(scenario, words):
+    told, problems, operators = run_program(
+        """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    prof = run()
+trace = prof.profiler.trace
+problems = dict(zip(trace.problems.text("kind"), trace.problems.text("message")))
+told = [str(w.message) for w in caught if issubclass(w.category, UserWarning) and "CUDA" in str(w.message)]
+print(json.dumps([told, problems, [e.key for e in prof.key_averages()]]))
+""",
+        scenario=scenario,
+    )
+    assert len(told) == 1
+    assert words in told[0]
+    assert words in problems["device_not_recorded"]
+    assert "simulated::scale" in operators
+
+
+def test_without_a_named_library_the_cpu_wheel_says_what_torch_says():
+    told = run_program(
+        """
+import torch
+if torch.cuda.is_available():
+    print(json.dumps(None)); raise SystemExit
+def words(module):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with module.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+            x + x
+    return [str(w.message) for w in caught if "CUDA" in str(w.message)]
+print(json.dumps([words(torch.profiler), words(opscope.torch)]))
+""",
+        named=False,
+    )
+    if told is None:
+        pytest.skip("there is a CUDA device")
+    assert told[0] == told[1]
