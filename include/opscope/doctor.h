@@ -39,6 +39,10 @@ struct MachineFacts {
   bool perf_counters = false;       // this process can open a hardware counter
   uint32_t nvidia_gpus = 0;
   std::string cupti;  // the library's path; empty: not found
+  // What it says itself, where the host has asked it.
+  uint32_t cupti_version = 0;  // of its interface, 130001 for CUDA 13.0
+  bool cuda_can_be_recorded = false;
+  std::string cuda_detail = "CUDA is not recorded: this program does not ask CUPTI";  // why not; "": it can be
 };
 
 // One framework that Python could import.
@@ -69,6 +73,10 @@ struct HostFacts {
   uint64_t cache_adapters = 0;
   uint64_t cache_bytes = 0;
   std::vector<HostFramework> frameworks;
+  bool has_asked_cupti = false;  // then these stand for the machine's
+  std::string cupti;
+  uint32_t cupti_version = 0;
+  std::string cuda_detail;  // one line, why CUDA cannot be recorded; empty: it can be
 
   // Nothing that is installed is known to be out of reach.
   bool can_profile_everything() const {

@@ -27,6 +27,10 @@ HostFacts FactsFrom(nb::handle facts) {
   host.cache_state = TextOf(facts, "cache_state");
   host.cache_adapters = nb::cast<uint64_t>(facts["cache_adapters"]);
   host.cache_bytes = nb::cast<uint64_t>(facts["cache_bytes"]);
+  host.has_asked_cupti = true;
+  host.cupti = TextOf(facts, "cupti");
+  host.cupti_version = nb::cast<uint32_t>(facts["cupti_version"]);
+  host.cuda_detail = TextOf(facts, "cuda_detail");
   for (nb::handle framework : nb::cast<nb::list>(facts["frameworks"])) {
     HostFramework found = {TextOf(framework, "name"), TextOf(framework, "version"), TextOf(framework, "adapter"),
                            TextOf(framework, "detail"), TextOf(framework, "install")};

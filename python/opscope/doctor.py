@@ -19,6 +19,7 @@ from .adapters.errors import AdapterMissing
 from .adapters.installed import package_folder
 from .adapters.torch_adapter import adapter_for
 from .adapters.torch_build import read_torch
+from .adapters.cuda import cuda_source
 
 
 def host_facts() -> dict:
@@ -36,7 +37,17 @@ def host_facts() -> dict:
         "cache_adapters": adapters,
         "cache_bytes": size,
         "frameworks": [*_torch_facts(), *_paddle_facts(), *_megengine_facts()],
+        **_cuda_facts(),
     }
+
+
+def _cuda_facts() -> dict:
+    """Which CUPTI there is, and whether it would record; it is asked, and nothing stays enabled."""
+    source = cuda_source()
+    if source is None:
+        return {"cupti": "", "cupti_version": 0, "cuda_detail": "CUDA is not recorded: opscope was built without"}
+    detail = source.why_not()
+    return {"cupti": source.cupti_path, "cupti_version": source.cupti_version, "cuda_detail": detail}
 
 
 def _cache_facts() -> tuple[str, str, int, int]:

@@ -182,3 +182,22 @@ print(json.dumps([words(torch.profiler), words(opscope.torch)]))
     if told is None:
         pytest.skip("there is a CUDA device")
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(("scenario", "words"), [("", ""), ("version=13.0;driver=none", "no driver")])
+def test_the_doctor_says_whether_cuda_can_be_recorded(scenario, words):
+    if not FAKE.exists():
+        pytest.skip(f"the simulated CUPTI was not built: {FAKE}")
+    environment = os.environ | {"OPSCOPE_CUPTI_LIB": str(FAKE), "OPSCOPE_FAKE_CUPTI": scenario}
+    done = subprocess.run(
+        [sys.executable, "-m", "opscope", "doctor", "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    machine = json.loads(done.stdout)["machine"]
+    assert machine["cupti"] == str(FAKE)
+    assert machine["cupti_version"] == 130001
+    assert machine["cuda_can_be_recorded"] == (words == "")
+    assert machine["cuda_detail"] == "" if not words else words in machine["cuda_detail"]

@@ -12,8 +12,14 @@ namespace opscope {
 namespace {
 
 int RunDoctor(bool json, const AskHost& ask_host) {
-  const MachineFacts machine = LookAtMachine();
+  MachineFacts machine = LookAtMachine();
   const HostFacts host = ask_host ? ask_host() : HostFacts{};
+  if (host.has_asked_cupti) {
+    machine.cupti = host.cupti;
+    machine.cupti_version = host.cupti_version;
+    machine.cuda_can_be_recorded = host.cuda_detail.empty();
+    machine.cuda_detail = host.cuda_detail;
+  }
   const std::string text =
       json ? DoctorJson(machine, host) : FoldLines(FormatDoctor(machine, host), DetectTerminal(true).width);
   const int written = ExitFor(WriteStandardOutput(text));

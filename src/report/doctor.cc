@@ -56,6 +56,9 @@ void AppendMachine(const MachineFacts& machine, std::string* out) {
   Bool(&object, out, "perf_counters", machine.perf_counters);
   object.Uint("nvidia_gpus", machine.nvidia_gpus);
   object.Text("cupti", machine.cupti);
+  object.Uint("cupti_version", machine.cupti_version);
+  Bool(&object, out, "cuda_can_be_recorded", machine.cuda_can_be_recorded);
+  object.Text("cuda_detail", machine.cuda_detail);
   object.Close();
 }
 
@@ -177,6 +180,13 @@ void AddHost(const HostFacts& host, Page* page) {
   if (host.frameworks.empty()) page->Row("frameworks", "none installed");
 }
 
+// The path, and whether CUDA can be recorded through it.
+std::string CuptiText(const MachineFacts& machine) {
+  std::string text = machine.cupti.empty() ? "not found" : machine.cupti;
+  if (machine.cupti_version != 0) text.append(", API ").append(std::to_string(machine.cupti_version));
+  return text + (machine.cuda_can_be_recorded ? "; CUDA can be recorded" : "; " + machine.cuda_detail);
+}
+
 void AddMachine(const MachineFacts& machine, Page* page) {
   page->Heading("Machine");
   page->Row("processors", std::to_string(machine.processors));
@@ -196,7 +206,7 @@ void AddMachine(const MachineFacts& machine, Page* page) {
                                                                    : "no hardware counters for this process") +
                                      " (perf_event_paranoid " + machine.perf_event_paranoid + ")");
   page->Row("NVIDIA GPUs", std::to_string(machine.nvidia_gpus));
-  page->Row("CUPTI", machine.cupti.empty() ? "not found" : machine.cupti);
+  page->Row("CUPTI", CuptiText(machine));
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ MachineFacts AMachine() {
   machine.perf_event_paranoid = "4";
   machine.nvidia_gpus = 1;
   machine.cupti = "/cuda/libcupti.so.12";
+  machine.cupti_version = 28;
+  machine.cuda_detail = "CUDA is not recorded: no driver (cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED)";
   return machine;
 }
 
@@ -66,7 +68,8 @@ TEST(Doctor, ShowsMachineClockAndAdapter) {
             "  this folder     3.00 MiB free, writable (/job)\n"
             "  perf events     no hardware counters for this process (perf_event_paranoid 4)\n"
             "  NVIDIA GPUs     1\n"
-            "  CUPTI           /cuda/libcupti.so.12\n"
+            "  CUPTI           /cuda/libcupti.so.12, API 28; CUDA is not recorded: no driver (cuptiActivityEnable: "
+            "CUPTI_ERROR_NOT_INITIALIZED)\n"
             "\n"
             "Python\n"
             "  python          CPython 3.11.7 (/venv/bin/python)\n"

@@ -12,7 +12,7 @@ import torch
 from torch.autograd import DeviceType, ProfilerActivity, kineto_available
 from torch.profiler import ProfilerAction as _TorchAction
 
-from ..frontend.cuda import cupti_is_named
+from ..adapters.cuda import cupti_is_named
 from ..user_warning import warn_user
 from .errors import UnsupportedFeature
 from .features import has

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from .. import _core
-from ..frontend.cuda import cuda_source
+from ..adapters.cuda import cuda_source
 from ..user_warning import warn_user
 
 _NOT_BUILT = "CUDA is not recorded: this opscope was built without its CUDA source"
