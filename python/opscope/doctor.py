@@ -15,11 +15,11 @@ from pathlib import Path
 from .adapters import cache, carried_verdict, megengine_adapter, paddle_adapter, parts, python_calls
 from .adapters.adapter import Adapter
 from .adapters.compiler import find_compiler, install_line
+from .adapters.cuda import cuda_source
 from .adapters.errors import AdapterMissing
 from .adapters.installed import package_folder
 from .adapters.torch_adapter import adapter_for
 from .adapters.torch_build import read_torch
-from .adapters.cuda import cuda_source
 
 
 def host_facts() -> dict:
