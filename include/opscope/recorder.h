@@ -195,13 +195,13 @@ inline void StartScope(Stream* stream, OpenScope* scope, uint64_t now) {
 // and writes the payload (InternAndReserve) and returns their offsets. Null at the cap, when memory is short, or in a
 // signal handler that interrupts this thread's writing; counted as dropped. kind: kScope, or kAsync for what is known
 // from its beginning to be no part of the nesting. kMayDecline: where `write` has no entries (name 0) nothing is done
-// and counted, and the answer is null; so, too, where a slot would have to be asked for.
+// and counted, and the answer is null; so, too, where a slot would have to be asked for or the stream takes nothing.
 template <bool kMayDecline = false, typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
                                                              uint8_t scope_type, uint8_t flags = 0,
                                                              RecordKind kind = RecordKind::kScope) {
   const uint64_t generation = stream->taking.load(std::memory_order_relaxed);
-  if (OPSCOPE_UNLIKELY(generation == 0)) return Refuse(stream);
+  if (OPSCOPE_UNLIKELY(generation == 0)) return kMayDecline ? nullptr : Refuse(stream);
   Thread* thread = opscope_tls;  // not stream->thread: one load less before the clock can be read
   OpenScope* scope = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(scope))) {

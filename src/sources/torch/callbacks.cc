@@ -72,52 +72,70 @@ inline bool WantsInputs(const CallbackBinding& binding) {
   return (binding.flags.load(std::memory_order_relaxed) & torch_source_flags::kInputs) != 0;
 }
 
+// Not range.threadId(): c10d makes a range on one thread and begins it on another.
+constexpr auto kThread = &at::RecordFunction::currentThreadId;
+
+inline Context ContextIn(OpenScope* scope) {
+  if (OPSCOPE_UNLIKELY(scope == nullptr)) return nullptr;  // counted as dropped
+  return Context(::new (scope->context) RangeContext);
+}
+
+inline bool StandsInScript(const at::RecordFunction& range, const Stream* stream) {
+  return MayBeInScript(range.scope(), stream->generation.load(std::memory_order_relaxed));
+}
+
+// Encodes the arguments, and asks where the script stands. Apart: what that needs of the stack would be prepared for
+// every range that begins.
+template <uint32_t Options>
+__attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunction& range,
+                                                         const CallbackBinding& binding, Stream* stream) {
+  if (OPSCOPE_UNLIKELY(stream->taking.load(std::memory_order_relaxed) == 0)) {
+    Refuse(stream);
+    return nullptr;
+  }
+  InputsOf<Options> inputs;
+  if ((Options & kWithOverloads) != 0 && !WantsInputs(binding)) {
+    // What others have asked for is not ours.
+  } else if constexpr ((Options & kWithTensors) != 0) {
+    EncodeInputs(range, &inputs, &inputs.tensors);
+  } else if constexpr ((Options & kWithInputs) != 0) {
+    EncodeInputs(range, &inputs, nullptr);
+  }
+  if constexpr ((Options & kWithScripts) != 0) {
+    const uint64_t window = stream->generation.load(std::memory_order_relaxed);
+    if (OPSCOPE_UNLIKELY(MayBeInScript(range.scope(), window))) NoteScriptPlace(window, binding, &inputs);
+  }
+  stream = StreamOf(binding, kThread);  // again: what ran meanwhile may have ended the window
+  if (stream == nullptr) return nullptr;
+  const bool is_long = inputs.arguments.words > EncodedInputs::kCapacity;
+  return ContextIn(OPSCOPE_UNLIKELY(is_long) ? OpenWithLongList<Options>(stream, range, inputs)
+                                             : OpenRange<Options>(stream, range, &inputs));
+}
+
+// A range of which nothing is recorded but what it is itself.
+template <uint32_t Options>
+inline constexpr bool kMayBePlain = (Options & (kWithInputs | kWithOverloads)) == 0;
+
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   if constexpr ((Options & kWithInputs) != 0) boxed_references::EndBoxing();
-  // Not range.threadId(): c10d makes a range on one thread and begins it on another.
-  constexpr auto thread = &at::RecordFunction::currentThreadId;
   if constexpr ((Options & kWithScripts) != 0) NoteIfScript(range.scope());
-  Stream* stream = StreamOf(binding, thread);
+  Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
-  OpenScope* scope = nullptr;
-  if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
-    if (OPSCOPE_UNLIKELY(stream->taking.load(std::memory_order_relaxed) == 0)) {
-      Refuse(stream);
-      return nullptr;
-    }
-    if constexpr (kMayBeKnown<Options>) {
-      const bool is_apart = (Options & kWithScripts) != 0 &&
-                            MayBeInScript(range.scope(), stream->generation.load(std::memory_order_relaxed));
-      if (__builtin_expect(!is_apart, 1)) {
-        scope = OpenScopeOn<true>(
+  if constexpr (kMayBePlain<Options> || kMayBeKnown<Options>) {
+    const bool is_apart = (Options & kWithScripts) != 0 && StandsInScript(range, stream);
+    if (__builtin_expect(!is_apart, 1)) {
+      if constexpr (kMayBePlain<Options>) return ContextIn(OpenRange<0>(stream, range, nullptr));
+      if constexpr (kMayBeKnown<Options>) {
+        OpenScope* scope = OpenScopeOn<true>(
             stream, [&] { return WriteKnown(stream, range); }, RecordSource::kTorch,
             static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
-        if (__builtin_expect(scope != nullptr, 1)) return Context(::new (scope->context) RangeContext);
+        if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
       }
     }
-    InputsOf<Options> inputs;
-    if ((Options & kWithOverloads) != 0 && !WantsInputs(binding)) {
-      // What others have asked for is not ours.
-    } else if constexpr ((Options & kWithTensors) != 0) {
-      EncodeInputs(range, &inputs, &inputs.tensors);
-    } else if constexpr ((Options & kWithInputs) != 0) {
-      EncodeInputs(range, &inputs, nullptr);
-    }
-    if constexpr ((Options & kWithScripts) != 0) {
-      const uint64_t window = stream->generation.load(std::memory_order_relaxed);
-      if (OPSCOPE_UNLIKELY(MayBeInScript(range.scope(), window))) NoteScriptPlace(window, binding, &inputs);
-    }
-    stream = StreamOf(binding, thread);  // again: what ran meanwhile may have ended the window
-    if (stream == nullptr) return nullptr;
-    scope = OPSCOPE_UNLIKELY(inputs.arguments.words > EncodedInputs::kCapacity)
-                ? OpenWithLongList<Options>(stream, range, inputs)
-                : OpenRange<Options>(stream, range, &inputs);
-  } else {
-    scope = OpenRange<Options>(stream, range, nullptr);
   }
-  if (OPSCOPE_UNLIKELY(scope == nullptr)) return nullptr;  // counted as dropped
-  return Context(::new (scope->context) RangeContext);
+  if constexpr (Options != 0) return StartAtLength<Options>(range, binding, stream);
+  return nullptr;
 }
 
 template <uint32_t Instance, uint32_t Options>
