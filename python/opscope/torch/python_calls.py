@@ -34,6 +34,7 @@ def calls_source(*, all_calls: bool, hold: int = 0) -> _core.Source:
             hold=hold,
             module_call=module_call,
             module_inner=module_inner,
+            method_owner=getattr(torch._C, "TensorBase", None) or getattr(torch._C, "_TensorBase", None),
         )
     )
 

@@ -9,6 +9,11 @@
 
 namespace opscope {
 
+#if !OPSCOPE_HAS_MONITORING
+// The profile function.
+int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
+#endif
+
 // After BindThreads. False with a Python exception; then nothing is changed.
 bool ArmEvents(CallWindow* window);
 // After UnbindThreads: takes away what no window wants any more. May be called when nothing was armed.

@@ -156,14 +156,15 @@ std::unique_ptr<CallWindow> NewWindow(const CallsSource& source, Window* window,
   const PythonObjects& known = source.objects;
   for (Py_ssize_t i = 0; known.path_prefixes != nullptr && i < PyTuple_GET_SIZE(known.path_prefixes); ++i)
     calls->names.AddPathPrefix(TextOf(PyTuple_GET_ITEM(known.path_prefixes, i)));
-  for (PyObject* object :
-       {known.module_code, known.optimizer_code, known.tensor_types, known.module_call, known.module_inner})
+  for (PyObject* object : {known.module_code, known.optimizer_code, known.tensor_types, known.module_call,
+                           known.module_inner, known.method_owner})
     Py_XINCREF(object);
   calls->module_code = reinterpret_cast<PyCodeObject*>(known.module_code);
   calls->optimizer_code = reinterpret_cast<PyCodeObject*>(known.optimizer_code);
   calls->tensor_types = known.tensor_types;
   calls->module_call = known.module_call;
   calls->module_inner = known.module_inner;
+  calls->method_owner = reinterpret_cast<PyTypeObject*>(known.method_owner);
   calls->watches_module_calls = CanWatchModuleCalls(*calls);
   calls->hold = source.hold;
   return calls;
@@ -238,11 +239,16 @@ PyObject* FunctionOrNull(PyObject* object) {
   return object != nullptr && PyFunction_Check(object) ? object : nullptr;
 }
 
+PyObject* TypeOrNull(PyObject* object) {
+  return object != nullptr && PyType_Check(object) ? object : nullptr;
+}
+
 // -1 with a Python exception.
 int IsOf(const CallsSource& made, const CallsSource& asked) {
   const PythonObjects &has = made.objects, &wants = asked.objects;
   if (has.module_code != wants.module_code || has.optimizer_code != wants.optimizer_code ||
-      has.module_call != wants.module_call || has.module_inner != wants.module_inner || made.hold != asked.hold) {
+      has.module_call != wants.module_call || has.module_inner != wants.module_inner ||
+      has.method_owner != wants.method_owner || made.hold != asked.hold) {
     return 0;
   }
   for (const auto& [one, other] :
@@ -262,6 +268,7 @@ const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction ho
   known.optimizer_code = CodeOrNull(objects.optimizer_code);
   known.module_call = FunctionOrNull(objects.module_call);
   known.module_inner = FunctionOrNull(objects.module_inner);
+  known.method_owner = TypeOrNull(objects.method_owner);
   try {
     static auto& made = *new std::vector<CallsSource*>;
     for (size_t i = 0; i < made.size(); ++i) {
@@ -271,7 +278,7 @@ const Source* CallsSourceOf(const PythonObjects& objects, HoldTensorsFunction ho
     }
     made.push_back(new CallsSource(asked));
     for (PyObject* object : {known.path_prefixes, known.module_code, known.optimizer_code, known.tensor_types,
-                             known.module_call, known.module_inner})
+                             known.module_call, known.module_inner, known.method_owner})
       Py_XINCREF(object);
     return &made.back()->source;
   } catch (const std::bad_alloc&) {

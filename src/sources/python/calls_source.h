@@ -19,6 +19,7 @@ struct PythonObjects {
   PyObject* tensor_types = nullptr;    // a tuple of classes
   PyObject* module_call = nullptr;     // the function that has module_code, and the one that it calls:
   PyObject* module_inner = nullptr;    // module_calls.h
+  PyObject* method_owner = nullptr;    // the class whose C methods method_calls.h watches
 };
 
 // The table that knows of these. Null with a Python exception.

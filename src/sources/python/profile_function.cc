@@ -2,6 +2,7 @@
 // with every event; the object that belongs to that one stays where it is, so that sys.getprofile() answers as ever.
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/python/call_events.h"
+#include "sources/python/method_calls.h"
 #include "sources/python/module_calls.h"
 
 #if !OPSCOPE_HAS_MONITORING
@@ -78,17 +79,18 @@ __attribute__((always_inline)) inline bool TryUsual(const Binding* binding, PyFr
   return TryUsualExit(binding, identity | kCallOfFunction, CallKind::kFunction);  // nothing else is told
 }
 
+}  // namespace
+
 int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
   const Binding* usual = remembered_calls.epoch == calls_epoch ? remembered_calls.calls->usual : nullptr;
   if (__builtin_expect(usual != nullptr && IsRecording(usual) && TryUsual(usual, frame, what, argument), 1)) return 0;
   return OnUnusualEvent(object, frame, what, argument);
 }
 
-}  // namespace
-
 bool ArmEvents(CallWindow* window) {
   try {
     if (window->watches_module_calls) WatchModuleCalls(window);
+    WatchMethodCalls(window);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
     return false;
@@ -108,6 +110,7 @@ void DisarmEvents(CallWindow* window) {
   if (!window->is_armed) return;
   window->is_armed = false;
   UnwatchModuleCalls(window);
+  UnwatchMethodCalls(window);
   VisitThreads([&](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
     if (calls == nullptr || calls->last_unbound != window->generation) return;
@@ -121,6 +124,7 @@ void DisarmEvents(CallWindow* window) {
 
 void DisarmInChild() {
   UnwatchModuleCallsInChild();
+  UnwatchMethodCallsInChild();
   VisitThreads([](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
     if (calls != nullptr && thread->c_profilefunc == &OnEvent) SetFunction(thread, calls->previous);

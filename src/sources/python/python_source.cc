@@ -9,13 +9,14 @@ namespace opscope {
 namespace {
 
 PyObject* SourceOf(PyObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"path_prefixes", "module_code", "optimizer_code", "tensor_types",
-                                "hold",          "module_call", "module_inner",   nullptr};
+  static const char* names[] = {"path_prefixes", "module_code",  "optimizer_code", "tensor_types", "hold",
+                                "module_call",   "module_inner", "method_owner",   nullptr};
   unsigned long long hold = 0;
   PythonObjects objects;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O!OOO!KOO", const_cast<char**>(names), &PyTuple_Type,
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O!OOO!KOOO", const_cast<char**>(names), &PyTuple_Type,
                                    &objects.path_prefixes, &objects.module_code, &objects.optimizer_code, &PyTuple_Type,
-                                   &objects.tensor_types, &hold, &objects.module_call, &objects.module_inner)) {
+                                   &objects.tensor_types, &hold, &objects.module_call, &objects.module_inner,
+                                   &objects.method_owner)) {
     return nullptr;
   }
   const Source* source = CallsSourceOf(objects, reinterpret_cast<HoldTensorsFunction>(hold));

@@ -222,6 +222,7 @@ void FreeWindow(CallWindow* window) {
   Py_XDECREF(window->optimizer_code);
   Py_XDECREF(window->module_call);
   Py_XDECREF(window->module_inner);
+  Py_XDECREF(window->method_owner);
   Py_XDECREF(window->forget_object);
   Py_XDECREF(window->tensor_types);
   delete window;

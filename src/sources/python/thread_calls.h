@@ -38,6 +38,7 @@ struct CallWindow {
   PyCodeObject* optimizer_code = nullptr;  // of Optimizer._optimizer_step_code
   PyObject* module_call = nullptr;         // nn.Module.__call__, whose code module_code is; null: not known
   PyObject* module_inner = nullptr;        // nn.Module._call_impl, to which it hands on; null: not known
+  PyTypeObject* method_owner = nullptr;    // whose C methods are called often; null: not known
   PyObject* forget_object = nullptr;       // called when a module or an optimizer dies
   PyObject* tensor_types = nullptr;        // tuple: those whose attributes run no code of others
   HoldTensorsFunction hold = nullptr;      // null: nobody wants to know what objects hold
@@ -48,6 +49,7 @@ struct CallWindow {
   bool is_armed = false;
   bool watches_module_calls = false;  // module_calls.h records in place of events, where that is possible
   bool has_watch = false;             // and it has been set up
+  bool watches_methods = false;       // method_calls.h does so, in place of events
   bool watches_collector = false;
   bool is_stopped = false;
   bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/python/method_calls.h"
+
+#if OPSCOPE_WATCHES_METHOD_CALLS
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "sources/python/call_events.h"
+
+namespace opscope {
+namespace {
+
+PyMethodDescrObject* MethodOf(PyObject* object) {
+  return reinterpret_cast<PyMethodDescrObject*>(object);
+}
+
+// Whether Python's own instruction for calls, of this frame, is what calls the method, and not C code that the
+// instruction has called. On its stack lie the method and, right above, the arguments as they come here; those that are
+// handed on as a tuple (f(*args)) come from elsewhere, and below the method lies the null that marks a callable.
+bool IsCalledBy(const _PyInterpreterFrame* frame, PyObject* method, PyObject* const* arguments) {
+  PyObject* const* stack = frame->localsplus + frame->f_code->co_nlocalsplus;
+  PyObject* const* end = stack + frame->f_code->co_stacksize;
+  if (__builtin_expect(arguments > stack && arguments < end, 1)) return arguments[-1] == method;
+  constexpr int kOpcode = 0xff, kCallFunctionEx = 142;
+  if ((*frame->prev_instr & kOpcode) != kCallFunctionEx) return false;
+  for (PyObject* const* at = stack + 1; at < end; ++at) {
+    if (*at == method && at[-1] == nullptr) return true;
+  }
+  return false;
+}
+
+// As Python tells a profile function. False: it has raised an exception.
+bool Tell(PyThreadState* thread, int what, PyObject* argument) {
+  if (thread->tracing != 0 || thread->c_profilefunc == nullptr) return true;
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr) return true;
+  const int before = std::exchange(thread->tracing_what, what);
+  PyThreadState_EnterTracing(thread);
+  const int result = thread->c_profilefunc(thread->c_profileobj, frame, what, argument);
+  PyThreadState_LeaveTracing(thread);
+  thread->tracing_what = before;
+  return result == 0;
+}
+
+// The end of a call of `bound`; takes the result over.
+PyObject* TellEnd(PyThreadState* thread, PyObject* bound, PyObject* result) {
+  if (result != nullptr) {
+    if (Tell(thread, PyTrace_C_RETURN, bound)) return result;
+    Py_DECREF(result);
+    return nullptr;
+  }
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (Tell(thread, PyTrace_C_EXCEPTION, bound)) {
+    PyErr_Restore(type, value, traceback);
+    return nullptr;
+  }
+  for (PyObject* object : {type, value, traceback})
+    Py_XDECREF(object);
+  return nullptr;
+}
+
+// New reference; null with a Python exception.
+PyObject* Bind(PyObject* method, PyObject* self) {
+  return PyMethodDescr_Type.tp_descr_get(method, self, reinterpret_cast<PyObject*>(Py_TYPE(self)));
+}
+
+// What Python itself does with a method and a profile function.
+__attribute__((noinline)) PyObject* CallAndTell(PyThreadState* thread, PyObject* method, PyObject* const* arguments,
+                                                size_t count, PyObject* names) {
+  PyObject* bound = Bind(method, arguments[0]);
+  if (bound == nullptr) return nullptr;
+  PyObject* result = nullptr;
+  if (Tell(thread, PyTrace_C_CALL, bound)) {
+    const auto others = static_cast<size_t>(PyVectorcall_NARGS(count) - 1);
+    result = TellEnd(thread, bound, PyObject_Vectorcall(bound, arguments + 1, others, names));
+  }
+  Py_DECREF(bound);
+  return result;
+}
+
+__attribute__((noinline)) PyObject* TellEndUnusually(PyThreadState* thread, PyObject* method, PyObject* self,
+                                                     PyObject* result) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyObject* bound = Bind(method, self);
+  if (bound == nullptr) PyErr_Clear();
+  PyErr_Restore(type, value, traceback);
+  if (bound == nullptr) return result;
+  result = TellEnd(thread, bound, result);
+  Py_DECREF(bound);
+  return result;
+}
+
+// Null: our profile function is not the one, or has more to do than to record into one window.
+inline const Binding* UsualBinding(const PyThreadState* thread) {
+  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent || remembered_calls.epoch != calls_epoch)) return nullptr;
+  const Binding* usual = remembered_calls.calls->usual;
+  return usual != nullptr && IsRecording(usual) ? usual : nullptr;
+}
+
+PyObject* Call(vectorcallfunc of_python, PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
+  PyThreadState* thread = _PyThreadState_UncheckedGet();
+  const _PyInterpreterFrame* frame = thread->cframe->current_frame;
+  const bool is_told = thread->cframe->use_tracing != 0 && thread->c_profilefunc != nullptr &&
+                       PyVectorcall_NARGS(count) > 0 && frame != nullptr && IsCalledBy(frame, method, arguments) &&
+                       PyObject_TypeCheck(arguments[0], PyDescr_TYPE(method));
+  if (!is_told) return of_python(method, arguments, count, names);
+  const Binding* usual = UsualBinding(thread);
+  const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
+  const bool is_usual = usual != nullptr && frame->frame_obj != nullptr &&
+                        TryUsualEnter(usual, MethodOf(method)->d_method, identity, CallKind::kFunction);
+  if (OPSCOPE_UNLIKELY(!is_usual)) return CallAndTell(thread, method, arguments, count, names);
+  PyObject* result = of_python(method, arguments, count, names);
+  usual = UsualBinding(thread);
+  if (__builtin_expect(usual != nullptr && TryUsualExit(usual, identity, CallKind::kFunction), 1)) return result;
+  return TellEndUnusually(thread, method, arguments[0], result);
+}
+
+// One for each of Python's ways to call a C method, which depend on how that takes its arguments.
+constexpr size_t kWays = 8;
+constinit vectorcallfunc ways[kWays] = {};
+template <size_t Way>
+PyObject* CallBy(PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
+  return Call(ways[Way], method, arguments, count, names);
+}
+template <size_t... Way>
+constexpr std::array<vectorcallfunc, kWays> AllCalls(std::index_sequence<Way...>) {
+  return {&CallBy<Way>...};
+}
+constexpr std::array<vectorcallfunc, kWays> kCalls = AllCalls(std::make_index_sequence<kWays>());
+
+// Null: there are more ways than was thought.
+vectorcallfunc CallFor(vectorcallfunc of_python) {
+  for (size_t way = 0; way < kWays; ++way) {
+    if (ways[way] == nullptr) ways[way] = of_python;
+    if (ways[way] == of_python) return kCalls[way];
+  }
+  return nullptr;
+}
+
+// Null with a Python exception.
+PyTypeObject* WatchedType() {
+  static PyTypeObject* type = [] {
+    static PyTypeObject made = {};
+    Py_SET_REFCNT(&made, 1);
+    made.tp_name = PyMethodDescr_Type.tp_name;
+    made.tp_base = &PyMethodDescr_Type;
+    made.tp_basicsize = PyMethodDescr_Type.tp_basicsize;
+    made.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+    made.tp_vectorcall_offset = PyMethodDescr_Type.tp_vectorcall_offset;
+    made.tp_call = PyMethodDescr_Type.tp_call;
+    made.tp_dealloc = PyMethodDescr_Type.tp_dealloc;
+    made.tp_traverse = PyMethodDescr_Type.tp_traverse;
+    made.tp_descr_get = PyMethodDescr_Type.tp_descr_get;
+    // Without a __doc__ of its own, which would hide that of the methods.
+    const bool is_made = PyType_Ready(&made) == 0 && PyDict_DelItemString(made.tp_dict, "__doc__") == 0;
+    if (is_made) PyType_Modified(&made);
+    return is_made ? &made : nullptr;
+  }();
+  return type;
+}
+
+struct WatchedMethods {
+  PyTypeObject* owner = nullptr;              // strong
+  std::vector<PyMethodDescrObject*> methods;  // strong
+  uint32_t windows = 0;
+};
+// Of one class, for ever. Never destroyed: calls come until the interpreter ends.
+WatchedMethods& TheWatched() {
+  static auto& watched = *new WatchedMethods;
+  return watched;
+}
+
+void Collect(PyTypeObject* owner) {
+  std::vector<PyMethodDescrObject*> methods;
+  methods.reserve(static_cast<size_t>(PyDict_GET_SIZE(owner->tp_dict)));
+  PyObject *name = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(owner->tp_dict, &at, &name, &value) != 0;) {
+    if (!Py_IS_TYPE(value, &PyMethodDescr_Type) || PyDescr_TYPE(value) != owner) continue;
+    Py_INCREF(value);
+    methods.push_back(MethodOf(value));
+  }
+  Py_INCREF(owner);
+  TheWatched() = {owner, std::move(methods), 0};
+}
+
+void GiveBack() {
+  for (PyMethodDescrObject* method : TheWatched().methods) {
+    if (!Py_IS_TYPE(method, WatchedType())) continue;
+    for (size_t way = 0; way < kWays; ++way) {
+      if (method->vectorcall == kCalls[way]) method->vectorcall = ways[way];
+    }
+    Py_SET_TYPE(method, &PyMethodDescr_Type);
+  }
+}
+
+}  // namespace
+
+void WatchMethodCalls(CallWindow* window) {
+  if (!window->all_calls() || window->method_owner == nullptr) return;
+  if (WatchedType() == nullptr) return PyErr_Clear();
+  WatchedMethods& watched = TheWatched();
+  if (watched.owner == nullptr) Collect(window->method_owner);
+  if (watched.owner != window->method_owner) return;
+  window->watches_methods = true;
+  if (watched.windows++ != 0) return;
+  for (PyMethodDescrObject* method : watched.methods) {
+    const vectorcallfunc ours = Py_IS_TYPE(method, &PyMethodDescr_Type) ? CallFor(method->vectorcall) : nullptr;
+    if (ours == nullptr) continue;
+    method->vectorcall = ours;
+    Py_SET_TYPE(method, WatchedType());
+  }
+}
+
+void UnwatchMethodCalls(CallWindow* window) {
+  if (!std::exchange(window->watches_methods, false)) return;
+  if (--TheWatched().windows == 0) GiveBack();
+}
+
+void UnwatchMethodCallsInChild() {
+  TheWatched().windows = 0;
+  GiveBack();
+}
+
+}  // namespace opscope
+
+#endif
