@@ -67,6 +67,33 @@ def test_parameters_are_torchs(name):
     assert [p for p in ours if p[0] not in ADDED] == theirs
 
 
+def test_type_errors_name_methods_as_torch_does():
+    import torch
+
+    def recorded(module):
+        with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+            torch.ones(2)
+        events, averages = prof.events(), prof.key_averages()
+        return {"profile": prof, "inner": prof.profiler, "list": events, "event": events[0], "average": averages[0]}
+
+    def complaint(function):
+        with pytest.raises(TypeError) as raised:
+            function(no_such_argument=1)
+        return str(raised.value)
+
+    own = {"record_function", "schedule"}  # one is written in C, the other is a function of any name
+    theirs, ours = (recorded(module) for module in modules())
+    compared = 0
+    for kind, of_torch in theirs.items():
+        for name in dir(of_torch):
+            is_method = inspect.isfunction(inspect.getattr_static(of_torch, name, None))
+            if name.startswith("_") or name in own or not is_method:
+                continue
+            assert complaint(getattr(ours[kind], name)) == complaint(getattr(of_torch, name)), (kind, name)
+            compared += 1
+    assert compared > 20
+
+
 def test_event_list_parameters_are_torchs():
     from torch.autograd.profiler_util import EventList
 

@@ -177,6 +177,12 @@ def _arguments_of(function) -> set[str]:
         return set(re.findall(r"(\w+): ", (function.__init__.__doc__ or "").partition("\n")[0]))
 
 
+def qualified_name(owner: str, name: str) -> str | None:
+    """How the imported torch calls a method in its TypeErrors; None: it has none."""
+    function = inspect.getattr_static(_CLASSES[owner], name, None)
+    return function.__qualname__ if inspect.isfunction(function) else None
+
+
 def behaves(what: str) -> bool:
     """Whether the imported torch does so."""
     return release_of(torch.__version__) >= BEHAVIOUR[what]

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from .features import absent
+from .features import absent, qualified_name
 
 
 def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
@@ -20,6 +20,7 @@ def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
         attributes, arguments = absent(owner)
         if not inspect.isclass(ours):
             return _without(ours, arguments[""]) if "" in arguments else ours
+        _name_as_torch(ours, owner)
         for kind in ours.__mro__[:-1]:
             for name in attributes & vars(kind).keys():
                 delattr(kind, name)
@@ -30,6 +31,14 @@ def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
         return ours
 
     return shape
+
+
+def _name_as_torch(ours: type, owner: str) -> None:
+    """Python's own TypeErrors begin with the name of the class that has the method, here one of several parts."""
+    for kind in ours.__mro__[:-1]:
+        for name, method in vars(kind).items():
+            if inspect.isfunction(method) and method.__module__.startswith(f"{__package__}."):
+                method.__qualname__ = qualified_name(owner, name) or method.__qualname__
 
 
 def as_written(function: Callable) -> Callable:
