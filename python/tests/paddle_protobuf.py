@@ -312,6 +312,7 @@ def decode(data):
             for tree in values_of(data, 3)
         ],
         "extra_info": [tuple(last_values(each).values()) for each in values_of(data, 4)],
+        "devices": [tuple(last_values(each).values()) for each in values_of(data, 5)],
     }
 
 

@@ -11,7 +11,7 @@ import sys
 
 import paddle_oracle
 import pytest
-from paddle_protobuf import Invention, decode, rewrite_types
+from paddle_protobuf import Invention, decode, fields, message, rewrite_types
 from test_paddle_summary import assert_same_texts, ours, profiled, run_oracle  # noqa: F401  (profiled is a fixture)
 
 import opscope
@@ -151,6 +151,41 @@ def test_the_json_of_a_run_has_the_originals_events(profiled, tmp_path, program)
 def test_the_json_of_invented_devices_has_the_originals_events(invented):
     for seed, (folder, _, _) in invented.items():
         assert_same_events(folder / f"{seed}.ours.json", folder / f"{seed}.pb.json")
+
+
+# By field of Paddle's nodetree.proto; the keys of the JSON that a build for devices writes.
+DEVICES = [
+    (0, 'A "device"', 8 << 33, 9, 0, 1024, 2048, 65536, 65537, 32, 49152, 233472, 132, 232448),
+    (3, "another", 1, 7, 5, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+]
+KEYS = """id name totalGlobalMem computeMajor computeMinor maxThreadsPerBlock maxThreadsPerMultiprocessor regsPerBlock
+regsPerMultiprocessor warpSize sharedMemPerBlock sharedMemPerMultiprocessor smCount sharedMemPerBlockOptin""".split()
+
+
+def test_properties_of_devices_come_through_both_files(tmp_path):
+    whole = Invention(3).file()
+    (tmp_path / "t.pb").write_bytes(whole + message(*((5, fields(*device)) for device in DEVICES)))
+    trace = opscope.open(tmp_path / "t.pb")
+    trace.export(tmp_path / "t.json", to="paddle-chrome")
+    found = json.loads((tmp_path / "t.json").read_text())["deviceProperties"]
+    assert [(*device.items(),) for device in found] == [(*zip(KEYS, device, strict=True),) for device in DEVICES]
+    trace.save(tmp_path / "t.opscope")
+    for file in ("t.pb", "t.json", "t.opscope"):
+        opscope.open(tmp_path / file).export(tmp_path / "again.pb", to="paddle-protobuf")
+        written = decode((tmp_path / "again.pb").read_bytes())["devices"]
+        assert [tuple(map(text_of, device)) for device in written] == DEVICES, file
+    texts = json.loads(run_oracle("tables", tmp_path / "again.pb", folder=tmp_path))
+    assert texts[str(tmp_path / "again.pb")] is not None, "the original opens it"
+
+
+def test_a_file_of_a_build_without_devices_has_no_properties(tmp_path):
+    (tmp_path / "t.pb").write_bytes(Invention(3).file())
+    opscope.open(tmp_path / "t.pb").export(tmp_path / "t.json", to="paddle-chrome")
+    assert "deviceProperties" not in json.loads((tmp_path / "t.json").read_text())
+
+
+def text_of(value):
+    return bytes(value).decode() if isinstance(value, (bytes, bytearray, memoryview)) else value
 
 
 def test_a_name_with_a_quote_leaves_the_json_whole(tmp_path):

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "opscope/paddle/device_properties.h"
 
 namespace opscope {
 namespace {
@@ -57,6 +58,24 @@ class RowNames {
   std::string* out_;
 };
 
+// Only builds of Paddle for devices have this member.
+void AppendDevices(const std::vector<PaddleRunFacts::Device>& devices, std::string* out) {
+  out->append(",\n\"deviceProperties\": [");
+  const char* before = "\n{";
+  for (const PaddleRunFacts::Device& device : devices) {
+    out->append(std::exchange(before, ",\n{"));
+    for (const auto& [field, key] : kPaddleDeviceProperties) {
+      if (field != 1) out->append(", ");
+      out->append("\"").append(key).append("\": ").append(std::to_string(device.numbers[field]));
+      if (field != 1) continue;
+      out->append(", \"name\": ");
+      AppendJsonString(out, device.name);
+    }
+    out->append("}");
+  }
+  out->append("\n]");
+}
+
 }  // namespace
 
 std::string PaddleChromeHead(const PaddleRunFacts& facts) {
@@ -65,6 +84,7 @@ std::string PaddleChromeHead(const PaddleRunFacts& facts) {
   // The first is what Paddle writes, the second what VisualDL reads.
   for (const char* key : {"span_index", "span_indx"})
     text.append(",\n\"").append(key).append("\": \"").append(std::to_string(facts.span_index)).append("\"");
+  if (!facts.devices.empty()) AppendDevices(facts.devices, &text);
   return text.append(",\n\"traceEvents\": [\n");
 }
 

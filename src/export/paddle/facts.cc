@@ -7,6 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/text.h"
+#include "opscope/paddle/device_properties.h"
 
 namespace opscope {
 namespace {
@@ -147,6 +148,23 @@ std::string_view PaddleRunFacts::ExtraInfo(std::string_view key) const {
   return {};
 }
 
+namespace {
+
+// Of Paddle's files, or of Kineto's, which has its own word for one of them.
+PaddleRunFacts::Device DeviceOf(std::string_view json) {
+  PaddleRunFacts::Device device;
+  ForEachJsonMember(Inside(json), [&](std::string_view key, std::string_view value) {
+    if (key == "name") device.name = TextOfJson(value);
+    for (const auto& [field, known] : kPaddleDeviceProperties) {
+      if (key == known || (key == "numSms" && known == "smCount")) device.numbers[field] = NumberOf<uint64_t>(value);
+    }
+    return true;
+  });
+  return device;
+}
+
+}  // namespace
+
 PaddleRunFacts ReadPaddleRunFacts(const Trace& trace) {
   PaddleRunFacts facts;
   facts.epoch_ns = static_cast<uint64_t>(trace.info().epoch_ns);
@@ -156,6 +174,8 @@ PaddleRunFacts ReadPaddleRunFacts(const Trace& trace) {
     const std::string_view key = trace.text(metadata.key[row]), json = trace.text(metadata.json[row]);
     if (key == "schemaVersion" && json.starts_with('"')) facts.version = TextOfJson(json);
     if (key == "span_index" || key == "span_indx") facts.span_index = NumberOf<uint64_t>(json);
+    if (key == "deviceProperties" && json.starts_with('['))
+      ForEachItem(json, [&](std::string_view device) { facts.devices.push_back(DeviceOf(device)); });
     if (key != "ExtraInfo") continue;
     is_paddles = true;
     ForEachJsonMember(Inside(json), [&](std::string_view name, std::string_view value) {

@@ -22,7 +22,12 @@ struct PaddleRunFacts {
   std::string version = "1.0.2";
   uint64_t span_index = 0;
   std::vector<std::pair<std::string, std::string>> extra_info;  // utilization of the CPU, names of threads
-  uint64_t epoch_ns = 0;                                        // of Timestamp 0
+  struct Device {
+    std::string name;
+    std::array<uint64_t, 16> numbers = {};  // by field of kPaddleDeviceProperties
+  };
+  std::vector<Device> devices;
+  uint64_t epoch_ns = 0;  // of Timestamp 0
 
   uint64_t UnixTime(int64_t ns) const {
     const int64_t time = static_cast<int64_t>(epoch_ns + static_cast<uint64_t>(ns));

@@ -16,6 +16,7 @@
 #include "export/paddle/facts.h"
 #include "export/paddle/levels.h"
 #include "export/writers.h"
+#include "opscope/paddle/device_properties.h"
 #include "opscope/paddle/memory_events.h"
 #include "opscope/paddle/node_trees.h"
 
@@ -95,11 +96,21 @@ class DumpWriter {
       info.add_string(1, key);
       info.add_string(2, value);
     }
+    for (const PaddleRunFacts::Device& device : facts_.devices)
+      WriteDevice(device, &file);
     out_->Write(bytes_);
     LeaveOutOfPaddle(trace_, trees_, out_);
   }
 
  private:
+  static void WriteDevice(const PaddleRunFacts::Device& device, pbf_writer* file) {
+    pbf_writer properties(*file, 5);
+    for (const auto& [field, key] : kPaddleDeviceProperties) {
+      properties.add_uint64(field, device.numbers[field]);
+      if (field == 1) properties.add_string(kPaddleDeviceNameField, device.name);
+    }
+  }
+
   void WriteThread(const PaddleThread& thread, pbf_writer* file) {
     bytes_.reserve(bytes_.size() + size_t{72} * (thread.end_node - thread.first_node));
     pbf_writer tree(*file, 3);

@@ -60,6 +60,8 @@ class PaddleDump {
       span_index_ = field.number();
     } else if (field.field() == 4 && field.is_bytes()) {
       ReadExtraInfo(field.message());
+    } else if (field.field() == 5 && field.is_bytes()) {
+      ReadDeviceProperties(field.message());
     }
   }
 
@@ -72,6 +74,13 @@ class PaddleDump {
     }
     NoteDamage(message);
     extra_info_.emplace_back(key, value);
+  }
+
+  void ReadDeviceProperties(ProtoReader message) {
+    std::string device;
+    if (!ReadPaddleDeviceProperties(&message, &device)) NoteDamage(message);
+    if (!devices_.empty()) devices_ += ", ";
+    devices_ += device;
   }
 
   void ReadThread(ProtoReader message) {
@@ -324,6 +333,7 @@ class PaddleDump {
       AppendJsonString(&text, value);
     }
     builder_->AddMetadata("ExtraInfo", text + "}");
+    if (!devices_.empty()) builder_->AddMetadata("deviceProperties", "[" + devices_ + "]");
   }
 
   std::string_view file_;
@@ -333,6 +343,7 @@ class PaddleDump {
   ProtoDamage damage_{builder_};
   uint64_t span_index_ = 0;
   PaddleExtraInfo extra_info_;
+  std::string devices_;  // objects of JSON
   PaddleTracks tracks_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "opscope/paddle/device_properties.h"
 #include "opscope/paddle/memory_events.h"
 
 namespace opscope {
@@ -303,6 +304,24 @@ bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
   op->members.append(stack);
   MemberIfAny(&op->members, "op type", op_type);
   MemberIfAny(&op->members, "op id", op_id);
+  return !message->failed();
+}
+
+bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json) {
+  uint64_t numbers[16] = {};
+  std::string_view name;
+  while (message->NextWhole()) {
+    if (message->is_number() && message->field() < 16) numbers[message->field()] = message->number();
+    if (message->is_bytes() && message->field() == kPaddleDeviceNameField) name = message->bytes();
+  }
+  std::string members;
+  for (const auto& [field, key] : kPaddleDeviceProperties) {
+    Member(&members, key, numbers[field]);
+    if (field != 1) continue;
+    Key(&members, "name");
+    AppendJsonString(&members, name);
+  }
+  *json = "{" + members + "}";
   return !message->failed();
 }
 

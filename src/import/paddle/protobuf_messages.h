@@ -65,6 +65,9 @@ struct PaddleOperator {
 };
 [[nodiscard]] bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op);
 
+// A device as an object of its JSON.
+[[nodiscard]] bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json);
+
 // Paddle's JSON prints fractions with a fixed number of decimals.
 void AppendFixedDecimals(std::string* out, double value, int decimals);
 
