@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Added time of a training step of Paddle, phases of its Python included, under opscope.paddle and paddle.profiler."""
+"""Added time of a training step of Paddle, phases of its Python included, under opscope.paddle and paddle.profiler.
+
+CPU time, on one thread: a step is long enough for other programs of the machine to come between.
+"""
 
 import gc
 import importlib.util
@@ -58,11 +61,11 @@ def measured(arguments):
     for _ in range(arguments["rounds"]):
         for side, flags in sides:
             run(2)
-            off = timed(run, STEPS)[0]
+            off = timed(run, STEPS)[1]
             profiler = new_profiler(side, flags)
             profiler.start()
             run(2)
-            found[f"{side} {flags}"].append((timed(run, STEPS)[0] - off) / 1000)
+            found[f"{side} {flags}"].append((timed(run, STEPS)[1] - off) / 1000)
             profiler.stop()
             found["off"].append(off / 1000)
             del profiler
@@ -71,7 +74,7 @@ def measured(arguments):
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=STEPS, quick_ops=STEPS, rounds=40)
+    options = measure.parse_options(__doc__, ops=STEPS, quick_ops=STEPS, rounds=100)
     if options.one is not None:
         print(json.dumps(measured(json.loads(options.one))))
         return
@@ -80,7 +83,8 @@ def main():
     is_there = importlib.util.find_spec("paddle") is not None
     for model, title in MODELS.items():
         if not is_there:
-            measure.print_absent(f"paddle_step_{model}", f"added per {title} step of Paddle", "us/step", "no Paddle")
+            row = f"added CPU time per {title} step of Paddle"
+            measure.print_absent(f"paddle_step_{model}", row, "us/step", "Paddle is not installed")
             continue
         found = measure.in_fresh_process(__file__, {"rounds": rounds, "model": model})
         off = statistics.median(found["off"])
@@ -89,7 +93,7 @@ def main():
             ours, theirs = (statistics.median(found[f"{side} {flags}"]) for side in ("opscope", "paddle"))
             measure.print_row(
                 f"paddle_step_{model}_{flags}",
-                f"added per {title} training step of Paddle, {words}",
+                f"added CPU time per {title} training step of Paddle, {words}",
                 "us/step",
                 {"min": ours, "median": ours},
                 {"min": theirs, "median": theirs},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns rows (JSON lines, bench/measure.py) into docs/performance.md: bench/report.py ROWS.jsonl... -o FILE
 
+--into: writes their table into a document that has a place for it, between lines of MARK and MARK_OF_END.
 --check: reads the rows and writes nothing; fails when there is none.
 """
 
@@ -9,9 +10,10 @@ import datetime
 import json
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
+
+import opscope
 
 SECTIONS = (
     ("Native scopes", ("native_",)),
@@ -37,6 +39,7 @@ SECTIONS = (
     ("MegEngine", ("megengine_",)),
     ("Compiling opscope", ("build_",)),
 )
+MARK, MARK_OF_END = "<!-- bench", "<!-- end of bench -->"
 # The document begins with these, of a run that has measured them all.
 IN_SHORT = (
     ("op_none", "an operator, no flags"),
@@ -63,10 +66,11 @@ loop without a profiler in the same round. Ratios carry over to other machines, 
 """
 
 
-def other_frameworks():
-    """What the rows of the other frameworks are about, by name and version, where it is installed."""
+def frameworks():
+    """What the rows are about, by name and version, where it is installed."""
     root = Path(__file__).resolve().parent.parent
     for name, package, environment in (
+        ("torch", "torch", ".venv"),
         ("Paddle", "paddlepaddle", ".venv"),
         ("MegEngine", "[Mm]eg[Ee]ngine", ".venv-megengine"),
     ):
@@ -80,21 +84,14 @@ def machine_facts(command):
         with open(path) as file:
             return next((line.split(":", 1)[1].strip() for line in file if line.startswith(key)), "unknown")
 
-    versions = subprocess.run(
-        [sys.executable, "-c", "import torch, opscope; print(torch.__version__, opscope.__version__)"],
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.split()
-    torch_version, own_version = versions if len(versions) == 2 else ("not installed", "not installed")
-    others = "".join(f", {name} {version}" for name, version in other_frameworks())
+    versions = ", ".join(f"{name} {version}" for name, version in (("opscope", opscope.__version__), *frameworks()))
     memory = int(first("/proc/meminfo", "MemTotal").split()[0]) / 2**20
     return "\n".join(
         (
             f"- date: {datetime.date.today().isoformat()}",
             f"- machine: {first('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores, {memory:.0f} GiB, "
             f"Linux {platform.release().split('-')[0]}; load at the end {os.getloadavg()[1]:.1f}",
-            f"- versions: opscope {own_version}, torch {torch_version}{others}, Python {platform.python_version()}",
+            f"- versions: {versions}, Python {platform.python_version()}",
             f"- command: `{command}`",
         )
     )
@@ -171,10 +168,37 @@ def document(rows, command):
             yield f"- [{index + 1}] {note}."
 
 
+def chapter(rows, command):
+    """The table of these rows for another document, with how it was made."""
+    versions = ", ".join(f"{name} {version}" for name, version in frameworks())
+    yield f"{MARK}: {command} -->"
+    yield f"Written by `{command}` on {datetime.date.today().isoformat()}: {os.cpu_count()} cores, load at the end"
+    yield f"{os.getloadavg()[1]:.1f}, {versions}, Python {platform.python_version()}; both sides in the same run."
+    yield ""
+    notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
+    yield from table(rows, notes)
+    yield ""
+    yield f"Repetitions: {', '.join(map(str, sorted({row['repetitions'] for row in rows})))}."
+    for index, note in enumerate(notes):
+        yield f"- [{index + 1}] {note}."
+    yield MARK_OF_END
+
+
+def write_into(document_path, text):
+    """Replaces the lines from MARK to MARK_OF_END."""
+    lines = document_path.read_text().splitlines()
+    places = [index for index, line in enumerate(lines) if line.startswith((MARK, MARK_OF_END))]
+    if len(places) != 2:
+        sys.exit(f"bench: {document_path} has no place for a table: a line {MARK} --> and a line {MARK_OF_END}")
+    lines[places[0] : places[1] + 1] = text.splitlines()
+    document_path.write_text("\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--into", type=Path)
     parser.add_argument("--command", default="make bench")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
@@ -182,7 +206,10 @@ def main():
     if not rows:
         sys.exit("bench: no row was measured")
     text = "\n".join(document(rows, options.command)) + "\n"
-    if options.check:
+    if options.into:
+        write_into(options.into, "\n".join(chapter(rows, options.command)))
+        print(f"bench: wrote into {options.into}", file=sys.stderr)
+    elif options.check:
         print(f"bench: {len(rows)} rows can be measured and printed")
     elif options.output:
         missing = {name for name, _ in IN_SHORT} - {row["row"] for row in rows if "ratio" in row}
