@@ -1,9 +1,8 @@
 // Tables as Python's tabulate lays them out, in the three formats of profile_analyze: "simple" without titles,
 // "fancy_grid", and "orgtbl" with the line that Confluence wants.
 //
-//   ╒═════════╤════════╕      A column in which all texts read as numbers is one of numbers: its points stand below
-//   each │ name    │   time │      other, a float is printed as "%g". Any other column begins at the left. An empty
-//   text says ╞═════════╪════════╡      nothing of its column. │ MUL     │   0.5  │ ╘═════════╧════════╛
+// A column in which all texts read as numbers is one of numbers: its points stand below each other, and a float is
+// printed as "%g". Any other column begins at the left. An empty text says nothing of its column.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
