@@ -178,3 +178,47 @@ def test_any_dump_is_printed_the_same(seed, tmp_path, capfd):
     lines = [tuple(itertools.chain.from_iterable(map(chance.choice, CHOICES))) for _ in range(12)]
     lines += [("--aggregate", "sum"), ("-t", "0", "--order-by", "bandwidth")]
     assert compared(str(dump), lines, capfd) > 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "wrong bytes", "wrong sum", "cut by half"])
+def test_a_packed_dump_that_is_damaged_is_read_as_far_as_it_goes(damage, tmp_path, capfd):
+    dumps = map(made_dump, itertools.count())
+    text = json.dumps(next(dump for dump in dumps if len(dump["graph_exec"]["operator"]) > 200)).encode()
+    whole = tmp_path / "whole.json"
+    whole.write_bytes(text)
+    packed = bytearray(gzip.compress(text, mtime=0))
+    if damage == "wrong bytes":
+        packed[-200:-100] = bytes(100)
+    elif damage == "wrong sum":
+        packed[-6] ^= 1
+    else:
+        del packed[(-100 if damage == "cut" else len(packed) // 2) :]
+    dump = tmp_path / "dump.json.gz"
+    dump.write_bytes(packed)
+    listed = ["-t", "0", "--dump-only-opr", "--print-only", "host"]
+    code, printed = printed_by_opscope([str(dump), *listed], capfd)
+    assert code == 3, printed.err
+    assert printed.err.startswith(f"opscope: {dump}: at byte ")
+    _, of_whole = printed_by_opscope([str(whole), *listed], capfd)
+    rows, all_rows = set(printed.out.splitlines()), set(of_whole.out.splitlines())
+    if damage == "wrong sum":
+        assert rows == all_rows
+    else:
+        assert len(rows) <= len(all_rows)
+
+
+def test_what_is_no_dump_is_refused_in_one_line(tmp_path, capfd):
+    for name, content in {
+        "empty": b"",
+        "text": b"hello\x01",
+        "gzip of nothing": gzip.compress(b"", mtime=0),
+        "cut before anything": gzip.compress(b'{"graph_exec": {', mtime=0)[:12],
+        "null": b"null",
+    }.items():
+        dump = tmp_path / name
+        dump.write_bytes(content)
+        code, printed = printed_by_opscope([str(dump)], capfd)
+        assert (code, printed.out) == (1, ""), name
+        assert printed.err.startswith(f"opscope: {dump}: ") and printed.err.count("\n") == 1, name
+    code, printed = printed_by_opscope([str(tmp_path / "absent")], capfd)
+    assert (code, printed.err.count("\n")) == (1, 1)
