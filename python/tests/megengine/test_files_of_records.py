@@ -47,7 +47,7 @@ def train():
     manager, optimizer = GradManager().attach(net.parameters()), SGD(net.parameters(), lr=0.1, momentum=0.9)
     image, label = megengine.tensor(numpy.ones((16, 32), "float32")), megengine.tensor(numpy.zeros(16, "int32"))
 
-    def steps():
+    def steps(stop_step=lambda: None):
         for _ in range(3):
             core2.push_scope('a<b>&"q"')
             with manager:
@@ -55,11 +55,18 @@ def train():
                 manager.backward(loss)
             optimizer.step().clear_grad()
             core2.pop_scope('a<b>&"q"')
+            stop_step()
         loss.numpy()
 
     steps()
     core2.full_sync()
     return steps
+
+
+@pytest.fixture
+def steps(train):
+    """What Profiler.step() tells MegEngine."""
+    return lambda: train(core2.stop_step)
 
 
 def host_computed():
@@ -113,13 +120,15 @@ def tracks_of(text):
 
 
 @pytest.mark.parametrize("options", [{}, {"sample_rate": 1}, {"profile_device": 0}], ids=str)
-@pytest.mark.parametrize("program", ["train", "host_computed"])
+@pytest.mark.parametrize("program", ["train", "steps", "host_computed"])
 def test_timeline_has_their_events(program, options, request, tmp_path):
-    run = request.getfixturevalue("train") if program == "train" else host_computed
+    run = host_computed if program == "host_computed" else request.getfixturevalue(program)
     text, trace = both(run, tmp_path, "chrome_timeline.json", **options)
     theirs, mine = tracks_of(text), tracks_of(ours(trace, tmp_path, "megengine-chrome"))
     assert {event["pid"] for events in mine.values() for event in events} == {os.getpid()}
     assert theirs.keys() == mine.keys()
+    if program == "steps":
+        assert '"StopStep"' in text
     for tid, events in theirs.items():
         assert collections.Counter(map(shown, events)) == collections.Counter(map(shown, mine[tid]))
         times = [event["ts"] for event in mine[tid] if "ts" in event]
