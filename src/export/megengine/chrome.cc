@@ -1,8 +1,10 @@
 // MegEngine's chrome_timeline.json: the same events with the same members. What the original writes wrong is right
 // here: docs/megengine.md has both side by side. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +47,9 @@ struct Place {
 class EventWriter {
  public:
   EventWriter(const Trace& trace, const MegEngineFacts& facts)
-      : trace_(trace), spans_(trace.spans()), facts_(facts), names_(trace) {}
+      : trace_(trace), spans_(trace.spans()), facts_(facts), names_(trace) {
+    checked_.fill(StringId::kNone);
+  }
 
   void Write(const MegEngineMark& event, const Place& place, ChromeBuffer* out) {
     switch (event.what) {
@@ -150,8 +154,9 @@ class EventWriter {
     }
     if (extra == StringId::kNone) return;
     const std::string_view text = trace_.text(extra);
-    if (!text.empty() && (extra == checked_ || AreJsonMembers(text))) {
-      checked_ = extra;
+    StringId& checked = checked_[Row(extra) % std::size(checked_)];
+    if (!text.empty() && (extra == checked || AreJsonMembers(text))) {
+      checked = extra;
       members_.append(members_.empty() ? "" : ",").append(text);
     }
   }
@@ -251,7 +256,7 @@ class EventWriter {
   const MegEngineFacts& facts_;
   EscapedNames names_;
   std::string members_;
-  StringId checked_ = StringId::kNone;
+  std::array<StringId, 256> checked_;  // the last ones, that were JSON
 };
 
 // The shares, at the begin and again at the end of the last kernel, or where its thread is by then.

@@ -26,6 +26,7 @@ MegEngineFacts::MegEngineFacts(const Trace& trace) : trace_(trace) {
   FindWords();
   FindDevices();
   DescribeTensors();
+  FindRoles();
   FindOperators();
   CountPending();
 }
@@ -162,7 +163,7 @@ void MegEngineFacts::CountPending() {
   }
 }
 
-MegEngineRole MegEngineFacts::RoleOf(uint32_t span) const {
+MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
   const SpanColumns& spans = trace_.spans();
   if (trace_.tracks().kind[Row(spans.track[span])] != TrackKind::kThread)
     return spans.kind[span] == SpanKind::kKernel ? MegEngineRole::kKernel : MegEngineRole::kRange;
@@ -175,6 +176,12 @@ MegEngineRole MegEngineFacts::RoleOf(uint32_t span) const {
     return may_be && life_of_.contains(KeyOf(span)) ? role : MegEngineRole::kRange;
   }
   return spans.kind[span] == SpanKind::kOperator ? MegEngineRole::kOperator : role;
+}
+
+void MegEngineFacts::FindRoles() {
+  roles_.reserve(trace_.spans().size());
+  for (uint32_t span = 0; span < trace_.spans().size(); ++span)
+    roles_.push_back(FindRole(span));
 }
 
 const MegEngineCall* MegEngineFacts::OperatorOf(uint32_t span) const {

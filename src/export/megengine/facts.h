@@ -39,7 +39,7 @@ class MegEngineFacts {
  public:
   explicit MegEngineFacts(const Trace& trace);
 
-  MegEngineRole RoleOf(uint32_t span) const;
+  MegEngineRole RoleOf(uint32_t span) const { return roles_[span]; }
   // nullptr: nothing has this number.
   const MegEngineCall* OperatorOf(uint32_t span) const;
   // Of a track's process.
@@ -67,6 +67,8 @@ class MegEngineFacts {
   static uint64_t Key(ProcessId process, uint64_t number) { return (uint64_t{Row(process)} << 48) ^ number; }
   uint64_t KeyOf(uint32_t span) const;
   void FindWords();
+  MegEngineRole FindRole(uint32_t span) const;
+  void FindRoles();
   void FindDevices();
   void FindOperators();
   void CountPending();
@@ -74,6 +76,7 @@ class MegEngineFacts {
 
   const Trace& trace_;
   std::vector<MegEngineRole> role_of_name_;  // by StringId, of those on threads
+  std::vector<MegEngineRole> roles_;         // by span
   std::vector<MegEngineCall> operators_;
   tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
