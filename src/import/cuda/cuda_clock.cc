@@ -4,15 +4,27 @@
 #include <algorithm>
 
 namespace opscope {
+namespace {
 
-void CudaClock::Add(uint64_t cupti_ns, Timestamp time) {
-  pairs_.push_back({cupti_ns, time, 0});
+constexpr int64_t kGoodBoundNs = 5000;
+
+}  // namespace
+
+void CudaClock::Add(uint64_t cupti_ns, Timestamp time, Duration bound) {
+  pairs_.push_back({cupti_ns, time, bound, 0});
 }
 
 void CudaClock::Order() {
   std::sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) { return a.cupti_ns < b.cupti_ns; });
+  Duration best{INT64_MAX};
+  for (const Pair& pair : pairs_)
+    best = std::min(best, pair.bound);
+  const Duration worst{std::max<int64_t>(kGoodBoundNs, best.ns)};
+  bound_ = {};
   std::vector<Pair> kept;
   for (const Pair& pair : pairs_) {
+    if (pair.bound > worst) continue;
+    bound_ = std::max(bound_, pair.bound);
     if (!kept.empty() && (pair.cupti_ns == kept.back().cupti_ns || pair.time <= kept.back().time)) continue;
     kept.push_back(pair);
   }

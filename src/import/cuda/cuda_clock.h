@@ -15,9 +15,13 @@ namespace opscope {
 
 class CudaClock {
  public:
-  void Add(uint64_t cupti_ns, Timestamp time);
-  // After all were added, in any order; pairs that contradict those before are left out.
+  // bound: how far apart the two readings may have been.
+  void Add(uint64_t cupti_ns, Timestamp time, Duration bound);
+  // After all were added, in any order. Pairs that contradict those before are left out, and those of readings that
+  // were interrupted where there are better ones.
   void Order();
+  // The worst of those that are left.
+  Duration bound() const { return bound_; }
   bool empty() const { return pairs_.empty(); }
   // REQUIRES: ordered, and not empty.
   Timestamp At(uint64_t cupti_ns) const;
@@ -26,9 +30,11 @@ class CudaClock {
   struct Pair {
     uint64_t cupti_ns = 0;
     Timestamp time;
+    Duration bound;
     double excess = 0;  // by how much the trace's time goes faster from here to the next
   };
   std::vector<Pair> pairs_;
+  Duration bound_;
   mutable size_t current_ = 0;
 };
 

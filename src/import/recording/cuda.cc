@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/cuda.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -36,22 +35,18 @@ uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingP
 }
 
 void RecordingCuda::ReadClock(const Window& window, CudaClock* clock) {
-  uint64_t bound_ticks = 0, ticks = 0;
   for (const RecordingPart& part : window.parts) {
     for (const PartEvent& event : part.events) {
       const Record record = part.chunk->record(event.row);
       if (!IsOfCuda(record) || EventOf(record) != CudaEvent::kClock) continue;
-      clock->Add(record.start, clock_->At(record.value));
       const auto extent = record.side == 0 ? std::nullopt : part.chunk->payload_extent(record.side);
-      const CudaRecord details{.details = extent ? extent->body : std::span<const std::byte>()};
-      bound_ticks = std::max(bound_ticks, details.As<CudaClockDetails>().bound_ticks);
-      ticks = record.value;
+      const CudaRecord read{.details = extent ? extent->body : std::span<const std::byte>()};
+      const Timestamp time = clock_->At(record.value);
+      clock->Add(record.start, time, clock_->At(record.value + read.As<CudaClockDetails>().bound_ticks) - time);
     }
   }
   clock->Order();
-  if (ticks == 0) return;
-  const Duration bound = clock_->At(ticks + bound_ticks) - clock_->At(ticks);
-  builder_->AddMetadata(kCudaClockBoundKey, std::to_string(bound.ns));
+  if (!clock->empty()) builder_->AddMetadata(kCudaClockBoundKey, std::to_string(clock->bound().ns));
 }
 
 template <typename Visit>
@@ -70,7 +65,7 @@ void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool c
       const CudaRecord record{.event = EventOf(raw),
                               .correlation = CudaCorrelation(raw),
                               .start = clock.At(raw.start),
-                              .duration = clock.At(raw.start + raw.value) - clock.At(raw.start),
+                              .duration = {static_cast<int64_t>(raw.value)},
                               .name = part.name_ids[event.name],
                               .details = extent->body};
       visit(record, &shared[raw.side / 8]);
