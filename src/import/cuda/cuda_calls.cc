@@ -148,7 +148,6 @@ void CudaCalls::PlaceAmongOperators() {
 
 void CudaCalls::Place() {
   PlaceAmongOperators();
-  builder_->ReserveSpans(calls_.size());
   for (CudaCall& call : calls_) {
     const Name& name = NameOf(call.name, call.is_driver);
     call.name = name.name;

@@ -32,9 +32,10 @@ CudaImport::CudaImport(TraceBuilder* builder)
       memory_(builder->Intern("cuda_memory")) {
 }
 
-void CudaImport::Begin(ProcessId process, int64_t pid) {
+void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls) {
   devices_.Begin(builder_->process(process).name);
   calls_.Begin(process, pid);
+  calls_.Reserve(calls);
   calls_are_placed_ = false;
 }
 

@@ -40,7 +40,7 @@ class CudaImport {
  public:
   explicit CudaImport(TraceBuilder* builder);
 
-  void Begin(ProcessId process, int64_t pid);
+  void Begin(ProcessId process, int64_t pid, size_t calls);  // calls: how many there are, for room
   // Calls, devices, and what tells of contexts and events. shared: of the record's payload.
   void Look(const CudaRecord& record, CudaShared* shared);
   // REQUIRES: all were looked at. Places the calls at the first one.

@@ -25,12 +25,16 @@ bool IsOwnNote(CudaEvent event) {
 }  // namespace
 
 uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts) {
-  windows_.push_back({process, pid, parts});
   uint64_t notes = 0;
+  size_t calls = 0;
   for (const RecordingPart& part : parts) {
-    for (const PartEvent& event : part.events)
-      notes += IsOwnNote(EventOf(part.chunk->record(event.row))) ? 1 : 0;
+    for (const PartEvent& row : part.events) {
+      const CudaEvent event = EventOf(part.chunk->record(row.row));
+      notes += IsOwnNote(event) ? 1 : 0;
+      calls += event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall ? 1 : 0;
+    }
   }
+  windows_.push_back({process, pid, parts, calls});
   return notes;
 }
 
@@ -80,7 +84,7 @@ std::set<TrackId> RecordingCuda::Finish() {
     CudaClock clock;
     ReadClock(window, &clock);
     if (clock.empty()) continue;  // its first chunk is missing, or nothing is in it
-    import.Begin(window.process, window.pid);
+    import.Begin(window.process, window.pid, window.calls);
     ForEach(window, clock, true, [&](const CudaRecord& record, CudaShared* shared) { import.Look(record, shared); });
     ForEach(window, clock, false, [&](const CudaRecord& record, CudaShared* shared) { import.Add(record, shared); });
     import.End();

@@ -34,6 +34,7 @@ class RecordingCuda {
     ProcessId process;
     int64_t pid;
     std::span<RecordingPart> parts;
+    size_t calls;
   };
   void ReadClock(const Window& window, CudaClock* clock);
   template <typename Visit>

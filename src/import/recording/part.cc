@@ -104,6 +104,7 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
     const bool is_of_cuda = record.source == RecordSource::kCuda;
     part_->has_cuda |= is_of_cuda;
     part_->has_native |= !is_of_cuda;
+    part_->event_spans += is_of_cuda ? 1 : 0;
   }
   if (record.kind == RecordKind::kEnter || record.kind == RecordKind::kDeviceSpan) ++part_->event_spans;
   return true;

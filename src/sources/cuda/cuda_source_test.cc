@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
 #include "opscope/session.h"
 #include "tests/fake_cupti/fake_cuda.h"
@@ -245,6 +247,92 @@ TEST_F(CudaSourceTest, HoldsTheCapOfTheRecording) {
   const auto trace = recording->ReadTrace().value();
   EXPECT_GT(trace->info().dropped, 0u);
   EXPECT_GT(CountOf(*trace, "dropped_at_cap"), 0u);
+}
+
+void RecordUntilKilled(const std::string& path) {
+  Recording recording({.record_to = path, .sources = {{&opscope_cuda_source()->source}}});
+  if (!recording.Start().ok()) _exit(1);
+  fake_cuda_launch_many(kStream, "gemm", 1, 300'000);
+  while (recording.counts().recorded < 100'000)
+    std::this_thread::yield();
+  raise(SIGKILL);
+}
+
+TEST_F(CudaSourceTest, LeavesInAMappedFileWhatAKilledProgramHadDone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string path = testing::TempDir() + "opscope_cuda_killed.opscope";  // also of the process that dies
+  EXPECT_EXIT(RecordUntilKilled(path), testing::KilledBySignal(SIGKILL), "");
+  const Trace trace = ImportFile(path).value();
+  unlink(path.c_str());
+  EXPECT_GT(SpansOf(trace, SpanKind::kKernel) + SpansOf(trace, SpanKind::kRuntimeCall), 90'000u);
+  EXPECT_EQ(CountOf(trace, "recording_not_ended"), 1u);
+  EXPECT_EQ(CountOf(trace, "damaged_record"), 0u);
+}
+
+TEST_F(CudaSourceTest, LiesInAMappedFileWhenItIsStopped) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("mapped.opscope");
+  Recording recording({.record_to = path, .sources = {{&opscope_cuda_source()->source}}});
+  ASSERT_TRUE(recording.Start().ok());
+  fake_cuda_launch_many(kStream, "gemm", 1, 20'000);
+  fake_cuda_device_synchronize(0);
+  recording.Stop();
+  const Trace trace = ImportFile(path).value();
+  EXPECT_EQ(SpansOf(trace, SpanKind::kKernel), 20'000u);
+  EXPECT_EQ(trace.problems().size(), 0u) << trace.text(trace.problems().message[0]);
+}
+
+TEST_F(CudaSourceTest, CountsTheSameWayAsCupti) {
+  fake_cupti_scenario("drop=9;order=shuffled;nested_driver=1");
+  const auto recording = Start();
+  for (int i = 0; i < 500; ++i)
+    fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_device_synchronize(0);
+  recording->Stop();
+  const auto trace = recording->ReadTrace().value();
+  const uint64_t devices = 1;  // records of what there is
+  EXPECT_EQ(trace->info().recorded + trace->info().dropped + CountOf(*trace, "device_dropped") + devices,
+            fake_cupti_issued(0));
+}
+
+TEST_F(CudaSourceTest, IgnoresWhatComesAfterTheLastKindWasDisabled) {
+  fake_cupti_scenario("after_disable=5");
+  const auto recording = Start();
+  fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_device_synchronize(0);
+  recording->Stop();
+  EXPECT_GE(SpansOf(*recording->ReadTrace().value(), SpanKind::kKernel), 1u);
+}
+
+TEST_F(CudaSourceTest, KeepsItsOrderWhenCuptiDoesNot) {
+  for (const char* scenario : {"order=reversed", "order=device_first", "deliver=inline", "deliver=flush",
+                               "flush=thread", "thread_buffers=1", "late=20", "longer=16", "correlation=4294967290"}) {
+    fake_cupti_scenario(scenario);
+    const auto recording = Start();
+    for (int i = 0; i < 20; ++i)
+      fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+    fake_cuda_device_synchronize(0);
+    recording->Stop();
+    const auto trace = recording->ReadTrace().value();
+    EXPECT_EQ(SpansOf(*trace, SpanKind::kKernel), 20u) << scenario;
+    EXPECT_EQ(trace->flows().size(), 20u) << scenario;
+    EXPECT_EQ(trace->problems().size(), 0u) << scenario << ": " << trace->text(trace->problems().message[0]);
+  }
+}
+
+TEST_F(CudaSourceTest, TellsWhatFailedWhenItStopped) {
+  for (const char* scenario : {"fail=cuptiActivityDisable(10):999", "fail=cuptiActivityGetNumDroppedRecords:1",
+                               "fail=cuptiActivityFlushAll:7"}) {
+    fake_cupti_scenario(scenario);
+    const auto recording = Start();
+    fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+    fake_cuda_device_synchronize(0);
+    recording->Stop();
+    const auto trace = recording->ReadTrace().value();
+    EXPECT_GE(CountOf(*trace, "device_call_failed"), 1u) << scenario;
+    EXPECT_THAT(MessageOf(*trace, "device_call_failed"), HasSubstr("CUPTI_ERROR_")) << scenario;
+  }
+  fake_cupti_scenario("");
 }
 
 TEST_F(CudaSourceTest, RecordsNothingInAForkedChild) {
