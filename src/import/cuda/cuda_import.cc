@@ -54,6 +54,7 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
     }
     case CudaEvent::kRuntimeCall:
     case CudaEvent::kDriverCall: {
+      if (record.is_outside) return;
       const auto call = record.As<CudaCallDetails>();
       if (!shared->is_known) {
         shared->is_known = true;
@@ -130,7 +131,8 @@ uint32_t CudaImport::ExternalId(uint32_t correlation) const {
 
 void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
   const CudaCall* call = calls_.Find(record.correlation);
-  if (call == nullptr && calls_.IsBeforeAll(record.correlation)) return;  // launched before the window
+  // Launched before the window, or after it.
+  if (call == nullptr && (record.is_outside || calls_.IsBeforeAll(record.correlation))) return;
   SpanRow row{.start = record.start,
               .duration = record.duration,
               .track = shared.track,

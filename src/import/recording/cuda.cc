@@ -18,6 +18,10 @@ bool IsOfCuda(const Record& record) {
   return record.kind == RecordKind::kNative && record.source == RecordSource::kCuda && record.scope < kCudaEvents;
 }
 
+bool IsCall(CudaEvent event) {
+  return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;
+}
+
 bool IsOwnNote(CudaEvent event) {
   return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow;
 }
@@ -31,18 +35,20 @@ uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingP
     for (const PartEvent& row : part.events) {
       const CudaEvent event = EventOf(part.chunk->record(row.row));
       notes += IsOwnNote(event) ? 1 : 0;
-      calls += event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall ? 1 : 0;
+      calls += IsCall(event) ? 1 : 0;
     }
   }
-  windows_.push_back({process, pid, parts, calls});
+  windows_.push_back({.process = process, .pid = pid, .parts = parts, .calls = calls});
   return notes;
 }
 
-void RecordingCuda::ReadClock(const Window& window, CudaClock* clock) {
+void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {
   for (const RecordingPart& part : window.parts) {
     for (const PartEvent& event : part.events) {
       const Record record = part.chunk->record(event.row);
-      if (!IsOfCuda(record) || EventOf(record) != CudaEvent::kClock) continue;
+      if (!IsOfCuda(record)) continue;
+      if (EventOf(record) == CudaEvent::kWindow) window.begin = record.start, window.end = record.start + record.value;
+      if (EventOf(record) != CudaEvent::kClock) continue;
       const auto extent = record.side == 0 ? std::nullopt : part.chunk->payload_extent(record.side);
       const CudaRecord read{.details = extent ? extent->body : std::span<const std::byte>()};
       const Timestamp time = clock_->At(record.value);
@@ -66,7 +72,10 @@ void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool c
         continue;
       }
       if (IsOwnNote(EventOf(raw)) && EventOf(raw) != CudaEvent::kDevice) continue;
+      // A call is of the window in which it begins; what a device does, of those in which it runs.
+      const uint64_t last = raw.start + (IsCall(EventOf(raw)) ? 0 : raw.value);
       const CudaRecord record{.event = EventOf(raw),
+                              .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end),
                               .correlation = CudaCorrelation(raw),
                               .start = clock.At(raw.start),
                               .duration = {static_cast<int64_t>(raw.value)},
@@ -80,7 +89,7 @@ void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool c
 std::set<TrackId> RecordingCuda::Finish() {
   if (windows_.empty()) return {};
   CudaImport import(builder_);
-  for (const Window& window : windows_) {
+  for (Window& window : windows_) {
     CudaClock clock;
     ReadClock(window, &clock);
     if (clock.empty()) continue;  // its first chunk is missing, or nothing is in it

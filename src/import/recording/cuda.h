@@ -34,9 +34,11 @@ class RecordingCuda {
     ProcessId process;
     int64_t pid;
     std::span<RecordingPart> parts;
-    size_t calls;
+    size_t calls = 0;
+    uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; it did not end where nothing says so
   };
-  void ReadClock(const Window& window, CudaClock* clock);
+  // And where the window lies.
+  void ReadClock(Window& window, CudaClock* clock);
   template <typename Visit>
   void ForEach(const Window& window, const CudaClock& clock, bool counts_damage, const Visit& visit);
 

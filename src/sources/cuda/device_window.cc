@@ -65,11 +65,14 @@ bool DeviceWindow::IsAskedFor(CudaEvent event) const {
   }
 }
 
-// A call is of the window in which it began; what a device does, of those in which it runs.
+// A call is of the window in which it began; what a device does, of those in which it runs. The clock of a device may
+// be behind: what ended just before an open window is taken, and import looks whether its call is in the window.
 DeviceWindow::Place DeviceWindow::PlaceOf(const DecodedRecord& record) const {
+  constexpr uint64_t kBehindNs = 10'000'000;
   if (record.start == 0) return Place::kNowhere;
-  const bool begins_before = record.start < begin_ns_;
-  const bool is_over_before = IsCall(record.event) ? begins_before : record.start + record.duration < begin_ns_;
+  const bool is_over_before = IsCall(record.event)
+                                  ? record.start < begin_ns_
+                                  : record.start + record.duration + (is_open_ ? kBehindNs : 0) < begin_ns_;
   return is_over_before || record.start > end_ns_ ? Place::kOutside : Place::kInside;
 }
 

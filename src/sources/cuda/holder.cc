@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -20,8 +21,8 @@ using cupti::ActivityKind;
 using cupti::Result;
 using std::chrono::milliseconds;
 
-// Stop has five seconds in all, whichever of its calls hangs: a flush the most of them.
-constexpr milliseconds kForAll{4500}, kForFlush{3000}, kForOne{250}, kForStart{4000}, kForLate{100};
+// Stop has five seconds in all, whichever of its calls hangs.
+constexpr milliseconds kForAll{4300}, kForStart{4000}, kForLate{100}, kForUnsettled{500};
 
 // Kinds that one may be without.
 constexpr ActivityKind kKinds[] = {ActivityKind::kMemcpy,  ActivityKind::kMemcpy2, ActivityKind::kMemset,
@@ -32,12 +33,42 @@ Deadline After(milliseconds time) {
   return std::chrono::steady_clock::now() + time;
 }
 
+constexpr std::string_view kNoAnswer = "CUDA is not recorded: CUPTI does not answer";
+
 std::atomic<Holder*> the_one{nullptr};
 
 void IgnoreCallback(void*, cupti::CallbackDomain, uint32_t, const void*) {
 }
 
 }  // namespace
+
+// The calls that end a window, in CUPTI's order. They run on a thread of their own, which may hang in any of them.
+struct Holder::Closing {
+  std::vector<ActivityKind> kinds;  // to disable, then the records are torn out; empty: other windows go on
+  cupti::Subscriber subscriber = nullptr;
+  bool is_last = false;
+  bool has_records = true;  // some may be there: they are torn out and counted
+
+  enum class Turn : uint8_t { kRuns, kUnsubscribes, kToldToEnd };
+  std::atomic<Turn> turn{Turn::kRuns};
+  std::atomic<size_t> disabled{0};  // of `kinds`
+  std::atomic<bool> is_over{false}, is_given_back{false};
+
+  std::mutex mutex;  // of the rest
+  size_t dropped = 0;
+  std::map<std::string, uint64_t> failed_calls;
+  bool has_lost = false;
+
+  void Note(const CuptiLibrary& library, const char* function, Result answer) {
+    if (answer == Result::kSuccess) return;
+    const char* name = nullptr;
+    library.call.GetResultString(answer, &name);
+    const std::lock_guard lock(mutex);
+    ++failed_calls[std::string(function) + ": " + NameOfCode(answer, name)];
+    has_lost = has_lost || std::string_view(function) == "cuptiActivityFlushAll";
+  }
+  bool is_told_to_end() const { return turn.load() == Turn::kToldToEnd; }
+};
 
 Holder& Holder::Get() {
   static Holder& holder = *[] {
@@ -141,19 +172,35 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
     collector_->Install();
   }
   if (!collector_->Start()) return "CUDA is not recorded: no thread could be had";
-  if (open_ == 0) collector_->pool()->Prepare(2, BufferPool::kDefaultCap);
+  if (open_ == 0) {
+    collector_->pool()->Prepare(2, BufferPool::kDefaultCap);
+    lost_buffers_ = collector_->pool()->with_cupti();
+  }
   const auto answer = std::make_shared<std::string>();
   const bool has_answered = RunBefore(deadline, [this, answer, flags = window->flags()] { *answer = Open(flags); });
   std::string why = has_answered ? *answer : "CUDA is not recorded: CUPTI does not answer";
   if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) {
-    why = "CUDA is not recorded: CUPTI does not answer";
+    why = kNoAnswer;
   }
   if (why.empty()) {
     ++open_;
   } else if (open_ == 0 && has_answered) {
-    Close(window.get(), After(kForAll));
+    GiveBack(deadline);
   }
   return why;
+}
+
+// After a start that was refused.
+void Holder::GiveBack(Deadline deadline) {
+  const auto closing = std::make_shared<Closing>();
+  closing->has_records = false;
+  closing->kinds.assign(enabled_.begin(), enabled_.end());
+  closing->subscriber = std::exchange(subscriber_, nullptr);
+  enabled_.clear();
+  unsettled_ = closing;
+  RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
+  Settle(deadline);
+  collector_->pool()->Release();
 }
 
 // Of the context that the calling thread has, if any: a driver that nobody has loaded has none.
@@ -167,60 +214,72 @@ void Holder::WaitForDevice() const {
   dlclose(driver);
 }
 
-template <typename Work>
-void Holder::Step(DeviceWindow* window, const char* function, Deadline deadline, const Work& work) {
-  const auto answer = std::make_shared<Result>(Result::kSuccess);
-  if (!RunBefore(deadline, [answer, work] { *answer = work(); })) {
-    window->problems().timeouts = 1;
-    return;
+void Holder::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing) {
+  const CuptiFunctions& call = library->call;
+  for (const ActivityKind kind : closing->kinds) {
+    if (closing->is_told_to_end()) return;
+    closing->Note(*library, "cuptiActivityDisable", call.ActivityDisable(kind));
+    closing->disabled.fetch_add(1);
   }
-  if (*answer == Result::kSuccess) return;
-  const char* name = nullptr;
-  library_->call.GetResultString(*answer, &name);
-  ++window->problems().failed_calls[std::string(function) + ": " + NameOfCode(*answer, name)];
-  const bool is_flush = std::string_view(function) == "cuptiActivityFlushAll";
-  window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || is_flush;
+  // Forced it would tear what is not finished out of other windows.
+  for (const uint32_t how : {uint32_t{0}, cupti::kFlushForced}) {
+    const bool is_asked = closing->has_records && (how == 0 || closing->is_last);
+    if (closing->is_told_to_end() || !is_asked) break;
+    closing->Note(*library, "cuptiActivityFlushAll", call.ActivityFlushAll(how));
+  }
+  if (closing->is_told_to_end()) return;
+  size_t dropped = 0;
+  if (closing->has_records) {
+    const Result answer = call.ActivityGetNumDroppedRecords(nullptr, 0, &dropped);
+    closing->Note(*library, "cuptiActivityGetNumDroppedRecords", answer);
+  }
+  {
+    const std::lock_guard lock(closing->mutex);
+    closing->dropped = dropped;
+  }
+  auto runs = Closing::Turn::kRuns;
+  if (!closing->turn.compare_exchange_strong(runs, Closing::Turn::kUnsubscribes)) return;
+  if (closing->subscriber != nullptr) {
+    const Result answer = call.Unsubscribe(closing->subscriber);
+    closing->Note(*library, "cuptiUnsubscribe", answer);
+    closing->is_given_back.store(answer == Result::kSuccess);
+  }
+  closing->is_over.store(true);
 }
 
-void Holder::NoteDropped(DeviceWindow* window, Deadline deadline) {
-  const auto dropped = std::make_shared<size_t>(0);
-  Step(window, "cuptiActivityGetNumDroppedRecords", deadline,
-       [call = &library_->call, dropped] { return call->ActivityGetNumDroppedRecords(nullptr, 0, dropped.get()); });
-  if (*dropped == 0) return;
-  collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += *dropped; });
-}
-
-void Holder::Collect(DeviceWindow* window, bool is_last, Deadline deadline) {
-  const Deadline for_flush = std::min(deadline, After(kForFlush));
-  const CuptiFunctions* call = &library_->call;
-  const auto flush = [&](uint32_t how) {
-    if (window->problems().timeouts > 0) return;
-    Step(window, "cuptiActivityFlushAll", for_flush, [call, how] { return call->ActivityFlushAll(how); });
-  };
-  flush(0);
-  if (is_last) flush(cupti::kFlushForced);  // of others' windows it would tear what is not finished
-  collector_->Drain(deadline);
-  // What a flush has promised may come from a thread of CUPTI's a little later.
-  const Deadline for_late = std::min(deadline, After(kForLate));
-  while (is_last && collector_->pool()->with_cupti() > 0 && std::chrono::steady_clock::now() < for_late) {
+bool Holder::Settle(Deadline deadline) {
+  if (unsettled_ == nullptr) return true;
+  const Deadline patience = std::min(deadline, After(kForUnsettled));
+  auto runs = Closing::Turn::kRuns;
+  while (!unsettled_->is_over.load() && std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(milliseconds(1));
+  if (!unsettled_->is_over.load() && !unsettled_->turn.compare_exchange_strong(runs, Closing::Turn::kToldToEnd)) {
+    while (!unsettled_->is_over.load() && std::chrono::steady_clock::now() < deadline)  // it unsubscribes
+      std::this_thread::sleep_for(milliseconds(1));
+    if (!unsettled_->is_over.load()) return false;
   }
-  if (!collector_->Drain(deadline)) window->problems().timeouts = 1;
-  NoteDropped(window, std::min(deadline, After(kForOne)));
+  for (size_t i = unsettled_->disabled.load(); i < unsettled_->kinds.size(); ++i)
+    enabled_.insert(unsettled_->kinds[i]);
+  if (!unsettled_->is_given_back.load()) subscriber_ = unsettled_->subscriber;
+  unsettled_ = nullptr;
+  return true;
 }
 
-void Holder::Close(DeviceWindow* window, Deadline deadline) {
-  if (subscriber_ != nullptr && library_->call.Unsubscribe != nullptr) {
-    const auto given_back = std::make_shared<std::atomic<bool>>(false);
-    Step(window, "cuptiUnsubscribe", std::min(deadline, After(kForOne)),
-         [call = &library_->call, subscriber = subscriber_, given_back] {
-           const Result answer = call->Unsubscribe(subscriber);
-           given_back->store(answer == Result::kSuccess);
-           return answer;
-         });
-    if (given_back->load()) subscriber_ = nullptr;
-  }
-  collector_->pool()->Release();
+void Holder::TellOf(const Closing& closing, DeviceWindow* window, Deadline deadline) {
+  for (const auto& [text, count] : closing.failed_calls)
+    window->problems().failed_calls[text] += count;
+  window->problems().lost_by_failed_calls = window->problems().lost_by_failed_calls || closing.has_lost;
+  if (closing.dropped == 0) return;
+  collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += closing.dropped; });
+}
+
+// What a flush has promised may come from a thread of CUPTI's a little later.
+void Holder::CollectLate(DeviceWindow* window, bool is_last, Deadline deadline) {
+  collector_->Drain(deadline);
+  const Deadline for_late = std::min(deadline, After(kForLate));
+  while (is_last && collector_->pool()->with_cupti() > lost_buffers_ && std::chrono::steady_clock::now() < for_late)
+    std::this_thread::sleep_for(milliseconds(1));
+  if (!collector_->Drain(deadline)) window->problems().timeouts = 1;
 }
 
 void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
@@ -230,29 +289,36 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
   const std::unique_lock lock(mutex_, deadline);
   if (!lock.owns_lock()) return;
   const ClockPair end = ReadClockPair();
-  const bool is_last = open_ == 1;
-  if (is_last) {
-    const CuptiFunctions* call = &library_->call;
-    for (const ActivityKind kind : std::exchange(enabled_, {})) {
-      if (window->problems().timeouts > 0) break;
-      Step(window.get(), "cuptiActivityDisable", std::min(deadline, After(kForOne)),
-           [call, kind] { return call->ActivityDisable(kind); });
-    }
+  const auto closing = std::make_shared<Closing>();
+  closing->is_last = open_ == 1;
+  if (closing->is_last) {
+    closing->kinds.assign(enabled_.begin(), enabled_.end());
+    closing->subscriber = std::exchange(subscriber_, nullptr);
+    enabled_.clear();
+    unsettled_ = closing;
   }
-  Collect(window.get(), is_last, deadline);
+  const bool is_over = RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
+  if (!is_over) window->problems().timeouts = 1;
+  if (is_over) Settle(deadline);
+  CollectLate(window.get(), closing->is_last, deadline);
+  {
+    const std::lock_guard results(closing->mutex);
+    TellOf(*closing, window.get(), std::max(deadline, After(milliseconds(50))));
+  }
   const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));
   --open_;
-  if (is_last) Close(window.get(), deadline);
+  if (closing->is_last) collector_->pool()->Release();
   if (!is_ended) collector_ = nullptr;  // its thread does not come back: the next window has another one
 }
 
 void Holder::Forget(const std::shared_ptr<DeviceWindow>& window) {
   if (is_forked_.load()) return;
-  const Deadline deadline = After(kForOne);
+  const Deadline deadline = After(kForAll);
   const std::unique_lock lock(mutex_, deadline);
   if (!lock.owns_lock() || collector_ == nullptr) return;
   collector_->Drain(deadline);
-  if (open_ == 0) window->problems().late += collector_->pool()->with_cupti();
+  const size_t out = collector_->pool()->with_cupti();
+  if (open_ == 0 && out > lost_buffers_) window->problems().late += out - lost_buffers_;
   collector_->Forget(window.get(), deadline);
 }
 
@@ -263,6 +329,7 @@ std::string Holder::WhyNot() {
   const std::unique_lock lock(mutex_, deadline);
   if (!lock.owns_lock()) return opscope::cuda::WhyNot(kInUse, "", "");
   if (open_ > 0) return {};
+  if (!Settle(deadline)) return std::string(kNoAnswer);
   const auto answer = std::make_shared<std::string>();
   const bool has_answered = RunBefore(deadline, [this, answer] {
     has_used_.store(true);
@@ -274,7 +341,7 @@ std::string Holder::WhyNot() {
     if (subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
     if (library_->call.Unsubscribe(subscriber_) == Result::kSuccess) subscriber_ = nullptr;
   });
-  return has_answered ? *answer : "CUDA is not recorded: CUPTI does not answer";
+  return has_answered ? *answer : std::string(kNoAnswer);
 }
 
 }  // namespace opscope::cuda

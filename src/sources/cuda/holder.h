@@ -53,20 +53,24 @@ class Holder {
   std::string EnableKinds(uint32_t flags);
   cupti::Result Enable(cupti::ActivityKind kind);
   std::string Why(cupti::Result answer, const char* function) const;
-  // Runs one call with what time it may take; what goes wrong becomes problems of the window.
-  template <typename Work>
-  void Step(DeviceWindow* window, const char* function, Deadline deadline, const Work& work);
-  void Close(DeviceWindow* window, Deadline deadline);
-  void Collect(DeviceWindow* window, bool is_last, Deadline deadline);
-  void NoteDropped(DeviceWindow* window, Deadline deadline);
+  struct Closing;
+  void GiveBack(Deadline deadline);
+  // What was begun when a window ended and has not come back from CUPTI is over, or is told to call nothing more.
+  // False: neither.
+  bool Settle(Deadline deadline);
+  static void RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closing>& closing);
+  void CollectLate(DeviceWindow* window, bool is_last, Deadline deadline);
+  void TellOf(const Closing& closing, DeviceWindow* window, Deadline deadline);
   void WaitForDevice() const;
 
   const CuptiLibrary* library_;
   std::timed_mutex mutex_;
-  size_t open_ = 0;  // windows
+  size_t open_ = 0;          // windows
+  size_t lost_buffers_ = 0;  // that CUPTI has kept since earlier ones
   std::set<cupti::ActivityKind> enabled_;
   cupti::Subscriber subscriber_ = nullptr;
-  Collector* collector_ = nullptr;  // a stuck one is left behind
+  Collector* collector_ = nullptr;      // a stuck one is left behind
+  std::shared_ptr<Closing> unsettled_;  // has the kinds and the subscription until it is settled
   std::atomic<bool> has_used_{false}, is_forked_{false}, torch_profiled_{false};
 };
 
