@@ -32,7 +32,6 @@ Result Enable(Call& call, const Function& function, ActivityKind kind, bool dump
   Locked lock(function.name);
   if (!IsKindOf(Now(), kind)) return call.Return(Result::kInvalidKind);
   Session& session = TheSession();
-  if (!session.has_registered) Violation("enabled_before_callbacks", function.name);
   if (kind == ActivityKind::kKernel) Violation("kernels_serialised", function.name);
   const bool was_enabled = (session.tool_kinds & Bit(kind)) != 0;
   session.tool_kinds |= Bit(kind);

@@ -160,7 +160,10 @@ Buffer Request() {
   State& state = TheState();
   Buffer buffer;
   buffer.user = state.user;
-  if (buffer.user.requested == nullptr) return buffer;
+  if (buffer.user.requested == nullptr) {
+    Violation("records_before_callbacks", "buffer requested");
+    return buffer;
+  }
   {
     const InCallback inside;
     buffer.user.requested(&buffer.data, &buffer.size, &buffer.most_records);
@@ -278,6 +281,13 @@ void FlushBuffers(Locked& lock) {
   }
   // Full buffers that the worker has in hand belong to what a flush waits for.
   if (!late) lock.Without([] { WaitForWorker(false); });
+}
+
+void HandBackHolders() {
+  for (auto& [owner, buffer] : TheState().open) {
+    if (buffer.user.is_holder && buffer.data != nullptr) HandBack(buffer);
+    if (buffer.user.is_holder) buffer = Buffer{};
+  }
 }
 
 void HandBackLater(std::uint64_t owner) {

@@ -32,6 +32,7 @@ void WriteRecord(std::uint64_t owner, cupti::ActivityKind kind, const std::uint8
 
 // Hands back what has records.
 void FlushBuffers(Locked& lock);
+void HandBackHolders();  // what the holder has lent, before it goes
 void HandBackLater(std::uint64_t owner);
 void ResetBuffers();
 

@@ -46,6 +46,11 @@ void fake_cupti_scenario(const char* scenario) {
   Begin();
 }
 
+void fake_cupti_change(const char* scenario) {
+  EndHangs();
+  Change(scenario);
+}
+
 std::uint64_t fake_cupti_violations() {
   return Violations();
 }

@@ -50,6 +50,9 @@ extern "C" {
 // Forgets everything and begins anew; no thread may be inside the library, and none of its threads is left afterwards.
 FAKE_CUPTI_API void fake_cupti_scenario(const char* scenario);
 
+// Other faults from here on: nothing is forgotten, and nobody's buffers are lost. Not for `version` and `devices`.
+FAKE_CUPTI_API void fake_cupti_change(const char* scenario);
+
 // How often rules were broken, and "RULE COUNT: FUNCTION\n" for each rule ("" if none was).
 FAKE_CUPTI_API uint64_t fake_cupti_violations(void);
 FAKE_CUPTI_API const char* fake_cupti_violation_text(void);

@@ -40,8 +40,10 @@ TEST(FakeCuptiRules, WalkingAndCountingInABufferCallbackIsAllowed) {
 
 TEST(FakeCuptiRules, FirstCallbacksThenKinds) {
   Tool tool("version=13.0");
-  CUPTI(ActivityEnable)(kKernel);
-  EXPECT_TRUE(Broken("enabled_before_callbacks"));
+  CUPTI(ActivityEnable)(ActivityKind::kRuntime);
+  EXPECT_EQ(fake_cupti_violations(), 0U);
+  fake_cuda_launch(7, "k", 10, 1, 1);
+  EXPECT_TRUE(Broken("records_before_callbacks"));
   EXPECT_EQ(CUPTI(ActivityFlushAll)(0), Result::kInvalidOperation);
   EXPECT_TRUE(Broken("flushed_before_callbacks"));
 }

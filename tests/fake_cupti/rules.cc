@@ -21,7 +21,7 @@ struct Rules {
   std::string log;
   std::condition_variable hangs_end;
   std::uint64_t ended_hangs = 0;
-  std::unique_ptr<Scenario> scenario;
+  std::vector<std::unique_ptr<Scenario>> scenarios;  // all that there were: a thread may still be reading one
   std::atomic<const Scenario*> now{nullptr};
   std::timed_mutex library;
   pid_t process = getpid();
@@ -59,23 +59,30 @@ const Scenario& Now() {
   const char* text = std::getenv("OPSCOPE_FAKE_CUPTI");
   auto scenario = std::make_unique<Scenario>(ParseScenario(text == nullptr ? "" : text));
   const std::lock_guard lock(rules.mutex);
-  if (rules.scenario == nullptr) {
-    rules.scenario = std::move(scenario);
-    rules.now.store(rules.scenario.get(), std::memory_order_release);
+  if (rules.scenarios.empty()) {
+    rules.scenarios.push_back(std::move(scenario));
+    rules.now.store(rules.scenarios.back().get(), std::memory_order_release);
   }
-  return *rules.scenario;
+  return *rules.scenarios.back();
 }
 
-void Restart(std::string_view text) {
+void Change(std::string_view text) {
   Rules& rules = TheRules();
   auto scenario = std::make_unique<Scenario>(ParseScenario(text));
   const std::lock_guard lock(rules.mutex);
-  rules.scenario = std::move(scenario);
-  rules.now.store(rules.scenario.get(), std::memory_order_release);
+  rules.scenarios.push_back(std::move(scenario));
+  rules.now.store(rules.scenarios.back().get(), std::memory_order_release);
+  for (Function* function : rules.functions) {
+    function->calls = 0;
+  }
+}
+
+void Restart(std::string_view text) {
+  Change(text);
+  Rules& rules = TheRules();
+  const std::lock_guard lock(rules.mutex);
   rules.violations.clear();
   rules.log.clear();
-  for (Function* function : rules.functions)
-    function->calls = 0;
 }
 
 void Violation(std::string_view rule, std::string_view where) {

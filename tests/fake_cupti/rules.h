@@ -17,6 +17,7 @@ namespace fake {
 // The scenario in force; the first use reads the environment.
 const Scenario& Now();
 void Restart(std::string_view scenario);
+void Change(std::string_view scenario);  // forgets nothing but which call of a function is the next one's number
 
 // A rule was broken, by a call of `where`.
 void Violation(std::string_view rule, std::string_view where);
