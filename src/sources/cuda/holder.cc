@@ -22,7 +22,7 @@ using cupti::Result;
 using std::chrono::milliseconds;
 
 // Stop has five seconds in all, whichever of its calls hangs.
-constexpr milliseconds kForAll{4300}, kForStart{4000}, kForLate{100}, kForUnsettled{500};
+constexpr milliseconds kForAll{4300}, kForStart{4000}, kForLate{500}, kForUnsettled{500};
 
 // Kinds that one may be without.
 constexpr ActivityKind kKinds[] = {ActivityKind::kMemcpy,  ActivityKind::kMemcpy2, ActivityKind::kMemset,
@@ -239,7 +239,7 @@ void Holder::RunClosing(const CuptiLibrary* library, const std::shared_ptr<Closi
   }
   auto runs = Closing::Turn::kRuns;
   if (!closing->turn.compare_exchange_strong(runs, Closing::Turn::kUnsubscribes)) return;
-  if (closing->subscriber != nullptr) {
+  if (closing->subscriber != nullptr && call.Unsubscribe != nullptr) {
     const Result answer = call.Unsubscribe(closing->subscriber);
     closing->Note(*library, "cuptiUnsubscribe", answer);
     closing->is_given_back.store(answer == Result::kSuccess);
