@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/cuda.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -61,9 +62,13 @@ void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {
 
 template <typename Visit>
 void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool counts_damage, const Visit& visit) {
-  std::vector<CudaShared> shared;
+  std::vector<CudaShared> shared;  // by place in the chunk; few of them are used
+  std::vector<uint32_t> used;
   for (RecordingPart& part : window.parts) {
-    shared.assign(part.chunk->byte_size() / 8 + 1, CudaShared());
+    for (const uint32_t place : used)
+      shared[place] = CudaShared();
+    used.clear();
+    shared.resize(std::max(shared.size(), part.chunk->byte_size() / 8 + 1));
     for (const PartEvent& event : part.events) {
       const Record raw = part.chunk->record(event.row);
       const auto extent = raw.side == 0 ? std::nullopt : part.chunk->payload_extent(raw.side);
@@ -81,7 +86,9 @@ void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool c
                               .duration = {static_cast<int64_t>(raw.value)},
                               .name = part.name_ids[event.name],
                               .details = extent->body};
-      visit(record, &shared[raw.side / 8]);
+      const uint32_t place = raw.side / 8;
+      if (!shared[place].is_known) used.push_back(place);
+      visit(record, &shared[place]);
     }
   }
 }
