@@ -5,6 +5,9 @@ namespace opscope::cuda {
 
 std::string NameOfCode(cupti::Result code, const char* name) {
   if (name != nullptr && *name != '\0') return name;
+  // Without a driver CUPTI 13.5 does not even name its codes.
+  if (code == cupti::Result::kUnknown) return "CUPTI_ERROR_UNKNOWN";
+  if (code == cupti::Result::kNotInitialized) return "CUPTI_ERROR_NOT_INITIALIZED";
   return "CUPTI_ERROR_" + std::to_string(static_cast<uint32_t>(code));
 }
 
