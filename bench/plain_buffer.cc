@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "opscope/recorder_abi.h"
 #include "sources/slots/pointed_slots.h"
+#include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/drop_in.h"
 #include "sources/torch/global_changes.h"
@@ -113,6 +114,7 @@ void PutShapes(Buffer* buffer, PlainRecord* record, torch_layout::Inputs inputs)
 
 template <bool kShapes>
 std::unique_ptr<at::ObserverContext> StartPlain(const at::RecordFunction& range) {
+  if constexpr (kShapes) boxed_references::EndBoxing();
   Buffer* buffer = this_buffer;
   if (OPSCOPE_UNLIKELY(buffer == nullptr || buffer->window != open_window)) buffer = BeginBuffer();
   if (OPSCOPE_UNLIKELY(buffer->used == kRecords || buffer->used_words + kMostWordsOfOne > kWords)) return nullptr;
@@ -202,6 +204,10 @@ __attribute__((visibility("default"))) uint64_t opscope_plain_buffer_open(int ne
     return 0;
   }
   ++open_window;
+  if (needs_inputs != 0) {
+    const MutexLock lock(SlotLock());
+    boxed_references::Open([] {});  // one thread alone runs operators: nobody comes between
+  }
   at::RecordFunctionCallback callback(needs_inputs != 0 ? &StartPlain<true> : &StartPlain<false>, &EndPlain);
   callback.needsInputs(needs_inputs != 0);
   return at::addThreadLocalCallback(callback);
@@ -212,6 +218,7 @@ __attribute__((visibility("default"))) uint64_t opscope_plain_buffer_close(uint6
   using namespace opscope;
   at::removeCallback(handle);
   const MutexLock lock(SlotLock());
+  boxed_references::Close();
   ThePointed().PutBack();
   return this_buffer != nullptr && this_buffer->window == open_window ? this_buffer->used : 0;
 }
