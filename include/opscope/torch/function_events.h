@@ -44,8 +44,8 @@ struct FunctionEventOptions {
   // were recorded, each allocation a kMemory row, calls within calls of the same name as they are. `parent` and the
   // children are those of torch's experimental_event_tree(): what was open on the event's thread when it began.
   bool as_collected = false;
-  // Nothing that was still open at the end of the recording, but for calls of Python, which end there: torch lists the
-  // rest from 2.12 on.
+  // Nothing that was still open at the end of the recording and began in nothing that has ended: torch lists it from
+  // 2.12 on. Calls of Python end with the recording.
   bool only_finished = false;
   // Self times and totals add up as Python's sum() does from 3.12 on, which keeps the digits that rounding cuts off.
   bool compensated_sums = false;

@@ -18,7 +18,7 @@ std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track) {
     if ((spans.flags[row] & span_flags::kUnfinished) == 0) {
       ends.push(end);
     } else {
-      borrowed.push_back({row, ends.empty() ? end : std::min(end, ends.top())});
+      borrowed.push_back({row, ends.empty() ? end : std::min(end, ends.top()), !ends.empty()});
     }
   };
   // The spans outside the nesting stand behind the nested ones, both by start.

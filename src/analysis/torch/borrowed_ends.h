@@ -15,6 +15,7 @@ namespace opscope {
 struct BorrowedEnd {
   uint32_t span = 0;
   int64_t end = 0;
+  bool is_of_another = false;  // else the recording's
 };
 
 // Of the unfinished spans of a track, by span. O(rows of the track) when all but a few are open at a time.

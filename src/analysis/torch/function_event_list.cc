@@ -68,15 +68,25 @@ void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
   }
 }
 
-// keys: of the track, in the order of rows. Calls of Python that are open at the end end there.
-void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, uint32_t track,
+constexpr uint32_t kLeftOut = 0xffffffff;  // ListKey::span
+
+// keys: of the track, in the order of rows. Calls of Python that are open at the end end there, and with them what
+// began in them. only_finished: what then still has no end is left out.
+void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, uint32_t track, bool only_finished,
                    std::span<ListKey> keys) {
   size_t at = 0;
+  int64_t first_call = INT64_MAX;
   for (const BorrowedEnd& borrowed : BorrowedEnds(trace, track)) {
-    if (roles[Row(trace.spans().category[borrowed.span])].is_python) continue;
+    const int64_t start = trace.spans().start[borrowed.span].ns;
+    if (roles[Row(trace.spans().category[borrowed.span])].is_python) {
+      first_call = std::min(first_call, start);
+      continue;
+    }
     while (at < keys.size() && keys[at].span < borrowed.span)
       ++at;
-    if (at < keys.size() && keys[at].span == borrowed.span) keys[at].end = borrowed.end;
+    if (at == keys.size() || keys[at].span != borrowed.span) continue;
+    keys[at].end = borrowed.end;
+    if (only_finished && !borrowed.is_of_another && start < first_call) keys[at++].span = kLeftOut;
   }
 }
 
@@ -93,9 +103,7 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     uint8_t flags = 0;
     for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
       flags |= spans.flags[row];
-      const CategoryRole& role = roles[Row(spans.category[row])];
-      if (!role.is_listed) continue;
-      if (only_finished && (spans.flags[row] & span_flags::kUnfinished) != 0 && !role.is_python) continue;
+      if (!roles[Row(spans.category[row])].is_listed) continue;
       const StringId name = names == nullptr ? spans.name[row] : names->Rewrite(spans.name[row]);
       if (name == StringId::kNone) continue;
       const int64_t start = spans.start[row].ns;
@@ -104,7 +112,9 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     if (keys.size() == bounds.back()) continue;
     auto run = keys.begin() + static_cast<ptrdiff_t>(bounds.back());
     if ((flags & span_flags::kUnfinished) != 0) {
-      EndUnfinished(trace, roles, static_cast<uint32_t>(track), std::span(run, keys.end()));
+      EndUnfinished(trace, roles, static_cast<uint32_t>(track), only_finished, std::span(run, keys.end()));
+      keys.erase(std::remove_if(run, keys.end(), [](const ListKey& key) { return key.span == kLeftOut; }), keys.end());
+      if (keys.size() == bounds.back()) continue;
     }
     if (!std::is_sorted(run, keys.end(), ComesBefore)) std::stable_sort(run, keys.end(), ComesBefore);
     bounds.push_back(keys.size());

@@ -31,13 +31,16 @@ bool BeginsBefore(const SpanColumns& spans, uint32_t a, uint32_t b) {
 }
 
 // An unfinished span ends with the first finished one that it began in.
-Timestamp SlowEnd(const SpanColumns& spans, uint32_t i) {
+Timestamp SlowEnd(const SpanColumns& spans, uint32_t i, bool* has_end) {
   Timestamp end = spans.start[i] + spans.duration[i];
-  if ((spans.flags[i] & span_flags::kUnfinished) == 0) return end;
+  *has_end = (spans.flags[i] & span_flags::kUnfinished) == 0;
+  if (*has_end) return end;
   for (uint32_t around = 0; around < spans.size(); ++around) {
     const Timestamp other = spans.start[around] + spans.duration[around];
     if ((spans.flags[around] & span_flags::kUnfinished) != 0 || !BeginsBefore(spans, around, i)) continue;
-    if (other >= spans.start[i]) end = std::min(end, other);
+    if (other < spans.start[i]) continue;
+    end = std::min(end, other);
+    *has_end = true;
   }
   return end;
 }
@@ -46,13 +49,15 @@ std::list<SlowEvent> SlowList(const Trace& trace, bool only_finished) {
   std::list<SlowEvent> events;
   const SpanColumns& spans = trace.spans();
   for (uint32_t i = 0; i < spans.size(); ++i) {
-    if (only_finished && (spans.flags[i] & span_flags::kUnfinished) != 0) continue;
+    bool has_end = false;
+    const Timestamp end = SlowEnd(spans, i, &has_end);
+    if (only_finished && !has_end) continue;
     SlowEvent event;
     event.span = i;
     event.name = trace.text(spans.name[i]);
     event.thread = trace.tracks().logical_thread[Row(spans.track[i])];
     event.start = static_cast<double>(spans.start[i].ns) / 1000;
-    event.end = static_cast<double>(SlowEnd(spans, i).ns) / 1000;
+    event.end = static_cast<double>(end.ns) / 1000;
     event.is_async = (spans.flags[i] & (span_flags::kAsync | span_flags::kCrossing)) == span_flags::kAsync ||
                      (spans.flags[i] & span_flags::kUnfinished) != 0;
     events.push_back(event);
