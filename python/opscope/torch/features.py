@@ -114,6 +114,7 @@ BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
         "points warnings at the caller": (2, 10),
         "tells misuse in words": (2, 12),
         "lists what nobody ended": (2, 12),
+        "names the host": (2, 12),
         "warns of the memory timeline": (2, 12),
         "warns of metadata_json": (2, 12),
         "keeps lists of texts": (2, 12),

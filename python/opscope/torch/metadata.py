@@ -9,13 +9,13 @@ import os
 import torch
 
 from ..frontend.metadata import json_text, process_metadata
-from .features import has
+from .features import behaves, has
 
 # What torch names in its trace of what was asked for.
 FLAGS = ("with_stack", "profile_memory", "record_shapes", "with_modules", "with_flops")
 
 # What so old a torch does not say in its files; the recording has it, and so has what save() writes.
-UNSAID = [] if has("profile.get_trace_id") else ["trace_id", "host_name"]
+UNSAID = ["host_name"] * (not behaves("names the host")) + ["trace_id"] * (not has("profile.get_trace_id"))
 
 
 def job_metadata(trace_id: str) -> dict[str, str]:
