@@ -50,7 +50,8 @@ extern "C" {
 // Forgets everything and begins anew; no thread may be inside the library, and none of its threads is left afterwards.
 FAKE_CUPTI_API void fake_cupti_scenario(const char* scenario);
 
-// Other faults from here on: nothing is forgotten, and nobody's buffers are lost. Not for `version` and `devices`.
+// Other faults from here on: nothing is forgotten, and nobody's buffers are lost. `version`, `longer` and
+// `devices` stay as they were.
 FAKE_CUPTI_API void fake_cupti_change(const char* scenario);
 
 // How often rules were broken, and "RULE COUNT: FUNCTION\n" for each rule ("" if none was).

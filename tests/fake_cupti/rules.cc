@@ -66,19 +66,30 @@ const Scenario& Now() {
   return *rules.scenarios.back();
 }
 
-void Change(std::string_view text) {
+namespace {
+
+void TakeUp(std::unique_ptr<Scenario> scenario) {
   Rules& rules = TheRules();
-  auto scenario = std::make_unique<Scenario>(ParseScenario(text));
   const std::lock_guard lock(rules.mutex);
   rules.scenarios.push_back(std::move(scenario));
   rules.now.store(rules.scenarios.back().get(), std::memory_order_release);
-  for (Function* function : rules.functions) {
+  for (Function* function : rules.functions)
     function->calls = 0;
-  }
+}
+
+}  // namespace
+
+void Change(std::string_view text) {
+  auto scenario = std::make_unique<Scenario>(ParseScenario(text));
+  // What the library is stays: there are buffers with its records.
+  scenario->api = Now().api;
+  scenario->longer = Now().longer;
+  scenario->devices = Now().devices;
+  TakeUp(std::move(scenario));
 }
 
 void Restart(std::string_view text) {
-  Change(text);
+  TakeUp(std::make_unique<Scenario>(ParseScenario(text)));
   Rules& rules = TheRules();
   const std::lock_guard lock(rules.mutex);
   rules.violations.clear();
