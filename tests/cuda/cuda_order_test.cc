@@ -59,6 +59,15 @@ TEST_F(CudaOrder, DevicesClockThatIsBehindIsTold) {
   });
 }
 
+// Launched right after the begin, so that the device seems to have run before it.
+TEST_F(CudaOrder, DevicesClockThatIsBehindLosesNothingAtTheWindowsBegin) {
+  WithEveryVersion("early=1000000", [] {
+    const auto trace = RecordKernels(20);
+    EXPECT_EQ(CountOf(*trace, SpanKind::kKernel), 20u) << ProblemsOf(*trace);
+    ExpectNothingLeft();
+  });
+}
+
 TEST_F(CudaOrder, RecordsOfUnknownKindsAreCounted) {
   WithEveryVersion("unknown=10", [] {
     const auto trace = RecordKernels(100);
