@@ -132,9 +132,12 @@ TEST_F(Cli, EveryVerbWithRowsChoosesSpansByCondition) {
   Put("gpu.json", kTwoStreams);
   Put("net.json", kModules);
   EXPECT_EQ(Run("devices gpu.json --csv --where 'name = gemm and duration > 1us' --time 0us..25us").out,
-            "rank,device,stream,spans,busy_ns,busy_share,idle_ns,longest_idle_ns,kernel_ns,copy_ns,set_ns,window_ns\r\n"
-            "-1,0,all,1,40000,1,0,0,40000,0,0,40000\r\n"
-            "-1,0,7,1,40000,1,0,0,40000,0,0,40000\r\n");
+            "rank,device,stream,spans,busy_ns,busy_share,idle_ns,longest_idle_ns,kernel_ns,copy_ns,set_ns,window_ns,"
+            "compute_ns,communication_ns,overlap_ns,exposed_communication_ns,exposed_copy_ns,"
+            "host_wait_ns,kernel_wait_ns,other_wait_ns,outside_ns,launched,launch_delay_mean_ns,launch_delay_p50_ns,"
+            "launch_delay_p99_ns,launch_delay_max_ns,shorter_than_launch,queue_max,queue_mean\r\n"
+            "-1,0,all,1,40000,1,0,0,40000,0,0,40000,40000,0,0,0,0,0,0,0,0,0,,,,,0,0,0\r\n"
+            "-1,0,7,1,40000,1,0,0,40000,0,0,40000,40000,0,0,0,0,0,0,0,0,0,,,,,0,0,0\r\n");
   EXPECT_EQ(Run("flame net.json --where 'category = cpu_op'").out,
             "nn.Module: Net_0;nn.Module: Linear_0;aten::mm 10000\n"
             "nn.Module: Net_0;nn.Module: Linear_1;aten::add 30000\n");

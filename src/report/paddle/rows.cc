@@ -38,6 +38,7 @@ void SortBy(int by, PaddleTimes PaddleItem::* times, std::vector<const Item*>* r
 template <typename Item, typename ItemOf>
 std::vector<const Item*> Sorted(const std::vector<Item>& items, PaddleSort sort, const ItemOf& item_of) {
   std::vector<const Item*> rows;
+  rows.reserve(items.size());
   for (const Item& item : items)
     rows.push_back(&item);
   const int key = static_cast<int>(sort);
@@ -260,6 +261,7 @@ void AppendPaddleMemory(const PaddleTexts& texts, std::string* out) {
     layout.Separator();
     const auto add = [&](const char* type, const std::vector<PaddleMemoryItem>& items) {
       std::vector<const PaddleMemoryItem*> rows;
+      rows.reserve(items.size());
       for (const PaddleMemoryItem& item : items)
         rows.push_back(&item);
       std::stable_sort(rows.begin(), rows.end(),

@@ -124,6 +124,7 @@ class PlainTable {
   template <typename Read>
   void AddShares(std::string title, Read read) {
     std::vector<double> parts;
+    parts.reserve(lines_.size());
     for (const Line& line : lines_)
       parts.push_back(read(line.row));
     const std::vector<int64_t> shares = SharesOf(parts, std::accumulate(parts.begin(), parts.end(), 0.0));
@@ -132,7 +133,7 @@ class PlainTable {
   }
 
   void AddNumbers() {
-    const auto unless_rest = [](const Line& line, std::string text) { return line.is_rest ? "-" : text; };
+    const auto unless_rest = [](const Line& line, std::string text) { return line.is_rest ? "-" : std::move(text); };
     AddShares("Self %", [](const TorchTableRow& row) { return row.self_cpu_time_total; });
     Add("Self", false, [&](const Line& line) { return Time(line.row.self_cpu_time_total); });
     Add("Total", false, [&](const Line& line) { return unless_rest(line, Time(line.row.cpu_time_total)); });

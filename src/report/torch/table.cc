@@ -192,6 +192,7 @@ class TableWriter {
     }
     WriteLine(separator_);
     std::vector<std::string> titles;
+    titles.reserve(columns_.size());
     for (const TableColumn& column : columns_)
       titles.push_back(column.title);
     WriteCells(titles);
