@@ -134,12 +134,12 @@ def test_wrong_values_raise_what_torch_raises(enable, activities):
 
 
 @pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
-def test_a_device_that_nothing_records_is_named():
+def test_a_device_that_cannot_be_toggled_is_named():
     import opscope.torch
 
     activity = opscope.torch.ProfilerActivity
     with opscope.torch.profile(activities=[activity.CPU]) as prof:
-        with pytest.warns(UserWarning, match="CUDA activity is not recorded"):
+        with pytest.warns(UserWarning, match="CUDA activity cannot be toggled"):
             prof.toggle_collection_dynamic(False, [activity.CUDA])
 
 

@@ -91,7 +91,7 @@ def selections_of(chosen: dict) -> dict[ProfilerActivity, set[str]]:
 
 
 def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:
-    """The activities of ``toggle_collection_dynamic``; a device is named in a warning: nothing records it."""
+    """The activities of ``toggle_collection_dynamic``; a device is named in a warning: it cannot be toggled."""
     groups = set(activities)
     if not isinstance(enable, (bool, int)) or not all(isinstance(group, ProfilerActivity) for group in groups):
         raise TypeError(
@@ -99,7 +99,7 @@ def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:
             f"needed, not {enable!r} and {groups!r}"
         )
     for group in sorted(groups - {ProfilerActivity.CPU}, key=lambda group: group.name):
-        warn_user(f"{group.name} activity is not recorded, so there is nothing to toggle")
+        warn_user(f"{group.name} activity cannot be toggled: what is recorded of it is recorded from start to stop")
     return groups
 
 

@@ -201,7 +201,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         """Pauses the recording of operators and ranges, or lets it go on; any thread, without effect unless it runs.
 
         What is open goes on and ends as ever, and so do allocations and Python frames. Only ``ProfilerActivity.CPU``
-        can be toggled: devices are not recorded.
+        can be toggled: devices are recorded from start to stop.
         """
         if self.profiler is None:
             return
