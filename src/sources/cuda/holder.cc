@@ -167,6 +167,7 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
   const Deadline deadline = After(kForStart);
   const std::unique_lock lock(mutex_, deadline);
   if (!lock.owns_lock()) return opscope::cuda::WhyNot(kInUse, "", "");
+  if (!Settle(deadline)) return std::string(kNoAnswer);
   if (collector_ == nullptr) {
     collector_ = new Collector(library_);
     collector_->Install();
@@ -178,10 +179,8 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
   }
   const auto answer = std::make_shared<std::string>();
   const bool has_answered = RunBefore(deadline, [this, answer, flags = window->flags()] { *answer = Open(flags); });
-  std::string why = has_answered ? *answer : "CUDA is not recorded: CUPTI does not answer";
-  if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) {
-    why = kNoAnswer;
-  }
+  std::string why = has_answered ? *answer : std::string(kNoAnswer);
+  if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) why = kNoAnswer;
   if (why.empty()) {
     ++open_;
   } else if (open_ == 0 && has_answered) {
