@@ -131,10 +131,23 @@ def figures(samples):
     return {"min": min(samples), "median": statistics.median(samples)}
 
 
-def print_row(row, title, unit, ours, theirs=None, goal=None, absolute_goal=None, cpu=None, note="", repetitions=0):
+def print_row(
+    row,
+    title,
+    unit,
+    ours,
+    theirs=None,
+    goal=None,
+    absolute_goal=None,
+    cpu=None,
+    note="",
+    repetitions=0,
+    is_difference=False,
+):
     """Prints a row. `ours`, `theirs`: {"min", "median"}; `cpu`: the same two as CPU time, medians.
 
     goal: ours / theirs at most. absolute_goal: ours at most, in the row's unit. Neither: shown, not judged.
+    is_difference: of two times, which other work can make less as well as more: judged by the medians.
     """
     line = {"row": row, "title": title, "unit": unit, "ours": ours["min"], "repetitions": repetitions, "note": note}
     line["min"] = {"ours": ours["min"]}
@@ -148,9 +161,12 @@ def print_row(row, title, unit, ours, theirs=None, goal=None, absolute_goal=None
         line["ratio_of_medians"] = ours["median"] / theirs["median"] if theirs["median"] > 0 else None
     if cpu is not None:
         line["cpu"] = cpu
+    judged = "ratio_of_medians" if is_difference else "ratio"
+    if is_difference:
+        line["judged"] = judged
     if goal is not None:
         line["goal"] = f"<= {fraction(goal)}"
-        line["met"] = line["ratio"] is not None and line["ratio"] <= goal
+        line["met"] = line[judged] is not None and line[judged] <= goal
     if absolute_goal is not None:
         line["goal"] = f"<= {absolute_goal:g} {unit}"
         line["met"] = ours["min"] <= absolute_goal

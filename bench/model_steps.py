@@ -35,6 +35,7 @@ def main():
                 goal,
                 note=f"of {off:.0f} us without a profiler",
                 repetitions=rounds,
+                is_difference=True,
             )
 
 

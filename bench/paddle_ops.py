@@ -150,7 +150,17 @@ def print_rows(found, rounds):
         ours, theirs = times[f"opscope {flags}"], times[f"paddle {flags}"]
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
         title = f"added per tiny op of Paddle, {WORDS[flags]}"
-        measure.print_row(f"paddle_op_{flags}", title, "ns/op", ours, theirs, goal, cpu=cpu, repetitions=rounds)
+        measure.print_row(
+            f"paddle_op_{flags}",
+            title,
+            "ns/op",
+            ours,
+            theirs,
+            goal,
+            cpu=cpu,
+            repetitions=rounds,
+            is_difference=True,
+        )
     for state, goal, words in ("off", None, "no profiler"), ("on", RANGE_GOAL, "recording"):
         ours, theirs = ({"min": min(s[state]), "median": statistics.median(s[state])} for s in found["ranges"].values())
         title = f"a range of Paddle's Python, {words}"

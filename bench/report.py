@@ -61,8 +61,9 @@ Written by `make bench`; every figure below was measured by a run named here, bo
 
 "ours" is opscope, "theirs" what the row is compared with: `torch.profiler` of the same torch, or what the title says.
 The ratio that is judged is minimum by minimum, because other work on the machine only ever adds; the ratio of the
-medians stands beside it. CPU is the median process CPU time, ours / theirs. Added times are the difference to the same
-loop without a profiler in the same round. Ratios carry over to other machines, nanoseconds do not.
+medians stands beside it. Added times are the difference to the same loop without a profiler in the same round, which
+other work can make less as well as more: there the medians are judged. CPU is the median process CPU time, ours /
+theirs. Ratios carry over to other machines, nanoseconds do not.
 """
 
 
@@ -134,7 +135,7 @@ def table(rows, notes):
 
 def short_table(rows):
     """What opscope takes of what torch.profiler takes for the same; nothing where a row is missing."""
-    ratios = {row["row"]: row["ratio"] for row in rows if "ratio" in row}
+    ratios = {row["row"]: row[row.get("judged", "ratio")] for row in rows if "ratio" in row}
     if not all(name in ratios for name, _ in IN_SHORT):
         return
     yield "\n| what | opscope takes, of what torch.profiler takes |"

@@ -44,7 +44,17 @@ def print_past_the_cap(workload, ops, rounds):
         past, recorded = times["past", flags], times["recorded", flags]
         cpu = {"ours": past["cpu"], "theirs": recorded["cpu"]}
         title = f"added per tiny op past the cap, against a recorded one, {WORDS[flags]}"
-        measure.print_row(f"op_past_cap_{flags}", title, "ns/op", past, recorded, 0.7, cpu=cpu, repetitions=rounds)
+        measure.print_row(
+            f"op_past_cap_{flags}",
+            title,
+            "ns/op",
+            past,
+            recorded,
+            0.7,
+            cpu=cpu,
+            repetitions=rounds,
+            is_difference=True,
+        )
 
 
 def print_in_place(options, rounds):
@@ -59,7 +69,17 @@ def print_in_place(options, rounds):
         ours, theirs = times["opscope", flags], times["torch", flags]
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
         title = f"added per `a.add_(b)`, {WORDS[flags]}"
-        measure.print_row(f"op_in_place_{flags}", title, "ns/op", ours, theirs, goal, cpu=cpu, repetitions=rounds)
+        measure.print_row(
+            f"op_in_place_{flags}",
+            title,
+            "ns/op",
+            ours,
+            theirs,
+            goal,
+            cpu=cpu,
+            repetitions=rounds,
+            is_difference=True,
+        )
     print_floors(times, "op_in_place", "added per `a.add_(b)`", "ns/op", rounds)
 
 
@@ -90,7 +110,9 @@ def main():
         measure.print_row(f"op_callbacks_{flags}", title, "ns/op", row, theirs, note=note, repetitions=rounds)
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}
         title = f"added per tiny op, {WORDS[flags]}"
-        measure.print_row(f"op_{flags}", title, "ns/op", ours, theirs, goal, cpu=cpu, repetitions=rounds)
+        measure.print_row(
+            f"op_{flags}", title, "ns/op", ours, theirs, goal, cpu=cpu, repetitions=rounds, is_difference=True
+        )
     print_past_the_cap(workload, options.ops, rounds)
     print_in_place(options, rounds)
 
