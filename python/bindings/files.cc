@@ -15,7 +15,7 @@ void Write(nb::object path, nb::bytes content) {
 }  // namespace
 
 void BindFiles(nb::module_& module) {
-  module.def("write_whole_file", &Write, nb::arg("path"), nb::arg("content"),
+  module.def("write_whole_file", &Write, nb::arg("path").none(), nb::arg("content"),
              "The file is there when it is whole, and not before.");
 }
 

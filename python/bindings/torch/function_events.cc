@@ -280,13 +280,15 @@ void BindFunctionEvents(nb::module_& module) {
       .def("mirrors", Mirrors)
       .def("averages", Averages)
       .def("corrected_averages", CorrectedAverages)
-      .def("export_stacks",
-           [](const EventColumns& columns, nb::object path, bool device_time) {
-             const StackMetric metric = device_time ? StackMetric::kSelfDeviceTime : StackMetric::kSelfCpuTime;
-             const std::string file = FromPath(path);
-             Unwrap(WithoutGil([&] { return ExportTorchStacks(columns.trace(), columns.events(), metric, file); }),
-                    path);
-           })
+      .def(
+          "export_stacks",
+          [](const EventColumns& columns, nb::object path, bool device_time) {
+            const StackMetric metric = device_time ? StackMetric::kSelfDeviceTime : StackMetric::kSelfCpuTime;
+            const std::string file = FromPath(path);
+            Unwrap(WithoutGil([&] { return ExportTorchStacks(columns.trace(), columns.events(), metric, file); }),
+                   path);
+          },
+          nb::arg("path").none(), nb::arg("device_time"))
       .def("total",
            [](EventColumns& columns) { return AverageDict(columns, TotalAverage(columns.trace(), columns.events())); })
       .def(

@@ -42,10 +42,10 @@ Range* Self(PyObject* object) {
   return reinterpret_cast<Range*>(object);
 }
 
-int SetText(PyObject** slot, PyObject* value, const char* what, bool allow_none) {
-  if (value == nullptr || !(PyUnicode_Check(value) || (allow_none && value == Py_None))) {
-    PyErr_Format(PyExc_TypeError, "record_function: %s must be a str%s, not %R", what, allow_none ? " or None" : "",
-                 value == nullptr ? Py_None : reinterpret_cast<PyObject*>(Py_TYPE(value)));
+// Whether it is a text is asked when the range is entered.
+int SetText(PyObject** slot, PyObject* value) {
+  if (value == nullptr) {
+    PyErr_SetString(PyExc_AttributeError, "record_function: name and args cannot be deleted");
     return -1;
   }
   Py_INCREF(value);
@@ -63,8 +63,8 @@ int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
   }
   Range* self = Self(object);
   self->ends_on_exit = true;
-  if (SetText(&self->name, name, "name", false) != 0) return -1;
-  return SetText(&self->args, text, "args", true);
+  if (SetText(&self->name, name) != 0) return -1;
+  return SetText(&self->args, text);
 }
 
 bool OpenTorchsRange(const Range* self, PyObject** torchs) {
@@ -86,13 +86,16 @@ bool OpenRange(const Range* self, Entered* entered) {
     PyErr_SetString(PyExc_AssertionError, "record_function was not initialised");
     return false;
   }
-  if (range_source == nullptr || range_source->is_traced()) {
+  const bool has_args = self->args != nullptr && self->args != Py_None;
+  const bool are_texts = PyUnicode_Check(self->name) && (!has_args || PyUnicode_Check(self->args));
+  // Torch's own says what is wrong with what is no text.
+  if (range_source == nullptr || !are_texts || range_source->is_traced()) {
     return torchs_range == nullptr || OpenTorchsRange(self, &entered->torchs);
   }
   std::string keep_name, keep_args;
   std::string_view name, args;
   if (!TextBytes(self->name, &keep_name, &name)) return false;
-  if (self->args == nullptr || self->args == Py_None) {
+  if (!has_args) {
     entered->handle = range_source->enter(name.data(), name.size(), nullptr, 0);
     return true;
   }
@@ -200,7 +203,7 @@ PyObject* GetName(PyObject* object, void*) {
   return name;
 }
 int SetName(PyObject* object, PyObject* value, void*) {
-  return SetText(&Self(object)->name, value, "name", false);
+  return SetText(&Self(object)->name, value);
 }
 PyObject* GetArgs(PyObject* object, void*) {
   PyObject* args = Self(object)->args == nullptr ? Py_None : Self(object)->args;
@@ -208,7 +211,7 @@ PyObject* GetArgs(PyObject* object, void*) {
   return args;
 }
 int SetArgs(PyObject* object, PyObject* value, void*) {
-  return SetText(&Self(object)->args, value, "args", true);
+  return SetText(&Self(object)->args, value);
 }
 PyObject* GetEndsOnExit(PyObject* object, void*) {
   return PyBool_FromLong(Self(object)->ends_on_exit);

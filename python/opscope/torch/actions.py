@@ -93,7 +93,7 @@ def selections_of(chosen: dict) -> dict[ProfilerActivity, set[str]]:
 def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:
     """The activities of ``toggle_collection_dynamic``; a device is named in a warning: it cannot be toggled."""
     groups = set(activities)
-    if not isinstance(enable, (bool, int)) or not all(isinstance(group, ProfilerActivity) for group in groups):
+    if not hasattr(type(enable), "__bool__") or not all(isinstance(group, ProfilerActivity) for group in groups):
         raise TypeError(
             "_toggle_collection_dynamic(): incompatible function arguments: a bool and some ProfilerActivity are "
             f"needed, not {enable!r} and {groups!r}"

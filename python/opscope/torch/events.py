@@ -39,6 +39,7 @@ def _device_neutral(name: str) -> str:
 # Releases that cannot be told to have no row for each call of Python.
 PYTHON_FUNCTIONS = not has("EventList.key_averages(include_python_functions)")
 _HAS_OVERLOADS = has("FunctionEventAvg.overload_name")
+_DEEPEST = 2**31 - 1  # of stacks
 
 
 @as_in_torch("EventList")
@@ -116,15 +117,15 @@ class EventList(ShownList):
         return TableText(
             _core.torch.table(
                 events,
-                row_limit=row_limit,
+                row_limit=_whole_limit(row_limit),
                 max_src_column_width=max_src_column_width,
                 max_name_column_width=max_name_column_width,
                 max_shapes_column_width=max_shapes_column_width,
                 header=header,
-                top_level_events_only=top_level_events_only,
+                top_level_events_only=bool(top_level_events_only),
                 time_unit=time_unit,
-                profile_memory=self._profile_memory,
-                with_flops=self._with_flops,
+                profile_memory=bool(self._profile_memory),
+                with_flops=bool(self._with_flops),
                 use_device=use_device,
                 compat_swapped_cells=compat_is_asked(),
                 note="\n".join(line for line in (rows._note, "" if compat_is_asked() else rows._loss) if line),
@@ -170,6 +171,8 @@ class EventList(ShownList):
     def _averages(self, by_shapes=False, stack_n=0, by_overload=False, python_functions=PYTHON_FUNCTIONS, *, corrected):
         _require(self._tree_built, "Expected tree to be built before calling key_averages")
         columns = self._valid_columns()
+        if len(self) > 0:
+            stack_n = _checked_depth(stack_n)
         grouping = (by_shapes, stack_n, by_overload, python_functions)
         note = ""
         if corrected:
@@ -263,6 +266,20 @@ class EventList(ShownList):
         if self._columns is not None and self._columns.mirrors(self):
             return self._columns
         return None
+
+
+def _whole_limit(limit) -> int:
+    """torch shows rows until their number is the limit: all of them, -1, where it never is."""
+    if isinstance(limit, float) and limit.is_integer():
+        limit = int(limit)
+    return min(operator.index(limit), 2**63 - 1) if hasattr(limit, "__index__") else -1
+
+
+def _checked_depth(depth):
+    """How much of a stack is compared; TypeError, in Python's words, of what cannot be compared, or cut at."""
+    depth > 0  # noqa: B015
+    ()[:depth]  # noqa: B018
+    return max(-_DEEPEST, min(operator.index(depth), _DEEPEST))
 
 
 def _sum_by_key(events, by_shapes, stack_n, by_overload, python_functions) -> list[FunctionEventAvg]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torch.autograd import ProfilerActivity
+from torch.autograd import ProfilerActivity, ProfilerState
 
 from ..frontend.lifecycle import Lifecycle
 from ..frontend.options import DEFAULT_MAX_BYTES
@@ -20,7 +20,7 @@ from .events import PYTHON_FUNCTIONS
 from .experimental_config import read_experimental_config, without_trace_only
 from .features import has
 from .memory_timeline import MemoryTimeline
-from .profiler_config import new_trace_id
+from .profiler_config import new_trace_id, shapes_of, torchs_config
 from .recording import Recording
 from .settings import (
     RecordingSettings,
@@ -126,6 +126,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")
         selections = selections_of(self._chosen)
+        trace_id = self._checked_trace_id()
         settings = RecordingSettings(
             record_shapes=bool(self.record_shapes),
             profile_memory=self.profile_memory,
@@ -152,7 +153,15 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             experimental_config=self.experimental_config,
             custom_trace_id_callback=self.custom_trace_id_callback,
         )
-        return Recording(settings, self._create_trace_id(), self._session)
+        return Recording(settings, trace_id, self._session)
+
+    def _checked_trace_id(self) -> str:
+        """A new id. Before anything is recorded torch says what of the flags is none, and of an id."""
+        shapes = shapes_of(self.record_shapes, self.with_flops)
+        flags = (shapes, self.profile_memory, self.with_stack, self.with_flops, self.with_modules)
+        config, trace_id = self.experimental_config, self._create_trace_id()
+        torchs_config(ProfilerState.KINETO, *flags, experimental_config=config, trace_id=trace_id)
+        return trace_id
 
     def _create_trace_id(self) -> str:
         make = self.custom_trace_id_callback
@@ -280,8 +289,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         about graphs of CUDA, which are not recorded.
         """
         recording = self._recording_of("exporting chrome trace")
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            raise AttributeError(f"'{type(path).__name__}' object has no attribute 'endswith': it is no path")
+        _refuse_what_is_no_path(path)
         recording.export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
@@ -301,7 +309,8 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             FutureWarning,
         )
         self.mem_tl = MemoryTimeline.of_profile(self)
-        self.mem_tl.export(path, device or memory_timeline.default_device(self.use_device))
+        _refuse_what_is_no_path(path)
+        self.mem_tl.export(path, memory_timeline.default_device(self.use_device) if device is None else device)
 
     def _memory_profile(self):
         """Torch's own ``MemoryProfile`` of the last recording: timeline, categories and data flow as Python objects."""
@@ -310,3 +319,8 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     def _stats(self):
         """How long the calls of the profiler took, and how many events there are; None before the start."""
         return None if self.profiler is None else self.profiler._stats
+
+
+def _refuse_what_is_no_path(path) -> None:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        path.endswith  # noqa: B018  (Python's AttributeError, as torch has it)

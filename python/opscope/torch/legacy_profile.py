@@ -18,7 +18,7 @@ from .event_results import EventResults
 from .features import has
 from .inner_profile import InnerProfile, ProfilerStats
 from .kineto_profile import _KinetoProfile
-from .profiler_config import DescribedConfig
+from .profiler_config import DescribedConfig, shapes_of
 from .settings import checked_timeout
 from .torch_shape import as_in_torch, as_written
 
@@ -86,6 +86,8 @@ class profile(DescribedConfig, EventResults):
         if _profiler_extensions:
             raise UnsupportedFeature(f"_profiler_extensions={_profiler_extensions!r}", "counters are not read")
         self.activity_filters = activity_filters or {}
+        if not isinstance(self.activity_filters, dict):
+            raise TypeError(f"activity_filters: a dict of sets of names is needed, not {activity_filters!r}")
         if not use_cpu and not use_kineto:
             raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
         self.use_device = _device_to_record(use_device)
@@ -102,7 +104,7 @@ class profile(DescribedConfig, EventResults):
                 {group: list(self.activity_filters[group])} if group in self.activity_filters else group
                 for group in self.kineto_activities
             ],
-            record_shapes=bool(record_shapes or with_flops),
+            record_shapes=shapes_of(record_shapes, with_flops),
             with_flops=with_flops,
             profile_memory=profile_memory,
             with_stack=with_stack,
@@ -253,7 +255,7 @@ def _device_to_record(device: str | None) -> str | None:
     if device is None:
         return None
     private = _torchs_module._get_privateuse1_backend_name()
-    if device not in _DEVICES and (device != private or private == "privateuseone"):
+    if device not in tuple(_DEVICES) and (device != private or private == "privateuseone"):
         warn_user(f"The {device} is not a valid device option.")
         return None
     if device != "mtia" and device in _DEVICES and not device_is_available(device):

@@ -17,6 +17,21 @@ def new_trace_id() -> str:
     return uuid.uuid4().hex.upper()
 
 
+def shapes_of(record_shapes, with_flops):
+    """``record_shapes`` of what is recorded: FLOPs need shapes. TypeError, in Python's words, of what is no flag."""
+    record_shapes |= with_flops
+    return record_shapes
+
+
+def torchs_config(
+    kind: ProfilerState, *flags, experimental_config: _ExperimentalConfig | None, trace_id: str
+) -> ProfilerConfig:
+    """torch's own description of what is recorded, by its flags in its order; TypeError, in its words, of one that is
+    no flag, and of an id that is no text."""
+    identity = (trace_id,) if has("LegacyProfile.config(create_trace_id)") else ()
+    return ProfilerConfig(kind, *flags, experimental_config or _ExperimentalConfig(), *identity)
+
+
 @as_in_torch("LegacyProfile")
 class DescribedConfig:
     """Of a class with torch's attributes: the flags, ``experimental_config``, ``trace_id``, ``create_trace_id``."""
@@ -29,14 +44,13 @@ class DescribedConfig:
 
     def config(self, create_trace_id=False) -> ProfilerConfig:
         """torch's own description of what is recorded."""
-        identity = (self.create_trace_id() if create_trace_id else self.trace_id,)
-        return ProfilerConfig(
+        return torchs_config(
             self.profiler_kind,
-            bool(self.record_shapes),
-            bool(self.profile_memory),
-            bool(self.with_stack),
-            bool(self.with_flops),
-            bool(self.with_modules),
-            self.experimental_config or _ExperimentalConfig(),
-            *(identity if has("LegacyProfile.config(create_trace_id)") else ()),
+            self.record_shapes,
+            self.profile_memory,
+            self.with_stack,
+            self.with_flops,
+            self.with_modules,
+            experimental_config=self.experimental_config,
+            trace_id=self.create_trace_id() if create_trace_id else self.trace_id,
         )

@@ -46,6 +46,11 @@ class record_function(_core.torch.RangeBase):
         """
         if not self.run_callbacks_on_exit:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
+        if not isinstance(fut, torch._C.Future):
+            raise RuntimeError(
+                "profiler::_call_end_callbacks_on_jit_fut() Expected a value of type 'Future[t]' for argument 'y' but "
+                f"instead found type '{type(fut).__name__}'."
+            )
         handle = self._detach()
         if not isinstance(handle, int):
             return handle._call_end_callbacks_on_future(fut)  # torch's own range

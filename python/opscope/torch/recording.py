@@ -176,7 +176,7 @@ def _sources_of_calls(settings, adapter) -> list[tuple[_core.Source, list[str]]]
 
 
 def _is_out_of_time(began: int, limit: float | None) -> bool:
-    if limit is None or (time.perf_counter_ns() - began) / 1e9 < limit:
+    if limit is None or time.perf_counter_ns() - began < int(limit * 1e9):  # and so refuses what is no time
         return False
     _log.warning("%s", _OUT_OF_TIME.format(limit))
     return True

@@ -36,12 +36,12 @@ def schedule(
     the first cycle's wait. ``repeat`` cycles, for ever when 0.
     """
     plan = _core.Schedule(
-        wait=index(wait),
-        warmup=index(warmup),
-        active=index(active),
-        repeat=index(repeat),
-        skip_first=index(skip_first),
-        skip_first_wait=index(skip_first_wait),
+        wait=_steps(wait),
+        warmup=_steps(warmup),
+        active=_steps(active),
+        repeat=_steps(repeat),
+        skip_first=_steps(skip_first),
+        skip_first_wait=0 if skip_first_wait == 0 else 1,
     )
     if not plan.is_valid:
         raise AssertionError(
@@ -59,6 +59,14 @@ def schedule(
         return _ACTIONS[plan.at(step)]
 
     return action_at
+
+
+_FOR_EVER = 2**63 - 1
+
+
+def _steps(number: int) -> int:
+    """A whole number, as far as a recording can count."""
+    return max(-1, min(index(number), _FOR_EVER))
 
 
 def record_always(_step: int) -> ProfilerAction:

@@ -35,10 +35,13 @@ def as_in_torch(owner: str, absent: Callable = absent) -> Callable:
 
 def _name_as_torch(ours: type, owner: str) -> None:
     """Python's own TypeErrors begin with the name of the class that has the method, here one of several parts."""
+    named = set()
     for kind in ours.__mro__[:-1]:
         for name, method in vars(kind).items():
-            if inspect.isfunction(method) and method.__module__.startswith(f"{__package__}."):
+            is_ours = inspect.isfunction(method) and method.__module__.startswith(f"{__package__}.")
+            if is_ours and name not in named:  # what a derived class has anew is another method of torch's, too
                 method.__qualname__ = qualified_name(owner, name) or method.__qualname__
+        named.update(vars(kind))
 
 
 def as_written(function: Callable) -> Callable:

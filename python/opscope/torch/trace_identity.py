@@ -21,7 +21,8 @@ class TraceIdentity:
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a text to the top of the current recording; before the first one, to that."""
         if not isinstance(value, str):
-            raise AttributeError(f"'{type(value).__name__}' object has no attribute 'replace'")
+            value.replace('"', "'")  # Python's own words, as torch has them
+            raise TypeError(f"metadata {key!r} is no text: {value!r}")
         self._add_metadata(key, metadata.json_text(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:
