@@ -226,15 +226,28 @@ inline void RememberArguments(Stream* stream, c10::ArrayRef<const c10::IValue> i
 template <uint32_t Options>
 inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWithOverloads)) == kWithInputs;
 
+// Name 0: there is no room for it in this chunk.
+inline ScopeEntries WriteWithoutArguments(Stream* stream, const at::RecordFunction& range, bool has_sequence) {
+  const uint32_t name = OffsetOf(InternName(stream, range));
+  if (!has_sequence || name == 0) return {name, 0};
+  PayloadHeader header;
+  header.bytes = static_cast<uint32_t>(sizeof(header)) + 16u;
+  if (OPSCOPE_UNLIKELY(!HasRoom(stream, header.bytes))) return {};
+  header.fields = payload_fields::kSequence;
+  char* side = ReserveSide(stream, header.bytes);
+  Store(Store(Store(side, header), range.seqNr()), range.forwardThreadId());
+  return {name, OffsetInChunk(stream, side)};
+}
+
 // WriteRepeated before anything is encoded: the arguments are looked through beside the words of the last ones of this
 // name, then of those with this key. Runs no code of others. Name 0: the long way has to go.
 inline ScopeEntries WriteKnown(Stream* stream, const at::RecordFunction& range) {
-  const Schema* schema = SchemaOf(range);
-  const bool has_more =
-      schema == nullptr || range.handle() != 0 || !(range.*Reach(torch_layout::KeywordInputs())).empty();
+  const bool has_more = range.handle() != 0 || !(range.*Reach(torch_layout::KeywordInputs())).empty();
   if (OPSCOPE_UNLIKELY(has_more)) return {};
+  const Schema* schema = SchemaOf(range);
   const bool has_sequence = range.seqNr() >= 0 || range.forwardThreadId() != 0;
-  const c10::ArrayRef<const c10::IValue> inputs = OwnInputs(range, *schema);
+  const c10::ArrayRef<const c10::IValue> inputs = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
+  if (inputs.empty()) return WriteWithoutArguments(stream, range, has_sequence);
   const auto has_arguments = [&](const PayloadBefore& before) {
     if (before.header.arg_count != inputs.size()) return false;
     const uint32_t begin = before.fields_end();
