@@ -6,16 +6,26 @@ from __future__ import annotations
 from .. import _core
 from ..trace import Trace
 from ..user_warning import warn_user
+from . import cuda_activity
 from .session import Session
 
 
 class Recording:
     """Over ``_core.Recording``, which has the states. A front end derives from it and adds its results."""
 
-    def __init__(self, session: Session, **options) -> None:
-        """``options``: those of ``_core.Session.prepare``."""
+    def __init__(
+        self,
+        session: Session,
+        *,
+        sources: list[tuple[_core.Source, list[str]]],
+        cuda_flags: list[str] | None = None,
+        **options,
+    ) -> None:
+        """``sources``, ``options``: those of ``_core.Session.prepare``. ``cuda_flags``: of the CUDA source, which then
+        records beside them; None: it does not."""
         self._session = session
-        self._core = session.prepare(**options)
+        self._records_cuda = cuda_flags is not None
+        self._core = session.prepare(sources=[*cuda_activity.sources(cuda_flags), *sources], **options)
         self._has_warned = False
 
     @property
@@ -36,16 +46,29 @@ class Recording:
     def start(self) -> None:
         """Records from here on."""
         self._session.begin(self._core)
-        self._warn_of_file()
+        self._warn_of_start()
 
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
-        self._session.end(self._core)
+        self._end()
         self._warn_of_file()
+
+    def _end(self) -> None:
+        if self._records_cuda and self.is_running:
+            cuda_activity.wait_for_device(self._synchronize_device)
+        self._session.end(self._core)
+
+    def _synchronize_device(self) -> None:
+        """Waits for all devices as the framework does, where it has used any; what it raises is told as a warning."""
 
     def pause(self, paused: bool) -> None:
         """Lets what begins from here on pass unrecorded, or no longer."""
         self._core.pause(paused)
+
+    def _warn_of_start(self) -> None:
+        self._warn_of_file()
+        if self._records_cuda:
+            cuda_activity.warn_where_not_recorded(self._core)
 
     def _warn_of_file(self) -> None:
         warning = self._core.file_warning()

@@ -6,10 +6,12 @@ from __future__ import annotations
 import logging
 import time
 
+import torch
+
 from .. import _core
 from ..frontend import recording
 from ..frontend.session import Session
-from . import cuda_activity, source
+from . import source
 from .compat import compat_is_asked
 from .enabled_flag import tell_torch
 from .events import EventList, unfilled_events
@@ -48,11 +50,8 @@ class Recording(InnerProfile, recording.Recording):
             max_bytes=settings.max_bytes,
             at_cap=settings.at_cap,
             native_threads="all" if settings.all_threads else "attached",
-            sources=[
-                *cuda_activity.sources(settings.cuda_flags),
-                (adapter, settings.source_flags(self._lacks)),
-                *_sources_of_calls(settings, adapter),
-            ],
+            sources=[(adapter, settings.source_flags(self._lacks)), *_sources_of_calls(settings, adapter)],
+            cuda_flags=settings.cuda_flags,
             record_to=settings.record_to,
             adds_up=settings.acc_events,
         )
@@ -77,9 +76,7 @@ class Recording(InnerProfile, recording.Recording):
         tell_torch(+1)
         self._started_ns = time.perf_counter_ns()
         self._stats.profiler_enable_call_duration_us = _microseconds_since(began)
-        self._warn_of_file()
-        if self._settings.cuda_flags is not None:
-            cuda_activity.warn_where_not_recorded(self._core)
+        self._warn_of_start()
 
     def stop(self) -> None:
         """Ends the recording. A second call does nothing."""
@@ -87,14 +84,16 @@ class Recording(InnerProfile, recording.Recording):
         is_first = self.is_running
         if is_first and not links_forward_to_backward():
             self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
-        if is_first and self._settings.cuda_flags is not None:
-            cuda_activity.wait_for_device()
-        self._session.end(self._core)
+        self._end()
         if is_first:
             self._stats.profiler_disable_call_duration_us = _microseconds_since(began)
             self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
         self._tell_torch_of_end()
         self._warn_of_file()
+
+    def _synchronize_device(self) -> None:
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
 
     def _tell_torch_of_end(self) -> None:
         if self._is_told:

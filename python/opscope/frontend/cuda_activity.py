@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA beside a framework: what a recording asks of the CUDA source, and what it tells where CUDA is not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import _core
+from ..adapters.cuda import cuda_source
+from ..user_warning import warn_user
+
+_NOT_BUILT = "CUDA is not recorded: this opscope was built without its CUDA source"
+
+
+def sources(flags: list[str] | None) -> list[tuple[_core.Source, list[str]]]:
+    """What ``_core.Session.prepare`` is given of it; ``flags``: None where CUDA is not asked for, else some of
+    "synchronization", "memory", "graphs"."""
+    source = cuda_source() if flags is not None else None
+    return [] if source is None else [(source, flags)]
+
+
+def warn_where_not_recorded(recording: _core.Recording) -> None:
+    """One warning for a recording that has begun and has nothing of CUDA."""
+    source = cuda_source()
+    why = _NOT_BUILT if source is None else source.why_not_recorded(recording)
+    if why:
+        warn_user(why)
+
+
+def wait_for_device(synchronize: Callable[[], object]) -> None:
+    """Until the device has done all that was launched, so that it is in the recording. The source waits for the
+    context of this thread by itself; ``synchronize`` is the framework's way."""
+    try:
+        synchronize()
+    except Exception as error:  # an error of the program's kernels, which the program will see by itself
+        warn_user(f"CUDA: what the device still does is not recorded: {error}")
