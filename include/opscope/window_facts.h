@@ -37,6 +37,8 @@ inline constexpr std::string_view kHostMemoryKey = "opscope.host_memory";
 // An array of arrays [kind, severity, count, text]: problems (src/trace/problem_kinds.h) that the source of a device
 // has seen. Import makes them rows; text, where it is not "", is added to the sentence.
 inline constexpr std::string_view kDeviceProblemsKey = "opscope.device_problems";
+// A 1: rows of devices are told in the words of Paddle's files.
+inline constexpr std::string_view kPaddleDevicesKey = "opscope.paddle_devices";
 // Of the Trace: by how many nanoseconds times of a device may differ from those of the threads.
 inline constexpr std::string_view kCudaClockBoundKey = "opscope_cuda_clock_bound_ns";
 

@@ -1,5 +1,6 @@
 // `_core.paddle.NodeTrees`: a Trace as the trees in which paddle.profiler hands out its events. A node is a number;
-// what it says is read from the columns when it is asked for. SPDX-License-Identifier: Apache-2.0
+// what it says is read from the columns when it is asked for.
+// SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/node_trees.h"
 
 #include <cstdint>
@@ -25,13 +26,14 @@ uint32_t Checked(uint32_t number, size_t count) {
   return number;
 }
 
-// (name, type, start, end in unix nanoseconds, members of a JSON object) of a span.
+// (name, type, start, end in unix nanoseconds, correlation, members of a JSON object) of a span.
 nb::tuple Event(const Trees& self, SpanId span, PaddleEventType type) {
   const SpanColumns spans = self.trace->spans();
   const uint32_t row = Row(span);
   const Timestamp end{spans.start[row].ns + spans.duration[row].ns};
   return nb::make_tuple(ToText(self.trace->text(spans.name[row])), static_cast<int>(type),
-                        self.UnixNs(spans.start[row]), self.UnixNs(end), ToText(self.trace->text(spans.extra[row])));
+                        self.UnixNs(spans.start[row]), self.UnixNs(end), spans.correlation[row],
+                        ToText(self.trace->text(spans.extra[row])));
 }
 
 nb::list Threads(const Trees& self) {
@@ -96,7 +98,7 @@ void BindPaddleNodeTrees(nb::module_& module) {
           },
           nb::arg("trace"))
       .def("threads", &Threads, "(process, thread, root) of each thread.")
-      .def("host", &Host, nb::arg("node"), "(name, type, start_ns, end_ns, members); None of a root.")
+      .def("host", &Host, nb::arg("node"), "(name, type, start_ns, end_ns, correlation, members); None of a root.")
       .def("children", &Children, nb::arg("node"), "Nodes directly below.")
       .def("calls", &Calls, nb::arg("node"), "First and end of its calls of a device's runtime.")
       .def("call", &Call, nb::arg("call"), "As host() of a call.")

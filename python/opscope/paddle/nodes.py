@@ -16,29 +16,31 @@ _MEMORY_TYPES = {int(kind): kind for kind in TracerMemEventType.__members__.valu
 _END_OF_ROOT = 2**64 - 1
 # Attributes of a device's event, and what Paddle's files call them.
 _OF_DEVICE = {
-    "device_id": "device", "context_id": "context", "stream_id": "stream", "correlation_id": "correlation id",
-    "registers_per_thread": "registers per thread", "shared_memory": "shared memory", "num_bytes": "num_bytes",
-    "blocks_per_sm": "blocks per SM", "warps_per_sm": "warps per SM", "occupancy": "est. achieved occupancy %",
-    "value": "value",
+    "device_id": "device", "context_id": "context", "stream_id": "stream", "num_bytes": "bytes", "value": "value",
+    "registers_per_thread": "registers per thread", "shared_memory": "shared memory",
+}  # fmt: skip
+# Likewise, and how many of it they call one; the first of them that is there.
+_FRACTIONS = {
+    "blocks_per_sm": (("exact blocks per SM", 1), ("blocks per SM", 1)),
+    "warps_per_sm": (("exact warps per SM", 1), ("warps per SM", 1)),
+    "occupancy": (
+        ("exact occupancy", 1), ("theoretical achieved occupancy %", 100), ("est. achieved occupancy %", 100),
+    ),
 }  # fmt: skip
 
 
 class _Node:
-    """``name``, ``type``, ``start_ns``, ``end_ns``, and what else was written down of an event."""
+    """``name``, ``type``, ``start_ns``, ``end_ns``, and what else was written down of an event. ``correlation_id``: by
+    which a call of a device's runtime and what it has launched know each other; 0 of others."""
 
-    def __init__(self, event: tuple[str, int, int, int, str], process: int, thread: int) -> None:
-        self.name, kind, self.start_ns, self.end_ns, self._text = event
+    def __init__(self, event: tuple[str, int, int, int, int, str], process: int, thread: int) -> None:
+        self.name, kind, self.start_ns, self.end_ns, self.correlation_id, self._text = event
         self.type = _TYPES[kind]
         self.process_id, self.thread_id = process, thread
 
     @functools.cached_property
     def _members(self) -> dict[str, Any]:
         return json.loads(f"{{{self._text}}}") if self._text else {}
-
-    @property
-    def correlation_id(self) -> int:
-        """By which a call of a device's runtime and what it has launched know each other; 0 of others."""
-        return int(self._members.get("correlation id", self._members.get("correlation", 0)))
 
     def __repr__(self) -> str:
         kind = str(self.type).rpartition(".")[2]
@@ -54,7 +56,7 @@ class HostPythonNode(_Node):
         event = trees.host(number)
         self._trees, self._number, self._of = trees, number, (process, thread)
         if event is None:
-            super().__init__(("root node", int(TracerEventType.UserDefined), 0, _END_OF_ROOT, ""), 0, 0)
+            super().__init__(("root node", int(TracerEventType.UserDefined), 0, _END_OF_ROOT, 0, ""), 0, 0)
         else:
             super().__init__(event, process, thread)
 
@@ -105,6 +107,10 @@ class DevicePythonNode(_Node):
     def __getattr__(self, name: str):
         if name in _OF_DEVICE:
             return self._members.get(_OF_DEVICE[name], 0)
+        if name in _FRACTIONS:
+            told = ((self._members[key], one) for key, one in _FRACTIONS[name] if key in self._members)
+            value, one = next(told, (0.0, 1))
+            return value / one
         of_three, _, axis = name.rpartition("_")
         if of_three in ("block", "grid") and axis in ("x", "y", "z"):
             return self._members.get(of_three, [0, 0, 0])["xyz".index(axis)]

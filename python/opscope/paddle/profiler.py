@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Literal
 
-import paddle
 from paddle.profiler import profiler as _original
 from paddle.profiler.profiler import (
     ProfilerState,
@@ -22,7 +21,6 @@ from paddle.profiler.profiler import (
     SummaryView,
     TracerEventType,
     _default_state_scheduler,
-    _get_supported_targets,
     export_chrome_tracing,
     export_protobuf,
     make_scheduler,
@@ -31,14 +29,15 @@ from paddle.profiler.profiler import (
 from .. import _core
 from ..frontend.lifecycle import Lifecycle
 from ..frontend.options import DEFAULT_MAX_BYTES
-from ..frontend.recording import Recording
 from ..frontend.schedule import run_plan, transition_plans
 from ..frontend.views import Views
-from ..user_warning import warn_user
 from . import engine, phases, timer
 from .errors import UnsupportedFeature
 from .record_event import RecordEvent
+from .recording import Recording
 from .result import ProfilerResult
+from .targets import refuse_absent, usable_targets
+from .targets import supported_targets as _get_supported_targets  # noqa: F401  its name in the original
 
 __all__ = [
     "Profiler",
@@ -101,9 +100,9 @@ class Profiler(Lifecycle, Views):
         at_cap: str = "stop",
     ) -> None:  # fmt: skip
         self._take_own_options(max_bytes=max_bytes, at_cap=at_cap, record_to=record_to)
-        self.targets = _usable_targets(targets)
+        self.targets = usable_targets(targets)
         _original.wrap_optimizers()
-        _refuse_absent(custom_device_types, self.targets)
+        refuse_absent(custom_device_types, self.targets)
         self.profiler = engine.create(self)
         self.scheduler = _scheduler_of(scheduler)
         self.on_trace_ready = export_chrome_tracing("./profiler_log/") if on_trace_ready is None else on_trace_ready
@@ -229,10 +228,11 @@ class Profiler(Lifecycle, Views):
         flags = [flag for flag, is_asked in asked.items() if is_asked]
         return Recording(
             self._session,
+            self.targets,
+            source,
+            flags,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
-            native_threads="attached",
-            sources=[(source, flags)] if ProfilerTarget.CPU in self.targets else [],
             record_to=self.record_to or "",
         )
 
@@ -271,27 +271,6 @@ class Profiler(Lifecycle, Views):
             print("ERROR: with_flops disabled.")
             return
         print(self.profiler_result.flops(repeat))
-
-
-def _usable_targets(targets: Iterable[ProfilerTarget] | None):
-    supported = _get_supported_targets()
-    if not targets:
-        return supported
-    asked = list(targets)
-    for target in asked:
-        if target not in supported:
-            warn_user(f"Profiling {target} is not supported in current context.")
-    return {target for target in asked if target in supported}
-
-
-def _refuse_absent(custom_device_types: list[str], targets: Iterable[ProfilerTarget]) -> None:
-    """As Paddle's native profiler, which it would be passed to."""
-    if not custom_device_types or ProfilerTarget.CUSTOM_DEVICE not in targets:
-        return
-    there = paddle.device.get_all_custom_device_type() or ()
-    for device in custom_device_types:
-        if device not in there:
-            raise RuntimeError(f"(NotFound) {device} interface not found.")
 
 
 def _scheduler_of(scheduler: Any) -> Callable[[int], ProfilerState]:

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "import/cuda/cuda_names.h"
-
 namespace opscope {
 namespace {
 
@@ -62,10 +60,11 @@ class OpenSpans {
 
 }  // namespace
 
-CudaCalls::CudaCalls(TraceBuilder* builder)
+CudaCalls::CudaCalls(TraceBuilder* builder, const CudaWords& words)
     : builder_(builder),
-      runtime_(builder->Intern("cuda_runtime")),
-      driver_(builder->Intern("cuda_driver")),
+      words_(words),
+      runtime_(builder->Intern(words.runtime_call)),
+      driver_(builder->Intern(words.driver_call)),
       cpu_op_(builder->Intern("cpu_op")),
       user_annotation_(builder->Intern("user_annotation")) {
 }
@@ -88,9 +87,9 @@ const CudaCalls::Name& CudaCalls::NameOf(StringId raw, bool is_driver) {
   Name& name = names[Row(raw)];
   if (name.name == StringId::kNone) {
     const std::string text(builder_->text(raw));
-    name.name = builder_->Intern(CallName(text));
-    name.is_shown = IsShownCall(text, is_driver);
-    name.is_launch = IsLaunch(text);
+    name.name = builder_->Intern(words_.CallName(text));
+    name.is_shown = words_.IsShownCall(text, is_driver);
+    name.is_launch = words_.IsLaunch(text);
   }
   return name;
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "import/cuda/cuda_record.h"
+#include "import/cuda/cuda_words.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -38,7 +39,7 @@ struct CudaCall {
 
 class CudaCalls {
  public:
-  explicit CudaCalls(TraceBuilder* builder);
+  CudaCalls(TraceBuilder* builder, const CudaWords& words);
 
   // Process and threads of this window. process: the trace's.
   void Begin(ProcessId process, int64_t pid);
@@ -64,6 +65,7 @@ class CudaCalls {
   void IndexByCorrelation();
 
   TraceBuilder* builder_;
+  const CudaWords& words_;
   ProcessId process_ = ProcessId::kNone;
   std::map<uint32_t, TrackId> threads_;
   uint32_t last_thread_ = 0;

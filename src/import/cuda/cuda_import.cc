@@ -17,19 +17,21 @@ bool IsWork(CudaEvent event) {
 
 }  // namespace
 
-CudaImport::CudaImport(TraceBuilder* builder)
+CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
     : builder_(builder),
+      words_(words),
       devices_(builder),
-      calls_(builder),
+      calls_(builder, words),
       annotations_(builder),
-      kernel_(builder->Intern("kernel")),
-      copy_(builder->Intern("gpu_memcpy")),
-      set_(builder->Intern("gpu_memset")),
+      kernel_(builder->Intern(words.kernel)),
+      copy_(builder->Intern(words.copy)),
+      set_(builder->Intern(words.set)),
       overhead_(builder->Intern("overhead")),
       sync_(builder->Intern("cuda_sync")),
       event_(builder->Intern("cuda_event")),
-      arrow_(builder->Intern("ac2g")),
-      memory_(builder->Intern("cuda_memory")) {
+      memory_(builder->Intern("cuda_memory")),
+      arrow_(builder->Intern(words.arrow)),
+      arrow_category_(builder->Intern(words.arrow_category)) {
 }
 
 void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls) {
@@ -58,7 +60,7 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
       const auto call = record.As<CudaCallDetails>();
       if (!shared->is_known) {
         shared->is_known = true;
-        shared->members = builder_->Intern(CallMembers(call));
+        shared->members = builder_->Intern(words_.CallMembers(call));
       }
       return calls_.Add(record, call, shared->members);
     }
@@ -75,18 +77,15 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
 StringId CudaImport::KernelNameOf(StringId mangled) {
   if (Row(mangled) >= readable_names_.size()) readable_names_.resize(Row(mangled) + 1, StringId::kNone);
   StringId& name = readable_names_[Row(mangled)];
-  if (name == StringId::kNone) {
-    const std::string readable = KernelName(builder_->text(mangled));
-    name = builder_->Intern(readable == "kernel" ? "Kernel" : readable);  // as Kineto does
-  }
+  if (name == StringId::kNone) name = builder_->Intern(words_.KernelName(builder_->text(mangled)));
   return name;
 }
 
 void CudaImport::ShareCopy(const CudaRecord& record, CudaShared* shared) {
   const auto copy = record.As<CudaCopyDetails>();
   shared->track = devices_.OfStream(copy.device, copy.stream);
-  shared->name = builder_->Intern(CopyName(copy));
-  shared->members = builder_->Intern(CopyMembers(copy, record.event == CudaEvent::kPeerCopy));
+  shared->name = builder_->Intern(words_.CopyName(copy));
+  shared->members = builder_->Intern(words_.CopyMembers(copy, record.event == CudaEvent::kPeerCopy));
   shared->bytes = copy.bytes;
 }
 
@@ -96,7 +95,7 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
     case CudaEvent::kKernel: {
       const auto kernel = record.As<CudaKernelDetails>();
       shared->track = devices_.OfStream(kernel.device, kernel.stream);
-      shared->members = builder_->Intern(KernelMembers(kernel, devices_.Properties(kernel.device)));
+      shared->members = builder_->Intern(words_.KernelMembers(kernel, devices_.Properties(kernel.device)));
       break;
     }
     case CudaEvent::kCopy:
@@ -106,8 +105,8 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
     case CudaEvent::kSet: {
       const auto set = record.As<CudaSetDetails>();
       shared->track = devices_.OfStream(set.device, set.stream);
-      shared->name = builder_->Intern(SetName(set));
-      shared->members = builder_->Intern(SetMembers(set));
+      shared->name = builder_->Intern(words_.SetName(set));
+      shared->members = builder_->Intern(words_.SetMembers(set));
       shared->bytes = set.bytes;
       break;
     }
@@ -156,7 +155,7 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
   }
   if (!call->is_launch || call->span == AddedSpan::kNone) return;
   builder_->AddFlow({.id = record.correlation,
-                     .category = arrow_,
+                     .category = arrow_category_,
                      .name = arrow_,
                      .start_time = call->start,
                      .start_track = call->track,

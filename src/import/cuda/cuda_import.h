@@ -1,5 +1,6 @@
-// The records of a CUDA window into a TraceBuilder, as Kineto would show them: tracks for each stream of a device with
-// kernels, copies and sets, calls on the threads that made them, arrows from launches to what they launched.
+// The records of a CUDA window into a TraceBuilder, as Kineto would show them, or in other words: tracks for each
+// stream of a device with kernels, copies and sets, calls on the threads that made them, arrows from launches to what
+// they launched.
 //
 //   Begin for each window; its records twice, in any order: Look, then Add; End
 //   Finish after all windows
@@ -21,8 +22,8 @@
 #include "import/cuda/cuda_annotations.h"
 #include "import/cuda/cuda_calls.h"
 #include "import/cuda/cuda_devices.h"
-#include "import/cuda/cuda_members.h"
 #include "import/cuda/cuda_record.h"
+#include "import/cuda/cuda_words.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -38,7 +39,8 @@ struct CudaShared {
 
 class CudaImport {
  public:
-  explicit CudaImport(TraceBuilder* builder);
+  // words: they stay longer.
+  CudaImport(TraceBuilder* builder, const CudaWords& words);
 
   void Begin(ProcessId process, int64_t pid, size_t calls);  // calls: how many there are, for room
   // Calls, devices, and what tells of contexts and events. shared: of the record's payload.
@@ -72,6 +74,7 @@ class CudaImport {
   uint32_t ExternalId(uint32_t correlation) const;
 
   TraceBuilder* builder_;
+  const CudaWords& words_;
   CudaDevices devices_;
   CudaCalls calls_;
   CudaAnnotations annotations_;
@@ -81,7 +84,7 @@ class CudaImport {
   std::set<TrackId> busy_;                // streams with kernels, copies or sets
   std::vector<StringId> readable_names_;  // by mangled name; kNone: not asked for yet
   uint64_t before_call_ = 0;              // device records that begin before their call
-  StringId kernel_, copy_, set_, overhead_, sync_, event_, arrow_, memory_;
+  StringId kernel_, copy_, set_, overhead_, sync_, event_, memory_, arrow_, arrow_category_;
 };
 
 }  // namespace opscope

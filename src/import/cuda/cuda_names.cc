@@ -11,8 +11,8 @@
 namespace opscope {
 namespace {
 
-constexpr std::string_view kCopyKinds[] = {"<unknown>", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                           "AtoD",      "DtoA", "DtoD", "HtoH", "PtoP"};
+constexpr std::string_view kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                           "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr std::string_view kMemoryKinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
                                              "Array",   "Managed",  "Device Static", "Managed Static"};
 constexpr std::string_view kOverheads[] = {"Unknown",
@@ -60,10 +60,6 @@ bool Has(const std::string_view (&names)[kSize], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-std::string_view MemoryKind(uint32_t kind) {
-  return NameAt(kMemoryKinds, kind, "Unrecognized");
-}
-
 // Calls for programs that are compiled with a default stream for each thread.
 std::string_view WithoutStreamSuffix(std::string_view name) {
   for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
@@ -74,14 +70,23 @@ std::string_view WithoutStreamSuffix(std::string_view name) {
 
 }  // namespace
 
+std::string_view CopyKindName(uint32_t kind) {
+  return NameAt(kCopyKinds, kind, "");
+}
+
+std::string_view MemoryKindName(uint32_t kind) {
+  return NameAt(kMemoryKinds, kind, "Unrecognized");
+}
+
 std::string CopyName(const CudaCopyDetails& copy) {
+  const std::string_view kind = CopyKindName(copy.copy_kind);
   std::string name = "Memcpy ";
-  name.append(NameAt(kCopyKinds, copy.copy_kind, "<unknown>")).append(" (").append(MemoryKind(copy.source_kind));
-  return name.append(" -> ").append(MemoryKind(copy.target_kind)).append(")");
+  name.append(kind.empty() ? "<unknown>" : kind).append(" (").append(MemoryKindName(copy.source_kind));
+  return name.append(" -> ").append(MemoryKindName(copy.target_kind)).append(")");
 }
 
 std::string SetName(const CudaSetDetails& set) {
-  return std::string("Memset (").append(MemoryKind(set.memory_kind)).append(")");
+  return std::string("Memset (").append(MemoryKindName(set.memory_kind)).append(")");
 }
 
 std::string_view OverheadName(uint32_t kind) {
@@ -111,13 +116,18 @@ bool IsLaunch(std::string_view name) {
   return name.starts_with("cudaMemcpy") || name.starts_with("cudaMemset") || Has(kLaunches, name);
 }
 
-std::string KernelName(std::string_view mangled) {
+std::string DemangledName(std::string_view mangled) {
   const std::string text(mangled);
   if (!mangled.starts_with("_Z")) return text;
   int failed = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &failed), &std::free);
   return failed == 0 && readable != nullptr ? std::string(readable.get()) : text;
+}
+
+std::string KernelName(std::string_view mangled) {
+  std::string readable = DemangledName(mangled);
+  return readable == "kernel" ? "Kernel" : readable;
 }
 
 }  // namespace opscope

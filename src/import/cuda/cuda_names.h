@@ -12,6 +12,9 @@
 
 namespace opscope {
 
+std::string_view CopyKindName(uint32_t kind);    // as CUPTI numbers them: "HtoD"; "" of none
+std::string_view MemoryKindName(uint32_t kind);  // "Pageable"
+
 std::string CopyName(const CudaCopyDetails& copy);  // "Memcpy HtoD (Pageable -> Device)"
 std::string SetName(const CudaSetDetails& set);     // "Memset (Device)"
 std::string_view OverheadName(uint32_t kind);       // "Buffer Flush"
@@ -27,6 +30,7 @@ bool IsShownCall(std::string_view name, bool is_driver);
 bool IsLaunch(std::string_view name);
 
 // Readable, where it is a name as compilers mangle them; else as it is.
+std::string DemangledName(std::string_view mangled);
 std::string KernelName(std::string_view mangled);
 
 }  // namespace opscope

@@ -74,12 +74,14 @@ float WarpsPerSm(const CudaDeviceDetails& device, const CudaKernelDetails& kerne
          static_cast<float>(device.warp_size);
 }
 
-int OccupancyPercent(const CudaDeviceDetails& device, const CudaKernelDetails& kernel) {
+float Occupancy(const CudaDeviceDetails& device, const CudaKernelDetails& kernel) {
   if (device.threads_per_sm == 0) return 0;
   const float active = std::min(static_cast<float>(ActiveBlocksPerSm(device, kernel)), BlocksPerSm(device, kernel));
-  const float occupancy =
-      active * static_cast<float>(ThreadsPerBlock(kernel)) / static_cast<float>(device.threads_per_sm);
-  return static_cast<int>(0.5 + static_cast<double>(occupancy) * 100);
+  return active * static_cast<float>(ThreadsPerBlock(kernel)) / static_cast<float>(device.threads_per_sm);
+}
+
+int OccupancyPercent(const CudaDeviceDetails& device, const CudaKernelDetails& kernel) {
+  return static_cast<int>(0.5 + static_cast<double>(Occupancy(device, kernel)) * 100);
 }
 
 }  // namespace opscope

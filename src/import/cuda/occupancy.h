@@ -14,6 +14,8 @@ namespace opscope {
 // 0: it cannot run, or the device is not known.
 uint32_t ActiveBlocksPerSm(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 
+// The part of a multiprocessor's threads that such blocks, dealt out evenly, keep busy.
+float Occupancy(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 // Kineto's "est. achieved occupancy %", rounded.
 int OccupancyPercent(const CudaDeviceDetails& device, const CudaKernelDetails& kernel);
 

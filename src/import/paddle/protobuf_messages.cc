@@ -1,94 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/paddle/protobuf_messages.h"
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
+#include <iterator>
 #include <vector>
 
+#include "base/member_writer.h"
 #include "base/text.h"
+#include "import/paddle/device_members.h"
 #include "opscope/paddle/device_properties.h"
 #include "opscope/paddle/memory_events.h"
 
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMemcpy = 5, kMemset = 6;
-
 void Note(const ProtoReader& message, uint32_t* seen) {
   if (message.field() < 32) *seen |= 1u << message.field();
 }
 
-void Key(std::string* out, std::string_view key) {
-  if (!out->empty()) out->append(", ");
-  out->append("\"").append(key).append("\": ");
-}
-void Member(std::string* out, std::string_view key, uint64_t value) {
-  Key(out, key);
-  AppendUint(out, value);
-}
-
-void MemberIfAny(std::string* out, std::string_view key, uint64_t value) {
-  if (value != 0) Member(out, key, value);
-}
-void MemberIfAny(std::string* out, std::string_view key, std::string_view text) {
-  // Paddle leaves some of them as it finds the memory.
-  const bool is_text = IsUtf8(text) && std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; });
-  if (text.empty() || !is_text) return;
-  Key(out, key);
-  AppendJsonString(out, text);
-}
-
-void AppendTriple(std::string* out, std::string_view key, const uint64_t* values) {
-  Key(out, key);
-  out->append("[");
-  for (int i = 0; i < 3; ++i) {
-    if (i > 0) out->append(", ");
-    AppendUint(out, values[i]);
-  }
-  out->append("]");
-}
-
-bool ReadKernel(ProtoReader message, std::string* detail) {
-  uint64_t numbers[15] = {};
-  double fractions[3] = {};
+bool ReadKernel(ProtoReader message, MemberWriter* detail) {
+  PaddleKernelFields kernel;
   while (message.NextWhole()) {
     if (!message.is_number()) continue;
-    if (message.field() < 15) numbers[message.field()] = message.number();
-    if (message.field() >= 15 && message.field() <= 17) fractions[message.field() - 15] = message.float32();
+    if (message.field() < std::size(kernel.numbers)) kernel.numbers[message.field()] = message.number();
+    if (message.field() >= 15 && message.field() <= 17) kernel.fractions[message.field() - 15] = message.float32();
   }
   if (message.failed()) return false;
-  Member(detail, "registers per thread", numbers[9]);
-  Member(detail, "shared memory", numbers[7] + numbers[8]);
-  Key(detail, "blocks per SM");
-  AppendFixedDecimals(detail, fractions[0], 6);
-  Key(detail, "warps per SM");
-  AppendFixedDecimals(detail, fractions[1], 6);
-  AppendTriple(detail, "grid", numbers + 4);
-  AppendTriple(detail, "block", numbers + 1);
-  Key(detail, "theoretical achieved occupancy %");
-  AppendFixedDecimals(detail, fractions[2] * 100, 3);
-  // What Paddle's JSON has not: whoever writes the protobuf again asks for it.
-  MemberIfAny(detail, "dynamic shared memory", numbers[7]);
-  MemberIfAny(detail, "local memory per thread", numbers[10]);
-  MemberIfAny(detail, "local memory total", numbers[11]);
-  MemberIfAny(detail, "queued", numbers[12]);
-  MemberIfAny(detail, "submitted", numbers[13]);
-  MemberIfAny(detail, "completed", numbers[14]);
-  constexpr const char* kExact[] = {"exact blocks per SM", "exact warps per SM", "exact occupancy"};
-  for (int i = 0; i < 3; ++i) {
-    std::string shown;
-    AppendFixedDecimals(&shown, i < 2 ? fractions[i] : fractions[i] * 100, i < 2 ? 6 : 3);
-    const float read = std::strtof(shown.c_str(), nullptr);
-    if ((i < 2 ? read : read / 100) == static_cast<float>(fractions[i]) || !std::isfinite(fractions[i])) continue;
-    Key(detail, kExact[i]);
-    AppendDouble(detail, fractions[i]);
-  }
+  WritePaddleKernel(kernel, detail);
   return true;
 }
 
-bool ReadCopyOrSet(ProtoReader message, uint64_t type, const PaddleDeviceEvent& event, std::string* detail) {
+bool ReadCopyOrSet(ProtoReader message, bool is_set, const PaddleDeviceEvent& event, MemberWriter* detail) {
   uint64_t bytes = 0, value = 0;
   std::string_view kinds[3];
   while (message.NextWhole()) {
@@ -99,18 +40,16 @@ bool ReadCopyOrSet(ProtoReader message, uint64_t type, const PaddleDeviceEvent& 
     if (message.field() == 3) value = message.number();
   }
   if (message.failed()) return false;
-  Member(detail, "bytes", bytes);
-  if (type == kMemset) {
-    Member(detail, "value", value);
+  detail->Unsigned("bytes", bytes);
+  if (is_set) {
+    detail->Unsigned("value", value);
   } else {
-    Key(detail, "memory bandwidth (GB/s)");
-    const bool has_time = event.end_ns > event.start_ns;
-    AppendDouble(detail,
-                 has_time ? static_cast<double>(bytes) / static_cast<double>(event.end_ns - event.start_ns) : 0);
+    const double duration = event.end_ns > event.start_ns ? static_cast<double>(event.end_ns - event.start_ns) : 0;
+    detail->Fraction("memory bandwidth (GB/s)", duration == 0 ? 0 : static_cast<double>(bytes) / duration);
   }
-  MemberIfAny(detail, type == kMemset ? "memory kind" : "copy kind", kinds[0]);
-  MemberIfAny(detail, "source kind", kinds[1]);
-  MemberIfAny(detail, "destination kind", kinds[2]);
+  WritePaddleTextIfAny(is_set ? "memory kind" : "copy kind", kinds[0], detail);
+  WritePaddleTextIfAny("source kind", kinds[1], detail);
+  WritePaddleTextIfAny("destination kind", kinds[2], detail);
   return true;
 }
 
@@ -174,16 +113,6 @@ bool AppendShapes(ProtoReader message, std::string* out) {
 
 }  // namespace
 
-void AppendFixedDecimals(std::string* out, double value, int decimals) {
-  if (!std::isfinite(value)) {
-    out->append("null");
-    return;
-  }
-  char text[400];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, decimals);
-  out->append(text, end.ptr);
-}
-
 bool ReadPaddleHostCall(ProtoReader* message, PaddleCall* call) {
   uint64_t* const numbers[] = {nullptr,       nullptr,        &call->type,  &call->start_ns,
                                &call->end_ns, &call->process, &call->thread};
@@ -240,12 +169,10 @@ bool ReadPaddleDeviceEvent(ProtoReader* message, PaddleDeviceEvent* event) {
   }
   if (message->failed()) return false;
   event->correlation = static_cast<uint32_t>(correlation);
-  Member(&event->detail, "device", event->device);
-  Member(&event->detail, "context", event->context);
-  Member(&event->detail, "stream", event->stream);
-  if (detail_field == 9) return ReadKernel(detail, &event->detail);
-  if (detail_field == 0) return true;
-  return ReadCopyOrSet(detail, detail_field == 10 ? kMemcpy : kMemset, *event, &event->detail);
+  MemberWriter members(&event->detail);
+  members.Unsigned("device", event->device).Unsigned("context", event->context).Unsigned("stream", event->stream);
+  if (detail_field == 9) return ReadKernel(detail, &members);
+  return detail_field == 0 || ReadCopyOrSet(detail, detail_field == 11, *event, &members);
 }
 
 bool ReadPaddleMemoryMessage(ProtoReader* message, PaddleMemoryMessage* event) {
@@ -296,14 +223,12 @@ bool ReadPaddleOperator(ProtoReader* message, PaddleOperator* op) {
     }
   }
   op->dims += "]", op->types += "]";
-  Key(&op->members, "input_shapes");
-  op->members.append(shapes);
-  Key(&op->members, "input_dtypes");
-  op->members.append(types);
-  Key(&op->members, "callstack");
-  op->members.append(stack);
-  MemberIfAny(&op->members, "op type", op_type);
-  MemberIfAny(&op->members, "op id", op_id);
+  MemberWriter members(&op->members);
+  members.Key("input_shapes").append(shapes);
+  members.Key("input_dtypes").append(types);
+  members.Key("callstack").append(stack);
+  WritePaddleTextIfAny("op type", op_type, &members);
+  WritePaddleNumberIfAny("op id", op_id, &members);
   return !message->failed();
 }
 
@@ -315,11 +240,10 @@ bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json) {
     if (message->is_bytes() && message->field() == kPaddleDeviceNameField) name = message->bytes();
   }
   std::string members;
+  MemberWriter writer(&members);
   for (const auto& [field, key] : kPaddleDeviceProperties) {
-    Member(&members, key, numbers[field]);
-    if (field != 1) continue;
-    Key(&members, "name");
-    AppendJsonString(&members, name);
+    writer.Unsigned(key, numbers[field]);
+    if (field == 1) writer.Text("name", name);
   }
   *json = "{" + members + "}";
   return !message->failed();

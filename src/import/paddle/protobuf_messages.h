@@ -68,7 +68,4 @@ struct PaddleOperator {
 // A device as an object of its JSON.
 [[nodiscard]] bool ReadPaddleDeviceProperties(ProtoReader* message, std::string* json);
 
-// Paddle's JSON prints fractions with a fixed number of decimals.
-void AppendFixedDecimals(std::string* out, double value, int decimals);
-
 }  // namespace opscope

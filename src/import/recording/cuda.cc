@@ -95,7 +95,7 @@ void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool c
 
 std::set<TrackId> RecordingCuda::Finish() {
   if (windows_.empty()) return {};
-  CudaImport import(builder_);
+  CudaImport import(builder_, *words_);
   for (Window& window : windows_) {
     CudaClock clock;
     ReadClock(window, &clock);

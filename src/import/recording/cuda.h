@@ -12,6 +12,7 @@
 
 #include "import/cuda/cuda_clock.h"
 #include "import/cuda/cuda_import.h"
+#include "import/cuda/cuda_words.h"
 #include "import/recording/clock.h"
 #include "import/recording/part.h"
 #include "trace/builder.h"
@@ -25,6 +26,8 @@ class RecordingCuda {
   // The parts of one window, in order; they stay until Finish. process: theirs. Returns how many of their records say
   // nothing of the program: what the source itself notes down.
   uint64_t Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
+  // Whose words the rows are told in, unless they are Kineto's; they stay longer.
+  void TellIn(const CudaWords& words) { words_ = &words; }
   // REQUIRES: threads have their rows, and torch's operators their numbers. Returns tracks of threads that have got
   // calls, which are not in the order of their rows.
   std::set<TrackId> Finish();
@@ -44,6 +47,7 @@ class RecordingCuda {
 
   TraceBuilder* builder_;
   const TickClock* clock_;
+  const CudaWords* words_ = &kKinetosWords;
   std::vector<Window> windows_;
 };
 

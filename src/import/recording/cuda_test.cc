@@ -212,6 +212,35 @@ TEST(RecordingOfCuda, TellsBytesAndBandwidthOfCopiesAndSets) {
   EXPECT_EQ(trace.spans().kind[rows["gpu_memset Memset (Device)"]], SpanKind::kSet);
 }
 
+TEST(RecordingOfCuda, TellsDevicesInPaddlesWordsWhereAskedTo) {
+  CudaWindow window;
+  window.Device();
+  window.Call("cudaGetDevice_v3020", 1100, 1101, 1);
+  window.Call("cuLaunchKernel", 1105, 1108, 2, kThread, CudaEvent::kDriverCall);
+  window.Kernel("_Z3addPf", 1500, 1600, 2);
+  window.Add(
+      CudaEvent::kCopy, 1500, 1512, 3,
+      CudaCopyDetails{.bytes = 9, .context = 1, .stream = 7, .copy_kind = 1, .source_kind = 1, .target_kind = 3});
+  window.Add(CudaEvent::kSet, 1600, 1600, 4,
+             CudaSetDetails{.bytes = 512, .context = 1, .stream = 7, .value = 3, .memory_kind = 3});
+  const Trace trace = window.Import(R"("metadata":{"opscope.paddle_devices":1})");
+  const Rows rows(trace);
+  EXPECT_EQ(rows.extra("CudaRuntime cudaGetDevice_v3020"), "\"callback id\": 211");
+  EXPECT_EQ(trace.spans().kind[rows["CudaRuntime cuLaunchKernel"]], SpanKind::kDriverCall);
+  EXPECT_THAT(rows.extra("Kernel add(float*)"),
+              HasSubstr("\"stream\": 7, \"registers per thread\": 122, \"shared memory\": 12544, "
+                        "\"blocks per SM\": 5.925926, \"warps per SM\": 23.703703, \"grid\": [8, 16, 5], "
+                        "\"block\": [128, 1, 1], \"theoretical achieved occupancy %\": 25.000"));
+  EXPECT_THAT(rows.extra("Memcpy MEMCPY_HtoD"),
+              HasSubstr("\"bytes\": 9, \"copy kind\": \"MEMCPY_HtoD\", \"source kind\": \"Pageable\", "
+                        "\"destination kind\": \"Device\""));
+  EXPECT_THAT(rows.extra("Memset MEMSET"), HasSubstr("\"bytes\": 512, \"value\": 3"));
+  ASSERT_EQ(trace.flows().size(), 1u);
+  EXPECT_EQ(trace.text(trace.flows().name[0]), "launch");
+  for (size_t i = 0; i < trace.metadata().size(); ++i)
+    EXPECT_NE(trace.text(trace.metadata().key[i]), "opscope.paddle_devices") << "it is no fact about the run";
+}
+
 TEST(RecordingOfCuda, ShowsTheCallsThatKinetoShows) {
   CudaWindow window;
   window.Call("cudaGetDevice_v3020", 1100, 1101, 1);

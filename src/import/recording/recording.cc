@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -191,10 +190,11 @@ void ReadHostMemory(const WindowInfo& window, const TickClock& clock, RecordingT
   }
 }
 
-bool AsksToAdjustSteps(const std::vector<WindowInfo>& windows) {
-  return std::any_of(windows.begin(), windows.end(), [](const WindowInfo& window) {
+// Whether one of them says 1 of it.
+bool Ask(const std::vector<WindowInfo>& windows, std::string_view key) {
+  return std::any_of(windows.begin(), windows.end(), [&](const WindowInfo& window) {
     return std::any_of(window.metadata.begin(), window.metadata.end(),
-                       [](const auto& row) { return row.first == kAdjustStepsKey && CountOf(row.second) == 1; });
+                       [&](const auto& row) { return row.first == key && CountOf(row.second) == 1; });
   });
 }
 
@@ -206,6 +206,7 @@ void AddOption(std::string_view key, std::string_view json, std::string* object)
 
 // Metadata of sources that count what they could not record.
 std::string_view ProblemOfSource(std::string_view key) {
+  if (key == kSourceFailuresKey) return "source_failure";
   if (key == kCallsUnseenKey) return "calls_unseen";
   if (key == kIdleThreadsKey) return "idle_threads";
   if (key == kPartsLeftOutKey) return "part_left_out";
@@ -221,12 +222,9 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     if (!window.record_to_failure.empty()) builder->AddProblem("record_to_failed", -1, 1, window.record_to_failure);
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
     for (const auto& [key, json] : window.metadata) {
-      const uint64_t failures = key == kSourceFailuresKey ? CountOf(json) : 0;
       if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
-      if (key == kHostMemoryKey) continue;
-      if (failures > 0) {
-        builder->AddProblem("source_failure", -1, failures);
-      } else if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
+      if (key == kHostMemoryKey || key == kPaddleDevicesKey) continue;
+      if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
         if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
       } else if (key == kDeviceProblemsKey) {
         AddDeviceProblems(json, builder);
@@ -361,7 +359,8 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
 
   RecordingTables tables(builder_, &clock);
   ReadTorchFacts(windows_, tables.links());
-  if (AsksToAdjustSteps(windows_)) tables.AdjustSteps();
+  if (Ask(windows_, kAdjustStepsKey)) tables.AdjustSteps();
+  if (Ask(windows_, kPaddleDevicesKey)) tables.TellDevicesAsPaddle();
   for (const WindowInfo& window : windows_) {
     tables.NameProcess(window.process, window.process_name);
     ReadHostMemory(window, clock, &tables);

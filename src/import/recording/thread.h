@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/thread_team.h"
+#include "import/paddle/cuda_words.h"
 #include "import/recording/arguments.h"
 #include "import/recording/calls.h"
 #include "import/recording/chunk.h"
@@ -47,6 +48,7 @@ class RecordingTables {
   void Fill(ThreadTeam* team);
   void TellHostMemory(const HostMemory& told) { memory_.TellHostMemory(told); }
   TorchLinks* links() { return &links_; }
+  void TellDevicesAsPaddle() { cuda_.TellIn(kPaddlesWords); }
   // Before AddThread: steps shall begin where step_starts.h says.
   void AdjustSteps() { calls_.TellCalls(&step_starts_.emplace()); }
   void Finish();

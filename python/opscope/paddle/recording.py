@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A period of recording: Paddle's events, and beside them what CUPTI tells of GPUs, in Paddle's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import paddle
+from paddle.profiler import ProfilerTarget
+
+from .. import _core
+from ..frontend import recording
+from ..frontend.session import Session
+
+
+class Recording(recording.Recording):
+    """Of what the targets of a Profiler are."""
+
+    def __init__(
+        self,
+        session: Session,
+        targets: Iterable[ProfilerTarget],
+        source: _core.paddle.PaddleSource,
+        flags: list[str],
+        **options,
+    ) -> None:
+        """``flags``: of the Paddle source. ``options``: those of ``_core.Session.prepare``."""
+        super().__init__(
+            session,
+            native_threads="attached",
+            sources=[(source, flags)] if ProfilerTarget.CPU in targets else [],
+            cuda_flags=[] if ProfilerTarget.GPU in targets else None,
+            **options,
+        )
+        self.add_metadata("opscope.paddle_devices", "1")  # kPaddleDevicesKey of include/opscope/window_facts.h
+
+    def _synchronize_device(self) -> None:
+        if paddle.is_compiled_with_cuda() and paddle.device.get_device().startswith("gpu"):
+            paddle.device.synchronize()

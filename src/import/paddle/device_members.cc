@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/paddle/device_members.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "base/text.h"
+
+namespace opscope {
+
+void WritePaddleNumberIfAny(std::string_view key, uint64_t value, MemberWriter* members) {
+  if (value != 0) members->Unsigned(key, value);
+}
+
+void WritePaddleTextIfAny(std::string_view key, std::string_view text, MemberWriter* members) {
+  const bool is_text = IsUtf8(text) && std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; });
+  if (!text.empty() && is_text) members->Text(key, text);
+}
+
+void WritePaddleKernel(const PaddleKernelFields& kernel, MemberWriter* members) {
+  const auto& [numbers, fractions] = kernel;
+  members->Unsigned("registers per thread", numbers[9])
+      .Unsigned("shared memory", numbers[7] + numbers[8])
+      .Fixed("blocks per SM", static_cast<double>(fractions[0]), 6)
+      .Fixed("warps per SM", static_cast<double>(fractions[1]), 6)
+      .Three("grid", numbers + 4)
+      .Three("block", numbers + 1)
+      .Fixed("theoretical achieved occupancy %", static_cast<double>(fractions[2]) * 100, 3);
+  WritePaddleNumberIfAny("dynamic shared memory", numbers[7], members);
+  WritePaddleNumberIfAny("local memory per thread", numbers[10], members);
+  WritePaddleNumberIfAny("local memory total", numbers[11], members);
+  WritePaddleNumberIfAny("queued", numbers[12], members);
+  WritePaddleNumberIfAny("submitted", numbers[13], members);
+  WritePaddleNumberIfAny("completed", numbers[14], members);
+  constexpr const char* kExact[] = {"exact blocks per SM", "exact warps per SM", "exact occupancy"};
+  for (int i = 0; i < 3; ++i) {
+    const double exact = static_cast<double>(fractions[i]);
+    std::string shown;
+    MemberWriter(&shown).Fixed("", i < 2 ? exact : exact * 100, i < 2 ? 6 : 3);
+    const float read = std::strtof(shown.c_str() + std::string_view("\"\": ").size(), nullptr);
+    if ((i < 2 ? read : read / 100) != fractions[i] && std::isfinite(fractions[i])) members->Fraction(kExact[i], exact);
+  }
+}
+
+}  // namespace opscope
