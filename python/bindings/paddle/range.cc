@@ -1,39 +1,22 @@
-// The C type behind opscope.paddle.RecordEvent and the phases that Python tells: a range of an integer type. One range
-// is open at a time, as with Paddle's own: a second `begin` ends the first, an `end` without one does nothing.
+// `_core.paddle.Range`: a range of any of Paddle's types, by its number, whether a profiler is used or not.
 // SPDX-License-Identifier: Apache-2.0
 #include <Python.h>
-#include <structmember.h>
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <cstdint>
 
+#include "python/bindings/paddle/range_object.h"
 #include "python/bindings/paddle/range_source.h"
 #include "python/bindings/paddle/source.h"
 
 namespace opscope::python {
 namespace {
 
-struct Range {
-  PyObject ob_base;
-  PyObject* name;
-  PyObject* event_type;
-  uint32_t type;  // its number
-  void* open;     // null: it is not, or nobody records
+struct Range : RangeObject {
+  uint32_t type;  // the number of its event_type
 };
 
 Range* Self(PyObject* object) {
   return reinterpret_cast<Range*>(object);
-}
-
-// Takes over the new one.
-void Replace(PyObject** slot, PyObject* owned) {
-  Py_XDECREF(std::exchange(*slot, owned));
-}
-
-void End(Range* self) {
-  if (void* open = std::exchange(self->open, nullptr); open != nullptr) ExitRange(open);
 }
 
 // False: an exception is set.
@@ -43,12 +26,7 @@ bool Begin(Range* self) {
     PyErr_SetString(PyExc_RuntimeError, "the range was not initialised");
     return false;
   }
-  std::string keep;
-  std::string_view name;
-  if (!TextBytes(self->name, &keep, &name)) return false;
-  End(self);
-  self->open = EnterRange(name, self->type);
-  return true;
+  return OpenRange(self, self->type);
 }
 
 int SetName(PyObject* object, PyObject* value, void*) {
@@ -56,8 +34,7 @@ int SetName(PyObject* object, PyObject* value, void*) {
     PyErr_Format(PyExc_TypeError, "the name of a range must be a str, not %R", value == nullptr ? Py_None : value);
     return -1;
   }
-  Py_INCREF(value);
-  Replace(&Self(object)->name, value);
+  SetReference(&Self(object)->name, value);
   return 0;
 }
 
@@ -75,8 +52,7 @@ int SetEventType(PyObject* object, PyObject* value, void*) {
     PyErr_Format(PyExc_ValueError, "Paddle has no event type %ld", type);
     return -1;
   }
-  Py_INCREF(value);
-  Replace(&Self(object)->event_type, value);
+  SetReference(&Self(object)->event_type, value);
   Self(object)->type = static_cast<uint32_t>(type);
   return 0;
 }
@@ -104,16 +80,13 @@ int RangeInit(PyObject* object, PyObject* args, PyObject* keywords) {
   Self(object)->type = static_cast<uint32_t>(PaddleEventType::kPythonUserDefined);
   PyObject* number = PyLong_FromUnsignedLong(Self(object)->type);
   if (number == nullptr) return -1;
-  Replace(&Self(object)->event_type, number);
+  SetReference(&Self(object)->event_type, number);
+  Py_DECREF(number);
   return 0;
 }
 
 PyObject* RangeBegin(PyObject* object, PyObject*) {
   if (!Begin(Self(object))) return nullptr;
-  Py_RETURN_NONE;
-}
-PyObject* RangeEnd(PyObject* object, PyObject*) {
-  End(Self(object));
   Py_RETURN_NONE;
 }
 PyObject* RangeEnter(PyObject* object, PyObject*) {
@@ -123,17 +96,7 @@ PyObject* RangeEnter(PyObject* object, PyObject*) {
 }
 // __exit__(exc_type, exc_value, traceback): the arguments do not matter.
 PyObject* RangeExit(PyObject* object, PyObject* const*, Py_ssize_t) {
-  End(Self(object));
-  Py_RETURN_NONE;
-}
-
-void RangeDealloc(PyObject* object) {
-  End(Self(object));
-  Py_CLEAR(Self(object)->name);
-  Py_CLEAR(Self(object)->event_type);
-  PyTypeObject* type = Py_TYPE(object);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-  Py_DECREF(type);
+  return EndRange(object, nullptr);
 }
 
 PyGetSetDef range_properties[] = {
@@ -144,7 +107,7 @@ PyGetSetDef range_properties[] = {
 
 PyMethodDef range_methods[] = {
     {"begin", RangeBegin, METH_NOARGS, nullptr},
-    {"end", RangeEnd, METH_NOARGS, nullptr},
+    {"end", EndRange, METH_NOARGS, nullptr},
     {"__enter__", RangeEnter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(RangeExit)), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr},
@@ -153,7 +116,7 @@ PyMethodDef range_methods[] = {
 PyType_Slot range_slots[] = {
     {Py_tp_doc, const_cast<char*>("Range(name, event_type=14)\n--\n\nA range of the program.")},
     {Py_tp_init, reinterpret_cast<void*>(RangeInit)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(RangeDealloc)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(DeallocateRange)},
     {Py_tp_getset, range_properties},
     {Py_tp_methods, range_methods},
     {0, nullptr},

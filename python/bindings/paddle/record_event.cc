@@ -6,22 +6,17 @@
 #include <structmember.h>
 
 #include <cstddef>
-#include <string>
-#include <string_view>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "python/bindings/paddle/range_source.h"
+#include "python/bindings/paddle/range_object.h"
 #include "python/bindings/paddle/source.h"
 
 namespace opscope::python {
 namespace {
 
-struct RecordEvent {
-  PyObject ob_base;
-  PyObject* name;
-  PyObject* event_type;
-  void* open;  // null: it is not, or nobody records
+struct RecordEvent : RangeObject {
   bool has_begun;
 };
 
@@ -38,11 +33,6 @@ Known& known = *new Known;
 
 RecordEvent* Self(PyObject* object) {
   return reinterpret_cast<RecordEvent*>(object);
-}
-
-void Set(PyObject** slot, PyObject* value) {
-  Py_XINCREF(value);
-  Py_XDECREF(std::exchange(*slot, value));
 }
 
 // 1, 0; -1: an exception is set.
@@ -68,10 +58,6 @@ long NumberOf(PyObject* event_type) {
   return number == -1 && PyErr_Occurred() != nullptr ? kFailed : number;
 }
 
-void End(RecordEvent* self) {
-  if (void* open = std::exchange(self->open, nullptr); open != nullptr) ExitRange(open);
-}
-
 // False: an exception is set.
 bool Begin(RecordEvent* self) {
   const int is_used = IsUsed();
@@ -83,19 +69,8 @@ bool Begin(RecordEvent* self) {
   const long number = NumberOf(self->event_type);
   if (number == kFailed) return false;
   self->has_begun = number != kNotRecorded;
-  if (!self->has_begun) {
-    End(self);
-    return true;
-  }
-  if (!PyUnicode_Check(self->name)) {
-    PyErr_Format(PyExc_TypeError, "the name of a range must be a str, not %R", self->name);
-    return false;
-  }
-  std::string keep;
-  std::string_view name;
-  if (!TextBytes(self->name, &keep, &name)) return false;
-  End(self);
-  self->open = EnterRange(name, static_cast<uint32_t>(number));
+  if (self->has_begun) return OpenRange(self, static_cast<uint32_t>(number));
+  CloseRange(self);
   return true;
 }
 
@@ -105,10 +80,6 @@ bool IsPlain(PyObject* object) {
 
 PyObject* EventBegin(PyObject* object, PyObject*) {
   if (!Begin(Self(object))) return nullptr;
-  Py_RETURN_NONE;
-}
-PyObject* EventEnd(PyObject* object, PyObject*) {
-  End(Self(object));
   Py_RETURN_NONE;
 }
 // Of a class that is derived, its own begin and end.
@@ -125,8 +96,7 @@ PyObject* EventEnter(PyObject* object, PyObject*) {
 }
 PyObject* EventExit(PyObject* object, PyObject* const*, Py_ssize_t) {
   if (!IsPlain(object)) return PyObject_CallMethod(object, "end", nullptr);
-  End(Self(object));
-  Py_RETURN_NONE;
+  return EndRange(object, nullptr);
 }
 
 // None before it has begun, then what has an `end()`, as Paddle's.
@@ -136,18 +106,9 @@ PyObject* GetEvent(PyObject* object, void*) {
   return event;
 }
 
-void EventDealloc(PyObject* object) {
-  End(Self(object));
-  Py_CLEAR(Self(object)->name);
-  Py_CLEAR(Self(object)->event_type);
-  PyTypeObject* type = Py_TYPE(object);
-  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-  Py_DECREF(type);
-}
-
 PyMemberDef event_members[] = {
-    {"name", T_OBJECT, offsetof(RecordEvent, name), 0, "The label."},
-    {"event_type", T_OBJECT, offsetof(RecordEvent, event_type), 0, "Of TracerEventType."},
+    {"name", T_OBJECT, offsetof(RangeObject, name), 0, "The label."},
+    {"event_type", T_OBJECT, offsetof(RangeObject, event_type), 0, "Of TracerEventType."},
     {nullptr, 0, 0, 0, nullptr},
 };
 PyGetSetDef event_properties[] = {
@@ -156,7 +117,7 @@ PyGetSetDef event_properties[] = {
 };
 PyMethodDef event_methods[] = {
     {"begin", EventBegin, METH_NOARGS, nullptr},
-    {"end", EventEnd, METH_NOARGS, nullptr},
+    {"end", EndRange, METH_NOARGS, nullptr},
     {"__enter__", EventEnter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(EventExit)), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr},
@@ -164,7 +125,7 @@ PyMethodDef event_methods[] = {
 PyType_Slot event_slots[] = {
     {Py_tp_doc, const_cast<char*>("What opscope.paddle.RecordEvent is made of.")},
     {Py_tp_new, reinterpret_cast<void*>(PyType_GenericNew)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(EventDealloc)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(DeallocateRange)},
     {Py_tp_members, event_members},
     {Py_tp_getset, event_properties},
     {Py_tp_methods, event_methods},
@@ -191,8 +152,8 @@ PyObject* CallEventClass(PyObject* type, PyObject* args, PyObject* keywords) {
   }
   PyObject* object = kAllocate(reinterpret_cast<PyTypeObject*>(type), 0);
   if (object == nullptr) return nullptr;
-  Set(&Self(object)->name, PyTuple_GetItem(args, 0));
-  Set(&Self(object)->event_type, event_type);
+  SetReference(&Self(object)->name, PyTuple_GetItem(args, 0));
+  SetReference(&Self(object)->event_type, event_type);
   return object;
 }
 
@@ -206,7 +167,7 @@ PyType_Spec class_spec = {"opscope._core.paddle.RecordEventClass", 0, 0, Py_TPFL
 
 void SetRecordEvent(nb::handle type, nb::handle flags, nb::str is_used, nb::handle usual, nb::dict numbers,
                     nb::handle number) {
-  const auto keep = [](PyObject** slot, nb::handle value) { Set(slot, value.ptr()); };
+  const auto keep = [](PyObject** slot, nb::handle value) { SetReference(slot, value.ptr()); };
   keep(&known.flags, flags);
   keep(&known.is_used, is_used);
   keep(&known.usual, usual);
