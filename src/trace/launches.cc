@@ -162,6 +162,7 @@ class LaunchFinder {
 
   void GoByCalls(Piece* piece) {
     uint64_t own = 0, foreign = 0;
+    piece->links.reserve(piece->end - piece->first);
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       const uint32_t call = calls_.Of(spans_.correlation[row]);
       const uint32_t around = call == kNobody ? kNobody : OperatorAround(call);

@@ -108,6 +108,9 @@ TrackId CudaCalls::TrackOf(uint32_t thread) {
 }
 
 void CudaCalls::Add(const CudaRecord& record, const CudaCallDetails& details, StringId members) {
+  if (calls_.empty()) earliest_ = first_ = last_ = record.correlation;
+  if (static_cast<int32_t>(record.correlation - earliest_) < 0) earliest_ = record.correlation;
+  first_ = std::min(first_, record.correlation), last_ = std::max(last_, record.correlation);
   CudaCall& call = calls_.emplace_back();
   call.start = record.start;
   call.duration = record.duration;
@@ -120,15 +123,21 @@ void CudaCalls::Add(const CudaRecord& record, const CudaCallDetails& details, St
 
 void CudaCalls::PlaceAmongOperators() {
   std::vector<std::vector<uint32_t>> calls(builder_->track_count()), rows(builder_->track_count());
+  std::vector<uint8_t> has_calls(builder_->track_count(), 0);
+  for (const TrackId track : tracks_)
+    has_calls[Row(track)] = 1;
+  const SpanColumns spans = builder_->added_spans();
+  bool has_rows = false;
+  for (uint32_t row = 0; row < spans.start.size(); ++row) {
+    const bool is_of_interest = spans.category[row] == cpu_op_ || spans.category[row] == user_annotation_;
+    if (!is_of_interest || has_calls[Row(spans.track[row])] == 0) continue;
+    if ((spans.flags[row] & span_flags::kAsync) != 0) continue;
+    rows[Row(spans.track[row])].push_back(row);
+    has_rows = true;
+  }
+  if (!has_rows) return;
   for (uint32_t i = 0; i < calls_.size(); ++i)
     calls[Row(calls_[i].track)].push_back(i);
-  const SpanColumns spans = builder_->added_spans();
-  for (uint32_t row = 0; row < spans.start.size(); ++row) {
-    const uint32_t track = Row(spans.track[row]);
-    const bool is_of_interest = spans.category[row] == cpu_op_ || spans.category[row] == user_annotation_;
-    if (calls[track].empty() || !is_of_interest || (spans.flags[row] & span_flags::kAsync) != 0) continue;
-    rows[track].push_back(row);
-  }
   OpenSpans open(spans, builder_->external_ids(), cpu_op_, user_annotation_);
   for (size_t track = 0; track < calls.size(); ++track) {
     if (calls[track].empty() || rows[track].empty()) continue;
@@ -147,21 +156,34 @@ void CudaCalls::PlaceAmongOperators() {
 
 void CudaCalls::Place() {
   PlaceAmongOperators();
+  auto next = static_cast<uint32_t>(builder_->AppendSpans(calls_.size()));
+  size_t hidden = 0;
   for (CudaCall& call : calls_) {
     const Name& name = NameOf(call.name, call.is_driver);
     call.name = name.name;
     call.is_launch = name.is_launch;
-    if (!name.is_shown) continue;
-    call.span = builder_->AddSpan({.start = call.start,
-                                   .duration = call.duration,
-                                   .name = call.name,
-                                   .category = call.is_driver ? driver_ : runtime_,
-                                   .track = call.track,
-                                   .kind = call.is_driver ? SpanKind::kDriverCall : SpanKind::kRuntimeCall,
-                                   .correlation = call.correlation,
-                                   .external_id = call.external_id,
-                                   .extra = call.members});
+    if (!name.is_shown) {
+      ++hidden;
+      continue;
+    }
+    if (call.duration.ns < 0) {
+      builder_->AddProblem("negative_duration", -1);
+      call.duration = {};
+    }
+    call.span = AddedSpan{next++};
+    builder_->SetSpan(call.span,
+                      {.start = call.start,
+                       .duration = call.duration,
+                       .name = call.name,
+                       .category = call.is_driver ? driver_ : runtime_,
+                       .track = call.track,
+                       .kind = call.is_driver ? SpanKind::kDriverCall : SpanKind::kRuntimeCall,
+                       .correlation = call.correlation,
+                       .external_id = call.external_id,
+                       .extra = call.members},
+                      AddedSpan::kNone);
   }
+  builder_->DropSpanRows(hidden);
   IndexByCorrelation();
 }
 
@@ -169,14 +191,7 @@ void CudaCalls::IndexByCorrelation() {
   by_correlation_.clear();
   sorted_.clear();
   if (calls_.empty()) return;
-  earliest_ = calls_.front().correlation;
-  for (const CudaCall& call : calls_) {
-    if (static_cast<int32_t>(call.correlation - earliest_) < 0) earliest_ = call.correlation;
-  }
-  const auto less = [](const CudaCall& a, const CudaCall& b) { return a.correlation < b.correlation; };
-  const auto [least, most] = std::minmax_element(calls_.begin(), calls_.end(), less);
-  const uint64_t range = uint64_t{most->correlation} - least->correlation + 1;
-  first_ = least->correlation;
+  const uint64_t range = uint64_t{last_} - first_ + 1;
   if (range > 8 * uint64_t{calls_.size()} + 1024) {
     for (uint32_t i = 0; i < calls_.size(); ++i)
       sorted_.emplace_back(calls_[i].correlation, i);

@@ -74,7 +74,7 @@ class CudaCalls {
   std::vector<CudaCall> calls_;
   std::vector<Name> names_[2];                         // by raw name; of the runtime, of the driver
   uint32_t earliest_ = 0;                              // correlation, of numbers that wrap
-  uint32_t first_ = 0;                                 // the least one
+  uint32_t first_ = 0, last_ = 0;                      // the least and the greatest one
   std::vector<uint32_t> by_correlation_;               // call + 1 at correlation - first_, where numbers are dense
   std::vector<std::pair<uint32_t, uint32_t>> sorted_;  // else by correlation
   StringId runtime_, driver_, cpu_op_, user_annotation_;

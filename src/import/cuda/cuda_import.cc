@@ -10,11 +10,6 @@ namespace {
 
 constexpr uint32_t kAllocates = 1;  // CUPTI's number of the operation
 
-bool IsWork(CudaEvent event) {
-  return event == CudaEvent::kKernel || event == CudaEvent::kCopy || event == CudaEvent::kPeerCopy ||
-         event == CudaEvent::kSet || event == CudaEvent::kGraph;
-}
-
 }  // namespace
 
 CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
@@ -34,14 +29,41 @@ CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
       arrow_category_(builder->Intern(words.arrow_category)) {
 }
 
-void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls) {
+void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls, size_t works) {
   devices_.Begin(builder_->process(process).name);
   calls_.Begin(process, pid);
   calls_.Reserve(calls);
   calls_are_placed_ = false;
+  works_ = works;
+}
+
+bool CudaImport::NeedsLook(const CudaShared& shared) {
+  switch (shared.event) {
+    case CudaEvent::kKernel:
+      return !shared.is_seen;  // for its context
+    case CudaEvent::kDevice:
+    case CudaEvent::kContext:
+    case CudaEvent::kEventRecord:
+      return true;
+    default:
+      return IsCall(shared.event);
+  }
+}
+
+bool CudaImport::NeedsAdd(CudaEvent event) {
+  switch (event) {
+    case CudaEvent::kClock:
+    case CudaEvent::kWindow:
+    case CudaEvent::kDevice:
+    case CudaEvent::kContext:
+      return false;
+    default:
+      return !IsCall(event);
+  }
 }
 
 void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
+  shared->is_seen = true;
   switch (record.event) {
     case CudaEvent::kDevice:
       return devices_.AddDevice(record.As<CudaDeviceDetails>(), builder_->text(record.name));
@@ -50,7 +72,6 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
       return devices_.AddContext(context.context, context.device);
     }
     case CudaEvent::kKernel: {
-      if (shared->is_known) return;
       const auto kernel = record.As<CudaKernelDetails>();
       return devices_.AddContext(kernel.context, kernel.device);
     }
@@ -147,7 +168,14 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
     if (!bandwidth.empty())
       row.extra = builder_->Intern(std::string(builder_->text(shared.members)) + ", " + bandwidth);
   }
-  const AddedSpan span = builder_->AddSpan(row);
+  if (row.duration.ns < 0) {
+    builder_->AddProblem("negative_duration", -1);
+    row.duration = {};
+  }
+  const AddedSpan span = next_work_;
+  next_work_ = static_cast<AddedSpan>(static_cast<uint32_t>(span) + 1);
+  --works_;
+  builder_->SetSpan(span, row, AddedSpan::kNone);
   if (call == nullptr) return;
   if (record.start < call->start) ++before_call_;
   if (call->range != AddedSpan::kNone) {
@@ -190,15 +218,24 @@ void CudaImport::AddMemory(const CudaRecord& record) {
                         .extra = builder_->Intern(MemoryMembers(memory))});
 }
 
+void CudaImport::Place() {
+  if (calls_are_placed_) return;
+  calls_are_placed_ = true;
+  calls_.Place();
+  next_work_ = builder_->AppendSpans(works_);
+}
+
 void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
-  if (!calls_are_placed_) {
-    calls_.Place();
-    calls_are_placed_ = true;
+  Place();
+  if (!IsWork(record.event)) {
+    others_.push_back(record);
+    return;
   }
-  if (IsWork(record.event)) {
-    if (!shared->is_known) Share(record, shared);
-    return AddWork(record, *shared);
-  }
+  if (!shared->is_known) Share(record, shared);
+  AddWork(record, *shared);
+}
+
+void CudaImport::AddOther(const CudaRecord& record) {
   switch (record.event) {
     case CudaEvent::kOverhead:
       builder_->AddSpan({.start = record.start,
@@ -251,11 +288,14 @@ void CudaImport::AddWait(const Wait& wait) {
 }
 
 void CudaImport::End() {
-  if (!calls_are_placed_) calls_.Place();
-  calls_are_placed_ = true;
+  Place();
+  builder_->DropSpanRows(works_);
+  for (const CudaRecord& record : others_)
+    AddOther(record);
   for (const Wait& wait : waits_)
     AddWait(wait);
   annotations_.Finish(&devices_);
+  others_.clear();
   waits_.clear();
   events_.clear();
 }

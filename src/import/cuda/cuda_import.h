@@ -2,7 +2,7 @@
 // stream of a device with kernels, copies and sets, calls on the threads that made them, arrows from launches to what
 // they launched.
 //
-//   Begin for each window; its records twice, in any order: Look, then Add; End
+//   Begin for each window; its records twice, in any order: Look where NeedsLook says so, then Add likewise; End
 //   Finish after all windows
 //
 // REQUIRES: rows and numbers (External id) of the operators of all threads are there already.
@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,9 +29,12 @@
 
 namespace opscope {
 
-// What the records of one payload have alike, worked out at the first of them.
+// What the records of one event with equal details have alike, worked out at the first of them.
 struct CudaShared {
-  bool is_known = false;
+  CudaEvent event = CudaEvent::kNone;
+  std::span<const std::byte> details;
+  bool is_seen = false;   // Look has had one
+  bool is_known = false;  // what follows
   TrackId track = TrackId::kNone;
   StringId name = StringId::kNone;     // of copies and sets
   StringId members = StringId::kNone;  // args
@@ -42,10 +46,13 @@ class CudaImport {
   // words: they stay longer.
   CudaImport(TraceBuilder* builder, const CudaWords& words);
 
-  void Begin(ProcessId process, int64_t pid, size_t calls);  // calls: how many there are, for room
-  // Calls, devices, and what tells of contexts and events. shared: of the record's payload.
+  // How many there are at most: calls, and kernels, copies, sets and graphs.
+  void Begin(ProcessId process, int64_t pid, size_t calls, size_t works);
+  // Calls, devices, and what tells of contexts and events. shared: of the record's event and details.
+  static bool NeedsLook(const CudaShared& shared);
   void Look(const CudaRecord& record, CudaShared* shared);
   // REQUIRES: all were looked at. Places the calls at the first one.
+  static bool NeedsAdd(CudaEvent event);
   void Add(const CudaRecord& record, CudaShared* shared);
   void End();
   void Finish();
@@ -63,6 +70,9 @@ class CudaImport {
     CudaSynchronizationDetails details;
   };
 
+  void Place();
+  void AddOther(const CudaRecord& record);
+
   void Share(const CudaRecord& record, CudaShared* shared);
   void ShareCopy(const CudaRecord& record, CudaShared* shared);
   void AddWork(const CudaRecord& record, const CudaShared& shared);
@@ -79,6 +89,9 @@ class CudaImport {
   CudaCalls calls_;
   CudaAnnotations annotations_;
   bool calls_are_placed_ = false;
+  size_t works_ = 0;                        // rows of spans that are kept for them
+  AddedSpan next_work_ = AddedSpan::kNone;  // the first of those
+  std::vector<CudaRecord> others_;          // spans and instants of other kinds
   std::vector<Wait> waits_;
   std::vector<EventRecord> events_;
   std::set<TrackId> busy_;                // streams with kernels, copies or sets

@@ -33,4 +33,14 @@ struct CudaRecord {
   }
 };
 
+// Of the runtime or the driver.
+inline bool IsCall(CudaEvent event) {
+  return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;
+}
+// What a device works at, on a stream.
+inline bool IsWork(CudaEvent event) {
+  return event == CudaEvent::kKernel || event == CudaEvent::kCopy || event == CudaEvent::kPeerCopy ||
+         event == CudaEvent::kSet || event == CudaEvent::kGraph;
+}
+
 }  // namespace opscope

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/recording/cuda.h"
 
+#include <tsl/robin_map.h>
+
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "opscope/cuda_event.h"
 #include "opscope/window_facts.h"
@@ -19,78 +24,134 @@ bool IsOfCuda(const Record& record) {
   return record.kind == RecordKind::kNative && record.source == RecordSource::kCuda && record.scope < kCudaEvents;
 }
 
-bool IsCall(CudaEvent event) {
-  return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;
-}
-
 bool IsOwnNote(CudaEvent event) {
   return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow;
 }
 
+// What records of one event and equal details share, in whichever chunks they stand: a kernel with its grid is said
+// once in each chunk, and worked out once.
+class SharedDetails {
+ public:
+  void BeginPart(const RecordingPart& part) {
+    part_ = &part;
+    for (const uint32_t place : used_)
+      number_at_[place] = kNone;
+    used_.clear();
+    number_at_.resize(std::max(number_at_.size(), part.chunk->byte_size() / 8 + 1), kNone);
+  }
+  // Null: the record is damaged. Valid until the next call.
+  CudaShared* Of(const Record& record) {
+    const uint32_t place = record.side / 8;
+    if (record.side % 8 == 0 && place < number_at_.size() && number_at_[place] != kNone) {
+      CudaShared& known = shared_[number_at_[place]];
+      if (known.event == EventOf(record) && IsOfCuda(record)) return &known;
+    }
+    return Find(record, place);
+  }
+
+ private:
+  static constexpr uint32_t kNone = 0xffffffff;
+  struct Said {
+    CudaEvent event;
+    std::string_view details;
+    bool operator==(const Said&) const = default;
+  };
+  struct HashOfSaid {
+    size_t operator()(const Said& said) const {
+      return std::hash<std::string_view>()(said.details) ^ static_cast<size_t>(said.event);
+    }
+  };
+
+  CudaShared* Find(const Record& record, uint32_t place) {
+    const auto extent = record.side == 0 ? std::nullopt : part_->chunk->payload_extent(record.side);
+    if (!IsOfCuda(record) || !extent) return nullptr;
+    const std::span<const std::byte> details = extent->body;
+    const std::string_view bytes(reinterpret_cast<const char*>(details.data()), details.size());
+    const auto number = static_cast<uint32_t>(shared_.size());
+    const auto [found, is_new] = numbers_.try_emplace(Said{EventOf(record), bytes}, number);
+    if (is_new) shared_.push_back({.event = EventOf(record), .details = details});
+    if (number_at_[place] == kNone) used_.push_back(place);
+    number_at_[place] = found->second;
+    return &shared_[found->second];
+  }
+
+  const RecordingPart* part_ = nullptr;
+  std::vector<CudaShared> shared_;
+  tsl::robin_map<Said, uint32_t, HashOfSaid> numbers_;
+  std::vector<uint32_t> number_at_;  // by place in the chunk; few of them are used
+  std::vector<uint32_t> used_;
+};
+
 }  // namespace
 
 uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts) {
-  uint64_t notes = 0;
-  size_t calls = 0;
+  Window& window = windows_.emplace_back();
+  window.process = process, window.pid = pid, window.parts = parts;
   for (const RecordingPart& part : parts) {
     for (const PartEvent& row : part.events) {
       const CudaEvent event = EventOf(part.chunk->record(row.row));
-      notes += IsOwnNote(event) ? 1 : 0;
-      calls += IsCall(event) ? 1 : 0;
+      if (IsOwnNote(event)) window.notes.emplace_back(&part, row.row);
+      window.calls += IsCall(event) ? 1 : 0;
+      window.works += IsWork(event) ? 1 : 0;
     }
   }
-  windows_.push_back({.process = process, .pid = pid, .parts = parts, .calls = calls});
-  return notes;
+  return window.notes.size();
 }
 
 void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {
-  for (const RecordingPart& part : window.parts) {
-    for (const PartEvent& event : part.events) {
-      const Record record = part.chunk->record(event.row);
-      if (!IsOfCuda(record)) continue;
-      if (EventOf(record) == CudaEvent::kWindow) window.begin = record.start, window.end = record.start + record.value;
-      if (EventOf(record) != CudaEvent::kClock) continue;
-      const auto extent = record.side == 0 ? std::nullopt : part.chunk->payload_extent(record.side);
-      const CudaRecord read{.details = extent ? extent->body : std::span<const std::byte>()};
-      const Timestamp time = clock_->At(record.value);
-      clock->Add(record.start, time, clock_->At(record.value + read.As<CudaClockDetails>().bound_ticks) - time);
-    }
+  for (const auto& [part, row] : window.notes) {
+    const Record record = part->chunk->record(row);
+    if (!IsOfCuda(record)) continue;
+    if (EventOf(record) == CudaEvent::kWindow) window.begin = record.start, window.end = record.start + record.value;
+    if (EventOf(record) != CudaEvent::kClock) continue;
+    const auto extent = record.side == 0 ? std::nullopt : part->chunk->payload_extent(record.side);
+    const CudaRecord read{.details = extent ? extent->body : std::span<const std::byte>()};
+    const Timestamp time = clock_->At(record.value);
+    clock->Add(record.start, time, clock_->At(record.value + read.As<CudaClockDetails>().bound_ticks) - time);
   }
   clock->Order();
   if (!clock->empty()) builder_->AddMetadata(kCudaClockBoundKey, std::to_string(clock->bound().ns));
 }
 
-template <typename Visit>
-void RecordingCuda::ForEach(const Window& window, const CudaClock& clock, bool counts_damage, const Visit& visit) {
-  std::vector<CudaShared> shared;  // by place in the chunk; few of them are used
-  std::vector<uint32_t> used;
-  for (RecordingPart& part : window.parts) {
-    for (const uint32_t place : used)
-      shared[place] = CudaShared();
-    used.clear();
-    shared.resize(std::max(shared.size(), part.chunk->byte_size() / 8 + 1));
-    for (const PartEvent& event : part.events) {
-      const Record raw = part.chunk->record(event.row);
-      const auto extent = raw.side == 0 ? std::nullopt : part.chunk->payload_extent(raw.side);
-      if (!IsOfCuda(raw) || !extent) {
-        if (counts_damage) builder_->AddProblem("damaged_record", part.chunk->record_offset(event.row));
-        continue;
-      }
-      if (IsOwnNote(EventOf(raw)) && EventOf(raw) != CudaEvent::kDevice) continue;
-      // A call is of the window in which it begins; what a device does, of those in which it runs.
-      const uint64_t last = raw.start + (IsCall(EventOf(raw)) ? 0 : raw.value);
-      const CudaRecord record{.event = EventOf(raw),
-                              .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end),
-                              .correlation = CudaCorrelation(raw),
-                              .start = clock.At(raw.start),
-                              .duration = {static_cast<int64_t>(raw.value)},
-                              .name = part.name_ids[event.name],
-                              .details = extent->body};
-      const uint32_t place = raw.side / 8;
-      if (!shared[place].is_known) used.push_back(place);
-      visit(record, &shared[place]);
+// Its name is left to the caller.
+CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock, const Record& raw,
+                                   const CudaShared& shared) {
+  // A call is of the window in which it begins; what a device does, of those in which it runs.
+  const uint64_t last = raw.start + (IsCall(shared.event) ? 0 : raw.value);
+  return {.event = shared.event,
+          .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end),
+          .correlation = CudaCorrelation(raw),
+          .start = clock.At(raw.start),
+          .duration = {static_cast<int64_t>(raw.value)},
+          .details = shared.details};
+}
+
+void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* import) {
+  SharedDetails details;
+  const auto for_each = [&](const auto& visit) {
+    for (const RecordingPart& part : window.parts) {
+      details.BeginPart(part);
+      for (const PartEvent& event : part.events)
+        visit(part, event, part.chunk->record(event.row));
     }
-  }
+  };
+  const auto read = [&](const RecordingPart& part, const PartEvent& event, const Record& raw, const CudaShared& of) {
+    CudaRecord record = RecordOf(window, clock, raw, of);
+    record.name = part.name_ids[event.name];
+    return record;
+  };
+  for_each([&](const RecordingPart& part, const PartEvent& event, const Record& raw) {
+    CudaShared* shared = details.Of(raw);
+    if (shared == nullptr) {
+      builder_->AddProblem("damaged_record", part.chunk->record_offset(event.row));
+    } else if (CudaImport::NeedsLook(*shared)) {
+      import->Look(read(part, event, raw, *shared), shared);
+    }
+  });
+  for_each([&](const RecordingPart& part, const PartEvent& event, const Record& raw) {
+    if (!CudaImport::NeedsAdd(EventOf(raw))) return;
+    if (CudaShared* shared = details.Of(raw)) import->Add(read(part, event, raw, *shared), shared);
+  });
 }
 
 std::set<TrackId> RecordingCuda::Finish() {
@@ -100,9 +161,8 @@ std::set<TrackId> RecordingCuda::Finish() {
     CudaClock clock;
     ReadClock(window, &clock);
     if (clock.empty()) continue;  // its first chunk is missing, or nothing is in it
-    import.Begin(window.process, window.pid, window.calls);
-    ForEach(window, clock, true, [&](const CudaRecord& record, CudaShared* shared) { import.Look(record, shared); });
-    ForEach(window, clock, false, [&](const CudaRecord& record, CudaShared* shared) { import.Add(record, shared); });
+    import.Begin(window.process, window.pid, window.calls, window.works);
+    Read(window, clock, &import);
     import.End();
   }
   import.Finish();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "import/cuda/cuda_clock.h"
@@ -37,13 +38,14 @@ class RecordingCuda {
     ProcessId process;
     int64_t pid;
     std::span<RecordingPart> parts;
-    size_t calls = 0;
+    std::vector<std::pair<const RecordingPart*, uint32_t>> notes;  // rows: what the source itself notes down
+    size_t calls = 0, works = 0;
     uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; it did not end where nothing says so
   };
   // And where the window lies.
   void ReadClock(Window& window, CudaClock* clock);
-  template <typename Visit>
-  void ForEach(const Window& window, const CudaClock& clock, bool counts_damage, const Visit& visit);
+  void Read(Window& window, const CudaClock& clock, CudaImport* import);
+  CudaRecord RecordOf(const Window& window, const CudaClock& clock, const Record& raw, const CudaShared& shared);
 
   TraceBuilder* builder_;
   const TickClock* clock_;

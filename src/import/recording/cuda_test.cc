@@ -57,7 +57,19 @@ class CudaWindow {
     record.depth = static_cast<uint16_t>(correlation);
     record.reserved = static_cast<uint16_t>(correlation >> 16);
     if (!name.empty()) record.name = device_.Name(name);
-    record.side = device_.Side(side);
+    record.side = last_side_ = device_.Side(side);
+    device_.Add(record);
+  }
+  // A record of another event with the details of the one before.
+  void WithLastDetails(CudaEvent event, uint64_t start, uint64_t duration, uint32_t correlation) {
+    Record record;
+    record.kind = RecordKind::kNative;
+    record.source = RecordSource::kCuda;
+    record.scope = static_cast<uint8_t>(event);
+    record.start = kCupti + start - 1000;
+    record.value = duration;
+    record.depth = static_cast<uint16_t>(correlation);
+    record.side = last_side_;
     device_.Add(record);
   }
   void Call(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation, uint32_t thread = kThread,
@@ -100,6 +112,7 @@ class CudaWindow {
 
  private:
   ChunkBytes thread_, device_;
+  uint32_t last_side_ = 0;
 };
 
 struct Rows {
@@ -363,6 +376,32 @@ TEST(RecordingOfCuda, TellsWhatTheSourceFoundWrong) {
       EXPECT_THAT(std::string(trace.text(trace.problems().message[i])), HasSubstr("CUPTI_ERROR_UNKNOWN"));
     }
   }
+}
+
+TEST(RecordingCuda, TakesHostileRecordsThatShareDetailsForWhatTheirEventsSay) {
+  CudaWindow window;
+  window.Call("cudaLaunchKernel_v7000", 1100, 1110, 1);
+  window.WithLastDetails(CudaEvent::kKernel, 1120, 10, 1);
+  window.WithLastDetails(CudaEvent::kSet, 1140, 10, 1);
+  const Trace trace = window.Import();
+  std::vector<std::string> categories;
+  for (size_t i = 0; i < trace.spans().size(); ++i)
+    categories.emplace_back(trace.text(trace.spans().category[i]));
+  EXPECT_THAT(categories, testing::UnorderedElementsAre("cuda_runtime", "kernel", "gpu_memset"));
+}
+
+TEST(RecordingCuda, CountsLengthsThatNoSpanHas) {
+  CudaWindow window;
+  window.Call("cudaLaunchKernel_v7000", 1100, 1090, 1);
+  window.Kernel("_Z3addPf", 1120, 1110, 1);
+  const Trace trace = window.Import();
+  EXPECT_EQ(trace.spans().size(), 2u);
+  for (const Duration duration : trace.spans().duration)
+    EXPECT_EQ(duration.ns, 0);
+  uint64_t negative = 0;
+  for (size_t i = 0; i < trace.problems().size(); ++i)
+    negative += trace.text(trace.problems().kind[i]) == "negative_duration" ? trace.problems().count[i] : 0;
+  EXPECT_EQ(negative, 2u);
 }
 
 }  // namespace

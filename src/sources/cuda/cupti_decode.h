@@ -32,13 +32,14 @@ struct DecodedRecord {
   uint64_t start = 0, duration = 0;  // nanoseconds of CUPTI's clock
   const char* name = nullptr;        // CUPTI's or the driver's; valid while the buffer is
   uint32_t details_bytes = 0;
-  alignas(8) std::byte details[64] = {};
+  alignas(8) std::byte details[64] = {};  // zeros up to a multiple of eight
 
   template <typename Details>
   void SetDetails(const Details& from) {
     static_assert(sizeof(Details) <= sizeof(details) && std::is_trivially_copyable_v<Details>);
     static_assert(std::has_unique_object_representations_v<Details>, "equal ones are found by their bytes");
     std::memcpy(details, &from, sizeof(from));
+    if constexpr (sizeof(from) % 8 != 0) std::memset(details + sizeof(from), 0, 8 - sizeof(from) % 8);
     details_bytes = sizeof(from);
   }
   template <typename Details>

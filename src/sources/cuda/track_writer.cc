@@ -7,12 +7,11 @@
 namespace opscope::cuda {
 namespace {
 
-// Of words: details are multiples of four bytes.
 uint64_t HashOf(const DecodedRecord& record) {
   uint64_t hash = (static_cast<uint64_t>(record.event) + 1) * 0x9e3779b97f4a7c15u;
   for (uint32_t at = 0; at < record.details_bytes; at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, record.details + at, std::min<size_t>(8, record.details_bytes - at));
+    uint64_t word;
+    std::memcpy(&word, record.details + at, sizeof(word));
     hash = (hash ^ word) * 0x2127599bf4325c37u;
     hash ^= hash >> 29;
   }
