@@ -30,6 +30,7 @@ SECTIONS = (
     ("From stop to the table", ("after_stop", "all_flags")),
     ("Lists of events, and cycles", ("event_list", "acc_events")),
     ("Import of other tools' files", ("import_",)),
+    ("Records of CUPTI", ("device_",)),
     ("Merge", ("merge_",)),
     ("Export", ("json", "gz", "export_", "memory_timeline")),
     ("Size of a recording", ("size_",)),
