@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/gpu_check.py, as far as it goes without a GPU: what it reads of traces, how it compares them, its report."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / "tools"
+TRACE = ROOT / "tests/golden/chrome_json/device_tracks/input.json"
+if not TOOLS.exists():
+    pytest.skip("the tools are not here", allow_module_level=True)
+sys.path.insert(0, str(TOOLS))
+import gpu_check  # noqa: E402  (the folder of tools is no package)
+import gpu_traces  # noqa: E402
+
+OPERATOR = {
+    "ph": "X",
+    "cat": "cpu_op",
+    "name": "aten::mm",
+    "pid": 1,
+    "tid": 7,
+    "ts": 0,
+    "dur": 4,
+    "args": {"External id": 3},
+}
+
+
+def events():
+    return [OPERATOR, *gpu_traces.read_trace(TRACE)]
+
+
+def missed(ours, theirs):
+    checks = gpu_traces.compare(gpu_traces.facts_of(ours), gpu_traces.facts_of(theirs), most_busy_apart=0.1)
+    return [check.what for check in checks if not check.holds]
+
+
+def changed(called, **members):
+    """The events, the one of this name with other members."""
+    return [{**event, **members} if event["name"] == called else event for event in events()]
+
+
+def test_what_devices_did_is_read_of_a_trace():
+    facts = gpu_traces.facts_of(events())
+    assert facts.names == {"kernel gemm": 1, "gpu_memcpy Memcpy HtoD": 1, "gpu_memset Memset": 1}
+    assert facts.launchers["aten::mm", "gemm"] == 1
+    assert facts.launchers["", "Memset"] == 1
+    assert facts.busy_us == {(0, 7): 5.0, (0, 20): 1.0}
+    assert facts.before_call == 0
+
+
+def test_busy_time_is_that_of_the_union():
+    draw = random.Random(5)
+    for _ in range(50):
+        spans = [(start, start + draw.randrange(9)) for start in (draw.randrange(60) for _ in range(12))]
+        covered = {at for start, end in spans for at in range(start, end)}
+        assert gpu_traces.busy_us(spans) == len(covered)
+
+
+def test_equal_recordings_hold():
+    assert missed(events(), events()) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "what"),
+    [
+        (changed("gemm", name="add"), ["names and their counts", "who launched them"]),
+        (changed("aten::mm", name="aten::add"), ["who launched them"]),
+        (changed("gemm", dur=40), ["busy time"]),
+        (changed("cudaLaunchKernel", ts=6), ["nothing begins before its call"]),
+        ([OPERATOR], ["something ran", "names and their counts", "who launched them", "streams", "busy time"]),
+    ],
+    ids=["name", "operator", "busy", "early", "empty"],
+)
+def test_what_differs_is_named(ours, what):
+    assert missed(ours, events()) == what
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "holds"), [(5.0, 10.0, True), (7.0, 10.0, False), (-0.1, 10.0, True), (1.0, 0.0, False)]
+)
+def test_a_ratio_is_judged_against_its_goal(ours, theirs, holds):
+    assert gpu_check.ratio_check("added time", ours, theirs, 0.6, "us").holds is holds
+
+
+def test_the_report_says_what_did_not_hold():
+    sections = {"resnet18": [gpu_traces.Check("streams", True, "1"), gpu_traces.Check("names", False, "2 x a|b")]}
+    text = gpu_check.report(["- device: a simulated one"], sections)
+    assert "- held: 1 of 2" in text
+    assert "| names | **no** | 2 x a\\|b |" in text
+
+
+def test_a_part_that_fails_is_a_row_and_the_others_go_on(monkeypatch, tmp_path):
+    def fails(*_):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(gpu_check, "programs", lambda: ["resnet18"])
+    monkeypatch.setattr(gpu_check, "run_program", fails)
+    monkeypatch.setattr(gpu_check, "EXAMPLES", tmp_path)
+    sections = gpu_check.run_all(tmp_path)
+    assert [check.words for check in sections["resnet18"]] == ["out of memory"]
+    assert list(sections) == ["resnet18", "launch-bound loop", "stop", "examples"]
+    assert "**no**" in gpu_check.report([], sections)
+
+
+def test_where_there_is_no_gpu_one_line_and_an_exit_status_say_so(tmp_path):
+    pytest.importorskip("torch")
+    done = subprocess.run(
+        [sys.executable, TOOLS / "gpu_check.py", "-o", tmp_path / "report.md"],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == gpu_check.CANNOT_CHECK == 3
+    assert done.stdout.startswith("gpu_check: cannot check: torch ")
+    assert len(done.stdout.splitlines()) == 1
+    assert not (tmp_path / "report.md").exists()
+
+
+def test_a_gzipped_trace_is_read_alike(tmp_path):
+    import gzip
+
+    path = tmp_path / "trace.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(events()).encode()))
+    assert gpu_traces.read_trace(path) == events()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs that tools/gpu_check.py records on a GPU: each prepares itself, then its step is called.
+
+A run is one process under one profiler: CUPTI is one for a process, and Kineto keeps it once it has had it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+from resnet18 import ResNet18  # noqa: E402
+
+MODULES = {"opscope": "opscope.torch", "torch": "torch.profiler"}
+
+
+def training_step(model, inputs, targets):
+    model = model.cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    inputs, targets = inputs.cuda(), targets.cuda()
+
+    def step():
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(inputs), targets).backward()
+        optimizer.step()
+
+    return step
+
+
+def resnet18():
+    return training_step(ResNet18(), torch.randn(8, 3, 224, 224), torch.arange(8))
+
+
+class Encoder(nn.Module):
+    """A transformer over the words of a sentence, and what it says of the whole."""
+
+    def __init__(self, width=256, words=1000, classes=10):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        layer = nn.TransformerEncoderLayer(width, 4, 4 * width, dropout=0.0, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
+        self.classify = nn.Linear(width, classes)
+
+    def forward(self, sentence):
+        return self.classify(self.layers(self.words(sentence)).mean(1))
+
+
+def transformer():
+    return training_step(Encoder(), torch.randint(1000, (8, 64)), torch.arange(8))
+
+
+def graphs():
+    model = nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 256)).cuda()
+    inputs = torch.randn(64, 256, device="cuda")
+    with torch.no_grad():
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            model(inputs)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            model(inputs)
+
+    def step():
+        for _ in range(10):
+            graph.replay()
+
+    return step
+
+
+def streams():
+    sides = [torch.cuda.Stream(), torch.cuda.Stream()]
+    matrix = torch.randn(512, 512, device="cuda")
+
+    def step():
+        for side in sides:
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for _ in range(10):
+                    torch.mm(matrix, matrix)
+        torch.cuda.synchronize()
+
+    return step
+
+
+def allocator():
+    host = torch.ones(1 << 20)
+
+    def step():
+        for size in (1000, 100_000, 10_000_000):
+            block = torch.empty(size, device="cuda")
+            block.zero_()
+            del block
+        host.cuda(non_blocking=False).cpu()
+
+    return step
+
+
+def launches(count=100_000):
+    def step():
+        for _ in range(count):
+            torch.cuda._sleep(0)  # a kernel that does nothing
+
+    return step
+
+
+def many_launches():
+    return launches(1_000_000)
+
+
+COMPARED = (resnet18, transformer, graphs, streams, allocator)
+
+
+def run(program: str, side: str, path: str) -> dict[str, float]:
+    """Runs the program's step once, under the profiler of a side or, as "none", under none; writes the trace.
+
+    Returns the seconds of the step, and of the profiler's stop after it.
+    """
+    torch.manual_seed(0)
+    step = globals()[program]()
+    step() if program != "many_launches" else torch.cuda._sleep(0)  # what is done once is done
+    torch.cuda.synchronize()
+    prof = None
+    if side != "none":
+        module = importlib.import_module(MODULES[side])
+        both = [module.ProfilerActivity.CPU, module.ProfilerActivity.CUDA]
+        with module.profile(activities=both):  # the first window starts CUPTI
+            torch.cuda._sleep(0)
+        prof = module.profile(activities=both, profile_memory=program == "allocator")
+        prof.start()
+    begin = time.perf_counter()
+    step()
+    torch.cuda.synchronize()
+    stepped = time.perf_counter()
+    if prof is not None:
+        prof.stop()
+    seconds = {"step": stepped - begin, "stop": time.perf_counter() - stepped}
+    if prof is not None and path:
+        prof.export_chrome_trace(path)
+    return seconds
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(*sys.argv[1:4])))

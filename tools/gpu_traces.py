@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Chrome JSON of torch's or of opscope's says of devices, and how two of one program compare."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import gzip
+import json
+from pathlib import Path
+
+WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One thing that holds or does not."""
+
+    what: str
+    holds: bool
+    words: str  # what was seen
+
+
+@dataclasses.dataclass
+class DeviceFacts:
+    """What devices did: counts by name, who launched it, how long each stream was busy."""
+
+    names: collections.Counter  # "kernel NAME"
+    launchers: collections.Counter  # (operator or "", name)
+    busy_us: dict[tuple[int, int], float]  # by device and stream
+    graph_nodes: int
+    copied_bytes: int
+    allocations: int  # events of the caching allocator of a GPU
+    before_call: int  # that begin before the call that launched them
+
+    @property
+    def works(self) -> int:
+        return self.names.total()
+
+
+def read_trace(path: Path) -> list[dict]:
+    """The events of a Chrome JSON, gzipped or not."""
+    data = Path(path).read_bytes()
+    document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return document["traceEvents"] if isinstance(document, dict) else document
+
+
+def busy_us(spans: list[tuple[float, float]]) -> float:
+    """Length of the union of (start, end)."""
+    total, until = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+def facts_of(events: list[dict]) -> DeviceFacts:
+    operators, calls = {}, {}
+    for event in events:
+        args = event.get("args") or {}
+        if event.get("cat") == "cpu_op" and "External id" in args:
+            operators[args["External id"]] = event["name"]
+        if event.get("cat") in ("cuda_runtime", "cuda_driver"):
+            calls.setdefault(args.get("correlation"), event["ts"])
+    facts = DeviceFacts(collections.Counter(), collections.Counter(), {}, 0, 0, 0, 0)
+    streams = collections.defaultdict(list)
+    for event in events:
+        args = event.get("args") or {}
+        if event.get("name") == "[memory]" and args.get("Device Type") == 1:
+            facts.allocations += 1
+        if event.get("cat") not in WORK or event.get("ph") != "X":
+            continue
+        start, end = float(event["ts"]), float(event["ts"]) + float(event.get("dur", 0))
+        streams[int(args.get("device", event["pid"])), int(args.get("stream", event["tid"]))].append((start, end))
+        facts.names[f"{event['cat']} {event['name']}"] += 1
+        facts.launchers[operators.get(args.get("External id"), ""), event["name"]] += 1
+        facts.graph_nodes += 1 if args.get("graph node id") else 0
+        facts.copied_bytes += int(args.get("bytes", 0)) if event["cat"] == "gpu_memcpy" else 0
+        facts.before_call += 1 if start < float(calls.get(args.get("correlation"), start)) else 0
+    facts.busy_us = {stream: busy_us(spans) for stream, spans in streams.items()}
+    return facts
+
+
+def difference(ours: collections.Counter, theirs: collections.Counter) -> str:
+    """What one side has more often than the other; "" where they are equal."""
+    words = [f"{count} x {key} of opscope alone" for key, count in (ours - theirs).most_common(3)]
+    words += [f"{count} x {key} of torch alone" for key, count in (theirs - ours).most_common(3)]
+    return "; ".join(words)
+
+
+def compare(ours: DeviceFacts, theirs: DeviceFacts, *, most_busy_apart: float) -> list[Check]:
+    """Two recordings of one program, each in a run of its own."""
+    busy, busy_there = sum(ours.busy_us.values()), sum(theirs.busy_us.values())
+    apart = abs(busy - busy_there) / busy_there if busy_there else float(busy > 0)
+    names, launchers = difference(ours.names, theirs.names), difference(ours.launchers, theirs.launchers)
+    return [
+        Check("something ran", ours.works > 0, f"{ours.works} kernels, copies and sets; torch {theirs.works}"),
+        Check("names and their counts", not names, names or f"{len(ours.names)} names"),
+        Check("who launched them", not launchers, launchers or f"{len(ours.launchers)} pairs of operator and kernel"),
+        Check("streams", ours.busy_us.keys() == theirs.busy_us.keys(), f"{len(ours.busy_us)}"),
+        Check("busy time", apart <= most_busy_apart, f"{busy:.0f} us; torch {busy_there:.0f} us; {apart:.1%} apart"),
+        Check("nothing begins before its call", ours.before_call == 0, f"{ours.before_call}"),
+        Check("nodes of graphs", ours.graph_nodes == theirs.graph_nodes, f"{ours.graph_nodes}"),
+        Check("copied bytes", ours.copied_bytes == theirs.copied_bytes, f"{ours.copied_bytes}"),
+        Check(
+            "events of the caching allocator",
+            ours.allocations == theirs.allocations,
+            f"{ours.allocations}; torch {theirs.allocations}",
+        ),
+    ]
