@@ -141,6 +141,16 @@ TEST_F(Cli, DoctorLooksAtThisMachineAndNeedsNoPython) {
   EXPECT_TRUE(document["machine"]["folder_is_writable"].get_bool().value());
 }
 
+TEST_F(Cli, DoctorFindsTheCuptiOfThePythonEnvironment) {
+  const std::string folder = "lib/python3.12/site-packages/nvidia/cuda_cupti/lib";
+  fs::create_directories(Path(folder));
+  Put(folder + "/libcupti.so.12", "");
+  const Outcome outcome = Run("--version >/dev/null; VIRTUAL_ENV=" + Quoted(Path(".")) +
+                              " LD_LIBRARY_PATH= " OPSCOPE_PROGRAM " doctor --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find(folder + "/libcupti.so.12"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Cli, DoctorTellsTheLimitsOfItsProcess) {
   const Outcome outcome = Run("--version >/dev/null; ulimit -f 1000; ulimit -n 77; " OPSCOPE_PROGRAM " doctor --json");
   simdjson::dom::parser parser;

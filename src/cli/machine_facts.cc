@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -146,20 +147,42 @@ uint32_t CountNvidiaGpus() {
   return count;
 }
 
+// pip's packages in the Python environment that is active: site-packages/nvidia/*/lib.
+std::vector<std::string> FoldersOfPip() {
+  std::vector<std::string> folders;
+  const char* environment = std::getenv("VIRTUAL_ENV");
+  if (environment == nullptr || *environment == '\0') return folders;
+  const std::string libraries = std::string(environment) + "/lib/";
+  for (const std::string& python : NamesIn(libraries)) {
+    if (!python.starts_with("python")) continue;
+    const std::string nvidia = libraries + python + "/site-packages/nvidia/";
+    for (const std::string& package : NamesIn(nvidia)) {
+      if (!package.starts_with('.')) folders.push_back(nvidia + package + "/lib");
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::vector<std::string> FoldersOfCupti() {
+  std::vector<std::string> folders;
+  const char* const path = std::getenv("LD_LIBRARY_PATH");
+  std::istringstream listed(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(listed, folder, ':');) {
+    if (!folder.empty()) folders.push_back(folder);
+  }
+  const std::vector<std::string> of_pip = FoldersOfPip();
+  folders.insert(folders.end(), of_pip.begin(), of_pip.end());
+  folders.insert(folders.end(), {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
+                                 "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/aarch64-linux-gnu"});
+  return folders;
+}
+
 // Looked for by name: loading it would start CUDA's own machinery.
 std::string FindCupti() {
-  std::string folders;
-  if (const char* path = std::getenv("LD_LIBRARY_PATH")) folders = std::string(path) + ":";
-  folders +=
-      "/usr/local/cuda/extras/CUPTI/lib64:/usr/local/cuda/lib64:/usr/lib/x86_64-linux-gnu:/usr/lib64:"
-      "/usr/lib/aarch64-linux-gnu";
-  for (size_t begin = 0; begin < folders.size();) {
-    const size_t end = std::min(folders.find(':', begin), folders.size());
-    const std::string folder = folders.substr(begin, end - begin);
-    begin = end + 1;
-    if (folder.empty()) continue;
+  for (const std::string& folder : FoldersOfCupti()) {
     for (const std::string& name : NamesIn(folder)) {
-      if (name.starts_with("libcupti.so")) return std::string(folder).append("/").append(name);
+      if (name.starts_with("libcupti.so")) return folder + "/" + name;
     }
   }
   return {};
