@@ -28,6 +28,13 @@ ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
         None,
         20,
     ),
+    "unstepped": (
+        "longest wait of another Python thread, a window without a step and its file",
+        "ms",
+        "MegEngine's own stops with it",
+        None,
+        20,
+    ),
     "memory": ("memory for a file above MegEngine's records, per operator", "bytes", "most at once", 1 / 40, None),
     "added": (
         "added to an operator of the worker while it is recorded",
@@ -221,6 +228,24 @@ def while_recording(arguments):
     return {side: {"added": (least[side] - least["off"]) * 1e6 / ops} for side in SIDES}
 
 
+def without_steps(arguments):
+    """{"unstepped": how long another Python thread waited at most while this one recorded operators and wrote them}"""
+    import megengine
+    from megengine import functional
+
+    profiler_of = importlib.import_module(SIDES[arguments["side"]]).Profiler
+    x = megengine.tensor([1.0, 2.0, 3.0, 4.0])
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        profiler = profiler_of(folder)
+        waiter = Waiter()
+        waiter.start()
+        with profiler:
+            for _ in range(arguments["operators"]):
+                functional.add(x, x)
+        profiler.dump()
+        return {"unstepped": waiter.end() * 1e3}
+
+
 def large_graph(operators):
     """What get_profile() gives of a training step, over and over until it has so many operators."""
     import megengine
@@ -279,12 +304,12 @@ def main():
     options = measure.parse_options(__doc__, ops=100_000, quick_ops=500, steps=40, rounds=200)
     if options.one is not None:
         arguments = json.loads(options.one)
-        print(
-            json.dumps({"window": recorded, "pairs": while_recording, "graph": analyzed}[arguments["what"]](arguments))
-        )
+        measured = {"window": recorded, "pairs": while_recording, "graph": analyzed, "unstepped": without_steps}
+        print(json.dumps(measured[arguments["what"]](arguments)))
         return
+    unstepped = 50_000
     if options.quick:
-        options.steps, options.rounds = 2, 2
+        options.steps, options.rounds, unstepped = 2, 2, 500
     if not PYTHON.exists():
         for row, (title, unit, *_) in ROWS.items():
             measure.print_absent(f"megengine_window_{row}", title, unit, "MegEngine is not installed")
@@ -297,8 +322,12 @@ def main():
                 found[side] |= figures
         for side in SIDES:
             arguments = {"what": "window", "side": side, "steps": options.steps}
+            found[side] |= in_megengines_python(__file__, arguments)
+            arguments = {"what": "unstepped", "side": side, "operators": unstepped}
             results[side].append(found[side] | in_megengines_python(__file__, arguments))
     for row, (title, unit, note, goal, absolute) in ROWS.items():
+        if row == "unstepped":
+            note = f"{unstepped} operators, {note}"
         note = ", ".join(text for text in (f"{options.steps} steps of an MLP" if row in WINDOWS else "", note) if text)
         measure.sampled_row(
             f"megengine_window_{row}",

@@ -19,12 +19,8 @@ from ..frontend.session import Session
 from ..log import tell
 from ..trace import Trace
 from ..user_warning import warn_user
+from .parts import Parts
 from .source import source
-
-# MegEngine's stop holds the GIL, and its records their memory: more than so many are taken in parts. The first part
-# tells how many a step has.
-_RECORDS_OF_A_PART = 80_000
-_STEPS_OF_THE_FIRST = 16
 
 _EXPORTS = {"chrome_timeline.json": "megengine-chrome", "memory_flow.svg": "megengine-svg"}
 
@@ -46,8 +42,7 @@ class Window(Recording):
         self._dump: Dump | None = None
         self._dumped: Trace | None = None
         self._options: dict[str, int] = {}
-        self._steps = 0
-        self._next_part = _STEPS_OF_THE_FIRST
+        self._parts: Parts | None = None
         sources = [(self._source, [])] if self._source is not None else []
         super().__init__(session, native_threads="none", sources=sources, **options)
         for key, value in process_metadata().items():
@@ -62,25 +57,31 @@ class Window(Recording):
         except BaseException:
             self.stop()
             raise
+        if self._source is not None:
+            self._parts = Parts(self._take_part)
 
     def step(self) -> None:
-        """A step has ended: takes what was recorded so far where that is much. MegEngine's work is waited for then."""
-        self._steps += 1
-        if self._source is None or self._why_dumped or self._steps < self._next_part:
-            return
+        """A step has ended, where a part of the window may be taken. MegEngine's work is waited for then."""
+        if self._parts is not None:
+            self._parts.take_if_due()
+
+    def _take_part(self) -> int:
+        if self._why_dumped:
+            return self._source.taken
         core2.full_sync()
         dump: Dump = core2.stop_profile()
         self._take(dump)
         del dump
         core2.start_profile(self._options)
         if self._why_dumped:
-            warn_user(f"what was recorded up to step {self._steps} is not there: {self._why_dumped}", RuntimeWarning)
-            return
-        of_a_step = max(1, self._source.taken // self._steps)
-        self._next_part = self._steps + max(1, _RECORDS_OF_A_PART // of_a_step)
+            self._why_dumped += "; what was recorded before that is not there"
+            warn_user(f"a window of MegEngine has lost its begin: {self._why_dumped}", RuntimeWarning)
+        return self._source.taken
 
     def end(self) -> None:
         """Takes what was recorded; MegEngine's memory of it is free afterwards."""
+        if self._parts is not None:
+            self._parts.end()
         dump: Dump = core2.stop_profile()
         if self._source is not None and not self._why_dumped:
             self._take(dump)

@@ -114,24 +114,3 @@ def test_record_to_has_the_window_in_a_file(work, profiler_of, tmp_path):
     with profiler:
         work()
     assert counts(opscope.open(path)) == counts(profiler.trace)
-
-
-def test_a_long_window_is_taken_in_parts_that_join(work, profiler_of, monkeypatch):
-    steps, found = 40, []
-    for records in (200, 1 << 40):  # a part every few steps, and one part
-        monkeypatch.setattr(windows, "_RECORDS_OF_A_PART", records)
-        monkeypatch.setattr(windows, "_STEPS_OF_THE_FIRST", 2 if records == 200 else 1 << 40)
-        stops = []
-        stop = windows.core2.stop_profile
-        monkeypatch.setattr(windows.core2, "stop_profile", lambda stop=stop, stops=stops: stops.append(1) or stop())
-        profiler = profiler_of()
-        with profiler, scope("whole"):
-            for _ in range(steps):
-                work()
-                profiler.step()
-        monkeypatch.undo()
-        found.append((len(stops), counts(profiler.trace), profiler.trace))
-    (parts, in_parts, trace), (one, at_once, _) = found
-    assert parts > 3 and one == 1
-    assert in_parts == at_once
-    assert in_parts["MatrixMul"] == 2 * steps and in_parts["whole"] == 2 and in_parts["StartProfile"] == 1
