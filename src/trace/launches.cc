@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -78,7 +79,7 @@ class Roles {
   std::optional<StringId> recording_, range_, call_;
 };
 
-// Of each number that device spans have, the host span that has it and begins first.
+// Of each number that device spans have, the host span that has it and comes first.
 class NumberOwners {
  public:
   NumberOwners() = default;
@@ -86,13 +87,12 @@ class NumberOwners {
     for (std::atomic<uint32_t>& owner : owners_)
       owner.store(kNobody, std::memory_order_relaxed);
   }
-  // Any thread.
-  void Offer(uint32_t number, uint32_t row, std::span<const Timestamp> start) {
+  // Any thread. `place_of` a row: what rows are compared by.
+  template <typename PlaceOf>
+  void Offer(uint32_t number, uint32_t row, const PlaceOf& place_of) {
     const size_t place = numbers_.PlaceOf(number);
     if (place == NumberSet::kNone) return;
-    const auto is_before = [&](uint32_t known) {
-      return known == kNobody || std::pair(start[row], row) < std::pair(start[known], known);
-    };
+    const auto is_before = [&](uint32_t known) { return known == kNobody || place_of(row) < place_of(known); };
     uint32_t known = owners_[place].load(std::memory_order_relaxed);
     while (is_before(known) && !owners_[place].compare_exchange_weak(known, row, std::memory_order_relaxed)) {
     }
@@ -148,12 +148,17 @@ class LaunchFinder {
   }
 
   void VisitHost(Piece* piece) {
+    const auto begin = [&](uint32_t row) { return std::tuple(spans_.start[row], row); };
+    // What was only sent off under the number begins before the operator, on another thread.
+    const auto operator_then_begin = [&](uint32_t row) {
+      return std::tuple(spans_.kind[row] != SpanKind::kOperator, spans_.start[row], row);
+    };
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       const Role role = RoleOf(row);
       if (role == Role::kOther) continue;
-      calls_.Offer(spans_.correlation[row], row, spans_.start);
+      calls_.Offer(spans_.correlation[row], row, begin);
       if (role != Role::kCall) {
-        operators_.Offer(spans_.external_id[row], row, spans_.start);
+        operators_.Offer(spans_.external_id[row], row, operator_then_begin);
       } else if (const uint32_t around = OperatorAround(row); around != kNobody) {
         piece->links.emplace_back(row, around);
       }

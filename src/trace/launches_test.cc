@@ -143,5 +143,14 @@ TEST(Launches, CountForeignIdsOnceHoweverOftenATraceIsBuilt) {
   EXPECT_EQ(program.Launchers()["foreign_ids"], "1");
 }
 
+TEST(Launches, OfOneIdAreOfTheOperatorAndNotOfWhatSentItOffBefore) {
+  Program program;
+  program.Host("dispatch", "", 0, 1, 40);
+  program.Host("copy", "cpu_op", 20, 30, 40, 7, 2);
+  program.Kernel("first kernel", 40, 7);
+  program.Kernel("second kernel", 40, 8);
+  EXPECT_EQ(program.Launchers(), (Launchers{{"first kernel", "copy"}, {"second kernel", "copy"}}));
+}
+
 }  // namespace
 }  // namespace opscope

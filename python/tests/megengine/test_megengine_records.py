@@ -346,3 +346,18 @@ def test_recordings_that_are_files_say_the_same(source, step, tmp_path):
     trace, file = Trace(recording.trace()), opscope.open(path)
     for table in ("spans", "tensor_lives", "counters", "tracks"):
         assert list(getattr(trace, table)) == list(getattr(file, table)), table
+
+
+def test_all_kernels_of_an_operator_are_launched_by_it(source, tmp_path):
+    """A copy to another device has a kernel on each, which MegEngine calls as the operator."""
+    ones = megengine.tensor(numpy.ones((64, 64), "float32"))
+
+    def program():
+        functional.copy(ones, "cpu1").numpy()
+
+    program()
+    ours, theirs = recorded(source, program, folder=tmp_path)
+    told = collections.Counter(event["name"] for event in theirs if event["ph"] == "B" and event.get("cat") == "Kernel")
+    assert told == {"Copy": 2}
+    on_devices = {row["name"]: row["device_total_ns"] for row in ours.summary() if row["device_total_ns"]}
+    assert on_devices.keys() == {"Copy"}
