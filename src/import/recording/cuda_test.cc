@@ -1,145 +1,18 @@
 // Records of the CUDA source become what Kineto's files have: tracks of devices, calls among operators, arrows.
 // SPDX-License-Identifier: Apache-2.0
-#include "import/recording/cuda.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "import/recording/recorded_bytes.h"
-#include "opscope/cuda_event.h"
-#include "opscope/import.h"
+#include "import/recording/cuda_window_for_test.h"
 
 namespace opscope {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr uint64_t kCupti = 1700000000000000000;  // CUPTI's clock when the recorder's has 1,000 ticks
-constexpr uint32_t kThread = 4711;
-
-// A window with a thread of torch's operators and a track of the CUDA source. Times are ticks of the recorder, which
-// are nanoseconds here.
-class CudaWindow {
- public:
-  CudaWindow() : thread_({.os_thread = kThread}), device_({.os_thread = 0, .thread_index = 2}) {
-    Add(CudaEvent::kClock, 1000, 1000, 0, CudaClockDetails{});
-    Add(CudaEvent::kClock, 2000, 2000, 0, CudaClockDetails{.bound_ticks = 7});
-  }
-
-  void Operator(std::string_view name, uint64_t start, uint64_t end, uint16_t depth, bool is_range = false) {
-    Record record;
-    record.kind = RecordKind::kScope;
-    record.source = RecordSource::kTorch;
-    record.scope = is_range ? 7 : 0;
-    record.start = start, record.value = end - start;
-    record.depth = depth;
-    record.name = thread_.Name(name);
-    thread_.Add(record);
-  }
-  template <typename Details>
-  void Add(CudaEvent event, uint64_t start, uint64_t end_or_value, uint32_t correlation, const Details& details,
-           std::string_view name = {}) {
-    std::string side(sizeof(PayloadHeader) + ((sizeof(details) + 7) & ~size_t{7}), '\0');
-    const PayloadHeader header{static_cast<uint32_t>(side.size()), 0, 0};
-    std::memcpy(side.data(), &header, sizeof(header));
-    std::memcpy(side.data() + sizeof(header), &details, sizeof(details));
-    Record record;
-    record.kind = RecordKind::kNative;
-    record.source = RecordSource::kCuda;
-    record.scope = static_cast<uint8_t>(event);
-    record.start = kCupti + start - 1000;
-    record.value = event == CudaEvent::kClock ? end_or_value : end_or_value - start;
-    record.depth = static_cast<uint16_t>(correlation);
-    record.reserved = static_cast<uint16_t>(correlation >> 16);
-    if (!name.empty()) record.name = device_.Name(name);
-    record.side = last_side_ = device_.Side(side);
-    device_.Add(record);
-  }
-  // A record of another event with the details of the one before.
-  void WithLastDetails(CudaEvent event, uint64_t start, uint64_t duration, uint32_t correlation) {
-    Record record;
-    record.kind = RecordKind::kNative;
-    record.source = RecordSource::kCuda;
-    record.scope = static_cast<uint8_t>(event);
-    record.start = kCupti + start - 1000;
-    record.value = duration;
-    record.depth = static_cast<uint16_t>(correlation);
-    record.side = last_side_;
-    device_.Add(record);
-  }
-  void Call(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation, uint32_t thread = kThread,
-            CudaEvent event = CudaEvent::kRuntimeCall) {
-    Add(event, start, end, correlation, CudaCallDetails{.process = 77, .thread = thread, .callback = 211}, name);
-  }
-  void Kernel(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation, uint32_t stream = 7) {
-    Add(CudaEvent::kKernel, start, end, correlation,
-        CudaKernelDetails{.context = 1,
-                          .stream = stream,
-                          .grid = {8, 16, 5},
-                          .block = {128, 1, 1},
-                          .static_shared = 12544,
-                          .registers = 122},
-        name);
-  }
-  void Device() {
-    Add(CudaEvent::kDevice, 1000, 1000, 0,
-        CudaDeviceDetails{.memory_bytes = 42297524224,
-                          .compute_major = 8,
-                          .threads_per_block = 1024,
-                          .threads_per_sm = 2048,
-                          .warp_size = 32,
-                          .sms = 108,
-                          .registers_per_block = 65536,
-                          .registers_per_sm = 65536,
-                          .shared_per_block = 49152,
-                          .shared_per_sm = 167936},
-        "NVIDIA A100");
-  }
-  Trace Import(std::string_view info = "") {
-    RecordingBytes bytes;
-    bytes.Add(block_types::kWindowInfo, WindowInfoText(info));
-    bytes.Add(block_types::kRawChunk, thread_.bytes());
-    bytes.Add(block_types::kRawChunk, device_.bytes());
-    Result<Trace> trace = ImportRecording(bytes.blocks);
-    EXPECT_TRUE(trace.ok());
-    return std::move(trace).value();
-  }
-
- private:
-  ChunkBytes thread_, device_;
-  uint32_t last_side_ = 0;
-};
-
-struct Rows {
-  explicit Rows(const Trace& from) : trace(from) {
-    for (size_t i = 0; i < trace.spans().size(); ++i)
-      row[std::string(trace.text(trace.spans().category[i])) + " " + std::string(trace.text(trace.spans().name[i]))] =
-          i;
-  }
-  size_t operator[](const std::string& name) const {
-    const auto found = row.find(name);
-    EXPECT_NE(found, row.end()) << name;
-    return found == row.end() ? 0 : found->second;
-  }
-  std::string extra(const std::string& name) const {
-    return std::string(trace.text(trace.spans().extra[(*this)[name]]));
-  }
-
-  const Trace& trace;
-  std::map<std::string, size_t> row;
-};
-
-uint64_t CountOf(const Trace& trace, std::string_view kind) {
-  for (size_t i = 0; i < trace.problems().size(); ++i) {
-    if (trace.text(trace.problems().kind[i]) == kind) return trace.problems().count[i];
-  }
-  return 0;
-}
 
 TEST(RecordingOfCuda, PutsCallsAmongTheOperatorsThatMadeThem) {
   CudaWindow window;
@@ -376,32 +249,6 @@ TEST(RecordingOfCuda, TellsWhatTheSourceFoundWrong) {
       EXPECT_THAT(std::string(trace.text(trace.problems().message[i])), HasSubstr("CUPTI_ERROR_UNKNOWN"));
     }
   }
-}
-
-TEST(RecordingCuda, TakesHostileRecordsThatShareDetailsForWhatTheirEventsSay) {
-  CudaWindow window;
-  window.Call("cudaLaunchKernel_v7000", 1100, 1110, 1);
-  window.WithLastDetails(CudaEvent::kKernel, 1120, 10, 1);
-  window.WithLastDetails(CudaEvent::kSet, 1140, 10, 1);
-  const Trace trace = window.Import();
-  std::vector<std::string> categories;
-  for (size_t i = 0; i < trace.spans().size(); ++i)
-    categories.emplace_back(trace.text(trace.spans().category[i]));
-  EXPECT_THAT(categories, testing::UnorderedElementsAre("cuda_runtime", "kernel", "gpu_memset"));
-}
-
-TEST(RecordingCuda, CountsLengthsThatNoSpanHas) {
-  CudaWindow window;
-  window.Call("cudaLaunchKernel_v7000", 1100, 1090, 1);
-  window.Kernel("_Z3addPf", 1120, 1110, 1);
-  const Trace trace = window.Import();
-  EXPECT_EQ(trace.spans().size(), 2u);
-  for (const Duration duration : trace.spans().duration)
-    EXPECT_EQ(duration.ns, 0);
-  uint64_t negative = 0;
-  for (size_t i = 0; i < trace.problems().size(); ++i)
-    negative += trace.text(trace.problems().kind[i]) == "negative_duration" ? trace.problems().count[i] : 0;
-  EXPECT_EQ(negative, 2u);
 }
 
 }  // namespace
