@@ -1,5 +1,5 @@
-// What the caching allocator of a device does for a profiler, in a library of its name: asks whether one
-// listens and reports. Built for torch_allocations_test.cc, which has no device.
+// What the caching allocator of a device does for a profiler, in a library of its own: asks whether one listens and
+// reports. For tests on machines without a device.
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/core/Allocator.h>
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -23,7 +24,8 @@ constexpr uint32_t kAddressSlot = R_AARCH64_GLOB_DAT;
 #error "opscope knows the linker's tables of x86-64 and of aarch64"
 #endif
 
-// What the dynamic section of a library says.
+// What the dynamic section of a library says. Its addresses count from the library's base where the loader could not
+// write them: the kernel's own library.
 struct Tables {
   const ElfW(Rela) * calls = nullptr;
   const ElfW(Rela) * others = nullptr;
@@ -34,10 +36,10 @@ struct Tables {
   const uint32_t* hashes = nullptr;
 };
 
-Tables ReadTables(const ElfW(Dyn) * entry) {
+Tables ReadTables(const ElfW(Dyn) * entry, uintptr_t base) {
   Tables tables;
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    const auto address = entry->d_un.d_ptr;
+    const auto address = entry->d_un.d_ptr < base ? base + entry->d_un.d_ptr : entry->d_un.d_ptr;
     switch (entry->d_tag) {
       case DT_JMPREL:
         tables.calls = reinterpret_cast<const ElfW(Rela)*>(address);
@@ -87,7 +89,9 @@ Library ReadLibrary(const dl_phdr_info* info) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) & header = info->dlpi_phdr[i];
     const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_DYNAMIC) library.tables = ReadTables(reinterpret_cast<const ElfW(Dyn)*>(begin));
+    if (header.p_type == PT_DYNAMIC) {
+      library.tables = ReadTables(reinterpret_cast<const ElfW(Dyn)*>(begin), info->dlpi_addr);
+    }
     if (header.p_type == PT_GNU_RELRO) library.read_only_later = {begin, begin + header.p_memsz, false};
   }
   return library;
@@ -131,6 +135,7 @@ int SearchLibrary(dl_phdr_info* info, size_t /*size*/, void* context) {
   std::vector<uint32_t> numbers;
   for (const char* symbol : search->symbols)
     numbers.push_back(NumberOf(symbol, tables));
+  if (std::ranges::all_of(numbers, [](uint32_t number) { return number == 0; })) return 0;
   const auto scan = [&](const ElfW(Rela)* entries, size_t first, size_t bytes, uint32_t type) {
     for (size_t i = first; entries != nullptr && i < bytes / sizeof(*entries); ++i) {
       if (ELF64_R_TYPE(entries[i].r_info) != type) continue;

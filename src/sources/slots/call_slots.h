@@ -24,8 +24,8 @@ struct CallSlot {
   size_t symbol = 0;          // which of those that were asked for
 };
 
-// Slots of the symbols in the libraries whose file name begins with `library` ("libc10.so"). Empty when it is not
-// loaded, or calls them otherwise. May throw std::bad_alloc.
+// Slots of the symbols in the libraries whose file name begins with `library` ("libc10.so"; "": in all that are
+// loaded). Empty when it is not loaded, or calls them otherwise. May throw std::bad_alloc.
 std::vector<CallSlot> FindCallSlots(const char* library, std::span<const char* const> symbols);
 inline std::vector<CallSlot> FindCallSlots(const char* library, const char* symbol) {
   return FindCallSlots(library, {&symbol, 1});

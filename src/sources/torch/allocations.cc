@@ -4,11 +4,13 @@
 #include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <dlfcn.h>
 
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
@@ -144,17 +146,16 @@ void OnReport(void* block, int64_t bytes, size_t allocated, size_t reserved, c10
 }
 
 struct Hook {
-  const char* library;
   const char* symbol;
   void* function;
-  bool is_needed;  // its library is part of every torch
 };
-const std::array kHooks = {
-    Hook{"libc10.so", "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm", reinterpret_cast<void*>(&OnNew), true},
-    Hook{"libc10.so", "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv", reinterpret_cast<void*>(&OnDelete), true},
-    Hook{"libc10_cuda.so", "_ZN3c1022memoryProfilingEnabledEv", reinterpret_cast<void*>(&OnIsEnabled), false},
-    Hook{"libc10_cuda.so", "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", reinterpret_cast<void*>(&OnReport),
-         false},
+const std::array kOfHost = {
+    Hook{"_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm", reinterpret_cast<void*>(&OnNew)},
+    Hook{"_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv", reinterpret_cast<void*>(&OnDelete)},
+};
+const std::array kOfDevices = {
+    Hook{"_ZN3c1022memoryProfilingEnabledEv", reinterpret_cast<void*>(&OnIsEnabled)},
+    Hook{"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", reinterpret_cast<void*>(&OnReport)},
 };
 
 PointedSlots& Pointed() {
@@ -162,13 +163,35 @@ PointedSlots& Pointed() {
   return pointed;
 }
 
-bool PointToUs() {
-  for (const Hook& hook : kHooks) {
-    const std::vector<CallSlot> slots = FindCallSlots(hook.library, hook.symbol);
-    if (slots.empty() && hook.is_needed) return false;
+bool PointHost() {
+  for (const Hook& hook : kOfHost) {
+    const std::vector<CallSlot> slots = FindCallSlots("libc10.so", hook.symbol);
+    if (slots.empty()) return false;
     for (const CallSlot& slot : slots) {
       if (!Pointed().Point(slot, hook.function)) return false;
     }
+  }
+  return true;
+}
+
+// Whether the library that the slot is of reports a device: all may but libc10, which reports the CPU to itself, and
+// this one, which hands on what it is told. It stays loaded from then on, as its slot is written once more.
+bool IsOfDevices(const CallSlot& slot) {
+  Dl_info ours, owner;
+  if (dladdr(reinterpret_cast<void*>(&OnReport), &ours) == 0 || dladdr(slot.place, &owner) == 0) return false;
+  std::string_view file = owner.dli_fname;
+  file.remove_prefix(file.rfind('/') + 1);
+  if (owner.dli_fbase == ours.dli_fbase || file.starts_with("libc10.so")) return false;
+  if (void* library = dlopen(owner.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) dlclose(library);
+  return true;
+}
+
+bool PointDevices() {
+  std::array<const char*, kOfDevices.size()> symbols;
+  for (size_t i = 0; i < symbols.size(); ++i)
+    symbols[i] = kOfDevices[i].symbol;
+  for (const CallSlot& slot : FindCallSlots("", symbols)) {
+    if (IsOfDevices(slot) && !Pointed().Point(slot, kOfDevices[slot.symbol].function)) return false;
   }
   return true;
 }
@@ -189,7 +212,7 @@ bool StartAllocations(uint32_t instance, const char** error) {
     bool done = false;
     try {
       PrepareRememberedBlocks();
-      done = PointToUs();
+      done = PointHost() && PointDevices();
     } catch (const std::bad_alloc&) {
       CountFailure();
     }

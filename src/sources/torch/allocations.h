@@ -4,8 +4,8 @@
 // torch's own table of sizes stays as it was.
 //
 //   CPU       libc10: ProfiledCPUMemoryReporter::New and Delete
-//   devices   libc10_cuda: memoryProfilingEnabled and reportMemoryUsageToProfiler, which the caching
-//             allocator calls with its totals, its lock held
+//   devices   whatever library calls memoryProfilingEnabled and reportMemoryUsageToProfiler of libc10 when the first
+//             window begins: libc10_cuda, whose caching allocator tells its totals, its lock held; extensions
 //
 // A window sees the threads that its callback sees: those that torch has carried it to, or all.
 //
