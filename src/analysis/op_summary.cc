@@ -175,11 +175,11 @@ class Summarizer {
       row.p50_ns = spreads[group].p50_ns;
       row.p99_ns = spreads[group].p99_ns;
       row.stddev_ns = spreads[group].stddev_ns;
-      row.device_total_ns = sums.device_total_ns;
-      row.device_self_ns = sums.device_self_ns;
+      row.device_total_ns = sums.device_total_ns();
+      row.device_self_ns = sums.device_self_ns();
       row.stream_self_ns = sums.stream_self_ns;
       streams = SaturatingAdd(streams, sums.stream_self_ns);
-      launched = SaturatingAdd(launched, sums.device_self_ns - sums.stream_self_ns);
+      launched = SaturatingAdd(launched, sums.launched_self_ns);
       row.self_memory_bytes = Told(sums.memory_bytes);
       row.flops = Told(sums.flops);
       summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);

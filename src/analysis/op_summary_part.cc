@@ -15,8 +15,9 @@ void GroupSums::Add(const GroupSums& other) {
   total_with_recursion_ns = SaturatingAdd(total_with_recursion_ns, other.total_with_recursion_ns);
   self_ns = SaturatingAdd(self_ns, other.self_ns);
   thread_self_ns = SaturatingAdd(thread_self_ns, other.thread_self_ns);
-  device_total_ns = SaturatingAdd(device_total_ns, other.device_total_ns);
-  device_self_ns = SaturatingAdd(device_self_ns, other.device_self_ns);
+  launched_total_ns = SaturatingAdd(launched_total_ns, other.launched_total_ns);
+  launched_self_ns = SaturatingAdd(launched_self_ns, other.launched_self_ns);
+  stream_total_ns = SaturatingAdd(stream_total_ns, other.stream_total_ns);
   stream_self_ns = SaturatingAdd(stream_self_ns, other.stream_self_ns);
   memory_bytes += other.memory_bytes;
   flops += other.flops;

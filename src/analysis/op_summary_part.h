@@ -37,9 +37,13 @@ struct GroupSums {
   int64_t total_ns = 0, total_with_recursion_ns = 0;
   WideSum flops = 0;
   // and when all inside it were seen.
-  int64_t self_ns = 0, thread_self_ns = 0, device_total_ns = 0, device_self_ns = 0, stream_self_ns = 0;
+  int64_t self_ns = 0, thread_self_ns = 0;
+  // The same device time seen from the calls that launched it and from the streams: never added to each other.
+  int64_t launched_total_ns = 0, launched_self_ns = 0, stream_total_ns = 0, stream_self_ns = 0;
   WideSum memory_bytes = 0;
 
+  int64_t device_total_ns() const { return std::max(launched_total_ns, stream_total_ns); }
+  int64_t device_self_ns() const { return std::max(launched_self_ns, stream_self_ns); }
   void Add(const GroupSums& other);
 };
 
@@ -87,10 +91,11 @@ struct SummarySums {
     sums.self_ns = SaturatingAdd(sums.self_ns, self);
     sums.thread_self_ns = SaturatingAdd(sums.thread_self_ns, span.is_thread ? self : 0);
     if (input.launches.has_device()) {
-      const int64_t device_total = span.device_total_ns(input.spans.duration[span.row]);
-      sums.device_self_ns = SaturatingAdd(sums.device_self_ns, span.device_self_ns());
-      sums.stream_self_ns = SaturatingAdd(sums.stream_self_ns, span.is_device ? self : 0);
-      sums.device_total_ns = SaturatingAdd(sums.device_total_ns, span.is_nested ? 0 : device_total);
+      int64_t& device_self = span.is_device ? sums.stream_self_ns : sums.launched_self_ns;
+      int64_t& device_total = span.is_device ? sums.stream_total_ns : sums.launched_total_ns;
+      device_self = SaturatingAdd(device_self, span.device_self_ns());
+      if (!span.is_nested)
+        device_total = SaturatingAdd(device_total, span.device_total_ns(input.spans.duration[span.row]));
     }
     if (input.options.own_cost != nullptr) CountBelowZero(input, span);
   }

@@ -22,6 +22,7 @@ class SlowSummary {
 
   OpSummaryRow RowOf(std::string_view name) const {
     OpSummaryRow row;
+    int64_t device_self[2] = {0, 0}, device_total[2] = {0, 0};  // launched, on streams
     for (size_t i = 0; i < spans_.size(); ++i) {
       if (trace_.text(spans_.name[i]) != name) continue;
       const int64_t duration = spans_.duration[i].ns;
@@ -30,11 +31,13 @@ class SlowSummary {
       ++row.count;
       row.total_with_recursion_ns += duration;
       row.self_ns += Self(i);
-      row.device_self_ns += DeviceSelf(i);
+      device_self[IsDevice(i)] += DeviceSelf(i);
       if (IsInsideItsName(i)) continue;
       row.total_ns += duration;
-      row.device_total_ns += DeviceTotal(i);
+      device_total[IsDevice(i)] += DeviceTotal(i);
     }
+    row.device_self_ns = std::max(device_self[0], device_self[1]);
+    row.device_total_ns = std::max(device_total[0], device_total[1]);
     return row;
   }
 
@@ -300,6 +303,34 @@ TEST(OpSummary, HasOneRowOfAllStepsWhereThatIsAskedFor) {
   EXPECT_EQ(summary.NameOf(trace, summary.rows[0]), "ProfilerStep*") << "capitals come first";
   EXPECT_EQ(SummarizeOps(trace, {.group_by = {GroupKey::kName, GroupKey::kThread}, .join_steps = true}).rows.size(),
             2u);
+}
+
+TEST(OpSummary, CountsDeviceTimeOnceWhereKernelsHaveTheNameOfTheirOperator) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  const TrackId thread = builder.AddTrack({.process = process, .tid = 1});
+  const TrackId stream =
+      builder.AddTrack({.process = process, .kind = TrackKind::kDeviceStream, .tid = 7, .device = 0});
+  const StringId name = builder.Intern("MatrixMul");
+  for (const int64_t start : {0, 100}) {
+    builder.AddSpan({.start = {start},
+                     .duration = {10},
+                     .name = name,
+                     .category = builder.Intern("cpu_op"),
+                     .track = thread,
+                     .external_id = 1 + static_cast<uint32_t>(start)});
+    builder.AddSpan({.start = {start + 20},
+                     .duration = {30},
+                     .name = name,
+                     .category = builder.Intern("kernel"),
+                     .track = stream,
+                     .external_id = 1 + static_cast<uint32_t>(start)});
+  }
+  const OpSummary summary = SummarizeOps(builder.Build());
+  ASSERT_EQ(summary.rows.size(), 1u);
+  EXPECT_EQ(summary.rows[0].device_total_ns, 60);
+  EXPECT_EQ(summary.rows[0].device_self_ns, 60);
+  EXPECT_EQ(summary.device_self_ns, 60);
 }
 
 TEST(OpSummary, KnowsTheDeviceTimeThatSharesAreTakenOf) {

@@ -43,10 +43,12 @@ struct OpSummaryRow {
   int64_t max_ns = 0;
   int64_t p50_ns = 0;  // durations that occurred: half, and 99 of 100, are not longer
   int64_t p99_ns = 0;
-  int64_t stddev_ns = 0;        // of the population
-  int64_t device_total_ns = 0;  // host span: device time launched beneath it; device span: its own
+  int64_t stddev_ns = 0;  // of the population
+  // Host span: device time launched beneath it; device span: its own. Of a row with both (kernels that have the name of
+  // their operator, as in MegEngine) whichever is more: they tell of the same work.
+  int64_t device_total_ns = 0;
   int64_t device_self_ns = 0;
-  int64_t stream_self_ns = 0;  // the part of that of device spans
+  int64_t stream_self_ns = 0;  // of its device spans
   int64_t self_memory_bytes = 0;
   int64_t flops = 0;
   // Operations per second of the calls' time: on the devices that they used, else on their thread. 0: no FLOPs.
