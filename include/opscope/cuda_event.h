@@ -42,8 +42,9 @@ enum class CudaEvent : uint8_t {
   kGraph = 15,            // CudaGraphDetails: a whole launch of a graph, in place of its nodes
   kMemory = 16,           // CudaMemoryDetails: cudaMalloc, cudaFree and the like
   kExternalId = 17,       // CudaExternalIdDetails: somebody's number for what a call is made for
+  kPaused = 18,           // start, value = length: what was launched meanwhile is not of the window
 };
-inline constexpr uint8_t kCudaEvents = 18;
+inline constexpr uint8_t kCudaEvents = 19;
 
 inline constexpr uint32_t kCudaNoDevice = 0xffffffff;  // it was not told
 

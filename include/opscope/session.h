@@ -65,8 +65,9 @@ class Recording {
   // It was stopped, or belongs to the process that this one was forked from.
   bool is_over() const;
   bool is_inherited() const;
-  // While paused nothing begins to be recorded by sources that can pause; without effect unless it runs.
-  void Pause(bool paused);
+  // While paused nothing begins to be recorded by sources that can pause, or by the one of this name (Source::name);
+  // without effect unless it runs.
+  void Pause(bool paused, std::string_view source = {});
   // What record_to could not do: asked after the start (no file), and after the stop (the rest). Empty: nothing.
   std::string FileWarning() const;
 

@@ -15,7 +15,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kTorchSourceAbi = 5;
+inline constexpr uint32_t kTorchSourceAbi = 6;
 
 // A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
 struct HeldTensorImpl {
@@ -64,6 +64,9 @@ struct TorchSource {
   const char* (*try_route)() = nullptr;
   // What try_route has said of this library and this torch, "" for null. Without it there are the callbacks alone.
   void (*take_route_verdict)(const char* sentence) = nullptr;
+
+  // Whether torch's own profiler has been used in this process and is over: it keeps CUPTI (cuda_source.h).
+  bool (*kineto_is_idle)() = nullptr;
 };
 
 }  // namespace opscope

@@ -107,8 +107,12 @@ void BindRecording(nb::module_& module) {
           "stop", [](Recording& recording) { WithoutGil([&] { recording.Stop(); }); },
           "Ends the recording in milliseconds; a second call does nothing.")
       .def(
-          "pause", [](Recording& recording, bool paused) { WithoutGil([&] { recording.Pause(paused); }); },
-          nb::arg("paused"), "Whether what begins now goes unrecorded by its sources; nothing unless it runs.")
+          "pause",
+          [](Recording& recording, bool paused, const std::string& source) {
+            WithoutGil([&] { recording.Pause(paused, source); });
+          },
+          nb::arg("paused"), nb::arg("source") = "",
+          "Whether what begins now goes unrecorded by its sources, or by the one of this name; nothing unless it runs.")
       .def_prop_ro("is_running",
                    [](const Recording& recording) { return WithoutGil([&] { return recording.is_running(); }); })
       .def_prop_ro(

@@ -163,6 +163,71 @@ print(json.dumps([told, problems, [e.key for e in prof.key_averages()]]))
     assert "simulated::scale" in operators
 
 
+@pytest.mark.parametrize("profiled_before", [False, True])
+def test_a_profiler_of_torch_that_is_over_is_no_obstacle_where_cupti_cannot_be_asked(profiled_before):
+    told, kernels = run_program(
+        f"""
+if {profiled_before}:
+    with torch.profiler.profile(activities=[ProfilerActivity.CPU]):
+        x + x
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    prof = run()
+print(json.dumps([[str(w.message) for w in caught if "CUDA" in str(w.message)],
+                  [e.key for e in prof.key_averages() if e.device_type != DeviceType.CPU]]))
+""",
+        scenario="version=13.0;holder=idle",
+    )
+    if profiled_before:
+        assert told == []
+        assert "scale(float*)" in kernels
+    else:
+        assert len(told) == 1
+        assert "in use" in told[0]
+        assert kernels == []
+
+
+def test_a_profiler_of_torch_that_records_is_one():
+    told = run_program(
+        """
+with torch.profiler.profile(activities=[ProfilerActivity.CPU]):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run()
+print(json.dumps([str(w.message) for w in caught if "CUDA" in str(w.message)]))
+""",
+        scenario="version=13.0;holder=idle",
+    )
+    assert len(told) == 1
+    assert "in use" in told[0]
+
+
+def test_cuda_is_toggled_without_the_operators_and_they_without_cuda():
+    operators, kernels = run_program("""
+cpu, cuda = [ProfilerActivity.CPU], [ProfilerActivity.CUDA]
+with profile(activities=cpu + cuda) as prof:
+    fake.fake_cuda_launch(7, b"before", 1000, 8, 32)
+    prof.toggle_collection_dynamic(False, cuda)
+    x.neg()
+    fake.fake_cuda_launch(7, b"meanwhile", 1000, 8, 32)
+    prof.toggle_collection_dynamic(True, cuda)
+    prof.toggle_collection_dynamic(False, cpu)
+    x.abs()
+    fake.fake_cuda_launch(7, b"without_operators", 1000, 8, 32)
+    prof.toggle_collection_dynamic(False, cuda)
+    fake.fake_cuda_launch(7, b"nothing", 1000, 8, 32)
+    prof.toggle_collection_dynamic(True, cpu + cuda)
+    x.sign()
+    fake.fake_cuda_launch(7, b"after", 1000, 8, 32)
+    fake.fake_cuda_device_synchronize(0)
+names = [[e.name for e in prof.events() if (e.device_type == DeviceType.CPU) == is_cpu] for is_cpu in (True, False)]
+print(json.dumps(names))
+""")
+    assert [name for name in operators if name.startswith("aten::")] == ["aten::neg", "aten::sign"]
+    assert kernels == ["before", "without_operators", "after"]
+    assert operators.count("cudaLaunchKernel") == 3
+
+
 def test_without_a_named_library_the_cpu_wheel_says_what_torch_says():
     told = run_program(
         """

@@ -139,8 +139,20 @@ def test_a_device_that_cannot_be_toggled_is_named():
 
     activity = opscope.torch.ProfilerActivity
     with opscope.torch.profile(activities=[activity.CPU]) as prof:
-        with pytest.warns(UserWarning, match="CUDA activity cannot be toggled"):
-            prof.toggle_collection_dynamic(False, [activity.CUDA])
+        with pytest.warns(UserWarning, match="XPU activity cannot be toggled"):
+            prof.toggle_collection_dynamic(False, [activity.XPU])
+
+
+@pytest.mark.torch_has("_KinetoProfile.toggle_collection_dynamic")
+@pytest.mark.filterwarnings("error")
+def test_cuda_that_is_not_recorded_is_toggled_without_a_word():
+    import torch
+
+    for module in both():
+        with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+            prof.toggle_collection_dynamic(False, [module.ProfilerActivity.CUDA])
+            torch.ones(4).neg()
+        assert "aten::neg" in [event.name for event in prof.events()]
 
 
 def timed(module, seconds):

@@ -150,11 +150,12 @@ void Recording::Life::Stop() {
   state = State::kStopped;
 }
 
-void Recording::Pause(bool paused) {
+void Recording::Pause(bool paused, std::string_view source) {
   if (life_->is_in_child()) return;
   const MutexLock lock(life_->mutex);
   for (const Life::Started& each : life_->started) {
-    if (each.use.source->pause != nullptr) each.use.source->pause(each.session, paused);
+    const bool is_meant = source.empty() || source == each.use.source->name;
+    if (is_meant && each.use.source->pause != nullptr) each.use.source->pause(each.session, paused);
   }
 }
 

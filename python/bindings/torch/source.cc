@@ -33,6 +33,10 @@ void BindTorchSource(nb::module_& module) {
             loaded.torch->take_route_verdict(FromText(verdict).c_str());
           },
           nb::arg("verdict"), "What try_route has said of this library.")
+      .def(
+          "kineto_is_idle",
+          [](const LoadedTorchSource& loaded) { return WithoutGil([&] { return loaded.torch->kineto_is_idle(); }); },
+          "Whether torch's own profiler has been used in this process and is over.")
       .def_prop_ro(
           "hold", [](const LoadedTorchSource& loaded) { return reinterpret_cast<uintptr_t>(loaded.torch->hold); },
           "Address of TorchSource::hold, for the source of Python's calls.");

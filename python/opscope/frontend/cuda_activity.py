@@ -19,6 +19,13 @@ def sources(flags: list[str] | None) -> list[tuple[_core.Source, list[str]]]:
     return [] if source is None else [(source, flags)]
 
 
+def tell_torch_profiled(is_over: bool) -> None:
+    """Before a recording begins: whether torch's own profiler was used in this process and is over. Who still holds
+    CUPTI is then taken for it where CUPTI cannot be asked."""
+    if (source := cuda_source()) is not None:
+        source.tell_torch_profiled(is_over)
+
+
 def warn_where_not_recorded(recording: _core.Recording) -> None:
     """One warning for a recording that has begun and has nothing of CUDA."""
     source = cuda_source()

@@ -61,9 +61,9 @@ class Recording:
     def _synchronize_device(self) -> None:
         """Waits for all devices as the framework does, where it has used any; what it raises is told as a warning."""
 
-    def pause(self, paused: bool) -> None:
-        """Lets what begins from here on pass unrecorded, or no longer."""
-        self._core.pause(paused)
+    def pause(self, paused: bool, source: str = "") -> None:
+        """Lets what begins from here on pass unrecorded, or no longer; by the source of this name alone."""
+        self._core.pause(paused, source)
 
     def _warn_of_start(self) -> None:
         self._warn_of_file()

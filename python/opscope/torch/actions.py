@@ -90,17 +90,21 @@ def selections_of(chosen: dict) -> dict[ProfilerActivity, set[str]]:
     return {group: set(config.activity_types) for group, config in chosen.items() if config.activity_types is not None}
 
 
-def groups_to_toggle(enable: object, activities) -> set[ProfilerActivity]:
-    """The activities of ``toggle_collection_dynamic``; a device is named in a warning: it cannot be toggled."""
+# The sources that record a group from the start on and can be paused.
+_SOURCES = {ProfilerActivity.CPU: "torch", ProfilerActivity.CUDA: "cuda"}
+
+
+def sources_to_toggle(enable: object, activities) -> list[str]:
+    """The sources that ``toggle_collection_dynamic`` is about; other devices are named in a warning."""
     groups = set(activities)
     if not hasattr(type(enable), "__bool__") or not all(isinstance(group, ProfilerActivity) for group in groups):
         raise TypeError(
             "_toggle_collection_dynamic(): incompatible function arguments: a bool and some ProfilerActivity are "
             f"needed, not {enable!r} and {groups!r}"
         )
-    for group in sorted(groups - {ProfilerActivity.CPU}, key=lambda group: group.name):
-        warn_user(f"{group.name} activity cannot be toggled: what is recorded of it is recorded from start to stop")
-    return groups
+    for group in sorted(groups - set(_SOURCES), key=lambda group: group.name):
+        warn_user(f"{group.name} activity cannot be toggled: it is not recorded")
+    return [source for group, source in _SOURCES.items() if group in groups]
 
 
 # Order in which the first collected group names the device of the tables. Older torch has fewer.

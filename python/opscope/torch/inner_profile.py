@@ -10,7 +10,7 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.autograd import ProfilerActivity
 
 from ..user_warning import warn_user
-from .actions import groups_to_toggle
+from .actions import sources_to_toggle
 from .event_results import EventResults
 from .kineto_results import KinetoResults
 from .metadata import UNSAID
@@ -73,9 +73,9 @@ class InnerProfile(DescribedConfig, EventResults):
         return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
 
     def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
-        """Pauses the recording of operators and ranges, or lets it go on."""
-        if ProfilerActivity.CPU in groups_to_toggle(enabled, activities):
-            self.pause(not enabled)
+        """As ``profile.toggle_collection_dynamic``."""
+        for source in sources_to_toggle(enabled, activities):
+            self.pause(not enabled, source)
 
     @property
     def kineto_results(self) -> KinetoResults | None:

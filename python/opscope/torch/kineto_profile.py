@@ -13,7 +13,7 @@ from ..frontend.lifecycle import Lifecycle
 from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from . import memory_timeline, metadata
-from .actions import device_of, groups_to_toggle, parse_activities, selections_of, supported_activities
+from .actions import device_of, parse_activities, selections_of, supported_activities
 from .cleared_events_warning import warn_of_cleared_events
 from .errors import UnsupportedFeature
 from .events import PYTHON_FUNCTIONS
@@ -207,16 +207,13 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self._recording_of("stopping trace").stop()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
-        """Pauses the recording of operators and ranges, or lets it go on; any thread, without effect unless it runs.
+        """Pauses what is recorded of these groups, or lets it go on; any thread, without effect unless it runs.
 
-        What is open goes on and ends as ever, and so do allocations and Python frames. Only ``ProfilerActivity.CPU``
-        can be toggled: devices are recorded from start to stop.
+        ``ProfilerActivity.CPU``: operators and ranges; what is open goes on and ends as ever, and so do allocations and
+        Python frames. ``ProfilerActivity.CUDA``: what is launched; waits for the device.
         """
-        if self.profiler is None:
-            return
-        groups = groups_to_toggle(enable, activities)
-        if ProfilerActivity.CPU in groups:
-            self.profiler.pause(not enable)
+        if self.profiler is not None:
+            self.profiler.toggle_collection_dynamic(enable, activities)
 
     def wait_for_exports(self) -> None:
         """Every export is on the disk when its call returns: does nothing."""

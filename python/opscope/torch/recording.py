@@ -9,7 +9,7 @@ import time
 import torch
 
 from .. import _core
-from ..frontend import recording
+from ..frontend import cuda_activity, recording
 from ..frontend.session import Session
 from . import source
 from .compat import compat_is_asked
@@ -64,6 +64,8 @@ class Recording(InnerProfile, recording.Recording):
     def start(self) -> None:
         """Records from here on, on this thread and wherever torch carries its observers."""
         began = time.perf_counter_ns()
+        if self._settings.cuda_flags is not None:
+            cuda_activity.tell_torch_profiled(source.adapter().kineto_is_idle())
         self._session.begin(self._core)
         if self._lacks:
             self._core.add_metadata("opscope.parts_left_out", str(len(self._lacks)))

@@ -54,6 +54,7 @@ bool CudaImport::NeedsAdd(CudaEvent event) {
   switch (event) {
     case CudaEvent::kClock:
     case CudaEvent::kWindow:
+    case CudaEvent::kPaused:
     case CudaEvent::kDevice:
     case CudaEvent::kContext:
       return false;
@@ -236,6 +237,7 @@ void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
 }
 
 void CudaImport::AddOther(const CudaRecord& record) {
+  if (record.is_outside && calls_.Find(record.correlation) == nullptr) return;
   switch (record.event) {
     case CudaEvent::kOverhead:
       builder_->AddSpan({.start = record.start,

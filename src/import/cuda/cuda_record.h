@@ -17,7 +17,7 @@ namespace opscope {
 
 struct CudaRecord {
   CudaEvent event = CudaEvent::kNone;
-  bool is_outside = false;  // of the window, by its time: it counts only where its call is inside
+  bool is_outside = false;  // of the window, or paused, by its time: it counts only where its call is inside
   uint32_t correlation = 0;
   Timestamp start = {};
   Duration duration = {};

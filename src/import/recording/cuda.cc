@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,8 @@ bool IsOfCuda(const Record& record) {
 }
 
 bool IsOwnNote(CudaEvent event) {
-  return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow;
+  return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow ||
+         event == CudaEvent::kPaused;
 }
 
 // What records of one event and equal details share, in whichever chunks they stand: a kernel with its grid is said
@@ -103,14 +105,21 @@ void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {
     const Record record = part->chunk->record(row);
     if (!IsOfCuda(record)) continue;
     if (EventOf(record) == CudaEvent::kWindow) window.begin = record.start, window.end = record.start + record.value;
+    if (EventOf(record) == CudaEvent::kPaused) window.pauses.push_back({record.start, record.start + record.value});
     if (EventOf(record) != CudaEvent::kClock) continue;
     const auto extent = record.side == 0 ? std::nullopt : part->chunk->payload_extent(record.side);
     const CudaRecord read{.details = extent ? extent->body : std::span<const std::byte>()};
     const Timestamp time = clock_->At(record.value);
     clock->Add(record.start, time, clock_->At(record.value + read.As<CudaClockDetails>().bound_ticks) - time);
   }
+  std::ranges::sort(window.pauses, {}, &Pause::begin);
   clock->Order();
   if (!clock->empty()) builder_->AddMetadata(kCudaClockBoundKey, std::to_string(clock->bound().ns));
+}
+
+bool RecordingCuda::Window::IsPausedAt(uint64_t time) const {
+  const auto after = std::ranges::upper_bound(pauses, time, {}, &Pause::begin);
+  return after != pauses.begin() && time < std::prev(after)->end;
 }
 
 // Its name is left to the caller.
@@ -118,12 +127,13 @@ CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock,
                                    const CudaShared& shared) {
   // A call is of the window in which it begins; what a device does, of those in which it runs.
   const uint64_t last = raw.start + (IsCall(shared.event) ? 0 : raw.value);
-  return {.event = shared.event,
-          .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end),
-          .correlation = CudaCorrelation(raw),
-          .start = clock.At(raw.start),
-          .duration = {static_cast<int64_t>(raw.value)},
-          .details = shared.details};
+  return {
+      .event = shared.event,
+      .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end || window.IsPausedAt(raw.start)),
+      .correlation = CudaCorrelation(raw),
+      .start = clock.At(raw.start),
+      .duration = {static_cast<int64_t>(raw.value)},
+      .details = shared.details};
 }
 
 void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* import) {

@@ -34,6 +34,9 @@ class RecordingCuda {
   std::set<TrackId> Finish();
 
  private:
+  struct Pause {
+    uint64_t begin = 0, end = 0;
+  };
   struct Window {
     ProcessId process;
     int64_t pid;
@@ -41,6 +44,8 @@ class RecordingCuda {
     std::vector<std::pair<const RecordingPart*, uint32_t>> notes;  // rows: what the source itself notes down
     size_t calls = 0, works = 0;
     uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; it did not end where nothing says so
+    std::vector<Pause> pauses = {};        // one after the other, in order
+    bool IsPausedAt(uint64_t time) const;
   };
   // And where the window lies.
   void ReadClock(Window& window, CudaClock* clock);

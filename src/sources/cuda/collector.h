@@ -48,6 +48,13 @@ class Collector {
   // False: likewise; the window must not be used any more.
   bool End(DeviceWindow* window, const ClockPair& clock, Deadline deadline);
   bool Forget(DeviceWindow* window, Deadline deadline);
+  // Calls visit() while no window takes records. False: likewise, and it was not called.
+  template <typename Visiting>
+  bool Visit(Deadline deadline, const Visiting& visit) {
+    const std::unique_lock lock(windows_mutex_, deadline);
+    if (lock.owns_lock()) visit();
+    return lock.owns_lock();
+  }
   // Calls visit(window) for each that is open.
   template <typename Visit>
   bool ForEachOpen(Deadline deadline, const Visit& visit) {

@@ -88,6 +88,16 @@ void Stop(void* opaque) {
   }
 }
 
+void Pause(void* opaque, bool paused) {
+  const auto* session = static_cast<const Session*>(opaque);
+  if (session->process != getpid() || !session->is_recorded) return;
+  try {
+    Holder::Get().Pause(session->window, paused);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
 void Deliver(void* opaque) {
   const std::unique_ptr<Session> session(static_cast<Session*>(opaque));
   if (session->process != getpid()) return;
@@ -142,6 +152,7 @@ constexpr CudaSource kSource = {.source = {.flag_count = std::size(kFlags),
                                            .flags = kFlags,
                                            .start = &Start,
                                            .stop = &Stop,
+                                           .pause = &Pause,
                                            .failures = &FailureCount,
                                            .deliver = &Deliver},
                                 .cupti_path = &CuptiPath,

@@ -39,16 +39,30 @@ void DeviceWindow::Begin(const ClockPair& clock) {
   writer_.WriteClock(clock);
 }
 
-void DeviceWindow::End(const ClockPair& clock) {
-  end_ns_ = clock.cupti_ns;
-  writer_.WriteClock(clock);
+void DeviceWindow::WriteSpanOfTime(CudaEvent event, uint64_t begin_ns, uint64_t end_ns) {
   DecodedRecord record;
-  record.event = CudaEvent::kWindow;
-  record.start = begin_ns_;
-  record.duration = end_ns_ - begin_ns_;
+  record.event = event;
+  record.start = begin_ns;
+  record.duration = end_ns - begin_ns;
   record.SetDetails(CudaClockDetails{});
   writer_.Write(record);
+}
+
+void DeviceWindow::End(const ClockPair& clock) {
+  if (is_paused()) Resume(clock);
+  end_ns_ = clock.cupti_ns;
+  writer_.WriteClock(clock);
+  WriteSpanOfTime(CudaEvent::kWindow, begin_ns_, end_ns_);
   is_open_ = false;
+}
+
+void DeviceWindow::Pause(const ClockPair& clock) {
+  paused_since_ns_ = clock.cupti_ns;
+}
+
+void DeviceWindow::Resume(const ClockPair& clock) {
+  WriteSpanOfTime(CudaEvent::kPaused, paused_since_ns_, clock.cupti_ns);
+  paused_since_ns_ = 0;
 }
 
 bool DeviceWindow::IsAskedFor(CudaEvent event) const {

@@ -41,6 +41,10 @@ class DeviceWindow {
   // From here on what comes is late.
   void End(const ClockPair& clock);
   bool is_open() const { return is_open_; }
+  // What is launched between is not of the window; its records may come all the same, where another one goes on.
+  void Pause(const ClockPair& clock);
+  void Resume(const ClockPair& clock);
+  bool is_paused() const { return paused_since_ns_ != 0; }
 
   // Takes the record if it is of this window.
   void Take(const DecodedRecord& record, Decoded decoded);
@@ -49,12 +53,14 @@ class DeviceWindow {
   enum class Place : uint8_t { kInside, kOutside, kNowhere };
   Place PlaceOf(const DecodedRecord& record) const;
   bool IsAskedFor(CudaEvent event) const;
+  void WriteSpanOfTime(CudaEvent event, uint64_t begin_ns, uint64_t end_ns);
 
   Window* window_;
   uint32_t flags_;
   TrackWriter writer_;
   DeviceProblems problems_;
   uint64_t begin_ns_ = 0, end_ns_ = UINT64_MAX;
+  uint64_t paused_since_ns_ = 0;  // 0: it is not
   bool is_open_ = true;
 };
 

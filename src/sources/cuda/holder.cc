@@ -304,8 +304,10 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
     const std::lock_guard results(closing->mutex);
     TellOf(*closing, window.get(), std::max(deadline, After(milliseconds(50))));
   }
+  const bool was_paused = window->is_paused();
   const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));
   --open_;
+  if (was_paused) --paused_;
   if (closing->is_last) collector_->pool()->Release();
   if (!is_ended) collector_ = nullptr;  // its thread does not come back: the next window has another one
 }

@@ -34,6 +34,9 @@ class Holder {
   // Waits for the device, collects what there is, gives CUPTI back after the last window. Within five seconds, but for
   // the device's own work. REQUIRES: Begin took the window.
   void End(const std::shared_ptr<DeviceWindow>& window);
+  // Lets what is launched from here on pass unrecorded, or no longer; CUPTI rests while no window records. Waits for
+  // the device. REQUIRES: Begin took the window, and End did not.
+  void Pause(const std::shared_ptr<DeviceWindow>& window, bool paused);
   // What came too late, or never, is counted; from here on the window is forgotten.
   void Forget(const std::shared_ptr<DeviceWindow>& window);
 
@@ -51,6 +54,9 @@ class Holder {
   std::string Subscribe();
   std::string InUse();
   std::string EnableKinds(uint32_t flags);
+  // What failed, "" if nothing did.
+  std::string Rest(Deadline deadline);
+  std::string Wake(uint32_t flags, Deadline deadline);
   cupti::Result Enable(cupti::ActivityKind kind);
   std::string Why(cupti::Result answer, const char* function) const;
   struct Closing;
@@ -66,6 +72,7 @@ class Holder {
   const CuptiLibrary* library_;
   std::timed_mutex mutex_;
   size_t open_ = 0;          // windows
+  size_t paused_ = 0;        // of them
   size_t lost_buffers_ = 0;  // that CUPTI has kept since earlier ones
   std::set<cupti::ActivityKind> enabled_;
   cupti::Subscriber subscriber_ = nullptr;

@@ -15,6 +15,7 @@
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/held_tensors.h"
 #include "sources/torch/keyword_json.h"
+#include "sources/torch/kineto_state.h"
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/own_cost.h"
 #include "sources/torch/profiler_state.h"
@@ -144,7 +145,8 @@ constexpr TorchSource kSource = {.source = {.flag_count = std::size(kFlags),
                                  .set_async = &SetUserRangeAsync,
                                  .hold = &HoldTensors,
                                  .try_route = &TryRoute,
-                                 .take_route_verdict = &TakeRouteVerdict};
+                                 .take_route_verdict = &TakeRouteVerdict,
+                                 .kineto_is_idle = &KinetoIsIdle};
 
 }  // namespace
 
