@@ -120,7 +120,7 @@ def an_activity_that_is_not_recorded(tmp_path):
 
     prof = recorded()
     yield
-    prof.toggle_collection_dynamic(True, [ProfilerActivity.CUDA])
+    prof.toggle_collection_dynamic(True, [ProfilerActivity.XPU])
 
 
 def a_timeline(tmp_path):
