@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from built import built
 from paddle_protobuf import Invention
 from test_paddle_files import assert_same_events
 from test_paddle_summary import assert_same_texts, ours, run_oracle
@@ -18,7 +19,7 @@ from opscope import _core
 
 pytestmark = pytest.mark.framework("paddle")
 
-FAKE = Path(_core.__file__).resolve().parents[2] / "tests/fake_cupti/libfake_cupti.so"
+FAKE = built("tests/fake_cupti/libfake_cupti.so")
 PROGRAM = Path(__file__).with_name("paddle_gpu_program.py")
 
 

@@ -5,15 +5,14 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
 
-from opscope import _core
+from built import built
 
-FAKE = Path(_core.__file__).resolve().parents[2] / "tests/fake_cupti/libfake_cupti.so"
+FAKE = built("tests/fake_cupti/libfake_cupti.so")
 
 PROGRAM = """
 import ctypes, json, sys, warnings

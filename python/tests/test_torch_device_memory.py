@@ -6,6 +6,7 @@ import json
 import pathlib
 
 import pytest
+from built import built
 from test_torch_cuda import run_program
 
 pytestmark = pytest.mark.framework("torch")
@@ -15,9 +16,7 @@ HERE = pathlib.Path(__file__).parent
 
 def allocator():
     """The built tests/fakes/device_allocator.cc."""
-    from opscope import _core
-
-    library = pathlib.Path(_core.__file__).resolve().parents[2] / "src/sources/torch/libdevice_allocator.so"
+    library = built("src/sources/torch/libdevice_allocator.so")
     if not library.exists():
         pytest.skip(f"the stand-in for a device's allocator was not built: {library}")
     return str(library)
