@@ -12,8 +12,10 @@ the end of a log that was cut is enough. Logs lie in build/PRESET/test-logs.
 """
 
 import argparse
+import contextlib
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +29,11 @@ NO_MEGENGINE = ROOT / "build" / "no-megengine.txt"  # why tools/setup could not 
 HEARTBEAT_S = 20
 TAIL_LINES = 60
 SOAK_TEST_S = 3600
+TEST_S = 600  # of one Python test, which then tells where it stands; ctest has a limit of its own in CMakePresets.json
+STEP_S = 2400  # of a whole step, whatever it waits for; not of the tests in full size
+# A worker that died is not replaced: pytest-xdist would wait for ever for the tests of its file.
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--max-worker-restart=0"]
+WITH_LIMIT = ["-o", f"faulthandler_timeout={TEST_S}", "-o", "faulthandler_exit_on_timeout=true"]
 
 
 class Tally:
@@ -106,19 +113,34 @@ def cpu_of_children():
     return usage.ru_utime + usage.ru_stime
 
 
-def run(text, command, logs):
-    """Runs a command into a log with a progress line; returns its exit status."""
+def end_group(process):
+    """With all that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(text, command, logs, limit_s=STEP_S):
+    """Runs a command into a log with a progress line; returns its exit status. It is ended after `limit_s`."""
     log = log_of(text, logs)
     print(f"test: {text} ...", flush=True)
     began, cpu_began = time.monotonic(), cpu_of_children()
+    streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
     with open(log, "wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
-        while True:
-            try:
-                status = process.wait(HEARTBEAT_S)
-                break
-            except subprocess.TimeoutExpired:
-                print(f"test: {text} ... {time.monotonic() - began:.0f} s so far", flush=True)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, start_new_session=True, **streams)
+        try:
+            while (status := process.poll()) is None:
+                try:
+                    process.wait(HEARTBEAT_S)
+                except subprocess.TimeoutExpired:
+                    passed = time.monotonic() - began
+                    print(f"test: {text} ... {passed:.0f} s so far", flush=True)
+                    if limit_s is not None and passed > limit_s:
+                        end_group(process)
+                        output.write(f"\nended by tools/run_tests.py after {limit_s} s\n".encode())
+        except BaseException:
+            end_group(process)
+            raise
     took = f"{time.monotonic() - began:.0f} s, {cpu_of_children() - cpu_began:.0f} s of CPU"
     print(f"test: {text}: {'ok' if status == 0 else f'exit status {status}'}, {took}", flush=True)
     return status
@@ -134,11 +156,11 @@ def run_step(text, command, tally, logs):
     return status == 0
 
 
-def run_junit(text, command, result, tally, logs):
+def run_junit(text, command, result, tally, logs, limit_s=STEP_S):
     """A step that leaves a result file; the file counts, and a failure that it does not tell counts as one."""
     result.unlink(missing_ok=True)
     failed_before = tally.failed
-    status = run(text, command, logs)
+    status = run(text, command, logs, limit_s)
     cases = tally.add_junit(result) if result.exists() else 0
     if cases == 0 or (status != 0 and tally.failed == failed_before):
         why = "no test ran" if cases == 0 else f"exit status {status} without a failed case"
@@ -162,8 +184,9 @@ def python_tests(soak, jobs, tally, logs):
 
     def step(text, name, *arguments):
         result = logs / f"{name}.xml"
-        command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={result}", "python/tests"]
-        run_junit(text, [*command, *arguments], result, tally, logs)
+        limit = [] if soak else WITH_LIMIT
+        command = [PYTHON, *PYTEST, *limit, f"--junitxml={result}", "python/tests", *arguments]
+        run_junit(text, command, result, tally, logs, None if soak else STEP_S)
 
     if soak:
         step("Python tests", "pytest", "-m", "soak")
@@ -185,9 +208,9 @@ def megengine_tests(jobs, preset, tally, logs):
             tally.leave_out(what, reason)
         return
     result = logs / "pytest-megengine.xml"
-    command = ["env", f"PYTHONPATH={ROOT / 'build' / preset / 'python'}", str(MEGENGINE_PYTHON), "-m", "pytest", "-q"]
-    command += ["-p", "no:cacheprovider", f"--junitxml={result}", "-n", jobs, "--dist", "loadfile"]
-    run_junit(what, [*command, "python/tests/megengine"], result, tally, logs)
+    command = ["env", f"PYTHONPATH={ROOT / 'build' / preset / 'python'}", str(MEGENGINE_PYTHON), *PYTEST, *WITH_LIMIT]
+    command += [f"--junitxml={result}", "-n", jobs, "--dist", "loadfile", "python/tests/megengine"]
+    run_junit(what, command, result, tally, logs)
 
 
 SANITIZERS = ("asan", "tsan")  # of ours; torch itself is as it was installed
@@ -222,7 +245,7 @@ def main():
         command = ["ctest", "--preset", preset, "-j", jobs, "--output-junit", str(result)]
         if options.soak:  # two at a time: they measure memory and time, and start hundreds of threads themselves
             command += ["-L", "soak", "-j", "2", "--timeout", str(SOAK_TEST_S), "--test-output-size-passed", "65536"]
-        run_junit("C++ tests", command, result, tally, logs)
+        run_junit("C++ tests", command, result, tally, logs, None if options.soak else STEP_S)
         if options.soak and result.exists():
             show_figures(result)
     if installed:

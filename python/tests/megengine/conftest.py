@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,29 @@ import megengine as mge, megengine.functional as F, megengine.module as M
 
 x = mge.tensor([1.0, 2.0])
 """
+
+
+# MegEngine's own writer reads memory that is not its own where a window has a Profiler.step(): now and then it ends the
+# process. That is no test's subject, so such a program is run again, and such a window recorded again, this often.
+TRIES = 20
+
+
+def written_by_megengine(record, path, format):
+    """MegEngine's file of a window, as if this process had written it, not a child of its own. ``record`` returns what
+    ``stop_profile`` does and anything else, which is returned of the window that was written.
+    """
+    for _ in range(TRIES):
+        dump, *rest = record()
+        child = os.fork()
+        if child == 0:
+            dump(str(path), format)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status != -signal.SIGSEGV:
+            assert status == 0
+            path.write_text(path.read_text().replace(f'"{child}"', f'"{os.getpid()}"'))  # names of flows
+            return rest
+    raise AssertionError(f"MegEngine's writer crashed {TRIES} times")
 
 
 class Ran:
@@ -78,9 +102,12 @@ def run(tmp_path):
         place = tmp_path / folder
         place.mkdir(exist_ok=True)
         command = [sys.executable, *arguments] if arguments else [sys.executable, "-c", START + names + program]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=120, cwd=place, env=os.environ | variables
-        )
+        for _ in range(TRIES):
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=120, cwd=place, env=os.environ | variables
+            )
+            if done.returncode != -signal.SIGSEGV or names is not THEIRS:
+                break
         assert done.returncode == status, f"exit status {done.returncode}:\n{done.stdout}{done.stderr}"
         return Ran(done, place)
 

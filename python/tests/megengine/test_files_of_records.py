@@ -14,6 +14,7 @@ import megengine.functional as functional
 import megengine.module as module
 import numpy
 import pytest
+from conftest import written_by_megengine
 from megengine.autodiff import GradManager
 from megengine.core._imperative_rt import core2
 from megengine.optimizer import SGD
@@ -78,15 +79,19 @@ def host_computed():
 def both(program, path: Path, format: str, **options):
     """The text of theirs, and the trace of the same records."""
     source = _core.megengine.load_source(Path(_core.__file__).parent / "lib/libopscope_megengine.so")
-    recording = _core.Recording(sources=[(source, [])], native_threads="none")
-    recording.start()
-    core2.start_profile({"profile_device": 1, **options})
-    program()
-    core2.full_sync()
-    result = core2.stop_profile()
-    assert source.take(result) == ""
-    recording.stop()
-    result(str(path / "theirs"), format)
+
+    def record():
+        recording = _core.Recording(sources=[(source, [])], native_threads="none")
+        recording.start()
+        core2.start_profile({"profile_device": 1, **options})
+        program()
+        core2.full_sync()
+        result = core2.stop_profile()
+        assert source.take(result) == ""
+        recording.stop()
+        return result, recording
+
+    (recording,) = written_by_megengine(record, path / "theirs", format)
     return (path / "theirs").read_text(), Trace(recording.trace())
 
 

@@ -12,6 +12,7 @@ import megengine.functional as functional
 import megengine.module as module
 import numpy
 import pytest
+from conftest import written_by_megengine
 from megengine.autodiff import GradManager
 from megengine.core._imperative_rt import core2
 from megengine.optimizer import SGD
@@ -61,21 +62,24 @@ def step():
 
 def recorded(source, program, pieces=1, folder=None, **options):
     """The trace of ``pieces`` runs of the program, and what MegEngine writes of the last one."""
-    recording = _core.Recording(sources=[(source, [])], native_threads="none")
-    recording.start()
-    for _ in range(pieces):
-        core2.start_profile({"profile_device": 1, **options})
-        program()
-        core2.full_sync()
-        result = core2.stop_profile()
-        assert source.take(result) == ""
-    recording.stop()
-    events = None
-    if folder is not None:
-        path = folder / "theirs.json"
-        result(str(path), "chrome_timeline.json")
-        events = json.loads(path.read_text())["traceEvents"]
-    return Trace(recording.trace()), events
+
+    def record():
+        recording = _core.Recording(sources=[(source, [])], native_threads="none")
+        recording.start()
+        for _ in range(pieces):
+            core2.start_profile({"profile_device": 1, **options})
+            program()
+            core2.full_sync()
+            result = core2.stop_profile()
+            assert source.take(result) == ""
+        recording.stop()
+        return result, recording
+
+    if folder is None:
+        return Trace(record()[1].trace()), None
+    path = folder / "theirs.json"
+    (recording,) = written_by_megengine(record, path, "chrome_timeline.json")
+    return Trace(recording.trace()), json.loads(path.read_text())["traceEvents"]
 
 
 @pytest.fixture(scope="module")
