@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/bindings/paddle/profiler_use.h"
 #include "python/bindings/paddle/range_object.h"
 #include "python/bindings/paddle/source.h"
 
@@ -35,16 +36,6 @@ RecordEvent* Self(PyObject* object) {
   return reinterpret_cast<RecordEvent*>(object);
 }
 
-// 1, 0; -1: an exception is set.
-int IsUsed() {
-  if (known.flags == nullptr) return 0;
-  PyObject* used = PyDict_GetItemWithError(known.flags, known.is_used);
-  if (used == Py_True) return 1;
-  if (used == Py_False) return 0;
-  if (used == nullptr) return PyErr_Occurred() != nullptr ? -1 : 0;
-  return PyObject_IsTrue(used);
-}
-
 constexpr long kNotRecorded = -1, kFailed = -2;
 
 long NumberOf(PyObject* event_type) {
@@ -60,7 +51,7 @@ long NumberOf(PyObject* event_type) {
 
 // False: an exception is set.
 bool Begin(RecordEvent* self) {
-  const int is_used = IsUsed();
+  const int is_used = IsProfilerUsed();
   if (is_used <= 0) return is_used == 0;
   if (self->name == nullptr || self->event_type == nullptr) {
     PyErr_SetString(PyExc_AttributeError, "the RecordEvent was not initialised");
@@ -179,6 +170,15 @@ void SetRecordEvent(nb::handle type, nb::handle flags, nb::str is_used, nb::hand
 }
 
 }  // namespace
+
+int IsProfilerUsed() {
+  if (known.flags == nullptr) return 0;
+  PyObject* used = PyDict_GetItemWithError(known.flags, known.is_used);
+  if (used == Py_True) return 1;
+  if (used == Py_False) return 0;
+  if (used == nullptr) return PyErr_Occurred() != nullptr ? -1 : 0;
+  return PyObject_IsTrue(used);
+}
 
 void BindPaddleRecordEvent(nb::module_& module) {
   PyObject* base = PyType_FromSpec(&event_spec);

@@ -99,6 +99,7 @@ void BindPaddle(nb::module_& module) {
   BindPaddleSource(paddle);
   BindPaddleRange(paddle);
   BindPaddleRecordEvent(paddle);
+  BindPaddleLayerCall(paddle);
   BindPaddleNodeTrees(paddle);
   BindPaddleSummary(paddle);
 }

@@ -18,6 +18,7 @@ struct LoadedPaddleSource : LoadedSource {
 void BindPaddleSource(nb::module_& module);
 void BindPaddleRange(nb::module_& module);
 void BindPaddleRecordEvent(nb::module_& module);
+void BindPaddleLayerCall(nb::module_& module);
 void BindPaddleNodeTrees(nb::module_& module);
 void BindPaddleSummary(nb::module_& module);
 

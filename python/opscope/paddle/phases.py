@@ -10,12 +10,23 @@ from __future__ import annotations
 import os
 import threading
 
+import paddle
 import paddle.profiler
+from paddle.base.core import TracerEventType
+from paddle.nn import Layer
 from paddle.profiler import utils as _original
 
+from .. import _core
 from .record_event import RecordEvent
 
 _HOLDERS = (paddle.profiler, _original)  # where Paddle's own code looks for it
+# The method that calls a layer while a profiler is used, and ours in its place where it is known what it does.
+_layer_call = Layer._dygraph_call_func
+_own_layer_call = (
+    _core.paddle.layer_call(Layer, _layer_call, int(TracerEventType.Forward))
+    if paddle.__version__ == "3.3.1"
+    else _layer_call
+)
 _users = 0  # profilers of ours between start and stop
 _was_used = False  # what Paddle's own profiler had set before
 _originals: tuple = ()
@@ -31,6 +42,8 @@ def begin_use() -> None:
             _originals = tuple(holder.RecordEvent for holder in _HOLDERS)
             for holder in _HOLDERS:
                 holder.RecordEvent = RecordEvent
+            if Layer._dygraph_call_func is _layer_call:
+                Layer._dygraph_call_func = _own_layer_call
         _users += 1
         _original._is_profiler_used = True
 
@@ -57,6 +70,8 @@ def _step_back() -> None:
     for holder, original in zip(_HOLDERS, _originals, strict=True):
         if holder.RecordEvent is RecordEvent:
             holder.RecordEvent = original
+    if vars(Layer)["_dygraph_call_func"] is _own_layer_call:
+        Layer._dygraph_call_func = _layer_call
 
 
 def _forget_the_parent() -> None:
