@@ -140,6 +140,15 @@ void TraceBuilder::SetStep(AddedSpan span) {
   flags.Set(row, flags[row] | span_flags::kStep);
 }
 
+void TraceBuilder::SetStart(AddedSpan span, Timestamp start) {
+  storage_->spans.start[static_cast<size_t>(span)] = start;
+}
+std::span<Timestamp> TraceBuilder::instant_times() {
+  return {storage_->instants.time.data(), storage_->instants.time.size()};
+}
+std::span<Timestamp> TraceBuilder::allocation_times() {
+  return {storage_->allocations.time.data(), storage_->allocations.time.size()};
+}
 void TraceBuilder::MoveStart(AddedSpan span, Timestamp start) {
   SpanTable& spans = storage_->spans;
   const auto row = static_cast<size_t>(span);

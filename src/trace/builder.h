@@ -220,7 +220,10 @@ class TraceBuilder {
   void SetExtra(AddedSpan span, StringId extra);
   void SetStack(AddedSpan span, StackId stack);
   void SetKind(AddedSpan span, SpanKind kind);
-  void SetStep(AddedSpan span);  // marks it; AddStep adds the row
+  void SetStep(AddedSpan span);                    // marks it; AddStep adds the row
+  void SetStart(AddedSpan span, Timestamp start);  // its duration stays
+  std::span<Timestamp> instant_times();            // by order of addition; valid until the next AddInstant
+  std::span<Timestamp> allocation_times();         // likewise, AddAllocation
   // Lets it begin later; its end stays. Its track becomes one of SetCrossing. REQUIRES: start is not behind the end.
   void MoveStart(AddedSpan span, Timestamp start);
 

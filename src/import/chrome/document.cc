@@ -8,6 +8,7 @@
 #include "import/chrome/kinds.h"
 #include "import/megengine/numbers.h"
 #include "import/megengine/timeline.h"
+#include "import/paddle/json_times.h"
 #include "import/text/json_number.h"
 
 namespace opscope {
@@ -271,6 +272,7 @@ void ChromeDocument::Finish() {
   if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
   builder_->info().format = DetectChromeFormat(builder_);
   GiveChromeKinds(builder_);
+  if (builder_->info().format == "paddle-json") GivePaddleTimes(builder_);
   if (builder_->info().format != "megengine-json") return;
   NumberMegEngineDevices(builder_);
   GiveMegEngineNumbers(builder_);
