@@ -1,8 +1,8 @@
 // What a record of kind kNative of source kCuda says: one activity record of CUPTI, made small by the CUDA source
-// (src/sources/cuda). Import makes tracks of devices, spans and flows of them (src/import/cuda).
+// (src/sources/cuda), or a reading of NVML. Import makes tracks of devices, spans and flows of them (src/import/cuda).
 //
 //   start    nanoseconds of CUPTI's clock, which kClock records tie to the recorder's
-//   value    duration in nanoseconds; of kClock: ticks of the recorder
+//   value    duration in nanoseconds; of kClock: ticks of the recorder; of kReading: what was read
 //   depth, reserved   low and high half of the correlation number of the call that it belongs to
 //   name     of a kernel as the compiler mangled it, of a call, of a device; else none
 //   scope    a CudaEvent
@@ -43,8 +43,12 @@ enum class CudaEvent : uint8_t {
   kMemory = 16,           // CudaMemoryDetails: cudaMalloc, cudaFree and the like
   kExternalId = 17,       // CudaExternalIdDetails: somebody's number for what a call is made for
   kPaused = 18,           // start, value = length: what was launched meanwhile is not of the window
+  kReading = 19,          // CudaReadingDetails: of a sensor of a device; no record of CUPTI's
 };
-inline constexpr uint8_t kCudaEvents = 19;
+inline constexpr uint8_t kCudaEvents = 20;
+
+// What was read, and in which unit.
+enum class CudaReading : uint8_t { kNone = 0, kPowerMilliwatts = 1, kSmClockMegahertz = 2 };
 
 inline constexpr uint32_t kCudaNoDevice = 0xffffffff;  // it was not told
 
@@ -113,6 +117,9 @@ struct CudaMemoryDetails {
 struct CudaExternalIdDetails {
   uint64_t id = 0;
   uint32_t kind = 0, reserved = 0;
+};
+struct CudaReadingDetails {
+  uint32_t device = 0, what = 0;  // a CudaReading
 };
 
 inline uint32_t CudaCorrelation(const Record& record) {

@@ -12,7 +12,10 @@ pytest.importorskip("torch")
 
 from built import built
 
+import opscope
+
 FAKE = built("tests/fake_cupti/libfake_cupti.so")
+NVML = built("tests/fake_cupti/driver/libnvidia-ml.so.1")
 
 PROGRAM = """
 import ctypes, json, sys, warnings
@@ -50,7 +53,7 @@ def run_program(script, *, scenario="", named=True):
     if not FAKE.exists():
         pytest.skip(f"the simulated CUPTI was not built: {FAKE}")
     environment = {k: v for k, v in os.environ.items() if k not in ("OPSCOPE_CUPTI_LIB", "OPSCOPE_FAKE_CUPTI")}
-    environment |= {"FAKE": str(FAKE), "OPSCOPE_FAKE_CUPTI": scenario}
+    environment |= {"FAKE": str(FAKE), "OPSCOPE_FAKE_CUPTI": scenario, "OPSCOPE_NVML_LIB": str(NVML)}
     if named:
         environment["OPSCOPE_CUPTI_LIB"] = str(FAKE)
     done = subprocess.run(
@@ -132,6 +135,38 @@ print(json.dumps([device({str(first)!r}) == device({str(again)!r}), len(device({
 """)
     assert same[0]
     assert same[1] >= 10
+
+
+def test_power_and_clocks_are_counters_of_the_device(tmp_path):
+    first, saved, again = tmp_path / "first.json", tmp_path / "saved.opscope", tmp_path / "again.json"
+    run_program(
+        f"""
+import opscope
+fake.fake_cupti_calls.restype = ctypes.c_uint64
+with profile(activities=[ProfilerActivity.CUDA]) as prof:
+    torch.ops.simulated.scale(x)
+    fake.fake_cuda_device_synchronize(0)
+    while fake.fake_cupti_calls(b"nvmlDeviceGetPowerUsage") < 5:
+        pass
+prof.export_chrome_trace({str(first)!r})
+prof.save({str(saved)!r})
+opscope.open({str(saved)!r}).export({str(again)!r}, to="chrome")
+print(0)
+""",
+        scenario="devices=2",
+    )
+    counters = [e for e in json.loads(first.read_text())["traceEvents"] if e["ph"] == "C"]
+    of = {(e["name"], e["pid"]): [] for e in counters}
+    for e in counters:
+        of[e["name"], e["pid"]].append(*e["args"].values())
+    assert set(of) == {(name, device) for name in ("GPU power (W)", "GPU SM clock (MHz)") for device in (0, 1)}
+    assert of["GPU power (W)", 0][:2] == [300, 301]
+    assert of["GPU power (W)", 1][:2] == [400, 401]
+    assert of["GPU SM clock (MHz)", 1][:2] == [1980, 1965]
+    assert [e for e in json.loads(again.read_text())["traceEvents"] if e["ph"] == "C"] == counters
+    opscope.open(first).export(tmp_path / "third.json", to="chrome")
+    third = json.loads((tmp_path / "third.json").read_text())["traceEvents"]
+    assert [e for e in third if e["ph"] == "C"] == counters
 
 
 @pytest.mark.parametrize(

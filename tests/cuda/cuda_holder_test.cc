@@ -1,4 +1,4 @@
-// Another user of CUPTI in the process; no driver; two windows; NVML and the driver's library.
+// Another user of CUPTI in the process; no driver; two windows.
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_window.h"
 

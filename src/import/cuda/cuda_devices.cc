@@ -65,6 +65,12 @@ TrackId CudaDevices::OfAnnotations(TrackId stream) {
   return found->second;
 }
 
+TrackId CudaDevices::OfReadings(uint32_t device) {
+  const auto [found, is_new] = readings_.try_emplace(device, TrackId::kNone);
+  if (is_new) found->second = builder_->AddTrack({.process = OfDevice(device), .kind = TrackKind::kOther});
+  return found->second;
+}
+
 TrackId CudaDevices::OfOverhead() {
   if (overhead_ == TrackId::kNone) {
     const ProcessId process = builder_->AddProcess({.pid = kOverheadProcess,

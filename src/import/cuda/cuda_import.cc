@@ -219,6 +219,18 @@ void CudaImport::AddMemory(const CudaRecord& record) {
                         .extra = builder_->Intern(MemoryMembers(memory))});
 }
 
+void CudaImport::AddReading(const CudaRecord& record) {
+  const auto reading = record.As<CudaReadingDetails>();
+  const auto read = static_cast<double>(record.duration.ns);
+  const bool is_power = reading.what == static_cast<uint32_t>(CudaReading::kPowerMilliwatts);
+  if (!is_power && reading.what != static_cast<uint32_t>(CudaReading::kSmClockMegahertz)) return;
+  builder_->AddCounter({.time = record.start,
+                        .name = builder_->Intern(is_power ? "GPU power (W)" : "GPU SM clock (MHz)"),
+                        .series = builder_->Intern("value"),
+                        .track = devices_.OfReadings(reading.device),
+                        .value = is_power ? read / 1000 : read});
+}
+
 void CudaImport::Place() {
   if (calls_are_placed_) return;
   calls_are_placed_ = true;
@@ -256,6 +268,8 @@ void CudaImport::AddOther(const CudaRecord& record) {
       return AddEventRecord(record);
     case CudaEvent::kMemory:
       return AddMemory(record);
+    case CudaEvent::kReading:
+      return AddReading(record);
     default:
       return;
   }

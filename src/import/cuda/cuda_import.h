@@ -78,6 +78,7 @@ class CudaImport {
   void AddWork(const CudaRecord& record, const CudaShared& shared);
   void AddEventRecord(const CudaRecord& record);
   void AddMemory(const CudaRecord& record);
+  void AddReading(const CudaRecord& record);
   void AddWait(const Wait& wait);
   AwaitedEvent Awaited(const Wait& wait) const;
   StringId KernelNameOf(StringId mangled);
@@ -91,7 +92,7 @@ class CudaImport {
   bool calls_are_placed_ = false;
   size_t works_ = 0;                        // rows of spans that are kept for them
   AddedSpan next_work_ = AddedSpan::kNone;  // the first of those
-  std::vector<CudaRecord> others_;          // spans and instants of other kinds
+  std::vector<CudaRecord> others_;          // spans, instants and counters of other kinds
   std::vector<Wait> waits_;
   std::vector<EventRecord> events_;
   std::set<TrackId> busy_;                // streams with kernels, copies or sets

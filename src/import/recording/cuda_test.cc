@@ -68,6 +68,29 @@ TEST(RecordingOfCuda, NamesDevicesAndStreamsAsKinetoDoes) {
   EXPECT_EQ(metadata["opscope_cuda_clock_bound_ns"], "7");
 }
 
+TEST(RecordingOfCuda, MakesCountersOfReadings) {
+  CudaWindow window;
+  const auto add = [&](uint64_t time, uint32_t device, CudaReading what, uint64_t value) {
+    window.Add(CudaEvent::kReading, time, time + value, 0,
+               CudaReadingDetails{.device = device, .what = static_cast<uint32_t>(what)});
+  };
+  add(1200, 1, CudaReading::kPowerMilliwatts, 412'500);
+  add(1300, 1, CudaReading::kSmClockMegahertz, 1980);
+  add(1400, 1, static_cast<CudaReading>(99), 5);  // of a newer opscope
+  const Trace trace = window.Import();
+  const CounterColumns& counters = trace.counters();
+  ASSERT_EQ(counters.size(), 2u);
+  EXPECT_EQ(trace.text(counters.name[0]), "GPU power (W)");
+  EXPECT_EQ(counters.value[0], 412.5);
+  EXPECT_EQ(trace.text(counters.name[1]), "GPU SM clock (MHz)");
+  EXPECT_EQ(counters.value[1], 1980);
+  EXPECT_EQ((counters.time[1] - counters.time[0]).ns, 100);
+  const ProcessId process = trace.tracks().process[Row(counters.track[0])];
+  EXPECT_EQ(trace.processes().pid[Row(process)], 1);
+  EXPECT_EQ(trace.text(trace.processes().labels[Row(process)]), "GPU 1");
+  EXPECT_EQ(trace.problems().size(), 0u);
+}
+
 TEST(RecordingOfCuda, TellsBytesAndBandwidthOfCopiesAndSets) {
   CudaWindow window;
   window.Add(

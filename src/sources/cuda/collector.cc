@@ -2,20 +2,21 @@
 #include "sources/cuda/collector.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 #include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/timed_calls.h"
 #include "sources/streams/failures.h"
 
 namespace opscope::cuda {
 namespace {
 
 std::atomic<Collector*> installed{nullptr};
+
+}  // namespace
 
 uint64_t CuptiNow() {
   const CuptiLibrary& library = LoadedCupti();
@@ -25,8 +26,6 @@ uint64_t CuptiNow() {
   clock_gettime(CLOCK_REALTIME, &time);  // what CUPTI's clock is
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
-
-}  // namespace
 
 ClockPair ReadClockPair() {
   constexpr int kTries = 5, kMostTries = 20;
@@ -64,16 +63,8 @@ void Collector::CompleteBuffer(cupti::CudaContext, uint32_t, uint8_t* buffer, si
 
 bool Collector::Start() {
   if (has_thread_) return true;
-  sigset_t all, before;  // the program's signals are for its own threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread([this] { Run(); }).detach();
-    has_thread_ = true;
-  } catch (...) {
-    CountFailure();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  has_thread_ = BeginThread([this] { Run(); });
+  if (!has_thread_) CountFailure();
   return has_thread_;
 }
 

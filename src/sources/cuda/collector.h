@@ -91,6 +91,7 @@ class Collector {
   std::vector<const char*> names_[2];  // of calls, by number; the thread's own
 };
 
+uint64_t CuptiNow();
 // Reads CUPTI's clock and the recorder's together, several times, and keeps the pair that is surest.
 ClockPair ReadClockPair();
 

@@ -12,6 +12,7 @@
 
 #include "opscope/cuda_source.h"
 #include "sources/cuda/cupti_verdict.h"
+#include "sources/cuda/device_readings.h"
 #include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
@@ -183,6 +184,7 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
   if (why.empty() && !collector_->Add(window, ReadClockPair(), deadline)) why = kNoAnswer;
   if (why.empty()) {
     ++open_;
+    DeviceReadings::Get().Begin(collector_);
   } else if (open_ == 0 && has_answered) {
     GiveBack(deadline);
   }
@@ -295,6 +297,7 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
     closing->subscriber = std::exchange(subscriber_, nullptr);
     enabled_.clear();
     unsettled_ = closing;
+    DeviceReadings::Get().Rest();
   }
   const bool is_over = RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
   if (!is_over) window->problems().timeouts = 1;

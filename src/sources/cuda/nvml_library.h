@@ -1,0 +1,58 @@
+// libnvidia-ml, found and loaded at run time, and which of its devices are CUDA's.
+//
+//   OPSCOPE_NVML_LIB=FILE    that one and no other
+//   else                     libnvidia-ml.so.1
+//
+// Any of its functions may hang: they are called on a thread that nobody waits for.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace opscope::cuda {
+
+using NvmlDevice = void*;
+inline constexpr uint32_t kNvmlSmClock = 1;
+
+// By NVML's names without "nvml" and version; all answer 0 where all is well. Null: the library has none of this name.
+struct NvmlFunctions {
+  uint32_t (*Init)() = nullptr;
+  uint32_t (*Shutdown)() = nullptr;
+  uint32_t (*DeviceGetCount)(unsigned* count) = nullptr;
+  uint32_t (*DeviceGetHandleByIndex)(unsigned index, NvmlDevice* device) = nullptr;
+  uint32_t (*DeviceGetHandleByUUID)(const char* uuid, NvmlDevice* device) = nullptr;
+  uint32_t (*DeviceGetPowerUsage)(NvmlDevice device, unsigned* milliwatts) = nullptr;
+  uint32_t (*DeviceGetClockInfo)(NvmlDevice device, unsigned clock, unsigned* megahertz) = nullptr;
+
+  // That it can find devices and read something of them.
+  bool is_usable() const;
+};
+
+// All null where it does not load.
+NvmlFunctions LoadNvml();
+
+// Of libcuda: only asked, and only one that is in the process already.
+struct DriverFunctions {
+  struct Uuid {
+    uint8_t bytes[16];
+  };
+  uint32_t (*DeviceGetCount)(int* count) = nullptr;
+  uint32_t (*DeviceGet)(int* device, int ordinal) = nullptr;
+  uint32_t (*DeviceGetUuid)(Uuid* uuid, int device) = nullptr;
+};
+DriverFunctions FindDriver();
+
+struct ReadDevice {
+  uint32_t device = 0;  // as CUDA counts
+  NvmlDevice handle = nullptr;
+};
+
+// The devices that CUDA shows this process. NVML counts all of the machine, in the order of their slots; CUDA those of
+// CUDA_VISIBLE_DEVICES, the fastest first. So they are found by their UUIDs, and by their numbers only where there is
+// but one, or nobody to be asked for a UUID. None: CUDA has not begun, or NVML does not tell.
+std::vector<ReadDevice> FindDevices(const NvmlFunctions& nvml, const DriverFunctions& driver);
+
+}  // namespace opscope::cuda
