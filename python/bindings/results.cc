@@ -44,19 +44,26 @@ void BindResults(nb::module_& module) {
          [](const Trace& trace, Selected spans) { return FormatModuleTable(SummarizeModules(trace, spans)); });
   define("modules_json",
          [](const Trace& trace, Selected spans) { return ModulesJson(trace, SummarizeModules(trace, spans)); });
-  const auto define_devices = [&](const char* name, auto make) {
-    module.def(
-        name,
-        [make](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
-          return TextOf(self, where, [&](const Trace& trace, Selected spans) {
-            return make(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
-          });
-        },
-        nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
-  };
-  using Rows = std::vector<DeviceRow>;
-  define_devices("device_table", [](const Trace& trace, const Rows& rows) { return FormatDeviceTable(trace, rows); });
-  define_devices("devices_json", [](const Trace& trace, const Rows& rows) { return DevicesJson(trace, rows); });
+  module.def(
+      "device_table",
+      [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
+        return TextOf(self, where, [&](const Trace& trace, Selected spans) {
+          return FormatDeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
+        });
+      },
+      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
+  module.def(
+      "devices_json",
+      [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns, uint64_t small_bytes) {
+        return TextOf(self, where, [&](const Trace& trace, Selected spans) {
+          return DevicesJson(trace,
+                             {.devices = MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}),
+                              .kernels = MeasureKernels(trace, spans),
+                              .copies = MeasureCopies(trace, {.selected = spans, .small_bytes = small_bytes})});
+        });
+      },
+      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns,
+      nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
 }
 
 }  // namespace opscope::python

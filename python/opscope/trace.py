@@ -221,6 +221,32 @@ class Trace:
         """
         return Rows(json.loads(_core.devices_json(self._core, where, kernel_gap_ns))["rows"])
 
+    def device_kernels(self, *, where: str | None = None) -> list[dict[str, Any]]:
+        """The kernels of each device by name, those that took most time first.
+
+        "tensor_cores" is "used" where the name of the kernel says so, and "eligible" where an operator launched it
+        that could use them. ``where`` chooses spans, as in `summary`.
+
+        >>> kernel = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "s16816gemm", "cat": "kernel"}
+        >>> gpu = opscope.read(json.dumps([kernel, kernel | {"ts": 9, "dur": 4}]).encode())
+        >>> [(row["name"], row["count"], row["total_ns"], row["tensor_cores"]) for row in gpu.device_kernels()]
+        [('s16816gemm', 2, 6000, 'used')]
+        """
+        return Rows(json.loads(_core.devices_json(self._core, where))["kernels"])
+
+    def device_copies(self, *, where: str | None = None, small_bytes: int = 65536) -> list[dict[str, Any]]:
+        """The copies of each device, by kind and by the memory that they are from and to.
+
+        "small" counts those of at most ``small_bytes``, "synchronous" those for which the program waited in the call,
+        "exposed_ns" is the time in which no kernel ran beside them. ``where`` chooses spans, as in `summary`.
+
+        >>> copy = {"ph": "X", "pid": 0, "tid": 7, "ts": 3, "dur": 2, "name": "Memcpy HtoD", "cat": "gpu_memcpy"}
+        >>> gpu = opscope.read(json.dumps([copy | {"args": {"bytes": 8000}}]).encode())
+        >>> [(row["kind"], row["small"], row["exposed_ns"], row["bytes_per_second"]) for row in gpu.device_copies()]
+        [('HtoD', 1, 2000, 4000000000)]
+        """
+        return Rows(json.loads(_core.devices_json(self._core, where, small_bytes=small_bytes))["copies"])
+
     def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
         """The same as a table; "" when no device did anything."""
         return TableText(_core.device_table(self._core, where, kernel_gap_ns))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/tensor_cores.h"
 #include "base/saturating.h"
 
 namespace opscope {
@@ -22,22 +23,38 @@ int32_t RankOf(const Trace& trace, TrackId track) {
 
 }  // namespace
 
-bool WorkFinder::Communicates(StringId name) {
+template <typename Ask>
+bool WorkFinder::Remember(std::vector<uint8_t>* answers, StringId name, const Ask& ask) {
   if (name == StringId::kNone) return false;
-  uint8_t& answer = communicates_[Row(name)];
-  if (answer == kUnknown) answer = IsOfCollectives(trace_.text(name)) ? kYes : kNo;
+  uint8_t& answer = (*answers)[Row(name)];
+  if (answer == kUnknown) answer = ask(trace_.text(name)) ? kYes : kNo;
   return answer == kYes;
+}
+
+SpanId WorkFinder::OperatorOf(uint32_t span) const {
+  const LaunchColumns& launches = trace_.launches();
+  const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), SpanId{span});
+  if (found == launches.span.end() || *found != SpanId{span}) return SpanId::kNone;
+  const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
+  const SpanKind kind = launcher == SpanId::kNone ? SpanKind::kRuntimeCall : trace_.spans().kind[Row(launcher)];
+  return kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall ? SpanId::kNone : launcher;
 }
 
 std::optional<DeviceWork> WorkFinder::WorkOf(uint32_t span) {
   const SpanColumns& spans = trace_.spans();
   const SpanKind kind = spans.kind[span];
   if (kind != SpanKind::kKernel && kind != SpanKind::kCopy && kind != SpanKind::kSet) return std::nullopt;
-  WorkClass work_class = WorkClass::kCopy;
-  if (kind == SpanKind::kKernel)
-    work_class = Communicates(spans.name[span]) ? WorkClass::kCommunication : WorkClass::kCompute;
   const int64_t begin = spans.start[span].ns;
-  return DeviceWork{span, work_class, kind, begin, SaturatingAdd(begin, spans.duration[span].ns)};
+  DeviceWork work{.span = span, .work_class = WorkClass::kCopy, .kind = kind, .begin = begin};
+  work.end = SaturatingAdd(begin, spans.duration[span].ns);
+  if (kind != SpanKind::kKernel) return work;
+  const bool communicates = Remember(&communicates_, spans.name[span], &IsOfCollectives);
+  work.work_class = communicates ? WorkClass::kCommunication : WorkClass::kCompute;
+  work.uses_tensor_cores = Remember(&uses_tensor_cores_, spans.name[span], &UsesTensorCores);
+  work.operator_span = OperatorOf(span);
+  work.is_eligible = work.operator_span != SpanId::kNone &&
+                     Remember(&is_eligible_, spans.name[Row(work.operator_span)], &CanUseTensorCores);
+  return work;
 }
 
 LaunchCalls::LaunchCalls(const Trace& trace) : trace_(trace) {

@@ -19,25 +19,34 @@ enum class WorkClass : uint8_t { kCompute, kCommunication, kCopy };
 struct DeviceWork {
   uint32_t span = 0;
   WorkClass work_class = WorkClass::kCompute;
-  SpanKind kind = SpanKind::kKernel;  // kKernel, kCopy or kSet
-  int64_t begin = 0, end = 0;         // ns
+  SpanKind kind = SpanKind::kKernel;     // kKernel, kCopy or kSet
+  int64_t begin = 0, end = 0;            // ns
+  bool uses_tensor_cores = false;        // so the kernel's name says
+  SpanId operator_span = SpanId::kNone;  // that launched it
+  bool is_eligible = false;              // that operator can use tensor cores
 };
 
-// Which spans are work. Remembers of each name whether its kernels are those of a library of collectives.
+// Which spans are work. Remembers of each name what it says.
 class WorkFinder {
  public:
-  explicit WorkFinder(const Trace& trace) : trace_(trace), communicates_(trace.string_count(), kUnknown) {}
+  explicit WorkFinder(const Trace& trace)
+      : trace_(trace),
+        communicates_(trace.string_count(), kUnknown),
+        uses_tensor_cores_(trace.string_count(), kUnknown),
+        is_eligible_(trace.string_count(), kUnknown) {}
 
-  // nullopt: the span is none. REQUIRES: it is a span of a stream.
+  // nullopt: the span is none. REQUIRES: it is a span of a stream. O(log n) in launches.
   std::optional<DeviceWork> WorkOf(uint32_t span);
 
  private:
   enum Answer : uint8_t { kUnknown, kNo, kYes };
 
-  bool Communicates(StringId name);
+  template <typename Ask>
+  bool Remember(std::vector<uint8_t>* answers, StringId name, const Ask& ask);
+  SpanId OperatorOf(uint32_t span) const;
 
   const Trace& trace_;
-  std::vector<uint8_t> communicates_;  // an Answer by StringId
+  std::vector<uint8_t> communicates_, uses_tensor_cores_, is_eligible_;  // an Answer by StringId
 };
 
 // From works to the calls that launched them: of the host spans of their rank with their correlation the one that

@@ -80,6 +80,9 @@ void AddTimes(const std::vector<Work>& works, const Interval& window, DeviceRow*
   const auto of_class = [&](WorkClass work_class) {
     return UnionOf(works, [work_class](const DeviceWork& work) { return work.work_class == work_class; }).covered;
   };
+  row->tensor_core_ns = UnionOf(works, [](const DeviceWork& work) { return work.uses_tensor_cores; }).covered;
+  row->tensor_core_eligible_ns =
+      UnionOf(works, [](const DeviceWork& work) { return work.uses_tensor_cores || work.is_eligible; }).covered;
   row->compute_ns = of_class(WorkClass::kCompute);
   row->communication_ns = of_class(WorkClass::kCommunication);
   // Compute and communication together are the kernels.

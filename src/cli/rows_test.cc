@@ -69,6 +69,41 @@ TEST_F(Cli, DevicesTellsWhyTheyWereIdleAndHowFarThatCanBeTrusted) {
             "1 of 1 kernels, copies and sets begin before the call that launched them");
 }
 
+TEST_F(Cli, DevicesTellsOfKernelsAndCopies) {
+  Put("gpu.json", R"json([
+{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":9},
+{"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":1,"tid":1,"ts":2,"dur":2,"args":{"correlation":5}},
+{"ph":"X","name":"s16816gemm","cat":"kernel","pid":0,"tid":7,"ts":10,"dur":30,"args":{"device":0,"stream":7,
+ "correlation":5,"grid":[4,2,1],"block":[128,1,1],"est. achieved occupancy %":25}},
+{"ph":"X","name":"add","cat":"kernel","pid":0,"tid":7,"ts":60,"dur":10,"args":{"device":0,"stream":7}},
+{"ph":"X","name":"cudaMemcpy","cat":"cuda_runtime","pid":1,"tid":1,"ts":20,"dur":2,"args":{"correlation":6}},
+{"ph":"X","name":"Memcpy HtoD (Pageable -> Device)","cat":"gpu_memcpy","pid":0,"tid":9,"ts":65,"dur":10,
+ "args":{"device":0,"stream":9,"correlation":6,"bytes":20480}}])json");
+  EXPECT_EQ(
+      Run("devices --kernels gpu.json").out,
+      "Kernel      Device  Count      Total  Share       Mean  Tensor cores  Grid   Block    Occupancy  Operator\n"
+      "s16816gemm       0      1  30.000 us  75.0%  30.000 us  used          4x2x1  128x1x1      25.0%  aten::mm\n"
+      "add              0      1  10.000 us  25.0%  10.000 us                                        -\n");
+  EXPECT_EQ(Run("devices --copies gpu.json").out,
+            "Device  Kind  From      To      Count      Bytes      Total   Exposed  Per second  Small  Synchronous\n"
+            "     0  HtoD  Pageable  Device      1  20.00 KiB  10.000 us  5.000 us    1.91 GiB      1            1\n");
+  EXPECT_EQ(Run("devices --copies --csv --small-copy 16K gpu.json").out,
+            "rank,device,kind,source,target,count,bytes,total_ns,exposed_ns,bytes_per_second,small,small_ns,launched,"
+            "synchronous,synchronous_ns\r\n"
+            "-1,0,HtoD,Pageable,Device,1,20480,10000,5000,2048000000,0,0,1,1,10000\r\n");
+  simdjson::dom::parser parser;
+  const simdjson::padded_string text(Run("devices --json --kernels --sort mean_ns --limit 1 gpu.json").out);
+  const simdjson::dom::element json = parser.parse(text);
+  EXPECT_EQ(int64_t(json["rows"].at(0)["tensor_core_ns"]), 30000);
+  EXPECT_EQ(json["kernels"].get_array().value().size(), 1u);
+  EXPECT_EQ(std::string_view(json["kernels"].at(0)["name"]), "s16816gemm");
+  EXPECT_EQ(int64_t(json["copies"].at(0)["bytes"]), 20480);
+  EXPECT_EQ(Run("devices --kernels --copies gpu.json").exit_code, 2);
+  EXPECT_EQ(Run("devices --copies --sort share gpu.json").exit_code, 2);
+  EXPECT_EQ(Run("devices --copies --where 'kind = kernel' gpu.json").error,
+            "opscope: gpu.json: there are no copies of a device\n");
+}
+
 TEST_F(Cli, DevicesTellsTheBusyTimeOfPaddlesStreams) {
   Put("paddle.json", R"json({"schemaVersion":"1.0.2","traceEvents":[
 {"ph":"M","name":"process_name","pid":0,"args":{"name":"Deivce 0 (GPU)"}},
@@ -135,9 +170,10 @@ TEST_F(Cli, EveryVerbWithRowsChoosesSpansByCondition) {
             "rank,device,stream,spans,busy_ns,busy_share,idle_ns,longest_idle_ns,kernel_ns,copy_ns,set_ns,window_ns,"
             "compute_ns,communication_ns,overlap_ns,exposed_communication_ns,exposed_copy_ns,"
             "host_wait_ns,kernel_wait_ns,other_wait_ns,outside_ns,launched,launch_delay_mean_ns,launch_delay_p50_ns,"
-            "launch_delay_p99_ns,launch_delay_max_ns,shorter_than_launch,queue_max,queue_mean\r\n"
-            "-1,0,all,1,40000,1,0,0,40000,0,0,40000,40000,0,0,0,0,0,0,0,0,0,,,,,0,0,0\r\n"
-            "-1,0,7,1,40000,1,0,0,40000,0,0,40000,40000,0,0,0,0,0,0,0,0,0,,,,,0,0,0\r\n");
+            "launch_delay_p99_ns,launch_delay_max_ns,shorter_than_launch,queue_max,queue_mean,"
+            "tensor_core_ns,tensor_core_eligible_ns\r\n"
+            "-1,0,all,1,40000,1,0,0,40000,0,0,40000,40000,0,0,0,0,0,0,0,0,0,,,,,0,0,0,0,0\r\n"
+            "-1,0,7,1,40000,1,0,0,40000,0,0,40000,40000,0,0,0,0,0,0,0,0,0,,,,,0,0,0,0,0\r\n");
   EXPECT_EQ(Run("flame net.json --where 'category = cpu_op'").out,
             "nn.Module: Net_0;nn.Module: Linear_0;aten::mm 10000\n"
             "nn.Module: Net_0;nn.Module: Linear_1;aten::add 30000\n");

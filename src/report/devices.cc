@@ -8,6 +8,7 @@
 
 #include "opscope/analysis/quality.h"
 #include "opscope/report/devices.h"
+#include "report/device_rows.h"
 #include "report/row_table.h"
 
 namespace opscope {
@@ -68,23 +69,26 @@ void AddLaunches(const std::vector<DeviceRow>& devices, RowTable* rows) {
   add_number("queue_mean", "", [](const LaunchDelays& l) { return l.queue_mean; });
 }
 
+void AddTensorCores(const std::vector<DeviceRow>& devices, RowTable* rows) {
+  AddTimes(devices, "tensor_core_ns", "Tensor cores", [](const DeviceRow& r) { return r.tensor_core_ns; }, rows);
+  AddTimes(
+      devices, "tensor_core_eligible_ns", "Tensor eligible",
+      [](const DeviceRow& r) { return r.tensor_core_eligible_ns; }, rows);
+  for (const char* key : {"tensor_core_ns", "tensor_core_eligible_ns"})
+    rows->HideIfZero(key);
+}
+
 RowTable RowsOf(const Trace& trace, const std::vector<DeviceRow>& devices) {
   RowTable rows;
-  std::vector<int64_t> numbers, ranks, spans;
+  std::vector<int64_t> spans;
   std::vector<std::string> streams;
   std::vector<double> shares;
   for (const DeviceRow& row : devices) {
-    numbers.push_back(row.device);
-    ranks.push_back(row.process == ProcessId::kNone ? -1 : trace.processes().rank[Row(row.process)]);
     streams.push_back(StreamName(trace, row));
     spans.push_back(static_cast<int64_t>(row.spans));
     shares.push_back(row.window_ns == 0 ? 0 : static_cast<double>(row.busy_ns) / static_cast<double>(row.window_ns));
   }
-  bool has_ranks = false;
-  for (const int64_t rank : ranks)
-    has_ranks |= rank >= 0;
-  rows.AddNumbers("rank", has_ranks ? "Rank" : "", RowUnit::kNumber, std::move(ranks));
-  rows.AddNumbers("device", "Device", RowUnit::kNumber, std::move(numbers));
+  AddPlaces(trace, devices, &rows);
   rows.AddTexts("stream", "Stream", std::move(streams));
   rows.AddNumbers("spans", "Spans", RowUnit::kNumber, std::move(spans));
   AddTimes(devices, "busy_ns", "Busy", [](const DeviceRow& r) { return r.busy_ns; }, &rows);
@@ -97,6 +101,7 @@ RowTable RowsOf(const Trace& trace, const std::vector<DeviceRow>& devices) {
   AddTimes(devices, "window_ns", "", [](const DeviceRow& r) { return r.window_ns; }, &rows);
   AddCauses(devices, &rows);
   AddLaunches(devices, &rows);
+  AddTensorCores(devices, &rows);
   return rows;
 }
 
@@ -121,11 +126,16 @@ Result<std::string> DevicesCsv(const Trace& trace, const std::vector<DeviceRow>&
   return rows.value().Csv(options.limit);
 }
 
-Result<std::string> DevicesJson(const Trace& trace, const std::vector<DeviceRow>& devices, const RowOptions& options) {
-  Result<RowTable> rows = SortedRows(trace, devices, options);
-  if (!rows.ok()) return rows.error();
+Result<std::string> DevicesJson(const Trace& trace, const DeviceReport& report, const RowOptions& options,
+                                DeviceList sorted) {
+  RowTable rows = RowsOf(trace, report.devices);
+  RowTable kernels = KernelRowsOf(trace, report.kernels);
+  RowTable copies = CopyRowsOf(trace, report.copies);
+  RowTable& chosen = sorted == DeviceList::kKernels ? kernels : sorted == DeviceList::kCopies ? copies : rows;
+  if (!options.sort.empty()) OPSCOPE_TRY(chosen.Sort(options.sort));
   const Quality quality = JudgeQuality(trace);
-  return RowsJson("opscope.devices/1", trace, rows.value(), options, &quality);
+  const KeyedRows more[] = {{"kernels", &kernels}, {"copies", &copies}};
+  return RowsJson("opscope.devices/1", trace, rows, options, &quality, more);
 }
 
 }  // namespace opscope

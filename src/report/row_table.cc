@@ -208,7 +208,7 @@ void RowTable::AppendJson(size_t limit, std::string* out) const {
 }
 
 std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows, const RowOptions& options,
-                     const Quality* quality) {
+                     const Quality* quality, std::span<const KeyedRows> more) {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", schema);
@@ -219,6 +219,10 @@ std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable
   if (quality != nullptr) {
     document.Key("quality");
     AppendQuality(*quality, &out);
+  }
+  for (const auto& [key, keyed] : more) {
+    document.Key(key);
+    keyed->AppendJson(options.limit, &out);
   }
   document.Close();
   return out + "\n";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,8 +61,15 @@ class RowTable {
   std::vector<RowColumn> columns_;
 };
 
-// {"schema": ..., "rows": [...], "problems": [...]}, and where it was judged "quality" behind them.
+// Rows beside the others, under a key of their own.
+struct KeyedRows {
+  std::string_view key;
+  const RowTable* rows = nullptr;
+};
+
+// {"schema": ..., "rows": [...], "problems": [...]}, and behind them "quality", where it was judged, and `more`.
 [[nodiscard]] std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows,
-                                   const RowOptions& options, const Quality* quality = nullptr);
+                                   const RowOptions& options, const Quality* quality = nullptr,
+                                   std::span<const KeyedRows> more = {});
 
 }  // namespace opscope

@@ -49,6 +49,10 @@ struct DeviceRow {
   int64_t kernel_wait_ns = 0;
   int64_t other_wait_ns = 0;
   int64_t outside_ns = 0;
+  // In which a kernel ran whose name says that it uses tensor cores; one that does, or that an operator launched that
+  // could use them.
+  int64_t tensor_core_ns = 0;
+  int64_t tensor_core_eligible_ns = 0;
   LaunchDelays launches;
   int64_t idle_ns() const { return window_ns - busy_ns; }
 };

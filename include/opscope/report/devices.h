@@ -1,12 +1,15 @@
-// Costs by device and stream as text, JSON and CSV.
+// Costs by device and stream, their kernels and their copies, as text, JSON and CSV.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "opscope/analysis/device_copies.h"
+#include "opscope/analysis/device_kernels.h"
 #include "opscope/analysis/devices.h"
 #include "opscope/report/rows.h"
 #include "opscope/result.h"
@@ -19,8 +22,24 @@ namespace opscope {
                                                     const RowOptions& options = {});
 [[nodiscard]] Result<std::string> DevicesCsv(const Trace& trace, const std::vector<DeviceRow>& devices,
                                              const RowOptions& options = {});
-// "opscope.devices/1".
-[[nodiscard]] Result<std::string> DevicesJson(const Trace& trace, const std::vector<DeviceRow>& devices,
-                                              const RowOptions& options = {});
+// A line per kernel, or per kind of copy; else likewise.
+[[nodiscard]] Result<std::string> FormatKernelTable(const Trace& trace, const std::vector<DeviceKernelRow>& kernels,
+                                                    const RowOptions& options = {});
+[[nodiscard]] Result<std::string> KernelsCsv(const Trace& trace, const std::vector<DeviceKernelRow>& kernels,
+                                             const RowOptions& options = {});
+[[nodiscard]] Result<std::string> FormatCopyTable(const Trace& trace, const std::vector<DeviceCopyRow>& copies,
+                                                  const RowOptions& options = {});
+[[nodiscard]] Result<std::string> CopiesCsv(const Trace& trace, const std::vector<DeviceCopyRow>& copies,
+                                            const RowOptions& options = {});
+
+struct DeviceReport {
+  std::vector<DeviceRow> devices;
+  std::vector<DeviceKernelRow> kernels;
+  std::vector<DeviceCopyRow> copies;
+};
+enum class DeviceList : uint8_t { kDevices, kKernels, kCopies };
+// "opscope.devices/1": all three; options.limit holds for each, options.sort for `sorted`.
+[[nodiscard]] Result<std::string> DevicesJson(const Trace& trace, const DeviceReport& report,
+                                              const RowOptions& options = {}, DeviceList sorted = DeviceList::kDevices);
 
 }  // namespace opscope

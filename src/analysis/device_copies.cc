@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/device_copies.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "analysis/device_work.h"
+#include "analysis/intervals.h"
+#include "base/json_members.h"
+#include "base/saturating.h"
+
+namespace opscope {
+namespace {
+
+// What a copy is, as its name or its members say.
+struct Kind {
+  std::string kind, source, target;
+  auto operator<=>(const Kind&) const = default;
+
+  bool is_between_devices() const { return kind == "DtoD" || kind == "PtoP"; }
+  bool is_on_host() const { return kind == "HtoH"; }
+  bool is_pageable() const { return source == "Pageable" || target == "Pageable"; }
+};
+
+// "HtoD", as CUPTI and Paddle have it in names ("Memcpy HtoD (..)", "MEMCPY_HtoD"), or "H2D" (XLA: "MemcpyH2D").
+std::string DirectionIn(std::string_view name) {
+  constexpr std::string_view kPlaces = "HDPA";
+  for (size_t at = 0; at < name.size(); ++at) {
+    if (kPlaces.find(name[at]) == kPlaces.npos) continue;
+    const std::string_view rest = name.substr(at + 1);
+    const size_t skip = rest.starts_with("to") ? 2 : rest.starts_with("2") ? 1 : 0;
+    if (skip == 0 || rest.size() <= skip || kPlaces.find(rest[skip]) == kPlaces.npos) continue;
+    return std::string(1, name[at]) + "to" + rest[skip];
+  }
+  return {};
+}
+
+std::string_view Unquoted(std::string_view value) {
+  const bool is_quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+  return is_quoted ? value.substr(1, value.size() - 2) : std::string_view();
+}
+
+Kind KindOf(std::string_view name, std::string_view members) {
+  constexpr std::string_view kArrow = " -> ";
+  Kind kind{.kind = DirectionIn(name), .source = {}, .target = {}};
+  const size_t open = name.rfind('('), arrow = name.rfind(kArrow), close = name.rfind(')');
+  if (open < arrow && arrow < close && close != name.npos) {
+    kind.source = name.substr(open + 1, arrow - open - 1);
+    kind.target = name.substr(arrow + kArrow.size(), close - arrow - kArrow.size());
+  } else {  // Paddle's
+    kind.source = Unquoted(JsonMember(members, "source kind"));
+    kind.target = Unquoted(JsonMember(members, "destination kind"));
+  }
+  return kind;
+}
+
+std::optional<int64_t> BytesIn(std::string_view members) {
+  const std::string_view value = JsonMember(members, "bytes");
+  int64_t bytes = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
+  const bool is_number = !value.empty() && error == std::errc() && end == value.data() + value.size();
+  return is_number && bytes >= 0 ? std::optional(bytes) : std::nullopt;
+}
+
+// Whether the program waited in the call, or may have ("API synchronization behavior" in CUDA's manuals).
+bool IsSynchronous(std::string_view call, const Kind& kind) {
+  if (call.find("Memcpy") == call.npos || kind.is_between_devices()) return false;
+  const bool is_async = call.find("Async") != call.npos;
+  return !is_async || kind.is_pageable() || kind.is_on_host();
+}
+
+struct Copies {
+  DeviceCopyRow row;
+  std::vector<Interval> intervals;
+  int64_t timed_bytes = 0, timed_ns = 0;  // of those that tell both
+};
+
+struct Copy {
+  DeviceWork work;
+  std::optional<int64_t> bytes;
+  std::string_view call;  // "": not known
+};
+
+void Add(const Copy& copy, const Kind& kind, uint64_t small_bytes, Copies* copies) {
+  DeviceCopyRow& row = copies->row;
+  const int64_t duration = SaturatingSubtract(copy.work.end, copy.work.begin);
+  ++row.count;
+  row.total_ns = SaturatingAdd(row.total_ns, duration);
+  copies->intervals.push_back({copy.work.begin, copy.work.end});
+  if (copy.bytes) {
+    row.bytes = SaturatingAdd(row.bytes.value_or(0), *copy.bytes);
+    if (static_cast<uint64_t>(*copy.bytes) <= small_bytes) {
+      ++row.small;
+      row.small_ns = SaturatingAdd(row.small_ns, duration);
+    }
+    if (duration > 0) {
+      copies->timed_bytes = SaturatingAdd(copies->timed_bytes, *copy.bytes);
+      copies->timed_ns = SaturatingAdd(copies->timed_ns, duration);
+    }
+  }
+  if (copy.call.empty()) return;
+  ++row.launched;
+  if (!IsSynchronous(copy.call, kind)) return;
+  ++row.synchronous;
+  row.synchronous_ns = SaturatingAdd(row.synchronous_ns, duration);
+}
+
+void Finish(const std::vector<Interval>& kernels, Copies* copies) {
+  std::vector<Interval> alone = kernels;
+  const int64_t of_kernels = MeasureUnion(&alone).covered;
+  alone.insert(alone.end(), copies->intervals.begin(), copies->intervals.end());
+  copies->row.exposed_ns = MeasureUnion(&alone).covered - of_kernels;
+  if (copies->timed_ns == 0) return;
+  const __int128 rate = static_cast<__int128>(copies->timed_bytes) * 1'000'000'000 / copies->timed_ns;
+  copies->row.bytes_per_second = static_cast<int64_t>(std::min<__int128>(rate, INT64_MAX));
+}
+
+}  // namespace
+
+std::vector<DeviceCopyRow> MeasureCopies(const Trace& trace, const DeviceCopyOptions& options) {
+  const TrackColumns& tracks = trace.tracks();
+  const SpanColumns& spans = trace.spans();
+  WorkFinder finder(trace);
+  const LaunchCalls calls(trace);
+  struct Device {
+    std::map<Kind, Copies> copies;
+    std::vector<Interval> kernels;
+  };
+  std::map<std::pair<ProcessId, int32_t>, Device> devices;
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
+    Device& device = devices[{tracks.process[track], tracks.device[track]}];
+    const uint32_t first = tracks.first_span[track];
+    for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
+      if (options.selected != nullptr && (*options.selected)[span] == 0) continue;
+      const std::optional<DeviceWork> work = finder.WorkOf(span);
+      if (!work) continue;
+      if (work->kind == SpanKind::kKernel) device.kernels.push_back({work->begin, work->end});
+      if (work->kind != SpanKind::kCopy) continue;
+      const std::string_view members = trace.text(spans.extra[span]);
+      const SpanId call = calls.LaunchOf(span);
+      const Copy copy{*work, BytesIn(members),
+                      call == SpanId::kNone ? std::string_view() : trace.text(spans.name[Row(call)])};
+      const Kind kind = KindOf(trace.text(spans.name[span]), members);
+      Add(copy, kind, options.small_bytes, &device.copies[kind]);
+    }
+  }
+  std::vector<DeviceCopyRow> rows;
+  for (auto& [key, device] : devices) {
+    for (auto& [kind, copies] : device.copies) {
+      Finish(device.kernels, &copies);
+      DeviceCopyRow& row = rows.emplace_back(std::move(copies.row));
+      std::tie(row.process, row.device) = key;
+      row.kind = kind.kind, row.source = kind.source, row.target = kind.target;
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const DeviceCopyRow& a, const DeviceCopyRow& b) { return a.total_ns > b.total_ns; });
+  return rows;
+}
+
+}  // namespace opscope
