@@ -19,6 +19,14 @@ def sources(flags: list[str] | None) -> list[tuple[_core.Source, list[str]]]:
     return [] if source is None else [(source, flags)]
 
 
+def why_not() -> str:
+    """Why no recording of this process could have CUDA, in one line; "". A library that OPSCOPE_CUPTI_LIB names is not
+    asked: what is wrong with it each recording tells."""
+    if (source := cuda_source()) is None:
+        return _NOT_BUILT
+    return "" if source.is_named else source.why_not()
+
+
 def tell_torch_profiled(is_over: bool) -> None:
     """Before a recording begins: whether torch's own profiler was used in this process and is over. Who still holds
     CUPTI is then taken for it where CUPTI cannot be asked."""

@@ -13,7 +13,9 @@ from typing import List  # noqa: UP035  as in MegEngine's signature
 from megengine.core._imperative_rt import core2
 from megengine.logger import get_logger
 
+from ..frontend import cuda_activity
 from ..frontend.lifecycle import Lifecycle
+from ..log import tell
 from ..user_warning import warn_user
 from . import living
 from .errors import UnsupportedFeature
@@ -80,16 +82,20 @@ class Profiler(Lifecycle, ContextDecorator):
         self._window: Window | None = None  # that is being recorded
         self._last_window: Window | None = None
         self._is_written = True
-        self._has_cupti = False
+        self._has_cupti = self._records_cuda = False
         if self._options["enable_cupti"]:
             self._begin_cupti()
 
     def _begin_cupti(self) -> None:
+        """MegEngine's own, whose records are among its others, where its wheel has it; else opscope's."""
         if core2.cupti_available():
             core2.enable_cupti()
             self._has_cupti = True
-        else:
+        elif why := cuda_activity.why_not():
             get_logger().warning("CuPTI unavailable")
+            tell("info", f"enable_cupti: {why}")
+        else:
+            self._records_cuda = True
 
     # ---- where the files are ----------------------------------------------------------------
 
@@ -136,6 +142,7 @@ class Profiler(Lifecycle, ContextDecorator):
         return Window(
             self._session,
             with_backtrace=self.with_backtrace,
+            cuda_flags=[] if self._records_cuda else None,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
             record_to=self.record_to or "",

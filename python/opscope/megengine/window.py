@@ -31,7 +31,7 @@ class Window(Recording):
     """One start to stop. `begin` and `end` are for the thread that runs MegEngine; results for any."""
 
     def __init__(self, session: Session, *, with_backtrace: bool, **options) -> None:
-        """``options``: those of ``_core.Session.prepare``."""
+        """``options``: those of ``Recording``; CUDA is one window, however many parts MegEngine's records come in."""
         try:
             self._source = source()
             self._why_dumped = ""
@@ -89,6 +89,8 @@ class Window(Recording):
         if self._why_dumped:
             tell("info", f"a window of MegEngine is read as MegEngine writes it: {self._why_dumped}")
             self._dump = dump
+            if self._records_cuda:
+                warn_user(f"CUDA is not in this window of MegEngine: {self._why_dumped}")
 
     def _take(self, dump: Dump) -> None:
         """What was recorded is in memory once, and other threads of Python run meanwhile."""

@@ -292,12 +292,11 @@ Ratios RatiosOf(const Trace& trace, const MegEngineFacts& facts, const std::vect
   return result;
 }
 
-std::string ThreadNames(const Trace& trace) {
+std::string ThreadNames(const Trace& trace, const MegEngineFacts& facts) {
   std::string text;
   const TrackColumns& tracks = trace.tracks();
   for (size_t track = 0; track < tracks.size(); ++track) {
-    const bool is_shown = tracks.kind[track] == TrackKind::kThread || tracks.kind[track] == TrackKind::kDeviceStream;
-    if (!is_shown || tracks.name[track] == StringId::kNone) continue;
+    if (!facts.IsShown(static_cast<TrackId>(track)) || tracks.name[track] == StringId::kNone) continue;
     text += ",{\"args\":{\"name\":";
     AppendJsonString(&text, trace.text(tracks.name[track]));
     text += R"(},"name":"thread_name","ph":"M",)";
@@ -317,10 +316,11 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
   const std::vector<std::vector<MegEngineMark>> events = ListMegEngineMarks(trace, facts);
   std::string head, tail;
   for (uint32_t process = 0; process < trace.processes().size(); ++process) {
+    if (!facts.IsShown(ProcessId{process})) continue;
     const Ratios ratios = RatiosOf(trace, facts, events, ProcessId{process});
     head += ratios.before, tail += ratios.behind;
   }
-  tail += ThreadNames(trace);
+  tail += ThreadNames(trace, facts);
   std::vector<Block> blocks;
   std::vector<Place> places;
   for (size_t track = 0; track < events.size(); ++track) {
@@ -336,6 +336,7 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
       writer.Write(events[block.track][i], places[block.track], text);
   });
   out->Write(tail + "],\"metadata\":{\"localTime\":\"" + std::to_string(trace.info().epoch_ns) + "\"}}");
+  out->LeaveOut("spans of CUDA, which this format has not", facts.spans_of_cuda());
   out->LeaveOut("asynchronous spans", trace.async_spans().size());
   out->LeaveOut("allocations", trace.allocations().size());
 }

@@ -66,7 +66,7 @@ std::map<std::string, std::vector<std::string>> EventsOf(const std::string& json
   return events;
 }
 
-std::string Exported(const Trace& trace) {
+std::string BytesOf(const Trace& trace) {
   const auto exported = ExportToBytes(trace, ExportFormat::kMegEngineChrome);
   EXPECT_TRUE(exported.ok());
   return exported.value().bytes;
@@ -87,7 +87,7 @@ TEST(MegEngineChrome, WritesTheEventsThatWereRead) {
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
-    const auto read = EventsOf(text.str()), written = EventsOf(Exported(trace.value()));
+    const auto read = EventsOf(text.str()), written = EventsOf(BytesOf(trace.value()));
     ASSERT_EQ(read.size(), written.size());
     for (const auto& [place, events] : read) {
       const std::vector<std::string>& other = written.at(place);
@@ -126,7 +126,7 @@ constexpr char kDispatches[] =
 TEST(MegEngineChrome, CountsNoOperatorAsPendingThatTheWorkerNeverGets) {
   const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(std::string_view(kDispatches))), "timeline");
   ASSERT_TRUE(trace.ok());
-  EXPECT_EQ(ValuesOf(Exported(trace.value()), "nr_op_pending"), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(ValuesOf(BytesOf(trace.value()), "nr_op_pending"), (std::vector<double>{0, 1, 0}));
 }
 
 // More names than the exporter remembers at once: that of a range and that of its tensor may share a place.
@@ -139,7 +139,7 @@ TEST(MegEngineChrome, KeepsTheNamesOfARangeAndOfItsTensorApart) {
     builder.AddSpan(
         {.start = {i * 10}, .duration = {5}, .name = builder.Intern("Output"), .track = track, .external_id = i});
   }
-  const std::string json = Exported(builder.Build());
+  const std::string json = BytesOf(builder.Build());
   simdjson::dom::parser parser;
   size_t seen = 0;
   for (const element event : parser.parse(json)["traceEvents"]) {
@@ -151,8 +151,41 @@ TEST(MegEngineChrome, KeepsTheNamesOfARangeAndOfItsTensorApart) {
   EXPECT_EQ(seen, 2 * kTensors);
 }
 
+Exported WindowOfAnOperator(bool with_cuda) {
+  TraceBuilder builder;
+  const auto add = [&](const TrackRow& track, std::string_view name, std::string_view category, SpanKind kind) {
+    builder.AddSpan({.start = {1},
+                     .duration = {5},
+                     .name = builder.Intern(name),
+                     .category = builder.Intern(category),
+                     .track = builder.AddTrack(track),
+                     .kind = kind,
+                     .external_id = kind == SpanKind::kOperator ? 4u : 0u});
+  };
+  const ProcessId program = builder.AddProcess({.pid = 7});
+  add({.process = program, .tid = 1, .name = builder.Intern("worker")}, "ADD", "", SpanKind::kOperator);
+  if (with_cuda) {
+    const ProcessId gpu = builder.AddProcess({.pid = 0});
+    add({.process = program, .tid = 4711}, "cudaLaunchKernel", "cuda_runtime", SpanKind::kRuntimeCall);
+    add({.process = gpu, .kind = TrackKind::kDeviceStream, .tid = 7, .name = builder.Intern("stream 7 ")}, "fill",
+        "kernel", SpanKind::kKernel);
+  }
+  auto exported = ExportToBytes(builder.Build(), ExportFormat::kMegEngineChrome);
+  EXPECT_TRUE(exported.ok());
+  return std::move(exported.value());
+}
+
+TEST(MegEngineChrome, LeavesOutWhatCuptiAloneHasToldOf) {
+  const Exported without = WindowOfAnOperator(false), with = WindowOfAnOperator(true);
+  EXPECT_NE(without.bytes.find("ADD"), std::string::npos);
+  EXPECT_EQ(with.bytes, without.bytes);
+  EXPECT_TRUE(without.left_out.empty());
+  ASSERT_EQ(with.left_out.size(), 1u);
+  EXPECT_EQ(with.left_out[0].rows, 2u);
+}
+
 TEST(MegEngineChrome, WritesOnlyTheRatiosOfAnEmptyWindow) {
-  const std::string text = Exported(Trace());
+  const std::string text = BytesOf(Trace());
   EXPECT_EQ(text, R"({"traceEvents":[],"metadata":{"localTime":"0"}})");
 }
 

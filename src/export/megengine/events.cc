@@ -16,10 +16,6 @@ using Events = std::vector<MegEngineMark>;
 constexpr std::array<std::string_view, 6> kReckoned = {"nr_op_pending",   "nr_redunant_tensor", "nr_redundant_tensor",
                                                        "gpu_usgae_ratio", "gpu_usage_ratio",    "train_time_ratio"};
 
-bool IsShown(const Trace& trace, size_t track) {
-  return trace.tracks().kind[track] == TrackKind::kThread || trace.tracks().kind[track] == TrackKind::kDeviceStream;
-}
-
 class Lister {
  public:
   Lister(const Trace& trace, const MegEngineFacts& facts)
@@ -170,7 +166,7 @@ class Lister {
     current_ = &loose_[track];
     next_ = 0;
     launching_ = kNoRow;
-    if (!IsShown(trace_, track)) return;
+    if (!facts_.IsShown(static_cast<TrackId>(track))) return;
     std::vector<uint32_t> open;
     const uint32_t first = trace_.tracks().first_span[track], count = trace_.tracks().span_count[track];
     for (uint32_t row = first; row < first + count; ++row) {

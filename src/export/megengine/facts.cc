@@ -2,6 +2,7 @@
 #include "export/megengine/facts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -20,10 +21,16 @@ constexpr std::pair<std::string_view, MegEngineRole> kWords[] = {
     {"GetValue", MegEngineRole::kCommand},    {"TensorGetProp", MegEngineRole::kProperty},
     {"TensorWaitProp", MegEngineRole::kWait}};
 
+// What CUPTI tells, as Kineto calls it (src/import/cuda). A kernel of MegEngine's has the number of its operator.
+constexpr std::string_view kWordsOfCuda[] = {"cuda_runtime", "cuda_driver", "kernel",
+                                             "gpu_memcpy",   "gpu_memset",  "cuda_sync",
+                                             "cuda_event",   "overhead",    "gpu_user_annotation"};
+
 }  // namespace
 
 MegEngineFacts::MegEngineFacts(const Trace& trace) : trace_(trace) {
   FindWords();
+  FindShown();
   FindDevices();
   DescribeTensors();
   FindRoles();
@@ -36,6 +43,33 @@ void MegEngineFacts::FindWords() {
   for (const auto& [word, role] : kWords) {
     if (const auto id = trace_.FindString(word)) role_of_name_[Row(*id)] = role;
   }
+}
+
+bool MegEngineFacts::FindOfCuda(TrackId track) const {
+  const uint32_t first = trace_.tracks().first_span[Row(track)], count = trace_.tracks().span_count[Row(track)];
+  for (uint32_t span = first; span < first + count; ++span) {
+    if (trace_.spans().external_id[span] != 0) return false;
+    const StringId category = trace_.spans().category[span];
+    const std::string_view text = category == StringId::kNone ? std::string_view() : trace_.text(category);
+    if (std::find(std::begin(kWordsOfCuda), std::end(kWordsOfCuda), text) == std::end(kWordsOfCuda)) return false;
+  }
+  return count != 0;
+}
+
+void MegEngineFacts::FindShown() {
+  const TrackColumns& tracks = trace_.tracks();
+  enum : uint8_t { kNothing, kOfCudaAlone, kOther };
+  std::vector<uint8_t> has(trace_.processes().size(), kNothing);
+  is_of_cuda_.assign(tracks.size(), 0);
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    const bool is_of_cuda = FindOfCuda(TrackId{track});
+    is_of_cuda_[track] = is_of_cuda ? 1 : 0;
+    spans_of_cuda_ += is_of_cuda ? tracks.span_count[track] : 0;
+    uint8_t& of_process = has[Row(tracks.process[track])];
+    of_process = std::max<uint8_t>(of_process, is_of_cuda ? kOfCudaAlone : kOther);
+  }
+  for (const uint8_t what : has)
+    is_process_shown_.push_back(what != kOfCudaAlone ? 1 : 0);
 }
 
 void MegEngineFacts::FindDevices() {
@@ -165,6 +199,7 @@ void MegEngineFacts::CountPending() {
 
 MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
   const SpanColumns& spans = trace_.spans();
+  if (is_of_cuda_[Row(spans.track[span])] != 0) return MegEngineRole::kRange;
   if (trace_.tracks().kind[Row(spans.track[span])] != TrackKind::kThread)
     return spans.kind[span] == SpanKind::kKernel ? MegEngineRole::kKernel : MegEngineRole::kRange;
   const StringId name = spans.name[span];

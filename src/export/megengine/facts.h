@@ -59,6 +59,14 @@ class MegEngineFacts {
   const std::string& ShapeText(ArgsId args) const { return args == ArgsId::kNone ? no_shape_ : shapes_[Row(args)]; }
   // A thread that is called so, runs operators, or on which a window began or ended.
   bool IsWorker(TrackId track) const { return is_worker_[Row(track)] != 0; }
+  // A thread or a device: not those on which CUPTI alone has told something.
+  bool IsShown(TrackId track) const {
+    const TrackKind kind = trace_.tracks().kind[Row(track)];
+    return (kind == TrackKind::kThread || kind == TrackKind::kDeviceStream) && is_of_cuda_[Row(track)] == 0;
+  }
+  // Not one of which CUPTI alone has told.
+  bool IsShown(ProcessId process) const { return is_process_shown_[Row(process)] != 0; }
+  uint64_t spans_of_cuda() const { return spans_of_cuda_; }  // on tracks that are not shown
   // Devices were asked for their times, at kernels, at uploads and at the start.
   bool is_timed() const { return is_timed_; }
   const std::vector<MegEngineCall>& operators() const { return operators_; }
@@ -67,6 +75,8 @@ class MegEngineFacts {
   static uint64_t Key(ProcessId process, uint64_t number) { return (uint64_t{Row(process)} << 48) ^ number; }
   uint64_t KeyOf(uint32_t span) const;
   void FindWords();
+  void FindShown();
+  bool FindOfCuda(TrackId track) const;
   MegEngineRole FindRole(uint32_t span) const;
   void FindRoles();
   void FindDevices();
@@ -81,7 +91,8 @@ class MegEngineFacts {
   tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
   std::vector<std::string> devices_, types_, shapes_;
-  std::vector<uint8_t> is_worker_;
+  std::vector<uint8_t> is_worker_, is_of_cuda_, is_process_shown_;
+  uint64_t spans_of_cuda_ = 0;
   bool is_timed_ = false;
   std::string no_device_ = "\"invalid\"", no_type_ = R"("dtype":"invalid")",
               no_shape_ = R"("nr_elements":0,"shape":"{}")";

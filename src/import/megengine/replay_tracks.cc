@@ -34,6 +34,7 @@ TrackId ReplayTracks::Track(TrackKind kind, const std::string& name) {
   if (is_new) {
     TrackRow row{.process = process_, .kind = kind, .tid = next_tid_[process_]++};
     if (!name.empty()) row.name = builder_->Intern(name);
+    if (kind == TrackKind::kDeviceStream) row.device = NumberOfMegEngineDevice(name);
     found->second = builder_->AddTrack(row);
   }
   return found->second;
@@ -91,7 +92,6 @@ Timestamp ReplayTracks::OnDevice(uint16_t device, Timestamp time) {
 }
 
 void ReplayTracks::Finish() {
-  NumberMegEngineDevices(builder_);
   if (has_ticks_) builder_->AddMetadata("megengine.profile_device", "true");
   if (nodes_.empty()) return;
   std::string json = "{";

@@ -79,14 +79,17 @@ void InputLists::End(size_t depth, SpanRow* range) {
   if (is_tensor && list[0].sizes.size() <= kMostDimensions) inputs_.push_back({depth, range->args});
 }
 
+int32_t NumberOfMegEngineDevice(std::string_view stream) {
+  const std::string_view device = stream.substr(0, stream.find(':'));
+  const auto number = ParseInteger(device.substr(std::min(device.find_first_of("0123456789"), device.size())));
+  return number && *number <= INT32_MAX ? static_cast<int32_t>(*number) : -1;
+}
+
 void NumberMegEngineDevices(TraceBuilder* builder) {
   for (size_t i = 0; i < builder->track_count(); ++i) {
     TrackRow& track = builder->track(static_cast<TrackId>(i));
     if (track.kind != TrackKind::kDeviceStream) continue;
-    const std::string_view name = track.name == StringId::kNone ? std::string_view() : builder->text(track.name);
-    const std::string_view device = name.substr(0, name.find(':'));
-    const auto number = ParseInteger(device.substr(std::min(device.find_first_of("0123456789"), device.size())));
-    track.device = number && *number <= INT32_MAX ? static_cast<int32_t>(*number) : -1;
+    track.device = NumberOfMegEngineDevice(track.name == StringId::kNone ? "" : builder->text(track.name));
   }
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -41,7 +42,9 @@ class InputLists {
 
 inline constexpr std::string_view kStepsCategory = "profiler_step";
 
-// The number of a device stream named "gpu1:0" is 1; "xpux:0" is any device, -1. Kineto's and ours are the process.
+// The number of a device stream named "gpu1:0" is 1; "xpux:0" is any device, -1.
+[[nodiscard]] int32_t NumberOfMegEngineDevice(std::string_view stream);
+// Of all device streams. Kineto's and ours are the process.
 void NumberMegEngineDevices(TraceBuilder* builder);
 
 // A span and a row of `steps` for each step of each process, on a track "steps" of its own: a range of the program may

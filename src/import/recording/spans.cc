@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/text.h"
@@ -226,8 +227,10 @@ void RecordingTables::Finish() {
   tensors_.Finish();
   links_.Finish();
   flows_.Join();
+  // The numbers of MegEngine's tracks are no threads' that CUDA's calls could be of: those come first.
+  const std::set<TrackId> call_tracks = cuda_.Finish();
   native_.Finish();
-  for (const TrackId track : cuda_.Finish()) {
+  for (const TrackId track : call_tracks) {
     if (Row(track) < track_orders_.size() && track_orders_[Row(track)] == TrackOrder::kOneWindow) {
       track_orders_[Row(track)] = TrackOrder::kManyWindows;
     }
