@@ -1,5 +1,6 @@
 // Loads the MegEngine source at run time, and hands it what MegEngine has recorded.
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,21 +35,51 @@ const void* FunctionRecord(nb::handle callable) {
   return record;
 }
 
-nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool with_gil) {
+nb::object Take(const LoadedMegEngineSource& loaded, nb::object callable, bool with_gil, bool then_free) {
   const void* record = FunctionRecord(callable);
   if (record == nullptr) return ToText("it is not what MegEngine's stop_profile() returns");
   char error[512] = "";
-  const auto take = [&] { return loaded.megengine->take(record, error, sizeof(error)); };
+  const auto take = [&] {
+    if (!loaded.megengine->take(record, error, sizeof(error))) return false;
+    if (then_free) loaded.megengine->free(record);
+    return true;
+  };
   const bool taken = with_gil ? take() : WithoutGil(take);
   return ToText(taken ? "" : error);
 }
 
-void Free(const LoadedMegEngineSource& loaded, nb::object callable, bool with_gil) {
-  const void* record = FunctionRecord(callable);
-  if (record == nullptr) return;
-  const auto free = [&] { loaded.megengine->free(record); };
-  if (with_gil) free();
-  else WithoutGil(free);
+// No code in Python runs here where `stop` and `start` are not of Python: the handler of a signal could raise in it,
+// and what was stopped would be lost, or never started again. The records are freed before anything is recorded anew,
+// for which MegEngine takes its device events from a pool without a lock.
+nb::object TakePart(const LoadedMegEngineSource& loaded, nb::object stop, nb::object start, bool with_gil) {
+  const nb::object stopped = stop();
+  const nb::object why = Take(loaded, stopped, with_gil, true);
+  start();
+  return why;
+}
+
+std::atomic<bool> profile_is_pending = false;
+
+// In the main thread, between two instructions of whatever stands there. No code in Python runs here: in it the handler
+// of a signal could raise, and nobody would see that.
+int SetProfile(void* pending) {
+  profile_is_pending.store(false, std::memory_order_relaxed);
+  const nb::object wanted = nb::steal(static_cast<PyObject*>(pending));
+  PyObject* const get = PySys_GetObject("getprofile");
+  PyObject* const set = PySys_GetObject("setprofile");
+  if (get == nullptr || set == nullptr || PyList_Size(wanted.ptr()) != 1) return 0;
+  const nb::object there = nb::steal(PyObject_CallObject(get, nullptr));
+  if (there.is_none()) {
+    nb::steal(PyObject_CallFunctionObjArgs(set, PyList_GetItem(wanted.ptr(), 0), nullptr));
+  }
+  return PyErr_Occurred() != nullptr ? -1 : 0;
+}
+
+void SetProfileSoon(nb::list wanted) {
+  if (profile_is_pending.exchange(true, std::memory_order_relaxed)) return;
+  if (Py_AddPendingCall(&SetProfile, wanted.inc_ref().ptr()) == 0) return;
+  wanted.dec_ref();
+  profile_is_pending.store(false, std::memory_order_relaxed);
 }
 
 SharedTrace ReadDump(nb::object path, nb::str why) {
@@ -63,16 +94,19 @@ SharedTrace ReadDump(nb::object path, nb::str why) {
 void BindMegEngine(nb::module_& module) {
   nb::module_ megengine = module.def_submodule("megengine", "What opscope.megengine needs of opscope's engine.");
   nb::class_<LoadedMegEngineSource, LoadedSource>(megengine, "MegEngineSource", "The loaded MegEngine source.")
-      .def("take", &Take, nb::arg("callable"), nb::arg("with_gil") = false,
+      .def("take", &Take, nb::arg("callable"), nb::arg("with_gil") = false, nb::arg("then_free") = false,
            "Takes the records behind what core2.stop_profile() returned into the recording that runs; the callable is "
-           "then dropped, and never called. '' or why not. with_gil: of a window with backtraces.")
-      .def("free", &Free, nb::arg("callable"), nb::arg("with_gil") = false,
-           "Frees the records that were taken of it, without the GIL, under which dropping it would; never call it "
-           "then.")
+           "then dropped, and never called. '' or why not. with_gil: of a window with backtraces. then_free: frees the "
+           "records, too, under the GIL no more than they are taken.")
+      .def("take_part", &TakePart, nb::arg("stop"), nb::arg("start"), nb::arg("with_gil") = false,
+           "Calls stop(), takes and frees what it returns, and calls start(). '' or why nothing was taken.")
       .def_prop_ro(
           "taken",
           [](const LoadedMegEngineSource& loaded) { return WithoutGil([&] { return loaded.megengine->taken(); }); },
           "Records of MegEngine's that the recording that runs, or ran last, has taken.");
+  megengine.def("set_profile_soon", &SetProfileSoon, nb::arg("wanted"),
+                "The first item of this list becomes the profile function of the main thread before its next "
+                "instruction, unless it has one by then, or the list is empty. For any thread.");
   megengine.def("read_dump", &ReadDump, nb::arg("path"), nb::arg("why"),
                 "The Trace of a chrome_timeline.json that stands in for records, with a problem that says why.");
   megengine.def(

@@ -8,7 +8,6 @@ code has applied. Nothing of MegEngine's is half done there, and what its worker
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
@@ -18,12 +17,14 @@ from collections.abc import Callable
 from megengine.core._imperative_rt import core2
 from megengine.jit import tracing
 
+from .. import _core
+
 _RECORDS = 80_000  # of a part
 _FIRST, _SHORTEST, _LONGEST = 0.04, 0.02, 0.2  # seconds; how long a part takes to record is found by the one before
 _MOST_CALLS = 2000  # of Python's that are looked at for a place; a program that does something else is left alone
 
 _APPLY = frozenset(call for name, call in vars(core2).items() if name == "apply" or name.endswith("_cpp"))
-_recording: Parts | None = None  # whose place is looked for; what is pending may run when it has ended
+_running: Parts | None = None
 
 
 class Parts:
@@ -38,60 +39,62 @@ class Parts:
         self._period = _FIRST
         self._is_due = False
         self._calls = 0
+        self._to_see = [self._see_call]  # empty when nothing is to be taken any more: what is pending may come later
         self._ended = threading.Event()
         # Python runs what is pending, and asks for profile functions, in this thread alone.
         self._finds_places = threading.current_thread() is threading.main_thread()
         self._thread = threading.Thread(target=self._tick, name="opscope-parts", daemon=True)
-        global _recording
-        _recording = self
+        global _running
+        _running = self
         self._thread.start()
 
     def take_if_due(self) -> None:
         """At a place of the program's that is as good as any."""
-        if self._is_due and not self._ended.is_set() and self._process == os.getpid():
+        if self._is_due and self._to_see:
             self._is_due = False
             taken, now = self._take(), time.perf_counter()
+            self._is_due = False  # the clock went on meanwhile, and would ask again at once
             records_per_second = max(taken - self._taken, 1) / max(now - self._began, 1e-9)
             self._period = min(max(_RECORDS / records_per_second, _SHORTEST), _LONGEST)
             self._taken, self._began = taken, now
 
     def end(self) -> None:
         """Nothing is taken from here on."""
-        global _recording
-        _recording = None
-        self._ended.set()
-        self._leave_calls()
-        if self._process == os.getpid():  # a child of a fork has no such thread
+        self._forget()
+        if self._process == os.getpid():  # a child of a fork has no such thread, and it may have held the event's lock
+            self._ended.set()
             self._thread.join()
+
+    def _forget(self) -> None:
+        global _running
+        _running = None
+        self._to_see.clear()
+        self._leave_calls()
 
     def _tick(self) -> None:
         while not self._ended.wait(self._period):
             self._is_due = True
             if self._finds_places:
-                ctypes.pythonapi.Py_AddPendingCall(_look_for_place, None)  # refused where many wait: at the next tick
-
-    def see_calls(self) -> None:
-        """From here on, for a while, unless somebody else does."""
-        if self._is_due and sys.getprofile() is None:
-            self._calls = 0
-            sys.setprofile(self._see_call)
+                self._calls = 0
+                _core.megengine.set_profile_soon(self._to_see)
 
     def _see_call(self, _frame, event: str, call) -> None:
         self._calls += 1
-        if event == "c_return" and call in _APPLY and tracing.active_trace is None:
+        if not self._to_see or not self._is_due or self._calls > _MOST_CALLS:
+            self._leave_calls()
+        elif event == "c_return" and call in _APPLY and tracing.active_trace is None:
             self._leave_calls()
             self.take_if_due()
-        elif self._calls > _MOST_CALLS or not self._is_due:
-            self._leave_calls()
 
     def _leave_calls(self) -> None:
         if sys.getprofile() == self._see_call:
             sys.setprofile(None)
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-def _look_for_place(_) -> int:
-    """Between two instructions of the program, which may stand anywhere."""
-    if _recording is not None:
-        _recording.see_calls()
-    return 0
+def _leave_to_parent() -> None:
+    """The child of a fork, in whose midst the parent may have looked for a place."""
+    if _running is not None:
+        _running._forget()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)

@@ -8,6 +8,7 @@ them is not as expected, MegEngine writes its JSON into a file in memory, and th
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from megengine.core._imperative_rt import core2
 
@@ -69,10 +70,8 @@ class Window(Recording):
         if self._why_dumped:
             return self._source.taken
         core2.full_sync()
-        dump: Dump = core2.stop_profile()
-        self._take(dump)
-        del dump
-        core2.start_profile(self._options)
+        start = partial(core2.start_profile, self._options)
+        self._why_dumped = self._source.take_part(core2.stop_profile, start, self._with_backtrace)
         if self._why_dumped:
             self._why_dumped += "; what was recorded before that is not there"
             warn_user(f"a window of MegEngine has lost its begin: {self._why_dumped}", RuntimeWarning)
@@ -80,23 +79,21 @@ class Window(Recording):
 
     def end(self) -> None:
         """Takes what was recorded; MegEngine's memory of it is free afterwards."""
-        if self._parts is not None:
-            self._parts.end()
-        dump: Dump = core2.stop_profile()
-        if self._source is not None and not self._why_dumped:
-            self._take(dump)
-        self.stop()
+        try:
+            if self._parts is not None:
+                self._parts.end()
+        finally:
+            dump: Dump = core2.stop_profile()
+        try:
+            if self._source is not None and not self._why_dumped:
+                self._why_dumped = self._source.take(dump, self._with_backtrace, then_free=True)
+        finally:
+            self.stop()
         if self._why_dumped:
             tell("info", f"a window of MegEngine is read as MegEngine writes it: {self._why_dumped}")
             self._dump = dump
             if self._records_cuda:
                 warn_user(f"CUDA is not in this window of MegEngine: {self._why_dumped}")
-
-    def _take(self, dump: Dump) -> None:
-        """What was recorded is in memory once, and other threads of Python run meanwhile."""
-        self._why_dumped = self._source.take(dump, self._with_backtrace)
-        if not self._why_dumped:
-            self._source.free(dump, self._with_backtrace)
 
     @property
     def trace(self) -> Trace:

@@ -114,6 +114,51 @@ def run(tmp_path):
     return run_program
 
 
+def until(several, do, most=200_000):
+    """Does it until there are several; how often that was."""
+    for number in range(most):
+        if len(several) >= 4:
+            return number
+        do()
+    raise AssertionError(f"{len(several)} parts after {most} times")
+
+
+def counts(trace):
+    names = (name.rstrip("0123456789 ") if " " in name else name for name in trace.spans.text("name"))
+    return collections.Counter(names)
+
+
+@pytest.fixture
+def stops(monkeypatch):
+    """One for each stop of MegEngine's recorder."""
+    from megengine.core._imperative_rt import core2
+
+    made, stop = [], core2.stop_profile
+    monkeypatch.setattr(core2, "stop_profile", lambda: made.append(1) or stop())
+    return made
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Parts are due as soon as may be."""
+    from opscope.megengine import parts
+
+    monkeypatch.setattr(parts, "_FIRST", 0.001)
+    monkeypatch.setattr(parts, "_SHORTEST", 0.001)
+    monkeypatch.setattr(parts, "_RECORDS", 1)
+
+
+@pytest.fixture
+def ones():
+    import megengine
+    import megengine.functional as F
+    import numpy
+
+    made = megengine.tensor(numpy.ones((8, 8), "float32"))
+    F.add(made, made).numpy()  # asks for types the first time
+    return made
+
+
 @pytest.fixture
 def tensor():
     import megengine

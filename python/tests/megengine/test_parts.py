@@ -1,32 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Long windows are taken in parts, with and without steps, and what they hold is as if they were taken at once."""
 
-import collections
 import sys
 
 import megengine
 import megengine.functional as F
-import numpy
 import pytest
+from conftest import counts, until
 from megengine.core._imperative_rt import core2
 
 from opscope.megengine import Profiler, parts, scope
-
-
-@pytest.fixture
-def stops(monkeypatch):
-    """One for each stop of MegEngine's recorder."""
-    made, stop = [], core2.stop_profile
-    monkeypatch.setattr(core2, "stop_profile", lambda: made.append(1) or stop())
-    return made
-
-
-@pytest.fixture
-def brief(monkeypatch):
-    """Parts are due as soon as may be."""
-    monkeypatch.setattr(parts, "_FIRST", 0.001)
-    monkeypatch.setattr(parts, "_SHORTEST", 0.001)
-    monkeypatch.setattr(parts, "_RECORDS", 1)
 
 
 @pytest.fixture
@@ -34,27 +17,6 @@ def profiler(tmp_path):
     made = Profiler(str(tmp_path))
     yield made
     made._forget_results()
-
-
-@pytest.fixture
-def ones():
-    tensor = megengine.tensor(numpy.ones((8, 8), "float32"))
-    F.add(tensor, tensor).numpy()  # asks for types the first time
-    return tensor
-
-
-def until(several, do, most=200_000):
-    """Does it until there are several; how often that was."""
-    for number in range(most):
-        if len(several) >= 4:
-            return number
-        do()
-    raise AssertionError(f"{len(several)} parts after {most} times")
-
-
-def counts(trace):
-    names = (name.rstrip("0123456789 ") if " " in name else name for name in trace.spans.text("name"))
-    return collections.Counter(names)
 
 
 def shown(trace):
@@ -157,4 +119,4 @@ def test_nothing_of_it_is_left_when_a_window_has_ended(profiler, ones, stops, br
         stops.clear()
         with profiler:
             until(stops, lambda: F.add(ones, ones))
-        assert sys.getprofile() is None and parts._recording is None
+        assert sys.getprofile() is None and parts._running is None

@@ -60,7 +60,7 @@ def test_records_are_taken_from_memory(work, profiler_of):
 class _Refuses:
     """A source that finds nothing as it expects it."""
 
-    def take(self, dump, with_gil):
+    def take(self, dump, with_gil, then_free):
         return "the records lie elsewhere"
 
 
