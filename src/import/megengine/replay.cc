@@ -81,6 +81,7 @@ void MegEngineReplay::Begin(ProcessId process, int64_t pid) {
   notices_.clear();
   totals_.clear();
   rows_ = 0;
+  shown_thread_ = UINT32_MAX;
   pieces_ = 1;
   piece_ = 0;
 }
@@ -100,7 +101,8 @@ void MegEngineReplay::Look(const MegEngineRecord& record) {
     case MegEngineEvent::kDevice:
       return tracks_.NameDevice(record.detail, builder_->text(record.name));
     default:
-      tracks_.ShowThread(record.thread);
+      if (record.thread != shown_thread_) tracks_.ShowThread(record.thread);
+      shown_thread_ = record.thread;
       rows_ += MakesSpan(record.event, record.finish) ? 1 : 0;
   }
 }

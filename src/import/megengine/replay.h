@@ -102,6 +102,7 @@ class MegEngineReplay {
   std::unordered_map<std::string, int64_t> totals_;            // of the counters that add up
   std::map<std::vector<ArgsId>, ArgsId> joined_;
   size_t rows_ = 0;
+  uint32_t shown_thread_ = UINT32_MAX;
   uint64_t pieces_ = 1, piece_ = 0;
   StringId pid_text_ = StringId::kEmpty, kernel_, tensor_prop_, value_, dispatch_;
   StringId property_members_[6], command_names_[6], scope_types_[5];
