@@ -80,13 +80,14 @@ void ExportChrome(const SharedTrace& self, nb::object path, bool small_gzip, nb:
 }
 
 nb::object ExportAs(const SharedTrace& self, nb::object path, const std::string& to, nb::object table,
-                    bool merge_threads) {
+                    bool merge_threads, int gzip_level) {
   const std::string file = FromPath(path);
   const std::optional<ExportFormat> format = ExportFormatFromName(to);
   if (!format) throw nb::value_error("no such format");
   ExportOptions options;
   options.table = FromText(table);
   options.merge_threads = merge_threads;
+  options.gzip_level = gzip_level;
   TerminalProgress progress(file);
   options.on_progress = [&](size_t written, size_t pieces) { progress.Show(written, pieces); };
   const Exported exported = Unwrap(WithoutGil([&] { return ExportTrace(*self.trace, *format, file, options); }), path);
@@ -162,7 +163,8 @@ void BindTrace(nb::module_& module) {
            nb::arg("without_metadata") = std::vector<std::string>{},
            "Writes Kineto's Chrome trace JSON, .gz and .zst by the name.")
       .def("export_as", &ExportAs, nb::arg("path"), nb::arg("to"), nb::arg("table") = "spans",
-           nb::arg("merge_threads") = false, "Writes the format; returns what had to be left out, in words.")
+           nb::arg("merge_threads") = false, nb::arg("gzip_level") = -1,
+           "Writes the format; returns what had to be left out, in words.")
       .def("info", &Info)
       .def_prop_ro("is_partial", [](const SharedTrace& self) { return self.trace->is_partial(); })
       .def_prop_ro("memory_bytes", [](const SharedTrace& self) { return self.trace->memory_bytes(); })

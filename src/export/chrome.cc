@@ -26,7 +26,7 @@ constexpr size_t kCompressedRows = 4096, kPlainRows = 512;
 template <typename Take>
 void WritePieces(const Trace& trace, Compression compression, const ChromeExportOptions& options,
                  std::string_view trace_name, Take take) {
-  const bool small_gzip = options.small_gzip;
+  const int gzip_level = GzipLevel(options.small_gzip);
   const ChromePlan plan(trace, compression == Compression::kNone ? kPlainRows : kCompressedRows);
   const ChromePieces pieces(trace);
   const ChromeRowWriter rows(trace, plan, pieces, options.only_categories);
@@ -52,7 +52,7 @@ void WritePieces(const Trace& trace, Compression compression, const ChromeExport
     }
   };
   const auto make_worker = [&] {
-    return Worker{BlockCompressor(compression, small_gzip), {}, plan, rows, head.has_events,
+    return Worker{BlockCompressor(compression, gzip_level), {}, plan, rows, head.has_events,
                   compression != Compression::kNone};
   };
   size_t written = 0;
@@ -61,7 +61,7 @@ void WritePieces(const Trace& trace, Compression compression, const ChromeExport
     if (options.on_progress) options.on_progress(++written, count);
     return taken;
   };
-  BlockCompressor ends(compression, small_gzip);
+  BlockCompressor ends(compression, gzip_level);
   if (!take(ends.Compress(head.text))) return;
   OrderedBlocks<ChromeBuffer, decltype(make_worker), decltype(take_block)>(count, make_worker, take_block)
       .Run(UsefulThreads());

@@ -18,9 +18,9 @@ constexpr int kZstdLevel = 3;
 
 }  // namespace
 
-BlockCompressor::BlockCompressor(Compression compression, bool small_gzip) : compression_(compression) {
+BlockCompressor::BlockCompressor(Compression compression, int gzip_level) : compression_(compression) {
   if (compression == Compression::kGzip) {
-    deflate_ = libdeflate_alloc_compressor(small_gzip ? kSmallLevel : kFastLevel);
+    deflate_ = libdeflate_alloc_compressor(gzip_level);
     if (deflate_ == nullptr) throw std::bad_alloc();
   } else if (compression == Compression::kZstd) {
     zstd_ = ZSTD_createCCtx();
@@ -51,6 +51,10 @@ std::string_view BlockCompressor::Compress(std::string_view text) {
       break;
   }
   return {piece_.data(), size};
+}
+
+int GzipLevel(bool small_gzip) {
+  return small_gzip ? kSmallLevel : kFastLevel;
 }
 
 Compression CompressionOfName(std::string_view path) {

@@ -19,7 +19,7 @@ namespace opscope {
 
 class BlockCompressor {
  public:
-  BlockCompressor(Compression compression, bool small_gzip);
+  BlockCompressor(Compression compression, int gzip_level);
   ~BlockCompressor();
   BlockCompressor(const BlockCompressor&) = delete;
   BlockCompressor& operator=(const BlockCompressor&) = delete;
@@ -33,6 +33,8 @@ class BlockCompressor {
   ZSTD_CCtx_s* zstd_ = nullptr;
   std::string piece_;
 };
+
+[[nodiscard]] int GzipLevel(bool small_gzip);
 
 // What the ending of a file name asks for.
 Compression CompressionOfName(std::string_view path);

@@ -39,10 +39,10 @@ class ExportOutput {
   using Take = std::function<bool(std::string_view)>;  // false: no more is wanted
   using Progress = std::function<void(size_t written, size_t pieces)>;
 
-  ExportOutput(Compression compression, bool small_gzip, Take take, Progress progress)
+  ExportOutput(Compression compression, int gzip_level, Take take, Progress progress)
       : compression_(compression),
-        small_gzip_(small_gzip),
-        ends_(compression, small_gzip),
+        gzip_level_(gzip_level),
+        ends_(compression, gzip_level),
         take_(std::move(take)),
         progress_(std::move(progress)) {}
 
@@ -77,7 +77,7 @@ class ExportOutput {
       }
     };
     const auto make_worker = [&] {
-      return Worker{BlockCompressor(compression_, small_gzip_), {}, make, compression_ != Compression::kNone};
+      return Worker{BlockCompressor(compression_, gzip_level_), {}, make, compression_ != Compression::kNone};
     };
     size_t written = 0;
     const auto take_block = [&](const Block& block) {
@@ -100,7 +100,7 @@ class ExportOutput {
 
  private:
   Compression compression_;
-  bool small_gzip_;
+  int gzip_level_;
   BlockCompressor ends_;
   Take take_;
   Progress progress_;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/short_memory.h"
 #include "base/text.h"
+#include "export/compress.h"
 #include "export/writers.h"
 #include "opscope/analysis/flame.h"
 #include "opscope/export/chrome.h"
@@ -72,6 +73,10 @@ Compression CompressionFor(ExportFormat format, std::string_view path, const Exp
   return format == ExportFormat::kPprof && by_name == Compression::kNone ? Compression::kGzip : by_name;
 }
 
+int LevelOf(const ExportOptions& options) {
+  return options.gzip_level >= 0 ? options.gzip_level : GzipLevel(options.small_gzip);
+}
+
 Status CheckOptions(const Trace& trace, ExportFormat format, const ExportOptions& options) {
   if (format != ExportFormat::kCsv || FindTable(trace, options.table)) return {};
   std::string message = "there is no table \"" + options.table + "\"; tables:";
@@ -103,10 +108,10 @@ Status WriteThrough(const std::string& path, Compression compression, const Expo
     if (status.ok()) status = file.value().Write(piece);
     return status.ok();
   };
-  ExportOutput output(compression, options.small_gzip, take, options.on_progress);
+  ExportOutput output(compression, LevelOf(options), take, options.on_progress);
   write(&output);
   // Of nothing, too, the file is a compressed one.
-  if (is_empty) take(BlockCompressor(compression, options.small_gzip).Compress({}));
+  if (is_empty) take(BlockCompressor(compression, LevelOf(options)).Compress({}));
   if (!status.ok()) return status;
   return file.value().Commit();
 }
@@ -149,7 +154,7 @@ Result<Exported> ToBytes(const Trace& trace, ExportFormat format, const ExportOp
     return exported;
   }
   ExportOutput output(
-      options.compression, options.small_gzip,
+      options.compression, LevelOf(options),
       [&](std::string_view piece) {
         exported.bytes.append(piece);
         return true;

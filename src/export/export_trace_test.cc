@@ -158,6 +158,18 @@ INSTANTIATE_TEST_SUITE_P(Formats, ExportFile, testing::ValuesIn(ExportFormatName
   return name;
 });
 
+TEST(ExportTrace, CompressesAsHardAsItIsAsked) {
+  const Trace trace = MakeMany();
+  const auto bytes_at = [&](int level) {
+    ExportOptions options{.compression = Compression::kGzip, .gzip_level = level};
+    return ExportToBytes(trace, ExportFormat::kPerfetto, options).value().bytes;
+  };
+  const std::string stored = bytes_at(0), fast = bytes_at(1), small = bytes_at(9);
+  EXPECT_GT(stored.size(), 2 * fast.size());
+  EXPECT_GT(fast.size(), small.size());
+  EXPECT_EQ(Inflated(stored), Inflated(small));
+}
+
 TEST(ExportFormat, IsFoundByItsName) {
   for (size_t i = 0; i < ExportFormatNames().size(); ++i)
     EXPECT_EQ(ExportFormatFromName(ExportFormatNames()[i]), static_cast<ExportFormat>(i));

@@ -44,6 +44,7 @@ struct ExportOptions {
   Compression compression = Compression::kNone;
   bool compression_from_name = true;
   bool small_gzip = false;
+  int gzip_level = -1;          // 0 to 12, whatever small_gzip says; -1: as that says. Of others than "chrome"
   std::string trace_name = {};  // what the file says that it shows; empty: the path
   std::string table = "spans";  // csv: one of TableNames()
   bool merge_threads = false;   // collapsed, pprof: what several threads did alike is one path
