@@ -44,8 +44,12 @@ enum class CudaEvent : uint8_t {
   kExternalId = 17,       // CudaExternalIdDetails: somebody's number for what a call is made for
   kPaused = 18,           // start, value = length: what was launched meanwhile is not of the window
   kReading = 19,          // CudaReadingDetails: of a sensor of a device; no record of CUPTI's
+  kEnvironment = 20,      // CudaEnvironmentDetails; value: the first eight bytes of what CUPTI tells of the sensor
+  kEventNode = 21,        // CudaGraphNodeDetails: a node of a graph that records an event
+  kGraphEdge = 22,        // CudaGraphEdgeDetails
+  kEventOfGraph = 23,     // as kEventRecord, where only those of nodes were asked for
 };
-inline constexpr uint8_t kCudaEvents = 20;
+inline constexpr uint8_t kCudaEvents = 24;
 
 // What was read, and in which unit.
 enum class CudaReading : uint8_t { kNone = 0, kPowerMilliwatts = 1, kSmClockMegahertz = 2 };
@@ -120,6 +124,15 @@ struct CudaExternalIdDetails {
 };
 struct CudaReadingDetails {
   uint32_t device = 0, what = 0;  // a CudaReading
+};
+struct CudaEnvironmentDetails {
+  uint32_t device = 0, kind = 0;  // CUPTI's: 1 clocks, 2 temperature, 3 power, 4 fan
+};
+struct CudaGraphNodeDetails {
+  uint64_t node = 0;
+};
+struct CudaGraphEdgeDetails {
+  uint64_t from = 0, to = 0;  // that waits for it
 };
 
 inline uint32_t CudaCorrelation(const Record& record) {

@@ -39,6 +39,9 @@ inline constexpr std::string_view kHostMemoryKey = "opscope.host_memory";
 inline constexpr std::string_view kDeviceProblemsKey = "opscope.device_problems";
 // A 1: rows of devices are told in the words of Paddle's files.
 inline constexpr std::string_view kPaddleDevicesKey = "opscope.paddle_devices";
+// An object: what the program calls nodes of CUDA's graphs, by their numbers: {"4294967297":"\"phase\": \"A\""}. The
+// texts are members of the "args" of what the nodes do.
+inline constexpr std::string_view kGraphNodesKey = "opscope.graph_nodes";
 // Of the Trace: by how many nanoseconds times of a device may differ from those of the threads.
 inline constexpr std::string_view kCudaClockBoundKey = "opscope_cuda_clock_bound_ns";
 

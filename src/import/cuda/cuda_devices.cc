@@ -65,8 +65,8 @@ TrackId CudaDevices::OfAnnotations(TrackId stream) {
   return found->second;
 }
 
-TrackId CudaDevices::OfReadings(uint32_t device) {
-  const auto [found, is_new] = readings_.try_emplace(device, TrackId::kNone);
+TrackId CudaDevices::OfSensors(uint32_t device) {
+  const auto [found, is_new] = sensors_.try_emplace(device, TrackId::kNone);
   if (is_new) found->second = builder_->AddTrack({.process = OfDevice(device), .kind = TrackKind::kOther});
   return found->second;
 }

@@ -32,8 +32,8 @@ class CudaDevices {
 
   TrackId OfStream(uint32_t device, uint32_t stream);
   TrackId OfAnnotations(TrackId stream);
-  TrackId OfReadings(uint32_t device);
   TrackId OfOverhead();
+  TrackId OfSensors(uint32_t device);
   // The metadata deviceProperties.
   void Finish();
 
@@ -47,7 +47,7 @@ class CudaDevices {
   std::map<uint32_t, ProcessId> processes_;
   std::map<std::pair<uint32_t, uint32_t>, TrackId> streams_;
   std::map<TrackId, TrackId> annotations_;
-  std::map<uint32_t, TrackId> readings_;
+  std::map<uint32_t, TrackId> sensors_;
   TrackId overhead_ = TrackId::kNone;
 };
 

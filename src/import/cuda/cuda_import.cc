@@ -18,6 +18,7 @@ CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
       devices_(builder),
       calls_(builder, words),
       annotations_(builder),
+      graphs_(builder),
       kernel_(builder->Intern(words.kernel)),
       copy_(builder->Intern(words.copy)),
       set_(builder->Intern(words.set)),
@@ -44,6 +45,8 @@ bool CudaImport::NeedsLook(const CudaShared& shared) {
     case CudaEvent::kDevice:
     case CudaEvent::kContext:
     case CudaEvent::kEventRecord:
+    case CudaEvent::kEventNode:
+    case CudaEvent::kGraphEdge:
       return true;
     default:
       return IsCall(shared.event);
@@ -57,6 +60,8 @@ bool CudaImport::NeedsAdd(CudaEvent event) {
     case CudaEvent::kPaused:
     case CudaEvent::kDevice:
     case CudaEvent::kContext:
+    case CudaEvent::kEventNode:
+    case CudaEvent::kGraphEdge:
       return false;
     default:
       return !IsCall(event);
@@ -91,6 +96,10 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
       events_.push_back({event.context, event.event, record.correlation, event.stream, event.number});
       return;
     }
+    case CudaEvent::kEventNode:
+      return graphs_.AddEventNode(record.As<CudaGraphNodeDetails>());
+    case CudaEvent::kGraphEdge:
+      return graphs_.AddEdge(record.As<CudaGraphEdgeDetails>());
     default:
       return;
   }
@@ -107,7 +116,10 @@ void CudaImport::ShareCopy(const CudaRecord& record, CudaShared* shared) {
   const auto copy = record.As<CudaCopyDetails>();
   shared->track = devices_.OfStream(copy.device, copy.stream);
   shared->name = builder_->Intern(words_.CopyName(copy));
-  shared->members = builder_->Intern(words_.CopyMembers(copy, record.event == CudaEvent::kPeerCopy));
+  shared->graph_node = copy.graph_node;
+  shared->members = builder_->Intern(words_.CopyMembers(copy, record.event == CudaEvent::kPeerCopy) +
+                                     graphs_.MembersOf(copy.graph_node));
+  working_.insert(copy.device);
   shared->bytes = copy.bytes;
 }
 
@@ -117,7 +129,10 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
     case CudaEvent::kKernel: {
       const auto kernel = record.As<CudaKernelDetails>();
       shared->track = devices_.OfStream(kernel.device, kernel.stream);
-      shared->members = builder_->Intern(words_.KernelMembers(kernel, devices_.Properties(kernel.device)));
+      shared->graph_node = kernel.graph_node;
+      shared->members = builder_->Intern(words_.KernelMembers(kernel, devices_.Properties(kernel.device)) +
+                                         graphs_.MembersOf(kernel.graph_node));
+      working_.insert(kernel.device);
       break;
     }
     case CudaEvent::kCopy:
@@ -128,8 +143,10 @@ void CudaImport::Share(const CudaRecord& record, CudaShared* shared) {
       const auto set = record.As<CudaSetDetails>();
       shared->track = devices_.OfStream(set.device, set.stream);
       shared->name = builder_->Intern(words_.SetName(set));
-      shared->members = builder_->Intern(words_.SetMembers(set));
+      shared->graph_node = set.graph_node;
+      shared->members = builder_->Intern(words_.SetMembers(set) + graphs_.MembersOf(set.graph_node));
       shared->bytes = set.bytes;
+      working_.insert(set.device);
       break;
     }
     case CudaEvent::kGraph: {
@@ -177,21 +194,36 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
   next_work_ = static_cast<AddedSpan>(static_cast<uint32_t>(span) + 1);
   --works_;
   builder_->SetSpan(span, row, AddedSpan::kNone);
-  if (call == nullptr) return;
+  if (call == nullptr) {
+    if (shared.graph_node != 0) AddLaunchArrow({}, shared, row, span);
+    return;
+  }
   if (record.start < call->start) ++before_call_;
   if (call->range != AddedSpan::kNone) {
     annotations_.Extend(call->range, row.track, row.start, row.start + row.duration);
   }
-  if (!call->is_launch || call->span == AddedSpan::kNone) return;
-  builder_->AddFlow({.id = record.correlation,
-                     .category = arrow_category_,
-                     .name = arrow_,
-                     .start_time = call->start,
-                     .start_track = call->track,
-                     .start_span = call->span,
-                     .end_time = row.start,
-                     .end_track = row.track,
-                     .end_span = span});
+  AddLaunchArrow(*call, shared, row, span);
+}
+
+// What a node of a graph waits for may be another node, which is known at the end.
+void CudaImport::AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const SpanRow& row, AddedSpan span) {
+  FlowRow arrow;
+  if (call.is_launch && call.span != AddedSpan::kNone) {
+    arrow = {.id = row.correlation,
+             .category = arrow_category_,
+             .name = arrow_,
+             .start_time = call.start,
+             .start_track = call.track,
+             .start_span = call.span,
+             .end_time = row.start,
+             .end_track = row.track,
+             .end_span = span};
+  }
+  if (shared.graph_node != 0 && (graphs_.has_edges() || graphs_.has_event_nodes())) {
+    graphs_.AddWork({shared.graph_node, row.correlation, span, row.track, row.start, row.start + row.duration, arrow});
+  } else if (arrow.id != 0) {
+    builder_->AddFlow(arrow);
+  }
 }
 
 void CudaImport::AddEventRecord(const CudaRecord& record) {
@@ -227,7 +259,7 @@ void CudaImport::AddReading(const CudaRecord& record) {
   builder_->AddCounter({.time = record.start,
                         .name = builder_->Intern(is_power ? "GPU power (W)" : "GPU SM clock (MHz)"),
                         .series = builder_->Intern("value"),
-                        .track = devices_.OfReadings(reading.device),
+                        .track = devices_.OfSensors(reading.device),
                         .value = is_power ? read / 1000 : read});
 }
 
@@ -265,7 +297,12 @@ void CudaImport::AddOther(const CudaRecord& record) {
       waits_.push_back({record, record.As<CudaSynchronizationDetails>()});
       return;
     case CudaEvent::kEventRecord:
+      graphs_.AddEvent(record);
       return AddEventRecord(record);
+    case CudaEvent::kEventOfGraph:
+      return graphs_.AddEvent(record);
+    case CudaEvent::kEnvironment:
+      return sensors_.Add(record, static_cast<uint64_t>(record.duration.ns));
     case CudaEvent::kMemory:
       return AddMemory(record);
     case CudaEvent::kReading:
@@ -310,6 +347,8 @@ void CudaImport::End() {
     AddOther(record);
   for (const Wait& wait : waits_)
     AddWait(wait);
+  graphs_.Finish(&devices_);
+  sensors_.Finish(working_, &devices_, builder_);
   annotations_.Finish(&devices_);
   others_.clear();
   waits_.clear();

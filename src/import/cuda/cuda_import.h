@@ -23,7 +23,9 @@
 #include "import/cuda/cuda_annotations.h"
 #include "import/cuda/cuda_calls.h"
 #include "import/cuda/cuda_devices.h"
+#include "import/cuda/cuda_graphs.h"
 #include "import/cuda/cuda_record.h"
+#include "import/cuda/cuda_sensors.h"
 #include "import/cuda/cuda_words.h"
 #include "trace/builder.h"
 
@@ -39,12 +41,16 @@ struct CudaShared {
   StringId name = StringId::kNone;     // of copies and sets
   StringId members = StringId::kNone;  // args
   uint64_t bytes = 0;                  // of copies and sets
+  uint64_t graph_node = 0;             // 0: of none
 };
 
 class CudaImport {
  public:
   // words: they stay longer.
   CudaImport(TraceBuilder* builder, const CudaWords& words);
+
+  // What the program calls a node of a graph: members of "args", as JSON without braces.
+  void NameNode(uint64_t node, std::string members) { graphs_.Name(node, std::move(members)); }
 
   // How many there are at most: calls, and kernels, copies, sets and graphs.
   void Begin(ProcessId process, int64_t pid, size_t calls, size_t works);
@@ -76,6 +82,7 @@ class CudaImport {
   void Share(const CudaRecord& record, CudaShared* shared);
   void ShareCopy(const CudaRecord& record, CudaShared* shared);
   void AddWork(const CudaRecord& record, const CudaShared& shared);
+  void AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const SpanRow& row, AddedSpan span);
   void AddEventRecord(const CudaRecord& record);
   void AddMemory(const CudaRecord& record);
   void AddReading(const CudaRecord& record);
@@ -89,6 +96,8 @@ class CudaImport {
   CudaDevices devices_;
   CudaCalls calls_;
   CudaAnnotations annotations_;
+  CudaGraphs graphs_;
+  CudaSensors sensors_;
   bool calls_are_placed_ = false;
   size_t works_ = 0;                        // rows of spans that are kept for them
   AddedSpan next_work_ = AddedSpan::kNone;  // the first of those
@@ -96,6 +105,7 @@ class CudaImport {
   std::vector<Wait> waits_;
   std::vector<EventRecord> events_;
   std::set<TrackId> busy_;                // streams with kernels, copies or sets
+  std::set<uint32_t> working_;            // devices of those
   std::vector<StringId> readable_names_;  // by mangled name; kNone: not asked for yet
   uint64_t before_call_ = 0;              // device records that begin before their call
   StringId kernel_, copy_, set_, overhead_, sync_, event_, memory_, arrow_, arrow_category_;

@@ -126,7 +126,8 @@ bool RecordingCuda::Window::IsPausedAt(uint64_t time) const {
 CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock, const Record& raw,
                                    const CudaShared& shared) {
   // A call is of the window in which it begins; what a device does, of those in which it runs.
-  const uint64_t last = raw.start + (IsCall(shared.event) ? 0 : raw.value);
+  const bool has_length = !IsCall(shared.event) && shared.event != CudaEvent::kEnvironment;
+  const uint64_t last = raw.start + (has_length ? raw.value : 0);
   return {
       .event = shared.event,
       .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end || window.IsPausedAt(raw.start)),
@@ -167,6 +168,8 @@ void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* imp
 std::set<TrackId> RecordingCuda::Finish() {
   if (windows_.empty()) return {};
   CudaImport import(builder_, *words_);
+  for (auto& [node, members] : node_names_)
+    import.NameNode(node, std::move(members));
   for (Window& window : windows_) {
     CudaClock clock;
     ReadClock(window, &clock);

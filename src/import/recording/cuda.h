@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,8 @@ class RecordingCuda {
   uint64_t Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
   // Whose words the rows are told in, unless they are Kineto's; they stay longer.
   void TellIn(const CudaWords& words) { words_ = &words; }
+  // What the program calls nodes of graphs (kGraphNodesKey of window_facts.h); what is not of this form is left out.
+  void NameNodes(std::string_view json);
   // REQUIRES: threads have their rows, and torch's operators their numbers. Returns tracks of threads that have got
   // calls, which are not in the order of their rows.
   std::set<TrackId> Finish();
@@ -56,6 +60,7 @@ class RecordingCuda {
   const TickClock* clock_;
   const CudaWords* words_ = &kKinetosWords;
   std::vector<Window> windows_;
+  std::vector<std::pair<uint64_t, std::string>> node_names_;
 };
 
 }  // namespace opscope

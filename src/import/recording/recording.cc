@@ -168,9 +168,10 @@ void ReadTorchFacts(const std::vector<WindowInfo>& windows, TorchLinks* links) {
   if (first_id > 0 && first_id <= UINT32_MAX) links->set_first_id(static_cast<uint32_t>(first_id));
 }
 
-// "[ticks,allocated,reserved,peak,peak]"
-void ReadHostMemory(const WindowInfo& window, const TickClock& clock, RecordingTables* tables) {
+// What is known before any thread is read. Of memory: "[ticks,allocated,reserved,peak,peak]".
+void ReadPlainFacts(const WindowInfo& window, const TickClock& clock, RecordingTables* tables) {
   for (const auto& [key, json] : window.metadata) {
+    if (key == kGraphNodesKey) tables->NameGraphNodes(json);
     if (key != kHostMemoryKey) continue;
     int64_t numbers[5] = {};
     const char* at = json.data();
@@ -223,7 +224,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
     for (const auto& [key, json] : window.metadata) {
       if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
-      if (key == kHostMemoryKey || key == kPaddleDevicesKey) continue;
+      if (key == kHostMemoryKey || key == kPaddleDevicesKey || key == kGraphNodesKey) continue;
       if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
         if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
       } else if (key == kDeviceProblemsKey) {
@@ -363,7 +364,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   if (Ask(windows_, kPaddleDevicesKey)) tables.TellDevicesAsPaddle();
   for (const WindowInfo& window : windows_) {
     tables.NameProcess(window.process, window.process_name);
-    ReadHostMemory(window, clock, &tables);
+    ReadPlainFacts(window, clock, &tables);
   }
   uint64_t recorded = 0;
   auto part = parts.begin();

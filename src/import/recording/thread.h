@@ -48,6 +48,7 @@ class RecordingTables {
   void Fill(ThreadTeam* team);
   void TellHostMemory(const HostMemory& told) { memory_.TellHostMemory(told); }
   TorchLinks* links() { return &links_; }
+  void NameGraphNodes(std::string_view json) { cuda_.NameNodes(json); }
   void TellDevicesAsPaddle() { cuda_.TellIn(kPaddlesWords); }
   // Before AddThread: steps shall begin where step_starts.h says.
   void AdjustSteps() { calls_.TellCalls(&step_starts_.emplace()); }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/cuda/cuda_graphs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/member_writer.h"
+
+namespace opscope {
+namespace {
+
+std::string EventNodeMembers(const CudaEventRecordDetails& event, uint32_t device, uint64_t node) {
+  std::string text;
+  MemberWriter members(&text);
+  members.Unsigned("device", device)
+      .Unsigned("context", event.context)
+      .Number("stream", static_cast<int32_t>(event.stream))
+      .Unsigned("graph id", node >> 32)
+      .Unsigned("graph node id", node);
+  return text;
+}
+
+}  // namespace
+
+std::string CudaGraphs::MembersOf(uint64_t node) const {
+  const auto found = node == 0 ? names_.end() : names_.find(node);
+  return found == names_.end() || found->second.empty() ? std::string() : ", " + found->second;
+}
+
+// The records of a launch have no number of a node. They are as many as its nodes that record events, and follow each
+// other as the nodes do: the k-th by number is the k-th node's. Where they are not as many, nobody knows.
+void CudaGraphs::AddEventSpans(CudaDevices* devices) {
+  if (event_nodes_.empty()) return;
+  std::map<uint32_t, uint64_t> graph_of_launch;
+  for (const Work& work : works_)
+    graph_of_launch.try_emplace(work.correlation, work.node >> 32);
+  using Numbered = std::pair<uint64_t, const CudaRecord*>;
+  std::map<uint32_t, std::vector<Numbered>> of_launch;
+  for (const CudaRecord& record : events_) {
+    if (graph_of_launch.contains(record.correlation)) {
+      of_launch[record.correlation].emplace_back(record.As<CudaEventRecordDetails>().number, &record);
+    }
+  }
+  const StringId name = builder_->Intern("EventRecord"), category = builder_->Intern("graph_event_node");
+  for (auto& [correlation, records] : of_launch) {
+    const auto nodes = event_nodes_.find(graph_of_launch[correlation]);
+    if (nodes == event_nodes_.end() || nodes->second.size() != records.size()) continue;
+    std::ranges::sort(records, {}, &Numbered::first);
+    for (size_t i = 0; i < records.size(); ++i) {
+      const CudaRecord& record = *records[i].second;
+      const auto event = record.As<CudaEventRecordDetails>();
+      if (event.device_ns == 0 || record.is_outside) continue;  // nobody knows when
+      const uint32_t device = event.device == kCudaNoDevice ? devices->DeviceOf(event.context) : event.device;
+      const uint64_t node = nodes->second[i];
+      const TrackId track = devices->OfStream(device, event.stream);
+      const AddedSpan span =
+          builder_->AddSpan({.start = record.start,
+                             .name = name,
+                             .category = category,
+                             .track = track,
+                             .kind = kSurelyOther,
+                             .correlation = correlation,
+                             .extra = builder_->Intern(EventNodeMembers(event, device, node) + MembersOf(node))});
+      works_.push_back({node, correlation, span, track, record.start, record.start, {}});
+    }
+  }
+}
+
+std::vector<const CudaGraphs::Work*> CudaGraphs::WorkBefore(const std::map<uint64_t, const Work*>& of_launch,
+                                                            uint64_t node) const {
+  std::vector<const Work*> found;
+  std::set<uint64_t> seen;
+  std::vector<uint64_t> next = {node};
+  while (!next.empty()) {
+    const auto before = before_.find(next.back());
+    next.pop_back();
+    if (before == before_.end()) continue;
+    for (const uint64_t each : before->second) {
+      if (!seen.insert(each).second) continue;
+      const auto work = of_launch.find(each);
+      if (work != of_launch.end()) {
+        found.push_back(work->second);
+      } else {
+        next.push_back(each);
+      }
+    }
+  }
+  return found;
+}
+
+void CudaGraphs::AddArrows() {
+  std::map<uint32_t, std::map<uint64_t, const Work*>> launches;
+  for (const Work& work : works_)
+    launches[work.correlation][work.node] = &work;
+  const StringId arrow = builder_->Intern("ac2g");
+  for (const auto& [correlation, works] : launches) {
+    for (const auto& [node, work] : works) {
+      const std::vector<const Work*> before = WorkBefore(works, node);
+      if (before.empty() && work->launch.id != 0) builder_->AddFlow(work->launch);
+      for (const Work* other : before) {
+        builder_->AddFlow({.id = next_arrow_++,
+                           .category = arrow,
+                           .name = arrow,
+                           .start_time = other->end,
+                           .start_track = other->track,
+                           .start_span = other->span,
+                           .end_time = work->start,
+                           .end_track = work->track,
+                           .end_span = work->span});
+      }
+    }
+  }
+}
+
+void CudaGraphs::Finish(CudaDevices* devices) {
+  AddEventSpans(devices);
+  AddArrows();
+  works_.clear();
+  events_.clear();
+  before_.clear();
+  event_nodes_.clear();
+}
+
+}  // namespace opscope

@@ -1,0 +1,45 @@
+// What the program calls nodes of graphs, read from the metadata of a window.
+// SPDX-License-Identifier: Apache-2.0
+#include <simdjson.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "import/recording/cuda.h"
+
+namespace opscope {
+namespace {
+
+namespace json = simdjson::ondemand;
+
+// They are written into files as they are: what is no object's inside would break them.
+bool AreMembers(std::string_view text) {
+  const std::string object = "{" + std::string(text) + "}";
+  const simdjson::padded_string padded(object);
+  simdjson::dom::parser parser;
+  simdjson::dom::object read;
+  return padded.data() != nullptr && parser.parse(padded).get(read) == simdjson::SUCCESS;
+}
+
+}  // namespace
+
+void RecordingCuda::NameNodes(std::string_view text) {
+  const simdjson::padded_string padded(text);
+  json::parser parser;
+  json::document document;
+  json::object nodes;
+  if (padded.data() == nullptr || parser.iterate(padded).get(document) != simdjson::SUCCESS) return;
+  if (document.get_object().get(nodes) != simdjson::SUCCESS) return;
+  for (auto each : nodes) {
+    std::string_view key, members;
+    if (each.unescaped_key().get(key) != simdjson::SUCCESS) return;
+    uint64_t node = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), node);
+    const bool is_number = error == std::errc() && end == key.data() + key.size();
+    if (each.value().get_string().get(members) != simdjson::SUCCESS) continue;
+    if (is_number && AreMembers(members)) node_names_.emplace_back(node, members);
+  }
+}
+
+}  // namespace opscope
