@@ -16,12 +16,15 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kCudaSourceAbi = 1;
+inline constexpr uint32_t kCudaSourceAbi = 2;
 
 namespace cuda_source_flags {
 inline constexpr uint32_t kSynchronization = 1;  // waits for streams and events, and records of events
 inline constexpr uint32_t kMemory = 2;           // cudaMalloc, cudaFree and the like
 inline constexpr uint32_t kGraphs = 4;           // graphs as a whole, in place of their nodes
+inline constexpr uint32_t kEnvironment = 8;      // power, temperature, clocks and fan, as CUPTI samples them
+inline constexpr uint32_t kGraphEdges = 16;      // what nodes of graphs wait for, of graphs that were watched
+inline constexpr uint32_t kEventNodes = 32;      // when nodes of graphs recorded events, likewise
 }  // namespace cuda_source_flags
 
 struct CudaSource {
@@ -41,6 +44,9 @@ struct CudaSource {
   // That a profiler of torch has run in this process and is over: where CUPTI cannot be asked whether its holder
   // records, that one is taken for it.
   void (*tell_torch_profiled)(bool is_over) = nullptr;
+  // From here on the making of graphs is watched, for kGraphEdges and kEventNodes; CUPTI is subscribed to until as many
+  // calls with false. One line that says why it cannot be, else ""; then there is nothing to end.
+  void (*watch_graphs)(bool is_on, char* why, size_t size) = nullptr;
 };
 
 }  // namespace opscope

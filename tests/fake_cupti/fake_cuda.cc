@@ -360,6 +360,19 @@ std::uint32_t fake_cuda_call(std::uint32_t domain, std::uint32_t cbid, std::uint
   return call.correlation();
 }
 
+void fake_cuda_sense(std::uint32_t device, std::uint32_t kind, std::uint32_t first, std::uint32_t second) {
+  Locked lock("a sensor");
+  if (!IsEnabled(ActivityKind::kEnvironment)) return;
+  Record<cupti::Environment> record;
+  record->kind = ActivityKind::kEnvironment;
+  record->device = device;
+  record->timestamp = Timestamp();
+  record->environment_kind = static_cast<cupti::EnvironmentKind>(kind);
+  record->speed.sm_clock = first;
+  record->speed.memory_clock = second;
+  WriteRecord(kDeviceBuffer, record->kind, record.bytes);
+}
+
 void fake_cuda_overhead(std::uint32_t overhead_kind, std::uint64_t duration_ns) {
   Locked lock("an overhead");
   if (!IsEnabled(ActivityKind::kOverhead)) return;

@@ -68,6 +68,11 @@ FAKE_CUPTI_API uint32_t fake_cuda_graph_create(void);  // returns the graph
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_kernel(uint32_t graph, const char* name, uint64_t duration_ns);
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memcpy(uint32_t graph, uint32_t copy_kind, uint64_t bytes);
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memset(uint32_t graph, uint64_t bytes);
+FAKE_CUPTI_API uint64_t fake_cuda_graph_add_event(uint32_t graph);  // records an event
+FAKE_CUPTI_API uint64_t fake_cuda_graph_add_wait(uint32_t graph);   // waits for one: does nothing on the device
+// Clones the graph, with other numbers of its nodes, as what is launched is one. Returns the clone.
+FAKE_CUPTI_API uint32_t fake_cuda_graph_instantiate(uint32_t graph);
+FAKE_CUPTI_API void fake_cuda_graph_destroy(uint32_t graph);
 FAKE_CUPTI_API uint32_t fake_cuda_graph_launch(uint32_t graph, uint32_t stream);
 
 // What the scenario says: devices, 0 without a driver; 13000 for version=13.0. And whether a context has been made.
@@ -77,6 +82,9 @@ FAKE_CUPTI_API uint32_t fake_cuda_has_context(void);
 
 // Any call that does nothing on the device. `domain`: 1 driver, 2 runtime; `cbid` CUPTI's.
 FAKE_CUPTI_API uint32_t fake_cuda_call(uint32_t domain, uint32_t cbid, uint64_t duration_ns);
+// A sensor of the device says something now. `kind`: CUPTI's (1 clocks, 2 temperature, 3 power, 4 fan); `first`,
+// `second`: the first members of its record.
+FAKE_CUPTI_API void fake_cuda_sense(uint32_t device, uint32_t kind, uint32_t first, uint32_t second);
 // CUPTI or the driver's compiler held this thread up, from now on. `overhead_kind`: CUPTI's.
 FAKE_CUPTI_API void fake_cuda_overhead(uint32_t overhead_kind, uint64_t duration_ns);
 

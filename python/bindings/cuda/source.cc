@@ -36,6 +36,15 @@ nb::object WhyNotRecorded(const LoadedCudaSource& loaded, const Recording& recor
   return ToText(why);
 }
 
+nb::object WatchGraphs(const LoadedCudaSource& loaded, bool is_on) {
+  char why[512] = "";
+  WithoutGil([&] {
+    loaded.cuda->watch_graphs(is_on, why, sizeof(why));
+    return true;
+  });
+  return ToText(why);
+}
+
 }  // namespace
 
 void BindCuda(nb::module_& module) {
@@ -53,6 +62,8 @@ void BindCuda(nb::module_& module) {
       .def("why_not", &WhyNot, "One line that says why CUDA cannot be recorded now, or ''.")
       .def("why_not_recorded", &WhyNotRecorded, nb::arg("recording"),
            "The same of the recording that began last; '' where CUDA is recorded.")
+      .def("watch_graphs", &WatchGraphs, nb::arg("is_on"),
+           "CUPTI tells what graphs are made of, until as many calls with False. '' or why it cannot.")
       .def(
           "tell_torch_profiled",
           [](const LoadedCudaSource& loaded, bool is_over) { loaded.cuda->tell_torch_profiled(is_over); },

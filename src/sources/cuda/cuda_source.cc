@@ -25,7 +25,10 @@ using cuda::Holder;
 
 constexpr SourceFlag kFlags[] = {{"synchronization", cuda_source_flags::kSynchronization},
                                  {"memory", cuda_source_flags::kMemory},
-                                 {"graphs", cuda_source_flags::kGraphs}};
+                                 {"graphs", cuda_source_flags::kGraphs},
+                                 {"environment", cuda_source_flags::kEnvironment},
+                                 {"graph_edges", cuda_source_flags::kGraphEdges},
+                                 {"event_nodes", cuda_source_flags::kEventNodes}};
 
 struct Session {
   std::shared_ptr<DeviceWindow> window;
@@ -140,6 +143,21 @@ void TellTorchProfiled(bool is_over) {
   Holder::Get().TellTorchProfiled(is_over);
 }
 
+void WatchGraphs(bool is_on, char* why, size_t size) {
+  std::string text;
+  try {
+    if (is_on) {
+      text = Holder::Get().WatchGraphs();
+    } else {
+      Holder::Get().LeaveGraphs();
+    }
+  } catch (...) {
+    CountFailure();
+    text = "memory was short";
+  }
+  Copy(text, why, size);
+}
+
 // The child has CUPTI's memory and none of its threads: it is never called there.
 __attribute__((constructor)) void WatchForksOfCuda() {
   pthread_atfork(nullptr, nullptr, [] {
@@ -160,7 +178,8 @@ constexpr CudaSource kSource = {.source = {.flag_count = std::size(kFlags),
                                 .is_named = &IsNamed,
                                 .why_not = &WhyNot,
                                 .why_not_recorded = &WhyNotRecorded,
-                                .tell_torch_profiled = &TellTorchProfiled};
+                                .tell_torch_profiled = &TellTorchProfiled,
+                                .watch_graphs = &WatchGraphs};
 
 }  // namespace
 }  // namespace opscope

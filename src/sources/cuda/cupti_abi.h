@@ -25,6 +25,9 @@ namespace opscope::cuda::cupti {
 
 // Handles of CUDA and CUPTI: never looked into.
 using CudaContext = struct CUctx_st*;
+using Graph = struct CUgraph_st*;
+using GraphNode = struct CUgraphNode_st*;
+using GraphExec = struct CUgraphExec_st*;
 using Subscriber = struct CUpti_Subscriber_st*;
 
 // What GetVersion says: 18 in 12.1, 28 in 12.9, 130001 in 13.0.
@@ -42,6 +45,22 @@ struct CallbackData {
   std::uint32_t context_id;
   std::uint64_t* correlation_data;
   std::uint32_t correlation;
+};
+
+// What a subscriber is told of a resource; `descriptor` is a GraphData where it is a graph or a node.
+struct ResourceData {
+  CudaContext context;
+  void* handle;
+  void* descriptor;
+};
+struct GraphData {
+  Graph graph;
+  Graph original_graph;
+  GraphNode node;
+  GraphNode original_node;  // that `node` was cloned from
+  GraphNodeType node_type;
+  GraphNode dependency;  // that waits for `node`
+  GraphExec exec;
 };
 
 // Of Subscribe_v2. The last two members are there from 130202 on: `struct_size` says how many are.
@@ -93,5 +112,11 @@ using ActivityEnableCudaEventDeviceTimestamps = Result (*)(std::uint8_t enable);
 using ActivityFlushPeriod = Result (*)(std::uint32_t milliseconds);
 // Of one subscriber, or with null of all. From 130202 on.
 using ActivityGetEnabledKinds = Result (*)(Subscriber, ActivityKind* kinds, std::uint32_t* size, std::uint32_t* count);
+
+// Used where what graphs are made of was asked for.
+using EnableCallback = Result (*)(std::uint32_t enable, Subscriber, CallbackDomain, std::uint32_t cbid);
+using GetGraphNodeId = Result (*)(GraphNode, std::uint64_t* id);
+using GetGraphId = Result (*)(Graph, std::uint32_t* id);
+using GetGraphExecId = Result (*)(GraphExec, std::uint32_t* id);
 
 }  // namespace opscope::cuda::cupti

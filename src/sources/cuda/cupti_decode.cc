@@ -145,7 +145,7 @@ Decoded DecodeEventRecord(const cupti::Activity* record, uint32_t version, Decod
     const auto& more = As<cupti::CudaEvent2>(record);
     details.device = more.device;
     details.number = more.event_sync_id;
-    details.device_ns = more.device_timestamp;
+    details.device_ns = decoded->start = more.device_timestamp;
   }
   decoded->SetDetails(details);
   return Decoded::kWhole;
@@ -219,6 +219,15 @@ Decoded DecodeExternalId(const cupti::ExternalCorrelation& from, DecodedRecord* 
   return Decoded::kWhole;
 }
 
+Decoded DecodeEnvironment(const cupti::Environment& from, DecodedRecord* decoded) {
+  decoded->event = CudaEvent::kEnvironment;
+  decoded->start = from.timestamp;
+  std::memcpy(&decoded->duration, &from.speed, sizeof(decoded->duration));
+  decoded->SetDetails(
+      CudaEnvironmentDetails{.device = from.device, .kind = static_cast<uint32_t>(from.environment_kind)});
+  return Decoded::kWhole;
+}
+
 }  // namespace
 
 Decoded Decode(const cupti::Activity* record, uint32_t version, DecodedRecord* decoded) {
@@ -257,8 +266,9 @@ Decoded Decode(const cupti::Activity* record, uint32_t version, DecodedRecord* d
       return DecodeMemory(As<cupti::Memory3>(record), decoded);
     case ActivityKind::kExternalCorrelation:
       return DecodeExternalId(As<cupti::ExternalCorrelation>(record), decoded);
-    case ActivityKind::kName:
     case ActivityKind::kEnvironment:
+      return DecodeEnvironment(As<cupti::Environment>(record), decoded);
+    case ActivityKind::kName:
     case ActivityKind::kInternalLaunchApi:
     case ActivityKind::kMemoryPool:
     case ActivityKind::kJit:

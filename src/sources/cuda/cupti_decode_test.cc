@@ -155,6 +155,19 @@ TEST(CuptiDecode, ReadsWhatLaterVersionsHaveOnlyThere) {
   EXPECT_EQ(decoded.DetailsAs<CudaEventRecordDetails>().device, kCudaNoDevice);
   ASSERT_EQ(DecodeOne(event, &decoded), Decoded::kWhole);
   EXPECT_EQ(decoded.DetailsAs<CudaEventRecordDetails>().device, 2u);
+  event.device_timestamp = 4000;
+  ASSERT_EQ(DecodeOne(event, &decoded), Decoded::kWhole);
+  EXPECT_EQ(decoded.start, 4000u);
+
+  cupti::Environment sensor{};
+  sensor.kind = ActivityKind::kEnvironment;
+  sensor.device = 1, sensor.timestamp = 5000;
+  sensor.environment_kind = cupti::EnvironmentKind::kPower;
+  sensor.power.power = 250000, sensor.power.limit = 700000;
+  ASSERT_EQ(DecodeOne(sensor, &decoded), Decoded::kWhole);
+  EXPECT_EQ(decoded.start, 5000u);
+  EXPECT_EQ(decoded.duration, uint64_t{700000} << 32 | 250000u);
+  EXPECT_EQ(decoded.DetailsAs<CudaEnvironmentDetails>().kind, 3u);
 }
 
 TEST(CuptiDecode, ReadsWhatThereIs) {

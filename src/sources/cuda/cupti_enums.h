@@ -126,6 +126,27 @@ enum class CallbackDomain : std::uint32_t {
   kState = 6,
 };
 
+// Of the domain kResource, what is told of graphs.
+enum class ResourceCallback : std::uint32_t {
+  kGraphDestroyStarting = 10,
+  kGraphNodeCreated = 13,
+  kGraphNodeDependencyCreated = 15,
+  kGraphExecDestroyStarting = 19,
+  kGraphNodeCloned = 20,
+};
+// The driver's.
+enum class GraphNodeType : std::uint32_t {
+  kKernel = 0,
+  kMemcpy = 1,
+  kMemset = 2,
+  kHost = 3,
+  kChildGraph = 4,
+  kEmpty = 5,
+  kWaitEvent = 6,
+  kEventRecord = 7,
+  kConditional = 13,
+};
+
 enum class Attribute : std::uint32_t {
   kDeviceBufferSize = 0,
   kDeviceBufferPoolLimit = 2,

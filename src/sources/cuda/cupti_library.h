@@ -32,12 +32,16 @@ namespace opscope::cuda {
   USE(GetCallbackName)          \
   USE(SetThreadIdType)          \
   USE(ActivitySetAttribute)     \
-  USE(ActivityEnableAndDump) USE(ActivityEnableCudaEventDeviceTimestamps) USE(ActivityGetEnabledKinds)
+  USE(ActivityEnableAndDump)    \
+  USE(ActivityEnableCudaEventDeviceTimestamps) USE(ActivityGetEnabledKinds)
+// Called only where what graphs are made of was asked for.
+#define OPSCOPE_CUPTI_OF_GRAPHS(USE) USE(EnableCallback) USE(GetGraphNodeId) USE(GetGraphId) USE(GetGraphExecId)
 
 struct CuptiFunctions {
 #define OPSCOPE_DECLARE(name) cupti::name name = nullptr;
   OPSCOPE_CUPTI_NEEDED(OPSCOPE_DECLARE)
   OPSCOPE_CUPTI_USED(OPSCOPE_DECLARE)
+  OPSCOPE_CUPTI_OF_GRAPHS(OPSCOPE_DECLARE)
 #undef OPSCOPE_DECLARE
 };
 

@@ -68,8 +68,11 @@ void DeviceWindow::Resume(const ClockPair& clock) {
 bool DeviceWindow::IsAskedFor(CudaEvent event) const {
   switch (event) {
     case CudaEvent::kSynchronization:
-    case CudaEvent::kEventRecord:
       return (flags_ & cuda_source_flags::kSynchronization) != 0;
+    case CudaEvent::kEventRecord:
+      return (flags_ & (cuda_source_flags::kSynchronization | cuda_source_flags::kEventNodes)) != 0;
+    case CudaEvent::kEnvironment:
+      return (flags_ & cuda_source_flags::kEnvironment) != 0;
     case CudaEvent::kMemory:
       return (flags_ & cuda_source_flags::kMemory) != 0;
     case CudaEvent::kGraph:
@@ -84,7 +87,7 @@ bool DeviceWindow::IsAskedFor(CudaEvent event) const {
 DeviceWindow::Place DeviceWindow::PlaceOf(const DecodedRecord& record) const {
   constexpr uint64_t kBehindNs = 10'000'000;
   if (record.start == 0) return Place::kNowhere;
-  const bool is_over_before = IsCall(record.event)
+  const bool is_over_before = IsCall(record.event) || record.event == CudaEvent::kEnvironment  // not of a length
                                   ? record.start < begin_ns_
                                   : record.start + record.duration + (is_open_ ? kBehindNs : 0) < begin_ns_;
   return is_over_before || record.start > end_ns_ ? Place::kOutside : Place::kInside;
@@ -99,7 +102,32 @@ void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
   if (decoded == Decoded::kUnknown) ++problems_.unknown;
   if (decoded == Decoded::kIncomplete) ++problems_.incomplete;
   if (decoded != Decoded::kWhole || !IsAskedFor(record.event) || PlaceOf(record) == Place::kOutside) return;
-  writer_.Write(record);
+  const bool is_of_graph_alone = record.event == CudaEvent::kEventRecord && !IsAskedFor(CudaEvent::kSynchronization);
+  if (!is_of_graph_alone) {
+    writer_.Write(record);
+    return;
+  }
+  DecodedRecord of_graph = record;
+  of_graph.event = CudaEvent::kEventOfGraph;
+  writer_.Write(of_graph);
+}
+
+void DeviceWindow::WriteGraphs(const KnownGraphs& known) {
+  if (!is_open_) return;
+  DecodedRecord record;
+  if ((flags_ & cuda_source_flags::kGraphEdges) != 0) {
+    record.event = CudaEvent::kGraphEdge;
+    for (const auto& [from, to] : known.edges) {
+      record.SetDetails(CudaGraphEdgeDetails{.from = from, .to = to});
+      writer_.Write(record);
+    }
+  }
+  if ((flags_ & cuda_source_flags::kEventNodes) == 0) return;
+  record.event = CudaEvent::kEventNode;
+  for (const uint64_t node : known.event_nodes) {
+    record.SetDetails(CudaGraphNodeDetails{.node = node});
+    writer_.Write(record);
+  }
 }
 
 }  // namespace opscope::cuda

@@ -11,6 +11,7 @@
 
 #include "opscope/recorder.h"
 #include "sources/cuda/cupti_decode.h"
+#include "sources/cuda/graph_recorder.h"
 #include "sources/cuda/track_writer.h"
 
 namespace opscope::cuda {
@@ -45,6 +46,9 @@ class DeviceWindow {
   void Pause(const ClockPair& clock);
   void Resume(const ClockPair& clock);
   bool is_paused() const { return paused_since_ns_ != 0; }
+
+  // What is known of graphs, as far as it was asked for. REQUIRES: it is open.
+  void WriteGraphs(const KnownGraphs& known);
 
   // Takes the record if it is of this window.
   void Take(const DecodedRecord& record, Decoded decoded);

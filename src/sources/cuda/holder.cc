@@ -13,6 +13,7 @@
 #include "opscope/cuda_source.h"
 #include "sources/cuda/cupti_verdict.h"
 #include "sources/cuda/device_readings.h"
+#include "sources/cuda/graph_recorder.h"
 #include "sources/cuda/timed_calls.h"
 
 namespace opscope::cuda {
@@ -37,9 +38,6 @@ Deadline After(milliseconds time) {
 constexpr std::string_view kNoAnswer = "CUDA is not recorded: CUPTI does not answer";
 
 std::atomic<Holder*> the_one{nullptr};
-
-void IgnoreCallback(void*, cupti::CallbackDomain, uint32_t, const void*) {
-}
 
 }  // namespace
 
@@ -110,9 +108,9 @@ std::string Holder::Subscribe() {
     cupti::SubscriberParams params{};
     params.struct_size = offsetof(cupti::SubscriberParams, allow_multiple_subscribers);
     params.subscriber_name = "opscope";
-    answer = call.Subscribe_v2(&subscriber_, &IgnoreCallback, nullptr, &params);
+    answer = call.Subscribe_v2(&subscriber_, &GraphRecorder::OnCallback, nullptr, &params);
   } else if (call.Subscribe != nullptr) {
-    answer = call.Subscribe(&subscriber_, &IgnoreCallback, nullptr);
+    answer = call.Subscribe(&subscriber_, &GraphRecorder::OnCallback, nullptr);
   } else {
     return {};
   }
@@ -133,21 +131,35 @@ std::string Holder::EnableKinds(uint32_t flags) {
   if (answer != Result::kSuccess) return Why(answer, "cuptiActivityEnable");
   for (const ActivityKind kind : kKinds)
     Enable(kind);
-  if ((flags & cuda_source_flags::kSynchronization) != 0) {
-    Enable(ActivityKind::kSynchronization);
-    if (Enable(ActivityKind::kCudaEvent) == Result::kSuccess &&
-        library_->call.ActivityEnableCudaEventDeviceTimestamps != nullptr) {
-      library_->call.ActivityEnableCudaEventDeviceTimestamps(1);
-    }
-  }
-  if ((flags & cuda_source_flags::kMemory) != 0) Enable(ActivityKind::kMemory2);
-  if ((flags & cuda_source_flags::kGraphs) != 0) Enable(ActivityKind::kGraphTrace);
+  EnableAsked(flags);
   const bool is_new = !enabled_.contains(ActivityKind::kDevice);
   if (is_new && library_->call.ActivityEnableAndDump != nullptr &&
       library_->call.ActivityEnableAndDump(ActivityKind::kDevice) == Result::kSuccess) {
     enabled_.insert(ActivityKind::kDevice);
   }
   return {};
+}
+
+void Holder::EnableAsked(uint32_t flags) {
+  using namespace cuda_source_flags;
+  if ((flags & kSynchronization) != 0) Enable(ActivityKind::kSynchronization);
+  if ((flags & (kSynchronization | kEventNodes)) != 0 && Enable(ActivityKind::kCudaEvent) == Result::kSuccess &&
+      library_->call.ActivityEnableCudaEventDeviceTimestamps != nullptr) {
+    library_->call.ActivityEnableCudaEventDeviceTimestamps(1);
+  }
+  if ((flags & kMemory) != 0) Enable(ActivityKind::kMemory2);
+  if ((flags & kGraphs) != 0) Enable(ActivityKind::kGraphTrace);
+  refused_.clear();
+  if ((flags & kEnvironment) == 0) return;
+  const Result answer = Enable(ActivityKind::kEnvironment);
+  if (answer == Result::kSuccess) return;
+  const char* name = nullptr;
+  library_->call.GetResultString(answer, &name);
+  refused_ = "cuptiActivityEnable (environment): " + NameOfCode(answer, name);
+}
+
+cupti::Subscriber Holder::TakeSubscriber() {
+  return watchers_ > 0 ? nullptr : std::exchange(subscriber_, nullptr);
 }
 
 std::string Holder::Open(uint32_t flags) {
@@ -185,6 +197,10 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
   if (why.empty()) {
     ++open_;
     DeviceReadings::Get().Begin(collector_);
+    if (!refused_.empty()) {
+      collector_->Visit(deadline, [&] { ++window->problems().failed_calls[std::exchange(refused_, {})]; });
+    }
+    if (watchers_ > 0) GraphRecorder::Get().KeepDestroyed();
   } else if (open_ == 0 && has_answered) {
     GiveBack(deadline);
   }
@@ -196,7 +212,7 @@ void Holder::GiveBack(Deadline deadline) {
   const auto closing = std::make_shared<Closing>();
   closing->has_records = false;
   closing->kinds.assign(enabled_.begin(), enabled_.end());
-  closing->subscriber = std::exchange(subscriber_, nullptr);
+  closing->subscriber = TakeSubscriber();
   enabled_.clear();
   unsettled_ = closing;
   RunBefore(deadline, [library = library_, closing] { RunClosing(library, closing); });
@@ -261,7 +277,7 @@ bool Holder::Settle(Deadline deadline) {
   }
   for (size_t i = unsettled_->disabled.load(); i < unsettled_->kinds.size(); ++i)
     enabled_.insert(unsettled_->kinds[i]);
-  if (!unsettled_->is_given_back.load()) subscriber_ = unsettled_->subscriber;
+  if (unsettled_->subscriber != nullptr && !unsettled_->is_given_back.load()) subscriber_ = unsettled_->subscriber;
   unsettled_ = nullptr;
   return true;
 }
@@ -294,7 +310,7 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
   closing->is_last = open_ == 1;
   if (closing->is_last) {
     closing->kinds.assign(enabled_.begin(), enabled_.end());
-    closing->subscriber = std::exchange(subscriber_, nullptr);
+    closing->subscriber = TakeSubscriber();
     enabled_.clear();
     unsettled_ = closing;
     DeviceReadings::Get().Rest();
@@ -307,6 +323,7 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
     const std::lock_guard results(closing->mutex);
     TellOf(*closing, window.get(), std::max(deadline, After(milliseconds(50))));
   }
+  TellOfGraphs(window.get(), std::max(deadline, After(milliseconds(50))));
   const bool was_paused = window->is_paused();
   const bool is_ended = collector_->End(window.get(), end, std::max(deadline, After(milliseconds(50))));
   --open_;
@@ -342,7 +359,7 @@ std::string Holder::WhyNot() {
     const Result enabled = library_->call.ActivityEnable(ActivityKind::kConcurrentKernel);
     if (enabled != Result::kSuccess) *answer = Why(enabled, "cuptiActivityEnable");
     if (enabled == Result::kSuccess) library_->call.ActivityDisable(ActivityKind::kConcurrentKernel);
-    if (subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
+    if (watchers_ > 0 || subscriber_ == nullptr || library_->call.Unsubscribe == nullptr) return;
     if (library_->call.Unsubscribe(subscriber_) == Result::kSuccess) subscriber_ = nullptr;
   });
   return has_answered ? *answer : std::string(kNoAnswer);

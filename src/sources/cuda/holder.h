@@ -42,6 +42,9 @@ class Holder {
 
   // Why nothing could be recorded now; "" if it could. Leaves nothing enabled or subscribed.
   std::string WhyNot();
+  // Subscribes to what CUPTI tells of graphs (graph_recorder.h), until as many calls of LeaveGraphs. "" or why not.
+  std::string WatchGraphs();
+  void LeaveGraphs();
   void TellTorchProfiled(bool is_over) { torch_profiled_.store(is_over); }
   // In the child of a fork of a process that has used CUPTI nothing of CUPTI is called.
   void ForgetAfterFork() { is_forked_.store(has_used_.load()); }
@@ -54,6 +57,9 @@ class Holder {
   std::string Subscribe();
   std::string InUse();
   std::string EnableKinds(uint32_t flags);
+  void EnableAsked(uint32_t flags);
+  void TellOfGraphs(DeviceWindow* window, Deadline deadline);
+  cupti::Subscriber TakeSubscriber();  // to give it back, unless graphs are watched
   // What failed, "" if nothing did.
   std::string Rest(Deadline deadline);
   std::string Wake(uint32_t flags, Deadline deadline);
@@ -72,6 +78,8 @@ class Holder {
   const CuptiLibrary* library_;
   std::timed_mutex mutex_;
   size_t open_ = 0;          // windows
+  size_t watchers_ = 0;      // of graphs
+  std::string refused_;      // kinds that were asked for by name, by the last Open
   size_t paused_ = 0;        // of them
   size_t lost_buffers_ = 0;  // that CUPTI has kept since earlier ones
   std::set<cupti::ActivityKind> enabled_;

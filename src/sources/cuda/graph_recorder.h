@@ -1,0 +1,67 @@
+// The nodes of CUDA's graphs and what each waits for, as CUPTI tells of them while graphs are made: its records of what
+// a node does have the node's number and nothing of the others. A graph that was made before the recorder was asked to
+// watch is not known.
+//
+// A graph is instantiated by cloning its nodes, and a clone is what runs: its edges are those of the nodes that it and
+// its neighbours were cloned from. The upper half of a node's number is the number of its graph.
+//
+// Thread rule: any thread; CUPTI calls back on the program's threads while they make graphs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "sources/cuda/cupti_library.h"
+
+namespace opscope::cuda {
+
+struct KnownGraphs {
+  std::vector<uint64_t> event_nodes;                 // they record an event; in order, of graphs without nested ones
+  std::vector<std::pair<uint64_t, uint64_t>> edges;  // from a node to one that waits for it
+};
+
+class GraphRecorder {
+ public:
+  static GraphRecorder& Get();  // of this process; lives for ever
+
+  // The callbacks of CUPTI that it lives on, by number of the domain kResource.
+  static constexpr cupti::ResourceCallback kCallbacks[] = {
+      cupti::ResourceCallback::kGraphDestroyStarting,
+      cupti::ResourceCallback::kGraphNodeCreated,
+      cupti::ResourceCallback::kGraphNodeDependencyCreated,
+      cupti::ResourceCallback::kGraphExecDestroyStarting,
+      cupti::ResourceCallback::kGraphNodeCloned,
+  };
+  // What a subscription is made with; takes no notice of what is none of these.
+  static void OnCallback(void* unused, cupti::CallbackDomain domain, uint32_t callback, const void* data);
+
+  // Nodes of graphs that are destroyed are kept until here, where a recording runs that their work is in.
+  KnownGraphs TakeKnown(bool is_last);
+  void KeepDestroyed();
+  void Clear();
+
+ private:
+  struct Node {
+    cupti::GraphNodeType type = cupti::GraphNodeType::kKernel;
+    std::vector<uint64_t> before, after;
+    std::vector<uint64_t> clones;
+  };
+
+  void Notice(cupti::ResourceCallback callback, const cupti::GraphData& data);
+  void Connect(uint64_t from, uint64_t to);
+  void AddClone(uint64_t original, uint64_t clone, cupti::GraphNodeType type);
+  void Destroy(uint32_t graph);
+  void Purge(uint32_t graph);
+
+  std::mutex mutex_;
+  std::map<uint64_t, Node> nodes_;  // in order of graphs
+  bool keeps_destroyed_ = false;
+  std::set<uint32_t> destroyed_;
+};
+
+}  // namespace opscope::cuda
