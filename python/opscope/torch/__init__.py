@@ -17,6 +17,7 @@ from .errors import UnsupportedFeature
 from .event_metadata import EventMetadata
 from .events import EventList
 from .execution_trace import ExecutionTraceObserver
+from .experimental_config import _ExperimentalConfig
 from .function_event import FunctionEvent, Interval, Kernel
 from .kineto_profile import _KinetoProfile
 from .patch import Patch, patch
@@ -26,7 +27,7 @@ from .schedule import schedule
 from .source import AdapterMissing, build_adapter
 from .trace_handler import tensorboard_trace_handler
 
-from torch._C._profiler import RecordScope, _ExperimentalConfig  # isort: skip
+from torch._C._profiler import RecordScope  # isort: skip
 from torch.profiler import KinetoStepTracker, itt  # isort: skip
 
 _torch_profiler = sys.modules["torch.profiler"]  # `torch.profiler = opscope.torch` takes the name away

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import copy
 import functools
-import json
 
-from torch._C._profiler import _ExperimentalConfig
+from torch._C._profiler import _ExperimentalConfig as _TorchsConfig
 
 from ..user_warning import warn_user
 from .errors import UnsupportedFeature
-from .features import behaves
+from .features import behaves, has
+from .monitor_config import MonitorConfig, read_monitor_config
 
 # The fields that a recording is asked by, with a value that is not the default. The others choose what is done with
 # the events of devices, which are not recorded; and trace_only may change at any time, so it is read where it counts.
@@ -25,7 +25,6 @@ _FIELDS = {
     "record_python_gc_info": True,
     "verbose": True,
     "enable_cuda_sync_events": True,
-    "custom_profiler_config": "a configuration",
 }
 
 _WITHOUT_EFFECT_HERE = {
@@ -41,12 +40,37 @@ _IGNORED = {
 }
 
 
+def with_monitor_field(kind: type) -> type:
+    """A class of configs with ``custom_profiler_config``, which torch has from 2.10 on."""
+
+    class _ExperimentalConfig(kind):
+        def __init__(self, *args, custom_profiler_config: str = "", **fields) -> None:
+            super().__init__(*args, **fields)
+            self.custom_profiler_config = custom_profiler_config
+
+        def __reduce__(self):
+            return _restored_config, (super().__getstate__(), self.custom_profiler_config)
+
+    return _ExperimentalConfig
+
+
+def _restored_config(state: tuple, custom: str):
+    config = _ExperimentalConfig.__new__(_ExperimentalConfig)
+    config.__setstate__(state)
+    config.custom_profiler_config = custom
+    return config
+
+
+_HAS_FIELD = has("_ExperimentalConfig(custom_profiler_config)")
+_ExperimentalConfig = _TorchsConfig if _HAS_FIELD else with_monitor_field(_TorchsConfig)
+
+
 def read_experimental_config(config) -> dict:
     """The fields of an _ExperimentalConfig that a recording is asked by; refuses what it cannot do."""
     if config is None:
         return {}
-    state = config.__getstate__()
-    fields = {name: state[at] for name, at in _positions(type(config)).items()}
+    state = _TorchsConfig.__getstate__(config)
+    fields = {name: state[at] for name, at in _positions().items()}
     for name, warning in _IGNORED.items():
         if fields.get(name) and behaves(f"ignores {name}"):
             warn_user(warning, FutureWarning)
@@ -54,17 +78,21 @@ def read_experimental_config(config) -> dict:
     for name, reason in _WITHOUT_EFFECT_HERE.items():
         if fields.get(name):
             raise _unsupported(f"experimental_config with {name}", reason)
-    custom = fields.get("custom_profiler_config", "")
-    if _monitor_is_asked(custom):
-        raise _unsupported("experimental_config with the cupti_monitor backend", "device kernels are not recorded")
-    if custom:
-        raise _unsupported("experimental_config with custom_profiler_config", "there is no other collector to set up")
     return fields
+
+
+def monitor_of(config, *, records_cpu: bool) -> MonitorConfig | None:
+    """What ``custom_profiler_config`` asks of the cupti_monitor backend; any other collector is refused."""
+    raw = getattr(config, "custom_profiler_config", "")
+    monitor = read_monitor_config(raw, records_cpu=records_cpu)
+    if raw and monitor is None:
+        raise _unsupported("experimental_config with custom_profiler_config", "there is no other collector to set up")
+    return monitor
 
 
 def without_trace_only(config, with_stack: bool):
     """The config, or a copy where it asks for ``trace_only`` beside stacks, which need the events, as torch warns."""
-    if config is not None and not isinstance(config, _ExperimentalConfig):
+    if config is not None and not isinstance(config, _TorchsConfig):
         config.trace_only  # noqa: B018  (torch's AttributeError for what is no config)
     if config is None or not with_stack or not getattr(config, "trace_only", False):
         return config
@@ -82,8 +110,9 @@ def _unsupported(what: str, reason: str) -> UnsupportedFeature:
 
 
 @functools.cache
-def _positions(kind: type) -> dict[str, int]:
+def _positions() -> dict[str, int]:
     """Where a field stands in the state of a config, which alone can be read: versions of torch differ in that."""
+    kind = _TorchsConfig
     plain, positions = kind().__getstate__(), {}
     for name, value in _FIELDS.items():
         try:
@@ -92,13 +121,3 @@ def _positions(kind: type) -> dict[str, int]:
             continue
         positions[name] = [one != other for one, other in zip(plain, state, strict=True)].index(True)
     return positions
-
-
-def _monitor_is_asked(raw: str) -> bool:
-    if not raw:
-        return False
-    try:
-        parsed = json.loads(raw)
-    except json.JSONDecodeError:
-        return raw == "cupti_monitor"
-    return isinstance(parsed, dict) and (parsed.get("backend") == "cupti_monitor" or bool(parsed.get("cupti_monitor")))

@@ -80,7 +80,6 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             EventList.key_averages(include_python_functions) FunctionEvent(typed_metadata) FunctionEvent.metadata
             KinetoEvent.typed_metadata LegacyProfile.key_averages(include_python_functions)
             _KinetoProfile.key_averages(include_python_functions) _KinetoProfile.take_pending_cupti_export
-            _KinetoProfile.wait_for_exports
         """,
         (2, 15): """
             EventMetadata.hsa_queue LegacyProfile(_profiler_extensions)

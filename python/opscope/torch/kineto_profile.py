@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,14 +18,16 @@ from .actions import device_of, parse_activities, selections_of, supported_activ
 from .cleared_events_warning import warn_of_cleared_events
 from .errors import UnsupportedFeature
 from .events import PYTHON_FUNCTIONS
-from .experimental_config import read_experimental_config, without_trace_only
+from .experimental_config import monitor_of, read_experimental_config, without_trace_only
 from .features import has
 from .memory_timeline import MemoryTimeline
+from .monitor_export import Exports, name_of_file, write_file
 from .profiler_config import new_trace_id, shapes_of, torchs_config
 from .recording import Recording
 from .settings import (
     RecordingSettings,
     checked_timeout,
+    cuda_if_there,
     refuse_activities,
     selected_categories,
     usable_device,
@@ -104,6 +107,8 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self._trace_metadata: dict[str, str] = {}
         self._metadata_for_next: dict[str, str] = {}
         self._experimental = read_experimental_config(experimental_config)
+        self._monitor = monitor_of(experimental_config, records_cpu=ProfilerActivity.CPU in self.activities)
+        self._exports = Exports()
 
     # ---- recording --------------------------------------------------------------------------
 
@@ -122,7 +127,10 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
         self.profiler = self._new_recording()
 
     def _new_recording(self) -> Recording:
-        device = usable_device(self.use_device)
+        if self._monitor is not None:
+            self._monitor.prepare()
+        # The monitor records a device also where its events are not asked for, and says by itself where it cannot.
+        device = usable_device(self.use_device) if self._monitor is None else cuda_if_there(self.use_device)
         if ProfilerActivity.CPU not in self.activities and device is None:
             raise AssertionError("No activities specified for the profiler")
         selections = selections_of(self._chosen)
@@ -140,6 +148,7 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),
             cuda_sync_events=bool(self._experimental.get("enable_cuda_sync_events")),
+            monitor=self._monitor,
             trace_only=self._is_trace_only(),
             tensor_identities=bool(self.profile_memory and (self.record_shapes or self.with_stack)),
             use_device=device,
@@ -216,13 +225,17 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             self.profiler.toggle_collection_dynamic(enable, activities)
 
     def wait_for_exports(self) -> None:
-        """Every export is on the disk when its call returns: does nothing."""
+        """Until the files that ``cupti_monitor_async_export`` lets be written beside the program are there."""
+        self._exports.join()
 
-    def take_pending_cupti_export(self) -> None:
-        """No export is pending: None."""
+    def take_pending_cupti_export(self) -> Exports | None:
+        """Those files, to be waited for with ``join()`` on any thread; None where none is being written."""
+        taken, self._exports = self._exports, Exports()
+        return taken or None
 
-    def take_pending_cuspy_export(self) -> None:
-        """No export is pending: None."""
+    def take_pending_cuspy_export(self) -> Exports | None:
+        """The same, as later versions of torch call it."""
+        return self.take_pending_cupti_export()
 
     def _recording_of(self, what: str) -> Recording:
         if self.profiler is None:
@@ -282,12 +295,19 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
     ):
         """Writes the last recording as Chrome trace JSON, compressed when the path ends in ``.gz``.
 
-        May be called again. ``use_python_export`` chooses between two writers of torch; here is one. The others are
-        about graphs of CUDA, which are not recorded.
+        May be called again. ``use_python_export`` chooses between two writers of torch; here is one. With the
+        cupti_monitor backend the file is always compressed (``.gz`` is added), and Perfetto's where its name has
+        ``.pftrace`` in it. ``cuda_graph_annotations``, ``graph_lanes`` and ``default_stream`` have no effect.
         """
         recording = self._recording_of("exporting chrome trace")
         _refuse_what_is_no_path(path)
-        recording.export_chrome_trace(path)
+        monitor = self._monitor
+        if monitor is None:
+            recording.export_chrome_trace(path)
+            return
+        name = name_of_file(path)
+        write = functools.partial(write_file, recording, name, monitor.pftrace_level)
+        self._exports.write(name, write, later=monitor.exports_later)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total"):
         """Writes a line per event, its stack and its metric, for flamegraph.pl: needs with_stack=True and verbose."""

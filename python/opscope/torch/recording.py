@@ -86,6 +86,8 @@ class Recording(InnerProfile, recording.Recording):
         is_first = self.is_running
         if is_first and not links_forward_to_backward():
             self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
+        if is_first and self._settings.monitor is not None:
+            self._settings.monitor.describe(self._core)
         self._end()
         if is_first:
             self._stats.profiler_disable_call_duration_us = _microseconds_since(began)

@@ -13,6 +13,7 @@ from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
+from .monitor_config import MonitorConfig
 
 
 @dataclass
@@ -31,6 +32,7 @@ class RecordingSettings:
     overload_names: bool = False
     expose_metadata: bool = False
     cuda_sync_events: bool = False
+    monitor: MonitorConfig | None = None
     trace_only: bool = False
     tensor_identities: bool = False
     use_device: str | None = None
@@ -69,9 +71,10 @@ class RecordingSettings:
     @property
     def cuda_flags(self) -> list[str] | None:
         """For the CUDA source; None: it is not asked."""
-        if self.use_device != "cuda":
+        if self.use_device != "cuda" and self.monitor is None:
             return None
         asked = {"synchronization": self.cuda_sync_events, "memory": self.profile_memory}
+        asked |= dict.fromkeys(self.monitor.cuda_flags if self.monitor is not None else (), True)
         return [flag for flag, is_asked in asked.items() if is_asked]
 
     @property
@@ -124,9 +127,14 @@ def selected_categories(selections) -> list[str] | None:
     return sorted(name.lower() for name in names)
 
 
+def cuda_if_there(device: str | None) -> str | None:
+    """ "cuda" where it was asked for and is there; the others are not recorded yet."""
+    return device if device == "cuda" and device_is_available(device) else None
+
+
 def usable_device(device: str | None) -> str | None:
     """The device whose events can appear; warns in torch's words when it is not there."""
-    if device == "cuda" and device_is_available(device):
+    if cuda_if_there(device):
         return device
     if device in ("cuda", "xpu", "hpu") and not device_is_available(device):
         name = device.upper()

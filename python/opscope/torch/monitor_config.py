@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``custom_profiler_config`` with ``"backend": "cupti_monitor"`` (torch 2.14): what each key asks of a recording.
+
+Table in docs/gpu.md. Classes and words of errors are torch's, and each is raised where torch raises it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..frontend import cuda_graphs
+from ..user_warning import warn_user
+from .graph_annotations import names_of_graph_nodes
+
+BACKEND = "cupti_monitor"
+_ASYNC_EXPORT = "cupti_monitor_async_export"
+
+# What a key asks of the CUDA source (cuda_source_flags of include/opscope/cuda_source.h).
+_FLAGS = {
+    "enable_cuda_sync_events": "synchronization",
+    "enable_environment_counters": "environment",
+    "enable_graph_dependencies": "graph_edges",
+    "enable_event_node_ids": "event_nodes",
+}
+_OF_GRAPHS = ("enable_graph_dependencies", "enable_event_node_ids")
+_KEYS = {
+    "backend",
+    BACKEND,
+    _ASYNC_EXPORT,
+    "enable_pm_sampling",
+    "pm_metrics",
+    "pftrace_compression_level",
+    *_FLAGS,
+}
+_NO_PM_SAMPLING = (
+    "custom_profiler_config: enable_pm_sampling has no effect: PM sampling needs NVIDIA's library of counters "
+    "(libnvperf), which opscope does not load"
+)
+
+
+class MonitorConfig:
+    """The keys of one profile. ``prepare`` reads the values, for every recording anew, as torch does."""
+
+    def __init__(self, keys: dict[str, Any]) -> None:
+        self._keys = keys
+        self._watch_graphs()
+        self.exports_later = bool(keys.get(_ASYNC_EXPORT, False))
+        self.pftrace_level = 1
+        self._has_told = False
+
+    @property
+    def cuda_flags(self) -> list[str]:
+        """For the CUDA source."""
+        return [flag for key, flag in _FLAGS.items() if self._keys.get(key)]
+
+    # From the making of the profile on: graphs are captured before what is profiled, once.
+    def _watch_graphs(self) -> None:
+        asked = [key for key in _OF_GRAPHS if self._keys.get(key)]
+        why = cuda_graphs.watch(self) if asked else ""
+        if why:
+            warn_user(f"custom_profiler_config: {' and '.join(asked)} cannot be done here: {why}")
+
+    def describe(self, recording) -> None:
+        """Adds to a recording, before it stops, what the program knows of it."""
+        if names := names_of_graph_nodes():
+            recording.add_metadata("opscope.graph_nodes", names)  # kGraphNodesKey of window_facts.h
+
+    def prepare(self) -> None:
+        """Reads what may be refused only now; says once which keys have no effect."""
+        list(self._keys.get("pm_metrics") or [])
+        self.pftrace_level = min(9, max(0, int(self._keys.get("pftrace_compression_level", 1))))
+        if self._has_told:
+            return
+        self._has_told = True
+        if self._keys.get("enable_pm_sampling"):
+            warn_user(_NO_PM_SAMPLING)
+        if unknown := sorted(self._keys.keys() - _KEYS):
+            warn_user(f"custom_profiler_config: {', '.join(unknown)} is no key of {BACKEND} and has no effect")
+
+
+def read_monitor_config(raw: str, *, records_cpu: bool) -> MonitorConfig | None:
+    """None: the monitor is not asked for."""
+    keys = _parsed(raw)
+    if keys.get("backend") == BACKEND or keys.get(BACKEND):
+        if not records_cpu:
+            raise ValueError(f"{BACKEND} profiler backend currently requires CPU activity")
+        return MonitorConfig(keys)
+    if _ASYNC_EXPORT in keys:
+        raise ValueError(f"{_ASYNC_EXPORT} is only supported with the {BACKEND} backend")
+    return None
+
+
+def _parsed(raw: str) -> dict[str, Any]:
+    if not raw:
+        return {}
+    try:
+        parsed = json.loads(raw)
+    except json.JSONDecodeError:
+        return {"backend": raw}
+    return parsed if isinstance(parsed, dict) else {}

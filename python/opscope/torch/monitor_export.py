@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a profile with the cupti_monitor backend: compressed always, Perfetto's form by the name, and off the
+calling thread where that was asked for."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+from ..trace import ExportWarning
+from ..user_warning import warn_user
+
+
+def name_of_file(path: str | bytes | os.PathLike) -> str:
+    """Where torch's monitor writes what it is asked to write to ``path``."""
+    name = os.fsdecode(path)
+    return name if name.endswith(".gz") else name + ".gz"
+
+
+def write_file(recording, name: str, pftrace_level: int) -> str:
+    """Writes the last cycle; returns what the format has no place for, in words."""
+    if ".pftrace" in os.path.basename(name):
+        return recording.last_cycle_trace().export_as(name, "perfetto", gzip_level=pftrace_level)
+    recording.export_chrome_trace(name)
+    return ""
+
+
+class Exports:
+    """Files that are being written, each by a thread of its own. One thread at a time."""
+
+    available = True  # programs ask torch's object of this role
+
+    def __init__(self) -> None:
+        self._running: list[_Export] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._running)
+
+    def write(self, name: str, write: Callable[[], str], *, later: bool) -> None:
+        """Calls ``write``: now, or on another thread, and then ``join`` raises what it raises."""
+        export = _Export(name, write)
+        if not later:
+            export.run()
+            export.tell()
+            return
+        self._running.append(export)
+        export.start()
+
+    def join(self, *, force: bool = True, timeout_s: float = 30.0) -> None:
+        """Returns when all files are there. The arguments are torch's; the records are at hand already."""
+        running, self._running = self._running, []
+        for export in running:
+            export.join()
+        for export in running:
+            export.tell()
+
+
+class _Export(threading.Thread):
+    # No daemon: a program that ends without waiting has its file all the same.
+    def __init__(self, name: str, write: Callable[[], str]) -> None:
+        super().__init__(name="opscope export", daemon=False)
+        self._file, self._write = name, write
+        self._left_out = ""
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._left_out = self._write()
+        except BaseException as error:
+            self._error = error
+        self._write = None  # and what it held
+
+    def tell(self) -> None:
+        if self._error is not None:
+            raise self._error
+        if self._left_out:
+            warn_user(f"{self._file}: {self._left_out}", ExportWarning)
