@@ -22,18 +22,16 @@ Status GraphReader::Read(std::string_view name) {
 }
 
 const GraphOperator* GraphReader::FindOperator(std::string_view key) const {
-  const auto found = operator_rows_.find(key);
-  return found == operator_rows_.end() ? nullptr : &operators_[found->second];
+  return operators_.Find(key);
 }
 
 const GraphFootprint* GraphReader::FindFootprint(std::string_view key) const {
-  const auto found = footprints_.find(key);
-  return found == footprints_.end() ? nullptr : &found->second;
+  return footprints_.Find(key);
 }
 
 JsonValue GraphReader::DtypeOf(std::string_view variable) const {
-  const auto found = dtypes_.find(variable);
-  return found == dtypes_.end() ? JsonValue() : found->second;
+  const JsonValue* const found = dtypes_.Find(variable);
+  return found == nullptr ? JsonValue() : *found;
 }
 
 // What is no object is counted and passed over.
@@ -101,9 +99,8 @@ bool GraphReader::ReadGraph(const JsonValue& key) {
   return ForEachMember([&](const JsonValue& part) {
     if (part.text == "operator") {
       return ForEachMember([&](const JsonValue& id) {
-        const auto [row, added] = operator_rows_.try_emplace(id.text, operators_.size());
-        if (added) operators_.push_back({.key = id, .id = {}, .name = {}, .type = {}, .input = {}, .output = {}});
-        GraphOperator& opr = operators_[row->second];
+        GraphOperator& opr = operators_[id.text];
+        if (!opr.key.present()) opr.key = id;
         return ReadInto({{"id", &opr.id},
                          {"name", &opr.name},
                          {"type", &opr.type},
@@ -136,13 +133,10 @@ bool GraphReader::ReadVariable(const JsonValue& id) {
   return true;
 }
 
-// Intervals with the rows that they will be, and what they refer to; a node of a map has about so much beside its
-// value.
+// Intervals with the rows that they will be, and what they refer to.
 uint64_t GraphReader::waiting_bytes() const {
-  constexpr uint64_t kNode = 48;
-  return intervals_.capacity() * sizeof(GraphInterval) + intervals_.size() * sizeof(SpanRow) +
-         operators_.size() * (sizeof(GraphOperator) + kNode) + footprints_.size() * (sizeof(GraphFootprint) + kNode) +
-         dtypes_.size() * (sizeof(JsonValue) + kNode);
+  return intervals_.capacity() * sizeof(GraphInterval) + intervals_.size() * sizeof(SpanRow) + operators_.bytes() +
+         footprints_.bytes() + dtypes_.bytes();
 }
 
 std::vector<JsonValue> SplitJsonList(const JsonValue& list) {

@@ -16,9 +16,9 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "import/megengine/slice_table.h"
 #include "import/text/json_import.h"
 #include "opscope/import.h"
 #include "opscope/result.h"
@@ -48,7 +48,7 @@ class GraphReader {
   Status Read(std::string_view name);
 
   // In the order of the text. Of equal keys the last value counts, in the place of the first.
-  std::span<const GraphOperator> operators() const { return operators_; }
+  std::span<const GraphOperator> operators() const { return operators_.values(); }
   std::span<const GraphInterval> intervals() const { return intervals_; }
   // By the key, as the text has it. nullptr: there is none.
   const GraphOperator* FindOperator(std::string_view key) const;
@@ -79,10 +79,9 @@ class GraphReader {
   TraceBuilder* builder_;
   const Rest rest_;
   std::vector<GraphInterval> intervals_;
-  std::vector<GraphOperator> operators_;
-  std::unordered_map<std::string_view, size_t> operator_rows_;  // by key
-  std::unordered_map<std::string_view, GraphFootprint> footprints_;
-  std::unordered_map<std::string_view, JsonValue> dtypes_;
+  SliceTable<GraphOperator> operators_;
+  SliceTable<GraphFootprint> footprints_;
+  SliceTable<JsonValue> dtypes_;
 };
 
 // The items of a list; none where it is no list.
