@@ -33,8 +33,10 @@ namespace opscope {
 
 enum class RecordKind : uint8_t {
   kNone = 0,
-  kScope = 1,        // start, value = duration in ticks, depth
-  kEnter = 2,        // start, value = identity of the call while it runs (Python: one record per call, one per return)
+  kScope = 1,  // start, value = duration in ticks, depth
+  // start, value = identity of the call while it runs (Python: one record per call, one per return), side: maybe a
+  // payload with kKeywords
+  kEnter = 2,
   kExit = 3,         // start, value = identity of the call that ends
   kAsync = 4,        // like kScope, outside the nesting; may have ended on another thread
   kAllocation = 5,   // start, value = signed bytes, side: payload with kAddress, maybe kTotals

@@ -21,6 +21,7 @@ from opscope.adapters.compiler import find_compiler
 
 PROGRAM = Path(__file__).with_name("calls_program.py")
 MODULES_PROGRAM = PROGRAM.with_name("module_calls_program.py")
+PLACES_PROGRAM = PROGRAM.with_name("call_places_program.py")
 OWN = "{}.{}".format(*sys.version_info)
 
 
@@ -58,7 +59,8 @@ def run(python, tmp_path):
 
     def act(name):
         out = tmp_path / f"{name}.opscope"
-        code = MODULES_PROGRAM if name.startswith("modules") else PROGRAM
+        programs = {"modules": MODULES_PROGRAM, "places": PLACES_PROGRAM}
+        code = programs.get(name.partition("_")[0], PROGRAM)
         command = [program, str(code), str(LIBRARIES / "libopscope_recorder.so.1"), library, str(out), name]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
@@ -288,7 +290,7 @@ def tools_of_monitoring():
 
 def test_the_library_alone_is_a_source_and_its_flags_have_names(tmp_path):
     source = _core.load_source(python_calls.calls_library().__spec__.loader.path)
-    assert (source.name, source.flags) == ("python", ["calls", "garbage", "one_thread"])
+    assert (source.name, source.flags) == ("python", ["calls", "garbage", "one_thread", "places"])
     with pytest.raises(ValueError, match="has no flag"):
         _core.Recording(sources=[(source, ["colours"])])
     recording = _core.Recording(sources=[(source, ["calls", "one_thread"])])
@@ -337,3 +339,41 @@ def test_a_library_that_records_nothing_is_not_used(tmp_path):
     assert python_self_test.record_one_call(Path(python_calls.calls_library().__spec__.loader.path)) == ""
     command = [sys.executable, "-m", "opscope.adapters.python_self_test", str(tmp_path / "none.so")]
     assert subprocess.run(command, capture_output=True).returncode != 0
+
+
+def places_of(trace, folder):
+    """[(name, CallFrom)] of the calls, by start."""
+    trace.export(folder / "trace.json")
+    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
+    calls = [event for event in events if event.get("cat") == "python_function"]
+    calls.sort(key=lambda event: event["args"]["Python id"])
+    return [(short(event["name"]), event["args"].get("CallFrom")) for event in calls]
+
+
+@pytest.mark.parametrize("program", ["places", "places_of_two"])
+def test_calls_say_from_which_line_they_come(run, program):
+    lines, trace = run(program)
+    places = places_of(trace, run.folder)
+    assert [place for name, place in places if name == "told"] == [f"{PLACES_PROGRAM}:{line}" for line in lines]
+    assert len(lines) == 13
+    # A C function comes from where its caller stands, here within told() itself.
+    within = 1 + PLACES_PROGRAM.read_text().splitlines().index("    lines.append(sys._getframe(1).f_lineno)")
+    frames = [place for name, place in places if name == "<built-in function _getframe>"]
+    assert frames == [f"{PLACES_PROGRAM}:{within}"] * len(lines)
+
+
+def test_calls_that_were_open_come_from_where_their_callers_stood(run):
+    (_, line), trace = run("places_of_open")
+    places = dict(places_of(trace, run.folder))
+    source = PLACES_PROGRAM.read_text().splitlines()
+    assert places["told"] == f"{PLACES_PROGRAM}:{line}"
+    assert places["inner"] == f"{PLACES_PROGRAM}:{1 + source.index('        window = inner()')}"
+    assert places["outer"] == f"{PLACES_PROGRAM}:{1 + source.index('    outer().stop()')}"
+    # Nobody called the first frame: it stands where it is itself.
+    first = 1 + source.index("    main(globals())")
+    assert places["<module>"] == f"{PLACES_PROGRAM}:{first}"
+
+
+def test_without_all_calls_there_are_no_places(run):
+    _, trace = run("places_unasked")
+    assert places_of(trace, run.folder) == []

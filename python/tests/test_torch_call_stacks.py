@@ -125,12 +125,98 @@ def test_members_of_the_trace_are_torchs(training, tmp_path, verbose):
             caller = event["args"].get("Python parent id")
             assert caller is None or numbers[caller]["ts"] <= event["ts"]
     assert len(found[0]) > 20
-    # From 2.14 on the original also says from which line a call came, and leaves out what is null.
-    for members in found[0].values():
-        if "CallFrom" in members:
-            members -= {"CallFrom"}
-            members |= {"Python parent id"}
     assert found[1] == found[0]
+
+
+def calls_from_everywhere():
+    """Calls over several lines, by C functions, of generators and modules, from a comprehension."""
+    import torch
+
+    def called(x):
+        return x
+
+    def some():
+        yield called(1)
+        yield from (called(each) for each in (2, 3))
+
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+
+    def program():
+        called(
+            len(
+                [called(1)],
+            ),
+        )
+        assert [called(each) for each in some()] == [1, 2, 3]
+        sorted([2, 1], key=called)
+        net(torch.ones(2)).add_(1)
+        for _ in range(3):
+            called(0), called(1)
+
+    program()
+    return program
+
+
+def places_of_calls(prof, path):
+    """(name, from where) of what the program called, in the order of the calls."""
+    prof.export_chrome_trace(str(path))
+    events = [event for event in json.loads(path.read_text())["traceEvents"] if event.get("cat") == "python_function"]
+    inside, found = set(), []
+    for event in sorted(events, key=lambda event: event["args"]["Python id"]):
+        number, caller = event["args"]["Python id"], event["args"].get("Python parent id")
+        if caller in inside or event["name"].endswith(": program"):
+            inside.add(number)
+            found.append((without_address(event["name"]), event["args"].get("CallFrom")))
+    return found
+
+
+def test_calls_come_from_where_torch_says(tmp_path):
+    from opscope.torch.features import behaves
+
+    theirs, ours = (
+        places_of_calls(prof, tmp_path / f"{number}.json")
+        for number, prof in enumerate(both(calls_from_everywhere(), with_stack=True))
+    )
+    assert len(theirs) > 40
+    assert all((place is not None) == behaves("says where calls came from") for _, place in theirs)
+    assert ours == theirs
+
+
+def test_what_is_open_at_the_start_comes_from_where_torch_says(tmp_path):
+    """The lines where the callers stand then; the first frame of all stands where it is itself."""
+    found = []
+    for number, prof in enumerate(both(calls_from_everywhere(), with_stack=True)):
+        prof.export_chrome_trace(str(tmp_path / f"{number}.json"))
+        events = json.loads((tmp_path / f"{number}.json").read_text())["traceEvents"]
+        calls = {event["args"]["Python id"]: event for event in events if event.get("cat") == "python_function"}
+        program = next(event for event in calls.values() if event["name"].endswith(": program"))
+        stack = [program]
+        while (caller := stack[-1]["args"].get("Python parent id")) is not None:
+            stack.append(calls[caller])
+        found.append([(event["name"], event["args"].get("CallFrom")) for event in stack])
+    assert len(found[0]) > 10
+    assert found[1] == found[0]
+
+
+@pytest.mark.torch_does("says where calls came from")
+def test_a_new_chunk_says_where_calls_come_from(tmp_path):
+    """A place is written once in each chunk of the recording, whose threads fill many of them here."""
+
+    def called(_):
+        pass
+
+    def program():
+        for each in range(20000):
+            called(each)
+            called(each)
+
+    from opscope.torch import profile
+
+    with profile(with_stack=True) as prof:
+        program()
+    places = [place for name, place in places_of_calls(prof, tmp_path / "trace.json") if name.endswith(": called")]
+    lines = [int(place.rpartition(":")[2]) for place in places]
+    assert lines == [lines[0], lines[0] + 1] * 20000
 
 
 def scripted(x):

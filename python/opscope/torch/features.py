@@ -119,6 +119,7 @@ BEHAVIOUR: MappingProxyType[str, Release] = MappingProxyType(
         "keeps lists of texts": (2, 12),
         "records the ranges of graphs": (2, 12),
         "ignores profiler_metrics": (2, 14),
+        "says where calls came from": (2, 14),
         "looks at activities first": (2, 14),
         "ignores adjust_profiler_step": (2, 15),
         "warns of event_metadata": (2, 15),

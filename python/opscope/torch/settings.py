@@ -13,6 +13,7 @@ from ..frontend.options import DEFAULT_MAX_BYTES
 from ..user_warning import warn_user
 from .actions import device_is_available, device_of
 from .errors import UnsupportedFeature
+from .features import behaves
 from .monitor_config import MonitorConfig
 
 
@@ -82,7 +83,11 @@ class RecordingSettings:
         """For the source of Python's calls; None: it is not asked."""
         if not (self.with_stack or self.with_modules):
             return None
-        asked = {"calls": self.with_stack, "garbage": self.with_stack and self.python_gc}
+        asked = {
+            "calls": self.with_stack,
+            "garbage": self.with_stack and self.python_gc,
+            "places": self.with_stack and behaves("says where calls came from"),
+        }
         return [flag for flag, is_asked in asked.items() if is_asked]
 
 

@@ -47,14 +47,15 @@ void RecordingCalls::AddSpan(const OpenCall& call, Timestamp end, uint8_t flags)
                      .category = call.category,
                      .track = track_,
                      .flags = flags,
-                     .kind = call.kind});
+                     .kind = call.kind,
+                     .extra = call.extra});
 }
 
-void RecordingCalls::Enter(const Record& record, Timestamp time, StringId name, StringId category) {
+void RecordingCalls::Enter(const Record& record, Timestamp time, StringId name, StringId category, StringId extra) {
   const bool is_python = record.source == RecordSource::kPython;
   seen_ = true;
   seen_python_ |= is_python;
-  open_.push_back({time, record.value, name, category, is_python, KindOf(record, name)});
+  open_.push_back({time, record.value, name, category, extra, is_python, KindOf(record, name)});
 }
 
 void RecordingCalls::Exit(const Record& record, Timestamp time) {

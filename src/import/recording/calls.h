@@ -22,7 +22,8 @@ class RecordingCalls {
   // From here on every call of Python is told to `starts`.
   void TellCalls(StepStarts* starts) { starts_ = starts; }
   void BeginThread(TrackId track);
-  void Enter(const Record& record, Timestamp time, StringId name, StringId category);
+  // extra: members of a JSON object, kNone: none.
+  void Enter(const Record& record, Timestamp time, StringId name, StringId category, StringId extra = StringId::kNone);
   void Exit(const Record& record, Timestamp time);
   // What is still open ends at `last`.
   void EndThread(Timestamp last);
@@ -37,6 +38,7 @@ class RecordingCalls {
     uint64_t identity = 0;
     StringId name = StringId::kEmpty;
     StringId category = StringId::kEmpty;
+    StringId extra = StringId::kNone;
     bool is_python = false;
     SpanKind kind = kKindOfCategory;
   };

@@ -24,6 +24,19 @@ class Calls {
     chunk_.Add(record);
     return Exit(start + 1, identity);
   }
+  // With a payload at this offset of the chunk.
+  Calls& CallFrom(uint32_t payload, const std::string& name, uint64_t start, uint64_t identity) {
+    Record record;
+    record.kind = RecordKind::kEnter, record.name = chunk_.Name(name), record.side = payload,
+    record.start = 1000 + start, record.value = identity, record.source = RecordSource::kPython;
+    chunk_.Add(record);
+    return Exit(start + 1, identity);
+  }
+  // A payload with JSON members; its offset.
+  uint32_t Members(const std::string& members) {
+    const uint32_t text = chunk_.Name(members);
+    return chunk_.Side(PayloadBytes().Field(payload_fields::kKeywords, {text}).Finish());
+  }
   // Of its spans in their order.
   std::vector<SpanKind> ReadKinds() {
     RecordingBytes recording;
@@ -187,6 +200,28 @@ TEST(RecordingCalls, TakeTheStepThatEndsInThemWhenThatIsAsked) {
             "python_call span=0 id=1\n"
             "python_call span=2 id=2 caller=1\n"
             "python_call span=5 id=3\n");
+}
+
+TEST(RecordingCalls, HaveTheMembersOfTheirPayloadWhichTheyShare) {
+  Calls calls;
+  const uint32_t place = calls.Members("\"CallFrom\":\"a.py:1\""), other = calls.Members("\"CallFrom\":\"a.py:2\"");
+  calls.CallFrom(place, "f", 10, 1).CallFrom(other, "g", 12, 2).CallFrom(place, "h", 14, 3);
+  const std::string read = calls.Read("");
+  EXPECT_NE(read.find("\"f\" category=\"python_function\" extra=\"\\\"CallFrom\\\":\\\"a.py:1\\\"\""),
+            std::string::npos)
+      << read;
+  EXPECT_NE(read.find("\"g\" category=\"python_function\" extra=\"\\\"CallFrom\\\":\\\"a.py:2\\\"\""),
+            std::string::npos);
+  EXPECT_NE(read.find("\"h\" category=\"python_function\" extra=\"\\\"CallFrom\\\":\\\"a.py:1\\\"\""),
+            std::string::npos);
+}
+
+TEST(RecordingCalls, AreKeptWithoutMembersWhereTheirPayloadIsDamaged) {
+  Calls calls;
+  calls.CallFrom(8188, "f", 10, 1).CallFrom(4, "g", 12, 2);
+  const std::string read = calls.Read("");
+  EXPECT_NE(read.find("\"f\" category=\"python_function\"\n"), std::string::npos) << read;
+  EXPECT_NE(read.find("\"g\" category=\"python_function\"\n"), std::string::npos) << read;
 }
 
 TEST(RecordingCalls, LeaveStepsWhereTheyAreWhenNobodyAsks) {

@@ -96,6 +96,7 @@ uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std:
 }
 
 void RecordingTables::AddEvents(RecordingPart* part, TrackId track) {
+  members_.clear();
   for (const PartEvent& event : part->events) {
     if (!AddEvent(*part->chunk, part->chunk->record(event.row), part->name_ids[event.name], track)) {
       part->CountDamage(event.row);
@@ -107,7 +108,7 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
   const Timestamp time = clock_->At(record.start);
   switch (record.kind) {
     case RecordKind::kEnter:
-      calls_.Enter(record, time, name, Category(record));
+      calls_.Enter(record, time, name, Category(record), MembersOf(chunk, record));
       return true;
     case RecordKind::kExit:
       calls_.Exit(record, time);
@@ -137,6 +138,18 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
     default:
       return false;
   }
+}
+
+// kNone, too, where its payload is damaged: the call itself is sound.
+StringId RecordingTables::MembersOf(const RecordingChunk& chunk, const Record& record) {
+  if (record.side == 0) return StringId::kNone;
+  const auto [found, is_new] = members_.try_emplace(record.side, StringId::kNone);
+  if (!is_new) return found->second;
+  const std::optional<Payload> payload = chunk.payload(record.side);
+  const std::string_view text =
+      payload && payload->keywords != 0 ? chunk.name(payload->keywords).value_or("") : std::string_view();
+  if (!text.empty()) found.value() = builder_->Intern(text);
+  return found->second;
 }
 
 bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track) {

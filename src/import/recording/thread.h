@@ -8,6 +8,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -91,6 +93,7 @@ class RecordingTables {
   void AddEvents(RecordingPart* part, TrackId track);
   // False: damaged.
   bool AddEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
+  StringId MembersOf(const RecordingChunk& chunk, const Record& record);
   bool AddPayloadEvent(const RecordingChunk& chunk, const Record& record, StringId name, TrackId track);
   void CloseOpenCalls(std::span<const RecordingPart> parts, uint64_t window_end);
   void AddScopes(std::span<RecordingPart> parts, Thread* thread);
@@ -124,6 +127,8 @@ class RecordingTables {
   std::unordered_map<std::string, StackId> stacks_of_scripts_;  // by their text
 
   RecordingCalls calls_;  // of the thread that is being added
+  // JSON members of calls, by the place of their payload in the chunk that is being added: calls share them.
+  tsl::robin_map<uint32_t, StringId> members_;
   std::optional<StepStarts> step_starts_;
 
   StringId cpu_op_, user_annotation_, python_function_, runtime_, kernel_, instant_;

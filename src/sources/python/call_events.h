@@ -10,8 +10,12 @@
 namespace opscope {
 
 #if !OPSCOPE_HAS_MONITORING
-// The profile function.
+// The profile function: one for threads whose only window wants places, one for all others. Each does the other's work.
+template <bool kAtPlaces>
 int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
+inline bool IsOurs(Py_tracefunc function) {
+  return function == &OnEvent<false> || function == &OnEvent<true>;
+}
 #endif
 
 // After BindThreads. False with a Python exception; then nothing is changed.

@@ -2,6 +2,7 @@
 #include "sources/python/call_names.h"
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace opscope {
@@ -16,6 +17,21 @@ std::string EncodedText(PyObject* text) {
   std::string result(PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes)));
   Py_DECREF(bytes);
   return result;
+}
+
+// As within a string of JSON.
+void AppendEscaped(std::string* out, std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  for (const char byte : text) {
+    if (byte == '"' || byte == '\\') {
+      out->push_back('\\');
+      out->push_back(byte);
+    } else if (static_cast<unsigned char>(byte) < 0x20) {
+      out->append("\\u00").append({kHex[byte >> 4], kHex[byte & 15]});
+    } else {
+      out->push_back(byte);
+    }
+  }
 }
 
 // What keeps the method of a C function alive. An object that a method is bound to may be large (a tensor), and the
@@ -53,14 +69,27 @@ const CallName* CallNames::Add(const void* key, std::string text, PyObject* held
   return name.release();
 }
 
-const CallName* CallNames::OfCode(const void* key, PyCodeObject* code, int line) {
-  if (const CallName* known = Find(key)) return known;
+std::string CallNames::FileOf(PyCodeObject* code) const {
   std::string text = TextOf(code->co_filename);
   for (const std::string& prefix : prefixes_) {
     if (!text.starts_with(prefix)) continue;
     text.erase(0, prefix.size());
     break;
   }
+  return text;
+}
+
+const CallName* CallNames::OfPlace(const void* key, PyCodeObject* code, int line) {
+  if (const CallName* known = Find(key)) return known;
+  std::string text = "\"CallFrom\":\"";
+  AppendEscaped(&text, FileOf(code));
+  text.append(":").append(std::to_string(line)).append("\"");
+  return Add(key, std::move(text), reinterpret_cast<PyObject*>(code));
+}
+
+const CallName* CallNames::OfCode(const void* key, PyCodeObject* code, int line) {
+  if (const CallName* known = Find(key)) return known;
+  std::string text = FileOf(code);
   text.append("(").append(std::to_string(line)).append("): ").append(TextOf(code->co_name));
   return Add(key, std::move(text), reinterpret_cast<PyObject*>(code));
 }

@@ -5,6 +5,7 @@
 //                                               when the window begins where it is
 //   a C function        its repr, of the first object that it was called on
 //   an nn.Module        nn.Module: Class_k      k counts the objects of a class by first appearance
+//   where it was called "CallFrom":"path:line"  a member of a JSON object; the line where the caller stood
 //
 // A name is made once per window and key. A key is an address, so what it belongs to is kept alive while the
 // window is open; a module is not (it may hold much memory), its death takes the key away.
@@ -38,6 +39,8 @@ class CallNames {
   // Null when memory is short.
   // line: where it stands when it is called, or goes on.
   const CallName* OfCode(const void* key, PyCodeObject* code, int line);
+  // Where a frame of this code calls.
+  const CallName* OfPlace(const void* key, PyCodeObject* code, int line);
   // A C function, or the descriptor of a C method; self: what that is called on, may be null.
   const CallName* OfFunction(PyObject* function, PyObject* self);
   // forget: is called with the weak reference when the object dies.
@@ -54,6 +57,7 @@ class CallNames {
   void Clear();
 
  private:
+  std::string FileOf(PyCodeObject* code) const;
   const CallName* OfObject(const char* kind, PyObject* object, PyObject* forget, bool* is_new);
   const CallName* Find(const void* key) const;
   const CallName* Add(const void* key, std::string text, PyObject* held);

@@ -222,8 +222,10 @@ const char* OwnCost(uint32_t flags) {
   return own_costs[(flags & call_flags::kAllCalls) != 0 ? 1 : 0].load(std::memory_order_acquire);
 }
 
-constexpr SourceFlag kFlags[] = {
-    {"calls", call_flags::kAllCalls}, {"garbage", call_flags::kGarbage}, {"one_thread", call_flags::kOneThread}};
+constexpr SourceFlag kFlags[] = {{"calls", call_flags::kAllCalls},
+                                 {"garbage", call_flags::kGarbage},
+                                 {"one_thread", call_flags::kOneThread},
+                                 {"places", call_flags::kPlaces}};
 
 constexpr Source kSource = {.flag_count = std::size(kFlags),
                             .name = "python",

@@ -36,6 +36,12 @@ using FrameObject = _PyInterpreterFrame;
 #define OPSCOPE_HAS_MONITORING 0
 using FrameObject = PyFrameObject;
 #endif
+// One that calls: it may have no object.
+#if PY_VERSION_HEX >= 0x030b0000
+using CallingFrame = _PyInterpreterFrame;
+#else
+using CallingFrame = PyFrameObject;
+#endif
 
 // Generators keep their frame, so it stays the same over their pauses. Aligned: the low bits are free.
 inline uint64_t FrameIdentity(const FrameObject* frame) {
@@ -99,12 +105,46 @@ inline const void* InstructionOf(const FrameObject* frame) {
 }
 
 // The line where the frame stands.
-inline int LineOf(FrameObject* frame) {
+inline int LineOf(const FrameObject* frame) {
 #if OPSCOPE_HAS_MONITORING
-  return PyUnstable_InterpreterFrame_GetLine(frame);
+  return PyUnstable_InterpreterFrame_GetLine(const_cast<FrameObject*>(frame));
 #else
-  return PyFrame_GetLineNumber(frame);
+  return PyFrame_GetLineNumber(const_cast<FrameObject*>(frame));
 #endif
+}
+
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+inline PyCodeObject* CodeOf(const CallingFrame* frame) {
+  return frame->f_code;
+}
+inline const void* InstructionOf(const CallingFrame* frame) {
+  return frame->prev_instr;
+}
+inline int LineOf(const CallingFrame* frame) {
+  return PyCode_Addr2Line(frame->f_code, _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT)));
+}
+inline const CallingFrame* AsCalling(const FrameObject* frame) {
+  return frame->f_frame;
+}
+#else
+inline const CallingFrame* AsCalling(const FrameObject* frame) {
+  return frame;
+}
+#endif
+
+// Who called this frame; itself, where Python began with it.
+inline const CallingFrame* CallerOf(const FrameObject* frame) {
+  const CallingFrame* self = AsCalling(frame);
+#if PY_VERSION_HEX >= 0x030c0000
+  const CallingFrame* caller = self->previous;
+  while (caller != nullptr && _PyFrame_IsIncomplete(const_cast<CallingFrame*>(caller)))  // C code is between them
+    caller = caller->previous;
+#elif PY_VERSION_HEX >= 0x030b0000
+  const CallingFrame* caller = self->previous;
+#else
+  const CallingFrame* caller = self->f_back;
+#endif
+  return caller != nullptr ? caller : self;
 }
 
 // What the name of a call depends on: the function, and where it goes on if it may pause (generators, coroutines).

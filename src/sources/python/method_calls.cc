@@ -95,11 +95,31 @@ __attribute__((noinline)) PyObject* TellEndUnusually(PyThreadState* thread, PyOb
   return result;
 }
 
-// Null: our profile function is not the one, or has more to do than to record into one window.
-inline const Binding* UsualBinding(const PyThreadState* thread) {
-  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent || remembered_calls.epoch != calls_epoch)) return nullptr;
-  const Binding* usual = remembered_calls.calls->usual;
-  return usual != nullptr && IsRecording(usual) ? usual : nullptr;
+// Our profile function is the one, and has no more to do than to record into one window: then these do it. kAtPlaces:
+// as UsualOfThisThread.
+template <bool kAtPlaces>
+inline bool TryBegin(const PyThreadState* thread, const _PyInterpreterFrame* frame, PyObject* method,
+                     uint64_t identity) {
+  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtPlaces>)) return false;
+  const Binding* usual = UsualOfThisThread<kAtPlaces>();
+  return usual != nullptr && frame->frame_obj != nullptr &&
+         TryUsualEnter<kAtPlaces>(usual, MethodOf(method)->d_method, identity, CallKind::kFunction,
+                                  [=] { return frame; });
+}
+template <bool kAtPlaces>
+inline bool TryEnd(const PyThreadState* thread, uint64_t identity) {
+  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtPlaces>)) return false;
+  const Binding* usual = UsualOfThisThread<kAtPlaces>();
+  return usual != nullptr && TryUsualExit(usual, identity, CallKind::kFunction);
+}
+
+__attribute__((noinline)) PyObject* CallUnusually(PyThreadState* thread, const _PyInterpreterFrame* frame,
+                                                  vectorcallfunc of_python, PyObject* method,
+                                                  PyObject* const* arguments, size_t count, PyObject* names) {
+  const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
+  if (!TryBegin<true>(thread, frame, method, identity)) return CallAndTell(thread, method, arguments, count, names);
+  PyObject* result = of_python(method, arguments, count, names);
+  return TryEnd<true>(thread, identity) ? result : TellEndUnusually(thread, method, arguments[0], result);
 }
 
 PyObject* Call(vectorcallfunc of_python, PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
@@ -109,14 +129,12 @@ PyObject* Call(vectorcallfunc of_python, PyObject* method, PyObject* const* argu
                        PyVectorcall_NARGS(count) > 0 && frame != nullptr && IsCalledBy(frame, method, arguments) &&
                        PyObject_TypeCheck(arguments[0], PyDescr_TYPE(method));
   if (!is_told) return of_python(method, arguments, count, names);
-  const Binding* usual = UsualBinding(thread);
   const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
-  const bool is_usual = usual != nullptr && frame->frame_obj != nullptr &&
-                        TryUsualEnter(usual, MethodOf(method)->d_method, identity, CallKind::kFunction);
-  if (OPSCOPE_UNLIKELY(!is_usual)) return CallAndTell(thread, method, arguments, count, names);
+  if (OPSCOPE_UNLIKELY(!TryBegin<false>(thread, frame, method, identity))) {
+    return CallUnusually(thread, frame, of_python, method, arguments, count, names);
+  }
   PyObject* result = of_python(method, arguments, count, names);
-  usual = UsualBinding(thread);
-  if (__builtin_expect(usual != nullptr && TryUsualExit(usual, identity, CallKind::kFunction), 1)) return result;
+  if (__builtin_expect(TryEnd<false>(thread, identity), 1)) return result;
   return TellEndUnusually(thread, method, arguments[0], result);
 }
 

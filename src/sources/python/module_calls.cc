@@ -37,10 +37,10 @@ inline void ForWindowsOf(PyObject* function, const Act& act) {
 
 PyObject* RecordCall(PyObject* function, PyObject* module, PyObject* const* arguments, size_t count, PyObject* names) {
   const uint64_t identity = ++last_call << kOwnBits;
-  ForWindowsOf(function, [&](Binding* binding) { EnterModule(binding, module, identity); });
+  ForWindowsOf(function, [&](Binding* binding) { EnterModule(binding, module, identity, nullptr); });
   PyObject* result = _PyFunction_Vectorcall(function, arguments, count, names);
   ForWindowsOf(function, [&](const Binding* binding) {
-    if (IsRecording(binding)) WriteCall(binding->stream, RecordKind::kExit, 0, identity, CallKind::kPython);
+    if (IsRecording(binding)) WriteCall(binding->stream, RecordKind::kExit, 0, 0, identity, CallKind::kPython);
   });
   return result;
 }

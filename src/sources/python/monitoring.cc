@@ -27,48 +27,52 @@ inline PyCodeObject* CodeIn(PyObject* const* arguments) {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
 
-// The only binding of the calling thread, when it may go the usual way; null: it may not.
-inline const Binding* Usual() {
-  const Binding* usual = remembered_calls.epoch == calls_epoch ? remembered_calls.calls->usual : nullptr;
-  return usual != nullptr && IsRecording(usual) ? usual : nullptr;
+// What is usual, by whether places are wanted. False: nothing was done.
+template <bool kAtPlaces>
+inline bool TryEnterUsual(const PyCodeObject* code, const FrameObject* frame) {
+  const Binding* usual = UsualOfThisThread<kAtPlaces>();
+  if (usual == nullptr) return false;
+  const bool is_module = code == usual->window->module_code;
+  const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
+  return TryUsualEnter<kAtPlaces>(usual, key, FrameIdentity(frame), is_module ? CallKind::kModule : CallKind::kPython,
+                                  [=] { return CallerOf(frame); });
+}
+template <bool kAtPlaces>
+inline bool TryCallUsual(const void* key, const FrameObject* caller) {
+  const Binding* usual = UsualOfThisThread<kAtPlaces>();
+  return usual != nullptr && TryUsualEnter<kAtPlaces>(usual, key, FrameIdentity(caller) | kCallOfFunction,
+                                                      CallKind::kFunction, [=] { return AsCalling(caller); });
+}
+inline bool TryExitUsual(uint64_t own_bits, CallKind kind) {
+  const Binding* usual = UsualOfThisThread<false>();
+  if (usual == nullptr) usual = UsualOfThisThread<true>();
+  return usual != nullptr && TryUsualExit(usual, FrameIdentity(CurrentFrame()) | own_bits, kind);
 }
 
 // (code, offset, ...)
 PyObject* OnEnter(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
-    const FrameObject* frame = CurrentFrame();
-    const PyCodeObject* code = CodeIn(arguments);
-    const bool is_module = code == usual->window->module_code;
-    const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
-    if (TryUsualEnter(usual, key, FrameIdentity(frame), is_module ? CallKind::kModule : CallKind::kPython)) {
-      Py_RETURN_NONE;
-    }
+  const FrameObject* current = CurrentFrame();
+  if (TryEnterUsual<false>(CodeIn(arguments), current) || TryEnterUsual<true>(CodeIn(arguments), current)) {
+    Py_RETURN_NONE;
   }
   return ForBindings([=](Binding* binding, FrameObject* frame) { EnterFrame(binding, CodeIn(arguments), frame); });
 }
 PyObject* OnExit(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
-    if (TryUsualExit(usual, FrameIdentity(CurrentFrame()), CallKind::kPython)) Py_RETURN_NONE;
-  }
+  if (TryExitUsual(0, CallKind::kPython)) Py_RETURN_NONE;
   return ForBindings([=](Binding* binding, FrameObject* frame) { ExitFrame(binding, CodeIn(arguments), frame); });
 }
 // (code, offset, callable, its first argument)
 PyObject* OnCall(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   const void* key = FunctionKey(arguments[2]);
   if (key == nullptr) Py_RETURN_NONE;
-  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
-    const uint64_t identity = FrameIdentity(CurrentFrame()) | kCallOfFunction;
-    if (TryUsualEnter(usual, key, identity, CallKind::kFunction)) Py_RETURN_NONE;
-  }
+  const FrameObject* current = CurrentFrame();
+  if (TryCallUsual<false>(key, current) || TryCallUsual<true>(key, current)) Py_RETURN_NONE;
   return ForBindings(
       [=](Binding* binding, FrameObject* frame) { EnterFunction(binding, arguments[2], arguments[3], frame); });
 }
 PyObject* OnCallEnd(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   if (FunctionKey(arguments[2]) == nullptr) Py_RETURN_NONE;
-  if (const Binding* usual = Usual(); __builtin_expect(usual != nullptr, 1)) {
-    const uint64_t identity = FrameIdentity(CurrentFrame()) | kCallOfFunction;
-    if (TryUsualExit(usual, identity, CallKind::kFunction)) Py_RETURN_NONE;
-  }
+  if (TryExitUsual(kCallOfFunction, CallKind::kFunction)) Py_RETURN_NONE;
   return ForBindings([](Binding* binding, FrameObject* frame) { ExitFunction(binding, frame); });
 }
 

@@ -51,7 +51,32 @@ __attribute__((noinline)) int TellAll(ThreadCalls* calls, PyObject* object, PyFr
   return calls->previous(object, frame, what, argument);
 }
 
+// One window, no other profile function, a name that is known: then this is all.
+template <bool kAtPlaces>
+__attribute__((always_inline)) inline bool TryUsual(PyFrameObject* frame, int what, PyObject* argument) {
+  const Binding* binding = UsualOfThisThread<kAtPlaces>();
+  if (OPSCOPE_UNLIKELY(binding == nullptr)) return false;
+  const uint64_t identity = FrameIdentity(frame);
+  if (what == PyTrace_CALL) {
+    const PyCodeObject* code = CodeOf(frame);
+    const bool is_module = code == binding->window->module_code;
+    const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
+    return TryUsualEnter<kAtPlaces>(binding, key, identity, is_module ? CallKind::kModule : CallKind::kPython,
+                                    [=] { return CallerOf(frame); });
+  }
+  if (what == PyTrace_C_CALL) {
+    if (OPSCOPE_UNLIKELY(!PyCFunction_CheckExact(argument))) return false;
+    const void* key = reinterpret_cast<PyCFunctionObject*>(argument)->m_ml;
+    return TryUsualEnter<kAtPlaces>(binding, key, identity | kCallOfFunction, CallKind::kFunction,
+                                    [=] { return AsCalling(frame); });
+  }
+  if (what == PyTrace_RETURN) return TryUsualExit(binding, identity, CallKind::kPython);
+  return TryUsualExit(binding, identity | kCallOfFunction, CallKind::kFunction);  // nothing else is told
+}
+
+template <bool kAtPlaces>
 __attribute__((noinline)) int OnUnusualEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
+  if (TryUsual<!kAtPlaces>(frame, what, argument)) return 0;
   ThreadCalls* calls = CallsOfThisThread();
   if (calls->only_code != nullptr) {  // with modules alone nearly every event is of something else
     const bool is_of_frame = what == PyTrace_CALL || what == PyTrace_RETURN;
@@ -60,32 +85,15 @@ __attribute__((noinline)) int OnUnusualEvent(PyObject* object, PyFrameObject* fr
   return TellAll(calls, object, frame, what, argument);
 }
 
-// One window, no other profile function, a name that is known: then this is all.
-__attribute__((always_inline)) inline bool TryUsual(const Binding* binding, PyFrameObject* frame, int what,
-                                                    PyObject* argument) {
-  const uint64_t identity = FrameIdentity(frame);
-  if (what == PyTrace_CALL) {
-    const PyCodeObject* code = CodeOf(frame);
-    const bool is_module = code == binding->window->module_code;
-    const void* key = OPSCOPE_UNLIKELY(is_module) ? FirstArgument(frame) : CallKey(code, frame);
-    return TryUsualEnter(binding, key, identity, is_module ? CallKind::kModule : CallKind::kPython);
-  }
-  if (what == PyTrace_C_CALL) {
-    if (OPSCOPE_UNLIKELY(!PyCFunction_CheckExact(argument))) return false;
-    const void* key = reinterpret_cast<PyCFunctionObject*>(argument)->m_ml;
-    return TryUsualEnter(binding, key, identity | kCallOfFunction, CallKind::kFunction);
-  }
-  if (what == PyTrace_RETURN) return TryUsualExit(binding, identity, CallKind::kPython);
-  return TryUsualExit(binding, identity | kCallOfFunction, CallKind::kFunction);  // nothing else is told
-}
-
 }  // namespace
 
+template <bool kAtPlaces>
 int OnEvent(PyObject* object, PyFrameObject* frame, int what, PyObject* argument) {
-  const Binding* usual = remembered_calls.epoch == calls_epoch ? remembered_calls.calls->usual : nullptr;
-  if (__builtin_expect(usual != nullptr && IsRecording(usual) && TryUsual(usual, frame, what, argument), 1)) return 0;
-  return OnUnusualEvent(object, frame, what, argument);
+  if (__builtin_expect(TryUsual<kAtPlaces>(frame, what, argument), 1)) return 0;
+  return OnUnusualEvent<kAtPlaces>(object, frame, what, argument);
 }
+template int OnEvent<false>(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
+template int OnEvent<true>(PyObject* object, PyFrameObject* frame, int what, PyObject* argument);
 
 bool ArmEvents(CallWindow* window) {
   try {
@@ -98,10 +106,10 @@ bool ArmEvents(CallWindow* window) {
   window->is_armed = true;
   VisitThreads([](PyThreadState* thread) {
     ThreadCalls* calls = FindCalls(thread->id);
-    if (calls == nullptr || !HearsEvents(calls) || thread->c_profilefunc == &OnEvent) return;
+    if (calls == nullptr || !HearsEvents(calls) || IsOurs(thread->c_profilefunc)) return;
     calls->previous = thread->c_profilefunc;
     FindUsual(calls);
-    SetFunction(thread, &OnEvent);
+    SetFunction(thread, calls->usual_at_places != nullptr ? &OnEvent<true> : &OnEvent<false>);
   });
   return true;
 }
@@ -114,7 +122,7 @@ void DisarmEvents(CallWindow* window) {
   VisitThreads([&](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
     if (calls == nullptr || calls->last_unbound != window->generation) return;
-    if (thread->c_profilefunc != &OnEvent) {
+    if (!IsOurs(thread->c_profilefunc)) {
       ++window->replaced;
     } else if (!HearsEvents(calls)) {
       SetFunction(thread, calls->previous);
@@ -127,7 +135,7 @@ void DisarmInChild() {
   UnwatchMethodCallsInChild();
   VisitThreads([](PyThreadState* thread) {
     const ThreadCalls* calls = FindCalls(thread->id);
-    if (calls != nullptr && thread->c_profilefunc == &OnEvent) SetFunction(thread, calls->previous);
+    if (calls != nullptr && IsOurs(thread->c_profilefunc)) SetFunction(thread, calls->previous);
   });
 }
 

@@ -96,6 +96,7 @@ void DropEndedThreads() {
   }
 }
 
+// Outermost first. One more than are shown, if there are more: it called the others.
 std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window) {
   std::vector<OpenFrame> frames;
   VisitFrames(thread, [&](FrameObject* frame) {
@@ -107,20 +108,33 @@ std::vector<OpenFrame> FramesOf(PyThreadState* thread, const CallWindow* window)
       Py_XINCREF(module);
       frames.push_back({code, module, InstructionOf(frame), LineOf(frame), FrameIdentity(frame)});
     }
-    return frames.size() < kMaxOpenFrames;
+    return frames.size() <= kMaxOpenFrames;
   });
   std::reverse(frames.begin(), frames.end());
   return frames;
 }
 
+CallPlace* PlaceOf(const Binding* binding, const CallingFrame* caller) {
+  return binding->places == nullptr ? nullptr : binding->places->Of(caller, &binding->window->names);
+}
+CallPlace* PlaceOf(const Binding* binding, const OpenFrame& caller) {
+  if (binding->places == nullptr) return nullptr;
+  return binding->places->Remember(caller.key, caller.code, caller.line, &binding->window->names);
+}
+
+// place: null: it is not told.
 void WriteEntered(const Binding* binding, const void* key, const CallName& name, uint64_t identity, CallKind kind,
-                  uint64_t start) {
+                  uint64_t start, CallPlace* place) {
   Stream* stream = binding->stream;
   const Writing writing(stream);
   if (!writing.allowed()) return;
   if (!HasRoom(stream, 0)) opscope_make_room(stream, 0);
   Record record;
-  record.name = InternText(stream, name.text.data(), name.text.size());
+  for (uint32_t sequence = ~stream->chunk_sequence; sequence != stream->chunk_sequence;) {  // both in one chunk
+    sequence = stream->chunk_sequence;
+    record.name = InternText(stream, name.text.data(), name.text.size());
+    record.side = place != nullptr ? PayloadOf(stream, place) : 0;
+  }
   record.start = start != 0 ? start : ReadTicks();
   record.value = identity;
   record.kind = RecordKind::kEnter;
@@ -130,13 +144,14 @@ void WriteEntered(const Binding* binding, const void* key, const CallName& name,
   AppendRecord(stream, record);
 }
 
-// start: ticks, 0: now.
-void EnterObject(Binding* binding, PyObject* module, uint64_t identity, uint64_t start) {
+// start: ticks, 0: now. place(): from where it was called.
+template <typename Place>
+void EnterObject(Binding* binding, PyObject* module, uint64_t identity, uint64_t start, const Place& place) {
   const uint64_t epoch = calls_epoch;
   bool is_new = false;
   const CallName* name = binding->window->names.OfModule(module, binding->window->forget_object, &is_new);
   if (epoch != calls_epoch) return;
-  WriteEntered(binding, module, *name, identity, CallKind::kModule, start);
+  WriteEntered(binding, module, *name, identity, CallKind::kModule, start, place());
   if (is_new) HoldModule(*binding->window, module);
 }
 
@@ -145,12 +160,15 @@ void WriteOpenFrames(Binding* binding) {
   std::vector<OpenFrame> frames = std::exchange(binding->open, {});
   const uint64_t epoch = calls_epoch;
   const uint64_t start = binding->window->start;
-  for (const OpenFrame& frame : frames) {
+  for (size_t i = frames.size() > kMaxOpenFrames ? 1 : 0; i < frames.size(); ++i) {
+    const OpenFrame& frame = frames[i];
+    const OpenFrame& caller = frames[i == 0 ? 0 : i - 1];
+    const auto place = [&] { return PlaceOf(binding, caller); };
     if (frame.module != nullptr) {
-      EnterObject(binding, frame.module, frame.identity, start);
+      EnterObject(binding, frame.module, frame.identity, start, place);
     } else {
       const CallName* name = binding->window->names.OfCode(frame.key, frame.code, frame.line);
-      WriteEntered(binding, frame.key, *name, frame.identity, CallKind::kPython, start);
+      WriteEntered(binding, frame.key, *name, frame.identity, CallKind::kPython, start, place());
     }
     if (epoch != calls_epoch) break;
   }
@@ -176,6 +194,8 @@ bool Attach(Binding* binding) {
   }
   if (binding->names == nullptr) binding->names = std::make_unique<CachedName[]>(size_t{1} << Binding::kNameBits);
   std::fill_n(binding->names.get(), size_t{1} << Binding::kNameBits, CachedName{});
+  binding->places.reset();
+  if (window->wants_places()) binding->places = std::make_unique<CallPlaces>();
   binding->generation = window->generation;
   binding->stream = stream;
   WriteOpenFrames(binding);
@@ -246,7 +266,9 @@ void FindUsual(ThreadCalls* calls) {
   if (calls->previous != nullptr) only = nullptr;
 #endif
   const bool wants_all = only != nullptr && only->window->all_calls();
-  calls->usual = wants_all ? only : nullptr;
+  const bool wants_places = wants_all && only->window->wants_places();
+  calls->usual = wants_all && !wants_places ? only : nullptr;
+  calls->usual_at_places = wants_places ? only : nullptr;
 #if !OPSCOPE_HAS_MONITORING
   calls->only_code = only != nullptr && !wants_all ? only->window->module_code : nullptr;
 #endif
@@ -259,8 +281,8 @@ ThreadCalls* LookUpCalls() {
   return calls;
 }
 
-void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind) {
-  WriteEntered(binding, cached->key, *cached->call, identity, kind, 0);
+void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallPlace* place) {
+  WriteEntered(binding, cached->key, *cached->call, identity, kind, 0, place);
 }
 
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
@@ -268,7 +290,7 @@ void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
     const uint64_t epoch = calls_epoch;
     const void* key = CallKey(code, frame);
     const CallName* name = binding->window->names.OfCode(key, code, LineOf(frame));
-    WriteEntered(binding, key, *name, FrameIdentity(frame), CallKind::kPython, 0);
+    WriteEntered(binding, key, *name, FrameIdentity(frame), CallKind::kPython, 0, PlaceOf(binding, CallerOf(frame)));
     if (code != binding->window->optimizer_code) return;
     *binding->CachedFor(code) = {};  // so that each comes here
     PyObject* optimizer = FirstArgument(frame);
@@ -278,22 +300,23 @@ void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame) {
   });
 }
 
-void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, uint64_t identity) {
+void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, const FrameObject* caller) {
   OnStream(binding, [&] {
     const uint64_t epoch = calls_epoch;
     const CallName* name = binding->window->names.OfFunction(function, self);
     if (epoch != calls_epoch) return;
-    WriteEntered(binding, FunctionKey(function), *name, identity, CallKind::kFunction, 0);
+    WriteEntered(binding, FunctionKey(function), *name, FrameIdentity(caller) | kCallOfFunction, CallKind::kFunction, 0,
+                 PlaceOf(binding, AsCalling(caller)));
   });
 }
 
-void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity) {
-  OnStream(binding, [&] { EnterObject(binding, module, identity, 0); });
+void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity, const CallingFrame* caller) {
+  OnStream(binding, [&] { EnterObject(binding, module, identity, 0, [&] { return PlaceOf(binding, caller); }); });
 }
 
 void EnterCollector(Binding* binding) {
   static const CallName& name = *new CallName{"Python GC"};
-  OnStream(binding, [&] { WriteEntered(binding, &name, name, kCallOfCollector, CallKind::kCollector, 0); });
+  OnStream(binding, [&] { WriteEntered(binding, &name, name, kCallOfCollector, CallKind::kCollector, 0, nullptr); });
 }
 
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
@@ -301,7 +324,7 @@ void ExitSlow(Binding* binding, uint64_t identity, CallKind kind) {
   // where another profile function was there, or another window.
   const bool began_before = binding->stream == nullptr && kind != CallKind::kPython;
   OnStream(binding, [&] {
-    if (!began_before) WriteCall(binding->stream, RecordKind::kExit, 0, identity, kind);
+    if (!began_before) WriteCall(binding->stream, RecordKind::kExit, 0, 0, identity, kind);
   });
 }
 

@@ -17,6 +17,7 @@
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
 #include "sources/python/call_names.h"
+#include "sources/python/call_places.h"
 #include "sources/python/frames.h"
 
 namespace opscope {
@@ -25,6 +26,7 @@ namespace call_flags {
 inline constexpr uint32_t kAllCalls = 1;   // with_stack; else nn.Module calls alone
 inline constexpr uint32_t kGarbage = 2;    // runs of the garbage collector
 inline constexpr uint32_t kOneThread = 4;  // of the calling thread alone
+inline constexpr uint32_t kPlaces = 8;     // with kAllCalls: from where each was called
 }  // namespace call_flags
 
 using HoldTensorsFunction = decltype(TorchSource::hold);
@@ -53,6 +55,7 @@ struct CallWindow {
   bool watches_collector = false;
   bool is_stopped = false;
   bool all_calls() const { return (flags & call_flags::kAllCalls) != 0; }
+  bool wants_places() const { return all_calls() && (flags & call_flags::kPlaces) != 0; }
 };
 
 // REQUIRES: no thread knows the window. Frees it now, or when the last of its slow ways ends. May run Python code.
@@ -82,6 +85,7 @@ struct Binding {
   CallWindow* window = nullptr;
   Binding* next = nullptr;
   std::unique_ptr<CachedName[]> names;  // 1 << kNameBits, from the first event on
+  std::unique_ptr<CallPlaces> places;   // likewise; null: the window does not want them
   std::vector<OpenFrame> open;          // outermost first; until the first event
   bool is_lost = false;                 // the thread cannot record
   bool hears_events = true;             // of call_events.h; false: module_calls.h records
@@ -92,7 +96,9 @@ struct Binding {
 };
 
 struct ThreadCalls {
-  Binding* usual = nullptr;  // the only one that hears events, when it wants all calls and no other function does
+  // The only one that hears events, when it wants all calls and no other function does; by whether it wants places.
+  Binding* usual = nullptr;
+  Binding* usual_at_places = nullptr;
 #if !OPSCOPE_HAS_MONITORING
   PyCodeObject* only_code = nullptr;  // of all calls Python tells, those that somebody wants; null: of more than one
 #endif
@@ -129,14 +135,23 @@ inline bool IsRecording(const Binding* binding) {
       stream != nullptr && stream->generation.load(std::memory_order_relaxed) == binding->generation, 1);
 }
 
+// ThreadCalls::usual of this thread, or usual_at_places. Null: events may not go the usual way.
+template <bool kAtPlaces>
+inline const Binding* UsualOfThisThread() {
+  if (OPSCOPE_UNLIKELY(remembered_calls.epoch != calls_epoch)) return nullptr;
+  const ThreadCalls* calls = remembered_calls.calls;
+  const Binding* usual = kAtPlaces ? calls->usual_at_places : calls->usual;
+  return __builtin_expect(usual != nullptr, 1) && IsRecording(usual) ? usual : nullptr;
+}
+
 // REQUIRES: room.
 __attribute__((always_inline)) inline void WriteCallInRoom(Stream* stream, RecordKind record_kind, uint32_t name,
-                                                           uint64_t identity, CallKind kind) {
+                                                           uint32_t payload, uint64_t identity, CallKind kind) {
   Record* record = stream->next;
   __builtin_prefetch(record + 8, 1);  // calls come with pauses between them: the processor does not see a stream
   record->value = identity;
   record->name = name;
-  record->side = 0;
+  record->side = payload;
   record->depth = 0;
   record->kind = record_kind;
   record->flags = 0;
@@ -147,7 +162,8 @@ __attribute__((always_inline)) inline void WriteCallInRoom(Stream* stream, Recor
   PublishNext(stream, record);
 }
 
-inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uint64_t identity, CallKind kind) {
+inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uint32_t payload, uint64_t identity,
+                      CallKind kind) {
   const Writing writing(stream);
   if (OPSCOPE_UNLIKELY(!writing.allowed())) return;
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) opscope_make_room(stream, 0);
@@ -155,6 +171,7 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
   record.start = ReadTicks();
   record.value = identity;
   record.name = name;
+  record.side = payload;
   record.kind = record_kind;
   record.source = RecordSource::kPython;
   record.scope = static_cast<uint8_t>(kind);
@@ -162,19 +179,26 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
 }
 
 // The usual begin or end of a call, without a function call: nothing needs more than the caller's registers. False:
-// nothing was done.
+// nothing was done. kAtPlace: the binding has places, and caller() is the frame that calls.
+template <bool kAtPlace, typename Caller>
 __attribute__((always_inline)) inline bool TryUsualEnter(const Binding* binding, const void* key, uint64_t identity,
-                                                         CallKind kind) {
+                                                         CallKind kind, const Caller& caller) {
   Stream* stream = binding->stream;
   const CachedName* cached = binding->CachedFor(key);
   if (OPSCOPE_UNLIKELY(cached->key != key || cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
     return false;
   }
+  uint32_t payload = 0;
+  if constexpr (kAtPlace) {
+    const CallPlace* place = binding->places->Find(caller());
+    if (OPSCOPE_UNLIKELY(place == nullptr || place->chunk_sequence != stream->chunk_sequence)) return false;
+    payload = place->payload;
+  }
   Thread* thread = opscope_tls;
   OpenScope* slots = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
   SetFreeSlots(thread, WritingMark());
-  WriteCallInRoom(stream, RecordKind::kEnter, cached->name, identity, kind);
+  WriteCallInRoom(stream, RecordKind::kEnter, cached->name, payload, identity, kind);
   SetFreeSlots(thread, slots);
   return true;
 }
@@ -185,50 +209,57 @@ __attribute__((always_inline)) inline bool TryUsualExit(const Binding* binding, 
   OpenScope* slots = thread->free_slots;
   if (OPSCOPE_UNLIKELY(!IsSlot(slots) && slots != NoSlot())) return false;
   SetFreeSlots(thread, WritingMark());
-  WriteCallInRoom(stream, RecordKind::kExit, 0, identity, kind);
+  WriteCallInRoom(stream, RecordKind::kExit, 0, 0, identity, kind);
   SetFreeSlots(thread, slots);
   return true;
 }
 
-// The name is known, but not in this chunk. REQUIRES: IsRecording.
-void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind);
+// Name and place are known, but not both in this chunk. place: null: it is not wanted. REQUIRES: IsRecording.
+void EnterInNewChunk(const Binding* binding, CachedName* cached, uint64_t identity, CallKind kind, CallPlace* place);
 
 // The ways that make names, take chunks and attach threads. They may run Python code, so other threads may start and
 // stop windows meanwhile: compare calls_epoch before a binding is used again.
 void EnterCodeSlow(Binding* binding, PyCodeObject* code, FrameObject* frame);
-void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, uint64_t identity);
-void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity);
+void EnterFunctionSlow(Binding* binding, PyObject* function, PyObject* self, const FrameObject* caller);
+void EnterModuleSlow(Binding* binding, PyObject* module, uint64_t identity, const CallingFrame* caller);
 void EnterCollector(Binding* binding);
 void ExitSlow(Binding* binding, uint64_t identity, CallKind kind);
 
-// False: the slow way must go.
-inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallKind kind) {
+// False: the slow way must go. caller: may be null where modules alone are recorded.
+inline bool TryEnter(Binding* binding, const void* key, uint64_t identity, CallKind kind, const CallingFrame* caller) {
   if (!IsRecording(binding)) return false;
   Stream* stream = binding->stream;
   CachedName* cached = binding->CachedFor(key);
   if (OPSCOPE_UNLIKELY(cached->key != key)) return false;
-  if (OPSCOPE_UNLIKELY(cached->chunk_sequence != stream->chunk_sequence || !HasRoom(stream, 0))) {
-    EnterInNewChunk(binding, cached, identity, kind);
+  CallPlace* place = binding->places != nullptr ? binding->places->Find(caller) : nullptr;
+  if (OPSCOPE_UNLIKELY(place == nullptr && binding->places != nullptr)) return false;
+  const bool is_here = cached->chunk_sequence == stream->chunk_sequence &&
+                       (place == nullptr || place->chunk_sequence == stream->chunk_sequence);
+  if (OPSCOPE_UNLIKELY(!is_here || !HasRoom(stream, 0))) {
+    EnterInNewChunk(binding, cached, identity, kind, place);
   } else {
-    WriteCall(stream, RecordKind::kEnter, cached->name, identity, kind);
+    WriteCall(stream, RecordKind::kEnter, cached->name, place != nullptr ? place->payload : 0, identity, kind);
   }
   return true;
 }
 
 // Apart: what is rare stays out of the way of Python functions.
-__attribute__((noinline)) inline void EnterModule(Binding* binding, PyObject* module, uint64_t identity) {
-  if (!TryEnter(binding, module, identity, CallKind::kModule)) EnterModuleSlow(binding, module, identity);
+__attribute__((noinline)) inline void EnterModule(Binding* binding, PyObject* module, uint64_t identity,
+                                                  const CallingFrame* caller) {
+  if (!TryEnter(binding, module, identity, CallKind::kModule, caller)) {
+    EnterModuleSlow(binding, module, identity, caller);
+  }
 }
 
 inline void EnterFrame(Binding* binding, PyCodeObject* code, FrameObject* frame) {
   const CallWindow* window = binding->window;
   if (OPSCOPE_UNLIKELY(code == window->module_code)) {
     PyObject* module = FirstArgument(frame);
-    if (module != nullptr) return EnterModule(binding, module, FrameIdentity(frame));
+    if (module != nullptr) return EnterModule(binding, module, FrameIdentity(frame), CallerOf(frame));
     return EnterCodeSlow(binding, code, frame);
   }
   if (OPSCOPE_UNLIKELY(!window->all_calls())) return;
-  if (!TryEnter(binding, CallKey(code, frame), FrameIdentity(frame), CallKind::kPython)) {
+  if (!TryEnter(binding, CallKey(code, frame), FrameIdentity(frame), CallKind::kPython, CallerOf(frame))) {
     EnterCodeSlow(binding, code, frame);
   }
 }
@@ -240,14 +271,14 @@ inline void EnterFunction(Binding* binding, PyObject* function, PyObject* self, 
   const void* key = FunctionKey(function);
   if (OPSCOPE_UNLIKELY(key == nullptr)) return;
   const uint64_t identity = FrameIdentity(caller) | kCallOfFunction;
-  if (!TryEnter(binding, key, identity, CallKind::kFunction)) {
-    EnterFunctionSlow(binding, function, self, identity);
+  if (!TryEnter(binding, key, identity, CallKind::kFunction, AsCalling(caller))) {
+    EnterFunctionSlow(binding, function, self, caller);
   }
 }
 
 inline void ExitCall(Binding* binding, uint64_t identity, CallKind kind) {
   if (IsRecording(binding)) {
-    WriteCall(binding->stream, RecordKind::kExit, 0, identity, kind);
+    WriteCall(binding->stream, RecordKind::kExit, 0, 0, identity, kind);
   } else {
     ExitSlow(binding, identity, kind);
   }
