@@ -89,15 +89,17 @@ class SharedDetails {
 uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts) {
   Window& window = windows_.emplace_back();
   window.process = process, window.pid = pid, window.parts = parts;
+  uint64_t readings = 0;
   for (const RecordingPart& part : parts) {
     for (const PartEvent& row : part.events) {
       const CudaEvent event = EventOf(part.chunk->record(row.row));
       if (IsOwnNote(event)) window.notes.emplace_back(&part, row.row);
       window.calls += IsCall(event) ? 1 : 0;
       window.works += IsWork(event) ? 1 : 0;
+      readings += event == CudaEvent::kReading ? 1 : 0;
     }
   }
-  return window.notes.size();
+  return window.notes.size() + readings;
 }
 
 void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {

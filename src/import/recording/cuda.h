@@ -27,7 +27,7 @@ class RecordingCuda {
   RecordingCuda(TraceBuilder* builder, const TickClock* clock) : builder_(builder), clock_(clock) {}
 
   // The parts of one window, in order; they stay until Finish. process: theirs. Returns how many of their records say
-  // nothing of the program: what the source itself notes down.
+  // nothing of the program: what the source itself notes down, readings of sensors among it.
   uint64_t Add(ProcessId process, int64_t pid, std::span<RecordingPart> parts);
   // Whose words the rows are told in, unless they are Kineto's; they stay longer.
   void TellIn(const CudaWords& words) { words_ = &words; }

@@ -89,6 +89,7 @@ TEST(RecordingOfCuda, MakesCountersOfReadings) {
   EXPECT_EQ(trace.processes().pid[Row(process)], 1);
   EXPECT_EQ(trace.text(trace.processes().labels[Row(process)]), "GPU 1");
   EXPECT_EQ(trace.problems().size(), 0u);
+  EXPECT_EQ(trace.info().recorded, 0u) << "so that it is as many as CUPTI has issued";
 }
 
 TEST(RecordingOfCuda, TellsBytesAndBandwidthOfCopiesAndSets) {

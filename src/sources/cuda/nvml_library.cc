@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 
 namespace opscope::cuda {
