@@ -27,6 +27,33 @@ inline constexpr uint32_t kGraphEdges = 16;      // what nodes of graphs wait fo
 inline constexpr uint32_t kEventNodes = 32;      // when nodes of graphs recorded events, likewise
 }  // namespace cuda_source_flags
 
+// Of a timer. CUPTI is asked for no other kinds than these, and nothing but times is kept of them.
+namespace cuda_timer_flags {
+inline constexpr uint32_t kKernels = 1u << 16;
+inline constexpr uint32_t kCopies = 1u << 17;
+inline constexpr uint32_t kPeerCopies = 1u << 18;
+inline constexpr uint32_t kSets = 1u << 19;
+inline constexpr uint32_t kRegions = 1u << 20;  // which region a call was made in
+inline constexpr uint32_t kTimes = 1u << 31;    // set by the source itself
+}  // namespace cuda_timer_flags
+
+struct CudaTimedWork {
+  uint64_t node = 0;  // of a graph; 0: of none
+  uint64_t start_ns = 0, end_ns = 0;
+  uint32_t stream = 0, correlation = 0;
+};
+struct CudaRegionOfCall {
+  uint64_t region = 0;
+  uint32_t correlation = 0, reserved = 0;
+};
+struct CudaTimes {
+  const CudaTimedWork* works = nullptr;
+  size_t work_count = 0;
+  const CudaRegionOfCall* regions = nullptr;
+  size_t region_count = 0;
+  uint64_t dropped = 0;  // works and regions that had no room
+};
+
 struct CudaSource {
   Source source;  // "cuda"; its flags are cuda_source_flags
   uint32_t abi = kCudaSourceAbi;
@@ -47,6 +74,15 @@ struct CudaSource {
   // From here on the making of graphs is watched, for kGraphEdges and kEventNodes; CUPTI is subscribed to until as many
   // calls with false. One line that says why it cannot be, else ""; then there is nothing to end.
   void (*watch_graphs)(bool is_on, char* why, size_t size) = nullptr;
+
+  // An always-on timer of what devices do, beside any windows; null: `why` says why not. What has come since the last
+  // drain lives until the next one; `flush`: what CUPTI has of it, too. stop waits for the device and frees the timer.
+  void* (*start_timer)(uint32_t flags, char* why, size_t size) = nullptr;
+  void (*drain_timer)(void* timer, bool flush, CudaTimes* times) = nullptr;
+  void (*stop_timer)(void* timer) = nullptr;
+  // From here on, until the pop, calls of this thread are made in a region of this number. False: CUPTI refuses.
+  bool (*push_region)(uint64_t id) = nullptr;
+  bool (*pop_region)(uint64_t* id) = nullptr;
 };
 
 }  // namespace opscope

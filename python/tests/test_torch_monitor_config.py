@@ -95,7 +95,14 @@ def test_a_config_has_the_field_also_where_torch_has_none():
         verbose=True, custom_profiler_config="cupti_monitor"
     )
     plain = torch._C._profiler._ExperimentalConfig(verbose=True)
-    for same in (config, copy.copy(config), pickle.loads(pickle.dumps(config))):
+    configs = [config]
+    try:
+        copy.copy(plain)
+    except RuntimeError:  # torch 2.6 cannot read the state that it has written
+        pass
+    else:
+        configs += [copy.copy(config), pickle.loads(pickle.dumps(config))]
+    for same in configs:
         assert same.custom_profiler_config == "cupti_monitor"
         assert isinstance(same, torch._C._profiler._ExperimentalConfig)
         assert plain.__getstate__()[:3] == torch._C._profiler._ExperimentalConfig.__getstate__(same)[:3]

@@ -4,14 +4,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/text.h"
 #include "opscope/window_facts.h"
 #include "sources/cuda/collector.h"
+#include "sources/cuda/cuda_timer.h"
 #include "sources/cuda/cupti_library.h"
 #include "sources/cuda/device_window.h"
 #include "sources/cuda/holder.h"
@@ -20,6 +20,7 @@
 namespace opscope {
 namespace {
 
+using cuda::CopyText;
 using cuda::DeviceWindow;
 using cuda::Holder;
 
@@ -116,13 +117,6 @@ void Deliver(void* opaque) {
   opscope_track_close(session->window->track());
 }
 
-void Copy(const std::string& text, char* to, size_t size) {
-  if (size == 0) return;
-  const size_t length = std::min(text.size(), size - 1);
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
-}
-
 const char* CuptiPath() {
   return cuda::LoadedCupti().path.c_str();
 }
@@ -133,11 +127,11 @@ bool IsNamed() {
   return cuda::LoadedCupti().was_named;
 }
 void WhyNot(char* why, size_t size) {
-  Copy(Holder::Get().WhyNot(), why, size);
+  CopyText(Holder::Get().WhyNot(), why, size);
 }
 void WhyNotRecorded(const void* window, char* why, size_t size) {
   const std::lock_guard lock(last_mutex);
-  Copy(window == last_window ? LastWhyNot() : std::string(), why, size);
+  CopyText(window == last_window ? LastWhyNot() : std::string(), why, size);
 }
 void TellTorchProfiled(bool is_over) {
   Holder::Get().TellTorchProfiled(is_over);
@@ -155,7 +149,7 @@ void WatchGraphs(bool is_on, char* why, size_t size) {
     CountFailure();
     text = "memory was short";
   }
-  Copy(text, why, size);
+  CopyText(text, why, size);
 }
 
 // The child has CUPTI's memory and none of its threads: it is never called there.
@@ -179,7 +173,12 @@ constexpr CudaSource kSource = {.source = {.flag_count = std::size(kFlags),
                                 .why_not = &WhyNot,
                                 .why_not_recorded = &WhyNotRecorded,
                                 .tell_torch_profiled = &TellTorchProfiled,
-                                .watch_graphs = &WatchGraphs};
+                                .watch_graphs = &WatchGraphs,
+                                .start_timer = &cuda::StartTimer,
+                                .drain_timer = &cuda::DrainTimer,
+                                .stop_timer = &cuda::StopTimer,
+                                .push_region = &cuda::PushRegion,
+                                .pop_region = &cuda::PopRegion};
 
 }  // namespace
 }  // namespace opscope

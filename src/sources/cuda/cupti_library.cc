@@ -102,7 +102,7 @@ std::string ResolveAll(void* handle, CuptiFunctions* call) {
   if (call->name == nullptr && missing.empty()) missing = "cupti" #name;
   OPSCOPE_CUPTI_NEEDED(OPSCOPE_RESOLVE_NEEDED)
   OPSCOPE_CUPTI_USED(OPSCOPE_RESOLVE)
-  OPSCOPE_CUPTI_OF_GRAPHS(OPSCOPE_RESOLVE)
+  OPSCOPE_CUPTI_ON_REQUEST(OPSCOPE_RESOLVE)
 #undef OPSCOPE_RESOLVE_NEEDED
 #undef OPSCOPE_RESOLVE
   return missing;

@@ -34,14 +34,18 @@ namespace opscope::cuda {
   USE(ActivitySetAttribute)     \
   USE(ActivityEnableAndDump)    \
   USE(ActivityEnableCudaEventDeviceTimestamps) USE(ActivityGetEnabledKinds)
-// Called only where what graphs are made of was asked for.
-#define OPSCOPE_CUPTI_OF_GRAPHS(USE) USE(EnableCallback) USE(GetGraphNodeId) USE(GetGraphId) USE(GetGraphExecId)
+// Called only where what graphs are made of, or a timer of regions, was asked for.
+#define OPSCOPE_CUPTI_ON_REQUEST(USE) \
+  USE(EnableCallback)                 \
+  USE(GetGraphNodeId)                 \
+  USE(GetGraphId)                     \
+  USE(GetGraphExecId) USE(ActivityPushExternalCorrelationId) USE(ActivityPopExternalCorrelationId)
 
 struct CuptiFunctions {
 #define OPSCOPE_DECLARE(name) cupti::name name = nullptr;
   OPSCOPE_CUPTI_NEEDED(OPSCOPE_DECLARE)
   OPSCOPE_CUPTI_USED(OPSCOPE_DECLARE)
-  OPSCOPE_CUPTI_OF_GRAPHS(OPSCOPE_DECLARE)
+  OPSCOPE_CUPTI_ON_REQUEST(OPSCOPE_DECLARE)
 #undef OPSCOPE_DECLARE
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/device_window.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "opscope/cuda_source.h"
 
@@ -36,7 +38,7 @@ std::string DeviceProblems::Json() const {
 
 void DeviceWindow::Begin(const ClockPair& clock) {
   begin_ns_ = clock.cupti_ns;
-  writer_.WriteClock(clock);
+  if (!is_timer()) writer_.WriteClock(clock);
 }
 
 void DeviceWindow::WriteSpanOfTime(CudaEvent event, uint64_t begin_ns, uint64_t end_ns) {
@@ -51,9 +53,10 @@ void DeviceWindow::WriteSpanOfTime(CudaEvent event, uint64_t begin_ns, uint64_t 
 void DeviceWindow::End(const ClockPair& clock) {
   if (is_paused()) Resume(clock);
   end_ns_ = clock.cupti_ns;
+  is_open_ = false;
+  if (is_timer()) return;
   writer_.WriteClock(clock);
   WriteSpanOfTime(CudaEvent::kWindow, begin_ns_, end_ns_);
-  is_open_ = false;
 }
 
 void DeviceWindow::Pause(const ClockPair& clock) {
@@ -71,6 +74,8 @@ bool DeviceWindow::IsAskedFor(CudaEvent event) const {
       return (flags_ & cuda_source_flags::kSynchronization) != 0;
     case CudaEvent::kEventRecord:
       return (flags_ & (cuda_source_flags::kSynchronization | cuda_source_flags::kEventNodes)) != 0;
+    case CudaEvent::kExternalId:  // a timer beside it has asked
+      return false;
     case CudaEvent::kEnvironment:
       return (flags_ & cuda_source_flags::kEnvironment) != 0;
     case CudaEvent::kMemory:
@@ -101,6 +106,11 @@ void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
   }
   if (decoded == Decoded::kUnknown) ++problems_.unknown;
   if (decoded == Decoded::kIncomplete) ++problems_.incomplete;
+  if (is_timer()) {
+    if (decoded == Decoded::kWhole && (record.event == CudaEvent::kExternalId || PlaceOf(record) == Place::kInside))
+      times_->Add(record);
+    return;
+  }
   if (decoded != Decoded::kWhole || !IsAskedFor(record.event) || PlaceOf(record) == Place::kOutside) return;
   const bool is_of_graph_alone = record.event == CudaEvent::kEventRecord && !IsAskedFor(CudaEvent::kSynchronization);
   if (!is_of_graph_alone) {
@@ -112,8 +122,13 @@ void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
   writer_.Write(of_graph);
 }
 
+NodeTimes DeviceWindow::TakeTimes() {
+  times_->dropped += std::exchange(problems_.dropped, 0);
+  return std::exchange(*times_, NodeTimes(flags_));
+}
+
 void DeviceWindow::WriteGraphs(const KnownGraphs& known) {
-  if (!is_open_) return;
+  if (!is_open_ || is_timer()) return;
   DecodedRecord record;
   if ((flags_ & cuda_source_flags::kGraphEdges) != 0) {
     record.event = CudaEvent::kGraphEdge;

@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "opscope/recorder.h"
 #include "sources/cuda/cupti_decode.h"
 #include "sources/cuda/graph_recorder.h"
+#include "sources/cuda/node_times.h"
 #include "sources/cuda/track_writer.h"
 
 namespace opscope::cuda {
@@ -33,6 +35,10 @@ class DeviceWindow {
   DeviceWindow(Window* window, Stream* track, uint32_t flags, ClockPair (*read_clock)())
       : window_(window), flags_(flags), writer_(track, read_clock) {}
 
+  // A timer, which has no track.
+  explicit DeviceWindow(uint32_t flags)
+      : window_(nullptr), flags_(flags), writer_(nullptr, nullptr), times_(std::make_unique<NodeTimes>(flags)) {}
+
   Window* window() const { return window_; }
   Stream* track() const { return writer_.track(); }
   uint32_t flags() const { return flags_; }
@@ -50,6 +56,10 @@ class DeviceWindow {
   // What is known of graphs, as far as it was asked for. REQUIRES: it is open.
   void WriteGraphs(const KnownGraphs& known);
 
+  bool is_timer() const { return times_ != nullptr; }
+  // What has come since the last time. REQUIRES: it is a timer.
+  NodeTimes TakeTimes();
+
   // Takes the record if it is of this window.
   void Take(const DecodedRecord& record, Decoded decoded);
 
@@ -64,7 +74,8 @@ class DeviceWindow {
   TrackWriter writer_;
   DeviceProblems problems_;
   uint64_t begin_ns_ = 0, end_ns_ = UINT64_MAX;
-  uint64_t paused_since_ns_ = 0;  // 0: it is not
+  uint64_t paused_since_ns_ = 0;      // 0: it is not
+  std::unique_ptr<NodeTimes> times_;  // of a timer: all that it keeps
   bool is_open_ = true;
 };
 

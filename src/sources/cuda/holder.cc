@@ -43,7 +43,7 @@ std::atomic<Holder*> the_one{nullptr};
 
 // The calls that end a window, in CUPTI's order. They run on a thread of their own, which may hang in any of them.
 struct Holder::Closing {
-  std::vector<ActivityKind> kinds;  // to disable, then the records are torn out; empty: other windows go on
+  std::vector<ActivityKind> kinds;  // to disable, then the records are torn out: all, or what no timer needs
   cupti::Subscriber subscriber = nullptr;
   bool is_last = false;
   bool has_records = true;  // some may be there: they are torn out and counted
@@ -127,6 +127,7 @@ Result Holder::Enable(ActivityKind kind) {
 }
 
 std::string Holder::EnableKinds(uint32_t flags) {
+  if ((flags & cuda_timer_flags::kTimes) != 0) return EnableTimed(flags);
   const Result answer = Enable(ActivityKind::kConcurrentKernel);
   if (answer != Result::kSuccess) return Why(answer, "cuptiActivityEnable");
   for (const ActivityKind kind : kKinds)
@@ -197,6 +198,7 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
   if (why.empty()) {
     ++open_;
     DeviceReadings::Get().Begin(collector_);
+    if (window->is_timer()) timers_.insert(window->flags());
     if (!refused_.empty()) {
       collector_->Visit(deadline, [&] { ++window->problems().failed_calls[std::exchange(refused_, {})]; });
     }
@@ -308,6 +310,13 @@ void Holder::End(const std::shared_ptr<DeviceWindow>& window) {
   const ClockPair end = ReadClockPair();
   const auto closing = std::make_shared<Closing>();
   closing->is_last = open_ == 1;
+  if (window->is_timer()) timers_.erase(timers_.find(window->flags()));
+  if (!closing->is_last && open_ - 1 == timers_.size()) {
+    closing->kinds = KindsOfNoTimer();
+    for (const ActivityKind kind : closing->kinds)
+      enabled_.erase(kind);
+    unsettled_ = closing;
+  }
   if (closing->is_last) {
     closing->kinds.assign(enabled_.begin(), enabled_.end());
     closing->subscriber = TakeSubscriber();

@@ -17,10 +17,12 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "sources/cuda/collector.h"
 #include "sources/cuda/cupti_library.h"
 #include "sources/cuda/device_window.h"
+#include "sources/cuda/node_times.h"
 
 namespace opscope::cuda {
 
@@ -45,6 +47,9 @@ class Holder {
   // Subscribes to what CUPTI tells of graphs (graph_recorder.h), until as many calls of LeaveGraphs. "" or why not.
   std::string WatchGraphs();
   void LeaveGraphs();
+  // What CUPTI has filled of its buffers, for timers.
+  void Flush();
+  NodeTimes TakeTimes(DeviceWindow* window);
   void TellTorchProfiled(bool is_over) { torch_profiled_.store(is_over); }
   // In the child of a fork of a process that has used CUPTI nothing of CUPTI is called.
   void ForgetAfterFork() { is_forked_.store(has_used_.load()); }
@@ -58,6 +63,8 @@ class Holder {
   std::string InUse();
   std::string EnableKinds(uint32_t flags);
   void EnableAsked(uint32_t flags);
+  std::string EnableTimed(uint32_t flags);
+  std::vector<cupti::ActivityKind> KindsOfNoTimer() const;
   void TellOfGraphs(DeviceWindow* window, Deadline deadline);
   cupti::Subscriber TakeSubscriber();  // to give it back, unless graphs are watched
   // What failed, "" if nothing did.
@@ -77,11 +84,12 @@ class Holder {
 
   const CuptiLibrary* library_;
   std::timed_mutex mutex_;
-  size_t open_ = 0;          // windows
-  size_t watchers_ = 0;      // of graphs
-  std::string refused_;      // kinds that were asked for by name, by the last Open
-  size_t paused_ = 0;        // of them
-  size_t lost_buffers_ = 0;  // that CUPTI has kept since earlier ones
+  size_t open_ = 0;                 // windows
+  size_t watchers_ = 0;             // of graphs
+  std::multiset<uint32_t> timers_;  // flags of those that are among the windows
+  std::string refused_;             // kinds that were asked for by name, by the last Open
+  size_t paused_ = 0;               // of them
+  size_t lost_buffers_ = 0;         // that CUPTI has kept since earlier ones
   std::set<cupti::ActivityKind> enabled_;
   cupti::Subscriber subscriber_ = nullptr;
   Collector* collector_ = nullptr;      // a stuck one is left behind

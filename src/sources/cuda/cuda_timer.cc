@@ -1,0 +1,90 @@
+// A timer is a window of which only times are kept, in memory, until somebody takes them.
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/cuda/cuda_timer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "sources/cuda/collector.h"
+#include "sources/cuda/device_window.h"
+#include "sources/cuda/holder.h"
+#include "sources/cuda/node_times.h"
+#include "sources/streams/failures.h"
+
+namespace opscope::cuda {
+namespace {
+
+struct Timer {
+  std::shared_ptr<DeviceWindow> window;
+  uint32_t flags = 0;
+  NodeTimes taken{0};
+  pid_t process = 0;
+};
+
+}  // namespace
+
+void CopyText(std::string_view text, char* to, size_t size) {
+  if (size == 0) return;
+  const size_t length = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+void* StartTimer(uint32_t flags, char* why, size_t size) {
+  try {
+    auto timer = std::make_unique<Timer>();
+    timer->process = getpid();
+    timer->flags = flags | cuda_timer_flags::kTimes;
+    timer->window = std::make_shared<DeviceWindow>(timer->flags);
+    const std::string why_not = Holder::Get().Begin(timer->window);
+    CopyText(why_not, why, size);
+    return why_not.empty() ? timer.release() : nullptr;
+  } catch (...) {
+    CountFailure();
+    CopyText("memory was short", why, size);
+    return nullptr;
+  }
+}
+
+void DrainTimer(void* opaque, bool flush, CudaTimes* times) {
+  auto* timer = static_cast<Timer*>(opaque);
+  *times = {};
+  if (timer->process != getpid()) return;
+  try {
+    if (flush) Holder::Get().Flush();
+    timer->taken = Holder::Get().TakeTimes(timer->window.get());
+    *times = {timer->taken.works.data(), timer->taken.works.size(), timer->taken.regions.data(),
+              timer->taken.regions.size(), timer->taken.dropped};
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+void StopTimer(void* opaque) {
+  const std::unique_ptr<Timer> timer(static_cast<Timer*>(opaque));
+  if (timer->process != getpid()) return;
+  try {
+    Holder::Get().End(timer->window);
+    Holder::Get().Forget(timer->window);
+  } catch (...) {
+    CountFailure();
+  }
+}
+
+bool PushRegion(uint64_t id) {
+  const auto push = LoadedCupti().call.ActivityPushExternalCorrelationId;
+  if (push == nullptr || Holder::Get().is_forked()) return false;
+  return push(kKindOfRegions, id) == cupti::Result::kSuccess;
+}
+
+bool PopRegion(uint64_t* id) {
+  const auto pop = LoadedCupti().call.ActivityPopExternalCorrelationId;
+  if (pop == nullptr || Holder::Get().is_forked()) return false;
+  return pop(kKindOfRegions, id) == cupti::Result::kSuccess;
+}
+
+}  // namespace opscope::cuda

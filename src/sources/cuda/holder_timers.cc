@@ -1,0 +1,82 @@
+// Timers are windows that never end by themselves: what else is enabled for other windows is disabled after them.
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "opscope/cuda_source.h"
+#include "sources/cuda/holder.h"
+#include "sources/cuda/timed_calls.h"
+
+namespace opscope::cuda {
+namespace {
+
+using cupti::ActivityKind;
+using cupti::Result;
+
+constexpr std::chrono::milliseconds kForTimes{2000};
+
+std::set<ActivityKind> KindsOf(uint32_t flags) {
+  using namespace cuda_timer_flags;
+  std::set<ActivityKind> kinds;
+  if ((flags & kKernels) != 0) kinds.insert(ActivityKind::kConcurrentKernel);
+  if ((flags & (kCopies | kPeerCopies)) != 0) kinds.insert(ActivityKind::kMemcpy);  // without it there are none of both
+  if ((flags & kPeerCopies) != 0) kinds.insert(ActivityKind::kMemcpy2);
+  if ((flags & kSets) != 0) kinds.insert(ActivityKind::kMemset);
+  // Numbers of regions come with the calls alone.
+  if ((flags & kRegions) != 0) kinds.insert({ActivityKind::kExternalCorrelation, ActivityKind::kRuntime});
+  return kinds;
+}
+
+}  // namespace
+
+std::string Holder::EnableTimed(uint32_t flags) {
+  for (const ActivityKind kind : KindsOf(flags)) {
+    const Result answer = Enable(kind);
+    if (answer != Result::kSuccess) return Why(answer, "cuptiActivityEnable");
+  }
+  return {};
+}
+
+std::vector<ActivityKind> Holder::KindsOfNoTimer() const {
+  std::set<ActivityKind> timed;
+  for (const uint32_t flags : timers_)
+    timed.merge(KindsOf(flags));
+  std::vector<ActivityKind> others;
+  for (const ActivityKind kind : enabled_) {
+    if (!timed.contains(kind)) others.push_back(kind);
+  }
+  return others;
+}
+
+void Holder::Flush() {
+  if (is_forked_.load()) return;
+  const Deadline deadline = std::chrono::steady_clock::now() + kForTimes;
+  const std::unique_lock lock(mutex_, deadline);
+  if (!lock.owns_lock() || collector_ == nullptr) return;
+  const auto dropped = std::make_shared<size_t>(0);
+  const bool counts = open_ == timers_.size();  // else a window counts them when it ends
+  const bool is_over = RunBefore(deadline, [library = library_, dropped, counts] {
+    library->call.ActivityFlushAll(0);
+    if (counts) library->call.ActivityGetNumDroppedRecords(nullptr, 0, dropped.get());
+  });
+  if (!is_over) return;
+  collector_->Drain(deadline);
+  if (*dropped == 0) return;
+  collector_->ForEachOpen(deadline, [&](DeviceWindow* open) { open->problems().dropped += *dropped; });
+}
+
+NodeTimes Holder::TakeTimes(DeviceWindow* window) {
+  NodeTimes taken(0);
+  if (is_forked_.load()) return taken;
+  const Deadline deadline = std::chrono::steady_clock::now() + kForTimes;
+  const std::unique_lock lock(mutex_, deadline);
+  if (!lock.owns_lock() || collector_ == nullptr) return taken;
+  collector_->Visit(deadline, [&] { taken = window->TakeTimes(); });
+  return taken;
+}
+
+}  // namespace opscope::cuda
