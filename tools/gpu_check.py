@@ -65,6 +65,12 @@ def compare_program(program: str, folder: Path) -> list[Check]:
     return gpu_traces.compare(ours, theirs, most_busy_apart=MOST_BUSY_APART)
 
 
+def watched_graphs(folder: Path) -> list[Check]:
+    path = folder / "watched.json"
+    run_program("graphs", "watching", str(path))
+    return gpu_traces.watched_checks(gpu_traces.read_trace(path.with_suffix(".json.gz")))
+
+
 def ratio_check(what: str, ours: float, theirs: float, most: float, unit: str) -> Check:
     """Ours at most so much of theirs; theirs may be nothing, which nothing is a part of."""
     holds = ours <= 0 or (theirs > 0 and ours / theirs <= most)
@@ -135,6 +141,7 @@ def report(facts: list[str], sections: dict[str, list[Check]]) -> str:
 def run_all(folder: Path) -> dict[str, list[Check]]:
     parts = {
         **{name: lambda where, name=name: compare_program(name, where) for name in programs()},
+        "watched graphs": watched_graphs,
         "launch-bound loop": added_time,
         "stop": stop_time,
         "examples": run_examples,

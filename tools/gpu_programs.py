@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 from resnet18 import ResNet18  # noqa: E402
 
 MODULES = {"opscope": "opscope.torch", "torch": "torch.profiler"}
+WATCHED = {"backend": "cupti_monitor", "enable_graph_dependencies": True, "enable_environment_counters": True}
 
 
 def training_step(model, inputs, targets):
@@ -119,22 +120,31 @@ def many_launches():
 COMPARED = (resnet18, transformer, graphs, streams, allocator)
 
 
+def watching_profile():
+    """A profile of opscope's that watches graphs, from its making on."""
+    ours = importlib.import_module(MODULES["opscope"])
+    config = ours._ExperimentalConfig(custom_profiler_config=json.dumps(WATCHED))
+    return ours.profile(activities=[ours.ProfilerActivity.CPU], experimental_config=config)
+
+
 def run(program: str, side: str, path: str) -> dict[str, float]:
     """Runs the program's step once, under the profiler of a side or, as "none", under none; writes the trace.
 
+    "watching": under opscope, whose profile is made before the program, and whose file is called PATH.gz.
     Returns the seconds of the step, and of the profiler's stop after it.
     """
     torch.manual_seed(0)
+    prof = watching_profile() if side == "watching" else None
     step = globals()[program]()
     step() if program != "many_launches" else torch.cuda._sleep(0)  # what is done once is done
     torch.cuda.synchronize()
-    prof = None
-    if side != "none":
+    if side in MODULES:
         module = importlib.import_module(MODULES[side])
         both = [module.ProfilerActivity.CPU, module.ProfilerActivity.CUDA]
         with module.profile(activities=both):  # the first window starts CUPTI
             torch.cuda._sleep(0)
         prof = module.profile(activities=both, profile_memory=program == "allocator")
+    if prof is not None:
         prof.start()
     begin = time.perf_counter()
     step()

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+FIRST_ARROW_OF_NODES = 1 << 40  # launches have the numbers of calls
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,4 +108,27 @@ def compare(ours: DeviceFacts, theirs: DeviceFacts, *, most_busy_apart: float) -
             ours.allocations == theirs.allocations,
             f"{ours.allocations}; torch {theirs.allocations}",
         ),
+    ]
+
+
+def watched_checks(events: list[dict]) -> list[Check]:
+    """Of a trace of graphs that were captured on one stream, so that each node waits for the one before."""
+    launches: collections.Counter = collections.Counter()
+    ends: dict[int, dict[str, float]] = collections.defaultdict(dict)
+    sensors: set[str] = set()
+    for event in events:
+        args = event.get("args") or {}
+        if event.get("cat") in WORK and args.get("graph node id"):
+            launches[args["correlation"]] += 1
+        if event.get("cat") == "ac2g" and event["id"] >= FIRST_ARROW_OF_NODES:
+            ends[event["id"]][event["ph"]] = float(event["ts"])
+        if event.get("ph") == "C":
+            sensors.add(event["name"])
+    expected = sum(works - 1 for works in launches.values())
+    back = sum(arrow["s"] > arrow["f"] for arrow in ends.values() if len(arrow) == 2)
+    return [
+        Check("graphs ran", bool(launches), f"{len(launches)} launches"),
+        Check("arrows from node to node", len(ends) == expected, f"{len(ends)} of {expected}"),
+        Check("none of them leads back", back == 0, f"{back}"),
+        Check("sensors", bool(sensors), ", ".join(sorted(sensors))),
     ]

@@ -54,6 +54,23 @@ def test_what_devices_did_is_read_of_a_trace():
     assert facts.before_call == 0
 
 
+def test_arrows_of_graphs_and_sensors_are_looked_for():
+    node = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}
+    nodes = [{**node, "args": {"graph node id": number, "correlation": 5}} for number in (1, 2, 3)]
+    arrow = {"cat": "ac2g", "name": "ac2g", "pid": 0, "tid": 7}
+    arrows = [{**arrow, "ph": ph, "id": (1 << 40) + i, "ts": ts} for i in (0, 1) for ph, ts in (("s", 2 + i), ("f", 3))]
+    launch = [{**arrow, "ph": "s", "id": 5, "ts": 0}, {**arrow, "ph": "f", "id": 5, "ts": 1}]
+    power = {"ph": "C", "name": "Power (W)", "pid": 0, "ts": 1, "args": {"value": 5}}
+
+    def missed_of(events):
+        return [check.what for check in gpu_traces.watched_checks(events) if not check.holds]
+
+    assert missed_of([*nodes, *launch, *arrows, power]) == []
+    assert missed_of([*nodes, *launch, *arrows[:2]]) == ["arrows from node to node", "sensors"]
+    assert missed_of([*nodes, *arrows[:2], arrows[2], {**arrows[3], "ts": 2}, power]) == ["none of them leads back"]
+    assert missed_of([power]) == ["graphs ran"]
+
+
 def test_busy_time_is_that_of_the_union():
     draw = random.Random(5)
     for _ in range(50):
@@ -104,7 +121,7 @@ def test_a_part_that_fails_is_a_row_and_the_others_go_on(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_check, "EXAMPLES", tmp_path)
     sections = gpu_check.run_all(tmp_path)
     assert [check.words for check in sections["resnet18"]] == ["out of memory"]
-    assert list(sections) == ["resnet18", "launch-bound loop", "stop", "examples"]
+    assert list(sections) == ["resnet18", "watched graphs", "launch-bound loop", "stop", "examples"]
     assert "**no**" in gpu_check.report([], sections)
 
 
