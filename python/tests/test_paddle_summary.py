@@ -59,9 +59,31 @@ def test_a_run_prints_as_the_original_printed_it(profiled, program):
     assert_same_texts([text + "\n" + behind for text in ours(profiled / f"{program}.pb")], theirs)
 
 
+TRIES = 5
+TELLS_NEIGHBOURS_S = 0.5  # after a second Paddle's JSON says starts to 60 ns alone
+
+
+@pytest.fixture
+def short_run(profiled, tmp_path):
+    """Of a program, where one of some tries did not take too long to be compared."""
+
+    def find(program):
+        for at in range(TRIES):
+            folder = profiled if at == 0 else tmp_path
+            if at > 0:
+                run_oracle("profile", folder, folder=folder)
+            starts = opscope.open(folder / f"{program}.pb").spans["start"]
+            if max(starts) - min(starts) < TELLS_NEIGHBOURS_S * 1e9:
+                return folder
+        pytest.skip(f"{program} takes longer than {TELLS_NEIGHBOURS_S} s here, {TRIES} times")
+
+    return find
+
+
 @pytest.mark.parametrize("program", ["mlp_all", "threads"])
-def test_the_json_of_a_run_prints_as_its_protobuf(profiled, program):
+def test_the_json_of_a_run_prints_as_its_protobuf(short_run, program):
     """But for memory: its times are cut to microseconds there, and nothing says more."""
+    profiled = short_run(program)
     views = [view for view in range(paddle_oracle.VIEWS) if view != 6]
     texts = [
         _core.paddle.summary(_core.open_trace(str(profiled / f"{program}.{kind}")), views=views, thread_sep=True)

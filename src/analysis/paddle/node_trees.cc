@@ -15,7 +15,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/paddle/exact_starts.h"
 #include "base/saturating.h"
 #include "opscope/analysis/memory_instants.h"
 
@@ -45,8 +44,7 @@ struct ThreadRows {
 
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const Trace& trace)
-      : trace_(trace), spans_(trace.spans()), types_(trace), exact_starts_(ExactStartsOfPaddlesJson(trace)) {}
+  explicit TreeBuilder(const Trace& trace) : trace_(trace), spans_(trace.spans()), types_(trace) {}
 
   PaddleNodeTrees Build() {
     FindThreads();
@@ -113,7 +111,7 @@ class TreeBuilder {
   }
 
   Times TimesOf(uint32_t row) const {
-    const int64_t start = exact_starts_.empty() ? spans_.start[row].ns : exact_starts_[row];
+    const int64_t start = spans_.start[row].ns;
     return {start, SaturatingAdd(start, spans_.duration[row].ns)};
   }
 
@@ -276,7 +274,6 @@ class TreeBuilder {
   const Trace& trace_;
   const SpanColumns& spans_;
   const PaddleEventTypes types_;
-  const std::vector<int64_t> exact_starts_;  // by span, or empty
   std::vector<ThreadRows> threads_;
   std::vector<uint32_t> thread_of_track_;
   std::vector<PaddleMemoryRow> memory_;

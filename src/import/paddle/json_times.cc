@@ -2,50 +2,58 @@
 #include "import/paddle/json_times.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "import/text/json_number.h"
+#include "base/json_members.h"
+#include "base/saturating.h"
 
 namespace opscope {
 namespace {
 
 constexpr int64_t kCutNs = 1000;  // "ts" is cut to multiples of it
-constexpr int64_t kNotTold = std::numeric_limits<int64_t>::min();
+constexpr int64_t kExactNs = 8'000'000;
+constexpr int64_t kNotTold = -1;
 
+// "\"20148.389 us\"" as nanoseconds.
 int64_t StartTimeOf(std::string_view members) {
-  constexpr std::string_view kBefore = "\"start_time\": \"", kBehind = " us\"";
-  const size_t before = members.find(kBefore);
-  if (before == std::string_view::npos) return kNotTold;
-  const std::string_view value = members.substr(before + kBefore.size());
-  const size_t behind = value.find(kBehind);
-  if (behind == std::string_view::npos) return kNotTold;
-  JsonValue number;
-  number.kind = JsonValue::Kind::kNumber;
-  number.text = value.substr(0, behind);
-  return ParseMicroseconds(number).value_or(kNotTold);
+  const std::string_view text = JsonMember(members, "start_time");
+  int64_t micros = 0, decimals = 0;
+  if (!text.ends_with(" us\"")) return kNotTold;
+  const char* const end = text.data() + text.size();
+  const auto [point, error] = std::from_chars(text.data() + 1, end, micros);
+  if (error != std::errc() || micros < 0 || micros > INT64_MAX / 1000 - 1 || *point != '.') return kNotTold;
+  if (std::from_chars(point + 1, end, decimals).ptr != point + 4 || decimals < 0) return kNotTold;
+  return micros * 1000 + decimals;
 }
 
 }  // namespace
 
 void GivePaddleTimes(TraceBuilder* builder) {
   const SpanColumns spans = builder->added_spans();
+  if (spans.extra.empty()) return;
   std::vector<int64_t> start_times(spans.start.size(), kNotTold);
-  int64_t latest = kNotTold, earliest = std::numeric_limits<int64_t>::max();  // moments at which the first span began
-  for (size_t row = 0; row < start_times.size() && !spans.extra.empty(); ++row) {
-    if (spans.start[row].ns % kCutNs == 0) start_times[row] = StartTimeOf(builder->text(spans.extra[row]));
-    if (start_times[row] == kNotTold) continue;
-    latest = std::max(latest, spans.start[row].ns - start_times[row]);
-    earliest = std::min(earliest, spans.start[row].ns - start_times[row]);
-  }
-  if (latest == kNotTold || latest - earliest >= kCutNs) return;
+  // At or after each start that is cut, less what lies between, was the first event; all say about the same.
+  int64_t first = std::numeric_limits<int64_t>::min(), least = std::numeric_limits<int64_t>::max();
   for (size_t row = 0; row < start_times.size(); ++row) {
-    if (start_times[row] != kNotTold) builder->SetStart(static_cast<AddedSpan>(row), {latest + start_times[row]});
+    if (spans.start[row].ns % kCutNs == 0) start_times[row] = StartTimeOf(builder->text(spans.extra[row]));
+    if (start_times[row] == kNotTold || start_times[row] > kExactNs) continue;
+    const int64_t at_first = SaturatingSubtract(spans.start[row].ns, start_times[row]);
+    first = std::max(first, at_first);
+    least = std::min(least, at_first);
+  }
+  if (least > first || SaturatingSubtract(first, least) >= kCutNs) return;
+  for (size_t row = 0; row < start_times.size(); ++row) {
+    if (start_times[row] == kNotTold) continue;
+    const int64_t cut = spans.start[row].ns;
+    const int64_t start = std::clamp(SaturatingAdd(first, start_times[row]), cut, SaturatingAdd(cut, kCutNs - 1));
+    builder->SetStart(static_cast<AddedSpan>(row), {start});
   }
   const auto to_middle = [](Timestamp& time) {
-    if (time.ns % kCutNs == 0) time.ns += kCutNs / 2;
+    if (time.ns % kCutNs == 0) time.ns = SaturatingAdd(time.ns, kCutNs / 2);
   };
   std::ranges::for_each(builder->instant_times(), to_middle);
   std::ranges::for_each(builder->allocation_times(), to_middle);
