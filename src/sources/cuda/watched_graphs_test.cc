@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -75,11 +77,16 @@ TEST_F(WatchedGraphsTest, TellWhatNodesWaitForInEveryWindow) {
 TEST_F(WatchedGraphsTest, AreForgottenWhenTheyAreDestroyedAndTheirLastWindowIsOver) {
   ASSERT_EQ(Watch(true), "");
   const uint32_t graph = MakeGraph(3);
+  // The least of some windows: one that takes long has more readings of the clock.
   const auto records_of_empty_window = [] {
-    Recording recording({.sources = {{&opscope_cuda_source()->source, cuda_source_flags::kGraphEdges}}});
-    EXPECT_TRUE(recording.Start().ok());
-    recording.Stop();
-    return recording.counts().recorded;
+    uint64_t least = UINT64_MAX;
+    for (int window = 0; window < 5; ++window) {
+      Recording recording({.sources = {{&opscope_cuda_source()->source, cuda_source_flags::kGraphEdges}}});
+      EXPECT_TRUE(recording.Start().ok());
+      recording.Stop();
+      least = std::min(least, recording.counts().recorded);
+    }
+    return least;
   };
   const uint64_t known = records_of_empty_window();
   EXPECT_EQ(ArrowsBetweenKernels(*Record(graph, true)), 2u);
