@@ -21,6 +21,7 @@
 #include "sources/streams/stream_of.h"
 #include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
+#include "sources/torch/known_entries.h"
 #include "sources/torch/range_entries.h"
 #include "sources/torch/script_place.h"
 

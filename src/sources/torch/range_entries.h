@@ -226,45 +226,6 @@ inline void RememberArguments(Stream* stream, c10::ArrayRef<const c10::IValue> i
 template <uint32_t Options>
 inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWithOverloads)) == kWithInputs;
 
-// Name 0: there is no room for it in this chunk.
-inline ScopeEntries WriteWithoutArguments(Stream* stream, const at::RecordFunction& range, bool has_sequence) {
-  const uint32_t name = OffsetOf(InternName(stream, range));
-  if (!has_sequence || name == 0) return {name, 0};
-  PayloadHeader header;
-  header.bytes = static_cast<uint32_t>(sizeof(header)) + 16u;
-  if (OPSCOPE_UNLIKELY(!HasRoom(stream, header.bytes))) return {};
-  header.fields = payload_fields::kSequence;
-  char* side = ReserveSide(stream, header.bytes);
-  Store(Store(Store(side, header), range.seqNr()), range.forwardThreadId());
-  return {name, OffsetInChunk(stream, side)};
-}
-
-// WriteRepeated before anything is encoded: the arguments are looked through beside the words of the last ones of this
-// name, then of those with this key. Runs no code of others. Name 0: the long way has to go.
-inline ScopeEntries WriteKnown(Stream* stream, const at::RecordFunction& range) {
-  const bool has_more = range.handle() != 0 || !(range.*Reach(torch_layout::KeywordInputs())).empty();
-  if (OPSCOPE_UNLIKELY(has_more)) return {};
-  const Schema* schema = SchemaOf(range);
-  const bool has_sequence = range.seqNr() >= 0 || range.forwardThreadId() != 0;
-  const c10::ArrayRef<const c10::IValue> inputs = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
-  if (inputs.empty()) return WriteWithoutArguments(stream, range, has_sequence);
-  const auto has_arguments = [&](const PayloadBefore& before) {
-    if (before.header.arg_count != inputs.size()) return false;
-    const uint32_t begin = before.fields_end();
-    if (has_sequence && before.header.bytes - begin < kWorthComparing * sizeof(uint32_t)) return false;
-    return AreEncodedAs(inputs, reinterpret_cast<const uint32_t*>(before.place + begin));
-  };
-  const NameCacheEntry* known = InternName(stream, range);
-  if (OPSCOPE_UNLIKELY(known == nullptr || known->payload == 0)) return {};
-  const uint16_t fields = has_sequence ? payload_fields::kSequence : 0;
-  const ScopeEntries last = WriteRepeated(stream, range, known->offset, known->payload, 0, fields, has_arguments);
-  if (__builtin_expect(last.name != 0, 1)) return last;
-  const uint64_t key = KeyOf(inputs);
-  const NameCacheEntry* other = ArgumentsSlot(stream, key);
-  if (key == 0 || other->text != reinterpret_cast<const char*>(key)) return {};
-  return WriteRepeated(stream, range, known->offset, other->payload, 0, fields, has_arguments);
-}
-
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
 inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
