@@ -198,6 +198,42 @@ def test_a_process_that_binds_at_once_takes_the_drop_in_functions():
     assert "aten::add" in names
 
 
+# Refuses to make a page writable once it is told to.
+REFUSING_MPROTECT = """
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int refuses_writing = 0;
+int mprotect(void* place, size_t bytes, int rights) {
+  if (refuses_writing && (rights & PROT_WRITE)) {
+    errno = EACCES;
+    return -1;
+  }
+  return (int)syscall(SYS_mprotect, place, bytes, rights);
+}
+"""
+
+
+def test_a_process_that_may_not_write_the_slots_takes_the_callbacks(tmp_path):
+    """The linker has made the pages of some slots read-only; what was pointed before the refusal is put back."""
+    from opscope.adapters.compiler import find_compiler
+
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("there is no C++ compiler for the process that refuses")
+    source, library = tmp_path / "refusing.c", tmp_path / "librefusing.so"
+    source.write_text(REFUSING_MPROTECT)
+    command = [*compiler.command, "-x", "c", "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    refuse = "import ctypes, opscope.torch; ctypes.c_int.in_dll(ctypes.CDLL(None), 'refuses_writing').value = 1\n"
+    again = RECORD.replace("print(", "_ = (").rstrip() + "\n" + RECORD  # the refusal is remembered
+    way, names = run_python(refuse + again, LD_PRELOAD=str(library), OPSCOPE_TORCH_ROUTE="")
+    assert way == "callbacks: a slot of torch's libraries cannot be written"
+    assert "aten::add" in names
+
+
 def test_a_torch_without_these_slots_takes_the_callbacks(tmp_path):
     """As where torch is part of a program: no library of its name calls through slots."""
     from opscope.adapters.installed import package_folder
