@@ -29,8 +29,8 @@ soak: ## the reliability tests in full size (about an hour), with their figures
 bench: ## every speed and memory row, both sides; writes docs/performance.md
 	@tools/setup && bench/run
 
-asan: ## C++ tests under the address and undefined-behaviour sanitizers
-	@tools/setup && tools/run_tests.py --preset asan
+asan: ## C++ tests, and Python tests of the bindings, under the address and undefined-behaviour sanitizers
+	@tools/setup && tools/setup tests && tools/run_tests.py --preset asan
 
 tsan: ## C++ tests under the thread sanitizer
 	@tools/setup && tools/run_tests.py --preset tsan

@@ -3,7 +3,8 @@
 """Builds and runs every test and ends with one line that counts them; exit 1 on any failure or when there is none.
 
     tools/run_tests.py                   what `make test` runs: C++, Python, the demo and the benchmarks, briefly
-    tools/run_tests.py --preset asan     the C++ tests alone: asan, tsan or release
+    tools/run_tests.py --preset asan     the C++ tests alone: asan, tsan or release; with asan the Python ones on the
+                                         bindings, too
     tools/run_tests.py --soak            `make soak`: the tests that have a full size, in that size, with their figures
 
 The counts come from the result files of ctest and pytest, not from their printed text. A step that dies
@@ -214,6 +215,44 @@ def megengine_tests(jobs, preset, tally, logs):
 
 
 SANITIZERS = ("asan", "tsan")  # of ours; torch itself is as it was installed
+# What Python's objects hold of C++'s, and how long; of tests that judge memory none, of frameworks torch alone, which
+# the sanitizer lets load its libraries.
+BINDINGS_TESTS = """trace tables session export flame merge devices toy_framework torch_profile torch_record_function
+torch_fast_ranges torch_event_classes torch_event_tree torch_results torch_threads torch_plain_tables
+torch_method_calls""".split()
+NO_MEMORY_TESTS = ["-k", "not memory_back and not mebibyte"]
+
+
+def libraries_first():
+    """The run-time of gcc's address sanitizer, which a Python that is not built with it has to load first, and what
+    that looks for behind it; none: the compiler of the build is another one."""
+    files = []
+    for name in ("libasan.so", "libstdc++.so"):
+        command = [os.environ.get("CXX", "g++"), f"-print-file-name={name}"]
+        files.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+    return [os.path.realpath(file) for file in files] if all(map(os.path.isabs, files)) else []
+
+
+def bindings_tests(jobs, preset, tally, logs):
+    """Python tests with an extension, sources and recorder that the address sanitizer watches. What Python and torch
+    never give back is no leak of ours."""
+    what = "Python tests of the bindings"
+    libraries = libraries_first()
+    if not libraries:
+        tally.leave_out(what, "they need gcc's address sanitizer")
+        return
+    result = logs / "pytest.xml"
+    variables = {
+        "LD_PRELOAD": ":".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",  # a block of its own for each object
+        "PYTHONPATH": ROOT / "build" / preset / "python",
+    }
+    command = ["env", *(f"{name}={value}" for name, value in variables.items()), PYTHON, *PYTEST, *WITH_LIMIT]
+    command += [f"--junitxml={result}", "-n", jobs, "--dist", "loadfile", *NO_MEMORY_TESTS]
+    command += [f"python/tests/test_{name}.py" for name in BINDINGS_TESTS]
+    run_junit(what, command, result, tally, logs)
 
 
 def torch_folder():
@@ -238,7 +277,8 @@ def main():
     installed = preset == "dev" and run_step("install into .venv", ["tools/setup", "tests"], tally, logs)
     # With torch at hand its source and that source's tests are built too; without, the rest must pass alone (release).
     torch = f"-DOPSCOPE_TORCH_DIR={torch_folder() if installed or preset in SANITIZERS else ''}"
-    built = run_step("configure", ["cmake", "--preset", preset, torch], tally, logs)
+    python = ["-DOPSCOPE_PYTHON=ON", f"-DPython_EXECUTABLE={PYTHON}"] if preset == "asan" else []
+    built = run_step("configure", ["cmake", "--preset", preset, torch, *python], tally, logs)
     built = built and run_step("build", ["cmake", "--build", "--preset", preset, "-j", jobs], tally, logs)
     if built:
         result = logs / "ctest.xml"
@@ -248,6 +288,8 @@ def main():
         run_junit("C++ tests", command, result, tally, logs, None if options.soak else STEP_S)
         if options.soak and result.exists():
             show_figures(result)
+    if built and preset == "asan":
+        bindings_tests(jobs, preset, tally, logs)
     if installed:
         python_tests(options.soak, jobs, tally, logs)
     if installed and built and not options.soak:
