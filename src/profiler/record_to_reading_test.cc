@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <latch>
 #include <random>
 #include <sstream>
 #include <string>
@@ -58,8 +59,11 @@ uint64_t CheckOrder(const Trace& trace) {
   return count;
 }
 
-void Record(const std::atomic<bool>* going, std::atomic<uint64_t>* done) {
+// A thread that comes when the cap is reached has nothing in the file, and what it drops is told when the file ends: so
+// all have begun before one goes on.
+void Record(const std::atomic<bool>* going, std::atomic<uint64_t>* done, std::latch* begun) {
   const Scope outer("outer");
+  begun->arrive_and_wait();
   for (uint64_t serial = 0; going->load(std::memory_order_relaxed); ++serial) {
     {
       const Scope scope(kNames[serial % kNames.size()]);
@@ -76,9 +80,10 @@ void ReadWhileRecording(uint64_t max_bytes, AtCap at_cap, int readings) {
   ASSERT_TRUE(profiler.Start().ok());
   std::atomic<bool> going{true};
   std::array<std::atomic<uint64_t>, 4> done{};
+  std::latch begun(done.size());
   std::vector<std::thread> threads;
   for (auto& count : done)
-    threads.emplace_back([&] { Record(&going, &count); });
+    threads.emplace_back([&] { Record(&going, &count, &begun); });
   uint64_t least = 0;
   for (int i = 0; i < readings && !testing::Test::HasFailure(); ++i) {
     uint64_t sum = 0;
