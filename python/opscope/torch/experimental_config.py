@@ -69,8 +69,8 @@ def read_experimental_config(config) -> dict:
     """The fields of an _ExperimentalConfig that a recording is asked by; refuses what it cannot do."""
     if config is None:
         return {}
-    state = _TorchsConfig.__getstate__(config)
-    fields = {name: state[at] for name, at in _positions().items()}
+    state = config.__getstate__()
+    fields = {name: state[at] for name, at in _positions(type(config)).items()}
     for name, warning in _IGNORED.items():
         if fields.get(name) and behaves(f"ignores {name}"):
             warn_user(warning, FutureWarning)
@@ -110,9 +110,8 @@ def _unsupported(what: str, reason: str) -> UnsupportedFeature:
 
 
 @functools.cache
-def _positions() -> dict[str, int]:
+def _positions(kind: type) -> dict[str, int]:
     """Where a field stands in the state of a config, which alone can be read: versions of torch differ in that."""
-    kind = _TorchsConfig
     plain, positions = kind().__getstate__(), {}
     for name, value in _FIELDS.items():
         try:
