@@ -158,7 +158,7 @@ def cases():
 
 
 def registered(module, value):
-    """In a child: torch keeps one whose file cannot be opened as the one of the process, and later ones write nothing."""
+    """In a child: torch keeps one whose file cannot be opened as that of the process, and later ones write nothing."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
