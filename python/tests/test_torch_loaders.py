@@ -109,21 +109,25 @@ def test_parent_and_workers_record_apart(tmp_path, kind, persistent):
 def test_a_worker_that_dies_is_told_as_without_opscope(programs):
     """Its parent raises what it would have raised, and its recording is whole.
 
-    The worker dies before it has sent a tensor: those that it holds open would be lost in ways of their own.
+    Workers send no tensor (those that a dead one holds open are lost in ways of their own), and the parent waits for
+    the one that dies: torch's signal handler raises wherever the parent is, which in the midst of a queue's lock lets
+    torch hang at its end.
     """
     program = """
-import os, signal, sys
+import os, signal, sys, time
 import torch
 from torch.utils.data import DataLoader, Dataset
 class Deadly(Dataset):
     def __len__(self): return 8
     def __getitem__(self, index):
-        if index == 1: os.kill(os.getpid(), signal.SIGKILL)
-        return torch.neg(torch.ones(2))
+        if index == 1:
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return torch.neg(torch.ones(2)).tolist()
 with profile() as prof:
     torch.exp(torch.ones(2))
     try:
-        for batch in DataLoader(Deadly(), batch_size=1, num_workers=2): pass
+        for batch in DataLoader(Deadly(), batch_size=1, num_workers=2, collate_fn=list): pass
     except RuntimeError as error: print("DataLoader worker" in str(error))
     torch.exp(torch.ones(2))
 """
