@@ -2,15 +2,12 @@
 // are counted: what comes before them has warmed everything up, so that the count does not vary.
 //
 //   valgrind --tool=callgrind --instr-atstart=no event_cases CASE EVENTS
-//   event_cases --can-count    status 0: it was built with callgrind's header, without which nothing is counted
 // SPDX-License-Identifier: Apache-2.0
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
-#define OPSCOPE_CAN_COUNT 1
 #else
 #define CALLGRIND_START_INSTRUMENTATION
 #define CALLGRIND_STOP_INSTRUMENTATION
-#define OPSCOPE_CAN_COUNT 0
 #endif
 
 #include <cstdint>
@@ -145,10 +142,9 @@ int Run(const Case& chosen, uint64_t events) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--can-count") return OPSCOPE_CAN_COUNT == 1 ? 0 : 1;
   for (const Case& chosen : kCases) {
     if (argc == 3 && std::string_view(argv[1]) == chosen.name) return Run(chosen, std::strtoull(argv[2], nullptr, 10));
   }
-  std::fprintf(stderr, "usage: event_cases CASE EVENTS | --can-count\n");
+  std::fprintf(stderr, "usage: event_cases CASE EVENTS\n");
   return 2;
 }

@@ -8,14 +8,14 @@ without them the rows say so.
 """
 
 import json
-import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import callgrind
+from added_time import EmptyCallbacks
+from callgrind import under_callgrind
 from native import program
 
 import measure
@@ -44,24 +44,6 @@ TORCH_CASES = {  # row: (case, what it is counted above, title)
     "range": ("range_none", "range_off", "record_function, Python's part included"),
 }
 LOADED_CASES = {"op_off": "opscope.torch imported", "after_none": "after a recording"}
-
-
-def under_callgrind(command, profile="/dev/null"):
-    """What it printed, and {process: instructions between the switch's on and off}, its children among them. `profile`:
-    a file of callgrind's own format, %p in it the process."""
-    valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={profile}"]
-    done = subprocess.run(
-        valgrind + [str(word) for word in command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        text=True,
-        env=dict(os.environ, PYTHONHASHSEED="0", OMP_NUM_THREADS="1"),
-    )
-    counts = {int(process): int(count) for process, count in re.findall(r"==(\d+)== Collected *: *(\d+)", done.stderr)}
-    if done.returncode != 0 or not counts:
-        raise SystemExit(f"bench: {command}: exit status {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout, counts
 
 
 def count(command):
@@ -95,19 +77,6 @@ def by_place(profile):
     return total
 
 
-NO_SWITCH = "libopscope_torch_floor is missing, or was built without valgrind/callgrind.h"
-
-
-def switch():
-    """The library that turns callgrind on and off, and holds torch's empty callbacks; None: it cannot."""
-    from added_time import EmptyCallbacks
-
-    library = EmptyCallbacks.load()
-    if library is None or not hasattr(library, "opscope_torch_floor_count"):
-        return None
-    return library if library.opscope_torch_floor_count(0) else None
-
-
 def operators():
     """`add_` of two elements. In place, because memory that comes and goes costs what the heap happens to look like."""
     import torch
@@ -125,14 +94,12 @@ def operators():
 
 def prepare(case):
     """case -> (a function that runs so many events, the observer that watches them or None)."""
-    from added_time import EmptyCallbacks
-
     kind, _, flags = case.partition("_")
     run = operators()
     if kind == "alone":
         return run, None
     if kind == "empty":
-        return run, EmptyCallbacks(switch(), flags == "shapes")
+        return run, EmptyCallbacks(EmptyCallbacks.load(), flags == "shapes")
     import opscope.torch
 
     profile = measure.new_profile("opscope", record_shapes=flags == "shapes")
@@ -158,15 +125,15 @@ def count_here(case, ops):
     import gc
 
     run, observer = prepare(case)
-    library = switch()
+    count_instructions = callgrind.switch()
     if observer is not None:
         observer.start()
     run(2000)
     gc.collect()
     gc.disable()
-    library.opscope_torch_floor_count(1)
+    count_instructions(1)
     run(ops)
-    library.opscope_torch_floor_count(0)
+    count_instructions(0)
     if observer is not None:
         observer.stop()
 
@@ -282,15 +249,6 @@ def rows_with_torch(options):
     loaded_rows(options.ops, counts)
 
 
-def missing(options):
-    """Why nothing can be counted; "" when it can."""
-    if shutil.which("valgrind") is None:
-        return "valgrind is not installed"
-    if subprocess.run([program("event_cases"), "--can-count"], check=False).returncode != 0:
-        return "bench/event_cases was built without valgrind/callgrind.h"
-    return ""
-
-
 def main():
     if "--one" in sys.argv:
         count_each(json.loads(sys.argv[sys.argv.index("--one") + 1]))
@@ -298,7 +256,7 @@ def main():
     update = "--update" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--update"]
     options = measure.parse_options(__doc__, ops=200000, quick_ops=1000)
-    why = missing(options)
+    why = callgrind.missing()
     if why:
         measure.print_absent("instructions_absent", "instructions per event", "instructions", why)
         return
@@ -308,8 +266,9 @@ def main():
         kept = {"compiler": compiler(), "instructions": own, "exceptions": baseline.get("exceptions", {})}
         BASELINE.parent.mkdir(exist_ok=True)
         BASELINE.write_text(json.dumps(kept, indent=2) + "\n")
-    if switch() is None:
-        measure.print_absent("instructions_torch_absent", "instructions per operator", "instructions", NO_SWITCH)
+    if EmptyCallbacks.load() is None:
+        why = "libopscope_torch_floor is missing"
+        measure.print_absent("instructions_torch_absent", "instructions per operator", "instructions", why)
         return
     rows_with_torch(options)
 

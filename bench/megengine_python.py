@@ -11,16 +11,19 @@ import tempfile
 PYTHON = pathlib.Path(__file__).parents[1] / ".venv-megengine/bin/python"
 
 
-def in_megengines_python(script, arguments):
-    """Runs `script --one ARGUMENTS` there and returns the object that it prints last."""
+def in_megengines_python(script, arguments, under=(), environment=os.environ):
+    """Runs `script --one ARGUMENTS` there and returns the object that it prints last; `under`: words of a program that
+    runs it.
+    """
     package = pathlib.Path(importlib.util.find_spec("opscope").origin).parent
     with tempfile.TemporaryDirectory() as place:  # the package alone: what lies beside it is of another Python
         (pathlib.Path(place) / "opscope").symlink_to(package)
         done = subprocess.run(
-            [PYTHON, script, "--one", json.dumps(arguments)],
-            env={**os.environ, "PYTHONPATH": place, "MEGENGINE_LOGGING_LEVEL": "ERROR"},
+            [*under, PYTHON, script, "--one", json.dumps(arguments)],
+            env={**environment, "PYTHONPATH": place, "MEGENGINE_LOGGING_LEVEL": "ERROR"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if under else None,
             check=True,
             text=True,
         )

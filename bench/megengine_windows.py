@@ -6,8 +6,6 @@ import json
 import operator
 import os
 import pathlib
-import random
-import statistics
 import sys
 import tempfile
 import threading
@@ -37,13 +35,6 @@ ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
         20,
     ),
     "memory": ("memory for a file above MegEngine's records, per operator", "bytes", "most at once", 1 / 40, None),
-    "added": (
-        "added to an operator of the worker while it is recorded",
-        "us",
-        "the recorder is MegEngine's on both sides; medians of windows less those without, too short for parts",
-        1.05,
-        None,
-    ),
     "analyze": ("profile_analyze of a graph of 100,000 operators", "s", "CPU time, without imports", 1 / 30, None),
     "bytes": ("training steps: .opscope against chrome_timeline.json, per operator", "bytes", "", 1 / 60, None),
 }
@@ -186,56 +177,6 @@ def recorded(arguments):
     }
 
 
-def seconds_recording(profiler, program):
-    """Of some operators, in a window or in none: without its start and its stop, and without a file."""
-    from megengine.core._imperative_rt import core2
-
-    core2.full_sync()
-    if profiler is not None:
-        profiler.start()
-    clock = measure.Clock()
-    program()
-    core2.full_sync()
-    run = clock.read()["wall"]
-    if profiler is not None:
-        profiler.stop()
-        if hasattr(profiler, "_dump_callback"):
-            profiler._dump_callback = None
-        else:
-            profiler._forget_results()
-    return run
-
-
-def while_recording(arguments):
-    """{side: what recording adds to an operator of the worker, in us}: the median of rounds in which all take turns.
-
-    Of each round the window without a profiler is taken off. What else the machine does comes to all three of a round,
-    and to one of them alone as often as to another; the least of all rounds is that of one lucky window.
-    """
-    os.environ["MEGENGINE_HOST_COMPUTE"] = "0"
-    import megengine
-    from megengine import functional
-
-    x, ops = megengine.tensor([1.0, 2.0, 3.0, 4.0]), 500
-
-    def program():
-        for _ in range(ops):
-            functional.add(x, x)
-
-    profilers = {side: importlib.import_module(name).Profiler() for side, name in SIDES.items()} | {"off": None}
-    seconds = {side: [] for side in profilers}
-    order = list(profilers)
-    for _ in range(arguments["rounds"] + 1):
-        random.shuffle(order)  # a window may find memory that the one before it has warmed
-        for side in order:
-            seconds[side].append(seconds_recording(profilers[side], program))
-    added = {side: zip(seconds[side][1:], seconds["off"][1:], strict=True) for side in SIDES}
-    return {
-        side: {"added": statistics.median(recorded - off for recorded, off in pairs) * 1e6 / ops}
-        for side, pairs in added.items()
-    }
-
-
 def without_steps(arguments):
     """{"unstepped": how long another Python thread waited at most while this one recorded operators and wrote them}"""
     import megengine
@@ -309,25 +250,23 @@ def analyzed(arguments):
 
 
 def main():
-    options = measure.parse_options(__doc__, ops=100_000, quick_ops=500, steps=40, rounds=200)
+    options = measure.parse_options(__doc__, ops=100_000, quick_ops=500, steps=40)
     if options.one is not None:
         arguments = json.loads(options.one)
-        measured = {"window": recorded, "pairs": while_recording, "graph": analyzed, "unstepped": without_steps}
+        measured = {"window": recorded, "graph": analyzed, "unstepped": without_steps}
         print(json.dumps(measured[arguments["what"]](arguments)))
         return
     unstepped = 50_000
     if options.quick:
-        options.steps, options.rounds, unstepped = 2, 2, 500
+        options.steps, unstepped = 2, 500
     if not PYTHON.exists():
         for row, (title, unit, *_) in ROWS.items():
             measure.print_absent(f"megengine_window_{row}", title, unit, "MegEngine is not installed")
         return
     results = {side: [] for side in SIDES}
     for _ in range(options.repetitions):
-        found = {side: {} for side in SIDES}
-        for arguments in ({"what": "pairs", "rounds": options.rounds}, {"what": "graph", "operators": options.ops}):
-            for side, figures in in_megengines_python(__file__, arguments).items():
-                found[side] |= figures
+        arguments = {"what": "graph", "operators": options.ops}
+        found = in_megengines_python(__file__, arguments)
         for side in SIDES:
             arguments = {"what": "window", "side": side, "steps": options.steps}
             found[side] |= in_megengines_python(__file__, arguments)
@@ -346,7 +285,6 @@ def main():
             goal=goal,
             absolute_goal=absolute,
             note=note,
-            is_difference=row == "added",
         )
 
 
