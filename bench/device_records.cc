@@ -1,9 +1,10 @@
 // Stored buffers of CUPTI to a Trace and a file: decoded and written as the CUDA source does it, imported by one
 // thread, exported. A launch is two records, the call and its kernel. One JSON object per repetition: nanoseconds of
-// CPU time and bytes per record, beside those of copying the buffers.
+// CPU time, page faults and bytes per record, beside the time of copying the buffers.
 //
 //   device_records [LAUNCHES] [REPETITIONS] [FOLDER]
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cstdint>
@@ -40,11 +41,42 @@ double CpuNs() {
   return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
 }
 
-opscope::cuda::ClockPair ReadClock() {
+uint64_t Faults() {
+  rusage used;
+  getrusage(RUSAGE_THREAD, &used);
+  return static_cast<uint64_t>(used.ru_minflt);
+}
+
+uint64_t UnixNs() {
   timespec now;
-  const uint64_t ticks = opscope::ReadTicks();
   clock_gettime(CLOCK_REALTIME, &now);
-  return {static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec), ticks, 1};
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The two clocks as they went while the program ran, seconds for what is decoded in tenths of one: a clock that was
+// read now would press the records together, and each call into those before it.
+struct ProgramClock {
+  uint64_t first_ns = 0, first_ticks = 0, now_ns = 0;
+  double ticks_per_ns = 1;
+
+  static ProgramClock Start() {
+    constexpr uint64_t kMeasuredNs = 20'000'000;
+    const uint64_t begin_ns = UnixNs(), begin_ticks = opscope::ReadTicks();
+    uint64_t ns = begin_ns;
+    while (ns - begin_ns < kMeasuredNs)
+      ns = UnixNs();
+    const uint64_t ticks = opscope::ReadTicks();
+    return {ns, ticks, ns, static_cast<double>(ticks - begin_ticks) / static_cast<double>(ns - begin_ns)};
+  }
+  opscope::cuda::ClockPair Read() const {
+    const auto passed = static_cast<double>(now_ns - first_ns);
+    return {now_ns, first_ticks + static_cast<uint64_t>(passed * ticks_per_ns), 1};
+  }
+};
+ProgramClock program_clock;
+
+opscope::cuda::ClockPair ReadClock() {
+  return program_clock.Read();
 }
 
 uint64_t Random(uint64_t* state) {
@@ -126,6 +158,7 @@ void Decode(const StoredBuffers& buffers, opscope::cuda::DeviceWindow* window) {
   opscope::cuda::DecodedRecord decoded;
   buffers.ForEach([&](const opscope::cuda::cupti::Activity* record) {
     const auto result = opscope::cuda::Decode(record, kVersion, &decoded);
+    program_clock.now_ns = decoded.start;
     if (decoded.event == opscope::CudaEvent::kRuntimeCall) decoded.name = "cudaLaunchKernel_v7000";
     window->Take(decoded, result);
   });
@@ -139,18 +172,20 @@ bool Measure(uint32_t launches, const std::string& folder) {
   if (window == nullptr) return false;
   const opscope::TrackOptions of_track{.name = "CUDA", .end = opscope::TrackEnd::kAtRead};
   opscope::Stream* track = opscope_track_open(window, &of_track);
+  program_clock = ProgramClock::Start();
   const opscope::cuda::ClockPair now = ReadClock();
   const StoredBuffers buffers(launches, now.cupti_ns, static_cast<uint32_t>(opscope_thread()->os_thread));
   const double records = 2.0 * launches, copy = buffers.CopyNs();
 
   opscope::cuda::DeviceWindow device(window, track, 0, &ReadClock);
   device.Begin(now);
+  const uint64_t faults = Faults();
   const double begin = CpuNs();
   Decode(buffers, &device);
   const double decoded = CpuNs();
-  opscope::cuda::ClockPair last = ReadClock();
-  last.cupti_ns += (launches + 10) * kLaunchNs;
-  device.End(last);
+  const uint64_t decode_faults = Faults() - faults;
+  program_clock.now_ns = now.cupti_ns + (launches + 10) * kLaunchNs;
+  device.End(ReadClock());
   opscope_window_close(window);
   opscope_track_close(track);
   const opscope::WindowCounts counts = opscope_window_counts(window);
@@ -163,9 +198,11 @@ bool Measure(uint32_t launches, const std::string& folder) {
             {type, {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)}});
       },
       &blocks);
+  const uint64_t faults_before = Faults();
   const double closed = CpuNs();
   const opscope::Result<opscope::Trace> trace = opscope::ImportRecording(blocks, {.max_threads = 1});
   const double imported = CpuNs();
+  const uint64_t import_faults = Faults() - faults_before;
   opscope_window_free(window);
   if (!trace.ok() || trace.value().launches().span.size() < launches) {
     std::fprintf(stderr, "device_records: not all launches are in the trace\n");
@@ -177,10 +214,12 @@ bool Measure(uint32_t launches, const std::string& folder) {
   std::filesystem::remove(file);
   std::printf(
       "{\"records\": %.0f, \"copy_ns\": %.2f, \"decode_ns\": %.2f, \"import_ns\": %.2f, \"buffer_bytes\": %.1f, "
-      "\"recording_bytes\": %.1f, \"trace_bytes\": %.1f, \"file_bytes\": %.2f}\n",
+      "\"recording_bytes\": %.1f, \"trace_bytes\": %.1f, \"file_bytes\": %.2f, \"decode_faults\": %.4f, "
+      "\"import_faults\": %.4f}\n",
       records, copy / records, (decoded - begin) / records, (imported - closed) / records,
       static_cast<double>(buffers.bytes()) / records, static_cast<double>(counts.bytes) / records,
-      static_cast<double>(trace.value().memory_bytes()) / records, file_bytes / records);
+      static_cast<double>(trace.value().memory_bytes()) / records, file_bytes / records,
+      static_cast<double>(decode_faults) / records, static_cast<double>(import_faults) / records);
   return true;
 }
 
