@@ -34,7 +34,7 @@ class KindFiller {
       const SpanKind kind = given == kKindOfCategory ? found : given == kSurelyOther ? SpanKind::kOther : given;
       is_own |= kind != found;
       ++next;
-      if (given == kKindOfCategory && FlagsOf(row) == 0 && !finder->names_mattered()) next = EndOfRun(row, end, rows);
+      if (FlagsOf(row) == 0 && !finder->names_mattered()) next = EndOfRun(row, end, rows);
       if (kind == given) continue;
       if (rows == nullptr) spans_.kind.Set(row, kind), rows = spans_.kind.filled()->data();
       for (; row < next; ++row)
@@ -54,7 +54,7 @@ class KindFiller {
     const TrackId* const track = spans_.track.data();
     size_t next = row + 1;
     while (next < end && category[next] == category[row] && track[next] == track[row] && FlagsOf(next) == 0 &&
-           (rows == nullptr || rows[next] == kKindOfCategory))
+           (rows == nullptr || rows[next] == rows[row]))
       ++next;
     return next;
   }

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/column.h"
 #include "base/number_set.h"
 #include "base/thread_team.h"
 
@@ -18,10 +20,12 @@ namespace {
 constexpr uint32_t kNobody = Row(SpanId::kNone);
 constexpr size_t kRowsAtOnce = size_t{1} << 16;
 
-// Rows [first, end) of one track, and the links that were found in them.
+// Rows [first, end) of one track, and what was found of them.
 struct Piece {
   uint32_t first = 0, end = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> links;  // row and launcher
+  std::vector<std::pair<uint32_t, uint32_t>> links;  // of a thread: row and launcher
+  std::span<uint32_t> launchers;                     // of a stream: by row
+  size_t launched = 0;                               // how many of them have one
 };
 
 std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
@@ -30,7 +34,9 @@ std::vector<Piece> PiecesOf(const TrackColumns& tracks, TrackKind kind) {
     if (tracks.kind[track] != kind) continue;
     const size_t end = size_t{tracks.first_span[track]} + tracks.span_count[track];
     for (size_t first = tracks.first_span[track]; first < end; first += kRowsAtOnce) {
-      pieces.push_back({static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(end, first + kRowsAtOnce)), {}});
+      Piece& piece = pieces.emplace_back();
+      piece.first = static_cast<uint32_t>(first);
+      piece.end = static_cast<uint32_t>(std::min(end, first + kRowsAtOnce));
     }
   }
   return pieces;
@@ -79,32 +85,53 @@ class Roles {
   std::optional<StringId> recording_, range_, call_;
 };
 
-// Of each number that device spans have, the host span that has it and comes first.
+// Of each number that device spans have, the host span that has it and comes first. As calls are numbered one after
+// the other, mostly each number of their range has a place; those that no device span has are never asked for.
 class NumberOwners {
  public:
   NumberOwners() = default;
-  explicit NumberOwners(NumberSet numbers) : numbers_(std::move(numbers)), owners_(numbers_.size()) {
-    for (std::atomic<uint32_t>& owner : owners_)
-      owner.store(kNobody, std::memory_order_relaxed);
+  // `for_each(use)` calls use(number) for each, always the same ones.
+  template <typename ForEach>
+  explicit NumberOwners(const ForEach& for_each) {
+    constexpr size_t kSparsest = 4;  // numbers of the range for each in it
+    size_t count = 0;
+    uint32_t first = UINT32_MAX, last = 0;
+    for_each([&](uint32_t number) { ++count, first = std::min(first, number), last = std::max(last, number); });
+    if (count == 0) return;
+    has_range_ = (last - first) / kSparsest < count;
+    first_ = first;
+    if (!has_range_) numbers_ = NumberSet::Of(for_each);
+    const size_t places = has_range_ ? size_t{last - first} + 1 : numbers_.size();
+    owners_.reserve(places);
+    owners_.resize(places, kNobody);
   }
   // Any thread. `place_of` a row: what rows are compared by.
   template <typename PlaceOf>
   void Offer(uint32_t number, uint32_t row, const PlaceOf& place_of) {
-    const size_t place = numbers_.PlaceOf(number);
-    if (place == NumberSet::kNone) return;
+    const size_t place = PlaceOfNumber(number);
+    if (place >= owners_.size()) return;
+    const std::atomic_ref<uint32_t> owner(owners_[place]);
     const auto is_before = [&](uint32_t known) { return known == kNobody || place_of(row) < place_of(known); };
-    uint32_t known = owners_[place].load(std::memory_order_relaxed);
-    while (is_before(known) && !owners_[place].compare_exchange_weak(known, row, std::memory_order_relaxed)) {
+    uint32_t known = owner.load(std::memory_order_relaxed);
+    while (is_before(known) && !owner.compare_exchange_weak(known, row, std::memory_order_relaxed)) {
     }
   }
+  // REQUIRES: nothing is offered any more.
   uint32_t Of(uint32_t number) const {
-    const size_t place = numbers_.PlaceOf(number);
-    return place == NumberSet::kNone ? kNobody : owners_[place].load(std::memory_order_relaxed);
+    const size_t place = PlaceOfNumber(number);
+    return place < owners_.size() ? owners_[place] : kNobody;
   }
 
  private:
+  // Behind all owners: nobody asks for it.
+  size_t PlaceOfNumber(uint32_t number) const {
+    return has_range_ ? size_t{number} - first_ : numbers_.PlaceOf(number);  // wraps below the first
+  }
+
+  bool has_range_ = false;
+  uint32_t first_ = 0;
   NumberSet numbers_;
-  std::vector<std::atomic<uint32_t>> owners_;
+  Column<uint32_t> owners_;
 };
 
 class LaunchFinder {
@@ -116,9 +143,20 @@ class LaunchFinder {
         device_(PiecesOf(storage.tracks.view(), TrackKind::kDeviceStream)),
         team_(std::clamp<size_t>((host_.size() + device_.size()) / 2, 1, max_threads)) {}
 
-  void Run() {
-    calls_ = NumberOwners(NumbersOf(spans_.correlation));
-    operators_ = NumberOwners(NumbersOf(spans_.external_id));
+  // has_ids: some span has an external id.
+  void Run(bool has_ids) {
+    calls_ = OwnersOf(spans_.correlation);
+    if (has_ids) operators_ = OwnersOf(spans_.external_id);
+    size_t rows = 0;
+    for (const Piece& piece : device_)
+      rows += piece.end - piece.first;
+    launchers_.reserve(rows);
+    launchers_.resize_unset(rows);
+    uint32_t* next = launchers_.data();
+    for (Piece& piece : device_) {
+      piece.launchers = {next, piece.end - piece.first};
+      next += piece.launchers.size();
+    }
     team_.ForEach(host_.size(), [&](size_t piece, size_t) { VisitHost(&host_[piece]); });
     team_.ForEach(device_.size(), [&](size_t piece, size_t) { GoByCalls(&device_[piece]); });
     team_.ForEach(device_.size(), [&](size_t piece, size_t) { GoByIds(&device_[piece]); });
@@ -128,9 +166,16 @@ class LaunchFinder {
     std::vector<Piece> all = std::move(host_);
     std::move(device_.begin(), device_.end(), std::back_inserter(all));
     std::sort(all.begin(), all.end(), [](const Piece& a, const Piece& b) { return a.first < b.first; });
+    size_t rows = 0;
+    for (const Piece& piece : all)
+      rows += piece.links.size() + piece.launched;
+    launches->ForEach([rows](auto& column) { column.reserve(rows); });
     for (const Piece& piece : all) {
-      for (const auto& [row, launcher] : piece.links) {
-        if (launcher != kNobody) launches->Add(SpanId{row}, SpanId{launcher});
+      for (const auto& [row, launcher] : piece.links)
+        launches->Add(SpanId{row}, SpanId{launcher});
+      for (size_t i = 0; i < piece.launchers.size(); ++i) {
+        if (piece.launchers[i] != kNobody)
+          launches->Add(SpanId{piece.first + static_cast<uint32_t>(i)}, SpanId{piece.launchers[i]});
       }
     }
   }
@@ -138,8 +183,8 @@ class LaunchFinder {
   uint64_t foreign_ids() const { return foreign_ids_; }
 
  private:
-  NumberSet NumbersOf(std::span<const uint32_t> numbers) const {
-    return NumberSet::Of([&](const auto& use) {
+  NumberOwners OwnersOf(std::span<const uint32_t> numbers) const {
+    return NumberOwners([&](const auto& use) {
       for (const Piece& piece : device_) {
         for (const uint32_t number : numbers.subspan(piece.first, piece.end - piece.first))
           if (number != 0) use(number);
@@ -167,11 +212,10 @@ class LaunchFinder {
 
   void GoByCalls(Piece* piece) {
     uint64_t own = 0, foreign = 0;
-    piece->links.reserve(piece->end - piece->first);
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       const uint32_t call = calls_.Of(spans_.correlation[row]);
       const uint32_t around = call == kNobody ? kNobody : OperatorAround(call);
-      piece->links.emplace_back(row, around);
+      piece->launchers[row - piece->first] = around;
       const bool is_work = RoleOf(row) != Role::kOther;
       if (around == kNobody || spans_.external_id[row] == 0 || !is_work) continue;
       ++(spans_.external_id[around] == spans_.external_id[row] ? own : foreign);
@@ -183,11 +227,14 @@ class LaunchFinder {
   // What no operator is around.
   void GoByIds(Piece* piece) {
     const bool ids_are_correlations = foreign_ids_ > own_ids_;
-    for (auto& [row, launcher] : piece->links) {
+    for (uint32_t row = piece->first; row < piece->end; ++row) {
+      uint32_t& launcher = piece->launchers[row - piece->first];
+      ++piece->launched;
       if (launcher != kNobody) continue;
       const uint32_t id = spans_.external_id[row], correlation = spans_.correlation[row];
       if (id != correlation || !ids_are_correlations) launcher = operators_.Of(id);
       if (launcher == kNobody) launcher = calls_.Of(correlation);
+      piece->launched -= launcher == kNobody ? 1 : 0;
     }
   }
 
@@ -219,6 +266,7 @@ class LaunchFinder {
   std::vector<Piece> host_, device_;
   ThreadTeam team_;
   NumberOwners calls_, operators_;  // by correlation, by external id
+  Column<uint32_t> launchers_;      // of the rows of the device, piece after piece
   std::once_flag all_are_known_;
   std::vector<uint32_t> operator_around_;  // by span, once it was asked for
   std::atomic<uint64_t> own_ids_ = 0, foreign_ids_ = 0;
@@ -231,7 +279,7 @@ uint64_t FindLaunches(size_t max_threads, TraceStorage* storage) {
   const bool has_devices = std::find(kinds.begin(), kinds.end(), TrackKind::kDeviceStream) != kinds.end();
   if (!has_devices && storage->spans.correlation.is_blank()) return 0;
   LaunchFinder finder(*storage, max_threads);
-  finder.Run();
+  finder.Run(!storage->spans.external_id.is_blank());
   finder.Write(&storage->launches);
   return finder.foreign_ids();
 }
