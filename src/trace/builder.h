@@ -189,7 +189,7 @@ class TraceBuilder {
   // REQUIRES of SetSpan: row.track is a track.
   AddedSpan AppendSpans(size_t count);
   void SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent);
-  // `count` rows at once, to be written column by column before anything else is called.
+  // `count` rows at once, to be written column by column before spans are asked for, added or changed otherwise.
   SpanMemory AppendSpanRows(size_t count, const SpanFields& wanted);
   void DropSpanRows(size_t count);  // the last ones. REQUIRES: nothing refers to them
   // Says that the non-async spans of this track are added in pre-order with right depths: Build() then nests by depth
@@ -235,6 +235,7 @@ class TraceBuilder {
   void AddInstant(const InstantRow& row);
   void AddCounter(const CounterRow& row);
   void AddFlow(const FlowRow& row);
+  void ReserveFlows(size_t count);  // as ReserveSpans
   void AddAllocation(const AllocationRow& row);
   void AddTensor(const TensorRow& row);  // those of one span one after the other
   void AddHeldTensor(const HeldTensorRow& row);

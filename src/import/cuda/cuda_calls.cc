@@ -72,6 +72,7 @@ CudaCalls::CudaCalls(TraceBuilder* builder, const CudaWords& words)
 void CudaCalls::Begin(ProcessId process, int64_t pid) {
   process_ = process;
   calls_.clear();
+  has_external_ids_ = false;
   threads_.clear();
   last_track_ = TrackId::kNone;
   for (uint32_t track = 0; track < builder_->track_count(); ++track) {
@@ -107,18 +108,17 @@ TrackId CudaCalls::TrackOf(uint32_t thread) {
   return last_track_;
 }
 
-void CudaCalls::Add(const CudaRecord& record, const CudaCallDetails& details, StringId members) {
+void CudaCalls::Add(const CudaRecord& record, uint32_t thread, StringId members) {
   if (calls_.empty()) earliest_ = first_ = last_ = record.correlation;
   if (static_cast<int32_t>(record.correlation - earliest_) < 0) earliest_ = record.correlation;
   first_ = std::min(first_, record.correlation), last_ = std::max(last_, record.correlation);
-  CudaCall& call = calls_.emplace_back();
-  call.start = record.start;
-  call.duration = record.duration;
-  call.correlation = record.correlation;
-  call.name = record.name;
-  call.members = members;
-  call.is_driver = record.event == CudaEvent::kDriverCall;
-  call.track = TrackOf(details.thread);
+  calls_.push_back({.start = record.start,
+                    .duration = record.duration,
+                    .correlation = record.correlation,
+                    .name = record.name,
+                    .members = members,
+                    .track = TrackOf(thread),
+                    .is_driver = record.event == CudaEvent::kDriverCall});
 }
 
 void CudaCalls::PlaceAmongOperators() {
@@ -149,6 +149,7 @@ void CudaCalls::PlaceAmongOperators() {
     for (const uint32_t i : calls[track]) {
       open.MoveTo(calls_[i].start);
       calls_[i].external_id = open.operator_id();
+      has_external_ids_ |= calls_[i].external_id != 0;
       calls_[i].range = open.range();
     }
   }
@@ -156,35 +157,37 @@ void CudaCalls::PlaceAmongOperators() {
 
 void CudaCalls::Place() {
   PlaceAmongOperators();
-  auto next = static_cast<uint32_t>(builder_->AppendSpans(calls_.size()));
-  size_t hidden = 0;
-  for (CudaCall& call : calls_) {
+  if (!calls_.empty()) AddSpans();
+  IndexByCorrelation();
+}
+
+void CudaCalls::AddSpans() {
+  const auto first = static_cast<uint32_t>(builder_->span_count());
+  const SpanMemory spans = builder_->AppendSpanRows(
+      calls_.size(), {.kind = true, .correlation = true, .external_id = has_external_ids_, .extra = true});
+  uint32_t row = 0;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    CudaCall& call = calls_[i];
     const Name& name = NameOf(call.name, call.is_driver);
     call.name = name.name;
     call.is_launch = name.is_launch;
-    if (!name.is_shown) {
-      ++hidden;
-      continue;
-    }
+    if (!name.is_shown) continue;
     if (call.duration.ns < 0) {
       builder_->AddProblem("negative_duration", -1);
       call.duration = {};
     }
-    call.span = AddedSpan{next++};
-    builder_->SetSpan(call.span,
-                      {.start = call.start,
-                       .duration = call.duration,
-                       .name = call.name,
-                       .category = call.is_driver ? driver_ : runtime_,
-                       .track = call.track,
-                       .kind = call.is_driver ? SpanKind::kDriverCall : SpanKind::kRuntimeCall,
-                       .correlation = call.correlation,
-                       .external_id = call.external_id,
-                       .extra = call.members},
-                      AddedSpan::kNone);
+    call.span = AddedSpan{first + row};
+    spans.start[row] = call.start, spans.duration[row] = call.duration;
+    spans.name[row] = call.name, spans.category[row] = call.is_driver ? driver_ : runtime_;
+    spans.track[row] = call.track;
+    spans.parent[row] = SpanId::kNone, spans.depth[row] = 0;
+    spans.kind[row] = call.is_driver ? SpanKind::kDriverCall : SpanKind::kRuntimeCall;
+    spans.correlation[row] = call.correlation;
+    if (spans.external_id != nullptr) spans.external_id[row] = call.external_id;
+    spans.extra[row] = call.members;
+    ++row;
   }
-  builder_->DropSpanRows(hidden);
-  IndexByCorrelation();
+  builder_->DropSpanRows(calls_.size() - row);
 }
 
 void CudaCalls::IndexByCorrelation() {
@@ -201,6 +204,7 @@ void CudaCalls::IndexByCorrelation() {
     });
     return;
   }
+  by_correlation_.reserve(range);
   by_correlation_.resize(range, 0);
   for (uint32_t i = 0; i < calls_.size(); ++i) {
     uint32_t& place = by_correlation_[calls_[i].correlation - first_];
@@ -208,12 +212,7 @@ void CudaCalls::IndexByCorrelation() {
   }
 }
 
-const CudaCall* CudaCalls::Find(uint32_t correlation) const {
-  if (!by_correlation_.empty()) {
-    const uint32_t place = correlation - first_;  // wraps below the first one
-    const uint32_t call = place < by_correlation_.size() ? by_correlation_[place] : 0;
-    return call == 0 ? nullptr : &calls_[call - 1];
-  }
+const CudaCall* CudaCalls::FindInList(uint32_t correlation) const {
   const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(correlation, uint32_t{0}),
                                       [](const auto& a, const auto& b) { return a.first < b.first; });
   return found == sorted_.end() || found->first != correlation ? nullptr : &calls_[found->second];

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/column.h"
 #include "import/cuda/cuda_record.h"
 #include "import/cuda/cuda_words.h"
 #include "trace/builder.h"
@@ -44,13 +45,23 @@ class CudaCalls {
   // Process and threads of this window. process: the trace's.
   void Begin(ProcessId process, int64_t pid);
   void Reserve(size_t count) { calls_.reserve(count); }
-  void Add(const CudaRecord& record, const CudaCallDetails& details, StringId members);
+  // thread: the system's number of it.
+  void Add(const CudaRecord& record, uint32_t thread, StringId members);
   // Finds what is around the calls, and adds their spans.
   void Place();
   // Null: there is none. Of a call of the runtime and one of the driver inside it, that of the runtime.
-  const CudaCall* Find(uint32_t correlation) const;
+  const CudaCall* Find(uint32_t correlation) const {
+    if (by_correlation_.empty()) return FindInList(correlation);
+    const uint32_t place = correlation - first_;  // wraps below the first one
+    const uint32_t call = place < by_correlation_.size() ? by_correlation_[place] : 0;
+    return call == 0 ? nullptr : &calls_[call - 1];
+  }
   // Whether the number was given before all calls that are here. Numbers wrap.
   bool IsBeforeAll(uint32_t correlation) const;
+  bool empty() const { return calls_.empty(); }
+  uint32_t earliest() const { return earliest_; }  // the number that was given first
+  // Whether some call is within an operator that has a number. REQUIRES: placed.
+  bool has_external_ids() const { return has_external_ids_; }
   // Tracks that have calls, of all windows.
   const std::set<TrackId>& tracks() const { return tracks_; }
 
@@ -62,7 +73,9 @@ class CudaCalls {
   const Name& NameOf(StringId raw, bool is_driver);
   TrackId TrackOf(uint32_t thread);
   void PlaceAmongOperators();
+  void AddSpans();
   void IndexByCorrelation();
+  const CudaCall* FindInList(uint32_t correlation) const;
 
   TraceBuilder* builder_;
   const CudaWords& words_;
@@ -71,11 +84,12 @@ class CudaCalls {
   uint32_t last_thread_ = 0;
   TrackId last_track_ = TrackId::kNone;
   std::set<TrackId> tracks_;
-  std::vector<CudaCall> calls_;
+  Column<CudaCall> calls_;
+  bool has_external_ids_ = false;
   std::vector<Name> names_[2];                         // by raw name; of the runtime, of the driver
   uint32_t earliest_ = 0;                              // correlation, of numbers that wrap
   uint32_t first_ = 0, last_ = 0;                      // the least and the greatest one
-  std::vector<uint32_t> by_correlation_;               // call + 1 at correlation - first_, where numbers are dense
+  Column<uint32_t> by_correlation_;                    // call + 1 at correlation - first_, where numbers are dense
   std::vector<std::pair<uint32_t, uint32_t>> sorted_;  // else by correlation
   StringId runtime_, driver_, cpu_op_, user_annotation_;
 };

@@ -19,6 +19,7 @@ CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
       calls_(builder, words),
       annotations_(builder),
       graphs_(builder),
+      work_rows_(builder),
       kernel_(builder->Intern(words.kernel)),
       copy_(builder->Intern(words.copy)),
       set_(builder->Intern(words.set)),
@@ -35,13 +36,18 @@ void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls, size_t work
   calls_.Begin(process, pid);
   calls_.Reserve(calls);
   calls_are_placed_ = false;
+  work_rows_.Begin();
   works_ = works;
 }
 
 bool CudaImport::NeedsLook(const CudaShared& shared) {
   switch (shared.event) {
-    case CudaEvent::kKernel:
-      return !shared.is_seen;  // for its context
+    case CudaEvent::kKernel:  // for its context, and all of these for their stream
+    case CudaEvent::kCopy:
+    case CudaEvent::kPeerCopy:
+    case CudaEvent::kSet:
+    case CudaEvent::kGraph:
+      return !shared.is_seen;
     case CudaEvent::kDevice:
     case CudaEvent::kContext:
     case CudaEvent::kEventRecord:
@@ -79,17 +85,35 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
     }
     case CudaEvent::kKernel: {
       const auto kernel = record.As<CudaKernelDetails>();
+      shared->group = work_rows_.GroupOf(kernel.device, kernel.stream);
       return devices_.AddContext(kernel.context, kernel.device);
+    }
+    case CudaEvent::kCopy:
+    case CudaEvent::kPeerCopy: {
+      const auto copy = record.As<CudaCopyDetails>();
+      shared->group = work_rows_.GroupOf(copy.device, copy.stream);
+      return;
+    }
+    case CudaEvent::kSet: {
+      const auto set = record.As<CudaSetDetails>();
+      shared->group = work_rows_.GroupOf(set.device, set.stream);
+      return;
+    }
+    case CudaEvent::kGraph: {
+      const auto graph = record.As<CudaGraphDetails>();
+      shared->group = work_rows_.GroupOf(graph.device, graph.stream);
+      return;
     }
     case CudaEvent::kRuntimeCall:
     case CudaEvent::kDriverCall: {
       if (record.is_outside) return;
-      const auto call = record.As<CudaCallDetails>();
       if (!shared->is_known) {
+        const auto call = record.As<CudaCallDetails>();
         shared->is_known = true;
         shared->members = builder_->Intern(words_.CallMembers(call));
+        shared->thread = call.thread;
       }
-      return calls_.Add(record, call, shared->members);
+      return calls_.Add(record, shared->thread, shared->members);
     }
     case CudaEvent::kEventRecord: {
       const auto event = record.As<CudaEventRecordDetails>();
@@ -171,12 +195,12 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
   const CudaCall* call = calls_.Find(record.correlation);
   // Launched before the window, or after it.
   if (call == nullptr && (record.is_outside || calls_.IsBeforeAll(record.correlation))) return;
-  SpanRow row{.start = record.start,
-              .duration = record.duration,
-              .track = shared.track,
-              .correlation = record.correlation,
-              .external_id = call == nullptr ? 0 : call->external_id,
-              .extra = shared.members};
+  CudaWork row{.start = record.start,
+               .duration = record.duration,
+               .track = shared.track,
+               .correlation = record.correlation,
+               .external_id = call == nullptr ? 0 : call->external_id,
+               .extra = shared.members};
   const bool is_kernel = record.event == CudaEvent::kKernel || record.event == CudaEvent::kGraph;
   row.name = record.event == CudaEvent::kKernel ? KernelNameOf(record.name) : shared.name;
   row.kind = is_kernel ? SpanKind::kKernel : record.event == CudaEvent::kSet ? SpanKind::kSet : SpanKind::kCopy;
@@ -190,10 +214,7 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
     builder_->AddProblem("negative_duration", -1);
     row.duration = {};
   }
-  const AddedSpan span = next_work_;
-  next_work_ = static_cast<AddedSpan>(static_cast<uint32_t>(span) + 1);
-  --works_;
-  builder_->SetSpan(span, row, AddedSpan::kNone);
+  const AddedSpan span = work_rows_.Add(shared.group, row);
   if (call == nullptr) {
     if (shared.graph_node != 0) AddLaunchArrow({}, shared, row, span);
     return;
@@ -206,7 +227,7 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
 }
 
 // What a node of a graph waits for may be another node, which is known at the end.
-void CudaImport::AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const SpanRow& row, AddedSpan span) {
+void CudaImport::AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const CudaWork& row, AddedSpan span) {
   FlowRow arrow;
   if (call.is_launch && call.span != AddedSpan::kNone) {
     arrow = {.id = row.correlation,
@@ -267,7 +288,8 @@ void CudaImport::Place() {
   if (calls_are_placed_) return;
   calls_are_placed_ = true;
   calls_.Place();
-  next_work_ = builder_->AppendSpans(works_);
+  work_rows_.Place(!calls_.empty(), calls_.earliest(), calls_.has_external_ids());
+  builder_->ReserveFlows(works_);
 }
 
 void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {
@@ -342,7 +364,7 @@ void CudaImport::AddWait(const Wait& wait) {
 
 void CudaImport::End() {
   Place();
-  builder_->DropSpanRows(works_);
+  work_rows_.End();
   for (const CudaRecord& record : others_)
     AddOther(record);
   for (const Wait& wait : waits_)

@@ -27,6 +27,7 @@
 #include "import/cuda/cuda_record.h"
 #include "import/cuda/cuda_sensors.h"
 #include "import/cuda/cuda_words.h"
+#include "import/cuda/cuda_work_rows.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -36,6 +37,8 @@ struct CudaShared {
   CudaEvent event = CudaEvent::kNone;
   std::span<const std::byte> details;
   bool is_seen = false;   // Look has had one
+  uint32_t group = 0;     // of work: that of its stream, once it was seen
+  uint32_t thread = 0;    // of calls
   bool is_known = false;  // what follows
   TrackId track = TrackId::kNone;
   StringId name = StringId::kNone;     // of copies and sets
@@ -54,9 +57,14 @@ class CudaImport {
 
   // How many there are at most: calls, and kernels, copies, sets and graphs.
   void Begin(ProcessId process, int64_t pid, size_t calls, size_t works);
-  // Calls, devices, and what tells of contexts and events. shared: of the record's event and details.
+  // Calls, devices, what tells of contexts and events, and the first work with its details. shared: of the record's
+  // event and details.
   static bool NeedsLook(const CudaShared& shared);
   void Look(const CudaRecord& record, CudaShared* shared);
+  // Each work, after it was looked at if it had to be.
+  void Count(uint32_t correlation, bool is_outside, const CudaShared& shared) {
+    work_rows_.Count(shared.group, correlation, is_outside);
+  }
   // REQUIRES: all were looked at. Places the calls at the first one.
   static bool NeedsAdd(CudaEvent event);
   void Add(const CudaRecord& record, CudaShared* shared);
@@ -82,7 +90,7 @@ class CudaImport {
   void Share(const CudaRecord& record, CudaShared* shared);
   void ShareCopy(const CudaRecord& record, CudaShared* shared);
   void AddWork(const CudaRecord& record, const CudaShared& shared);
-  void AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const SpanRow& row, AddedSpan span);
+  void AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const CudaWork& row, AddedSpan span);
   void AddEventRecord(const CudaRecord& record);
   void AddMemory(const CudaRecord& record);
   void AddReading(const CudaRecord& record);
@@ -99,9 +107,9 @@ class CudaImport {
   CudaGraphs graphs_;
   CudaSensors sensors_;
   bool calls_are_placed_ = false;
-  size_t works_ = 0;                        // rows of spans that are kept for them
-  AddedSpan next_work_ = AddedSpan::kNone;  // the first of those
-  std::vector<CudaRecord> others_;          // spans, instants and counters of other kinds
+  CudaWorkRows work_rows_;
+  size_t works_ = 0;                // at most
+  std::vector<CudaRecord> others_;  // spans, instants and counters of other kinds
   std::vector<Wait> waits_;
   std::vector<EventRecord> events_;
   std::set<TrackId> busy_;                // streams with kernels, copies or sets

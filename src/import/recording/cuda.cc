@@ -124,19 +124,22 @@ bool RecordingCuda::Window::IsPausedAt(uint64_t time) const {
   return after != pauses.begin() && time < std::prev(after)->end;
 }
 
+// A call is of the window in which it begins; what a device does, of those in which it runs.
+bool RecordingCuda::Window::IsOutside(const Record& raw, CudaEvent event) const {
+  const bool has_length = !IsCall(event) && event != CudaEvent::kEnvironment;
+  const uint64_t last = raw.start + (has_length ? raw.value : 0);
+  return raw.start != 0 && (last < begin || raw.start > end || (!pauses.empty() && IsPausedAt(raw.start)));
+}
+
 // Its name is left to the caller.
 CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock, const Record& raw,
                                    const CudaShared& shared) {
-  // A call is of the window in which it begins; what a device does, of those in which it runs.
-  const bool has_length = !IsCall(shared.event) && shared.event != CudaEvent::kEnvironment;
-  const uint64_t last = raw.start + (has_length ? raw.value : 0);
-  return {
-      .event = shared.event,
-      .is_outside = raw.start != 0 && (last < window.begin || raw.start > window.end || window.IsPausedAt(raw.start)),
-      .correlation = CudaCorrelation(raw),
-      .start = clock.At(raw.start),
-      .duration = {static_cast<int64_t>(raw.value)},
-      .details = shared.details};
+  return {.event = shared.event,
+          .is_outside = window.IsOutside(raw, shared.event),
+          .correlation = CudaCorrelation(raw),
+          .start = clock.At(raw.start),
+          .duration = {static_cast<int64_t>(raw.value)},
+          .details = shared.details};
 }
 
 void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* import) {
@@ -157,8 +160,11 @@ void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* imp
     CudaShared* shared = details.Of(raw);
     if (shared == nullptr) {
       builder_->AddProblem("damaged_record", part.chunk->record_offset(event.row));
-    } else if (CudaImport::NeedsLook(*shared)) {
-      import->Look(read(part, event, raw, *shared), shared);
+      return;
+    }
+    if (CudaImport::NeedsLook(*shared)) import->Look(read(part, event, raw, *shared), shared);
+    if (IsWork(shared->event)) {
+      import->Count(CudaCorrelation(raw), window.IsOutside(raw, shared->event), *shared);
     }
   });
   for_each([&](const RecordingPart& part, const PartEvent& event, const Record& raw) {

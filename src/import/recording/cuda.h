@@ -50,6 +50,8 @@ class RecordingCuda {
     uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; it did not end where nothing says so
     std::vector<Pause> pauses = {};        // one after the other, in order
     bool IsPausedAt(uint64_t time) const;
+    // By its time: whether it is not of the window, or was paused.
+    bool IsOutside(const Record& raw, CudaEvent event) const;
   };
   // And where the window lies.
   void ReadClock(Window& window, CudaClock* clock);

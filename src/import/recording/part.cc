@@ -102,6 +102,8 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
   part_->events.push_back({row, name});
   if (record.kind == RecordKind::kNative) {
     const bool is_of_cuda = record.source == RecordSource::kCuda;
+    // All records of a track are of its source.
+    if (part_->events.size() == 1) part_->events.reserve(part_->chunk->record_count());
     part_->has_cuda |= is_of_cuda;
     part_->has_native |= !is_of_cuda;
     part_->event_spans += is_of_cuda ? 1 : 0;

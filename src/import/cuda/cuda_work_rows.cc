@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/cuda/cuda_work_rows.h"
+
+#include <numeric>
+
+namespace opscope {
+
+void CudaWorkRows::Begin() {
+  groups_.clear();
+  rows_.clear();
+  least_ = UINT32_MAX, greatest_ = 0;
+  may_stay_out_ = false;
+  placed_ = added_ = 0;
+}
+
+uint32_t CudaWorkRows::GroupOf(uint32_t device, uint32_t stream) {
+  const std::pair key(device, stream);
+  const auto found = std::ranges::find(groups_, key);
+  const auto group = static_cast<uint32_t>(found - groups_.begin());
+  if (found == groups_.end()) {
+    groups_.push_back(key);
+    rows_.push_back(0);
+  }
+  return group;
+}
+
+// Grouped, none may be left out: that would leave a row of which nothing is known. Numbers wrap, so what is before a
+// call is less than half of all numbers away.
+void CudaWorkRows::Place(bool has_calls, uint32_t earliest_call, bool has_ids) {
+  constexpr uint32_t kHalf = uint32_t{1} << 31;
+  placed_ = std::accumulate(rows_.begin(), rows_.end(), size_t{0});
+  if (placed_ == 0) return;
+  const bool none_is_before = !has_calls || (least_ >= earliest_call && greatest_ - earliest_call < kHalf);
+  is_grouped_ = !may_stay_out_ && none_is_before;
+  uint32_t next = 0;
+  for (uint32_t& row : rows_)
+    row = std::exchange(next, next + row);
+  first_ = static_cast<uint32_t>(builder_->span_count());
+  memory_ =
+      builder_->AppendSpanRows(placed_, {.kind = true, .correlation = true, .external_id = has_ids, .extra = true});
+}
+
+void CudaWorkRows::End() {
+  builder_->DropSpanRows(placed_ - added_);
+}
+
+}  // namespace opscope

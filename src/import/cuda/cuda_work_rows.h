@@ -1,0 +1,70 @@
+// Rows of what devices did: those of a stream one after the other, so that Build finds them where they belong and has
+// to move none. Where some may be left out, the rows are in the order of their records instead.
+//
+//   Begin; Count for each that may get a row; Place; Add for each that gets one; End
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trace/builder.h"
+
+namespace opscope {
+
+struct CudaWork {
+  Timestamp start = {};
+  Duration duration = {};
+  StringId name = StringId::kEmpty, category = StringId::kEmpty;
+  TrackId track = TrackId::kNone;
+  SpanKind kind = kSurelyOther;
+  uint32_t correlation = 0, external_id = 0;
+  StringId extra = StringId::kNone;
+};
+
+class CudaWorkRows {
+ public:
+  explicit CudaWorkRows(TraceBuilder* builder) : builder_(builder) {}
+
+  void Begin();
+  // Streams are grouped in the order in which they are asked for.
+  uint32_t GroupOf(uint32_t device, uint32_t stream);
+  // may_stay_out: even where its number is not before that of all calls.
+  void Count(uint32_t group, uint32_t correlation, bool may_stay_out) {
+    ++rows_[group];
+    least_ = std::min(least_, correlation), greatest_ = std::max(greatest_, correlation);
+    may_stay_out_ |= may_stay_out;
+  }
+  // earliest_call: its number; has_calls: there is one. has_ids: some row has an external id.
+  void Place(bool has_calls, uint32_t earliest_call, bool has_ids);
+  AddedSpan Add(uint32_t group, const CudaWork& work) {
+    const uint32_t row = rows_[is_grouped_ ? group : 0]++;
+    memory_.start[row] = work.start, memory_.duration[row] = work.duration;
+    memory_.name[row] = work.name, memory_.category[row] = work.category;
+    memory_.track[row] = work.track;
+    memory_.parent[row] = SpanId::kNone, memory_.depth[row] = 0;
+    memory_.kind[row] = work.kind;
+    memory_.correlation[row] = work.correlation;
+    if (memory_.external_id != nullptr) memory_.external_id[row] = work.external_id;
+    memory_.extra[row] = work.extra;
+    ++added_;
+    return static_cast<AddedSpan>(first_ + row);
+  }
+  void End();
+
+ private:
+  TraceBuilder* builder_;
+  std::vector<std::pair<uint32_t, uint32_t>> groups_;  // device and stream; few
+  std::vector<uint32_t> rows_;                         // by group: how many, then the next one
+  uint32_t least_ = UINT32_MAX, greatest_ = 0;         // numbers of calls
+  bool may_stay_out_ = false, is_grouped_ = false;
+  SpanMemory memory_;
+  uint32_t first_ = 0;
+  size_t placed_ = 0, added_ = 0;
+};
+
+}  // namespace opscope
