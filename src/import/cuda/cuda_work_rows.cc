@@ -14,14 +14,9 @@ void CudaWorkRows::Begin() {
 }
 
 uint32_t CudaWorkRows::GroupOf(uint32_t device, uint32_t stream) {
-  const std::pair key(device, stream);
-  const auto found = std::ranges::find(groups_, key);
-  const auto group = static_cast<uint32_t>(found - groups_.begin());
-  if (found == groups_.end()) {
-    groups_.push_back(key);
-    rows_.push_back(0);
-  }
-  return group;
+  const auto [group, is_new] = groups_.try_emplace({device, stream}, static_cast<uint32_t>(rows_.size()));
+  if (is_new) rows_.push_back(0);
+  return group->second;
 }
 
 // Grouped, none may be left out: that would leave a row of which nothing is known. Numbers wrap, so what is before a

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -58,9 +59,9 @@ class CudaWorkRows {
 
  private:
   TraceBuilder* builder_;
-  std::vector<std::pair<uint32_t, uint32_t>> groups_;  // device and stream; few
-  std::vector<uint32_t> rows_;                         // by group: how many, then the next one
-  uint32_t least_ = UINT32_MAX, greatest_ = 0;         // numbers of calls
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> groups_;  // by device and stream
+  std::vector<uint32_t> rows_;                                // by group: how many, then the next one
+  uint32_t least_ = UINT32_MAX, greatest_ = 0;                // numbers of calls
   bool may_stay_out_ = false, is_grouped_ = false;
   SpanMemory memory_;
   uint32_t first_ = 0;
