@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/track_writer.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace opscope::cuda {
 namespace {
 
+// A sum of products that do not wait for each other. Its upper bits depend on all of the details.
 uint64_t HashOf(const DecodedRecord& record) {
-  uint64_t hash = (static_cast<uint64_t>(record.event) + 1) * 0x9e3779b97f4a7c15u;
-  for (uint32_t at = 0; at < record.details_bytes; at += 8) {
-    uint64_t word;
-    std::memcpy(&word, record.details + at, sizeof(word));
-    hash = (hash ^ word) * 0x2127599bf4325c37u;
-    hash ^= hash >> 29;
-  }
+  static constexpr uint64_t kFactors[] = {0x9e3779b97f4a7c15u, 0x2127599bf4325c37u, 0xbf58476d1ce4e5b9u,
+                                          0x94d049bb133111ebu, 0xff51afd7ed558ccdu, 0xc4ceb9fe1a85ec53u,
+                                          0xd6e8feb86659fd93u, 0xa0761d6478bd642fu};
+  static_assert(sizeof(kFactors) == sizeof(record.details));
+  uint64_t hash = (static_cast<uint64_t>(record.event) + 1) * 0xe7037ed1a0b428dbu;
+  for (uint32_t word = 0; word * 8 < record.details_bytes; ++word)
+    hash += LoadWord(reinterpret_cast<const char*>(record.details) + word * 8) * kFactors[word];
+  hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;  // regular details, as grids are, have regular sums
   return hash | 1;
 }
 
@@ -24,29 +25,39 @@ constexpr uint32_t SideBytes(uint32_t details) {
 
 }  // namespace
 
-uint32_t TrackWriter::SideOf(const DecodedRecord& record) {
-  const uint64_t hash = HashOf(record);
-  Shared& shared = shared_[hash >> 7 & (kSharedEntries - 1)];
-  if (shared.hash == hash && shared.bytes == record.details_bytes) {
-    const char* known = reinterpret_cast<const char*>(track_->chunk) + shared.offset + sizeof(PayloadHeader);
-    if (std::memcmp(known, record.details, record.details_bytes) == 0) return shared.offset;
-  }
+bool TrackWriter::Holds(const Shared& shared, const DecodedRecord& record, uint64_t hash) const {
+  if (shared.hash != hash || shared.chunk != known_chunk_ || shared.bytes != record.details_bytes) return false;
+  const char* known = reinterpret_cast<const char*>(track_->chunk) + shared.offset + sizeof(PayloadHeader);
+  return std::memcmp(known, record.details, record.details_bytes) == 0;
+}
+
+// A name that lay at this place may have become another.
+bool TrackWriter::HasName(const Shared& shared, const char* name) const {
+  if (shared.name != name) return false;
+  const char* known = reinterpret_cast<const char*>(track_->chunk) + shared.name_offset + sizeof(NameEntry);
+  return name == nullptr || std::strcmp(known, name) == 0;
+}
+
+uint32_t TrackWriter::SideOf(const DecodedRecord& record, uint64_t hash) {
+  Shared* place = PlaceOf(record, hash);
+  if (Holds(*place, record, hash)) return place->offset;
   const uint32_t bytes = SideBytes(record.details_bytes);
-  char* place = ReserveSide(track_, bytes);
-  if (place == nullptr) return 0;
+  char* room = ReserveSide(track_, bytes);
+  if (room == nullptr) return 0;
   const PayloadHeader header{bytes, 0, 0};
-  std::memcpy(place, &header, sizeof(header));
-  std::memcpy(place + sizeof(header), record.details, record.details_bytes);
+  std::memcpy(room, &header, sizeof(header));
+  std::memcpy(room + sizeof(header), record.details, record.details_bytes);
   const uint32_t end = static_cast<uint32_t>(sizeof(header)) + record.details_bytes;
-  std::memset(place + end, 0, bytes - end);
-  const uint32_t offset = OffsetInChunk(track_, place);
-  if (track_->chunk_sequence == known_chunk_) shared = {hash, offset, record.details_bytes};
+  std::memset(room + end, 0, bytes - end);
+  const uint32_t offset = OffsetInChunk(track_, room);
+  if (track_->chunk_sequence == known_chunk_) {
+    *place = {.hash = hash, .offset = offset, .bytes = record.details_bytes, .chunk = known_chunk_};
+  }
   return offset;
 }
 
 void TrackWriter::BeginChunk() {
   known_chunk_ = track_->chunk_sequence;
-  std::fill(shared_.begin(), shared_.end(), Shared{});
   if (is_defining_) return;
   is_defining_ = true;
   WriteClock(read_clock_());
@@ -58,16 +69,33 @@ void TrackWriter::BeginChunk() {
   is_defining_ = false;
 }
 
-bool TrackWriter::Append(const DecodedRecord& record, Record made) {
+inline bool TrackWriter::Append(const DecodedRecord& record, Record made) {
+  const uint64_t hash = HashOf(record);
+  const bool has_chunk = track_->chunk_sequence == known_chunk_ && HasRoom(track_, 0);
+  const Shared* known = has_chunk ? PlaceOf(record, hash) : nullptr;
+  const bool is_known = known != nullptr && Holds(*known, record, hash) && HasName(*known, record.name);
+  if (OPSCOPE_UNLIKELY(!is_known)) return AppendNew(record, hash, made);
+  made.name = known->name_offset;
+  made.side = known->offset;
+  AppendRecord(track_, made);
+  return true;
+}
+
+bool TrackWriter::AppendNew(const DecodedRecord& record, uint64_t hash, Record made) {
   for (int tries = 0; tries < 4; ++tries) {
     if (OPSCOPE_UNLIKELY(!HasRoom(track_, 0)) && !opscope_make_room(track_, 0)) break;
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != known_chunk_)) BeginChunk();
     const uint32_t chunk = track_->chunk_sequence;
     made.name = record.name == nullptr ? 0 : InternText(track_, record.name, std::strlen(record.name));
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;  // the name needed the next one
-    made.side = SideOf(record);
+    made.side = SideOf(record, hash);
     if (OPSCOPE_UNLIKELY(made.side == 0)) break;
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;
+    Shared* shared = PlaceOf(record, hash);
+    // At the cap a name has no place: the next one may have.
+    if (Holds(*shared, record, hash) && (made.name != 0 || record.name == nullptr)) {
+      shared->name = record.name, shared->name_offset = made.name;
+    }
     AppendRecord(track_, made);
     return true;
   }

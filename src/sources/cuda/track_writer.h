@@ -32,15 +32,32 @@ class TrackWriter {
   Stream* track() const { return track_; }
 
  private:
+  // Details that are in a chunk, and the name that came with them: mostly it does again.
   struct Shared {
     uint64_t hash = 0;
     uint32_t offset = 0, bytes = 0;
+    const char* name = nullptr;
+    uint32_t name_offset = 0;
+    uint32_t chunk = 0xffffffff;
   };
-  static constexpr size_t kSharedEntries = 2048;
+  static constexpr uint32_t kSharedBits = 11;
+  static constexpr size_t kSharedEntries = size_t{1} << kSharedBits;
 
   bool Append(const DecodedRecord& record, Record made);
+  bool AppendNew(const DecodedRecord& record, uint64_t hash, Record made);
+  bool Holds(const Shared& shared, const DecodedRecord& record, uint64_t hash) const;
+  bool HasName(const Shared& shared, const char* name) const;
+  // Where they are or may be put: one of four places, so that few details drive out others that come again.
+  Shared* PlaceOf(const DecodedRecord& record, uint64_t hash) {
+    const size_t home = hash >> (64 - kSharedBits);
+    for (size_t i = 0; i < 4; ++i) {
+      Shared* place = &shared_[home ^ i];
+      if (place->chunk != known_chunk_ || Holds(*place, record, hash)) return place;
+    }
+    return &shared_[home];
+  }
   // Offset of the record's details in the current chunk, 0: there was no room.
-  uint32_t SideOf(const DecodedRecord& record);
+  uint32_t SideOf(const DecodedRecord& record, uint64_t hash);
   void BeginChunk();
 
   Stream* track_;
