@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/import.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -23,9 +21,6 @@
 
 namespace opscope {
 namespace {
-
-// simdjson looks at the processor when it is first used, and cannot bear to be refused memory meanwhile.
-[[maybe_unused]] const bool simdjson_has_chosen = !simdjson::get_active_implementation()->name().empty();
 
 // What detection looks at: the first bytes of the content, or all of it where there is less.
 constexpr size_t kHeadBytes = size_t{64} << 10;

@@ -3,26 +3,14 @@
 #include <simdjson.h>
 
 #include <charconv>
-#include <string>
 #include <string_view>
 
+#include "base/json_members.h"
 #include "import/recording/cuda.h"
 
 namespace opscope {
-namespace {
 
 namespace json = simdjson::ondemand;
-
-// They are written into files as they are: what is no object's inside would break them.
-bool AreMembers(std::string_view text) {
-  const std::string object = "{" + std::string(text) + "}";
-  const simdjson::padded_string padded(object);
-  simdjson::dom::parser parser;
-  simdjson::dom::object read;
-  return padded.data() != nullptr && parser.parse(padded).get(read) == simdjson::SUCCESS;
-}
-
-}  // namespace
 
 void RecordingCuda::NameNodes(std::string_view text) {
   const simdjson::padded_string padded(text);
@@ -38,7 +26,8 @@ void RecordingCuda::NameNodes(std::string_view text) {
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), node);
     const bool is_number = error == std::errc() && end == key.data() + key.size();
     if (each.value().get_string().get(members) != simdjson::SUCCESS) continue;
-    if (is_number && AreMembers(members)) node_names_.emplace_back(node, members);
+    // They are written into files as they are: what is no object's inside would break them.
+    if (is_number && AreJsonMembers(members)) node_names_.emplace_back(node, members);
   }
 }
 

@@ -13,6 +13,9 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
+// simdjson looks at the processor when it is first used, and cannot bear to be refused memory meanwhile.
+[[maybe_unused]] const bool simdjson_has_chosen = !simdjson::get_active_implementation()->name().empty();
+
 // simdjson's parser does not look whether it got the buffer of its texts, and writes them to null without.
 struct CheckedDocument : json::document {
   bool has_room_for_texts() { return iter.string_buf_loc() != nullptr; }
