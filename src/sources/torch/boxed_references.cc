@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sources/slots/pointed_slots.h"
+#include "sources/torch/torch_compat.h"
 
 namespace opscope::boxed_references {
 
@@ -86,9 +87,23 @@ bool LiesInTorch(const void* address, const std::vector<Segment>& segments) {
                      [place](const Segment& each) { return place >= each.begin && place < each.end; });
 }
 
+struct CountPlaces {
+  size_t raise, lower;
+};
+template <typename InterpreterTable>
+constexpr bool kCounts = torch_compat::CountsReferences<InterpreterTable, PyObject>;
+template <typename InterpreterTable>
+CountPlaces PlacesOfCounts() {
+  if constexpr (kCounts<InterpreterTable>) {
+    return {PlaceInTable(&InterpreterTable::incref), PlaceInTable(&InterpreterTable::decref)};
+  } else {
+    return {};
+  }
+}
+
 // Null: there is none, or not where it was expected.
 void** FindTable() {
-  if (TheInterpreter == nullptr) return nullptr;
+  if (!kCounts<Table> || TheInterpreter == nullptr) return nullptr;
   const std::vector<Segment> segments = SegmentsOf("libtorch_python");
   if (segments.empty()) return nullptr;
   of_interpreter = TheInterpreter()->vtable_;
@@ -102,8 +117,9 @@ bool PointTable() {
   void** table = FindTable();
   if (table == nullptr) return false;
   const std::vector<Segment> segments = SegmentsOf("libtorch_python");
-  void** of_raise = table + PlaceInTable(&Table::incref);
-  void** of_lower = table + PlaceInTable(&Table::decref);
+  const CountPlaces of_counts = PlacesOfCounts<Table>();
+  void** of_raise = table + of_counts.raise;
+  void** of_lower = table + of_counts.lower;
   if (!LiesInTorch(*of_raise, segments) || !LiesInTorch(*of_lower, segments)) return false;
   raise = reinterpret_cast<Count>(*of_raise);
   lower = reinterpret_cast<Count>(*of_lower);

@@ -15,6 +15,14 @@ struct Question {
   void* function;
 };
 
+// A torch whose interpreter raises and lowers an object's count of references for a tensor; earlier ones keep objects
+// alive in another way.
+template <typename InterpreterTable, typename Object>
+concept CountsReferences = requires(const InterpreterTable& table, Object* object) {
+  table.incref(object);
+  table.decref(object);
+};
+
 // torch's state of a profiler: up to 2.13 one function finds it, told whether that of all threads is meant; from 2.14
 // on there is one for the thread's alone.
 template <typename Base>
