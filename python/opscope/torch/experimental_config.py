@@ -48,6 +48,11 @@ def with_monitor_field(kind: type) -> type:
             super().__init__(*args, **fields)
             self.custom_profiler_config = custom_profiler_config
 
+        # As torch says its arguments, which have no signature.
+        __init__.__doc__ = (kind.__init__.__doc__ or "").replace(
+            ") -> None", ", custom_profiler_config: str = '') -> None", 1
+        )
+
         def __reduce__(self):
             return _restored_config, (super().__getstate__(), self.custom_profiler_config)
 
