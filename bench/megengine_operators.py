@@ -12,11 +12,10 @@ import tempfile
 import threading
 
 import callgrind
-from megengine_python import PYTHON, in_megengines_python
+from megengine_python import PYTHON, SIDES, in_megengines_python
 
 import measure
 
-SIDES = {"opscope": "opscope.megengine", "torch": "megengine.utils.profiler"}  # as the rows call them
 ADDED = "added to an operator of the worker while it is recorded"
 COUNTED = "instructions added to an operator of the worker while it is recorded"
 OPERATORS = 500  # of a window whose time is taken

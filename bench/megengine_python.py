@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 PYTHON = pathlib.Path(__file__).parents[1] / ".venv-megengine/bin/python"
+SIDES = {"opscope": "opscope.megengine", "torch": "megengine.utils.profiler"}  # as the rows call them
 
 
 def in_megengines_python(script, arguments, under=(), environment=os.environ):

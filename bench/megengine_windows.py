@@ -11,11 +11,10 @@ import tempfile
 import threading
 import time
 
-from megengine_python import PYTHON, in_megengines_python
+from megengine_python import PYTHON, SIDES, in_megengines_python
 
 import measure
 
-SIDES = {"opscope": "opscope.megengine", "torch": "megengine.utils.profiler"}  # as the rows call them
 NAP = 0.0005  # seconds; of the thread that notices how long it did not run
 ROWS = {  # key: title, unit, note, goal of the ratio, goal of ours alone
     "file": ("stop and chrome_timeline.json of training steps, per operator", "us", "CPU time", 1 / 40, None),

@@ -6,16 +6,15 @@ import os
 import signal
 import time
 
+import megengine
+import megengine.functional as functional
 import numpy
 import pytest
+from megengine.core._imperative_rt import core2
 
-megengine = pytest.importorskip("megengine")
-functional = pytest.importorskip("megengine.functional")
-core2 = pytest.importorskip("megengine.core._imperative_rt").core2
-
-from opscope.adapters import megengine_dump  # noqa: E402
-from opscope.adapters.megengine_dump import dumped_trace  # noqa: E402
-from opscope.trace import Trace  # noqa: E402
+from opscope.adapters import megengine_dump
+from opscope.adapters.megengine_dump import dumped_trace
+from opscope.trace import Trace
 
 WHY = "its layout is not known"
 EVENTS = '{"traceEvents":[{"name":"exp","ph":"X","pid":%d,"tid":1,"ts":1,"dur":2}]}'
