@@ -18,8 +18,10 @@ DeviceLaunches::DeviceLaunches(const Trace& trace) {
       const SpanId first{tracks.first_span[track]}, end{tracks.first_span[track] + tracks.span_count[track]};
       const auto from = std::lower_bound(launches.span.begin(), launches.span.end(), first);
       for (auto at = static_cast<size_t>(from - launches.span.begin()); at < launches.size() && launches.span[at] < end;
-           ++at)
-        if (trace.spans().kind[Row(launches.span[at])] != SpanKind::kSynchronization) use(at);
+           ++at) {
+        const SpanKind kind = trace.spans().kind[Row(launches.span[at])];
+        if (kind != SpanKind::kSynchronization && kind != SpanKind::kOther) use(at);
+      }
     }
   };
   launchers_ = NumberSet::Of([&](const auto& use) { for_each([&](size_t at) { use(Row(launches.launcher[at])); }); });

@@ -1,5 +1,6 @@
 // How much device time each host span launched (Trace::launches says which span of a device it launched). A thread that
-// waits for a stream is shown on it (cuda_sync), but is no work of the device.
+// waits for a stream is shown on it (cuda_sync), and so is what the CPU does in between (graph_host_node), but neither
+// is work of the device.
 //
 // Thread rule: immutable once made.
 // SPDX-License-Identifier: Apache-2.0

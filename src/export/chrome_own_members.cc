@@ -43,7 +43,8 @@ bool TellsKind(std::string_view category, TrackKind kind) {
     case TrackKind::kDeviceAnnotation:
       return category == "gpu_user_annotation";
     default:
-      return is_one_of({"cuda_sync", "cuda_event", "cuda_profiler_range", "overhead", "profiler_step"});
+      return is_one_of({"cuda_sync", "cuda_event", "cuda_profiler_range", "graph_event_node", "graph_host_node",
+                        "overhead", "profiler_step"});
   }
 }
 

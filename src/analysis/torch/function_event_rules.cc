@@ -28,7 +28,8 @@ bool Contains(std::string_view text, std::string_view part) {
 
 CategoryRole RoleOfCategory(std::string_view category) {
   CategoryRole role;
-  role.is_listed = category != "Trace";
+  // Of nodes of graphs that are no work of a device torch makes no events.
+  role.is_listed = category != "Trace" && category != "graph_event_node" && category != "graph_host_node";
   role.is_user_annotation = category == "user_annotation" || category == "gpu_user_annotation";
   role.is_runtime = IsRuntimeCategory(category);
   role.is_threadless = role.is_runtime || Contains(category, "overhead") || category == "Overhead";

@@ -29,7 +29,7 @@ inline constexpr std::string_view kAllProfilerSteps = "ProfilerStep*";
 
 // How torch sees an event of one Kineto category.
 struct CategoryRole {
-  bool is_listed = true;  // false: Kineto's own bookkeeping ("Trace")
+  bool is_listed = true;  // false: what torch makes no events of
   bool is_user_annotation = false;
   bool is_runtime = false;     // a call of the device runtime or driver: its id is a CUPTI correlation
   bool is_threadless = false;  // torch gives it no thread of its own unless an op launched it

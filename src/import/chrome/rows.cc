@@ -57,7 +57,8 @@ ChromePartTracks::Role RoleOfCategory(std::string_view category) {
     default:
       break;
   }
-  const bool is_beside = category == "cuda_event" || category == "cuda_profiler_range" || category == kStepsCategory;
+  const bool is_beside = category == "cuda_event" || category == "cuda_profiler_range" ||
+                         category == "graph_event_node" || category == "graph_host_node" || category == kStepsCategory;
   return is_beside ? Role::kNothing : Role::kHost;
 }
 
