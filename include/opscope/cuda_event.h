@@ -48,8 +48,9 @@ enum class CudaEvent : uint8_t {
   kEventNode = 21,        // CudaGraphNodeDetails: a node of a graph that records an event
   kGraphEdge = 22,        // CudaGraphEdgeDetails
   kEventOfGraph = 23,     // as kEventRecord, where only those of nodes were asked for
+  kHostNode = 24,         // CudaHostNodeDetails: a node of a graph that calls a function on the CPU
 };
-inline constexpr uint8_t kCudaEvents = 24;
+inline constexpr uint8_t kCudaEvents = 25;
 
 // What was read, and in which unit.
 enum class CudaReading : uint8_t { kNone = 0, kPowerMilliwatts = 1, kSmClockMegahertz = 2 };
@@ -130,6 +131,11 @@ struct CudaEnvironmentDetails {
 };
 struct CudaGraphNodeDetails {
   uint64_t node = 0;
+};
+struct CudaHostNodeDetails {
+  uint64_t graph_node = 0;
+  uint32_t device = 0, context = 0, stream = 0, graph = 0;  // the stream waits for it
+  uint32_t process = 0, thread = 0;                         // that ran it, of the system
 };
 struct CudaGraphEdgeDetails {
   uint64_t from = 0, to = 0;  // that waits for it

@@ -25,6 +25,7 @@ inline constexpr uint32_t kGraphs = 4;           // graphs as a whole, in place 
 inline constexpr uint32_t kEnvironment = 8;      // power, temperature, clocks and fan, as CUPTI samples them
 inline constexpr uint32_t kGraphEdges = 16;      // what nodes of graphs wait for, of graphs that were watched
 inline constexpr uint32_t kEventNodes = 32;      // when nodes of graphs recorded events, likewise
+inline constexpr uint32_t kHostNodes = 64;       // nodes of graphs that run on the CPU, from CUPTI 13.1 on
 }  // namespace cuda_source_flags
 
 // Of a timer. CUPTI is asked for no other kinds than these, and nothing but times is kept of them.

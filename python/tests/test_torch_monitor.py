@@ -15,9 +15,10 @@ GRAPH = (
     + """
 import gzip, os
 from opscope.torch import _ExperimentalConfig
-for name in ("add_kernel", "add_event", "add_wait"):
+for name in ("add_kernel", "add_event", "add_wait", "add_host"):
     getattr(fake, "fake_cuda_graph_" + name).restype = ctypes.c_uint64
 fake.fake_cuda_graph_add_kernel.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
+fake.fake_cuda_graph_add_host.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
 
 def monitored(activities=(ProfilerActivity.CPU,), **keys):
     config = _ExperimentalConfig(custom_profiler_config=json.dumps({"backend": "cupti_monitor"} | keys))
@@ -151,6 +152,58 @@ print(json.dumps([graph, [e for e in events if e.get("cat") == "graph_event_node
     assert eager == []
 
 
+HOST_NODES = """
+prof = monitored(**KEYS)
+made = fake.fake_cuda_graph_create()
+fake.fake_cuda_graph_add_kernel(made, b"first", 5000)
+node = fake.fake_cuda_graph_add_host(made, 40000)
+fake.fake_cuda_graph_add_kernel(made, b"second", 5000)
+launched(prof, made, 1)
+events = file_of(prof)
+problems = list(prof.trace.problems.text("message"))
+"""
+
+
+def test_functions_that_graphs_call_on_the_cpu_are_on_the_stream_that_waits(tmp_path):
+    node, [host], kernels, arrows, listed, problems = run_graph(
+        "KEYS = dict(enable_graph_dependencies=True)"
+        + HOST_NODES
+        + """
+print(json.dumps([node, [e for e in events if e.get("cat") == "graph_host_node"],
+                  [e for e in events if e.get("cat") == "kernel"],
+                  [[e["ph"], e["ts"]] for e in events if e.get("cat") == "ac2g"],
+                  [e.key for e in prof.key_averages()], problems]))
+""",
+        tmp_path,
+        scenario="version=13.5",
+    )
+    assert (host["name"], host["pid"], host["tid"], host["dur"]) == ("HostNode", 0, 7, 40)
+    args = host["args"]
+    assert args["graph node id"] == node and args["graph id"] == node >> 32
+    assert args["correlation"] == kernels[0]["args"]["correlation"] != 0
+    assert args["host process"] + 1 == args["host thread"]  # as the simulated driver has it
+    ends = {end for phase, end in arrows if phase == "f"}
+    assert {kernel["ts"] for kernel in kernels} | {host["ts"]} <= ends
+    assert "HostNode" not in listed  # torch's tables have no such rows
+    assert problems == []
+
+
+def test_an_older_cupti_costs_the_functions_on_the_cpu_alone_and_one_line_says_so(tmp_path):
+    nodes, kernels, problems = run_graph(
+        "KEYS = {}"
+        + HOST_NODES
+        + """
+print(json.dumps([[e for e in events if e.get("cat") == "graph_host_node"],
+                  [e["name"] for e in events if e.get("cat") == "kernel"], problems]))
+""",
+        tmp_path,
+        scenario="version=13.0",
+    )
+    assert nodes == [] and kernels == ["first", "second"]
+    assert len(problems) == 1
+    assert "host nodes of graphs" in problems[0] and "older than 13.1" in problems[0]
+
+
 def test_sensors_of_working_devices_are_counters(tmp_path):
     script = """
 prof = launched(monitored(**KEYS), captured())
@@ -176,7 +229,7 @@ problems = list(prof.trace.problems.text("message"))
 print(json.dumps([problems, [e["name"] for e in file_of(prof) if e.get("cat") == "kernel"]]))
 """,
         tmp_path,
-        scenario="fail=cuptiActivityEnable(20):27",
+        scenario="version=13.5;fail=cuptiActivityEnable(20):27",
     )
     assert len(problems) == 1
     assert "environment" in problems[0] and "CUPTI_ERROR_NOT_SUPPORTED" in problems[0]

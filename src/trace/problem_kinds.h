@@ -62,7 +62,7 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"device_late", ProblemSeverity::kDataLoss,
      "records of devices, or buffers of them, came after the recording had ended, or never"},
     {"device_incomplete", ProblemSeverity::kDataLoss,
-     "kernels, copies or sets have no start or no end; they were left out"},
+     "works of devices, or host nodes of graphs, have no start or no end; they were left out"},
     {"device_unknown", ProblemSeverity::kInfo, "records of devices are of kinds that this version does not know"},
     {"device_clock", ProblemSeverity::kInfo, "records of devices begin before the call that launched them"},
     {"device_flush_timeout", ProblemSeverity::kDataLoss,

@@ -157,6 +157,22 @@ SAME_MEMBER(Memset5, source_graph_id, sourceGraphId);
 SAME_MEMBER(Memset5, source_graph_node_id, sourceGraphNodeId);
 #endif
 
+#if CUPTI_API_VERSION >= 130100
+SAME_SIZE(GraphHostNode);
+WRITTEN_SINCE(GraphHostNode, 130100);
+SAME_MEMBER(GraphHostNode, kind, kind);
+SAME_MEMBER(GraphHostNode, stream, streamId);
+SAME_MEMBER(GraphHostNode, context, contextId);
+SAME_MEMBER(GraphHostNode, device, deviceId);
+SAME_MEMBER(GraphHostNode, correlation, correlationId);
+SAME_MEMBER(GraphHostNode, graph_id, graphId);
+SAME_MEMBER(GraphHostNode, graph_node_id, graphNodeId);
+SAME_MEMBER(GraphHostNode, process, processId);
+SAME_MEMBER(GraphHostNode, thread, threadId);
+SAME_MEMBER(GraphHostNode, start, start);
+SAME_MEMBER(GraphHostNode, end, end);
+#endif
+
 SAME_SIZE(Api);
 SAME_MEMBER(Api, kind, kind);
 SAME_MEMBER(Api, cbid, cbid);

@@ -70,6 +70,10 @@ FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memcpy(uint32_t graph, uint32_t copy
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_memset(uint32_t graph, uint64_t bytes);
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_event(uint32_t graph);  // records an event
 FAKE_CUPTI_API uint64_t fake_cuda_graph_add_wait(uint32_t graph);   // waits for one: does nothing on the device
+// Calls a function on the CPU, on a thread of the driver's (fake_cuda_host_thread). As with the real library its record
+// has the number of the launch only where no earlier launch still ran on the stream, else 0.
+FAKE_CUPTI_API uint64_t fake_cuda_graph_add_host(uint32_t graph, uint64_t duration_ns);
+FAKE_CUPTI_API uint32_t fake_cuda_host_thread(void);
 // Clones the graph, with other numbers of its nodes, as what is launched is one. Returns the clone.
 FAKE_CUPTI_API uint32_t fake_cuda_graph_instantiate(uint32_t graph);
 FAKE_CUPTI_API void fake_cuda_graph_destroy(uint32_t graph);

@@ -108,6 +108,39 @@ TEST_P(FakeCuptiRecords, GraphsNodesShareTheLaunchsCorrelation) {
   EXPECT_GE(sets[0]->start, kernels[0]->end);
 }
 
+TEST(FakeCupti, HostNodeHasTheLaunchsCorrelationUnlessItWasQueued) {
+  Tool tool("version=13.5");
+  tool.Start({ActivityKind::kConcurrentKernel, ActivityKind::kGraphHostNode, ActivityKind::kRuntime});
+  const std::uint32_t graph = fake_cuda_graph_create();
+  fake_cuda_graph_add_kernel(graph, "a", 100'000'000);
+  const std::uint64_t node = fake_cuda_graph_add_host(graph, 700);
+  const std::uint32_t first = fake_cuda_graph_launch(graph, 7);
+  const std::uint32_t queued = fake_cuda_graph_launch(graph, 7);
+  tool.Stop();
+  const auto kernels = tool.RecordsOf<cupti::Kernel9>(ActivityKind::kConcurrentKernel);
+  const auto nodes = tool.RecordsOf<cupti::GraphHostNode>(ActivityKind::kGraphHostNode);
+  ASSERT_EQ(kernels.size(), 2U);
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0]->correlation, first);
+  EXPECT_EQ(nodes[1]->correlation, 0U);
+  EXPECT_EQ(kernels[1]->correlation, queued);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(nodes[i]->graph_node_id, node);
+    EXPECT_EQ(nodes[i]->graph_id, graph);
+    EXPECT_EQ(nodes[i]->thread, fake_cuda_host_thread());
+    EXPECT_EQ(nodes[i]->stream, 7U);
+    EXPECT_EQ(nodes[i]->end - nodes[i]->start, 700U);
+    EXPECT_GE(nodes[i]->start, kernels[i]->end);
+  }
+}
+
+TEST(FakeCupti, HasHostNodesInNewVersionsAlone) {
+  for (const char* version : {"12.1", "12.9", "13.0"}) {
+    Tool tool(std::string("version=") + version);
+    EXPECT_EQ(CUPTI(ActivityEnable)(ActivityKind::kGraphHostNode), cupti::Result::kInvalidKind) << version;
+  }
+}
+
 TEST_P(FakeCuptiRecords, TraceOfAGraphHidesItsNodes) {
   Tool tool(version());
   tool.Start({ActivityKind::kConcurrentKernel, ActivityKind::kGraphTrace});

@@ -1,5 +1,7 @@
 // Graphs of the simulated CUDA: their nodes run one after the other on the stream that they are launched on.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <map>
 #include <type_traits>
 #include <variant>
@@ -23,7 +25,7 @@ struct NoWork {};
 struct Node {
   std::uint64_t duration_ns;
   cupti::GraphNodeType type;
-  std::variant<cupti::Kernel9, cupti::Memcpy5, cupti::Memset4, cupti::CudaEvent2, NoWork> record;
+  std::variant<cupti::Kernel9, cupti::Memcpy5, cupti::Memset4, cupti::CudaEvent2, cupti::GraphHostNode, NoWork> record;
 };
 
 struct Graphs {
@@ -128,6 +130,18 @@ std::uint64_t fake_cuda_graph_add_wait(std::uint32_t graph) {
   return AddNode(graph, {0, cupti::GraphNodeType::kWaitEvent, NoWork{}});
 }
 
+std::uint64_t fake_cuda_graph_add_host(std::uint32_t graph, std::uint64_t duration_ns) {
+  cupti::GraphHostNode node{};
+  node.kind = ActivityKind::kGraphHostNode;
+  node.process = static_cast<std::uint32_t>(getpid());
+  node.thread = fake_cuda_host_thread();
+  return AddNode(graph, {duration_ns, cupti::GraphNodeType::kHost, node});
+}
+
+std::uint32_t fake_cuda_host_thread() {
+  return static_cast<std::uint32_t>(getpid()) + 1;
+}
+
 std::uint32_t fake_cuda_graph_instantiate(std::uint32_t graph) {
   std::uint32_t clone = 0;
   std::vector<Node> nodes;
@@ -164,6 +178,7 @@ std::uint32_t fake_cuda_graph_launch(std::uint32_t graph, std::uint32_t stream) 
   WaitForRoom(*on, lock);
   // A trace of the graph hides its nodes.
   const bool as_a_whole = IsEnabled(ActivityKind::kGraphTrace);
+  const bool is_queued = on->idle_from > RealTime();
   Interval whole{0, 0};
   for (const Node& node : found->second) {
     const Interval when = Schedule(*on, call, node.duration_ns);
@@ -185,6 +200,9 @@ std::uint32_t fake_cuda_graph_launch(std::uint32_t graph, std::uint32_t stream) 
             record.context = on->context;
             record.stream = stream;
             record.correlation = call.correlation();
+            if constexpr (std::is_same_v<Work, cupti::GraphHostNode>) {
+              if (is_queued) record.correlation = 0;
+            }
             Submit(*on, when, record);
           }
         },

@@ -107,6 +107,8 @@ std::uint64_t* TimesOf(std::uint8_t* record) {
       return &reinterpret_cast<cupti::MemcpyPtoP4*>(record)->start;
     case kMemset:
       return &reinterpret_cast<cupti::Memset4*>(record)->start;
+    case kGraphHostNode:
+      return &reinterpret_cast<cupti::GraphHostNode*>(record)->start;
     case kGraphTrace:
       return &reinterpret_cast<cupti::GraphTrace*>(record)->start;
     default:

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
 
 #include "scenario.h"
@@ -100,6 +101,24 @@ TEST_F(RealCupti, WalksRecordsWithoutADriver) {
   EXPECT_EQ(static_cast<void*>(record), first);
   EXPECT_EQ(next(buffer, sizeof(buffer), &record), Result::kSuccess);
   EXPECT_EQ(static_cast<void*>(record), second);
+  EXPECT_EQ(next(buffer, sizeof(buffer), &record), Result::kMaxLimitReached);
+}
+
+TEST_F(RealCupti, WalksHostNodesOfGraphsWhereItHasThem) {
+  if (Version() >= 130500) GTEST_SKIP() << "from 13.5 on it answers nothing without a driver";
+  alignas(8) std::uint8_t buffer[2 * sizeof(cupti::GraphHostNode)] = {};
+  auto* const nodes = reinterpret_cast<cupti::GraphHostNode*>(buffer);
+  nodes[0].kind = nodes[1].kind = ActivityKind::kGraphHostNode;
+  const auto next = Find<cupti::ActivityGetNextRecord>("ActivityGetNextRecord");
+  cupti::Activity* record = nullptr;
+  if (Version() < cupti::GraphHostNode::kSince) {
+    EXPECT_NE(next(buffer, sizeof(buffer), &record), Result::kSuccess);
+    return;
+  }
+  for (cupti::GraphHostNode& node : {std::ref(nodes[0]), std::ref(nodes[1])}) {
+    EXPECT_EQ(next(buffer, sizeof(buffer), &record), Result::kSuccess);
+    EXPECT_EQ(static_cast<void*>(record), &node);
+  }
   EXPECT_EQ(next(buffer, sizeof(buffer), &record), Result::kMaxLimitReached);
 }
 

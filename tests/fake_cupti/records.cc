@@ -27,6 +27,8 @@ std::size_t SizeOfStruct(std::uint32_t api, cupti::ActivityKind kind) {
       return Longest<MemcpyPtoP4>(api);
     case ActivityKind::kMemset:
       return Longest<Memset4, Memset5>(api);
+    case ActivityKind::kGraphHostNode:
+      return Longest<GraphHostNode>(api);
     case ActivityKind::kRuntime:
     case ActivityKind::kDriver:
     case ActivityKind::kInternalLaunchApi:

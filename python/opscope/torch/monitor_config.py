@@ -51,8 +51,8 @@ class MonitorConfig:
 
     @property
     def cuda_flags(self) -> list[str]:
-        """For the CUDA source."""
-        return [flag for key, flag in _FLAGS.items() if self._keys.get(key)]
+        """For the CUDA source. No key asks for host nodes of graphs: torch always records them."""
+        return ["host_nodes", *(flag for key, flag in _FLAGS.items() if self._keys.get(key))]
 
     # From the making of the profile on: graphs are captured before what is profiled, once.
     def _watch_graphs(self) -> None:

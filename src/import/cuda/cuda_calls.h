@@ -36,6 +36,18 @@ struct CudaCall {
   AddedSpan range = AddedSpan::kNone;  // innermost user range around it
   bool is_driver = false;
   bool is_launch = false;  // arrows to the device leave it
+
+  // The arrow from it to what it launched, without words; its id is 0 where there is none.
+  FlowRow ArrowTo(AddedSpan launched, Timestamp time, TrackId on) const {
+    if (!is_launch || span == AddedSpan::kNone) return {};
+    return {.id = correlation,
+            .start_time = start,
+            .start_track = track,
+            .start_span = span,
+            .end_time = time,
+            .end_track = on,
+            .end_span = launched};
+  }
 };
 
 class CudaCalls {

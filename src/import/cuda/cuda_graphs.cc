@@ -9,6 +9,19 @@
 namespace opscope {
 namespace {
 
+std::string HostNodeMembers(const CudaHostNodeDetails& node) {
+  std::string text;
+  MemberWriter members(&text);
+  members.Unsigned("device", node.device)
+      .Unsigned("context", node.context)
+      .Number("stream", static_cast<int32_t>(node.stream))
+      .Unsigned("host process", node.process)
+      .Unsigned("host thread", node.thread)
+      .Unsigned("graph id", node.graph)
+      .Unsigned("graph node id", node.graph_node);
+  return text;
+}
+
 std::string EventNodeMembers(const CudaEventRecordDetails& event, uint32_t device, uint64_t node) {
   std::string text;
   MemberWriter members(&text);
@@ -25,6 +38,27 @@ std::string EventNodeMembers(const CudaEventRecordDetails& event, uint32_t devic
 std::string CudaGraphs::MembersOf(uint64_t node) const {
   const auto found = node == 0 ? names_.end() : names_.find(node);
   return found == names_.end() || found->second.empty() ? std::string() : ", " + found->second;
+}
+
+// On the stream that waits for it, as torch shows it. CUPTI does not say the launch where the graph was queued behind
+// an earlier launch that still ran: then nobody knows which of the other nodes it ran with, and it has no arrow.
+void CudaGraphs::AddHostNode(const CudaRecord& record, const CudaCall* launch, CudaDevices* devices) {
+  const auto node = record.As<CudaHostNodeDetails>();
+  const TrackId track = devices->OfStream(node.device, node.stream);
+  const AddedSpan span =
+      builder_->AddSpan({.start = record.start,
+                         .duration = record.duration,
+                         .name = builder_->Intern("HostNode"),
+                         .category = builder_->Intern("graph_host_node"),
+                         .track = track,
+                         .kind = kSurelyOther,
+                         .correlation = record.correlation,
+                         .extra = builder_->Intern(HostNodeMembers(node) + MembersOf(node.graph_node))});
+  if (record.correlation == 0) return;
+  FlowRow arrow = launch == nullptr ? FlowRow() : launch->ArrowTo(span, record.start, track);
+  arrow.category = arrow.name = builder_->Intern("ac2g");
+  works_.push_back(
+      {node.graph_node, record.correlation, span, track, record.start, record.start + record.duration, arrow});
 }
 
 // The records of a launch have no number of a node. They are as many as its nodes that record events, and follow each

@@ -1,5 +1,5 @@
 // Nodes of CUDA's graphs among the work of devices: arrows from a node to those that wait for it, spans of nodes that
-// record an event, and what the program has called the nodes.
+// record an event or run on the CPU, and what the program has called the nodes.
 //
 // Nodes that make no work (waits, empty ones) are passed over: an arrow leads from the last work before them. Within
 // one launch a node that has no such arrow has the one from the launch; the others have theirs alone.
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "import/cuda/cuda_calls.h"
 #include "import/cuda/cuda_devices.h"
 #include "import/cuda/cuda_record.h"
 #include "trace/builder.h"
@@ -47,6 +48,8 @@ class CudaGraphs {
   void AddWork(const Work& work) { works_.push_back(work); }
   // The record of an event while a graph ran, or of any other: which one is found out in Finish.
   void AddEvent(const CudaRecord& record) { events_.push_back(record); }
+  // A node that ran on the CPU. launch: the call, null where it is not known; it is placed.
+  void AddHostNode(const CudaRecord& record, const CudaCall* launch, CudaDevices* devices);
 
   // Adds spans and arrows of a window. devices: where its spans are.
   void Finish(CudaDevices* devices);

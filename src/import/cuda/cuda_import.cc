@@ -228,18 +228,8 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
 
 // What a node of a graph waits for may be another node, which is known at the end.
 void CudaImport::AddLaunchArrow(const CudaCall& call, const CudaShared& shared, const CudaWork& row, AddedSpan span) {
-  FlowRow arrow;
-  if (call.is_launch && call.span != AddedSpan::kNone) {
-    arrow = {.id = row.correlation,
-             .category = arrow_category_,
-             .name = arrow_,
-             .start_time = call.start,
-             .start_track = call.track,
-             .start_span = call.span,
-             .end_time = row.start,
-             .end_track = row.track,
-             .end_span = span};
-  }
+  FlowRow arrow = call.ArrowTo(span, row.start, row.track);
+  arrow.category = arrow_category_, arrow.name = arrow_;
   if (shared.graph_node != 0 && (graphs_.has_edges() || graphs_.has_event_nodes())) {
     graphs_.AddWork({shared.graph_node, row.correlation, span, row.track, row.start, row.start + row.duration, arrow});
   } else if (arrow.id != 0) {
@@ -323,6 +313,8 @@ void CudaImport::AddOther(const CudaRecord& record) {
       return AddEventRecord(record);
     case CudaEvent::kEventOfGraph:
       return graphs_.AddEvent(record);
+    case CudaEvent::kHostNode:
+      return graphs_.AddHostNode(record, calls_.Find(record.correlation), &devices_);
     case CudaEvent::kEnvironment:
       return sensors_.Add(record, static_cast<uint64_t>(record.duration.ns));
     case CudaEvent::kMemory:

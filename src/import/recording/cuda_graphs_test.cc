@@ -33,6 +33,11 @@ struct GraphWindow : CudaWindow {
     Add(CudaEvent::kEventOfGraph, time, time, launch,
         CudaEventRecordDetails{.event = 3, .context = 1, .stream = 7, .number = number, .device_ns = 1});
   }
+  void HostNode(uint64_t number, uint64_t start, uint64_t end, uint32_t launch) {
+    Add(CudaEvent::kHostNode, start, end, launch,
+        CudaHostNodeDetails{
+            .graph_node = kGraph | number, .context = 1, .stream = 7, .graph = 9, .process = 77, .thread = 78});
+  }
   void Sensor(uint32_t kind, uint64_t value, uint64_t time, uint32_t device = 0) {
     Add(CudaEvent::kEnvironment, time, time + value, 0, CudaEnvironmentDetails{.device = device, .kind = kind});
   }
@@ -107,6 +112,51 @@ TEST(GraphsOfCuda, GuessNothingWhereRecordsAndNodesAreNotAsMany) {
   window.EventRecord(70, 1230, 1);
   window.EventRecord(71, 1240, 2);  // of nothing that is known
   EXPECT_FALSE(Rows(window.Import()).row.contains("graph_event_node EventRecord"));
+}
+
+TEST(GraphsOfCuda, ShowWhatRanOnTheCpuOnTheStreamThatWaits) {
+  GraphWindow window;
+  window.Call("cudaGraphLaunch", 1100, 1110, 1);
+  window.Node("a", 1, 1200, 1210, 1);
+  window.HostNode(2, 1210, 1260, 1);
+  const Trace trace = window.Import();
+  const Rows rows(trace);
+  const size_t node = rows["graph_host_node HostNode"];
+  EXPECT_EQ(trace.spans().track[node], trace.spans().track[rows["kernel a"]]);
+  EXPECT_EQ(trace.spans().kind[node], SpanKind::kOther);
+  EXPECT_EQ(trace.spans().duration[node].ns, 50);
+  EXPECT_EQ(trace.spans().correlation[node], 1u);
+  EXPECT_EQ(rows.extra("graph_host_node HostNode"),
+            "\"device\": 0, \"context\": 1, \"stream\": 7, \"host process\": 77, \"host thread\": 78, "
+            "\"graph id\": 9, \"graph node id\": " +
+                std::to_string(kGraph | 2));
+  EXPECT_THAT(Arrows(trace), UnorderedElementsAre("cudaGraphLaunch -> a", "cudaGraphLaunch -> HostNode"));
+}
+
+TEST(GraphsOfCuda, LeadArrowsThroughWhatRanOnTheCpu) {
+  GraphWindow window;
+  window.Edge(1, 2);
+  window.Edge(2, 3);
+  window.Call("cudaGraphLaunch", 1100, 1110, 1);
+  window.Node("a", 1, 1200, 1210, 1);
+  window.HostNode(2, 1210, 1260, 1);
+  window.Node("b", 3, 1270, 1280, 1);
+  EXPECT_THAT(Arrows(window.Import()), UnorderedElementsAre("cudaGraphLaunch -> a", "a -> HostNode", "HostNode -> b"));
+}
+
+TEST(GraphsOfCuda, GuessNoLaunchOfWhatRanOnTheCpuWhereCuptiTellsNone) {
+  GraphWindow window;
+  window.Edge(1, 2);
+  window.Edge(2, 3);
+  window.Edge(3, 4);
+  window.Call("cudaGraphLaunch", 1100, 1110, 1);
+  window.Node("a", 1, 1200, 1210, 1);
+  window.HostNode(2, 1210, 1260, 0);
+  window.HostNode(3, 1260, 1265, 0);
+  window.Node("b", 4, 1270, 1280, 1);
+  const Trace trace = window.Import();
+  EXPECT_THAT(Arrows(trace), UnorderedElementsAre("cudaGraphLaunch -> a", "a -> b"));
+  EXPECT_TRUE(Rows(trace).row.contains("graph_host_node HostNode"));
 }
 
 TEST(GraphsOfCuda, AreNamedByTheProgramInWholeMembersAlone) {

@@ -29,7 +29,8 @@ constexpr SourceFlag kFlags[] = {{"synchronization", cuda_source_flags::kSynchro
                                  {"graphs", cuda_source_flags::kGraphs},
                                  {"environment", cuda_source_flags::kEnvironment},
                                  {"graph_edges", cuda_source_flags::kGraphEdges},
-                                 {"event_nodes", cuda_source_flags::kEventNodes}};
+                                 {"event_nodes", cuda_source_flags::kEventNodes},
+                                 {"host_nodes", cuda_source_flags::kHostNodes}};
 
 struct Session {
   std::shared_ptr<DeviceWindow> window;

@@ -186,6 +186,22 @@ struct Memset5 {
   std::uint64_t source_graph_node_id;
 };
 
+// kGraphHostNode: a function of the program that a node of a graph calls on the CPU, while the stream waits for it.
+struct GraphHostNode {
+  static constexpr std::uint32_t kSince = 130100;
+  ActivityKind kind;
+  std::uint32_t stream;
+  std::uint32_t context;
+  std::uint32_t device;       // of the context
+  std::uint32_t correlation;  // 0 where the launch was queued behind an earlier one that still ran
+  std::uint32_t graph_id;
+  std::uint64_t graph_node_id;
+  std::uint32_t process;
+  std::uint32_t thread;  // that ran it
+  std::uint64_t start;
+  std::uint64_t end;
+};
+
 // kRuntime, kDriver, kInternalLaunchApi.
 struct Api {
   ActivityKind kind;

@@ -97,6 +97,19 @@ Decoded DecodeSet(const cupti::Memset4& from, DecodedRecord* decoded) {
   return WholeIf(SetTimes(from.start, from.end, decoded));
 }
 
+Decoded DecodeHostNode(const cupti::GraphHostNode& from, DecodedRecord* decoded) {
+  decoded->event = CudaEvent::kHostNode;
+  decoded->correlation = from.correlation;
+  decoded->SetDetails(CudaHostNodeDetails{.graph_node = from.graph_node_id,
+                                          .device = from.device,
+                                          .context = from.context,
+                                          .stream = from.stream,
+                                          .graph = from.graph_id,
+                                          .process = from.process,
+                                          .thread = from.thread});
+  return WholeIf(SetTimes(from.start, from.end, decoded));
+}
+
 Decoded DecodeCall(const cupti::Api& from, DecodedRecord* decoded) {
   const bool is_runtime = from.kind == ActivityKind::kRuntime;
   decoded->event = is_runtime ? CudaEvent::kRuntimeCall : CudaEvent::kDriverCall;
@@ -245,6 +258,8 @@ Decoded Decode(const cupti::Activity* record, uint32_t version, DecodedRecord* d
       return DecodePeerCopy(As<cupti::MemcpyPtoP4>(record), decoded);
     case ActivityKind::kMemset:
       return DecodeSet(As<cupti::Memset4>(record), decoded);
+    case ActivityKind::kGraphHostNode:
+      return DecodeHostNode(As<cupti::GraphHostNode>(record), decoded);
     case ActivityKind::kRuntime:
     case ActivityKind::kDriver:
       return DecodeCall(As<cupti::Api>(record), decoded);
@@ -274,7 +289,6 @@ Decoded Decode(const cupti::Activity* record, uint32_t version, DecodedRecord* d
     case ActivityKind::kJit:
     case ActivityKind::kDeviceGraphTrace:
     case ActivityKind::kMemDecompress:
-    case ActivityKind::kGraphHostNode:
       return Decoded::kLeftOut;
     default:
       return Decoded::kUnknown;

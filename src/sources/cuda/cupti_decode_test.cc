@@ -127,6 +127,29 @@ TEST(CuptiDecode, ReadsCallsOfBothInterfaces) {
   EXPECT_EQ(decoded.event, CudaEvent::kDriverCall);
 }
 
+TEST(CuptiDecode, ReadsANodeThatRanOnTheCpu) {
+  DecodedRecord decoded;
+  cupti::GraphHostNode node{};
+  node.kind = ActivityKind::kGraphHostNode;
+  node.stream = 7, node.context = 2, node.device = 1, node.correlation = 13, node.graph_id = 4;
+  node.graph_node_id = uint64_t{4} << 32 | 2;
+  node.process = 77, node.thread = 78, node.start = 100, node.end = 350;
+  ASSERT_EQ(DecodeOne(node, &decoded, cupti::GraphHostNode::kSince), Decoded::kWhole);
+  EXPECT_EQ(decoded.event, CudaEvent::kHostNode);
+  EXPECT_EQ(decoded.correlation, 13u);
+  EXPECT_EQ(decoded.duration, 250u);
+  const auto details = decoded.DetailsAs<CudaHostNodeDetails>();
+  EXPECT_EQ(details.device, 1u);
+  EXPECT_EQ(details.context, 2u);
+  EXPECT_EQ(details.stream, 7u);
+  EXPECT_EQ(details.graph, 4u);
+  EXPECT_EQ(details.graph_node, uint64_t{4} << 32 | 2);
+  EXPECT_EQ(details.process, 77u);
+  EXPECT_EQ(details.thread, 78u);
+  node.end = 0;
+  EXPECT_EQ(DecodeOne(node, &decoded), Decoded::kIncomplete);
+}
+
 // What stands behind a struct of 12.1 is read where the version says that it is there, and nowhere else.
 TEST(CuptiDecode, ReadsWhatLaterVersionsHaveOnlyThere) {
   DecodedRecord decoded;

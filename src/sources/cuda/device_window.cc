@@ -78,6 +78,8 @@ bool DeviceWindow::IsAskedFor(CudaEvent event) const {
       return false;
     case CudaEvent::kEnvironment:
       return (flags_ & cuda_source_flags::kEnvironment) != 0;
+    case CudaEvent::kHostNode:
+      return (flags_ & cuda_source_flags::kHostNodes) != 0;
     case CudaEvent::kMemory:
       return (flags_ & cuda_source_flags::kMemory) != 0;
     case CudaEvent::kGraph:

@@ -151,12 +151,19 @@ void Holder::EnableAsked(uint32_t flags) {
   if ((flags & kMemory) != 0) Enable(ActivityKind::kMemory2);
   if ((flags & kGraphs) != 0) Enable(ActivityKind::kGraphTrace);
   refused_.clear();
-  if ((flags & kEnvironment) == 0) return;
-  const Result answer = Enable(ActivityKind::kEnvironment);
+  if ((flags & kEnvironment) != 0) EnableOrTell(ActivityKind::kEnvironment, "environment");
+  if ((flags & kHostNodes) != 0) EnableOrTell(ActivityKind::kGraphHostNode, "host nodes of graphs");
+}
+
+// An older library is not asked for a number that it does not know.
+void Holder::EnableOrTell(ActivityKind kind, std::string_view what) {
+  const bool has_kind = kind != ActivityKind::kGraphHostNode || library_->version >= cupti::GraphHostNode::kSince;
+  const Result answer = has_kind ? Enable(kind) : Result::kInvalidKind;
   if (answer == Result::kSuccess) return;
   const char* name = nullptr;
   library_->call.GetResultString(answer, &name);
-  refused_ = "cuptiActivityEnable (environment): " + NameOfCode(answer, name);
+  std::string& text = refused_.emplace_back("cuptiActivityEnable (");
+  text.append(what).append("): ").append(has_kind ? NameOfCode(answer, name) : "this CUPTI is older than 13.1");
 }
 
 cupti::Subscriber Holder::TakeSubscriber() {
@@ -200,7 +207,10 @@ std::string Holder::Begin(const std::shared_ptr<DeviceWindow>& window) {
     DeviceReadings::Get().Begin(collector_);
     if (window->is_timer()) timers_.insert(window->flags());
     if (!refused_.empty()) {
-      collector_->Visit(deadline, [&] { ++window->problems().failed_calls[std::exchange(refused_, {})]; });
+      collector_->Visit(deadline, [&] {
+        for (const std::string& text : std::exchange(refused_, {}))
+          ++window->problems().failed_calls[text];
+      });
     }
     if (watchers_ > 0) GraphRecorder::Get().KeepDestroyed();
   } else if (open_ == 0 && has_answered) {

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sources/cuda/collector.h"
@@ -63,6 +64,7 @@ class Holder {
   std::string InUse();
   std::string EnableKinds(uint32_t flags);
   void EnableAsked(uint32_t flags);
+  void EnableOrTell(cupti::ActivityKind kind, std::string_view what);
   std::string EnableTimed(uint32_t flags);
   std::vector<cupti::ActivityKind> KindsOfNoTimer() const;
   void TellOfGraphs(DeviceWindow* window, Deadline deadline);
@@ -84,12 +86,12 @@ class Holder {
 
   const CuptiLibrary* library_;
   std::timed_mutex mutex_;
-  size_t open_ = 0;                 // windows
-  size_t watchers_ = 0;             // of graphs
-  std::multiset<uint32_t> timers_;  // flags of those that are among the windows
-  std::string refused_;             // kinds that were asked for by name, by the last Open
-  size_t paused_ = 0;               // of them
-  size_t lost_buffers_ = 0;         // that CUPTI has kept since earlier ones
+  size_t open_ = 0;                   // windows
+  size_t watchers_ = 0;               // of graphs
+  std::multiset<uint32_t> timers_;    // flags of those that are among the windows
+  std::vector<std::string> refused_;  // kinds that were asked for by name, by the last Open
+  size_t paused_ = 0;                 // of them
+  size_t lost_buffers_ = 0;           // that CUPTI has kept since earlier ones
   std::set<cupti::ActivityKind> enabled_;
   cupti::Subscriber subscriber_ = nullptr;
   Collector* collector_ = nullptr;      // a stuck one is left behind
