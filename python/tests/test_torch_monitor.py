@@ -217,6 +217,7 @@ print(json.dumps([[e["name"], e["pid"], e["args"]["value"]] for e in file_of(pro
         ["Memory Clock (MHz)", 0, 2600],
         ["Temperature (C)", 0, 55],
         ["Fan Speed (%)", 0, 30],
+        *[["Cycles (Current Kernel)", 0, 7500]] * 4,  # 5 us of 1,500 MHz
     ]
     assert run_graph("KEYS = {}\n" + script, tmp_path) == []
 

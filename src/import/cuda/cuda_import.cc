@@ -47,6 +47,7 @@ bool CudaImport::NeedsLook(const CudaShared& shared) {
     case CudaEvent::kPeerCopy:
     case CudaEvent::kSet:
     case CudaEvent::kGraph:
+    case CudaEvent::kEnvironment:  // for what it is about
       return !shared.is_seen;
     case CudaEvent::kDevice:
     case CudaEvent::kContext:
@@ -120,6 +121,8 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
       events_.push_back({event.context, event.event, record.correlation, event.stream, event.number});
       return;
     }
+    case CudaEvent::kEnvironment:
+      return sensors_.Expect(record.As<CudaEnvironmentDetails>());
     case CudaEvent::kEventNode:
       return graphs_.AddEventNode(record.As<CudaGraphNodeDetails>());
     case CudaEvent::kGraphEdge:
@@ -215,6 +218,9 @@ void CudaImport::AddWork(const CudaRecord& record, const CudaShared& shared) {
     row.duration = {};
   }
   const AddedSpan span = work_rows_.Add(shared.group, row);
+  if (sensors_.has_clocks() && record.event == CudaEvent::kKernel) {
+    sensors_.AddKernel(record.As<CudaKernelDetails>().device, row.start, row.duration);
+  }
   if (call == nullptr) {
     if (shared.graph_node != 0) AddLaunchArrow({}, shared, row, span);
     return;

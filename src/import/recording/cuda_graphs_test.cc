@@ -52,6 +52,15 @@ std::vector<std::string> Arrows(const Trace& trace) {
   return arrows;
 }
 
+// "name value" of each reading.
+std::vector<std::string> Counters(const Trace& trace) {
+  std::vector<std::string> found;
+  for (size_t i = 0; i < trace.counters().size(); ++i)
+    found.push_back(std::string(trace.text(trace.counters().name[i])) + " " +
+                    std::to_string(trace.counters().value[i]));
+  return found;
+}
+
 TEST(GraphsOfCuda, LeadArrowsToWhatWaitsWithinOneLaunch) {
   GraphWindow window;
   window.Edge(1, 2);
@@ -184,13 +193,37 @@ TEST(SensorsOfCuda, AreCountersOfDevicesThatWork) {
   window.Sensor(2, 55, 1320);
   window.Sensor(2, 60, 1330, 1);  // the other device has nothing to do
   window.Sensor(17, 60, 1340);    // of a kind that is not known
-  const Trace trace = window.Import();
-  std::vector<std::string> found;
-  for (size_t i = 0; i < trace.counters().size(); ++i)
-    found.push_back(std::string(trace.text(trace.counters().name[i])) + " " +
-                    std::to_string(trace.counters().value[i]));
-  EXPECT_THAT(found, ElementsAre("SM Clock (MHz) 1500.000000", "Memory Clock (MHz) 2600.000000", "Power (W) 250.500000",
-                                 "Temperature (C) 55.000000"));
+  EXPECT_THAT(Counters(window.Import()),
+              ElementsAre("SM Clock (MHz) 1500.000000", "Memory Clock (MHz) 2600.000000", "Power (W) 250.500000",
+                          "Temperature (C) 55.000000", "Cycles (Current Kernel) 15.000000"));
+}
+
+// 100 ns at the median of 1500 and 1805 MHz, whichever clock was nearest.
+TEST(SensorsOfCuda, TellCyclesOfKernelsByTheClockInTheMiddle) {
+  GraphWindow window;
+  window.Kernel("a", 1200, 1300, 1);
+  window.Kernel("of no length", 1300, 1300, 1);
+  window.Add(CudaEvent::kCopy, 1400, 1500, 1, CudaCopyDetails{.bytes = 8, .context = 1, .stream = 7});
+  window.Sensor(1, 1500, 1100);
+  window.Sensor(1, 1805, 1110);
+  window.Sensor(1, 3000, 5000);  // after the window
+  window.Add(CudaEvent::kWindow, 1000, 2000, 0, CudaClockDetails{});
+  std::vector<std::string> cycles = Counters(window.Import());
+  std::erase_if(cycles, [](const std::string& counter) { return !counter.starts_with("Cycles"); });
+  EXPECT_THAT(cycles, ElementsAre("Cycles (Current Kernel) 165.000000", "Cycles (Current Kernel) 0.000000"));
+}
+
+TEST(SensorsOfCuda, TellNoCyclesWhereNoClockIsKnown) {
+  GraphWindow window;
+  window.Kernel("a", 1200, 1300, 1);
+  window.Add(CudaEvent::kKernel, 1300, 1400, 1, CudaKernelDetails{.device = 1, .context = 2, .stream = 7}, "b");
+  window.Sensor(3, 250500, 1310);
+  window.Sensor(1, 0, 1320);     // it is not told
+  window.Sensor(1, 1500, 9000);  // of the time after the window
+  window.Sensor(2, 55, 1330, 1);
+  window.Add(CudaEvent::kWindow, 1000, 2000, 0, CudaClockDetails{});
+  for (const std::string& counter : Counters(window.Import()))
+    EXPECT_THAT(counter, testing::Not(HasSubstr("Cycles")));
 }
 
 }  // namespace
