@@ -5,8 +5,8 @@
     python tools/gpu_check.py [-o REPORT.md]
 
 Takes under ten minutes, needs no network: this Python has torch with CUDA, and opscope. What is compared: kernels by
-name and count, who launched them, busy time, graphs, streams, the caching allocator; what both add to a loop of empty
-kernels; how long they take to stop; the `.cuda()` examples of the documents.
+name and count, who launched them, busy time, graphs, streams, the caching allocator; what NVML and CUPTI read of its
+sensors; what both add to a loop of empty kernels; how long they take to stop; the `.cuda()` examples of the documents.
 
 Exit status: 0 all held, 1 something did not, 3 nothing can be checked here, for want of torch, opscope or a GPU.
 """
@@ -31,6 +31,7 @@ TOOLS = Path(__file__).resolve().parent
 EXAMPLES = TOOLS.parent / "examples"
 LIMIT_S = 240  # of one process
 MOST_BUSY_APART = 0.1  # of two runs of one program
+MOST_READINGS_APART = 0.25  # medians of what NVML and CUPTI read while a device works
 MOST_ADDED = 0.6  # of what torch.profiler adds to a launch
 MOST_STOP = 1 / 20  # of what torch.profiler takes
 ROUNDS = 3
@@ -69,6 +70,13 @@ def watched_graphs(folder: Path) -> list[Check]:
     path = folder / "watched.json"
     run_program("graphs", "watching", str(path))
     return gpu_traces.watched_checks(gpu_traces.read_trace(path.with_suffix(".json.gz")))
+
+
+def sensors(folder: Path) -> list[Check]:
+    path = folder / "busy.json"
+    run_program("busy", "watching", str(path))
+    events = gpu_traces.read_trace(path.with_suffix(".json.gz"))
+    return gpu_traces.sensor_checks(events, most_apart=MOST_READINGS_APART)
 
 
 def ratio_check(what: str, ours: float, theirs: float, most: float, unit: str) -> Check:
@@ -142,6 +150,7 @@ def run_all(folder: Path) -> dict[str, list[Check]]:
     parts = {
         **{name: lambda where, name=name: compare_program(name, where) for name in programs()},
         "watched graphs": watched_graphs,
+        "sensors": sensors,
         "launch-bound loop": added_time,
         "stop": stop_time,
         "examples": run_examples,

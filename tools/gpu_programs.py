@@ -117,6 +117,19 @@ def many_launches():
     return launches(1_000_000)
 
 
+def busy(seconds=1.5):
+    """Long enough for sensors to be read some times."""
+    matrix = torch.randn(4096, 4096, device="cuda")
+
+    def step():
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            torch.mm(matrix, matrix)
+            torch.cuda.synchronize()
+
+    return step
+
+
 COMPARED = (resnet18, transformer, graphs, streams, allocator)
 
 

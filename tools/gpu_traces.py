@@ -7,9 +7,13 @@ import collections
 import dataclasses
 import gzip
 import json
+import statistics
 from pathlib import Path
 
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+READINGS = {"GPU power (W)": "Power (W)", "GPU SM clock (MHz)": "SM Clock (MHz)"}  # NVML's, and CUPTI's of the same
+CYCLES = "Cycles (Current Kernel)"
+MOST_A_SECOND = 10
 FIRST_ARROW_OF_NODES = 1 << 40  # launches have the numbers of calls
 
 
@@ -115,20 +119,57 @@ def watched_checks(events: list[dict]) -> list[Check]:
     """Of a trace of graphs that were captured on one stream, so that each node waits for the one before."""
     launches: collections.Counter = collections.Counter()
     ends: dict[int, dict[str, float]] = collections.defaultdict(dict)
-    sensors: set[str] = set()
     for event in events:
         args = event.get("args") or {}
         if event.get("cat") in WORK and args.get("graph node id"):
             launches[args["correlation"]] += 1
         if event.get("cat") == "ac2g" and event["id"] >= FIRST_ARROW_OF_NODES:
             ends[event["id"]][event["ph"]] = float(event["ts"])
-        if event.get("ph") == "C":
-            sensors.add(event["name"])
     expected = sum(works - 1 for works in launches.values())
     back = sum(arrow["s"] > arrow["f"] for arrow in ends.values() if len(arrow) == 2)
     return [
         Check("graphs ran", bool(launches), f"{len(launches)} launches"),
         Check("arrows from node to node", len(ends) == expected, f"{len(ends)} of {expected}"),
         Check("none of them leads back", back == 0, f"{back}"),
-        Check("sensors", bool(sensors), ", ".join(sorted(sensors))),
     ]
+
+
+def sensor_checks(events: list[dict], *, most_apart: float) -> list[Check]:
+    """Of a trace with CUPTI's sensors, in which a device worked for a second or more."""
+    read: dict[tuple[str, int], list[tuple[float, float]]] = collections.defaultdict(list)
+    kernels: collections.Counter = collections.Counter()
+    for event in events:
+        if event.get("ph") == "C":
+            read[event["name"], event["pid"]].append((float(event["ts"]), *event["args"].values()))
+        if event.get("ph") == "X" and event.get("cat") == "kernel":
+            kernels[event["pid"]] += 1
+    checks = [Check("a device worked", bool(kernels), f"{kernels.total()} kernels")]
+    for device in sorted(kernels):
+        for ours, of_cupti in READINGS.items():
+            checks += reading_checks(f"{ours} of GPU {device}", read[ours, device], read[of_cupti, device], most_apart)
+        cycles = [value for _, value in read[CYCLES, device]]
+        holds = len(cycles) == kernels[device] and all(value > 0 for value in cycles)
+        checks.append(Check(f"cycles of each kernel of GPU {device}", holds, f"{len(cycles)}"))
+    return checks
+
+
+def reading_checks(
+    what: str, nvml: list[tuple[float, float]], cupti: list[tuple[float, float]], most_apart: float
+) -> list[Check]:
+    """Of one sensor, (time in us, value): as NVML and as CUPTI tell it."""
+    if len(nvml) < 2:
+        return [Check(what, False, f"{len(nvml)} readings: does NVML (libnvidia-ml.so.1) load, and answer?")]
+    values = [value for _, value in nvml]
+    length = max(nvml)[0] - min(nvml)[0]
+    a_second = (len(nvml) - 1) / length * 1e6 if length > 0 else float("inf")
+    shown = f"{len(nvml)} readings, {min(values):.4g} to {max(values):.4g}"
+    checks = [
+        Check(what, min(values) > 0, shown),
+        Check(f"{what}, how often", a_second <= MOST_A_SECOND, f"{a_second:.1f} a second"),
+    ]
+    if not cupti:
+        return [*checks, Check(f"{what} as CUPTI says", False, "CUPTI says nothing of it")]
+    ours, theirs = statistics.median(values), statistics.median(value for _, value in cupti)
+    apart = abs(ours - theirs) / theirs if theirs else 1.0
+    words = f"median {ours:.4g}, of {len(cupti)} of CUPTI's {theirs:.4g}: {apart:.1%} apart"
+    return [*checks, Check(f"{what} as CUPTI says", apart <= most_apart, words)]

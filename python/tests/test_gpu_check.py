@@ -54,21 +54,90 @@ def test_what_devices_did_is_read_of_a_trace():
     assert facts.before_call == 0
 
 
-def test_arrows_of_graphs_and_sensors_are_looked_for():
+def test_arrows_of_graphs_are_looked_for():
     node = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}
     nodes = [{**node, "args": {"graph node id": number, "correlation": 5}} for number in (1, 2, 3)]
     arrow = {"cat": "ac2g", "name": "ac2g", "pid": 0, "tid": 7}
     arrows = [{**arrow, "ph": ph, "id": (1 << 40) + i, "ts": ts} for i in (0, 1) for ph, ts in (("s", 2 + i), ("f", 3))]
     launch = [{**arrow, "ph": "s", "id": 5, "ts": 0}, {**arrow, "ph": "f", "id": 5, "ts": 1}]
-    power = {"ph": "C", "name": "Power (W)", "pid": 0, "ts": 1, "args": {"value": 5}}
 
     def missed_of(events):
         return [check.what for check in gpu_traces.watched_checks(events) if not check.holds]
 
-    assert missed_of([*nodes, *launch, *arrows, power]) == []
-    assert missed_of([*nodes, *launch, *arrows[:2]]) == ["arrows from node to node", "sensors"]
-    assert missed_of([*nodes, *arrows[:2], arrows[2], {**arrows[3], "ts": 2}, power]) == ["none of them leads back"]
-    assert missed_of([power]) == ["graphs ran"]
+    assert missed_of([*nodes, *launch, *arrows]) == []
+    assert missed_of([*nodes, *launch, *arrows[:2]]) == ["arrows from node to node"]
+    assert missed_of([*nodes, *arrows[:2], arrows[2], {**arrows[3], "ts": 2}]) == ["none of them leads back"]
+    assert missed_of([]) == ["graphs ran"]
+
+
+def readings(name, *values, device=0, every_us=100_000):
+    return [
+        {"ph": "C", "name": name, "pid": device, "ts": at * every_us, "args": {"value": value}}
+        for at, value in enumerate(values)
+    ]
+
+
+POWER, CLOCK = gpu_traces.READINGS
+WORKED = [
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 5, "dur": 10},
+    *readings(POWER, 300, 301, 302),
+    *readings(CLOCK, 1980, 1965, 1980),
+    *readings("Power (W)", 310),
+    *readings("SM Clock (MHz)", 1980, 1980),
+    *readings(gpu_traces.CYCLES, 19800),
+]
+
+
+def without(name):
+    return [event for event in WORKED if event["name"] != name]
+
+
+@pytest.mark.parametrize(
+    ("events", "what"),
+    [
+        (WORKED, []),
+        (without("gemm"), ["a device worked"]),
+        (without(POWER), [f"{POWER} of GPU 0"]),
+        ([*without(POWER), *readings(POWER, 300, 0, 300)], [f"{POWER} of GPU 0"]),
+        ([*without(POWER), *readings(POWER, *[300] * 9, every_us=10_000)], [f"{POWER} of GPU 0, how often"]),
+        ([*without(POWER), *readings(POWER, 300, 300, device=1)], [f"{POWER} of GPU 0"]),
+        (without("SM Clock (MHz)"), [f"{CLOCK} of GPU 0 as CUPTI says"]),
+        ([*without("SM Clock (MHz)"), *readings("SM Clock (MHz)", 990)], [f"{CLOCK} of GPU 0 as CUPTI says"]),
+        (without(gpu_traces.CYCLES), ["cycles of each kernel of GPU 0"]),
+    ],
+    ids=["all", "idle", "no power", "zero", "often", "another device", "CUPTI is mute", "clocks apart", "no cycles"],
+)
+def test_what_sensors_say_is_looked_for(events, what):
+    checks = gpu_traces.sensor_checks(events, most_apart=0.25)
+    assert [check.what for check in checks if not check.holds] == what
+
+
+@pytest.mark.framework("torch")
+def test_what_opscope_records_of_sensors_holds_on_a_simulated_device(tmp_path):
+    pytest.importorskip("torch")
+    from cuda_program import run_program
+
+    run_program(
+        f"""
+import os; os.chdir({str(tmp_path)!r})
+keys = json.dumps({{"backend": "cupti_monitor", "enable_environment_counters": True}})
+config = opscope.torch._ExperimentalConfig(custom_profiler_config=keys)
+fake.fake_cupti_calls.restype = ctypes.c_uint64
+with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as prof:
+    torch.ops.simulated.scale(x)
+    fake.fake_cuda_sense(0, 3, 300_500, 700_000)
+    fake.fake_cuda_sense(0, 1, 1980, 2600)
+    fake.fake_cuda_device_synchronize(0)
+    while fake.fake_cupti_calls(b"nvmlDeviceGetPowerUsage") < 4:
+        pass
+prof.export_chrome_trace("busy.json")
+print(0)
+""",
+        scenario="version=13.5",
+    )
+    checks = gpu_traces.sensor_checks(gpu_traces.read_trace(tmp_path / "busy.json.gz"), most_apart=0.25)
+    assert [check for check in checks if not check.holds] == []
+    assert len(checks) == 8
 
 
 def test_busy_time_is_that_of_the_union():
@@ -121,7 +190,7 @@ def test_a_part_that_fails_is_a_row_and_the_others_go_on(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_check, "EXAMPLES", tmp_path)
     sections = gpu_check.run_all(tmp_path)
     assert [check.words for check in sections["resnet18"]] == ["out of memory"]
-    assert list(sections) == ["resnet18", "watched graphs", "launch-bound loop", "stop", "examples"]
+    assert list(sections) == ["resnet18", "watched graphs", "sensors", "launch-bound loop", "stop", "examples"]
     assert "**no**" in gpu_check.report([], sections)
 
 
