@@ -17,25 +17,15 @@
 #include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
 #include "opscope/session.h"
-#include "tests/fake_cupti/fake_cuda.h"
-#include "tests/fake_cupti/fake_cupti.h"
+#include "sources/cuda/simulated_cupti_for_test.h"
 
 namespace opscope {
 namespace {
 
 using testing::HasSubstr;
-constexpr uint32_t kStream = 7;
 
-class CudaSourceTest : public testing::Test {
+class CudaSourceTest : public SimulatedCuptiTest {
  protected:
-  static void SetUpTestSuite() { setenv("OPSCOPE_CUPTI_LIB", OPSCOPE_FAKE_CUPTI_LIB, 1); }
-  void SetUp() override { fake_cupti_scenario(""); }
-  void TearDown() override {
-    EXPECT_EQ(fake_cupti_enabled_kinds(), 0u);
-    EXPECT_EQ(fake_cupti_subscribed(), 0u);
-    EXPECT_STREQ(fake_cupti_violation_text(), "");
-  }
-
   std::unique_ptr<Recording> Start(uint32_t flags = 0, uint64_t max_bytes = uint64_t{1} << 30) {
     auto recording = std::make_unique<Recording>(
         RecordingOptions{.max_bytes = max_bytes, .sources = {{&opscope_cuda_source()->source, flags}}});

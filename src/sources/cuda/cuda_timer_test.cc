@@ -9,8 +9,7 @@
 
 #include "opscope/cuda_source.h"
 #include "opscope/session.h"
-#include "tests/fake_cupti/fake_cuda.h"
-#include "tests/fake_cupti/fake_cupti.h"
+#include "sources/cuda/simulated_cupti_for_test.h"
 
 namespace opscope {
 namespace {
@@ -18,18 +17,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace cuda_timer_flags;
-constexpr uint32_t kStream = 7;
 
-class CudaTimerTest : public testing::Test {
+class CudaTimerTest : public SimulatedCuptiTest {
  protected:
-  static void SetUpTestSuite() { setenv("OPSCOPE_CUPTI_LIB", OPSCOPE_FAKE_CUPTI_LIB, 1); }
-  void SetUp() override { fake_cupti_scenario(""); }
-  void TearDown() override {
-    EXPECT_EQ(fake_cupti_enabled_kinds(), 0u);
-    EXPECT_EQ(fake_cupti_subscribed(), 0u);
-    EXPECT_STREQ(fake_cupti_violation_text(), "");
-  }
-
   void* Start(uint32_t flags) {
     char why[512] = "";
     void* timer = source_->start_timer(flags, why, sizeof(why));

@@ -10,14 +10,12 @@
 
 #include "opscope/cuda_source.h"
 #include "opscope/session.h"
-#include "tests/fake_cupti/fake_cuda.h"
-#include "tests/fake_cupti/fake_cupti.h"
+#include "sources/cuda/simulated_cupti_for_test.h"
 
 namespace opscope {
 namespace {
 
 using testing::HasSubstr;
-constexpr uint32_t kStream = 7;
 
 std::string Watch(bool is_on) {
   char why[512] = "";
@@ -25,16 +23,8 @@ std::string Watch(bool is_on) {
   return why;
 }
 
-class WatchedGraphsTest : public testing::Test {
+class WatchedGraphsTest : public SimulatedCuptiTest {
  protected:
-  static void SetUpTestSuite() { setenv("OPSCOPE_CUPTI_LIB", OPSCOPE_FAKE_CUPTI_LIB, 1); }
-  void SetUp() override { fake_cupti_scenario(""); }
-  void TearDown() override {
-    EXPECT_EQ(fake_cupti_enabled_kinds(), 0u);
-    EXPECT_EQ(fake_cupti_subscribed(), 0u);
-    EXPECT_STREQ(fake_cupti_violation_text(), "");
-  }
-
   // A chain of kernels, instantiated.
   uint32_t MakeGraph(int kernels) {
     const uint32_t graph = fake_cuda_graph_create();
