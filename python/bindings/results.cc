@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "opscope/analysis/device_report.h"
 #include "opscope/analysis/devices.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/span_filter.h"
@@ -32,6 +33,10 @@ nb::object TextOf(const SharedTrace& self, const Where& where, Make make) {
 
 using Selected = const std::vector<uint8_t>*;
 
+Result<std::string> ReportJson(const Trace& trace, const DeviceReportOptions& options) {
+  return DevicesJson(trace, MeasureDeviceReport(trace, options));
+}
+
 }  // namespace
 
 void BindResults(nb::module_& module) {
@@ -54,16 +59,22 @@ void BindResults(nb::module_& module) {
       nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
   module.def(
       "devices_json",
-      [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns, uint64_t small_bytes) {
+      [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
         return TextOf(self, where, [&](const Trace& trace, Selected spans) {
-          return DevicesJson(trace,
-                             {.devices = MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}),
-                              .kernels = MeasureKernels(trace, spans),
-                              .copies = MeasureCopies(trace, {.selected = spans, .small_bytes = small_bytes})});
+          return ReportJson(trace, {.devices = true, .selected = spans, .kernel_gap_ns = kernel_gap_ns});
         });
       },
-      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns,
-      nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
+      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
+  define("device_kernels_json",
+         [](const Trace& trace, Selected spans) { return ReportJson(trace, {.kernels = true, .selected = spans}); });
+  module.def(
+      "device_copies_json",
+      [](const SharedTrace& self, const Where& where, uint64_t small_bytes) {
+        return TextOf(self, where, [&](const Trace& trace, Selected spans) {
+          return ReportJson(trace, {.copies = true, .selected = spans, .small_bytes = small_bytes});
+        });
+      },
+      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
 }
 
 }  // namespace opscope::python

@@ -232,7 +232,7 @@ class Trace:
         >>> [(row["name"], row["count"], row["total_ns"], row["tensor_cores"]) for row in gpu.device_kernels()]
         [('s16816gemm', 2, 6000, 'used')]
         """
-        return Rows(json.loads(_core.devices_json(self._core, where))["kernels"])
+        return Rows(json.loads(_core.device_kernels_json(self._core, where))["kernels"])
 
     def device_copies(self, *, where: str | None = None, small_bytes: int = 65536) -> list[dict[str, Any]]:
         """The copies of each device, by kind and by the memory that they are from and to.
@@ -245,7 +245,7 @@ class Trace:
         >>> [(row["kind"], row["small"], row["exposed_ns"], row["bytes_per_second"]) for row in gpu.device_copies()]
         [('HtoD', 1, 2000, 4000000000)]
         """
-        return Rows(json.loads(_core.devices_json(self._core, where, small_bytes=small_bytes))["copies"])
+        return Rows(json.loads(_core.device_copies_json(self._core, where, small_bytes))["copies"])
 
     def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
         """The same as a table; "" when no device did anything."""

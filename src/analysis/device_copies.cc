@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/device_work.h"
+#include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "base/json_members.h"
 #include "base/saturating.h"
@@ -122,11 +122,10 @@ void Finish(const std::vector<Interval>& kernels, Copies* copies) {
 
 }  // namespace
 
-std::vector<DeviceCopyRow> MeasureCopies(const Trace& trace, const DeviceCopyOptions& options) {
+std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceWorks* works) {
+  const Trace& trace = works->trace;
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
-  WorkFinder finder(trace);
-  const LaunchCalls calls(trace);
   struct Device {
     std::map<Kind, Copies> copies;
     std::vector<Interval> kernels;
@@ -138,12 +137,12 @@ std::vector<DeviceCopyRow> MeasureCopies(const Trace& trace, const DeviceCopyOpt
     const uint32_t first = tracks.first_span[track];
     for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
       if (options.selected != nullptr && (*options.selected)[span] == 0) continue;
-      const std::optional<DeviceWork> work = finder.WorkOf(span);
+      const std::optional<DeviceWork> work = works->finder.WorkOf(span);
       if (!work) continue;
       if (work->kind == SpanKind::kKernel) device.kernels.push_back({work->begin, work->end});
       if (work->kind != SpanKind::kCopy) continue;
       const std::string_view members = trace.text(spans.extra[span]);
-      const SpanId call = calls.LaunchOf(span);
+      const SpanId call = works->calls.LaunchOf(span);
       const Copy copy{*work, BytesIn(members),
                       call == SpanId::kNone ? std::string_view() : trace.text(spans.name[Row(call)])};
       const Kind kind = KindOf(trace.text(spans.name[span]), members);

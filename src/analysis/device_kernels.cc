@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/device_work.h"
+#include "analysis/device_report.h"
 #include "base/json_members.h"
 #include "base/saturating.h"
 
@@ -125,10 +125,10 @@ DeviceKernelRow Finish(const Trace& trace, Kernels* kernels) {
 
 }  // namespace
 
-std::vector<DeviceKernelRow> MeasureKernels(const Trace& trace, const std::vector<uint8_t>* selected) {
+std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceWorks* works) {
+  const Trace& trace = works->trace;
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
-  WorkFinder finder(trace);
   Launches launches(trace);
   using Device = std::pair<ProcessId, int32_t>;
   std::map<std::pair<Device, StringId>, Kernels> all;
@@ -139,7 +139,7 @@ std::vector<DeviceKernelRow> MeasureKernels(const Trace& trace, const std::vecto
     const uint32_t first = tracks.first_span[track];
     for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
       if (selected != nullptr && (*selected)[span] == 0) continue;
-      const std::optional<DeviceWork> work = finder.WorkOf(span);
+      const std::optional<DeviceWork> work = works->finder.WorkOf(span);
       if (!work || work->kind != SpanKind::kKernel) continue;
       Add(trace, *work, launches.Of(spans.extra[span]), &all[{device, spans.name[span]}]);
       totals[device] = SaturatingAdd(totals[device], SaturatingSubtract(work->end, work->begin));

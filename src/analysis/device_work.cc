@@ -57,17 +57,18 @@ std::optional<DeviceWork> WorkFinder::WorkOf(uint32_t span) {
   return work;
 }
 
-LaunchCalls::LaunchCalls(const Trace& trace) : trace_(trace) {
-  const SpanColumns& spans = trace.spans();
-  const TrackColumns& tracks = trace.tracks();
-  const std::optional<StringId> recording = trace.FindString("Trace");  // category of the range of the recording
+void LaunchCalls::FindCalls() {
+  are_found_ = true;
+  const SpanColumns& spans = trace_.spans();
+  const TrackColumns& tracks = trace_.tracks();
+  const std::optional<StringId> recording = trace_.FindString("Trace");  // category of the range of the recording
   std::vector<uint32_t> steps;
-  for (const SpanId span : trace.steps().span)
+  for (const SpanId span : trace_.steps().span)
     if (span != SpanId::kNone) steps.push_back(Row(span));
   std::sort(steps.begin(), steps.end());
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kThread) continue;
-    const int32_t rank = RankOf(trace, TrackId{track});
+    const int32_t rank = RankOf(trace_, TrackId{track});
     const uint32_t first = tracks.first_span[track];
     for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
       if (spans.correlation[span] == 0 || (spans.flags[span] & span_flags::kAsync) != 0) continue;
@@ -80,9 +81,10 @@ LaunchCalls::LaunchCalls(const Trace& trace) : trace_(trace) {
   calls_.erase(std::unique(calls_.begin(), calls_.end(), is_same), calls_.end());
 }
 
-SpanId LaunchCalls::LaunchOf(uint32_t span) const {
+SpanId LaunchCalls::LaunchOf(uint32_t span) {
   const uint32_t correlation = trace_.spans().correlation[span];
   if (correlation == 0) return SpanId::kNone;
+  if (!are_found_) FindCalls();
   const Call wanted{RankOf(trace_, trace_.spans().track[span]), correlation, INT64_MIN, 0};
   const auto found = std::lower_bound(calls_.begin(), calls_.end(), wanted);
   const bool is_it = found != calls_.end() && found->rank == wanted.rank && found->correlation == correlation;

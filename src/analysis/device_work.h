@@ -1,7 +1,7 @@
 // The work of devices: kernels, copies and sets on the tracks of streams, what class each is of, and which call of the
 // host launched it. docs/analyses.md, "Devices", has the rules.
 //
-// Thread rule: immutable once made.
+// Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -53,10 +53,11 @@ class WorkFinder {
 // begins first. A host span is a nested one of a thread, but for the ranges of steps and of the recording itself.
 class LaunchCalls {
  public:
-  explicit LaunchCalls(const Trace& trace);  // O(n log n) in host spans with a correlation
+  explicit LaunchCalls(const Trace& trace) : trace_(trace) {}
 
-  // kNone: nothing is known to have launched the span. O(log n).
-  SpanId LaunchOf(uint32_t span) const;
+  // kNone: nothing is known to have launched the span. O(log n), the first time O(n log n) in host spans with a
+  // correlation.
+  SpanId LaunchOf(uint32_t span);
 
  private:
   struct Call {
@@ -67,7 +68,10 @@ class LaunchCalls {
     auto operator<=>(const Call&) const = default;
   };
 
+  void FindCalls();
+
   const Trace& trace_;
+  bool are_found_ = false;
   std::vector<Call> calls_;  // sorted, the first of each rank and correlation
 };
 

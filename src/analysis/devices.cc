@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/device_work.h"
+#include "analysis/device_report.h"
 #include "analysis/intervals.h"
 #include "analysis/launch_delays.h"
 #include "base/saturating.h"
@@ -105,17 +105,17 @@ DeviceRow Measure(std::vector<Work>* works, const Interval& window, int64_t kern
   return row;
 }
 
-std::vector<Work> WorksOf(const Trace& trace, uint32_t track, const std::vector<uint8_t>* selected,
-                          const LaunchCalls& calls, WorkFinder* finder) {
+std::vector<Work> WorksOf(uint32_t track, const std::vector<uint8_t>* selected, DeviceWorks* device_works) {
+  const Trace& trace = device_works->trace;
   const SpanColumns& spans = trace.spans();
   std::vector<Work> works;
   const uint32_t first = trace.tracks().first_span[track];
   for (uint32_t span = first; span < first + trace.tracks().span_count[track]; ++span) {
     if (selected != nullptr && (*selected)[span] == 0) continue;
-    const std::optional<DeviceWork> what = finder->WorkOf(span);
+    const std::optional<DeviceWork> what = device_works->finder.WorkOf(span);
     if (!what) continue;
     Work& work = works.emplace_back(Work{*what, std::nullopt});
-    const SpanId call = calls.LaunchOf(span);
+    const SpanId call = device_works->calls.LaunchOf(span);
     if (call == SpanId::kNone) continue;
     const int64_t begin = spans.start[Row(call)].ns;
     work.launch = Interval{begin, SaturatingAdd(begin, spans.duration[Row(call)].ns)};
@@ -125,14 +125,12 @@ std::vector<Work> WorksOf(const Trace& trace, uint32_t track, const std::vector<
 
 }  // namespace
 
-std::vector<DeviceRow> MeasureDevices(const Trace& trace, const DeviceOptions& options) {
-  const TrackColumns& tracks = trace.tracks();
-  WorkFinder finder(trace);
-  const LaunchCalls calls(trace);
+std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceWorks* device_works) {
+  const TrackColumns& tracks = device_works->trace.tracks();
   std::map<std::pair<ProcessId, int32_t>, std::vector<std::pair<TrackId, std::vector<Work>>>> devices;
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
-    std::vector<Work> works = WorksOf(trace, track, options.selected, calls, &finder);
+    std::vector<Work> works = WorksOf(track, options.selected, device_works);
     if (works.empty()) continue;
     devices[{tracks.process[track], tracks.device[track]}].emplace_back(TrackId{track}, std::move(works));
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/device_work.h"
+#include "analysis/device_report.h"
 
 namespace opscope {
 namespace {
@@ -15,19 +15,18 @@ struct WorkCounts {
   uint64_t without_launch = 0;
 };
 
-WorkCounts CountWorks(const Trace& trace) {
+WorkCounts CountWorks(DeviceWorks* works) {
+  const Trace& trace = works->trace;
   const TrackColumns& tracks = trace.tracks();
   const SpanColumns& spans = trace.spans();
   WorkCounts counts;
-  WorkFinder finder(trace);
-  const LaunchCalls calls(trace);
   for (uint32_t track = 0; track < tracks.size(); ++track) {
     if (tracks.kind[track] != TrackKind::kDeviceStream) continue;
     const uint32_t first = tracks.first_span[track];
     for (uint32_t span = first; span < first + tracks.span_count[track]; ++span) {
-      if (!finder.WorkOf(span)) continue;
+      if (!works->finder.WorkOf(span)) continue;
       ++counts.works;
-      const SpanId call = calls.LaunchOf(span);
+      const SpanId call = works->calls.LaunchOf(span);
       if (call == SpanId::kNone) {
         ++counts.without_launch;
       } else if (spans.start[span].ns < spans.start[Row(call)].ns) {
@@ -62,7 +61,8 @@ std::string Of(uint64_t some, uint64_t all, const char* what) {
 
 }  // namespace
 
-Quality JudgeQuality(const Trace& trace) {
+Quality JudgeQuality(DeviceWorks* works) {
+  const Trace& trace = works->trace;
   Quality quality;
   const auto add = [&](Verdict verdict, std::string reason) {
     quality.verdict = std::max(quality.verdict, verdict);
@@ -70,7 +70,7 @@ Quality JudgeQuality(const Trace& trace) {
   };
   if (const uint64_t losses = CountLosses(trace); losses > 0)
     add(Verdict::kDoubtful, std::to_string(losses) + " of its problems are losses or errors");
-  const WorkCounts counts = CountWorks(trace);
+  const WorkCounts counts = CountWorks(works);
   if (counts.before_launch > 0) {
     // More than 5 per cent.
     const bool are_many = counts.before_launch * 20 > counts.works;

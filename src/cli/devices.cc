@@ -1,13 +1,12 @@
 // `opscope devices`: how busy the devices and their streams were.
 // SPDX-License-Identifier: Apache-2.0
-#include "opscope/analysis/devices.h"
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/row_verb.h"
+#include "opscope/analysis/device_report.h"
 
 namespace opscope {
 namespace {
@@ -47,16 +46,16 @@ RowTexts TextsOf(const Trace& trace, const DeviceReport& report, DeviceList list
   RowTexts texts;
   switch (list) {
     case DeviceList::kKernels:
-      texts.table = [&](const RowOptions& rows) { return FormatKernelTable(trace, report.kernels, rows); };
-      texts.csv = [&](const RowOptions& rows) { return KernelsCsv(trace, report.kernels, rows); };
+      texts.table = [&](const RowOptions& rows) { return FormatKernelTable(trace, *report.kernels, rows); };
+      texts.csv = [&](const RowOptions& rows) { return KernelsCsv(trace, *report.kernels, rows); };
       break;
     case DeviceList::kCopies:
-      texts.table = [&](const RowOptions& rows) { return FormatCopyTable(trace, report.copies, rows); };
-      texts.csv = [&](const RowOptions& rows) { return CopiesCsv(trace, report.copies, rows); };
+      texts.table = [&](const RowOptions& rows) { return FormatCopyTable(trace, *report.copies, rows); };
+      texts.csv = [&](const RowOptions& rows) { return CopiesCsv(trace, *report.copies, rows); };
       break;
     default:
-      texts.table = [&](const RowOptions& rows) { return FormatDeviceTable(trace, report.devices, rows); };
-      texts.csv = [&](const RowOptions& rows) { return DevicesCsv(trace, report.devices, rows); };
+      texts.table = [&](const RowOptions& rows) { return FormatDeviceTable(trace, *report.devices, rows); };
+      texts.csv = [&](const RowOptions& rows) { return DevicesCsv(trace, *report.devices, rows); };
   }
   texts.json = [&trace, &report, list](const RowOptions& rows) { return DevicesJson(trace, report, rows, list); };
   return texts;
@@ -65,15 +64,19 @@ RowTexts TextsOf(const Trace& trace, const DeviceReport& report, DeviceList list
 int PrintDevices(const Trace& trace, const std::string& file, const RowVerb& verb, const DevicesOptions& options,
                  Answers* answers) {
   const SelectedSpans selected(verb.filter, trace);
-  const DeviceReport report{
-      .devices = MeasureDevices(trace, {.selected = selected.get(), .kernel_gap_ns = options.kernel_gap_ns}),
-      .kernels = MeasureKernels(trace, selected.get()),
-      .copies = MeasureCopies(trace, {.selected = selected.get(), .small_bytes = options.small_copy})};
   const DeviceList list = options.list();
+  const bool all = verb.common.json;
+  const DeviceReport report = MeasureDeviceReport(trace, {.devices = all || list == DeviceList::kDevices,
+                                                          .kernels = all || list == DeviceList::kKernels,
+                                                          .copies = all || list == DeviceList::kCopies,
+                                                          .quality = all,
+                                                          .selected = selected.get(),
+                                                          .kernel_gap_ns = options.kernel_gap_ns,
+                                                          .small_bytes = options.small_copy});
   RowTexts texts = TextsOf(trace, report, list);
-  const bool has_rows = list == DeviceList::kKernels  ? !report.kernels.empty()
-                        : list == DeviceList::kCopies ? !report.copies.empty()
-                                                      : !report.devices.empty();
+  const bool has_rows = list == DeviceList::kKernels  ? !report.kernels->empty()
+                        : list == DeviceList::kCopies ? !report.copies->empty()
+                                                      : !report.devices->empty();
   if (!has_rows) texts.nothing = WhyNoRows(trace, verb.filter, list);
   return PrintRows("devices", file, verb.common, verb.rows, texts, answers);
 }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/devices.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "opscope/analysis/quality.h"
 #include "opscope/report/devices.h"
 #include "report/device_rows.h"
 #include "report/row_table.h"
@@ -128,14 +128,19 @@ Result<std::string> DevicesCsv(const Trace& trace, const std::vector<DeviceRow>&
 
 Result<std::string> DevicesJson(const Trace& trace, const DeviceReport& report, const RowOptions& options,
                                 DeviceList sorted) {
-  RowTable rows = RowsOf(trace, report.devices);
-  RowTable kernels = KernelRowsOf(trace, report.kernels);
-  RowTable copies = CopyRowsOf(trace, report.copies);
-  RowTable& chosen = sorted == DeviceList::kKernels ? kernels : sorted == DeviceList::kCopies ? copies : rows;
-  if (!options.sort.empty()) OPSCOPE_TRY(chosen.Sort(options.sort));
-  const Quality quality = JudgeQuality(trace);
-  const KeyedRows more[] = {{"kernels", &kernels}, {"copies", &copies}};
-  return RowsJson("opscope.devices/1", trace, rows, options, &quality, more);
+  std::optional<RowTable> rows, kernels, copies;
+  if (report.devices) rows = RowsOf(trace, *report.devices);
+  if (report.kernels) kernels = KernelRowsOf(trace, *report.kernels);
+  if (report.copies) copies = CopyRowsOf(trace, *report.copies);
+  std::optional<RowTable>& chosen = sorted == DeviceList::kKernels  ? kernels
+                                    : sorted == DeviceList::kCopies ? copies
+                                                                    : rows;
+  if (chosen && !options.sort.empty()) OPSCOPE_TRY(chosen->Sort(options.sort));
+  std::vector<KeyedRows> more;
+  if (kernels) more.push_back({"kernels", &*kernels});
+  if (copies) more.push_back({"copies", &*copies});
+  return RowsJson("opscope.devices/1", trace, rows ? &*rows : nullptr, options,
+                  report.quality ? &*report.quality : nullptr, more);
 }
 
 }  // namespace opscope

@@ -119,7 +119,7 @@ Result<std::string> ModulesCsv(const ModuleSummary& summary, const RowOptions& o
 Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary, const RowOptions& options) {
   Result<RowTable> rows = RowsOf(summary, options);
   if (!rows.ok()) return rows.error();
-  return RowsJson("opscope.modules/1", trace, rows.value(), options);
+  return RowsJson("opscope.modules/1", trace, &rows.value(), options);
 }
 
 }  // namespace opscope

@@ -207,13 +207,15 @@ void RowTable::AppendJson(size_t limit, std::string* out) const {
   *out += "\n]";
 }
 
-std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows, const RowOptions& options,
+std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable* rows, const RowOptions& options,
                      const Quality* quality, std::span<const KeyedRows> more) {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", schema);
-  document.Key("rows");
-  rows.AppendJson(options.limit, &out);
+  if (rows != nullptr) {
+    document.Key("rows");
+    rows->AppendJson(options.limit, &out);
+  }
   document.Key("problems");
   out += ProblemsJson(trace);
   if (quality != nullptr) {

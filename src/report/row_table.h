@@ -67,8 +67,9 @@ struct KeyedRows {
   const RowTable* rows = nullptr;
 };
 
-// {"schema": ..., "rows": [...], "problems": [...]}, and behind them "quality", where it was judged, and `more`.
-[[nodiscard]] std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable& rows,
+// {"schema": ..., "rows": [...], "problems": [...]}, and behind them "quality", where it was judged, and `more`. rows:
+// null where they were not asked for.
+[[nodiscard]] std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable* rows,
                                    const RowOptions& options, const Quality* quality = nullptr,
                                    std::span<const KeyedRows> more = {});
 

@@ -10,6 +10,7 @@
 
 #include "opscope/analysis/device_copies.h"
 #include "opscope/analysis/device_kernels.h"
+#include "opscope/analysis/device_report.h"
 #include "opscope/analysis/devices.h"
 #include "opscope/report/rows.h"
 #include "opscope/result.h"
@@ -32,13 +33,8 @@ namespace opscope {
 [[nodiscard]] Result<std::string> CopiesCsv(const Trace& trace, const std::vector<DeviceCopyRow>& copies,
                                             const RowOptions& options = {});
 
-struct DeviceReport {
-  std::vector<DeviceRow> devices;
-  std::vector<DeviceKernelRow> kernels;
-  std::vector<DeviceCopyRow> copies;
-};
 enum class DeviceList : uint8_t { kDevices, kKernels, kCopies };
-// "opscope.devices/1": all three; options.limit holds for each, options.sort for `sorted`.
+// "opscope.devices/1": what the report has; options.limit holds for each list, options.sort for `sorted`.
 [[nodiscard]] Result<std::string> DevicesJson(const Trace& trace, const DeviceReport& report,
                                               const RowOptions& options = {}, DeviceList sorted = DeviceList::kDevices);
 

@@ -1,0 +1,30 @@
+// The analyses of devices over what they have in common.
+//
+// Thread rule: one thread at a time for one DeviceWorks.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/device_work.h"
+#include "opscope/analysis/device_report.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct DeviceWorks {
+  explicit DeviceWorks(const Trace& of) : trace(of), finder(of), calls(of) {}
+
+  const Trace& trace;
+  WorkFinder finder;
+  LaunchCalls calls;
+};
+
+// As the public functions of these names.
+std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceWorks* works);
+std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceWorks* works);
+std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceWorks* works);
+Quality JudgeQuality(DeviceWorks* works);
+
+}  // namespace opscope
