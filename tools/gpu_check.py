@@ -72,6 +72,12 @@ def watched_graphs(folder: Path) -> list[Check]:
     return gpu_traces.watched_checks(gpu_traces.read_trace(path.with_suffix(".json.gz")))
 
 
+def host_nodes(folder: Path) -> list[Check]:
+    path = folder / "host_nodes.json"
+    run_program("host_nodes", "watching", str(path))
+    return gpu_traces.host_node_checks(gpu_traces.read_document(path.with_suffix(".json.gz")))
+
+
 def sensors(folder: Path) -> list[Check]:
     path = folder / "busy.json"
     run_program("busy", "watching", str(path))
@@ -150,6 +156,7 @@ def run_all(folder: Path) -> dict[str, list[Check]]:
     parts = {
         **{name: lambda where, name=name: compare_program(name, where) for name in programs()},
         "watched graphs": watched_graphs,
+        "host nodes": host_nodes,
         "sensors": sensors,
         "launch-bound loop": added_time,
         "stop": stop_time,

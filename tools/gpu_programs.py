@@ -6,6 +6,7 @@ A run is one process under one profiler: CUPTI is one for a process, and Kineto 
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import json
 import sys
@@ -115,6 +116,29 @@ def launches(count=100_000):
 
 def many_launches():
     return launches(1_000_000)
+
+
+def host_nodes(launches=10):
+    """A graph that calls a function on the CPU between two products; each launch ends before the next one."""
+    matrix = torch.randn(512, 512, device="cuda")
+    driver = ctypes.CDLL("libcuda.so.1")
+    does_nothing = ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p)  # of a null pointer
+    torch.mm(matrix, matrix)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        product = torch.mm(matrix, matrix)
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        if code := driver.cuLaunchHostFunc(stream, does_nothing, None):
+            raise RuntimeError(f"cuLaunchHostFunc: {code}")
+        torch.mm(product, matrix)
+
+    def step():
+        for _ in range(launches):
+            graph.replay()
+            torch.cuda.synchronize()
+
+    return step
 
 
 def busy(seconds=1.5):

@@ -14,6 +14,8 @@ WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 READINGS = {"GPU power (W)": "Power (W)", "GPU SM clock (MHz)": "SM Clock (MHz)"}  # NVML's, and CUPTI's of the same
 CYCLES = "Cycles (Current Kernel)"
 MOST_A_SECOND = 10
+HAS_HOST_NODES = 130100  # version of CUPTI
+MOST_BESIDE_US = 100  # by so much clocks of the CPU and of a device may differ
 FIRST_ARROW_OF_NODES = 1 << 40  # launches have the numbers of calls
 
 
@@ -43,11 +45,16 @@ class DeviceFacts:
         return self.names.total()
 
 
-def read_trace(path: Path) -> list[dict]:
-    """The events of a Chrome JSON, gzipped or not."""
+def read_document(path: Path) -> dict:
+    """A Chrome JSON, gzipped or not."""
     data = Path(path).read_bytes()
     document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    return document["traceEvents"] if isinstance(document, dict) else document
+    return document if isinstance(document, dict) else {"traceEvents": document}
+
+
+def read_trace(path: Path) -> list[dict]:
+    """The events of a Chrome JSON, gzipped or not."""
+    return read_document(path)["traceEvents"]
 
 
 def busy_us(spans: list[tuple[float, float]]) -> float:
@@ -131,6 +138,35 @@ def watched_checks(events: list[dict]) -> list[Check]:
         Check("graphs ran", bool(launches), f"{len(launches)} launches"),
         Check("arrows from node to node", len(ends) == expected, f"{len(ends)} of {expected}"),
         Check("none of them leads back", back == 0, f"{back}"),
+    ]
+
+
+def host_node_checks(document: dict) -> list[Check]:
+    """Of a trace of graphs that call the CPU between two kernels, each launch after the one before had ended."""
+    version = int(document.get("cupti_version", 0))
+    kernels: dict[int, list[tuple[float, float]]] = collections.defaultdict(list)
+    nodes: dict[int, list[tuple[float, float]]] = collections.defaultdict(list)
+    for event in document["traceEvents"]:
+        args = event.get("args") or {}
+        found = {"kernel": kernels, "graph_host_node": nodes}.get(event.get("cat", ""))
+        if found is not None and event.get("ph") == "X" and args.get("graph node id"):
+            start = float(event["ts"])
+            found[args.get("correlation", 0)].append((start, start + float(event["dur"])))
+    count = sum(map(len, nodes.values()))
+    checks = [Check("graphs ran", bool(kernels), f"{len(kernels)} launches")]
+    if version < HAS_HOST_NODES:
+        return [*checks, Check("host nodes", count == 0, f"{count}: CUPTI {version} does not tell of them")]
+    numbered = sum(correlation in kernels for correlation in nodes)
+    between = sum(
+        min(kernels[launch])[1] - MOST_BESIDE_US <= start and end <= max(kernels[launch])[0] + MOST_BESIDE_US
+        for launch in nodes.keys() & kernels.keys()
+        for start, end in nodes[launch]
+    )
+    return [
+        *checks,
+        Check("host nodes", count == len(kernels), f"{count}"),
+        Check("host nodes with the number of their launch", numbered == len(kernels), f"{numbered}"),
+        Check("host nodes between the kernels", between == count, f"{between}, by {MOST_BESIDE_US} us at most beside"),
     ]
 
 

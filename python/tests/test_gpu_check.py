@@ -70,6 +70,78 @@ def test_arrows_of_graphs_are_looked_for():
     assert missed_of([]) == ["graphs ran"]
 
 
+def of_launch(number, *, node=20, until=30):
+    """Two kernels and what the CPU does between them."""
+    spans = (("kernel", 10, 15), ("graph_host_node", node, until), ("kernel", 40, 45))
+    return [
+        {
+            "ph": "X",
+            "cat": cat,
+            "name": cat,
+            "pid": 0,
+            "tid": 7,
+            "ts": number * 1000 + start,
+            "dur": end - start,
+            "args": {"graph node id": 1 + at, "correlation": number},
+        }
+        for at, (cat, start, end) in enumerate(spans)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("events", "version", "what"),
+    [
+        ([*of_launch(1), *of_launch(2, node=-50, until=100)], 130100, []),
+        ([*of_launch(1), *of_launch(2)[::2]], 130100, ["host nodes", "host nodes with the number of their launch"]),
+        ([], 130100, ["graphs ran"]),
+        (of_launch(1, node=-500), 130100, ["host nodes between the kernels"]),
+        (of_launch(1, until=500), 130100, ["host nodes between the kernels"]),
+        (
+            [*of_launch(1)[::2], {**of_launch(1)[1], "args": {"graph node id": 2}}],
+            130100,
+            ["host nodes with the number of their launch", "host nodes between the kernels"],
+        ),
+        (of_launch(1)[::2], 130001, []),
+        (of_launch(1), 130001, ["host nodes"]),
+    ],
+    ids=["all", "one is missing", "nothing", "early", "late", "no number", "old", "old and there"],
+)
+def test_host_nodes_are_looked_for(events, version, what):
+    checks = gpu_traces.host_node_checks({"traceEvents": events, "cupti_version": version})
+    assert [check.what for check in checks if not check.holds] == what
+
+
+@pytest.mark.framework("torch")
+@pytest.mark.parametrize("version", ["13.0", "13.5"])
+def test_what_opscope_records_of_host_nodes_holds_on_a_simulated_device(version, tmp_path):
+    pytest.importorskip("torch")
+    from cuda_program import run_program
+
+    run_program(
+        f"""
+import os; os.chdir({str(tmp_path)!r})
+fake.fake_cuda_graph_add_kernel.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
+fake.fake_cuda_graph_add_host.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
+graph = fake.fake_cuda_graph_create()
+fake.fake_cuda_graph_add_kernel(graph, b"gemm", 5000)
+fake.fake_cuda_graph_add_host(graph, 2000)
+fake.fake_cuda_graph_add_kernel(graph, b"gemm", 5000)
+config = opscope.torch._ExperimentalConfig(custom_profiler_config="cupti_monitor")
+with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as prof:
+    for _ in range(3):
+        fake.fake_cuda_graph_launch(graph, 7)
+        fake.fake_cuda_device_synchronize(0)
+prof.export_chrome_trace("nodes.json")
+print(0)
+""",
+        scenario=f"version={version}",
+    )
+    checks = gpu_traces.host_node_checks(gpu_traces.read_document(tmp_path / "nodes.json.gz"))
+    assert [check for check in checks if not check.holds] == []
+    assert checks[0].words == "3 launches"
+    assert len(checks) == (4 if version == "13.5" else 2)
+
+
 def readings(name, *values, device=0, every_us=100_000):
     return [
         {"ph": "C", "name": name, "pid": device, "ts": at * every_us, "args": {"value": value}}
@@ -190,7 +262,15 @@ def test_a_part_that_fails_is_a_row_and_the_others_go_on(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_check, "EXAMPLES", tmp_path)
     sections = gpu_check.run_all(tmp_path)
     assert [check.words for check in sections["resnet18"]] == ["out of memory"]
-    assert list(sections) == ["resnet18", "watched graphs", "sensors", "launch-bound loop", "stop", "examples"]
+    assert list(sections) == [
+        "resnet18",
+        "watched graphs",
+        "host nodes",
+        "sensors",
+        "launch-bound loop",
+        "stop",
+        "examples",
+    ]
     assert "**no**" in gpu_check.report([], sections)
 
 
