@@ -94,6 +94,15 @@ TEST_F(CudaHostNodes, AreNotAskedForByAnybodyElse) {
   });
 }
 
+TEST_F(CudaHostNodes, AreMissedWhereTheyWereAskedForAlone) {
+  InProcessOfItsOwn("version=13.5;incomplete=1", [] {
+    const auto without = StartWindow(0);
+    EXPECT_EQ(ProblemOf(*RecordLaunches(1), "device_incomplete").count, 3u);
+    EXPECT_EQ(ProblemOf(*StopWindow(*without), "device_incomplete").count, 2u);
+    ExpectNothingLeft();
+  });
+}
+
 TEST_F(CudaHostNodes, AreToldToBeMissingWhereCuptiHasNone) {
   for (const char* version : {"12.1", "12.9", "13.0"}) {
     InProcessOfItsOwn(std::string("version=") + version, [] {

@@ -102,12 +102,13 @@ DeviceWindow::Place DeviceWindow::PlaceOf(const DecodedRecord& record) const {
 
 void DeviceWindow::Take(const DecodedRecord& record, Decoded decoded) {
   if (!is_open_) {
-    // What has no time, or is no record of something that happened, is not missed.
-    problems_.late += decoded == Decoded::kWhole && PlaceOf(record) == Place::kInside ? 1 : 0;
+    // What has no time, is no record of something that happened, or is another window's wish is not missed.
+    const bool is_missed = decoded == Decoded::kWhole && IsAskedFor(record.event) && PlaceOf(record) == Place::kInside;
+    problems_.late += is_missed ? 1 : 0;
     return;
   }
   if (decoded == Decoded::kUnknown) ++problems_.unknown;
-  if (decoded == Decoded::kIncomplete) ++problems_.incomplete;
+  if (decoded == Decoded::kIncomplete && IsAskedFor(record.event)) ++problems_.incomplete;
   if (is_timer()) {
     if (decoded == Decoded::kWhole && (record.event == CudaEvent::kExternalId || PlaceOf(record) == Place::kInside))
       times_->Add(record);
