@@ -58,11 +58,6 @@ std::optional<std::string_view> OperationOfRange(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view Unquoted(std::string_view json) {
-  if (json.size() < 2 || json.front() != '"') return json;
-  return json.substr(1, json.size() - 2);
-}
-
 uint64_t NumberOf(std::string_view json) {
   uint64_t number = 0;
   std::from_chars(json.data(), json.data() + json.size(), number);
@@ -123,20 +118,20 @@ class Finder {
   void Add(size_t row, CollectiveKind kind, bool is_device) {
     Collective collective{static_cast<SpanId>(row), kind, 0, 0};
     const std::string_view extra = trace_.text(trace_.spans().extra[row]);
-    if (const std::string_view told = JsonMember(extra, "Collective name"); !told.empty())
+    if (const std::string_view told = FindJsonMember(extra, "Collective name"); !told.empty())
       collective.kind = KindOf(Unquoted(told));
     collective.group = GroupOf(extra);
-    collective.elements = NumberOf(JsonMember(extra, "In msg nelems"));
+    collective.elements = NumberOf(FindJsonMember(extra, "In msg nelems"));
     if (!is_device && collective.elements == 0)
       collective.elements = ElementsOfArguments(trace_, trace_.spans().args[row]);
     found_.rows.push_back(collective);
   }
 
   uint32_t GroupOf(std::string_view extra) {
-    const std::string_view name = Unquoted(JsonMember(extra, "Process Group Name"));
+    const std::string_view name = Unquoted(FindJsonMember(extra, "Process Group Name"));
     if (name.empty()) return 0;
     std::string group(name);
-    if (const auto ranks = Unquoted(JsonMember(extra, "Process Group Ranks")); !ranks.empty())
+    if (const auto ranks = Unquoted(FindJsonMember(extra, "Process Group Ranks")); !ranks.empty())
       group.append(" ").append(ranks);
     const auto at = std::find(found_.groups.begin(), found_.groups.end(), group);
     if (at == found_.groups.end()) {

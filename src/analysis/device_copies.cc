@@ -40,11 +40,6 @@ std::string DirectionIn(std::string_view name) {
   return {};
 }
 
-std::string_view Unquoted(std::string_view value) {
-  const bool is_quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
-  return is_quoted ? value.substr(1, value.size() - 2) : std::string_view();
-}
-
 Kind KindOf(std::string_view name, std::string_view members) {
   constexpr std::string_view kArrow = " -> ";
   Kind kind{.kind = DirectionIn(name), .source = {}, .target = {}};
@@ -53,14 +48,14 @@ Kind KindOf(std::string_view name, std::string_view members) {
     kind.source = name.substr(open + 1, arrow - open - 1);
     kind.target = name.substr(arrow + kArrow.size(), close - arrow - kArrow.size());
   } else {  // Paddle's
-    kind.source = Unquoted(JsonMember(members, "source kind"));
-    kind.target = Unquoted(JsonMember(members, "destination kind"));
+    kind.source = Unquoted(FindJsonMember(members, "source kind"));
+    kind.target = Unquoted(FindJsonMember(members, "destination kind"));
   }
   return kind;
 }
 
 std::optional<int64_t> BytesIn(std::string_view members) {
-  const std::string_view value = JsonMember(members, "bytes");
+  const std::string_view value = FindJsonMember(members, "bytes");
   int64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   const bool is_number = !value.empty() && error == std::errc() && end == value.data() + value.size();

@@ -30,14 +30,14 @@ bool WasCutOff(const Trace& trace) {
 }  // namespace
 
 std::optional<DumpCause> CauseOfDump(const Trace& trace) {
-  const std::string_view dump = Inside(JsonMember(Inside(trace.info().options_json), "dump"));
-  const std::string_view reason = JsonMember(dump, "reason");
+  const std::string_view dump = Inside(FindJsonMember(Inside(trace.info().options_json), "dump"));
+  const std::string_view reason = FindJsonMember(dump, "reason");
   if (reason.empty()) return std::nullopt;
   // Both are a few words of ASCII; what JSON escapes stays escaped.
   return DumpCause{.reason = std::string(Inside(reason)),
-                   .detail = std::string(Inside(JsonMember(dump, "detail"))),
-                   .number = NumberIn<uint64_t>(JsonMember(dump, "number")),
-                   .unix_ns = NumberIn<int64_t>(JsonMember(dump, "unix_ns"))};
+                   .detail = std::string(Inside(FindJsonMember(dump, "detail"))),
+                   .number = NumberIn<uint64_t>(FindJsonMember(dump, "number")),
+                   .unix_ns = NumberIn<int64_t>(FindJsonMember(dump, "unix_ns"))};
 }
 
 std::vector<OpenSpans> FindOpenSpans(const Trace& trace) {

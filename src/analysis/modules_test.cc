@@ -13,7 +13,7 @@
 namespace opscope {
 namespace {
 
-struct Program {
+struct Training {
   TraceBuilder builder;
   ProcessId process = builder.AddProcess({.pid = 1});
   TrackId track = AddThread(1);
@@ -63,7 +63,7 @@ std::vector<std::string> PathsOf(const Trace& trace) {
 }
 
 TEST(Modules, AreThoseOfTheInnermostCallAroundASpan) {
-  Program program;
+  Training program;
   program.Add("aten::ones", 0, 5);
   program.Add("nn.Module: Net_0", 10, 100);
   program.Add("nn.Module: Linear_2", 20, 60);
@@ -75,7 +75,7 @@ TEST(Modules, AreThoseOfTheInnermostCallAroundASpan) {
 }
 
 TEST(Modules, OfBackwardFunctionsAreThoseOfTheirForwardOperators) {
-  Program program;
+  Training program;
   program.AddNet();
   const Trace trace = program.builder.Build();
   const ModulesOfSpans modules = FindModules(trace);
@@ -86,7 +86,7 @@ TEST(Modules, OfBackwardFunctionsAreThoseOfTheirForwardOperators) {
 }
 
 TEST(Modules, OfBackwardFunctionsDependOnTheForwardThread) {
-  Program program;
+  Training program;
   program.Add("nn.Module: A_0", 0, 10);
   program.Forward("aten::mul", 1, 9, 7);
   const TrackId other = program.AddThread(2);
@@ -101,7 +101,7 @@ TEST(Modules, OfBackwardFunctionsDependOnTheForwardThread) {
 }
 
 TEST(Modules, OfTheEnginesFrameAndWhatHasNoNumberAreKnownWhereTheyCanBe) {
-  Program program;
+  Training program;
   program.Add("nn.Module: A_0", 0, 10);
   program.Forward("aten::mul", 1, 9, 7);
   SpanRow engine = program.Row("autograd::engine::evaluate_function: MulBackward0", 20, 40);
@@ -117,7 +117,7 @@ TEST(Modules, OfTheEnginesFrameAndWhatHasNoNumberAreKnownWhereTheyCanBe) {
 }
 
 TEST(Modules, CalledAgainByABackwardFunctionStandBelowTheCheckpointedOne) {
-  Program program;
+  Training program;
   program.Add("nn.Module: Block_0", 0, 10);
   program.Forward("CheckpointFunction", 1, 9, 7);
   program.Backward("CheckpointFunctionBackward", 20, 60, 7, 1);
@@ -136,7 +136,7 @@ TEST(Modules, OfTorchScriptAreReadFromTheirHierarchy) {
   EXPECT_EQ(ModulesOfHierarchy("no such form"), std::vector<std::string>{});
   EXPECT_EQ(ModulesOfHierarchy("a)::(b)::"), std::vector<std::string>{});
 
-  Program program;
+  Training program;
   const auto scripted = [&](std::string_view name, int64_t start, int64_t end, std::string_view hierarchy) {
     SpanRow row = program.Row(name, start, end);
     row.extra = program.builder.Intern("\"Module Hierarchy\": \"" + std::string(hierarchy) + "\"");
@@ -152,7 +152,7 @@ TEST(Modules, OfTorchScriptAreReadFromTheirHierarchy) {
 }
 
 TEST(Modules, SumUpWhatRanInThem) {
-  Program program;
+  Training program;
   program.AddNet();
   program.builder.AddAllocation({.time = {212}, .track = program.track, .bytes = 64});
   const Trace trace = program.builder.Build();
@@ -177,7 +177,7 @@ TEST(Modules, SumUpWhatRanInThem) {
 }
 
 TEST(Modules, GroupTheOperatorSummary) {
-  Program program;
+  Training program;
   program.AddNet();
   const Trace trace = program.builder.Build();
   const OpSummary summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, GroupKey::kModule}});
@@ -190,7 +190,7 @@ TEST(Modules, GroupTheOperatorSummary) {
 }
 
 TEST(Modules, OfATraceWithoutAnyAreNone) {
-  Program program;
+  Training program;
   program.Add("aten::mm", 0, 10);
   const Trace trace = program.builder.Build();
   EXPECT_FALSE(FindModules(trace).has_modules());

@@ -59,7 +59,7 @@ void ForEachJsonMember(std::string_view members, const Member& member) {
 }
 
 // The value of `key` as it is spelt. Empty: not there.
-inline std::string_view JsonMember(std::string_view members, std::string_view key) {
+inline std::string_view FindJsonMember(std::string_view members, std::string_view key) {
   std::string_view found;
   ForEachJsonMember(members, [&](std::string_view name, std::string_view value) {
     if (name != key) return true;
@@ -67,6 +67,12 @@ inline std::string_view JsonMember(std::string_view members, std::string_view ke
     return false;
   });
   return found;
+}
+
+// A value without its quotes; as it is where it has none.
+inline std::string_view Unquoted(std::string_view value) {
+  const bool is_quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+  return is_quoted ? value.substr(1, value.size() - 2) : value;
 }
 
 }  // namespace opscope

@@ -20,4 +20,9 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
+// Of numbers that a file says, which may be anything, where the programs that wrote them wrapped, too.
+inline int64_t WrappingAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 }  // namespace opscope

@@ -96,7 +96,7 @@ OwnStepNumbers::OwnStepNumbers(const Trace& trace) {
     const uint32_t span = Row(steps.span[step]);
     const std::string_view category = trace.text(spans.category[span]);
     if (IsToldByName(trace.text(spans.name[span]), category, std::to_string(steps.number[step]))) continue;
-    if (category.empty() && !JsonMember(trace.text(spans.extra[span]), "step_num").empty()) continue;  // XLA's
+    if (category.empty() && !FindJsonMember(trace.text(spans.extra[span]), "step_num").empty()) continue;  // XLA's
     number_of_[span] = steps.number[step];
   }
 }

@@ -13,19 +13,19 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kRows = 4096;  // of one block
+constexpr size_t kRowsPerBlock = 4096;  // of one block
 
 enum class Section : uint8_t { kSpans, kAsyncLanes, kAllocations, kInstants, kCounters };
-struct Block {
+struct RowBlock {
   Section section;
   size_t lane, begin, end;
 };
 
-std::vector<Block> CutBlocks(const Trace& trace, const PerfettoPlan& plan) {
-  std::vector<Block> blocks;
+std::vector<RowBlock> CutBlocks(const Trace& trace, const PerfettoPlan& plan) {
+  std::vector<RowBlock> blocks;
   const auto cut = [&](Section section, size_t lane, size_t begin, size_t end) {
-    for (; begin < end; begin += kRows)
-      blocks.push_back({section, lane, begin, std::min(begin + kRows, end)});
+    for (; begin < end; begin += kRowsPerBlock)
+      blocks.push_back({section, lane, begin, std::min(begin + kRowsPerBlock, end)});
   };
   const std::vector<Lane>& lanes = plan.lanes().lanes();
   for (size_t i = 0; i < lanes.size(); ++i)
@@ -37,7 +37,7 @@ std::vector<Block> CutBlocks(const Trace& trace, const PerfettoPlan& plan) {
   return blocks;
 }
 
-void WriteBlock(const PerfettoPlan& plan, const PerfettoEvents& events, const Block& block, std::string* out) {
+void WriteBlock(const PerfettoPlan& plan, const PerfettoEvents& events, const RowBlock& block, std::string* out) {
   if (block.section == Section::kSpans) return events.WriteSpans(block.lane, block.begin, block.end, out);
   for (size_t i = block.begin; i < block.end; ++i) {
     switch (block.section) {
@@ -89,7 +89,7 @@ void CountLeftOut(const Trace& trace, const PerfettoPlan& plan, ExportOutput* ou
 void WritePerfetto(const Trace& trace, const ExportOptions&, ExportOutput* out) {
   const PerfettoPlan plan(trace);
   const PerfettoEvents events(trace, plan);
-  const std::vector<Block> blocks = CutBlocks(trace, plan);
+  const std::vector<RowBlock> blocks = CutBlocks(trace, plan);
   WritePerfettoHead(trace, plan, out);
   out->WriteBlocks<std::string>(blocks.size(),
                                 [&](size_t i, std::string* text) { WriteBlock(plan, events, blocks[i], text); });

@@ -17,7 +17,7 @@ namespace {
 using namespace perfetto;  // NOLINT: names of fields alone
 using protozero::pbf_writer;
 
-constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr size_t kHeadPieceBytes = size_t{1} << 20;
 
 bool IsId(int64_t id) {
   return id > 0 && id <= std::numeric_limits<int32_t>::max();
@@ -89,7 +89,7 @@ class HeadWriter {
       track.add_uint64(TrackDescriptor::kUuid, uuid);
       fill(&track);
     }
-    Flush(kPieceBytes);
+    Flush(kHeadPieceBytes);
   }
   void AddNamedTrack(uint64_t uuid, uint64_t parent, std::string_view name) {
     AddTrackDescriptor(uuid, [&](pbf_writer* track) {
@@ -193,7 +193,7 @@ class HeadWriter {
       interned.add_uint64(Interned::kIid, iid);
       interned.add_string(Interned::kText, PlainText(text));
     }
-    Flush(kPieceBytes);
+    Flush(kHeadPieceBytes);
   }
 
   // The first of them clears the state of the sequence, so there is always one.
@@ -223,7 +223,7 @@ class HeadWriter {
       const ArgsId args{id};
       const auto add = [&](KnownAnnotation which, const std::string& members) {
         AddText(InternedData::kAnnotationStrings, plan_.ArgumentText(args, which),
-                JsonMember(members, kAnnotationNames[static_cast<size_t>(which)]));
+                FindJsonMember(members, kAnnotationNames[static_cast<size_t>(which)]));
       };
       add(KnownAnnotation::kConcreteInputs, texts.values_types_strides(args));
       add(KnownAnnotation::kInputTypes, texts.values_types_strides(args));

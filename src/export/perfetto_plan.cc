@@ -10,7 +10,7 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMostTime = INT64_MAX;  // Perfetto's readers take times for signed numbers
+constexpr uint64_t kMostSignedTime = INT64_MAX;  // Perfetto's readers take times for signed numbers
 
 uint64_t OverloadKey(const SpanColumns& spans, uint32_t span) {
   return uint64_t{Row(spans.overload[span])} << 32 | Row(spans.name[span]);
@@ -20,7 +20,7 @@ uint64_t OverloadKey(const SpanColumns& spans, uint32_t span) {
 
 PerfettoPlan::PerfettoPlan(const Trace& trace)
     : trace_(trace),
-      times_(FitTimes(trace, kMostTime)),
+      times_(FitTimes(trace, kMostSignedTime)),
       lanes_(trace, times_),
       instants_(trace),
       names_(trace.string_count()),

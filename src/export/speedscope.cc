@@ -15,8 +15,8 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kRows = 4096;                           // of one block
-constexpr uint64_t kMostTime = (uint64_t{1} << 53) - 1;  // what a number of JavaScript holds exactly
+constexpr size_t kSpansPerBlock = 4096;                       // of one block
+constexpr uint64_t kMostExactTime = (uint64_t{1} << 53) - 1;  // what a number of JavaScript holds exactly
 constexpr size_t kEventRoom = 96;
 
 // Spans by name and overload.
@@ -62,11 +62,11 @@ struct LaneBlock {
 class SpeedscopeWriter {
  public:
   explicit SpeedscopeWriter(const Trace& trace)
-      : trace_(trace), times_(FitTimes(trace, kMostTime)), lanes_(trace, times_), frames_(trace, lanes_) {
+      : trace_(trace), times_(FitTimes(trace, kMostExactTime)), lanes_(trace, times_), frames_(trace, lanes_) {
     for (size_t i = 0; i < lanes_.lanes().size(); ++i) {
       const Lane& lane = lanes_.lanes()[i];
-      for (size_t begin = lane.begin; begin < lane.end; begin += kRows)
-        blocks_.push_back({i, begin, std::min(begin + kRows, lane.end)});
+      for (size_t begin = lane.begin; begin < lane.end; begin += kSpansPerBlock)
+        blocks_.push_back({i, begin, std::min(begin + kSpansPerBlock, lane.end)});
     }
   }
 

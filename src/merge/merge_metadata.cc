@@ -89,7 +89,7 @@ std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace) {
   std::map<int32_t, int64_t> offsets;
   const MetadataColumns& rows = trace.metadata();
   const auto number = [](std::string_view object, std::string_view key, int64_t absent) {
-    const std::string_view text = JsonMember(object, key);
+    const std::string_view text = FindJsonMember(object, key);
     int64_t value = absent;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -97,12 +97,12 @@ std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace) {
   for (size_t row = 0; row < rows.size(); ++row) {
     if (trace.text(rows.key[row]) != kMergeKey) continue;
     std::string_view inputs = trace.text(rows.json[row]);
-    inputs = JsonMember(inputs.substr(std::min<size_t>(1, inputs.size())), "inputs");
+    inputs = FindJsonMember(inputs.substr(std::min<size_t>(1, inputs.size())), "inputs");
     for (size_t at = 1; at < inputs.size();) {
       const size_t end = EndOfJsonValue(inputs, at);
       const std::string_view object = inputs.substr(std::min(at + 1, end), end - std::min(at + 1, end));
       const int64_t rank = number(object, "rank", -1);
-      if (rank >= 0 && JsonMember(object, "left_out").empty())
+      if (rank >= 0 && FindJsonMember(object, "left_out").empty())
         offsets.emplace(static_cast<int32_t>(rank), number(object, "offset_ns", 0));
       at = end + 1;
     }

@@ -28,7 +28,7 @@
 namespace opscope {
 namespace {
 
-constexpr int kThreads = 8;
+constexpr int kWriters = 8;
 constexpr uint64_t kInner = 97;  // scopes within one "middle"
 
 // What a thread of the child has done. It notes the end of a scope after the end, so the file has that many, or
@@ -49,7 +49,7 @@ uint64_t Seed() {
   return chosen == nullptr ? std::random_device()() : std::strtoull(chosen, nullptr, 10);
 }
 
-constexpr std::array<StaticName, 16> kNames = {{{"n0"},
+constexpr std::array<StaticName, 16> kTurns = {{{"n0"},
                                                 {"n1"},
                                                 {"n2"},
                                                 {"n3"},
@@ -71,7 +71,7 @@ void RecordOneMiddle(Notes* notes, uint64_t* serial) {
   notes->middle_open.store(1, std::memory_order_release);
   for (uint64_t i = 0; i < kInner; ++i) {
     {
-      const Scope scope(kNames[*serial % kNames.size()]);
+      const Scope scope(kTurns[*serial % kTurns.size()]);
     }
     notes->serial.store(++*serial, std::memory_order_release);
     notes->ended.fetch_add(1, std::memory_order_release);
@@ -81,13 +81,13 @@ void RecordOneMiddle(Notes* notes, uint64_t* serial) {
 
 constexpr uint64_t kSmallCap = uint64_t{6} << 20;
 
-[[noreturn]] void Record(const std::string& path, AtCap at_cap, Notes* notes, uint64_t most) {
+[[noreturn]] void RecordUntilKilled(const std::string& path, AtCap at_cap, Notes* notes, uint64_t most) {
   alarm(120);
   Profiler profiler(
       {.max_bytes = at_cap == AtCap::kStop ? uint64_t{1} << 30 : kSmallCap, .at_cap = at_cap, .record_to = path});
   if (!profiler.Start().ok()) _exit(3);
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  for (int t = 0; t < kWriters; ++t) {
     threads.emplace_back([=] {
       SetThreadName(("t" + std::to_string(t)).c_str());
       const Scope outer("outer");
@@ -112,7 +112,7 @@ struct Figures {
 
 struct ThreadSeen {
   uint64_t ended = 0, serial = 0, outer = 0, middle = 0;
-  size_t next = kNames.size();  // number of the name that should come; kNames.size(): any
+  size_t next = kTurns.size();  // number of the name that should come; kTurns.size(): any
 };
 
 // The rows of one track, in the order of their beginning.
@@ -126,8 +126,8 @@ ThreadSeen LookAt(const Trace& trace, size_t track) {
     if (!open) ++seen.ended;
     if (name[0] == 'n' && !open) {
       const auto number = static_cast<size_t>(std::atoi(std::string(name.substr(1)).c_str()));
-      EXPECT_TRUE(seen.next == kNames.size() || number == seen.next) << "a gap before " << name;
-      seen.next = (number + 1) % kNames.size();
+      EXPECT_TRUE(seen.next == kTurns.size() || number == seen.next) << "a gap before " << name;
+      seen.next = (number + 1) % kTurns.size();
       ++seen.serial;
     }
     if (open && name == "outer") ++seen.outer;
@@ -147,7 +147,7 @@ void CompareThread(const ThreadSeen& seen, AtCap at_cap, const Notes& notes) {
   // that one may have begun just now.
   const bool may_be_empty = at_cap == AtCap::kKeepNewest && seen.serial == 0;
   if (serial > 0 && !may_be_empty) {
-    EXPECT_TRUE(seen.next == serial % kNames.size() || seen.next == (serial + 1) % kNames.size()) << seen.next;
+    EXPECT_TRUE(seen.next == serial % kTurns.size() || seen.next == (serial + 1) % kTurns.size()) << seen.next;
   }
   EXPECT_GE(seen.outer, notes.outer_began.load());
   EXPECT_GE(seen.middle, notes.middle_open.load());
@@ -161,7 +161,7 @@ void Compare(const Trace& trace, AtCap at_cap, const Notes* notes, Figures* figu
                 (kind == "dropped_at_cap" && at_cap == AtCap::kKeepNewest))
         << kind;
   }
-  std::array<bool, kThreads> found{};
+  std::array<bool, kWriters> found{};
   for (size_t track = 0; track < trace.tracks().size(); ++track) {
     const std::string_view name = trace.text(trace.tracks().name[track]);
     if (name.size() != 2 || name[0] != 't') continue;  // the main thread, or one that was not named yet
@@ -179,13 +179,13 @@ void Compare(const Trace& trace, AtCap at_cap, const Notes* notes, Figures* figu
     }
     figures->open += seen.outer + seen.middle;
   }
-  for (size_t t = 0; t < kThreads; ++t)
+  for (size_t t = 0; t < kWriters; ++t)
     EXPECT_TRUE(found[t] || notes[t].outer_began.load() == 0) << "thread " << t << " is missing";
 }
 
 uint64_t Done(const Notes* notes) {
   uint64_t done = 0;
-  for (int t = 0; t < kThreads; ++t)
+  for (int t = 0; t < kWriters; ++t)
     done += notes[t].ended.load(std::memory_order_acquire);
   return done;
 }
@@ -195,20 +195,20 @@ uint64_t Done(const Notes* notes) {
 void WaitForTheInstant(std::mt19937_64& random, int number, const Notes* notes, uint64_t most) {
   const auto begin = std::chrono::steady_clock::now();
   const auto microseconds = number % 4 == 0 ? random() % 8000 : 60'000'000;
-  const uint64_t target = number % 4 == 0 ? UINT64_MAX : random() % (most * kThreads);
+  const uint64_t target = number % 4 == 0 ? UINT64_MAX : random() % (most * kWriters);
   while (Done(notes) < target && std::chrono::steady_clock::now() - begin < std::chrono::microseconds(microseconds))
     sched_yield();
 }
 
 void KillOnce(std::mt19937_64& random, int number, uint64_t most, Figures* figures) {
   const TemporaryFolder folder;
-  constexpr size_t kNotesBytes = sizeof(Notes) * kThreads;
+  constexpr size_t kNotesBytes = sizeof(Notes) * kWriters;
   void* shared = mmap(nullptr, kNotesBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   auto* notes = static_cast<Notes*>(shared);
   const pid_t child = fork();
   const AtCap at_cap = number % 3 == 2 ? AtCap::kKeepNewest : AtCap::kStop;
-  if (child == 0) Record(folder.File("x.opscope"), at_cap, notes, most);
+  if (child == 0) RecordUntilKilled(folder.File("x.opscope"), at_cap, notes, most);
   WaitForTheInstant(random, number, notes, most);
   kill(child, SIGKILL);
   int status = 0;

@@ -21,20 +21,13 @@
 #include "opscope/import.h"
 #include "opscope/profiler.h"
 #include "opscope/recorder.h"
+#include "trace/problem_count_for_test.h"
 #include "wire/block_header.h"
 
 namespace opscope {
 namespace {
 
 constexpr std::array<StaticName, 7> kNames = {{{"n0"}, {"n1"}, {"n2"}, {"n3"}, {"n4"}, {"n5"}, {"n6"}}};
-
-uint64_t ProblemCount(const Trace& trace, std::string_view kind) {
-  const ProblemColumns& problems = trace.problems();
-  for (size_t i = 0; i < problems.size(); ++i) {
-    if (trace.text(problems.kind[i]) == kind) return problems.count[i];
-  }
-  return 0;
-}
 
 // The finished spans of every track follow each other as they were recorded. Returns how many there are.
 uint64_t CheckOrder(const Trace& trace) {
@@ -61,7 +54,7 @@ uint64_t CheckOrder(const Trace& trace) {
 
 // A thread that comes when the cap is reached has nothing in the file, and what it drops is told when the file ends: so
 // all have begun before one goes on.
-void Record(const std::atomic<bool>* going, std::atomic<uint64_t>* done, std::latch* begun) {
+void RecordTurns(const std::atomic<bool>* going, std::atomic<uint64_t>* done, std::latch* begun) {
   const Scope outer("outer");
   begun->arrive_and_wait();
   for (uint64_t serial = 0; going->load(std::memory_order_relaxed); ++serial) {
@@ -83,7 +76,7 @@ void ReadWhileRecording(uint64_t max_bytes, AtCap at_cap, int readings) {
   std::latch begun(done.size());
   std::vector<std::thread> threads;
   for (auto& count : done)
-    threads.emplace_back([&] { Record(&going, &count, &begun); });
+    threads.emplace_back([&] { RecordTurns(&going, &count, &begun); });
   uint64_t least = 0;
   for (int i = 0; i < readings && !testing::Test::HasFailure(); ++i) {
     uint64_t sum = 0;

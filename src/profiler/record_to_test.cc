@@ -20,17 +20,10 @@
 #include "flight/temporary_folder_for_test.h"
 #include "opscope/import.h"
 #include "opscope/profiler.h"
+#include "trace/problem_count_for_test.h"
 
 namespace opscope {
 namespace {
-
-uint64_t ProblemCount(const Trace& trace, std::string_view kind) {
-  const ProblemColumns& problems = trace.problems();
-  for (size_t i = 0; i < problems.size(); ++i) {
-    if (trace.text(problems.kind[i]) == kind) return problems.count[i];
-  }
-  return 0;
-}
 
 std::vector<std::string> SpanNames(const Trace& trace, bool unfinished) {
   std::vector<std::string> names;
@@ -280,12 +273,12 @@ TEST(RecordTo, KeepNewestReusesTheFilesPlaces) {
 }
 
 TEST(RecordTo, ThreadsThatEndLeaveTheirRecordsInLittleRoom) {
-  constexpr size_t kThreads = 400;
+  constexpr size_t kManyThreads = 400;
   const TemporaryFolder folder;
   const pid_t child = RunAndKill([&] {
     Profiler profiler({.record_to = folder.File("x.opscope")});
     (void)profiler.Start();
-    for (size_t i = 0; i < kThreads; ++i) {
+    for (size_t i = 0; i < kManyThreads; ++i) {
       std::thread([] {
         OPSCOPE_SCOPE("request");
         for (int j = 0; j < 20; ++j)
@@ -297,8 +290,8 @@ TEST(RecordTo, ThreadsThatEndLeaveTheirRecordsInLittleRoom) {
   const std::string path = folder.File("x." + std::to_string(child) + ".opscope");
   EXPECT_LE(std::filesystem::file_size(path), uint64_t{10} << 20);  // 8 KiB each, and the segments
   const Trace trace = Open(path);
-  EXPECT_EQ(trace.info().recorded, kThreads * 21);
-  EXPECT_EQ(trace.spans().size(), kThreads * 21);
+  EXPECT_EQ(trace.info().recorded, kManyThreads * 21);
+  EXPECT_EQ(trace.spans().size(), kManyThreads * 21);
   EXPECT_EQ(ProblemCount(trace, "missing_chunk"), 0u);
   EXPECT_EQ(ProblemCount(trace, "unfinished_scope"), 0u);
 }

@@ -18,7 +18,7 @@ namespace {
 constexpr int kCalls = 400;
 
 // Longer than a scope costs on any machine: what is corrected stays above 0.
-__attribute__((noinline)) void Work() {
+__attribute__((noinline)) void Compute() {
   for (int i = 0; i < 10'000; ++i)
     asm volatile("" : : "r"(i) : "memory");
 }
@@ -26,7 +26,7 @@ __attribute__((noinline)) void Work() {
 template <int Depth>
 void Nest() {
   OPSCOPE_SCOPE("level");
-  Work();
+  Compute();
   if constexpr (Depth > 1) Nest<Depth - 1>();
 }
 
@@ -34,7 +34,7 @@ template <int Depth>
 void Program() {
   OPSCOPE_SCOPE("program");
   for (int i = 0; i < kCalls; ++i) {
-    Work();
+    Compute();
     Nest<Depth>();
   }
 }

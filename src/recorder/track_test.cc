@@ -29,7 +29,7 @@ Stream* OpenTrack(Window* window, const char* name, TrackClock clock = TrackCloc
   return opscope_track_open(window, &options);
 }
 
-const DecodedThread* ThreadCalled(const DecodedWindow& window, const std::string& name) {
+const DecodedThread* FindThread(const DecodedWindow& window, const std::string& name) {
   for (const auto& [index, thread] : window.threads) {
     if (thread.name == name) return &thread;
   }
@@ -50,7 +50,7 @@ TEST(Tracks, AreThreadsOfTheirOwnWithTheTimesThatTheyAreGiven) {
   const DecodedWindow decoded = CloseAndDecode(window.get());
   opscope_track_close(device);
   ASSERT_EQ(decoded.threads.size(), 3u);
-  const DecodedThread* records = ThreadCalled(decoded, "worker");
+  const DecodedThread* records = FindThread(decoded, "worker");
   ASSERT_NE(records, nullptr);
   EXPECT_EQ(records->logical_thread, 5u);
   ASSERT_EQ(records->records.size(), 2u);
@@ -59,7 +59,7 @@ TEST(Tracks, AreThreadsOfTheirOwnWithTheTimesThatTheyAreGiven) {
   EXPECT_EQ(records->records[1].name, "b");
   EXPECT_EQ(records->records[1].record.start, 900u);
   EXPECT_EQ(records->records[1].record.value, 20u);
-  EXPECT_EQ(ThreadCalled(decoded, "device")->records.size(), 1u);
+  EXPECT_EQ(FindThread(decoded, "device")->records.size(), 1u);
 }
 
 TEST(Tracks, AreNotOpenedInAWindowThatIsClosed) {
@@ -88,7 +88,7 @@ TEST(Tracks, TakePayloadsAndNamesOverManyChunks) {
   }
   const DecodedWindow decoded = CloseAndDecode(window.get());
   opscope_track_close(track);
-  const DecodedThread* device = ThreadCalled(decoded, "device");
+  const DecodedThread* device = FindThread(decoded, "device");
   ASSERT_EQ(device->records.size(), kRecords);
   EXPECT_GT(device->sequences.size(), 5u);
   for (uint32_t i = 0; i < kRecords; ++i) {
@@ -110,7 +110,7 @@ TEST(Tracks, CountWhatDoesNotFitBelowTheCap) {
     EXPECT_GT(counts.dropped, 0u);
     EXPECT_LE(counts.bytes, 6 * uint64_t{kChunkBytes});
     const DecodedWindow decoded = CloseAndDecode(window.get());
-    const DecodedThread* records = ThreadCalled(decoded, "track");
+    const DecodedThread* records = FindThread(decoded, "track");
     ASSERT_NE(records, nullptr);
     ASSERT_FALSE(records->records.empty());
     const uint64_t first = at_cap == AtCap::kStop ? 0 : 100000 - records->records.size();
@@ -147,7 +147,7 @@ TEST(Tracks, AreWrittenWhileTheWindowClosesWithoutAGapInWhatItHas) {
     const DecodedWindow decoded = CloseAndDecode(window.get());
     writer.join();
     opscope_track_close(track);
-    const DecodedThread* records = ThreadCalled(decoded, "track");
+    const DecodedThread* records = FindThread(decoded, "track");
     ASSERT_NE(records, nullptr);
     for (size_t i = 0; i < records->records.size(); ++i)
       ASSERT_EQ(records->records[i].record.start, i);

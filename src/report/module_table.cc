@@ -11,25 +11,25 @@
 namespace opscope {
 namespace {
 
-struct Field {
+struct ModuleField {
   std::string_view key;
   std::string_view title;
   RowUnit unit;
   int64_t (*value)(const ModuleRow& row);
 };
 
-constexpr Field kFields[] = {
+constexpr ModuleField kFields[] = {
     {"calls", "Calls", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.calls); }},
     {"ops", "Ops", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.ops); }},
     {"self_ops", "", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.self_ops); }},
     {"forward_ns", "Forward", RowUnit::kTime, [](const ModuleRow& r) { return r.forward_ns; }},
     {"forward_self_ns", "Forward self", RowUnit::kTime, [](const ModuleRow& r) { return r.forward_self_ns; }},
 };
-constexpr Field kBackward[] = {
+constexpr ModuleField kBackward[] = {
     {"backward_ns", "Backward", RowUnit::kTime, [](const ModuleRow& r) { return r.backward_ns; }},
     {"backward_self_ns", "Backward self", RowUnit::kTime, [](const ModuleRow& r) { return r.backward_self_ns; }},
 };
-constexpr Field kResources[] = {
+constexpr ModuleField kResources[] = {
     {"device_ns", "Device", RowUnit::kTime, [](const ModuleRow& r) { return r.device_ns; }},
     {"device_self_ns", "", RowUnit::kTime, [](const ModuleRow& r) { return r.device_self_ns; }},
     {"memory_bytes", "Memory", RowUnit::kBytes, [](const ModuleRow& r) { return r.memory_bytes; }},
@@ -62,9 +62,9 @@ std::string Label(const ModuleNode& node) {
   return node.depth == 0 ? "(all)" : std::string(2 * (node.depth - 1), ' ') + node.name;
 }
 
-void AddFields(const ModuleSummary& summary, const std::vector<uint32_t>& order, std::span<const Field> fields,
+void AddFields(const ModuleSummary& summary, const std::vector<uint32_t>& order, std::span<const ModuleField> fields,
                bool is_shown, RowTable* rows) {
-  for (const Field& field : fields) {
+  for (const ModuleField& field : fields) {
     std::vector<int64_t>& numbers = rows->Add(field.key, is_shown ? field.title : "", field.unit).numbers;
     for (const uint32_t node : order)
       numbers.push_back(field.value(summary.rows[node]));

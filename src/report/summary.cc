@@ -15,14 +15,14 @@
 namespace opscope {
 namespace {
 
-struct Field {
+struct SummaryField {
   std::string_view key;
   std::string_view title;
   RowUnit unit;
   int64_t (*value)(const OpSummaryRow& row);
 };
 
-constexpr Field kTimes[] = {
+constexpr SummaryField kTimes[] = {
     {"mean_ns", "Mean", RowUnit::kTime, [](const OpSummaryRow& r) { return r.mean_ns(); }},
     {"min_ns", "Min", RowUnit::kTime, [](const OpSummaryRow& r) { return r.min_ns; }},
     {"p50_ns", "P50", RowUnit::kTime, [](const OpSummaryRow& r) { return r.p50_ns; }},
@@ -98,7 +98,7 @@ RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTable
   for (const OpSummaryRow& row : summary.rows)
     shares.push_back(summary.ShareOf(row).value_or(std::numeric_limits<double>::quiet_NaN()));
   AddDeviceTimes(summary, &rows);
-  for (const Field& field : kTimes)
+  for (const SummaryField& field : kTimes)
     rows.AddNumbers(field.key, field.title, field.unit, Numbers(summary, field.value));
   for (const char* key : {"self_memory_bytes", "flops"})
     rows.HideIfZero(key);

@@ -19,7 +19,7 @@ void AppendMember(std::string_view members, std::string* out) {
   out->append(members);
 }
 
-std::string JsonMember(std::string_view key, std::string_view json) {
+std::string FindJsonMember(std::string_view key, std::string_view json) {
   std::string member;
   AppendJsonString(&member, key);
   return member.append(":").append(json);
@@ -129,7 +129,7 @@ void Recording::Life::DeliverSources() {
   }
   if (failures != 0) {
     const std::string number = std::to_string(std::exchange(failures, 0));
-    opscope_window_add_metadata(window, JsonMember(kSourceFailuresKey, number).c_str());
+    opscope_window_add_metadata(window, FindJsonMember(kSourceFailuresKey, number).c_str());
   }
 }
 
@@ -196,7 +196,7 @@ WindowCounts Recording::counts() const {
 
 bool Recording::AddMetadata(std::string_view key, std::string_view json) {
   if (life_->is_in_child()) return false;
-  const std::string member = JsonMember(key, json);
+  const std::string member = FindJsonMember(key, json);
   const MutexLock lock(life_->mutex);
   if (life_->state == Life::State::kRead) return false;
   if (life_->state == Life::State::kNew) {

@@ -6,17 +6,16 @@
 namespace opscope {
 namespace {
 
-using Row = SortedRow;
 using Index = ptrdiff_t;
 
 constexpr Index kLeastGallop = 7;
 
-bool Less(const Row& a, const Row& b) {
+bool Less(const SortedRow& a, const SortedRow& b) {
   return a.key < b.key;
 }
 
 // Where `key` belongs in a[0, n), left of equal ones. Looks first about `hint`.
-Index GallopLeft(const Row& key, const Row* a, Index n, Index hint) {
+Index GallopLeft(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
   Index last = 0, ofs = 1;
   if (Less(a[hint], key)) {
     const Index most = n - hint;
@@ -42,7 +41,7 @@ Index GallopLeft(const Row& key, const Row* a, Index n, Index hint) {
 }
 
 // Likewise, right of equal ones.
-Index GallopRight(const Row& key, const Row* a, Index n, Index hint) {
+Index GallopRight(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
   Index last = 0, ofs = 1;
   if (Less(key, a[hint])) {
     const Index most = hint + 1;
@@ -72,7 +71,7 @@ enum class MergeEnd : uint8_t { kRestOfCopy, kOneOfCopy };
 
 class Sort {
  public:
-  explicit Sort(std::vector<Row>* rows) : rows_(rows->data()), size_(static_cast<Index>(rows->size())) {}
+  explicit Sort(std::vector<SortedRow>* rows) : rows_(rows->data()), size_(static_cast<Index>(rows->size())) {}
 
   void Run() {
     if (size_ < 2) return;
@@ -124,7 +123,7 @@ class Sort {
 
   void InsertBinary(Index begin, Index end, Index sorted) {
     for (; sorted < end; ++sorted) {
-      const Row pivot = rows_[sorted];
+      const SortedRow pivot = rows_[sorted];
       Index left = begin, right = sorted;
       while (left < right) {
         const Index middle = left + (right - left) / 2;
@@ -277,13 +276,13 @@ class Sort {
     }
   }
 
-  Row* rows_;
+  SortedRow* rows_;
   Index size_;
   std::vector<Pending> pending_;
-  std::vector<Row> copy_;
+  std::vector<SortedRow> copy_;
   Index least_gallop_ = kLeastGallop;
   // Of the merge at hand.
-  Row *a_ = nullptr, *b_ = nullptr, *to_ = nullptr;
+  SortedRow *a_ = nullptr, *b_ = nullptr, *to_ = nullptr;
   Index na_ = 0, nb_ = 0;
 };
 

@@ -56,24 +56,27 @@ Shape NumbersOf(std::string_view text) {
 class Call {
  public:
   explicit Call(std::string_view members)
-      : shapes_(Inside(JsonMember(members, "input_shapes"))), attributes_(Inside(JsonMember(members, "attributes"))) {}
+      : shapes_(Inside(FindJsonMember(members, "input_shapes"))),
+        attributes_(Inside(FindJsonMember(members, "attributes"))) {}
 
   // The first shape of a slot.
   std::optional<Shape> ShapeOf(std::string_view slot) const {
     std::string small(slot);
     for (char& c : small)
       c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    std::string_view list = JsonMember(shapes_, slot);
-    if (list.empty()) list = JsonMember(shapes_, small);
+    std::string_view list = FindJsonMember(shapes_, slot);
+    if (list.empty()) list = FindJsonMember(shapes_, small);
     list = Inside(list);
     if (!list.starts_with('[')) return std::nullopt;
     return NumbersOf(list.substr(0, EndOfJsonValue(list, 0)));
   }
   bool IsTrue(std::string_view attribute) const {
-    const std::string_view value = JsonMember(attributes_, attribute);
+    const std::string_view value = FindJsonMember(attributes_, attribute);
     return !value.empty() && value != "false" && value != "0" && value != "0.0";
   }
-  Shape NumbersOfAttribute(std::string_view attribute) const { return NumbersOf(JsonMember(attributes_, attribute)); }
+  Shape NumbersOfAttribute(std::string_view attribute) const {
+    return NumbersOf(FindJsonMember(attributes_, attribute));
+  }
 
  private:
   std::string_view shapes_, attributes_;

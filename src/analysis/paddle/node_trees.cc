@@ -23,16 +23,16 @@ namespace {
 
 constexpr uint32_t kNone = PaddleNodeTrees::kNone;
 
-struct Times {
+struct NodeTimes {
   int64_t start = 0, end = 0;
 };
-bool IsBefore(const Times& a, const Times& b) {
+bool IsBefore(const NodeTimes& a, const NodeTimes& b) {
   return a.start != b.start ? a.start < b.start : a.end > b.end;
 }
 
 // What is attached to a node: a call of the runtime, or memory.
 struct Attached {
-  Times times;
+  NodeTimes times;
   uint32_t row = 0;
 };
 
@@ -110,7 +110,7 @@ class TreeBuilder {
     }
   }
 
-  Times TimesOf(uint32_t row) const {
+  NodeTimes TimesOf(uint32_t row) const {
     const int64_t start = spans_.start[row].ns;
     return {start, SaturatingAdd(start, spans_.duration[row].ns)};
   }
@@ -142,7 +142,7 @@ class TreeBuilder {
     Push(SpanId::kNone, PaddleEventType::kUserDefined, kNone, {INT64_MIN, INT64_MAX});
     uint32_t top = root;
     for (const uint32_t row : hosts_) {
-      const Times times = TimesOf(row);
+      const NodeTimes times = TimesOf(row);
       while (top != root && IsBehind(times, times_[top]))
         top = trees_.parent[top];
       Push(static_cast<SpanId>(row), types_.Of(row), top, times);
@@ -162,13 +162,13 @@ class TreeBuilder {
   }
 
   // Where starts are cut to microseconds, as in Paddle's JSON, what follows begins before the end of what is over.
-  static bool IsBehind(const Times& next, const Times& around) {
+  static bool IsBehind(const NodeTimes& next, const NodeTimes& around) {
     constexpr int64_t kMicrosecond = 1000;
     if (next.start >= around.end) return true;
     return next.end > around.end && SaturatingSubtract(around.end, next.start) < kMicrosecond;
   }
 
-  void Push(SpanId span, PaddleEventType type, uint32_t parent, Times times) {
+  void Push(SpanId span, PaddleEventType type, uint32_t parent, NodeTimes times) {
     trees_.span.push_back(span);
     trees_.type.push_back(type);
     trees_.start.push_back(times.start);
@@ -280,7 +280,7 @@ class TreeBuilder {
   std::vector<int64_t> memory_time_;
   std::vector<uint32_t> hosts_;                                     // of one thread
   std::vector<Attached> runtime_, frees_;                           // of one thread
-  std::vector<Times> times_;                                        // by node
+  std::vector<NodeTimes> times_;                                    // by node
   std::vector<std::pair<uint32_t, uint32_t>> calls_, kept_memory_;  // node and row
   PaddleNodeTrees trees_;
 };

@@ -343,7 +343,7 @@ std::string ThreadNames(const Trace& trace, const MegEngineFacts& facts) {
   return text;
 }
 
-struct Block {
+struct MarkBlock {
   size_t track = 0, begin = 0, end = 0;
 };
 
@@ -359,7 +359,7 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
     head += ratios.before, tail += ratios.behind;
   }
   tail += ThreadNames(trace, facts);
-  std::vector<Block> blocks;
+  std::vector<MarkBlock> blocks;
   std::vector<Place> places;
   for (size_t track = 0; track < events.size(); ++track) {
     places.emplace_back(facts.Pid(static_cast<TrackId>(track)), trace.tracks().tid[track]);
@@ -368,7 +368,7 @@ void WriteMegEngineChrome(const Trace& trace, const ExportOptions&, ExportOutput
   }
   out->Write("{\"traceEvents\":[" + (head.empty() ? head : head.substr(1)));
   out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
-    const Block& block = blocks[number];
+    const MarkBlock& block = blocks[number];
     EventWriter writer(trace, facts);
     for (size_t i = block.begin; i < block.end; ++i)
       writer.Write(events[block.track][i], places[block.track], text);

@@ -150,7 +150,7 @@ class RowWriter {
       at.Put(R"(,"input_shapes":{},"input_dtypes":{},"callstack":"")");
     } else if (type == PaddleEventType::kOperator) {
       const auto put = [&](std::string_view key, std::string_view otherwise) {
-        const std::string_view value = JsonMember(extra, key);
+        const std::string_view value = FindJsonMember(extra, key);
         at.Put(",\"");
         at.Put(key);
         at.Put("\":");
@@ -293,7 +293,7 @@ class RowWriter {
 };
 
 // So many nodes, all of one thread.
-struct Block {
+struct NodeBlock {
   ThreadPlaces places;
   size_t begin = 0, end = 0;
 };
@@ -306,7 +306,7 @@ void WritePaddleChrome(const Trace& trace, const ExportOptions&, ExportOutput* o
   const RowWriter rows(trace, trees, facts);
   out->Write(PaddleChromeHead(facts));
   std::vector<uint32_t> nodes;
-  std::vector<Block> blocks;
+  std::vector<NodeBlock> blocks;
   for (const PaddleThread& thread : trees.threads) {
     const std::vector<uint32_t> of_thread = OrderByLevel(trees, thread).nodes;
     for (size_t begin = 0; begin < of_thread.size(); begin += kNodesPerBlock)
@@ -315,7 +315,7 @@ void WritePaddleChrome(const Trace& trace, const ExportOptions&, ExportOutput* o
     nodes.insert(nodes.end(), of_thread.begin(), of_thread.end());
   }
   out->WriteBlocks<ChromeBuffer>(blocks.size(), [&](size_t number, ChromeBuffer* text) {
-    const Block& block = blocks[number];
+    const NodeBlock& block = blocks[number];
     BlockTexts texts(trace);
     for (size_t i = block.begin; i < block.end; ++i)
       rows.Write(nodes[i], block.places, &texts, text);

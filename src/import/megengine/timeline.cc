@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "base/megengine_types.h"
 #include "import/text/json_number.h"
 
 namespace opscope {
@@ -15,8 +16,6 @@ bool IsInput(std::string_view name) {
   return name.size() > 6 && name.starts_with("Input ") &&
          name.find_first_not_of("0123456789", 6) == std::string_view::npos;
 }
-
-constexpr size_t kMostDimensions = 7;  // of a tensor of MegEngine
 
 ArgumentRow RowOf(const Argument& argument) {
   return {.kind = argument.kind,
@@ -76,7 +75,7 @@ void InputLists::End(size_t depth, SpanRow* range) {
   if (!says_its_own || !IsInput(builder_->text(range->name))) return;
   const std::span<const Argument> list = builder_->arguments(range->args);
   const bool is_tensor = list.size() == 1 && list[0].kind == ArgumentKind::kTensor;
-  if (is_tensor && list[0].sizes.size() <= kMostDimensions) inputs_.push_back({depth, range->args});
+  if (is_tensor && list[0].sizes.size() <= kMostMegEngineDimensions) inputs_.push_back({depth, range->args});
 }
 
 int32_t NumberOfMegEngineDevice(std::string_view stream) {

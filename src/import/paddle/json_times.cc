@@ -20,7 +20,7 @@ constexpr int64_t kNotTold = -1;
 
 // "\"20148.389 us\"" as nanoseconds.
 int64_t StartTimeOf(std::string_view members) {
-  const std::string_view text = JsonMember(members, "start_time");
+  const std::string_view text = FindJsonMember(members, "start_time");
   int64_t micros = 0, decimals = 0;
   if (!text.ends_with(" us\"")) return kNotTold;
   const char* const end = text.data() + text.size();

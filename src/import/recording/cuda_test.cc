@@ -126,7 +126,7 @@ TEST(RecordingOfCuda, TellsDevicesInPaddlesWordsWhereAskedTo) {
   CudaWindow window;
   window.Device();
   window.Call("cudaGetDevice_v3020", 1100, 1101, 1);
-  window.Call("cuLaunchKernel", 1105, 1108, 2, kThread, CudaEvent::kDriverCall);
+  window.Call("cuLaunchKernel", 1105, 1108, 2, kLaunchingThread, CudaEvent::kDriverCall);
   window.Kernel("_Z3addPf", 1500, 1600, 2);
   window.Add(
       CudaEvent::kCopy, 1500, 1512, 3,
@@ -156,8 +156,8 @@ TEST(RecordingOfCuda, ShowsTheCallsThatKinetoShows) {
   window.Call("cudaGetDevice_v3020", 1100, 1101, 1);
   window.Call("cudaEventCreateWithFlags_v3020", 1110, 1111, 2);
   window.Call("cudaStreamIsCapturing_v10000", 1120, 1121, 3);
-  window.Call("cuCtxGetCurrent", 1130, 1131, 4, kThread, CudaEvent::kDriverCall);
-  window.Call("cuLaunchKernelEx", 1140, 1141, 5, kThread, CudaEvent::kDriverCall);
+  window.Call("cuCtxGetCurrent", 1130, 1131, 4, kLaunchingThread, CudaEvent::kDriverCall);
+  window.Call("cuLaunchKernelEx", 1140, 1141, 5, kLaunchingThread, CudaEvent::kDriverCall);
   window.Kernel("triton_poi", 1200, 1210, 5);
   const Trace trace = window.Import();
   const Rows rows(trace);

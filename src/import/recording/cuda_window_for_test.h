@@ -18,13 +18,13 @@
 namespace opscope {
 
 inline constexpr uint64_t kCupti = 1700000000000000000;  // CUPTI's clock when the recorder's has 1,000 ticks
-inline constexpr uint32_t kThread = 4711;
+inline constexpr uint32_t kLaunchingThread = 4711;
 
 // A window with a thread of torch's operators and a track of the CUDA source. Times are ticks of the recorder, which
 // are nanoseconds here.
 class CudaWindow {
  public:
-  CudaWindow() : thread_({.os_thread = kThread}), device_({.os_thread = 0, .thread_index = 2}) {
+  CudaWindow() : thread_({.os_thread = kLaunchingThread}), device_({.os_thread = 0, .thread_index = 2}) {
     Add(CudaEvent::kClock, 1000, 1000, 0, CudaClockDetails{});
     Add(CudaEvent::kClock, 2000, 2000, 0, CudaClockDetails{.bound_ticks = 7});
   }
@@ -70,8 +70,8 @@ class CudaWindow {
     record.side = last_side_;
     device_.Add(record);
   }
-  void Call(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation, uint32_t thread = kThread,
-            CudaEvent event = CudaEvent::kRuntimeCall) {
+  void Call(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation,
+            uint32_t thread = kLaunchingThread, CudaEvent event = CudaEvent::kRuntimeCall) {
     Add(event, start, end, correlation, CudaCallDetails{.process = 77, .thread = thread, .callback = 211}, name);
   }
   void Kernel(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation, uint32_t stream = 7) {

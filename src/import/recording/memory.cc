@@ -7,15 +7,11 @@
 #include <map>
 
 #include "base/natural_sort.h"
+#include "base/saturating.h"
 #include "import/paddle/memory_members.h"
 
 namespace opscope {
 namespace {
-
-// Of what a recording says, which may be anything.
-int64_t Sum(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
 
 // The sizes of what a process holds of the CPU's allocator, and what it holds in all.
 class HostBlocks {
@@ -68,8 +64,8 @@ AllocationRow RecordingMemory::PaddleRow(const Event& event, StringId* extra) {
   for (; !told_.empty() && told_.front().time <= event.time; told_.erase(told_.begin()))
     paddle_[told_.front().pid] = told_.front();
   HostMemory& memory = paddle_[event.pid];
-  memory.allocated = Sum(memory.allocated, event.bytes);
-  memory.reserved = Sum(memory.reserved, event.bytes);
+  memory.allocated = WrappingAdd(memory.allocated, event.bytes);
+  memory.reserved = WrappingAdd(memory.reserved, event.bytes);
   memory.peak_allocated = std::max(memory.peak_allocated, memory.allocated);
   memory.peak_reserved = std::max(memory.peak_reserved, memory.reserved);
   *extra = builder_->Intern(PaddleAllocationMembers(event.whole == kFreed ? "Free" : "Allocate", "Place(cpu)",

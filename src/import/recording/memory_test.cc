@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "import/recording/import_for_test.h"
 #include "import/recording/recorded_bytes.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
@@ -22,7 +23,7 @@ struct HostBlock {
   uint8_t flags = 0;
 };
 
-Trace Import(const std::vector<HostBlock>& blocks) {
+Trace ImportBlocks(const std::vector<HostBlock>& blocks) {
   ChunkBytes chunk({.size = 4096});
   uint64_t time = 1000;
   for (const HostBlock& block : blocks) {
@@ -32,12 +33,7 @@ Trace Import(const std::vector<HostBlock>& blocks) {
     record.value = block.bytes, record.flags = block.flags;
     chunk.Add(record);
   }
-  RecordingBytes bytes;
-  bytes.Add(block_types::kWindowInfo, WindowInfoText({}));
-  bytes.Add(block_types::kRawChunk, chunk.bytes());
-  Result<Trace> trace = ImportRecording(bytes.blocks);
-  EXPECT_TRUE(trace.ok());
-  return std::move(trace).value();
+  return ImportChunk(chunk);
 }
 
 std::vector<std::string> Problems(const Trace& trace) {
@@ -51,14 +47,14 @@ std::vector<std::string> Problems(const Trace& trace) {
 constexpr uint8_t kFreed = record_flags::kFreed, kUnsure = record_flags::kFreed | record_flags::kUnsure;
 
 TEST(RecordingMemory, GivesAFreeTheSizeThatItSawElseTheRecordersElseNone) {
-  const Trace trace = Import({{0xa0, 100},
-                              {0xa0, 90, kUnsure},  // the recorder's word for a block that was seen
-                              {0xb0, 50, kFreed},
-                              {0xc0, 0, kFreed},
-                              {0xc0, 0},  // as older recordings say it
-                              {0xd00000000d0, 70, kUnsure},
-                              {0xe0, 10},
-                              {0xe0, 30}});
+  const Trace trace = ImportBlocks({{0xa0, 100},
+                                    {0xa0, 90, kUnsure},  // the recorder's word for a block that was seen
+                                    {0xb0, 50, kFreed},
+                                    {0xc0, 0, kFreed},
+                                    {0xc0, 0},  // as older recordings say it
+                                    {0xd00000000d0, 70, kUnsure},
+                                    {0xe0, 10},
+                                    {0xe0, 30}});
   EXPECT_THAT(trace.allocations().bytes, ElementsAre(100, -100, -50, -70, 10, 30));
   EXPECT_EQ(trace.allocations().address[3], 0xd00000000d0u);
   EXPECT_THAT(Problems(trace), ElementsAre("unknown_block 2", "unsure_block 1"));
@@ -69,7 +65,7 @@ TEST(RecordingMemory, GivesAFreeTheSizeThatItSawElseTheRecordersElseNone) {
 
 TEST(RecordingMemory, CountsInItsTotalsWhatItSawAllocatedOrFreed) {
   const Trace trace =
-      Import({{0xa0, 100}, {0xa0, 100, kFreed}, {0xb0, 50, kFreed}, {0xd0, 70, kUnsure}, {0xe0, 10}, {0xe0, 30}});
+      ImportBlocks({{0xa0, 100}, {0xa0, 100, kFreed}, {0xb0, 50, kFreed}, {0xd0, 70, kUnsure}, {0xe0, 10}, {0xe0, 30}});
   EXPECT_THAT(trace.allocations().total_allocated, ElementsAre(220, 120, 70, 0, 10, 30)) << "the end of 10 is missing";
 }
 

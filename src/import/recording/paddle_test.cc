@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "import/recording/import_for_test.h"
 #include "import/recording/paddle_members.h"
 #include "import/recording/recorded_bytes.h"
 #include "import/recording/recording.h"
@@ -14,15 +15,6 @@ namespace opscope {
 namespace {
 
 constexpr uint32_t kShapeOnly = arg_flags::kNoStrides;
-
-Trace Import(const ChunkBytes& chunk, const std::string& metadata) {
-  RecordingBytes bytes;
-  bytes.Add(block_types::kWindowInfo, WindowInfoText(metadata));
-  bytes.Add(block_types::kRawChunk, chunk.bytes());
-  Result<Trace> trace = ImportRecording(bytes.blocks);
-  EXPECT_TRUE(trace.ok());
-  return std::move(trace).value();
-}
 
 Record OfPaddle(RecordKind kind, uint64_t start, uint64_t value) {
   Record record;
@@ -57,7 +49,7 @@ TEST(RecordingOfPaddle, HasItsEventTypesAsCategories) {
   AddScope(&chunk, "add dygraph", 0, 1, 10, 30);
   AddScope(&chunk, "SequentialLayer", 9, 0, 5, 50);
   AddScope(&chunk, "of a newer Paddle", 200, 0, 60, 1);
-  const Trace trace = Import(chunk, "");
+  const Trace trace = ImportChunk(chunk);
   const SpanColumns spans = trace.spans();
   ASSERT_EQ(spans.size(), 5u);
   const char* categories[] = {"Forward", "Operator", "OperatorInner", "DygraphKernelLaunch", "cpu_op"};
@@ -82,7 +74,7 @@ TEST(RecordingOfPaddle, HasShapesByTheNamesOfArguments) {
                                   .Argument(ArgKind::kBool, 1)
                                   .Finish();
   AddScope(&chunk, "op dygraph", 0, 0, 10, 5, chunk.Side(payload));
-  const Trace trace = Import(chunk, "");
+  const Trace trace = ImportChunk(chunk);
   ASSERT_EQ(trace.spans().size(), 1u);
   EXPECT_EQ(trace.text(trace.spans().extra[0]),
             R"("input_shapes": {"x": [[2, 3]], "y": [[4], [4294967296]], "bias": []}, "input_dtypes": {}, )"
@@ -95,7 +87,7 @@ TEST(RecordingOfPaddle, CountsMemoryFromWhatWasHeldAtTheStart) {
   AddBlock(&chunk, 1000, 64, false);
   AddBlock(&chunk, 2000, 64, true);
   AddBlock(&chunk, 3000, 0, false);
-  const Trace trace = Import(chunk, R"("metadata":{"opscope.host_memory":[900,100,200,150,300]})");
+  const Trace trace = ImportChunk(chunk, R"("metadata":{"opscope.host_memory":[900,100,200,150,300]})");
   const AllocationColumns rows = trace.allocations();
   ASSERT_EQ(rows.size(), 3u) << "a block of no bytes is an event, too";
   EXPECT_EQ(rows.bytes[0], 64);

@@ -4,21 +4,13 @@
 
 #include <string>
 
+#include "import/recording/import_for_test.h"
 #include "import/recording/recorded_bytes.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
 
 namespace opscope {
 namespace {
-
-Trace Import(const ChunkBytes& chunk) {
-  RecordingBytes bytes;
-  bytes.Add(block_types::kWindowInfo, WindowInfoText(""));
-  bytes.Add(block_types::kRawChunk, chunk.bytes());
-  Result<Trace> trace = ImportRecording(bytes.blocks);
-  EXPECT_TRUE(trace.ok());
-  return std::move(trace).value();
-}
 
 PayloadBytes Matrix(uint32_t rows) {
   return PayloadBytes().Argument(ArgKind::kTensor, 2, arg_flags::kContiguous, 6, {rows, 3});
@@ -39,7 +31,7 @@ TEST(RecordingPayloads, MayBeNamedBySeveralRecords) {
   ChunkBytes chunk({.size = 4096});
   const uint32_t side = chunk.Side(Matrix(2).Finish());
   AddScope(&chunk, 0, side), AddScope(&chunk, 2, side), AddScope(&chunk, 4, chunk.Side(Matrix(5).Finish()));
-  const Trace trace = Import(chunk);
+  const Trace trace = ImportChunk(chunk);
   ASSERT_EQ(trace.spans().size(), 3u);
   EXPECT_EQ(trace.argument_list_count(), 2u);
   EXPECT_EQ(trace.spans().args[0], trace.spans().args[1]);
@@ -53,7 +45,7 @@ TEST(RecordingPayloads, MayHaveTheArgumentsOfAnother) {
   AddScope(&chunk, 0, plain);
   AddScope(&chunk, 2, chunk.Side(PayloadBytes().Sequence(8, 0).ArgumentsOf(plain, 1).Finish()));
   AddScope(&chunk, 4, chunk.Side(PayloadBytes().ArgumentsOf(plain, 1).Finish()));
-  const Trace trace = Import(chunk);
+  const Trace trace = ImportChunk(chunk);
   ASSERT_EQ(trace.spans().size(), 3u);
   EXPECT_EQ(trace.argument_list_count(), 1u);
   EXPECT_EQ(trace.spans().args[1], trace.spans().args[0]);
@@ -70,7 +62,7 @@ TEST(RecordingPayloads, WithArgumentsThatAreNowhereAreDamaged) {
   for (const uint32_t offset : {0u, 4u, plain + 4, 0xfffffff8u, named})
     AddScope(&chunk, 2, chunk.Side(PayloadBytes().ArgumentsOf(offset, 1).Finish()));
   AddScope(&chunk, 2, chunk.Side(PayloadBytes().ArgumentsOf(plain, 2).Finish()));
-  const Trace trace = Import(chunk);
+  const Trace trace = ImportChunk(chunk);
   EXPECT_EQ(trace.spans().size(), 1u);
   uint64_t damaged = 0;
   for (size_t i = 0; i < trace.problems().size(); ++i) {

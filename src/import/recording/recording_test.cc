@@ -10,6 +10,7 @@
 
 #include "import/recording/recorded_bytes.h"
 #include "trace/dump.h"
+#include "trace/problem_count_for_test.h"
 
 namespace opscope {
 namespace {
@@ -42,13 +43,6 @@ std::string Spans(const Trace& trace) {
     text += std::string(spans.depth[i], '.') + std::string(trace.text(spans.name[i])) + " ";
   }
   return text;
-}
-
-uint64_t ProblemCount(const Trace& trace, std::string_view kind) {
-  for (size_t i = 0; i < trace.problems().size(); ++i) {
-    if (trace.text(trace.problems().kind[i]) == kind) return trace.problems().count[i];
-  }
-  return 0;
 }
 
 TEST(Recording, NestsByDepthNotByTime) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "import/recording/import_for_test.h"
 #include "import/recording/recorded_bytes.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
@@ -10,16 +11,6 @@
 
 namespace opscope {
 namespace {
-
-// One window with this chunk.
-Trace Import(const ChunkBytes& chunk, std::string_view info_members = {}) {
-  RecordingBytes bytes;
-  bytes.Add(block_types::kWindowInfo, WindowInfoText(info_members));
-  bytes.Add(block_types::kRawChunk, chunk.bytes());
-  Result<Trace> trace = ImportRecording(bytes.blocks);
-  EXPECT_TRUE(trace.ok());
-  return std::move(trace).value();
-}
 
 ChunkBytes SmallChunk() {
   return ChunkBytes({.size = 4096});
@@ -50,7 +41,7 @@ TEST(RecordingTensors, StandByTheirSpanWhateverTheOrderOfTheRecords) {
                   .Argument(ArgKind::kTensor)
                   .Argument(ArgKind::kTensor)
                   .Finish());
-  EXPECT_EQ(Lines(Import(chunk), "tensor"),
+  EXPECT_EQ(Lines(ImportChunk(chunk), "tensor"),
             "tensor span=0 tensor=1 storage=0xa0\n"
             "tensor span=0 tensor=3 storage=0x0 device_type=1 device=4\n"
             "tensor span=1 tensor=2 storage=0xb0\n");
@@ -64,14 +55,14 @@ TEST(RecordingTensors, OfAsynchronousSpansAreKept) {
   record.side = chunk.Side(
       PayloadBytes().Field(payload_fields::kTensors, {1, 0xa0, kCpu | 1}).Argument(ArgKind::kTensor).Finish());
   chunk.Add(record);
-  EXPECT_EQ(Lines(Import(chunk), "tensor"), "tensor span=0 tensor=1 storage=0xa0\n");
+  EXPECT_EQ(Lines(ImportChunk(chunk), "tensor"), "tensor span=0 tensor=1 storage=0xa0\n");
 }
 
 TEST(RecordingTensors, WithoutANumberAreCounted) {
   ChunkBytes chunk = SmallChunk();
   chunk.Scope("aten::relu", 1010, 5, 0,
               PayloadBytes().Field(payload_fields::kTensors, {1, 0xa0, kCpu}).Argument(ArgKind::kTensor).Finish());
-  EXPECT_NE(Lines(Import(chunk), "problem").find("unnumbered_tensor"), std::string::npos);
+  EXPECT_NE(Lines(ImportChunk(chunk), "problem").find("unnumbered_tensor"), std::string::npos);
 }
 
 TEST(RecordingTensors, ThatClaimMoreThanThePayloadHoldsAreADamagedRecord) {
@@ -80,7 +71,7 @@ TEST(RecordingTensors, ThatClaimMoreThanThePayloadHoldsAreADamagedRecord) {
     chunk.Scope("aten::relu", 1010, 5, 0,
                 PayloadBytes().Field(payload_fields::kTensors, {claimed, 0xa0, kCpu | 1}).Finish());
     chunk.Scope("aten::add", 1030, 5, 0);
-    const Trace trace = Import(chunk);
+    const Trace trace = ImportChunk(chunk);
     EXPECT_EQ(trace.spans().size(), 1u);
     EXPECT_EQ(Lines(trace, "tensor"), "");
     EXPECT_NE(Lines(trace, "problem").find("damaged_record"), std::string::npos);
@@ -98,7 +89,7 @@ TEST(RecordingTensors, ThatAnObjectHoldsAreRowsWithTheirRoles) {
                                                     kGradient, 0xc0, kCpu | 3, 8, kOfANewerVersion})
                      .Finish());
   chunk.Add(record);
-  EXPECT_EQ(Lines(Import(chunk), "held_tensor"),
+  EXPECT_EQ(Lines(ImportChunk(chunk), "held_tensor"),
             "held_tensor 10 track=0 owner=0xabc tensor=1 storage=0xa0 bytes=64\n"
             "held_tensor 10 track=0 owner=0xabc as=1 tensor=2 storage=0xb0\n");
 }
@@ -113,13 +104,13 @@ TEST(RecordingTensors, ThatAnObjectHoldsHaveTheNamesThatLieInTheChunk) {
           .Field(payload_fields::kHeld, {2, 0xa0, kCpu | 1, 64, name << 32, 0xb0, kCpu | 2, 8, outside << 32})
           .Finish());
   chunk.Add(record);
-  EXPECT_EQ(Lines(Import(chunk), "held_tensor"),
+  EXPECT_EQ(Lines(ImportChunk(chunk), "held_tensor"),
             "held_tensor 10 track=0 owner=0xabc tensor=1 storage=0xa0 bytes=64 name=\"weight\"\n"
             "held_tensor 10 track=0 owner=0xabc tensor=2 storage=0xb0 bytes=8\n");
 }
 
 TEST(RecordingTensors, TakeTheKindsOfOperatorsFromTheMetadata) {
-  const Trace trace = Import(
+  const Trace trace = ImportChunk(
       SmallChunk(), "\"metadata\":{\"opscope.operators\":\"aten::add_ t!tn t!nn;aten::mm tt;x::none .\",\"kept\":1}");
   EXPECT_EQ(Lines(trace, "operator"),
             "operator \"aten::add_\" arguments=\"t!tn\"\n"
@@ -131,7 +122,7 @@ TEST(RecordingTensors, TakeTheKindsOfOperatorsFromTheMetadata) {
 
 TEST(RecordingTensors, ReadAnyTextAsKindsOfOperators) {
   for (const char* text : {"\"\"", "3", "\"", "\";;\"", "\" \"", "\"a\"", "\"a  b;\"", "{\"a\":[1]}"}) {
-    const Trace trace = Import(SmallChunk(), "\"metadata\":{\"opscope.operators\":" + std::string(text) + "}");
+    const Trace trace = ImportChunk(SmallChunk(), "\"metadata\":{\"opscope.operators\":" + std::string(text) + "}");
     EXPECT_LE(trace.operators().size(), 2u) << text;
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "import/text/json_number.h"
 
@@ -14,11 +15,7 @@ namespace {
 constexpr int32_t kCuda = 1;  // torch's DeviceType
 constexpr int64_t kLatestUs = kLatestNs / 1000;
 
-// Sizes come from a file and may be anything.
-int64_t Add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-int64_t Subtract(int64_t a, int64_t b) {
+int64_t WrappingSubtract(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
@@ -53,7 +50,7 @@ StackId MemorySnapshotTables::AddStack(std::span<const SnapshotFrame> frames) {
 
 void MemorySnapshotTables::AddSegment(const SnapshotSegment& row) {
   Device& device = devices_[row.device];
-  device.reserved = Add(device.reserved, row.total_size);
+  device.reserved = WrappingAdd(device.reserved, row.total_size);
   Piece piece{.address = row.address, .size = row.total_size, .stack = row.stack};
   if (!row.extra.empty()) piece.extra = builder_->Intern(row.extra);
   device.pieces.push_back(piece);
@@ -65,7 +62,7 @@ void MemorySnapshotTables::AddBlock(const SnapshotBlock& row) {
   Piece piece{.is_block = true, .lives = row.state != "inactive", .address = row.address, .size = row.size};
   piece.requested = row.requested_size < 0 ? row.size : row.requested_size;
   piece.stack = row.stack;
-  if (piece.lives) device.allocated = Add(device.allocated, piece.requested);
+  if (piece.lives) device.allocated = WrappingAdd(device.allocated, piece.requested);
   std::string extra;
   std::string state;
   AppendJsonString(&state, row.state);
@@ -137,12 +134,12 @@ std::vector<MemorySnapshotTables::Totals> MemorySnapshotTables::ReckonTotals(con
   for (size_t i = device.actions.size(); i-- > 0;) {
     const Action& action = device.actions[i];
     totals[i] = {std::max<int64_t>(now.allocated, -1), std::max<int64_t>(now.reserved, -1)};
-    if (action.action == alloc_) now.allocated = Subtract(now.allocated, action.size);
-    if (action.action == free_completed_) now.allocated = Add(now.allocated, action.size);
+    if (action.action == alloc_) now.allocated = WrappingSubtract(now.allocated, action.size);
+    if (action.action == free_completed_) now.allocated = WrappingAdd(now.allocated, action.size);
     if (action.action == segment_alloc_ || action.action == segment_map_)
-      now.reserved = Subtract(now.reserved, action.size);
+      now.reserved = WrappingSubtract(now.reserved, action.size);
     if (action.action == segment_free_ || action.action == segment_unmap_)
-      now.reserved = Add(now.reserved, action.size);
+      now.reserved = WrappingAdd(now.reserved, action.size);
   }
   return totals;
 }
@@ -199,7 +196,7 @@ void MemorySnapshotTables::AddHistory(int64_t number, Device* device) {
       AddAllocation(number, *device,
                     {.time = time,
                      .address = action.address,
-                     .bytes = action.action == alloc_ ? action.size : Subtract(0, action.size),
+                     .bytes = action.action == alloc_ ? action.size : WrappingSubtract(0, action.size),
                      .total_allocated = totals[i].allocated,
                      .total_reserved = totals[i].reserved,
                      .stack = action.stack},

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/saturating.h"
 #include "import/text/json_import.h"
 #include "import/torch/importer.h"
 
@@ -24,10 +25,6 @@ constexpr std::string_view kNames[kCategories] = {"PARAMETER",  "OPTIMIZER_STATE
                                                   "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
 constexpr std::string_view kActions[] = {"", "preexisting", "create", "increment_version", "destroy"};
 constexpr int64_t kIncrementVersion = 3, kDestroy = 4;
-
-int64_t Add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
 
 class TimelineDocument {
  public:
@@ -178,7 +175,7 @@ class TimelineDocument {
     const auto time_of = [&](const Row& row) { return Timestamp{row.time < 0 ? 0 : row.time - epoch_ns_}; };
     for (size_t i = 0; i < rows_.size(); ++i) {
       const Row& row = rows_[i];
-      now_[row.category] = Add(now_[row.category], row.bytes);
+      now_[row.category] = WrappingAdd(now_[row.category], row.bytes);
       if (row.action != kIncrementVersion) AddAllocation(row, time_of(row));
       if (i + 1 == rows_.size() || time_of(rows_[i + 1]) != time_of(row)) AddSamples(time_of(row));
     }

@@ -11,7 +11,7 @@
 namespace opscope {
 namespace {
 
-std::string Table(const std::vector<TorchTableRow>& rows, const TorchTableOptions& options = {}) {
+std::string PlainTable(const std::vector<TorchTableRow>& rows, const TorchTableOptions& options = {}) {
   Result<std::string> text = FormatPlainTable(rows, options);
   return text.ok() ? text.value() : "error: " + text.error().message;
 }
@@ -19,7 +19,7 @@ std::string Table(const std::vector<TorchTableRow>& rows, const TorchTableOption
 TEST(PlainTable, SaysWhatItLeavesOut) {
   TorchTableOptions options;
   options.row_limit = 1;
-  EXPECT_EQ(Table({Op("aten::conv2d", 8, 9), Op("aten::add", 3, 4, 2), Op("aten::mul", 2, 2, 12)}, options),
+  EXPECT_EQ(PlainTable({Op("aten::conv2d", 8, 9), Op("aten::add", 3, 4, 2), Op("aten::mul", 2, 2, 12)}, options),
             "Self %     Self    Total     Mean  Calls  Name\n"
             " 61.54  8.000us  9.000us  9.000us      1  aten::conv2d\n"
             " 38.46  5.000us        -        -     14  (2 more)\n"
@@ -28,7 +28,7 @@ TEST(PlainTable, SaysWhatItLeavesOut) {
 
 TEST(PlainTable, NeverCutsANameAndEndsNoLineInBlanks) {
   const std::string name(300, 'x');
-  const std::string text = Table({Op(name, 1, 1), Op("short", 1, 1)});
+  const std::string text = PlainTable({Op(name, 1, 1), Op("short", 1, 1)});
   EXPECT_NE(text.find("  " + name + "\n"), std::string::npos);
   EXPECT_EQ(text.find(" \n"), std::string::npos);
 }
@@ -36,7 +36,7 @@ TEST(PlainTable, NeverCutsANameAndEndsNoLineInBlanks) {
 TEST(PlainTable, EscapesWhatATerminalObeys) {
   TorchTableOptions options;
   options.header = "run\x1b[2J";
-  const std::string text = Table({Op("a\nb\u202e", 1, 1)}, options);
+  const std::string text = PlainTable({Op("a\nb\u202e", 1, 1)}, options);
   EXPECT_TRUE(text.starts_with("run\\x1b[2J\n")) << text;
   EXPECT_NE(text.find("  a\\x0ab\\u202e\n"), std::string::npos) << text;
 }
@@ -54,7 +54,7 @@ TEST(PlainTable, HasSharesThatAddUp) {
     for (const TorchTableRow& row : rows)
       self += row.self_cpu_time_total;
     if (self <= 0) continue;
-    std::istringstream lines(Table(rows, options));
+    std::istringstream lines(PlainTable(rows, options));
     std::string line;
     std::getline(lines, line);
     while (std::getline(lines, line) && !line.starts_with("Self CPU"))
@@ -66,18 +66,18 @@ TEST(PlainTable, HasSharesThatAddUp) {
 TEST(PlainTable, SortsByTorchsNamesAndRefusesOthersInItsWords) {
   TorchTableOptions options;
   options.sort_by = "count";
-  const std::string text = Table({Op("few", 5, 5, 1), Op("many", 1, 1, 9)}, options);
+  const std::string text = PlainTable({Op("few", 5, 5, 1), Op("many", 1, 1, 9)}, options);
   EXPECT_LT(text.find("many"), text.find("few"));
   options.sort_by = "nothing";
-  EXPECT_EQ(Table({Op("a", 1, 1)}, options), "error: 'FunctionEventAvg' object has no attribute 'nothing'");
+  EXPECT_EQ(PlainTable({Op("a", 1, 1)}, options), "error: 'FunctionEventAvg' object has no attribute 'nothing'");
 }
 
 TEST(PlainTable, IsEmptyWithoutRows) {
-  EXPECT_EQ(Table({}), "");
+  EXPECT_EQ(PlainTable({}), "");
 }
 
 TEST(PlainTable, HasNoSharesOfNoTime) {
-  EXPECT_NE(Table({Op("a", 0, 0)}).find("  0.00"), std::string::npos);
+  EXPECT_NE(PlainTable({Op("a", 0, 0)}).find("  0.00"), std::string::npos);
 }
 
 }  // namespace

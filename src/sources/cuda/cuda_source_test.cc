@@ -58,8 +58,8 @@ size_t SpansOf(const Trace& trace, SpanKind kind) {
 TEST_F(CudaSourceTest, RecordsKernelsCopiesAndTheirCalls) {
   const auto recording = Start();
   for (int i = 0; i < 10; ++i)
-    fake_cuda_launch(kStream, "_Z3addPf", 1000, 8, 128);
-  fake_cuda_memcpy(kStream, 1, 1, 3, 4096, 0);
+    fake_cuda_launch(kFirstStream, "_Z3addPf", 1000, 8, 128);
+  fake_cuda_memcpy(kFirstStream, 1, 1, 3, 4096, 0);
   fake_cuda_device_synchronize(0);
   recording->Stop();
   const auto trace = recording->ReadTrace().value();
@@ -84,8 +84,8 @@ void RecordAndEnd(const char* scenario) {
                                       cuda_source_flags::kSynchronization | cuda_source_flags::kMemory}}});
     EXPECT_TRUE(recording.Start().ok());
     const uint32_t event = fake_cuda_event_create();
-    fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
-    fake_cuda_event_record(event, kStream);
+    fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
+    fake_cuda_event_record(event, kFirstStream);
     fake_cuda_event_synchronize(event);
     fake_cuda_free(fake_cuda_malloc(0, 4096));
     fake_cuda_device_synchronize(0);
@@ -131,14 +131,14 @@ void StartAndEnd(const char* scenario, const char* words) {
 
 TEST_F(CudaSourceTest, GivesOverlappingWindowsWhatIsOfEach) {
   const auto first = Start();
-  fake_cuda_launch(kStream, "one", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "one", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   const auto second = Start();
-  fake_cuda_launch(kStream, "both", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "both", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   first->Stop();
   EXPECT_NE(fake_cupti_enabled_kinds(), 0u) << "the second one goes on";
-  fake_cuda_launch(kStream, "two", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "two", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   second->Stop();
   const auto names = [](const Trace& trace) {
@@ -174,7 +174,7 @@ TEST_F(CudaSourceTest, CountsWhatCuptiDroppedAndWhatIsIncompleteOrUnknown) {
   fake_cupti_scenario("drop=10;incomplete=7;unknown=5");
   const auto recording = Start();
   for (int i = 0; i < 100; ++i)
-    fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+    fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   recording->Stop();
   const auto trace = recording->ReadTrace().value();
@@ -187,7 +187,7 @@ TEST_F(CudaSourceTest, CountsWhatCuptiDroppedAndWhatIsIncompleteOrUnknown) {
 TEST_F(CudaSourceTest, StopsInTimeWhenAFlushHangs) {
   fake_cupti_scenario("hang=cuptiActivityFlushAll:30");
   const auto recording = Start();
-  fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   const auto begin = std::chrono::steady_clock::now();
   recording->Stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
@@ -197,7 +197,7 @@ TEST_F(CudaSourceTest, StopsInTimeWhenAFlushHangs) {
     std::this_thread::yield();  // what hung goes on by itself
   fake_cupti_scenario("");
   const auto next = Start();
-  fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   next->Stop();
   EXPECT_EQ(SpansOf(*next->ReadTrace().value(), SpanKind::kKernel), 1u) << "the next window starts anew";
@@ -206,7 +206,7 @@ TEST_F(CudaSourceTest, StopsInTimeWhenAFlushHangs) {
 TEST_F(CudaSourceTest, CountsBuffersThatNeverComeBack) {
   fake_cupti_scenario("late=never");
   const auto recording = Start();
-  fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   recording->Stop();
   EXPECT_GT(CountOf(*recording->ReadTrace().value(), "device_late"), 0u);
@@ -214,7 +214,7 @@ TEST_F(CudaSourceTest, CountsBuffersThatNeverComeBack) {
 
 TEST_F(CudaSourceTest, TakesTwoMillionLaunches) {
   const auto recording = Start();
-  fake_cuda_launch_many(kStream, "_Z3addPf", 1, 2'000'000);
+  fake_cuda_launch_many(kFirstStream, "_Z3addPf", 1, 2'000'000);
   fake_cuda_device_synchronize(0);
   const auto begin = std::chrono::steady_clock::now();
   recording->Stop();
@@ -231,7 +231,7 @@ TEST_F(CudaSourceTest, TakesTwoMillionLaunches) {
 
 TEST_F(CudaSourceTest, HoldsTheCapOfTheRecording) {
   const auto recording = Start(0, uint64_t{4} << 20);
-  fake_cuda_launch_many(kStream, "_Z3addPf", 1, 200'000);
+  fake_cuda_launch_many(kFirstStream, "_Z3addPf", 1, 200'000);
   fake_cuda_device_synchronize(0);
   recording->Stop();
   const auto trace = recording->ReadTrace().value();
@@ -242,7 +242,7 @@ TEST_F(CudaSourceTest, HoldsTheCapOfTheRecording) {
 void RecordUntilKilled(const std::string& path) {
   Recording recording({.record_to = path, .sources = {{&opscope_cuda_source()->source}}});
   if (!recording.Start().ok()) _exit(1);
-  fake_cuda_launch_many(kStream, "gemm", 1, 300'000);
+  fake_cuda_launch_many(kFirstStream, "gemm", 1, 300'000);
   while (recording.counts().recorded < 100'000)
     std::this_thread::yield();
   raise(SIGKILL);
@@ -264,7 +264,7 @@ TEST_F(CudaSourceTest, LiesInAMappedFileWhenItIsStopped) {
   const std::string path = folder.File("mapped.opscope");
   Recording recording({.record_to = path, .sources = {{&opscope_cuda_source()->source}}});
   ASSERT_TRUE(recording.Start().ok());
-  fake_cuda_launch_many(kStream, "gemm", 1, 20'000);
+  fake_cuda_launch_many(kFirstStream, "gemm", 1, 20'000);
   fake_cuda_device_synchronize(0);
   recording.Stop();
   const Trace trace = ImportFile(path).value();
@@ -276,7 +276,7 @@ TEST_F(CudaSourceTest, CountsTheSameWayAsCupti) {
   fake_cupti_scenario("drop=9;order=shuffled;nested_driver=1");
   const auto recording = Start();
   for (int i = 0; i < 500; ++i)
-    fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+    fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   recording->Stop();
   const auto trace = recording->ReadTrace().value();
@@ -288,7 +288,7 @@ TEST_F(CudaSourceTest, CountsTheSameWayAsCupti) {
 TEST_F(CudaSourceTest, IgnoresWhatComesAfterTheLastKindWasDisabled) {
   fake_cupti_scenario("after_disable=5");
   const auto recording = Start();
-  fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   fake_cuda_device_synchronize(0);
   recording->Stop();
   EXPECT_GE(SpansOf(*recording->ReadTrace().value(), SpanKind::kKernel), 1u);
@@ -300,7 +300,7 @@ TEST_F(CudaSourceTest, KeepsItsOrderWhenCuptiDoesNot) {
     fake_cupti_scenario(scenario);
     const auto recording = Start();
     for (int i = 0; i < 20; ++i)
-      fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+      fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
     fake_cuda_device_synchronize(0);
     recording->Stop();
     const auto trace = recording->ReadTrace().value();
@@ -315,7 +315,7 @@ TEST_F(CudaSourceTest, TellsWhatFailedWhenItStopped) {
                                "fail=cuptiActivityFlushAll:7"}) {
     fake_cupti_scenario(scenario);
     const auto recording = Start();
-    fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+    fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
     fake_cuda_device_synchronize(0);
     recording->Stop();
     const auto trace = recording->ReadTrace().value();
@@ -327,7 +327,7 @@ TEST_F(CudaSourceTest, TellsWhatFailedWhenItStopped) {
 
 TEST_F(CudaSourceTest, RecordsNothingInAForkedChild) {
   const auto recording = Start();
-  fake_cuda_launch(kStream, "gemm", 1000, 8, 128);
+  fake_cuda_launch(kFirstStream, "gemm", 1000, 8, 128);
   const pid_t child = fork();
   if (child == 0) {
     char why[512];

@@ -40,16 +40,16 @@ TEST_F(CudaTimerTest, TimesNodesOfGraphsAndWorksOutsideOfThem) {
   void* timer = Start(kKernels);
   const uint32_t graph = fake_cuda_graph_create();
   const uint64_t node = fake_cuda_graph_add_kernel(graph, "node", 3000);
-  fake_cuda_launch(kStream, "alone", 2000, 1, 1);
-  fake_cuda_graph_launch(graph, kStream);
+  fake_cuda_launch(kFirstStream, "alone", 2000, 1, 1);
+  fake_cuda_graph_launch(graph, kFirstStream);
   const std::vector<CudaTimedWork> works = Drain(timer);
   ASSERT_EQ(works.size(), 2u);
   EXPECT_EQ(works[0].node, 0u);
   EXPECT_EQ(works[0].end_ns - works[0].start_ns, 2000u);
   EXPECT_EQ(works[1].node, node);
   EXPECT_EQ(works[1].end_ns - works[1].start_ns, 3000u);
-  EXPECT_EQ(works[1].stream, kStream);
-  fake_cuda_launch(kStream, "later", 500, 1, 1);
+  EXPECT_EQ(works[1].stream, kFirstStream);
+  fake_cuda_launch(kFirstStream, "later", 500, 1, 1);
   EXPECT_EQ(Drain(timer).size(), 1u) << "those that were drained do not come again";
   source_->stop_timer(timer);
 }
@@ -60,8 +60,8 @@ TEST_F(CudaTimerTest, EnablesTheKindsThatItTimesAlone) {
   source_->stop_timer(timer);
   timer = Start(kKernels | kSets | kRegions);
   EXPECT_EQ(fake_cupti_enabled_kinds(), 4u);  // regions: numbers from outside, and the calls that carry them
-  fake_cuda_memset(kStream, 0, 100);
-  fake_cuda_memcpy(kStream, 1, 1, 3, 64, 0);
+  fake_cuda_memset(kFirstStream, 0, 100);
+  fake_cuda_memcpy(kFirstStream, 1, 1, 3, 64, 0);
   EXPECT_EQ(Drain(timer).size(), 1u);
   source_->stop_timer(timer);
 }
@@ -70,11 +70,11 @@ TEST_F(CudaTimerTest, GoesOnBesideWindowsAndIsLeftWithItsOwnKinds) {
   void* timer = Start(kKernels);
   Recording recording({.sources = {{&source_->source, cuda_source_flags::kSynchronization}}});
   ASSERT_TRUE(recording.Start().ok());
-  fake_cuda_launch(kStream, "within", 1000, 1, 1);
+  fake_cuda_launch(kFirstStream, "within", 1000, 1, 1);
   fake_cuda_device_synchronize(0);
   recording.Stop();
   EXPECT_EQ(fake_cupti_enabled_kinds(), 1u);
-  fake_cuda_launch(kStream, "after", 1000, 1, 1);
+  fake_cuda_launch(kFirstStream, "after", 1000, 1, 1);
   EXPECT_EQ(Drain(timer).size(), 2u);
   const auto trace = recording.ReadTrace().value();
   size_t kernels = 0;
@@ -88,15 +88,15 @@ TEST_F(CudaTimerTest, GoesOnBesideWindowsAndIsLeftWithItsOwnKinds) {
 TEST_F(CudaTimerTest, TellsInWhichRegionACallWasMade) {
   void* timer = Start(kKernels | kRegions);
   ASSERT_TRUE(source_->push_region(11));
-  const uint32_t outer = fake_cuda_launch(kStream, "outer", 1000, 1, 1);
+  const uint32_t outer = fake_cuda_launch(kFirstStream, "outer", 1000, 1, 1);
   ASSERT_TRUE(source_->push_region(12));
-  const uint32_t inner = fake_cuda_launch(kStream, "inner", 1000, 1, 1);
+  const uint32_t inner = fake_cuda_launch(kFirstStream, "inner", 1000, 1, 1);
   uint64_t popped = 0;
   EXPECT_TRUE(source_->pop_region(&popped));
   EXPECT_EQ(popped, 12u);
   EXPECT_TRUE(source_->pop_region(&popped));
   EXPECT_FALSE(source_->pop_region(&popped));
-  fake_cuda_launch(kStream, "outside", 1000, 1, 1);
+  fake_cuda_launch(kFirstStream, "outside", 1000, 1, 1);
   EXPECT_EQ(Drain(timer).size(), 3u);
   std::map<uint32_t, uint64_t> regions;
   for (size_t i = 0; i < times_.region_count; ++i)
@@ -109,7 +109,7 @@ TEST_F(CudaTimerTest, CountsWhatCuptiHadNoRoomFor) {
   fake_cupti_scenario("drop=4");
   void* timer = Start(kKernels);
   for (int i = 0; i < 20; ++i)
-    fake_cuda_launch(kStream, "kernel", 100, 1, 1);
+    fake_cuda_launch(kFirstStream, "kernel", 100, 1, 1);
   EXPECT_EQ(Drain(timer).size() + times_.dropped, 20u);
   EXPECT_EQ(times_.dropped, 5u);
   source_->stop_timer(timer);

@@ -13,7 +13,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kStream = 7;  // the first of the device's
+inline constexpr uint32_t kFirstStream = 7;  // the first of the device's
 
 class SimulatedCuptiTest : public testing::Test {
  protected:

@@ -35,7 +35,7 @@ class WatchedGraphsTest : public SimulatedCuptiTest {
   std::shared_ptr<const Trace> Record(uint32_t graph, bool destroys = false) {
     Recording recording({.sources = {{&opscope_cuda_source()->source, cuda_source_flags::kGraphEdges}}});
     EXPECT_TRUE(recording.Start().ok());
-    fake_cuda_graph_launch(graph, kStream);
+    fake_cuda_graph_launch(graph, kFirstStream);
     fake_cuda_device_synchronize(0);
     if (destroys) fake_cuda_graph_destroy(graph);
     recording.Stop();
@@ -100,7 +100,7 @@ TEST_F(WatchedGraphsTest, AreLeftToAWindowThatRuns) {
   Recording recording({.sources = {{&opscope_cuda_source()->source, 0}}});
   ASSERT_TRUE(recording.Start().ok());
   Watch(false);
-  fake_cuda_launch(kStream, "kernel", 1000, 1, 1);
+  fake_cuda_launch(kFirstStream, "kernel", 1000, 1, 1);
   fake_cuda_device_synchronize(0);
   EXPECT_EQ(fake_cupti_subscribed(), 1u);
   recording.Stop();

@@ -13,6 +13,7 @@
 namespace opscope {
 
 inline constexpr const char* kPaddleLibraries[] = {"libphi_core.so", "libpaddle.so"};
+inline constexpr uint32_t kLevelOfPython = 1;  // of the ranges that Paddle's own Python makes
 // By paddle_layout::Symbol.
 extern const char* const kPaddleSymbols[paddle_layout::kSymbols];
 

@@ -16,7 +16,7 @@ namespace {
 using paddle_layout::RecordEvent;
 
 constexpr unsigned char kPattern = 0xa5;
-constexpr uint32_t kType = 14, kUsualType = 7, kLevel = 1;
+constexpr uint32_t kType = 14, kUsualType = 7;
 constexpr const char* kName = "opscope.trial";
 constexpr const char* kOtherLayout = "phi::RecordEvent has another layout";
 
@@ -49,9 +49,9 @@ uint64_t UnixNs() {
 
 const char* TryUnwantedRanges() {
   Field one, other;
-  paddle.begin_static(one.range(), kName, kType, kLevel, 0);
+  paddle.begin_static(one.range(), kName, kType, kLevelOfPython, 0);
   const std::string name = kName;
-  paddle.begin_copied(other.range(), name, kType, kLevel, 0);
+  paddle.begin_copied(other.range(), name, kType, kLevelOfPython, 0);
   if (!IsAsAssumed(&one) || !IsAsAssumed(&other)) return kOtherLayout;
   paddle.end(one.range());
   paddle.end(other.range());
@@ -64,7 +64,7 @@ const char* TryWantedRange() {
   const uint64_t before = UnixNs();
   *paddle.level = 1;
   paddle.enable_recorder();
-  paddle.begin_static(field.range(), kName, kType, kLevel, 0);
+  paddle.begin_static(field.range(), kName, kType, kLevelOfPython, 0);
   const RecordEvent& range = *field.range();
   const bool has_begun = (range.head & 0xffff) == 1 && range.static_name == kName && range.start_ns >= before &&
                          range.start_ns <= UnixNs() && range.role == 0 && range.type == kType;

@@ -17,7 +17,6 @@ namespace opscope {
 namespace {
 
 constexpr uintptr_t kIsPaddles = 1, kIsStandIns = 2, kKinds = 3;
-constexpr uint32_t kLevel = 1;  // as Paddle's own ranges of Python
 
 OpenScope* Begin(const char* name, size_t size, uint32_t event_type) {
   return BeginRange(event_type, [=](Stream* stream) { return InternText(stream, name, size); });
@@ -26,7 +25,7 @@ OpenScope* Begin(const char* name, size_t size, uint32_t event_type) {
 __attribute__((noinline, cold)) void* EnterBoth(const char* name, size_t size, uint32_t event_type) {
   try {
     auto range = std::make_unique<paddle_layout::RecordEvent>();
-    paddle.begin_copied(range.get(), std::string(name, size), event_type, kLevel, 0);
+    paddle.begin_copied(range.get(), std::string(name, size), event_type, kLevelOfPython, 0);
     OpenScope* scope = Begin(name, size, event_type);
     if (scope != nullptr && !Mark(range.get(), scope)) EndRange(scope, ReadTicks());
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(range.release()) | kIsPaddles);
