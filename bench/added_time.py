@@ -4,6 +4,7 @@
 "Empty" is a pair of callbacks that do nothing, registered with torch: the part of the cost that is torch's own and that
 every profiler of torch that is a callback pays. It needs libopscope_torch_floor; without it those rows are left out.
 "Floor" is a plain buffer behind the drop-in functions: what is added by the way that opscope takes, and not by opscope.
+That of all flags has a profile function of Python, too, that does nothing.
 "Callbacks" is opscope without drop-in functions: what it costs where those do not fit.
 
 Many short samples rather than few long ones: a difference of two minima needs both sides to have met a quiet moment.
@@ -42,6 +43,7 @@ class EmptyCallbacks:
         if not found:
             return None
         library = ctypes.CDLL(str(found[-1]))
+        library.under_gil = ctypes.PyDLL(str(found[-1]))
         library.opscope_torch_floor_install.restype = ctypes.c_uint64
         library.opscope_torch_floor_remove.argtypes = [ctypes.c_uint64]
         if hasattr(library, "opscope_plain_buffer_open"):
@@ -54,16 +56,19 @@ class EmptyCallbacks:
 class PlainBuffer:
     """The drop-in functions with a plain buffer behind them (bench/plain_buffer.cc)."""
 
-    def __init__(self, library, needs_inputs):
+    def __init__(self, library, needs_inputs, needs_calls):
         self._library = library
         self._needs_inputs = needs_inputs
+        self._python_floor = library.under_gil.opscope_python_floor if needs_calls else lambda _: None
 
     def start(self):
         self._handle = self._library.opscope_plain_buffer_open(int(self._needs_inputs))
         if self._handle == 0:
             raise SystemExit("bench: the drop-in functions do not fit this torch, which has passed their trial")
+        self._python_floor(1)
 
     def stop(self):
+        self._python_floor(0)
         if self._library.opscope_plain_buffer_close(self._handle) == 0:
             raise SystemExit("bench: the plain buffer has seen no operator")
 
@@ -109,18 +114,20 @@ def contenders(flags):
 
 
 def floors(*names):
-    """The plain buffer as a contender for these sets of flags, "none" or "shapes"."""
+    """The plain buffer as a contender for these sets of flags, "none", "shapes" or "all"."""
     library = EmptyCallbacks.load()
     if library is None or not hasattr(library, "opscope_plain_buffer_open") or not PlainBuffer.fits():
         return {}
-    return {("floor", name): lambda name=name: PlainBuffer(library, name == "shapes") for name in names}
+    return {("floor", name): lambda name=name: PlainBuffer(library, name != "none", name == "all") for name in names}
 
 
 def print_floors(times, row, title, unit, rounds):
     """Rows beside opscope's, judged by nothing."""
     for (side, name), ours in ((key, value) for key, value in times.items() if key[0] == "floor"):
-        words = {"none": "no flags", "shapes": "record_shapes"}[name]
+        words = {"none": "no flags", "shapes": "record_shapes", "all": "all flags"}[name]
         note = "drop-in functions that write into an array: no chunks, no cap, no import"
+        if name == "all":
+            note += "; Python calls a function that does nothing; no memory"
         theirs = times["torch", name]
         measure.print_row(
             f"{row}_{side}_{name}", f"{title}, floor, {words}", unit, ours, theirs, note=note, repetitions=rounds

@@ -1,7 +1,8 @@
-// Callbacks that do nothing, registered with torch: what observing an operator costs before any
-// observer has done anything. The benchmark subtracts these rows from opscope's and torch.profiler's.
-// SPDX-License-Identifier: Apache-2.0
+// Callbacks that do nothing, registered with torch and with Python: what observing an operator or a call costs before
+// any observer has done anything. The benchmark subtracts torch's from opscope's and torch.profiler's, and prints
+// Python's in a row of its own. SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>
+#include <dlfcn.h>
 
 #include <memory>
 
@@ -11,6 +12,11 @@ std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& /*range*/) 
   return nullptr;
 }
 void End(const at::RecordFunction& /*range*/, at::ObserverContext* /*context*/) {
+}
+
+using ProfileFunction = int (*)(void* object, void* frame, int what, void* argument);  // Py_tracefunc
+int SeeCall(void* /*object*/, void* /*frame*/, int /*what*/, void* /*argument*/) {
+  return 0;
 }
 
 }  // namespace
@@ -26,6 +32,14 @@ __attribute__((visibility("default"))) uint64_t opscope_torch_floor_install(int 
 
 __attribute__((visibility("default"))) void opscope_torch_floor_remove(uint64_t handle) {
   at::removeCallback(handle);
+}
+
+// Has Python call a function that does nothing at each call and return of the calling thread, or no more. REQUIRES: the
+// GIL is held.
+__attribute__((visibility("default"))) void opscope_python_floor(int on) {
+  using SetProfile = void (*)(ProfileFunction function, void* object);
+  const auto set = reinterpret_cast<SetProfile>(dlsym(RTLD_DEFAULT, "PyEval_SetProfile"));
+  set(on != 0 ? &SeeCall : nullptr, nullptr);
 }
 
 }  // extern "C"

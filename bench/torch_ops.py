@@ -64,7 +64,7 @@ def print_in_place(options, rounds):
         for flags in IN_PLACE_GOALS
         for side in measure.SIDES
     }
-    times = added(InPlaceOps().run, options.ops, 500, {**sides, **floors("none", "shapes")}, rounds)
+    times = added(InPlaceOps().run, options.ops, 500, {**sides, **floors("none", "shapes", "all")}, rounds)
     for flags, goal in IN_PLACE_GOALS.items():
         ours, theirs = times["opscope", flags], times["torch", flags]
         cpu = {"ours": ours["cpu"], "theirs": theirs["cpu"]}

@@ -11,7 +11,7 @@ def main():
     options = measure.parse_options(__doc__, ops=20, quick_ops=3, rounds=200)  # ops: steps
     rounds = 1 if options.quick else max(options.rounds, 5)
     flags = {name: FLAGS[name] for name in ("none", "shapes", "all")}
-    times = added(MlpTraining().run, options.ops, 3, {**contenders(flags), **floors("none", "shapes")}, rounds)
+    times = added(MlpTraining().run, options.ops, 3, {**contenders(flags), **floors("none", "shapes", "all")}, rounds)
     for row in times.values():
         row.update({key: value / 1000 for key, value in row.items()})
     off, ours, theirs = times["off"], times["opscope", "none"], times["torch", "none"]

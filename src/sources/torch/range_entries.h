@@ -222,7 +222,8 @@ inline void RememberArguments(Stream* stream, c10::ArrayRef<const c10::IValue> i
   if (key != 0) *ArgumentsSlot(stream, key) = {reinterpret_cast<const char*>(key), 0, payload};
 }
 
-// Whether WriteKnown may be asked first.
+// Whether WriteKnown may be asked first. With tensors not: their identities are written anew for each call, and what is
+// spared beside them (18,000 of 713,000 instructions of a training step with all flags) took as much time as it saved.
 template <uint32_t Options>
 inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWithOverloads)) == kWithInputs;
 
