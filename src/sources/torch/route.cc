@@ -27,10 +27,18 @@
 namespace opscope {
 namespace {
 
-// The thread's last start function that recorded nothing. Not of the initial-exec model either (drop_in.h).
+// The thread's last start function that recorded nothing, and the stream that it would have written to; null: none was
+// there, or it takes events. Both stay what they are, whatever becomes of the window. Not of the initial-exec model
+// either (drop_in.h).
 struct Refusing {
   torch_layout::StartCallback start;
   const CallbackBinding* binding;
+  Stream* stream;
+
+  bool is_under_way() const {
+    return stream->taking.load(std::memory_order_relaxed) == 0 &&
+           stream->generation.load(std::memory_order_relaxed) == binding->generation.load(std::memory_order_relaxed);
+  }
 };
 constinit __thread Refusing refusing{};
 
@@ -43,10 +51,10 @@ const CallbackBinding* BindingOf(torch_layout::StartCallback start) {
 }
 
 // Null: it takes events, or is not there.
-Stream* RefusingStream() {
-  if (refusing.binding == nullptr) return nullptr;
-  Stream* stream = KnownStreamOf(refusing.binding->slot.load(std::memory_order_relaxed),
-                                 refusing.binding->generation.load(std::memory_order_relaxed));
+Stream* RefusingStreamOf(const CallbackBinding* binding) {
+  if (binding == nullptr) return nullptr;
+  Stream* stream =
+      KnownStreamOf(binding->slot.load(std::memory_order_relaxed), binding->generation.load(std::memory_order_relaxed));
   return stream != nullptr && stream->taking.load(std::memory_order_relaxed) == 0 ? stream : nullptr;
 }
 
@@ -58,16 +66,17 @@ struct BankSink {
   }
   static void Count(drop_in::What) {}
   static __attribute__((noinline)) void NoteNothing(torch_layout::StartCallback start) {
-    if (refusing.start != start) refusing = {start, BindingOf(start)};
-    drop_in::this_thread.refusing = RefusingStream() != nullptr ? start : nullptr;
+    if (refusing.start != start) refusing = {start, BindingOf(start), nullptr};
+    refusing.stream = RefusingStreamOf(refusing.binding);
+    drop_in::this_thread.refusing = refusing.stream != nullptr ? start : nullptr;
   }
   static bool StillRefuses() {
-    if (RefusingStream() != nullptr) return true;
+    if (refusing.is_under_way()) return true;
     drop_in::this_thread.refusing = nullptr;
     return false;
   }
   static void CountRefused() {
-    if (Stream* stream = RefusingStream()) Refuse(stream);
+    if (refusing.stream != nullptr && refusing.is_under_way()) Refuse(refusing.stream);
   }
 };
 
