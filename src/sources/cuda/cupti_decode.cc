@@ -30,7 +30,7 @@ Decoded DecodeKernel(const cupti::Kernel9& from, DecodedRecord* decoded) {
   decoded->event = CudaEvent::kKernel;
   decoded->correlation = from.correlation;
   decoded->name = from.name;
-  decoded->SetDetails(CudaKernelDetails{
+  ::new (decoded->RoomFor<CudaKernelDetails>()) CudaKernelDetails{
       .graph_node = from.graph_node_id,
       .device = from.device,
       .context = from.context,
@@ -43,7 +43,7 @@ Decoded DecodeKernel(const cupti::Kernel9& from, DecodedRecord* decoded) {
       .registers = from.registers_per_thread,
       .channel_type = static_cast<uint16_t>(from.channel_type),
       .channel = from.channel,
-  });
+  };
   return WholeIf(SetTimes(from.start, from.end, decoded));
 }
 

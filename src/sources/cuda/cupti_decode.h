@@ -29,18 +29,25 @@ struct DecodedRecord {
   CudaEvent event = CudaEvent::kNone;
   cupti::CallbackDomain domain = cupti::CallbackDomain::kInvalid;  // of calls, whose name is found by details.callback
   uint32_t correlation = 0;
-  uint64_t start = 0, duration = 0;  // nanoseconds of CUPTI's clock
-  const char* name = nullptr;        // CUPTI's or the driver's; valid while the buffer is
+  uint64_t start = 0;          // nanoseconds of CUPTI's clock
+  const char* name = nullptr;  // CUPTI's or the driver's; valid while the buffer is
+  uint64_t duration = 0;       // not beside start: copied as one piece, the two would be waited for
   uint32_t details_bytes = 0;
   alignas(8) std::byte details[64] = {};  // zeros up to a multiple of eight
 
+  // Room for them, to be filled at once: ::new (RoomFor<Details>()) Details{...}. What is made elsewhere and copied is
+  // written and read in pieces of different lengths, for which a processor waits.
   template <typename Details>
-  void SetDetails(const Details& from) {
+  void* RoomFor() {
     static_assert(sizeof(Details) <= sizeof(details) && std::is_trivially_copyable_v<Details>);
     static_assert(std::has_unique_object_representations_v<Details>, "equal ones are found by their bytes");
-    std::memcpy(details, &from, sizeof(from));
-    if constexpr (sizeof(from) % 8 != 0) std::memset(details + sizeof(from), 0, 8 - sizeof(from) % 8);
-    details_bytes = sizeof(from);
+    if constexpr (sizeof(Details) % 8 != 0) std::memset(details + sizeof(Details), 0, 8 - sizeof(Details) % 8);
+    details_bytes = sizeof(Details);
+    return details;
+  }
+  template <typename Details>
+  void SetDetails(const Details& from) {
+    std::memcpy(RoomFor<Details>(), &from, sizeof(from));
   }
   template <typename Details>
   Details DetailsAs() const {

@@ -19,6 +19,20 @@ uint64_t HashOf(const DecodedRecord& record) {
   return hash | 1;
 }
 
+// Right where it will lie: of a copy, a processor waits for all its pieces.
+void FillRecord(const DecodedRecord& from, uint32_t name, uint32_t side, Record* record) {
+  record->start = from.start;
+  record->value = from.duration;
+  record->name = name;
+  record->side = side;
+  record->depth = static_cast<uint16_t>(from.correlation);
+  record->kind = RecordKind::kNative;
+  record->flags = 0;
+  record->source = RecordSource::kCuda;
+  record->scope = static_cast<uint8_t>(from.event);
+  record->reserved = static_cast<uint16_t>(from.correlation >> 16);
+}
+
 constexpr uint32_t SideBytes(uint32_t details) {
   return (static_cast<uint32_t>(sizeof(PayloadHeader)) + details + 7) & ~7u;
 }
@@ -27,8 +41,13 @@ constexpr uint32_t SideBytes(uint32_t details) {
 
 bool TrackWriter::Holds(const Shared& shared, const DecodedRecord& record, uint64_t hash) const {
   if (shared.hash != hash || shared.chunk != known_chunk_ || shared.bytes != record.details_bytes) return false;
+  // By words, as they were written a moment ago: both go on with zeros up to whole ones.
   const char* known = reinterpret_cast<const char*>(track_->chunk) + shared.offset + sizeof(PayloadHeader);
-  return std::memcmp(known, record.details, record.details_bytes) == 0;
+  const char* details = reinterpret_cast<const char*>(record.details);
+  uint64_t difference = 0;
+  for (uint32_t at = 0; at < record.details_bytes; at += 8)
+    difference |= LoadWord(known + at) ^ LoadWord(details + at);
+  return difference == 0;
 }
 
 // A name that lay at this place may have become another.
@@ -69,33 +88,23 @@ void TrackWriter::BeginChunk() {
   is_defining_ = false;
 }
 
-inline bool TrackWriter::Append(const DecodedRecord& record, Record made) {
-  const uint64_t hash = HashOf(record);
-  const bool has_chunk = track_->chunk_sequence == known_chunk_ && HasRoom(track_, 0);
-  const Shared* known = has_chunk ? PlaceOf(record, hash) : nullptr;
-  const bool is_known = known != nullptr && Holds(*known, record, hash) && HasName(*known, record.name);
-  if (OPSCOPE_UNLIKELY(!is_known)) return AppendNew(record, hash, made);
-  made.name = known->name_offset;
-  made.side = known->offset;
-  AppendRecord(track_, made);
-  return true;
-}
-
-bool TrackWriter::AppendNew(const DecodedRecord& record, uint64_t hash, Record made) {
+bool TrackWriter::WriteNew(const DecodedRecord& record, uint64_t hash) {
   for (int tries = 0; tries < 4; ++tries) {
     if (OPSCOPE_UNLIKELY(!HasRoom(track_, 0)) && !opscope_make_room(track_, 0)) break;
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != known_chunk_)) BeginChunk();
     const uint32_t chunk = track_->chunk_sequence;
-    made.name = record.name == nullptr ? 0 : InternText(track_, record.name, std::strlen(record.name));
+    const uint32_t name = record.name == nullptr ? 0 : InternText(track_, record.name, std::strlen(record.name));
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;  // the name needed the next one
-    made.side = SideOf(record, hash);
-    if (OPSCOPE_UNLIKELY(made.side == 0)) break;
+    const uint32_t side = SideOf(record, hash);
+    if (OPSCOPE_UNLIKELY(side == 0)) break;
     if (OPSCOPE_UNLIKELY(track_->chunk_sequence != chunk)) continue;
     Shared* shared = PlaceOf(record, hash);
     // At the cap a name has no place: the next one may have.
-    if (Holds(*shared, record, hash) && (made.name != 0 || record.name == nullptr)) {
-      shared->name = record.name, shared->name_offset = made.name;
+    if (Holds(*shared, record, hash) && (name != 0 || record.name == nullptr)) {
+      shared->name = record.name, shared->name_offset = name;
     }
+    Record made;
+    FillRecord(record, name, side, &made);
     AppendRecord(track_, made);
     return true;
   }
@@ -104,18 +113,17 @@ bool TrackWriter::AppendNew(const DecodedRecord& record, uint64_t hash, Record m
 }
 
 bool TrackWriter::Write(const DecodedRecord& record) {
-  Record made;
-  made.start = record.start;
-  made.value = record.duration;
-  made.kind = RecordKind::kNative;
-  made.source = RecordSource::kCuda;
-  made.scope = static_cast<uint8_t>(record.event);
-  made.depth = static_cast<uint16_t>(record.correlation);
-  made.reserved = static_cast<uint16_t>(record.correlation >> 16);
   if (record.event == CudaEvent::kDevice && !is_defining_) {
     devices_.emplace_back(record, record.name == nullptr ? "" : record.name);
   }
-  return Append(record, made);
+  const uint64_t hash = HashOf(record);
+  const bool has_chunk = track_->chunk_sequence == known_chunk_ && HasRoom(track_, 0);
+  const Shared* known = has_chunk ? Find(record, hash) : nullptr;
+  if (OPSCOPE_UNLIKELY(known == nullptr || !HasName(*known, record.name))) return WriteNew(record, hash);
+  Record* next = track_->next;
+  FillRecord(record, known->name_offset, known->offset, next);
+  PublishNext(track_, next);
+  return true;
 }
 
 void TrackWriter::WriteClock(const ClockPair& pair) {

@@ -43,10 +43,18 @@ class TrackWriter {
   static constexpr uint32_t kSharedBits = 11;
   static constexpr size_t kSharedEntries = size_t{1} << kSharedBits;
 
-  bool Append(const DecodedRecord& record, Record made);
-  bool AppendNew(const DecodedRecord& record, uint64_t hash, Record made);
+  bool WriteNew(const DecodedRecord& record, uint64_t hash);
   bool Holds(const Shared& shared, const DecodedRecord& record, uint64_t hash) const;
   bool HasName(const Shared& shared, const char* name) const;
+  // Null: they are not in the chunk, or were driven out.
+  const Shared* Find(const DecodedRecord& record, uint64_t hash) const {
+    const size_t home = hash >> (64 - kSharedBits);
+    for (size_t i = 0; i < 4; ++i) {
+      const Shared& place = shared_[home ^ i];
+      if (Holds(place, record, hash)) return &place;
+    }
+    return nullptr;
+  }
   // Where they are or may be put: one of four places, so that few details drive out others that come again.
   Shared* PlaceOf(const DecodedRecord& record, uint64_t hash) {
     const size_t home = hash >> (64 - kSharedBits);
