@@ -2,6 +2,7 @@
 #include "import/cuda/cuda_calls.h"
 
 #include <algorithm>
+#include <new>
 
 namespace opscope {
 namespace {
@@ -82,21 +83,24 @@ void CudaCalls::Begin(ProcessId process, int64_t pid) {
   }
 }
 
-const CudaCalls::Name& CudaCalls::NameOf(StringId raw, bool is_driver) {
-  std::vector<Name>& names = names_[is_driver ? 1 : 0];
-  if (Row(raw) >= names.size()) names.resize(Row(raw) + 1);
-  Name& name = names[Row(raw)];
-  if (name.name == StringId::kNone) {
-    const std::string text(builder_->text(raw));
-    name.name = builder_->Intern(words_.CallName(text));
-    name.is_shown = words_.IsShownCall(text, is_driver);
-    name.is_launch = words_.IsLaunch(text);
-  }
-  return name;
+void CudaCalls::Reserve(size_t count) {
+  calls_.reserve(count);
+  rows_ = count;
+  used_ = 0;
+  first_row_ = static_cast<uint32_t>(builder_->span_count());
+  if (count > 0) spans_ = builder_->AppendSpanRows(count, {.kind = true, .correlation = true, .extra = true});
 }
 
-TrackId CudaCalls::TrackOf(uint32_t thread) {
-  if (thread == last_thread_ && last_track_ != TrackId::kNone) return last_track_;
+const CudaCalls::Name& CudaCalls::NewName(StringId raw, bool is_driver) {
+  std::vector<Name>& names = names_[is_driver ? 1 : 0];
+  if (Row(raw) >= names.size()) names.resize(Row(raw) + 1);
+  const std::string text(builder_->text(raw));
+  return names[Row(raw)] = {.name = builder_->Intern(words_.CallName(text)),
+                            .is_shown = words_.IsShownCall(text, is_driver),
+                            .is_launch = words_.IsLaunch(text)};
+}
+
+TrackId CudaCalls::FindTrack(uint32_t thread) {
   const auto [found, is_new] = threads_.try_emplace(thread, TrackId::kNone);
   if (is_new) {
     found->second =
@@ -108,17 +112,40 @@ TrackId CudaCalls::TrackOf(uint32_t thread) {
   return last_track_;
 }
 
+AddedSpan CudaCalls::AddSpan(const CudaRecord& record, const Name& name, TrackId track, StringId members) {
+  const bool is_driver = record.event == CudaEvent::kDriverCall;
+  const size_t row = used_++;
+  spans_.start[row] = record.start, spans_.duration[row] = record.duration;
+  if (record.duration.ns < 0) {
+    builder_->AddProblem("negative_duration", -1);
+    spans_.duration[row] = {};
+  }
+  spans_.name[row] = name.name, spans_.category[row] = is_driver ? driver_ : runtime_;
+  spans_.track[row] = track;
+  spans_.parent[row] = SpanId::kNone, spans_.depth[row] = 0;
+  spans_.kind[row] = is_driver ? SpanKind::kDriverCall : SpanKind::kRuntimeCall;
+  spans_.correlation[row] = record.correlation;
+  spans_.extra[row] = members;
+  return static_cast<AddedSpan>(first_row_ + row);
+}
+
+// REQUIRES: not more calls than there are rows.
 void CudaCalls::Add(const CudaRecord& record, uint32_t thread, StringId members) {
   if (calls_.empty()) earliest_ = first_ = last_ = record.correlation;
   if (static_cast<int32_t>(record.correlation - earliest_) < 0) earliest_ = record.correlation;
   first_ = std::min(first_, record.correlation), last_ = std::max(last_, record.correlation);
-  calls_.push_back({.start = record.start,
-                    .duration = record.duration,
-                    .correlation = record.correlation,
-                    .name = record.name,
-                    .members = members,
-                    .track = TrackOf(thread),
-                    .is_driver = record.event == CudaEvent::kDriverCall});
+  const bool is_driver = record.event == CudaEvent::kDriverCall;
+  const Name& name = NameOf(record.name, is_driver);
+  const TrackId track = TrackOf(thread);
+  const AddedSpan span = name.is_shown ? AddSpan(record, name, track, members) : AddedSpan::kNone;
+  calls_.resize_unset(calls_.size() + 1);
+  // Made where it lies: of a copy, a processor waits for all its pieces.
+  ::new (&calls_.back()) CudaCall{.start = record.start,
+                                  .correlation = record.correlation,
+                                  .track = track,
+                                  .span = span,
+                                  .is_driver = is_driver,
+                                  .is_launch = name.is_launch};
 }
 
 void CudaCalls::PlaceAmongOperators() {
@@ -128,7 +155,7 @@ void CudaCalls::PlaceAmongOperators() {
     has_calls[Row(track)] = 1;
   const SpanColumns spans = builder_->added_spans();
   bool has_rows = false;
-  for (uint32_t row = 0; row < spans.start.size(); ++row) {
+  for (uint32_t row = 0; row < first_row_; ++row) {
     const bool is_of_interest = spans.category[row] == cpu_op_ || spans.category[row] == user_annotation_;
     if (!is_of_interest || has_calls[Row(spans.track[row])] == 0) continue;
     if ((spans.flags[row] & span_flags::kAsync) != 0) continue;
@@ -153,41 +180,17 @@ void CudaCalls::PlaceAmongOperators() {
       calls_[i].range = open.range();
     }
   }
+  if (!has_external_ids_) return;
+  const std::span<uint32_t> ids = builder_->external_ids();
+  for (const CudaCall& call : calls_.view()) {
+    if (call.span != AddedSpan::kNone) ids[static_cast<uint32_t>(call.span)] = call.external_id;
+  }
 }
 
 void CudaCalls::Place() {
+  if (rows_ > 0) builder_->DropSpanRows(rows_ - used_);
   PlaceAmongOperators();
-  if (!calls_.empty()) AddSpans();
   IndexByCorrelation();
-}
-
-void CudaCalls::AddSpans() {
-  const auto first = static_cast<uint32_t>(builder_->span_count());
-  const SpanMemory spans = builder_->AppendSpanRows(
-      calls_.size(), {.kind = true, .correlation = true, .external_id = has_external_ids_, .extra = true});
-  uint32_t row = 0;
-  for (size_t i = 0; i < calls_.size(); ++i) {
-    CudaCall& call = calls_[i];
-    const Name& name = NameOf(call.name, call.is_driver);
-    call.name = name.name;
-    call.is_launch = name.is_launch;
-    if (!name.is_shown) continue;
-    if (call.duration.ns < 0) {
-      builder_->AddProblem("negative_duration", -1);
-      call.duration = {};
-    }
-    call.span = AddedSpan{first + row};
-    spans.start[row] = call.start, spans.duration[row] = call.duration;
-    spans.name[row] = call.name, spans.category[row] = call.is_driver ? driver_ : runtime_;
-    spans.track[row] = call.track;
-    spans.parent[row] = SpanId::kNone, spans.depth[row] = 0;
-    spans.kind[row] = call.is_driver ? SpanKind::kDriverCall : SpanKind::kRuntimeCall;
-    spans.correlation[row] = call.correlation;
-    if (spans.external_id != nullptr) spans.external_id[row] = call.external_id;
-    spans.extra[row] = call.members;
-    ++row;
-  }
-  builder_->DropSpanRows(calls_.size() - row);
 }
 
 void CudaCalls::IndexByCorrelation() {

@@ -24,13 +24,11 @@
 
 namespace opscope {
 
+// What is asked of a call once it has its row.
 struct CudaCall {
   Timestamp start;
-  Duration duration;
   uint32_t correlation = 0;
   uint32_t external_id = 0;  // of the innermost operator around it, 0: none
-  StringId name = StringId::kEmpty;
-  StringId members = StringId::kNone;
   TrackId track = TrackId::kNone;
   AddedSpan span = AddedSpan::kNone;   // kNone: it is not shown
   AddedSpan range = AddedSpan::kNone;  // innermost user range around it
@@ -56,10 +54,11 @@ class CudaCalls {
 
   // Process and threads of this window. process: the trace's.
   void Begin(ProcessId process, int64_t pid);
-  void Reserve(size_t count) { calls_.reserve(count); }
+  // Rows for `count` calls at most, which are the last ones of the builder until Place.
+  void Reserve(size_t count);
   // thread: the system's number of it.
   void Add(const CudaRecord& record, uint32_t thread, StringId members);
-  // Finds what is around the calls, and adds their spans.
+  // Finds what is around the calls.
   void Place();
   // Null: there is none. Of a call of the runtime and one of the driver inside it, that of the runtime.
   const CudaCall* Find(uint32_t correlation) const {
@@ -82,10 +81,18 @@ class CudaCalls {
     StringId name = StringId::kNone;  // kNone: not asked for yet
     bool is_shown = false, is_launch = false;
   };
-  const Name& NameOf(StringId raw, bool is_driver);
-  TrackId TrackOf(uint32_t thread);
+  const Name& NameOf(StringId raw, bool is_driver) {
+    const std::vector<Name>& names = names_[is_driver ? 1 : 0];
+    const bool is_known = Row(raw) < names.size() && names[Row(raw)].name != StringId::kNone;
+    return is_known ? names[Row(raw)] : NewName(raw, is_driver);
+  }
+  const Name& NewName(StringId raw, bool is_driver);
+  TrackId TrackOf(uint32_t thread) {
+    return thread == last_thread_ && last_track_ != TrackId::kNone ? last_track_ : FindTrack(thread);
+  }
+  TrackId FindTrack(uint32_t thread);
+  AddedSpan AddSpan(const CudaRecord& record, const Name& name, TrackId track, StringId members);
   void PlaceAmongOperators();
-  void AddSpans();
   void IndexByCorrelation();
   const CudaCall* FindInList(uint32_t correlation) const;
 
@@ -97,6 +104,9 @@ class CudaCalls {
   TrackId last_track_ = TrackId::kNone;
   std::set<TrackId> tracks_;
   Column<CudaCall> calls_;
+  SpanMemory spans_;            // of the calls that are shown
+  size_t rows_ = 0, used_ = 0;  // of them
+  uint32_t first_row_ = 0;
   bool has_external_ids_ = false;
   std::vector<Name> names_[2];                         // by raw name; of the runtime, of the driver
   uint32_t earliest_ = 0;                              // correlation, of numbers that wrap

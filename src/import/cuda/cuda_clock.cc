@@ -38,16 +38,4 @@ void CudaClock::Order() {
   current_ = 0;
 }
 
-Timestamp CudaClock::At(uint64_t cupti_ns) const {
-  while (current_ + 1 < pairs_.size() && cupti_ns >= pairs_[current_ + 1].cupti_ns)
-    ++current_;
-  while (current_ > 0 && cupti_ns < pairs_[current_].cupti_ns)
-    --current_;
-  const Pair& pair = pairs_[current_];
-  const auto distance = static_cast<int64_t>(cupti_ns - pair.cupti_ns);
-  const auto excess = static_cast<int64_t>(static_cast<double>(distance) * pair.excess);
-  return {static_cast<int64_t>(static_cast<uint64_t>(pair.time.ns) + static_cast<uint64_t>(distance) +
-                               static_cast<uint64_t>(excess))};
-}
-
 }  // namespace opscope

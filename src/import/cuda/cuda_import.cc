@@ -40,41 +40,6 @@ void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls, size_t work
   works_ = works;
 }
 
-bool CudaImport::NeedsLook(const CudaShared& shared) {
-  switch (shared.event) {
-    case CudaEvent::kKernel:  // for its context, and all of these for their stream
-    case CudaEvent::kCopy:
-    case CudaEvent::kPeerCopy:
-    case CudaEvent::kSet:
-    case CudaEvent::kGraph:
-    case CudaEvent::kEnvironment:  // for what it is about
-      return !shared.is_seen;
-    case CudaEvent::kDevice:
-    case CudaEvent::kContext:
-    case CudaEvent::kEventRecord:
-    case CudaEvent::kEventNode:
-    case CudaEvent::kGraphEdge:
-      return true;
-    default:
-      return IsCall(shared.event);
-  }
-}
-
-bool CudaImport::NeedsAdd(CudaEvent event) {
-  switch (event) {
-    case CudaEvent::kClock:
-    case CudaEvent::kWindow:
-    case CudaEvent::kPaused:
-    case CudaEvent::kDevice:
-    case CudaEvent::kContext:
-    case CudaEvent::kEventNode:
-    case CudaEvent::kGraphEdge:
-      return false;
-    default:
-      return !IsCall(event);
-  }
-}
-
 void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
   shared->is_seen = true;
   switch (record.event) {

@@ -119,4 +119,39 @@ class CudaImport {
   StringId kernel_, copy_, set_, overhead_, sync_, event_, memory_, arrow_, arrow_category_;
 };
 
+inline bool CudaImport::NeedsLook(const CudaShared& shared) {
+  switch (shared.event) {
+    case CudaEvent::kKernel:  // for its context, and all of these for their stream
+    case CudaEvent::kCopy:
+    case CudaEvent::kPeerCopy:
+    case CudaEvent::kSet:
+    case CudaEvent::kGraph:
+    case CudaEvent::kEnvironment:  // for what it is about
+      return !shared.is_seen;
+    case CudaEvent::kDevice:
+    case CudaEvent::kContext:
+    case CudaEvent::kEventRecord:
+    case CudaEvent::kEventNode:
+    case CudaEvent::kGraphEdge:
+      return true;
+    default:
+      return IsCall(shared.event);
+  }
+}
+
+inline bool CudaImport::NeedsAdd(CudaEvent event) {
+  switch (event) {
+    case CudaEvent::kClock:
+    case CudaEvent::kWindow:
+    case CudaEvent::kPaused:
+    case CudaEvent::kDevice:
+    case CudaEvent::kContext:
+    case CudaEvent::kEventNode:
+    case CudaEvent::kGraphEdge:
+      return false;
+    default:
+      return !IsCall(event);
+  }
+}
+
 }  // namespace opscope

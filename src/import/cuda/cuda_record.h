@@ -11,6 +11,7 @@
 #include <span>
 
 #include "opscope/cuda_event.h"
+#include "opscope/record.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -33,6 +34,18 @@ struct CudaRecord {
   }
 };
 
+inline CudaEvent EventOf(const Record& record) {
+  return static_cast<CudaEvent>(record.scope);
+}
+inline bool IsOfCuda(const Record& record) {
+  return record.kind == RecordKind::kNative && record.source == RecordSource::kCuda && record.scope < kCudaEvents;
+}
+
+// What the source notes down of itself.
+inline bool IsOwnNote(CudaEvent event) {
+  return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow ||
+         event == CudaEvent::kPaused;
+}
 // Of the runtime or the driver.
 inline bool IsCall(CudaEvent event) {
   return event == CudaEvent::kRuntimeCall || event == CudaEvent::kDriverCall;

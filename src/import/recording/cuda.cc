@@ -17,18 +17,28 @@
 namespace opscope {
 namespace {
 
-CudaEvent EventOf(const Record& record) {
-  return static_cast<CudaEvent>(record.scope);
-}
+// Names by where they stand in the chunk of a part, as its records name them.
+class NamesOfPart {
+ public:
+  explicit NamesOfPart(size_t most_bytes) : id_at_(most_bytes / 8 + 1, StringId::kNone) {}
 
-bool IsOfCuda(const Record& record) {
-  return record.kind == RecordKind::kNative && record.source == RecordSource::kCuda && record.scope < kCudaEvents;
-}
+  void Begin(const RecordingPart& part) {
+    for (const uint32_t offset : offsets_)
+      id_at_[offset / 8] = StringId::kNone;
+    offsets_ = part.cuda.name_offsets;
+    for (size_t i = 0; i < offsets_.size(); ++i)
+      id_at_[offsets_[i] / 8] = part.name_ids[i + 1];
+    id_at_[0] = StringId::kEmpty;
+  }
+  // kNone: the record is damaged, and was counted as that.
+  StringId Of(const Record& record) const {
+    return record.name % 8 == 0 && record.name / 8 < id_at_.size() ? id_at_[record.name / 8] : StringId::kNone;
+  }
 
-bool IsOwnNote(CudaEvent event) {
-  return event == CudaEvent::kClock || event == CudaEvent::kDevice || event == CudaEvent::kWindow ||
-         event == CudaEvent::kPaused;
-}
+ private:
+  std::vector<StringId> id_at_;  // few of them are used
+  std::vector<uint32_t> offsets_;
+};
 
 // What records of one event and equal details share, in whichever chunks they stand: a kernel with its grid is said
 // once in each chunk, and worked out once.
@@ -46,9 +56,9 @@ class SharedDetails {
     const uint32_t place = record.side / 8;
     if (record.side % 8 == 0 && place < number_at_.size() && number_at_[place] != kNone) {
       CudaShared& known = shared_[number_at_[place]];
-      if (known.event == EventOf(record) && IsOfCuda(record)) return &known;
+      if (known.event == EventOf(record)) return &known;
     }
-    return Find(record, place);
+    return Find(EventOf(record), record.side);
   }
 
  private:
@@ -64,14 +74,15 @@ class SharedDetails {
     }
   };
 
-  CudaShared* Find(const Record& record, uint32_t place) {
-    const auto extent = record.side == 0 ? std::nullopt : part_->chunk->payload_extent(record.side);
-    if (!IsOfCuda(record) || !extent) return nullptr;
+  __attribute__((noinline)) CudaShared* Find(CudaEvent event, uint32_t side) {
+    const auto extent = side == 0 ? std::nullopt : part_->chunk->payload_extent(side);
+    if (!extent) return nullptr;
+    const uint32_t place = side / 8;
     const std::span<const std::byte> details = extent->body;
     const std::string_view bytes(reinterpret_cast<const char*>(details.data()), details.size());
     const auto number = static_cast<uint32_t>(shared_.size());
-    const auto [found, is_new] = numbers_.try_emplace(Said{EventOf(record), bytes}, number);
-    if (is_new) shared_.push_back({.event = EventOf(record), .details = details});
+    const auto [found, is_new] = numbers_.try_emplace(Said{event, bytes}, number);
+    if (is_new) shared_.push_back({.event = event, .details = details});
     if (number_at_[place] == kNone) used_.push_back(place);
     number_at_[place] = found->second;
     return &shared_[found->second];
@@ -91,13 +102,16 @@ uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingP
   window.process = process, window.pid = pid, window.parts = parts;
   uint64_t readings = 0;
   for (const RecordingPart& part : parts) {
-    for (const PartEvent& row : part.events) {
-      const CudaEvent event = EventOf(part.chunk->record(row.row));
-      if (IsOwnNote(event)) window.notes.emplace_back(&part, row.row);
-      window.calls += IsCall(event) ? 1 : 0;
-      window.works += IsWork(event) ? 1 : 0;
-      readings += event == CudaEvent::kReading ? 1 : 0;
+    for (const uint32_t row : part.cuda.notes)
+      window.notes.emplace_back(&part, row);
+    for (size_t number = 0; number < kCudaEvents; ++number) {
+      const auto event = static_cast<CudaEvent>(number);
+      const uint32_t count = part.cuda.of_event[number];
+      window.calls += IsCall(event) ? count : 0;
+      window.works += IsWork(event) ? count : 0;
+      readings += event == CudaEvent::kReading ? count : 0;
     }
+    window.most_bytes = std::max(window.most_bytes, part.chunk->byte_size());
   }
   return window.notes.size() + readings;
 }
@@ -105,7 +119,6 @@ uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingP
 void RecordingCuda::ReadClock(Window& window, CudaClock* clock) {
   for (const auto& [part, row] : window.notes) {
     const Record record = part->chunk->record(row);
-    if (!IsOfCuda(record)) continue;
     if (EventOf(record) == CudaEvent::kWindow) window.begin = record.start, window.end = record.start + record.value;
     if (EventOf(record) == CudaEvent::kPaused) window.pauses.push_back({record.start, record.start + record.value});
     if (EventOf(record) != CudaEvent::kClock) continue;
@@ -144,32 +157,41 @@ CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock,
 
 void RecordingCuda::Read(Window& window, const CudaClock& clock, CudaImport* import) {
   SharedDetails details;
+  NamesOfPart names(window.most_bytes);
   const auto for_each = [&](const auto& visit) {
     for (const RecordingPart& part : window.parts) {
       details.BeginPart(part);
-      for (const PartEvent& event : part.events)
-        visit(part, event, part.chunk->record(event.row));
+      names.Begin(part);
+      const bool are_all = part.cuda.count == part.chunk->record_count();
+      for (uint32_t row = 0; row < part.chunk->record_count(); ++row) {
+        const Record raw = part.chunk->record(row);
+        if (are_all || (IsOfCuda(raw) && names.Of(raw) != StringId::kNone)) visit(part, row, raw);
+      }
     }
   };
-  const auto read = [&](const RecordingPart& part, const PartEvent& event, const Record& raw, const CudaShared& of) {
+  const auto read = [&](const Record& raw, const CudaShared& of) {
     CudaRecord record = RecordOf(window, clock, raw, of);
-    record.name = part.name_ids[event.name];
+    record.name = names.Of(raw);
     return record;
   };
-  for_each([&](const RecordingPart& part, const PartEvent& event, const Record& raw) {
+  const auto count_damage = [&](const RecordingPart& part, uint32_t row) {
+    builder_->AddProblem("damaged_record", part.chunk->record_offset(row));
+  };
+  for (const RecordingPart& part : window.parts) {
+    for (const PartEvent& event : part.events)
+      count_damage(part, event.row);
+  }
+  for_each([&](const RecordingPart& part, uint32_t row, const Record& raw) {
     CudaShared* shared = details.Of(raw);
-    if (shared == nullptr) {
-      builder_->AddProblem("damaged_record", part.chunk->record_offset(event.row));
-      return;
-    }
-    if (CudaImport::NeedsLook(*shared)) import->Look(read(part, event, raw, *shared), shared);
+    if (shared == nullptr) return count_damage(part, row);
+    if (CudaImport::NeedsLook(*shared)) import->Look(read(raw, *shared), shared);
     if (IsWork(shared->event)) {
       import->Count(CudaCorrelation(raw), window.IsOutside(raw, shared->event), *shared);
     }
   });
-  for_each([&](const RecordingPart& part, const PartEvent& event, const Record& raw) {
+  for_each([&](const RecordingPart&, uint32_t, const Record& raw) {
     if (!CudaImport::NeedsAdd(EventOf(raw))) return;
-    if (CudaShared* shared = details.Of(raw)) import->Add(read(part, event, raw, *shared), shared);
+    if (CudaShared* shared = details.Of(raw)) import->Add(read(raw, *shared), shared);
   });
 }
 

@@ -34,5 +34,50 @@ TEST(DamagedRecordingOfCuda, CountsLengthsThatNoSpanHas) {
   EXPECT_EQ(CountOf(trace, "negative_duration"), 2u);
 }
 
+TEST(DamagedRecordingOfCuda, KeepsWhatStandsBesideRecordsOfNobody) {
+  CudaWindow window;
+  window.Call("cudaLaunchKernel_v7000", 1100, 1110, 1);
+  Record instant;
+  instant.kind = RecordKind::kInstant;
+  window.AddRaw(instant);
+  Record later;  // than this version knows
+  later.kind = RecordKind::kNative, later.source = RecordSource::kCuda, later.scope = kCudaEvents;
+  window.AddRaw(later);
+  Record nameless;
+  nameless.kind = RecordKind::kNative, nameless.source = RecordSource::kCuda, nameless.name = 3;
+  nameless.scope = static_cast<uint8_t>(CudaEvent::kKernel);
+  window.AddRaw(nameless);
+  Record without_details;
+  without_details.kind = RecordKind::kNative, without_details.source = RecordSource::kCuda;
+  without_details.scope = static_cast<uint8_t>(CudaEvent::kKernel);
+  window.AddRaw(without_details);
+  window.Kernel("_Z3addPf", 1120, 1130, 1);
+  const Trace trace = window.Import();
+  const Rows rows(trace);
+  EXPECT_EQ(rows.row.size(), 2u);
+  EXPECT_EQ(trace.spans().start[rows["kernel add(float*)"]].ns, 120);
+  EXPECT_EQ(CountOf(trace, "damaged_record"), 4u);
+}
+
+TEST(DamagedRecordingOfCuda, IsDamageInAThreadOfOperators) {
+  ChunkBytes first({}), second({.sequence = 1});
+  first.Scope("aten::add", 1100, 10, 0);
+  second.Scope("aten::mul", 1200, 10, 0);
+  Record call;
+  call.kind = RecordKind::kNative, call.source = RecordSource::kCuda;
+  call.scope = static_cast<uint8_t>(CudaEvent::kRuntimeCall);
+  second.Add(call);
+  second.Add(call);
+  RecordingBytes bytes;
+  bytes.Add(block_types::kWindowInfo, WindowInfoText());
+  bytes.Add(block_types::kRawChunk, first.bytes());
+  bytes.Add(block_types::kRawChunk, second.bytes());
+  const Result<Trace> trace = ImportRecording(bytes.blocks);
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace.value().spans().size(), 2u);
+  EXPECT_EQ(CountOf(trace.value(), "damaged_record"), 2u);
+  EXPECT_EQ(trace.value().info().recorded, 2u);
+}
+
 }  // namespace
 }  // namespace opscope

@@ -70,6 +70,8 @@ class CudaWindow {
     record.side = last_side_;
     device_.Add(record);
   }
+  // On the track of the source, as it is.
+  void AddRaw(const Record& record) { device_.Add(record); }
   void Call(std::string_view name, uint64_t start, uint64_t end, uint32_t correlation,
             uint32_t thread = kLaunchingThread, CudaEvent event = CudaEvent::kRuntimeCall) {
     Add(event, start, end, correlation, CudaCallDetails{.process = 77, .thread = thread, .callback = 211}, name);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "import/cuda/cuda_record.h"
+
 namespace opscope {
 namespace {
 
@@ -90,6 +92,13 @@ inline bool PartDecoder::DecodeScope(uint32_t row, const Record& record, uint32_
   return true;
 }
 
+inline void PartDecoder::CountOfCuda(uint32_t row, CudaEvent event) {
+  CudaRows& cuda = part_->cuda;
+  if (cuda.count++ == 0) cuda.first = row;
+  ++cuda.of_event[static_cast<size_t>(event)];
+  if (IsOwnNote(event)) cuda.notes.push_back(row);
+}
+
 inline bool PartDecoder::DecodeRecord(uint32_t row) {
   const Record record = part_->chunk->record(row);
   if (!NamesEntries(record)) {
@@ -99,17 +108,30 @@ inline bool PartDecoder::DecodeRecord(uint32_t row) {
   const uint32_t name = NameAt(record.name);
   if (name == kUnknown) return false;
   if (IsScope(record)) return DecodeScope(row, record, name);
+  if (IsOfCuda(record)) {
+    CountOfCuda(row, EventOf(record));
+    return true;
+  }
   part_->events.push_back({row, name});
   if (record.kind == RecordKind::kNative) {
-    const bool is_of_cuda = record.source == RecordSource::kCuda;
     // All records of a track are of its source.
     if (part_->events.size() == 1) part_->events.reserve(part_->chunk->record_count());
-    part_->has_cuda |= is_of_cuda;
-    part_->has_native |= !is_of_cuda;
-    part_->event_spans += is_of_cuda ? 1 : 0;
+    part_->has_native = true;
   }
   if (record.kind == RecordKind::kEnter || record.kind == RecordKind::kDeviceSpan) ++part_->event_spans;
   return true;
+}
+
+// All records of a track are of its source, unless it is damaged: that is where this ends.
+uint32_t PartDecoder::CountFirstOfCuda() {
+  const uint32_t count = part_->chunk->record_count();
+  uint32_t row = 0;
+  for (; row < count; ++row) {
+    const Record record = part_->chunk->record(row);
+    if (!IsOfCuda(record) || NameAt(record.name) == kUnknown) break;
+    CountOfCuda(row, EventOf(record));
+  }
+  return row;
 }
 
 void PartDecoder::Decode(RecordingPart* part) {
@@ -120,12 +142,14 @@ void PartDecoder::Decode(RecordingPart* part) {
   part->names.assign(1, {});
   part->damaged = chunk.claimed_record_count() - chunk.record_count();
   part->first_damaged = chunk.record_count();
-  for (uint32_t row = 0; row < chunk.record_count(); ++row) {
+  for (uint32_t row = CountFirstOfCuda(); row < chunk.record_count(); ++row) {
     if (!DecodeRecord(row)) part->CountDamage(row);
   }
   part->Link(scopes_);
-  for (const uint32_t place : seen_)
+  for (const uint32_t place : seen_) {
     name_at_[place] = kUnknown;
+    if (part->cuda.count > 0) part->cuda.name_offsets.push_back(place * 8);
+  }
   seen_.clear();
   numbers_.clear();
 }

@@ -8,6 +8,7 @@
 
 #include <tsl/robin_map.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "import/recording/arguments.h"
 #include "import/recording/chunk.h"
 #include "import/recording/tree.h"
+#include "opscope/cuda_event.h"
 #include "opscope/types.h"
 
 namespace opscope {
@@ -31,10 +33,18 @@ struct PartScope {
   uint32_t args = 0;            // likewise, RecordingPart::kNoArguments: none
 };
 
-// A record that is no scope.
+// A record that is neither a scope nor of the CUDA source.
 struct PartEvent {
   uint32_t row = 0;
   uint32_t name = 0;
+};
+
+// Records of the CUDA source. A part that has any has little else, so they are read where they stand.
+struct CudaRows {
+  uint32_t count = 0, first = 0;  // row
+  std::array<uint32_t, kCudaEvents> of_event = {};
+  std::vector<uint32_t> notes;         // rows of what the source notes down of itself
+  std::vector<uint32_t> name_offsets;  // in the chunk, of the names from number 1 on
 };
 
 // Where the scopes of a part lie: room for all records of its chunk.
@@ -69,7 +79,7 @@ struct RecordingPart {
   size_t event_spans = 0;   // how many of them may become spans
   bool has_paddle = false;  // scopes of Paddle's
   bool has_native = false;  // records of another recorder
-  bool has_cuda = false;    // likewise, of a device
+  CudaRows cuda;
   uint64_t damaged = 0;
   uint32_t first_damaged = 0;  // row, when damaged > 0
 
@@ -81,8 +91,9 @@ struct RecordingPart {
 
   uint64_t start(uint32_t scope) const { return chunk->start(scopes[scope].row); }
   Record record(const PartScope& scope) const { return chunk->record(scope.row); }
-  void CountDamage(uint32_t row) {
-    if (damaged++ == 0 || row < first_damaged) first_damaged = row;
+  void CountDamage(uint32_t row, uint32_t count = 1) {
+    if (damaged == 0 || row < first_damaged) first_damaged = row;
+    damaged += count;
   }
   // Keeps the first `count` scopes of the room and finds their subtrees.
   void Link(size_t count);
@@ -99,6 +110,8 @@ class PartDecoder {
   static constexpr uint32_t kUnknown = 0xffffffff;
 
   bool DecodeRecord(uint32_t row);
+  uint32_t CountFirstOfCuda();
+  void CountOfCuda(uint32_t row, CudaEvent event);
   bool DecodeScope(uint32_t row, const Record& record, uint32_t name);
   uint32_t NameAt(uint32_t offset) {  // kUnknown: damaged
     const uint32_t place = offset / 8;

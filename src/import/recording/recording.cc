@@ -355,7 +355,7 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
   std::vector<RecordingPart> parts = Decode(&team);
   size_t spans = 0;
   for (const RecordingPart& part : parts)
-    spans += part.scopes.size() + part.async.size() + part.event_spans;
+    spans += part.scopes.size() + part.async.size() + part.event_spans + part.cuda.count;
   builder_->ReserveSpans(spans);
 
   RecordingTables tables(builder_, &clock);

@@ -15,6 +15,17 @@ bool IsOtherThread(const Record& record) {
   return (record.flags & record_flags::kOtherThread) != 0;
 }
 
+bool IsOfCuda(std::span<const RecordingPart> parts) {
+  return !parts.empty() && parts.front().cuda.count > 0;
+}
+
+// Of a thread that is not the CUDA source's they are damage.
+void DropCudaRows(std::span<RecordingPart> parts) {
+  for (RecordingPart& part : parts) {
+    if (part.cuda.count > 0) part.CountDamage(part.cuda.first, part.cuda.count);
+  }
+}
+
 }  // namespace
 
 RecordingTables::RecordingTables(TraceBuilder* builder, const TickClock* clock)
@@ -57,7 +68,7 @@ uint64_t RecordingTables::AddNative(int64_t pid, std::span<RecordingPart> parts)
     Identify(&part);
     kept += CountKept(part);
   }
-  if (parts.front().has_cuda) return kept - cuda_.Add(tracks_.Process(pid), pid, parts);
+  if (IsOfCuda(parts)) return kept - cuda_.Add(tracks_.Process(pid), pid, parts);
   native_.Add(tracks_.Process(pid), pid, parts);
   return kept;
 }
@@ -65,7 +76,8 @@ uint64_t RecordingTables::AddNative(int64_t pid, std::span<RecordingPart> parts)
 uint64_t RecordingTables::AddThread(std::span<const RecordingChunk> chunks, std::span<RecordingPart> parts,
                                     const WindowThread* facts, uint64_t window_end) {
   const RecordingChunk& first = chunks.front();
-  if (!parts.empty() && (parts.front().has_native || parts.front().has_cuda)) return AddNative(first.process(), parts);
+  if (!IsOfCuda(parts)) DropCudaRows(parts);
+  if (!parts.empty() && (parts.front().has_native || IsOfCuda(parts))) return AddNative(first.process(), parts);
   Thread thread;
   thread.track = tracks_.OfThread(first.process(), first.thread_index());
   thread.first_part = parts_.size();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/cuda/cupti_decode.h"
 
+#include <new>
+
 namespace opscope::cuda {
 namespace {
 
