@@ -173,10 +173,6 @@ void TraceBuilder::AddCounter(const CounterRow& row) {
 void TraceBuilder::AddFlow(const FlowRow& row) {
   storage_->flows.Add(row);
 }
-void TraceBuilder::ReserveFlows(size_t count) {
-  FlowTable& flows = storage_->flows;
-  flows.ForEach([rows = flows.id.size() + count](auto& column) { column.reserve(rows); });
-}
 void TraceBuilder::AddAllocation(const AllocationRow& row) {
   storage_->allocations.Add(row);
 }

@@ -15,6 +15,7 @@
 
 #include "base/unique_texts.h"
 #include "opscope/trace.h"
+#include "trace/flow_memory.h"
 #include "trace/span_memory.h"
 
 namespace opscope {
@@ -235,7 +236,9 @@ class TraceBuilder {
   void AddInstant(const InstantRow& row);
   void AddCounter(const CounterRow& row);
   void AddFlow(const FlowRow& row);
-  void ReserveFlows(size_t count);  // as ReserveSpans
+  // `count` rows at once, to be written before flows are asked for or added otherwise.
+  FlowMemory AppendFlowRows(size_t count);
+  void DropFlowRows(size_t count);  // the last ones
   void AddAllocation(const AllocationRow& row);
   void AddTensor(const TensorRow& row);  // those of one span one after the other
   void AddHeldTensor(const HeldTensorRow& row);

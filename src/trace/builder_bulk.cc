@@ -67,4 +67,27 @@ void TraceBuilder::DropSpanRows(size_t count) {
   spans.ForEach([left](auto& column) { column.resize_unset(left); });
 }
 
+FlowMemory TraceBuilder::AppendFlowRows(size_t count) {
+  FlowTable& flows = storage_->flows;
+  const size_t first = flows.id.size(), rows = first + count;
+  flows.ForEach([rows](auto& column) {
+    column.reserve(rows);
+    column.resize_unset(rows);
+  });
+  return {.id = RowsFrom(first, &flows.id),
+          .category = RowsFrom(first, &flows.category),
+          .name = RowsFrom(first, &flows.name),
+          .start_time = RowsFrom(first, &flows.start_time),
+          .start_track = RowsFrom(first, &flows.start_track),
+          .start_span = RowsFrom(first, &flows.start_span),
+          .end_time = RowsFrom(first, &flows.end_time),
+          .end_track = RowsFrom(first, &flows.end_track),
+          .end_span = RowsFrom(first, &flows.end_span)};
+}
+
+void TraceBuilder::DropFlowRows(size_t count) {
+  FlowTable& flows = storage_->flows;
+  flows.ForEach([left = flows.id.size() - count](auto& column) { column.resize_unset(left); });
+}
+
 }  // namespace opscope

@@ -60,5 +60,34 @@ TEST(SpanRows, DroppedOnesLeaveNothingBehind) {
     ASSERT_EQ(trace.spans().external_id[row], 0u) << row;
 }
 
+TEST(FlowRows, StandBetweenThoseThatWereAddedOneByOne) {
+  TraceBuilder builder;
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1})});
+  const AddedSpan later = builder.AddSpan({.start = {30}, .duration = {5}, .track = track});
+  const AddedSpan earlier = builder.AddSpan({.start = {10}, .duration = {5}, .track = track});
+  builder.AddFlow({.id = 1, .start_track = track, .end_track = track});
+  const FlowMemory rows = builder.AppendFlowRows(3);
+  for (size_t i = 0; i < 2; ++i) {
+    rows.id[i] = 2 + i;
+    rows.category[i] = rows.name[i] = StringId::kEmpty;
+    rows.start_time[i] = {12}, rows.end_time[i] = {32};
+    rows.start_track[i] = rows.end_track[i] = track;
+  }
+  rows.start_span[0] = static_cast<SpanId>(earlier), rows.end_span[0] = static_cast<SpanId>(later);
+  rows.start_span[1] = rows.end_span[1] = SpanId::kNone;
+  builder.DropFlowRows(1);
+  builder.AddFlow({.id = 4, .start_track = track, .end_track = track});
+  const Trace trace = builder.Build();
+  const FlowColumns& flows = trace.flows();
+  ASSERT_EQ(flows.size(), 4u);
+  for (size_t i = 0; i < flows.size(); ++i)
+    EXPECT_EQ(flows.id[i], i + 1);
+  for (const size_t i : {1u, 2u}) {
+    EXPECT_EQ(flows.start_span[i], SpanId{0});
+    EXPECT_EQ(flows.end_span[i], SpanId{1});
+    EXPECT_EQ(flows.end_time[i].ns, 32);
+  }
+}
+
 }  // namespace
 }  // namespace opscope

@@ -169,13 +169,20 @@ class LaunchFinder {
     size_t rows = 0;
     for (const Piece& piece : all)
       rows += piece.links.size() + piece.launched;
-    launches->ForEach([rows](auto& column) { column.reserve(rows); });
+    launches->ForEach([rows](auto& column) {
+      column.reserve(rows);
+      column.resize_unset(rows);
+    });
+    size_t next = 0;
+    const auto add = [&](uint32_t row, uint32_t launcher) {
+      launches->span[next] = SpanId{row};
+      launches->launcher[next++] = SpanId{launcher};
+    };
     for (const Piece& piece : all) {
       for (const auto& [row, launcher] : piece.links)
-        launches->Add(SpanId{row}, SpanId{launcher});
+        add(row, launcher);
       for (size_t i = 0; i < piece.launchers.size(); ++i) {
-        if (piece.launchers[i] != kNobody)
-          launches->Add(SpanId{piece.first + static_cast<uint32_t>(i)}, SpanId{piece.launchers[i]});
+        if (piece.launchers[i] != kNobody) add(piece.first + static_cast<uint32_t>(i), piece.launchers[i]);
       }
     }
   }

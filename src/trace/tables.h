@@ -60,7 +60,6 @@ struct TrackTable {
 struct LaunchTable {
   Column<SpanId> span, launcher;
 
-  void Add(SpanId launched, SpanId by) { span.push_back(launched), launcher.push_back(by); }
   LaunchColumns view() const { return {span.view(), launcher.view()}; }
   template <typename Visit>
   void ForEach(Visit visit) {

@@ -31,13 +31,12 @@ CudaImport::CudaImport(TraceBuilder* builder, const CudaWords& words)
       arrow_category_(builder->Intern(words.arrow_category)) {
 }
 
-void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls, size_t works) {
+void CudaImport::Begin(ProcessId process, int64_t pid, size_t calls) {
   devices_.Begin(builder_->process(process).name);
   calls_.Begin(process, pid);
   calls_.Reserve(calls);
   calls_are_placed_ = false;
   work_rows_.Begin();
-  works_ = works;
 }
 
 void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
@@ -204,7 +203,7 @@ void CudaImport::AddLaunchArrow(const CudaCall& call, const CudaShared& shared, 
   if (shared.graph_node != 0 && (graphs_.has_edges() || graphs_.has_event_nodes())) {
     graphs_.AddWork({shared.graph_node, row.correlation, span, row.track, row.start, row.start + row.duration, arrow});
   } else if (arrow.id != 0) {
-    builder_->AddFlow(arrow);
+    work_rows_.AddArrow(arrow);
   }
 }
 
@@ -250,7 +249,6 @@ void CudaImport::Place() {
   calls_are_placed_ = true;
   calls_.Place();
   work_rows_.Place(!calls_.empty(), calls_.earliest(), calls_.has_external_ids());
-  builder_->ReserveFlows(works_);
 }
 
 void CudaImport::Add(const CudaRecord& record, CudaShared* shared) {

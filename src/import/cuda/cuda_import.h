@@ -55,8 +55,8 @@ class CudaImport {
   // What the program calls a node of a graph: members of "args", as JSON without braces.
   void NameNode(uint64_t node, std::string members) { graphs_.Name(node, std::move(members)); }
 
-  // How many there are at most: calls, and kernels, copies, sets and graphs.
-  void Begin(ProcessId process, int64_t pid, size_t calls, size_t works);
+  // calls: how many there are at most.
+  void Begin(ProcessId process, int64_t pid, size_t calls);
   // Calls, devices, what tells of contexts and events, and the first work with its details. shared: of the record's
   // event and details.
   static bool NeedsLook(const CudaShared& shared);
@@ -108,7 +108,6 @@ class CudaImport {
   CudaSensors sensors_;
   bool calls_are_placed_ = false;
   CudaWorkRows work_rows_;
-  size_t works_ = 0;                // at most
   std::vector<CudaRecord> others_;  // spans, instants and counters of other kinds
   std::vector<Wait> waits_;
   std::vector<EventRecord> events_;

@@ -10,7 +10,7 @@ void CudaWorkRows::Begin() {
   rows_.clear();
   least_ = UINT32_MAX, greatest_ = 0;
   may_stay_out_ = false;
-  placed_ = added_ = 0;
+  placed_ = added_ = arrows_ = 0;
 }
 
 uint32_t CudaWorkRows::GroupOf(uint32_t device, uint32_t stream) {
@@ -33,10 +33,12 @@ void CudaWorkRows::Place(bool has_calls, uint32_t earliest_call, bool has_ids) {
   first_ = static_cast<uint32_t>(builder_->span_count());
   memory_ =
       builder_->AppendSpanRows(placed_, {.kind = true, .correlation = true, .external_id = has_ids, .extra = true});
+  arrow_memory_ = builder_->AppendFlowRows(placed_);
 }
 
 void CudaWorkRows::End() {
   builder_->DropSpanRows(placed_ - added_);
+  builder_->DropFlowRows(placed_ - arrows_);
 }
 
 }  // namespace opscope

@@ -1,7 +1,7 @@
 // Rows of what devices did: those of a stream one after the other, so that Build finds them where they belong and has
 // to move none. Where some may be left out, the rows are in the order of their records instead.
 //
-//   Begin; Count for each that may get a row; Place; Add for each that gets one; End
+//   Begin; Count for each that may get a row; Place; Add for each that gets one, and maybe AddArrow; End
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -42,6 +42,16 @@ class CudaWorkRows {
   }
   // earliest_call: its number; has_calls: there is one. has_ids: some row has an external id.
   void Place(bool has_calls, uint32_t earliest_call, bool has_ids);
+  // An arrow to one of them.
+  void AddArrow(const FlowRow& arrow) {
+    const size_t row = arrows_++;
+    arrow_memory_.id[row] = arrow.id;
+    arrow_memory_.category[row] = arrow.category, arrow_memory_.name[row] = arrow.name;
+    arrow_memory_.start_time[row] = arrow.start_time, arrow_memory_.start_track[row] = arrow.start_track;
+    arrow_memory_.start_span[row] = static_cast<SpanId>(arrow.start_span);
+    arrow_memory_.end_time[row] = arrow.end_time, arrow_memory_.end_track[row] = arrow.end_track;
+    arrow_memory_.end_span[row] = static_cast<SpanId>(arrow.end_span);
+  }
   AddedSpan Add(uint32_t group, const CudaWork& work) {
     const uint32_t row = rows_[is_grouped_ ? group : 0]++;
     memory_.start[row] = work.start, memory_.duration[row] = work.duration;
@@ -64,8 +74,9 @@ class CudaWorkRows {
   uint32_t least_ = UINT32_MAX, greatest_ = 0;                // numbers of calls
   bool may_stay_out_ = false, is_grouped_ = false;
   SpanMemory memory_;
+  FlowMemory arrow_memory_;
   uint32_t first_ = 0;
-  size_t placed_ = 0, added_ = 0;
+  size_t placed_ = 0, added_ = 0, arrows_ = 0;
 };
 
 }  // namespace opscope

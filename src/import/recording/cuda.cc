@@ -108,7 +108,6 @@ uint64_t RecordingCuda::Add(ProcessId process, int64_t pid, std::span<RecordingP
       const auto event = static_cast<CudaEvent>(number);
       const uint32_t count = part.cuda.of_event[number];
       window.calls += IsCall(event) ? count : 0;
-      window.works += IsWork(event) ? count : 0;
       readings += event == CudaEvent::kReading ? count : 0;
     }
     window.most_bytes = std::max(window.most_bytes, part.chunk->byte_size());
@@ -204,7 +203,7 @@ std::set<TrackId> RecordingCuda::Finish() {
     CudaClock clock;
     ReadClock(window, &clock);
     if (clock.empty()) continue;  // its first chunk is missing, or nothing is in it
-    import.Begin(window.process, window.pid, window.calls, window.works);
+    import.Begin(window.process, window.pid, window.calls);
     Read(window, clock, &import);
     import.End();
   }

@@ -46,7 +46,7 @@ class RecordingCuda {
     int64_t pid;
     std::span<RecordingPart> parts;
     std::vector<std::pair<const RecordingPart*, uint32_t>> notes;  // rows: what the source itself notes down
-    size_t calls = 0, works = 0;
+    size_t calls = 0;
     size_t most_bytes = 0;                 // of a chunk
     uint64_t begin = 0, end = UINT64_MAX;  // of CUPTI's clock; it did not end where nothing says so
     std::vector<Pause> pauses = {};        // one after the other, in order
