@@ -15,6 +15,8 @@ struct FreePart {
   FreePart* next;
 };
 
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which the headers of older systems do not know
 constexpr uint64_t kMostPartBytes = uint64_t{2} << 20;
 constexpr int kPartSizes = std::countr_zero(kChunkBytes) - std::countr_zero(kLeastChunkBytes);
 
@@ -63,6 +65,37 @@ void* MapTouched(uint64_t size) {
   return place == MAP_FAILED ? nullptr : place;
 }
 
+// Null: there is no memory, or the system does not know the advice to touch it (before Linux 5.14).
+char* MapHugePage() {
+  void* mapped = mmap(nullptr, 2 * kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  const uint64_t before = -reinterpret_cast<uintptr_t>(mapped) % kHugePage;
+  char* page = static_cast<char*>(mapped) + before;
+  if (before != 0) munmap(mapped, before);
+  munmap(page + kHugePage, kHugePage - before);
+  madvise(page, kHugePage, MADV_HUGEPAGE);  // advice: a refusal changes nothing
+  if (madvise(page, kHugePage, kPopulateWrite) == 0) return page;
+  munmap(page, kHugePage);
+  return nullptr;
+}
+
+// All chunks of it but the first.
+void PoolRestOf(char* page) {
+  MutexLock lock(pool.mutex);
+  for (uint64_t at = kHugePage - kChunkBytes; at != 0; at -= kChunkBytes) {  // the last address first, as in TouchPool
+    if (pool.count < kPooledChunks) {
+      pool.chunks[pool.count++] = page + at;
+    } else {
+      UnmapMemory(page + at, kChunkBytes);
+    }
+  }
+}
+
+void* TakePooled() {
+  MutexLock lock(pool.mutex);
+  return pool.count == 0 ? nullptr : pool.chunks[--pool.count];
+}
+
 }  // namespace
 
 void TouchPool() {
@@ -79,13 +112,20 @@ void TouchPool() {
 
 ChunkHeader* TakeChunk(uint32_t size) {
   if (size == kChunkBytes) {
-    MutexLock lock(pool.mutex);
-    if (pool.count != 0) return static_cast<ChunkHeader*>(pool.chunks[--pool.count]);
+    if (void* chunk = TakePooled(); chunk != nullptr) return static_cast<ChunkHeader*>(chunk);
   } else if (FreePart** parts = PartsOf(size); parts != nullptr) {
     MutexLock lock(pool.mutex);
     if (void* part = TakePart(parts, size); part != nullptr) return static_cast<ChunkHeader*>(part);
   }
   return static_cast<ChunkHeader*>(MapTouched(size));
+}
+
+ChunkHeader* TakeChunkUnhurried() {
+  if (void* chunk = TakePooled(); chunk != nullptr) return static_cast<ChunkHeader*>(chunk);
+  char* page = MapHugePage();
+  if (page == nullptr) return TakeChunk(kChunkBytes);
+  PoolRestOf(page);
+  return reinterpret_cast<ChunkHeader*>(page);
 }
 
 void ReturnChunk(ChunkHeader* chunk, uint32_t size) {

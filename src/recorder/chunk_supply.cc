@@ -49,12 +49,14 @@ bool MakeOthersGiveUp(const StreamState* asking, Window* window) {
   return GiveUpEndedStream(window) || TakeFromLargest(asking, window);
 }
 
-RecordingFile::Unit TakeAnywhere(Window* window, uint32_t size, uint32_t depths) {
+// Late tracks are written by a thread of a source's own. They are late until they are sealed, which takes the mutex.
+RecordingFile::Unit TakeAnywhere(const StreamState* state, Window* window, uint32_t size, uint32_t depths) {
   if (window->file != nullptr) {
     const RecordingFile::Unit unit = window->file->TakeUnit(size, depths);
     if (unit.chunk != nullptr) return unit;
   }
-  return {TakeChunk(size), nullptr};
+  const bool nobody_waits = state->is_late && size == kChunkBytes;
+  return {nobody_waits ? TakeChunkUnhurried() : TakeChunk(size), nullptr};
 }
 
 }  // namespace
@@ -112,10 +114,10 @@ RecordingFile::Unit TakeUnderCap(StreamState* state, Window* window, uint32_t si
     Charge(window, size, true);  // the current chunk is recycled as soon as its open scopes have moved
     break;
   }
-  RecordingFile::Unit taken = TakeAnywhere(window, size, depths);
+  RecordingFile::Unit taken = TakeAnywhere(state, window, size, depths);
   if (taken.chunk == nullptr && keep_newest && state->chunks.size() > 1) {  // memory is short: as at the cap
     RecycleOldest(state, window);
-    taken = TakeAnywhere(window, size, depths);
+    taken = TakeAnywhere(state, window, size, depths);
   }
   if (taken.chunk == nullptr) {
     window->bytes.fetch_sub(size, std::memory_order_relaxed);

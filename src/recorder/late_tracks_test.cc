@@ -1,6 +1,7 @@
 // Tracks that take records after their window's close: until they are closed, or the window is read.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,8 +9,10 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "opscope/scope.h"
+#include "recorder/chunk_pool.h"
 #include "recorder/decoded_window.h"
 
 namespace opscope {
@@ -220,6 +223,46 @@ TEST(LateTracks, AreTheParentsAfterAFork) {
   Append(track, 2);
   opscope_track_close(track);
   ExpectInOrder(ThreadCalled(CloseAndDecode(window.get()), "device"), 0, 3);
+}
+
+// Nobody waits for their writer, so the pool is filled for it by whole huge pages.
+TEST(LateTracks, TakeWholeHugePagesWhereThePoolIsEmpty) {
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  constexpr size_t kProbe = 4096;
+  void* probe = mmap(nullptr, kProbe, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(probe, MAP_FAILED);
+  const bool knows_advice = madvise(probe, kProbe, 23) == 0;
+  munmap(probe, kProbe);
+  if (!knows_advice) GTEST_SKIP() << "MADV_POPULATE_WRITE is of Linux 5.14";
+
+  constexpr size_t kChunks = kPooledChunks + 40;
+  OwnedWindow window = OpenTestWindow({.max_bytes = uint64_t{256} << 20});
+  Stream* track = OpenLateTrack(window);
+  uint64_t records = 0;
+  while (track->chunk_sequence + 1 < kChunks)
+    Append(track, records++);
+  opscope_window_close(window.get());
+  opscope_track_close(track);
+  EXPECT_EQ(opscope_window_counts(window.get()).recorded, records);
+  std::vector<uintptr_t> chunks(kChunks);
+  opscope_window_read(
+      window.get(),
+      [](void* context, uint16_t type, const void* data, uint64_t) {
+        if (type != block_types::kRawChunk) return;
+        const uint32_t sequence = static_cast<const ChunkHeader*>(data)->sequence;
+        static_cast<std::vector<uintptr_t>*>(context)->at(sequence) = reinterpret_cast<uintptr_t>(data);
+      },
+      &chunks);
+  // Mapped one by one, each would lie below the one before.
+  constexpr size_t kInPage = kHugePage / kChunkBytes;
+  size_t pages = 0;
+  for (size_t first = kPooledChunks; first + kInPage <= kChunks; ++first) {
+    bool is_whole = chunks[first] % kHugePage == 0;
+    for (size_t i = 1; i < kInPage; ++i)
+      is_whole &= chunks[first + i] == chunks[first] + i * kChunkBytes;
+    pages += is_whole ? 1 : 0;
+  }
+  EXPECT_GE(pages, 4u);
 }
 
 }  // namespace
