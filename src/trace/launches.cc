@@ -105,13 +105,17 @@ class NumberOwners {
     owners_.reserve(places);
     owners_.resize(places, kNobody);
   }
-  // Any thread. `place_of` a row: what rows are compared by.
+  // Any thread, unless it is alone: then one pays for no lock of the bus. `place_of` a row: what rows are compared by.
   template <typename PlaceOf>
-  void Offer(uint32_t number, uint32_t row, const PlaceOf& place_of) {
+  void Offer(uint32_t number, uint32_t row, bool is_alone, const PlaceOf& place_of) {
     const size_t place = PlaceOfNumber(number);
     if (place >= owners_.size()) return;
-    const std::atomic_ref<uint32_t> owner(owners_[place]);
     const auto is_before = [&](uint32_t known) { return known == kNobody || place_of(row) < place_of(known); };
+    if (is_alone) {
+      if (is_before(owners_[place])) owners_[place] = row;
+      return;
+    }
+    const std::atomic_ref<uint32_t> owner(owners_[place]);
     uint32_t known = owner.load(std::memory_order_relaxed);
     while (is_before(known) && !owner.compare_exchange_weak(known, row, std::memory_order_relaxed)) {
     }
@@ -200,6 +204,7 @@ class LaunchFinder {
   }
 
   void VisitHost(Piece* piece) {
+    const bool is_alone = team_.size() == 1;
     const auto begin = [&](uint32_t row) { return std::tuple(spans_.start[row], row); };
     // What was only sent off under the number begins before the operator, on another thread.
     const auto operator_then_begin = [&](uint32_t row) {
@@ -208,9 +213,9 @@ class LaunchFinder {
     for (uint32_t row = piece->first; row < piece->end; ++row) {
       const Role role = RoleOf(row);
       if (role == Role::kOther) continue;
-      calls_.Offer(spans_.correlation[row], row, begin);
+      calls_.Offer(spans_.correlation[row], row, is_alone, begin);
       if (role != Role::kCall) {
-        operators_.Offer(spans_.external_id[row], row, operator_then_begin);
+        operators_.Offer(spans_.external_id[row], row, is_alone, operator_then_begin);
       } else if (const uint32_t around = OperatorAround(row); around != kNobody) {
         piece->links.emplace_back(row, around);
       }

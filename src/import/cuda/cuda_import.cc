@@ -96,11 +96,9 @@ void CudaImport::Look(const CudaRecord& record, CudaShared* shared) {
   }
 }
 
-StringId CudaImport::KernelNameOf(StringId mangled) {
+StringId CudaImport::NewKernelName(StringId mangled) {
   if (Row(mangled) >= readable_names_.size()) readable_names_.resize(Row(mangled) + 1, StringId::kNone);
-  StringId& name = readable_names_[Row(mangled)];
-  if (name == StringId::kNone) name = builder_->Intern(words_.KernelName(builder_->text(mangled)));
-  return name;
+  return readable_names_[Row(mangled)] = builder_->Intern(words_.KernelName(builder_->text(mangled)));
 }
 
 void CudaImport::ShareCopy(const CudaRecord& record, CudaShared* shared) {

@@ -35,16 +35,16 @@ namespace opscope {
 // What the records of one event with equal details have alike, worked out at the first of them.
 struct CudaShared {
   CudaEvent event = CudaEvent::kNone;
-  std::span<const std::byte> details;
   bool is_seen = false;   // Look has had one
+  bool is_known = false;  // what follows
   uint32_t group = 0;     // of work: that of its stream, once it was seen
   uint32_t thread = 0;    // of calls
-  bool is_known = false;  // what follows
   TrackId track = TrackId::kNone;
   StringId name = StringId::kNone;     // of copies and sets
   StringId members = StringId::kNone;  // args
   uint64_t bytes = 0;                  // of copies and sets
   uint64_t graph_node = 0;             // 0: of none
+  std::span<const std::byte> details;
 };
 
 class CudaImport {
@@ -96,7 +96,11 @@ class CudaImport {
   void AddReading(const CudaRecord& record);
   void AddWait(const Wait& wait);
   AwaitedEvent Awaited(const Wait& wait) const;
-  StringId KernelNameOf(StringId mangled);
+  StringId KernelNameOf(StringId mangled) {
+    const bool is_known = Row(mangled) < readable_names_.size() && readable_names_[Row(mangled)] != StringId::kNone;
+    return is_known ? readable_names_[Row(mangled)] : NewKernelName(mangled);
+  }
+  StringId NewKernelName(StringId mangled);
   uint32_t ExternalId(uint32_t correlation) const;
 
   TraceBuilder* builder_;

@@ -137,15 +137,15 @@ bool RecordingCuda::Window::IsPausedAt(uint64_t time) const {
 }
 
 // A call is of the window in which it begins; what a device does, of those in which it runs.
-bool RecordingCuda::Window::IsOutside(const Record& raw, CudaEvent event) const {
+inline bool RecordingCuda::Window::IsOutside(const Record& raw, CudaEvent event) const {
   const bool has_length = !IsCall(event) && event != CudaEvent::kEnvironment;
   const uint64_t last = raw.start + (has_length ? raw.value : 0);
   return raw.start != 0 && (last < begin || raw.start > end || (!pauses.empty() && IsPausedAt(raw.start)));
 }
 
 // Its name is left to the caller.
-CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock, const Record& raw,
-                                   const CudaShared& shared) {
+inline CudaRecord RecordingCuda::RecordOf(const Window& window, const CudaClock& clock, const Record& raw,
+                                          const CudaShared& shared) {
   return {.event = shared.event,
           .is_outside = window.IsOutside(raw, shared.event),
           .correlation = CudaCorrelation(raw),
