@@ -24,7 +24,7 @@ void TouchPool();
 ChunkHeader* TakeChunk(uint32_t size);
 
 // One of kChunkBytes, for writers that nobody waits for: where the pool is empty it is filled with the rest of a huge
-// page. The system clears that in a third of the time of as many small ones, but all at once, and may have to make it
+// page. The system clears that in a quarter of the time of as many small ones, but all at once, and may have to make it
 // first by moving others, which can take milliseconds.
 ChunkHeader* TakeChunkUnhurried();
 

@@ -70,8 +70,8 @@ void TraceBuilder::DropSpanRows(size_t count) {
 FlowMemory TraceBuilder::AppendFlowRows(size_t count) {
   FlowTable& flows = storage_->flows;
   const size_t first = flows.id.size(), rows = first + count;
-  flows.ForEach([rows](auto& column) {
-    column.reserve(rows);
+  flows.ForEach([first, rows](auto& column) {
+    if (first == 0) column.reserve(rows);
     column.resize_unset(rows);
   });
   return {.id = RowsFrom(first, &flows.id),
