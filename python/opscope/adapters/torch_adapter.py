@@ -28,6 +28,8 @@ PARTS = {
         "drop-in functions (operators cost twice as much while they are recorded)",
         frozenset(
             {
+                "asking_places.cc",
+                "asking_places.h",
                 "boxed_references.cc",
                 "boxed_references.h",
                 "drop_in.cc",

@@ -89,13 +89,14 @@ inline constexpr uint64_t kRefused = ~uint64_t{0};
 struct TakesAll {
   static void NoteNothing(torch_layout::StartCallback) {}
   static bool StillRefuses() { return false; }
-  static void CountRefused() {}
+  static bool RefuseAt(const void*) { return false; }
+  static void RefuseRange(const c10::FunctionSchema&) {}
 };
 
 // Sink: kEnd (the end callback that all of our callbacks share); EndAndRelease(context), which does what kEnd and the
 // deletion of the context do; Count(What), for the trial, nothing elsewhere; and for what begins past the memory cap:
-// NoteNothing(start), a callback has recorded nothing; StillRefuses(), where `refusing` is what the thread has;
-// CountRefused(), one operator.
+// NoteNothing(start), a callback has recorded nothing; StillRefuses(), where `refusing` is what the thread has; then
+// RefuseAt(place), whether an operator that asks there was counted and needs no range, and else RefuseRange(schema).
 template <typename Sink>
 struct Functions {
   static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
@@ -112,6 +113,7 @@ struct Functions {
     // Of operators alone: all other ranges begin in torch's own before(), which would not count them.
     if (OPSCOPE_UNLIKELY(this_thread.refusing == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
         Sink::StillRefuses()) {
+      if (Sink::RefuseAt(__builtin_return_address(0))) return std::nullopt;
       return NoCallback(scope);
     }
     return OurCallback(*first, scope);
@@ -154,7 +156,7 @@ struct Functions {
                   c10::DispatchKeySet keys) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
     if (!IsOurs(callbacks)) {
-      return IsRefused(callbacks) ? Sink::CountRefused() : torch_layout::TorchRun(range, schema, key, keys);
+      return IsRefused(callbacks) ? Sink::RefuseRange(schema) : torch_layout::TorchRun(range, schema, key, keys);
     }
     Begin(&range, schema, key, keys);
   }
@@ -163,7 +165,8 @@ struct Functions {
                       c10::DispatchKeySet keys, torch_layout::Inputs inputs) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
     if (!IsOurs(callbacks)) {
-      return IsRefused(callbacks) ? Sink::CountRefused() : torch_layout::TorchRunWith(range, schema, key, keys, inputs);
+      return IsRefused(callbacks) ? Sink::RefuseRange(schema)
+                                  : torch_layout::TorchRunWith(range, schema, key, keys, inputs);
     }
     range.*Reach(torch_layout::InputList()) = inputs;
     Begin(&range, schema, key, keys);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -17,6 +18,7 @@
 #include "sources/slots/pointed_slots.h"
 #include "sources/streams/failures.h"
 #include "sources/streams/stream_of.h"
+#include "sources/torch/asking_places.h"
 #include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/drop_in.h"
@@ -34,6 +36,8 @@ struct Refusing {
   torch_layout::StartCallback start;
   const CallbackBinding* binding;
   Stream* stream;
+  const void* place;  // that asked last whether there are callbacks, and of whose range nothing is known yet; or null
+  uint32_t without_range;  // operators that were counted where they asked
 
   bool is_under_way() const {
     return stream->taking.load(std::memory_order_relaxed) == 0 &&
@@ -66,7 +70,7 @@ struct BankSink {
   }
   static void Count(drop_in::What) {}
   static __attribute__((noinline)) void NoteNothing(torch_layout::StartCallback start) {
-    if (refusing.start != start) refusing = {start, BindingOf(start), nullptr};
+    if (refusing.start != start) refusing = {start, BindingOf(start), nullptr, nullptr, 0};
     refusing.stream = RefusingStreamOf(refusing.binding);
     drop_in::this_thread.refusing = refusing.stream != nullptr ? start : nullptr;
   }
@@ -75,7 +79,18 @@ struct BankSink {
     drop_in::this_thread.refusing = nullptr;
     return false;
   }
-  static void CountRefused() {
+  static bool RefuseAt(const void* place) {
+    // Again from time to time; 61, so that no loop of a few operators meets the same one each time.
+    if (asking_places::IsOfOneOperator(place) && ++refusing.without_range % 61 != 0) {
+      Refuse(refusing.stream);
+      return true;
+    }
+    if (refusing.place != nullptr) asking_places::NoteNoRange(refusing.place);
+    refusing.place = place;
+    return false;
+  }
+  static void RefuseRange(const c10::FunctionSchema& schema) {
+    if (refusing.place != nullptr) asking_places::NoteRange(std::exchange(refusing.place, nullptr), &schema);
     if (refusing.stream != nullptr && refusing.is_under_way()) Refuse(refusing.stream);
   }
 };

@@ -167,6 +167,20 @@ TEST_F(TorchRoute, SeesAGlobalCallbackOfAnotherThreadAtOnce) {
   TheSource().stop(session);
 }
 
+void CallBoxed(const char* name, const char* overload, torch::jit::Stack stack) {
+  c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).callBoxed(&stack);
+}
+
+// Torch lets nobody observe this one.
+void AskSizes(int times) {
+  const at::Tensor x = at::ones({2});
+  for (int i = 0; i < times; ++i) {
+    (void)at::_ops::size_int::call(x, 0);
+    CallBoxed("aten::relu", "", {x});  // both at one place
+    CallBoxed("aten::size", "int", {x, 0});
+  }
+}
+
 // Operators are refused early past the cap, with torch's slots put back and pointed again in between.
 TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
   const auto dropped_of = [](uint32_t flags, bool by_callbacks) {
@@ -180,8 +194,9 @@ TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
     for (int i = 0; i < 3; ++i)
       TrainOneStep();
     (void)at::ones({2}).is_leaf();
-    (void)at::_ops::size_int::call(at::ones({2}), 0);  // torch lets nobody observe this one
-    const RecordedWindow other;                        // of the same thread: callbacks again, for both
+    AskSizes(200);
+    Adds(1000);
+    const RecordedWindow other;  // of the same thread: callbacks again, for both
     void* beside_it = other.Start();
     Adds(10);
     TheSource().stop(beside_it);
@@ -198,6 +213,45 @@ TEST_F(TorchRoute, CountsPastTheCapWhatCallbacksCount) {
     EXPECT_EQ(dropped_of(flags, false), dropped_of(flags, true));
   }
   EXPECT_EQ(RangesOf([] { Adds(10); }, 0, false).size(), 13u);  // the next window has them all
+}
+
+// Boxed calls of different operators come from one place: while it was seen to call one that can be observed, the
+// first calls of another are taken for that.
+TEST_F(TorchRoute, CountsAFewTooManyAtMostPastTheCap) {
+  const at::Tensor x = at::ones({2});
+  const RecordedWindow window(kSmallCap);
+  void* session = window.Start();
+  Adds(20000);
+  const uint64_t before = window.Counts().dropped;
+  EXPECT_GT(before, 0u);
+  for (int i = 0; i < 100; ++i)
+    CallBoxed("aten::relu", "", {x});
+  const uint64_t of_relu = window.Counts().dropped - before;
+  for (int i = 0; i < 1000; ++i)
+    CallBoxed("aten::size", "int", {x, 0});
+  const uint64_t of_size = window.Counts().dropped - before - of_relu;
+  TheSource().stop(session);
+  EXPECT_GE(of_relu, 100u);
+  EXPECT_LE(of_size, 61u);
+}
+
+TEST_F(TorchRoute, CountsPastTheCapOnManyThreads) {
+  constexpr uint64_t kThreads = 4, kAdds = 20000;
+  const RecordedWindow window(kSmallCap);
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      void* session = window.Start();
+      Adds(kAdds);
+      AskSizes(500);
+      TheSource().stop(session);
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  window.Close();
+  constexpr uint64_t kOfEach = 3 + kAdds + 3 + 500 * 2;  // ones, its empty and its fill_; relu, its clamp_min
+  EXPECT_EQ(window.Ranges().size() + window.Counts().dropped, kThreads * kOfEach);
 }
 
 TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
