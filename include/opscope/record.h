@@ -50,6 +50,9 @@ enum class RecordKind : uint8_t {
   // One record of another recorder, as that made it: `source` says whose, `scope` and the rest by its rules
   // (megengine_event.h). start is not in ticks but in its time, whatever the track's are in.
   kNative = 13,
+  // start, value = bytes that an allocator had no memory for; side: none for the CPU's, else a payload with kAddress
+  // (address 0) and kTotals
+  kOutOfMemory = 14,
 };
 
 // Who made the record; selects how `scope` is read.

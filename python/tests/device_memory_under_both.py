@@ -29,6 +29,9 @@ class Allocator:
         self._report = ctypes.CDLL(library).ReportIfEnabled
         self._report.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]
         self._report.restype = ctypes.c_bool
+        self._report_none = ctypes.CDLL(library).ReportOutOfMemory
+        self._report_none.argtypes = [ctypes.c_int64, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]
+        self._report_none.restype = None
         self._device, self._allocated, self._blocks = device, 0, {}
 
     def allocate(self, address, size):
@@ -37,6 +40,9 @@ class Allocator:
 
     def free(self, address):
         self._tell(address, -self._blocks.pop(address))
+
+    def refuse(self, size):
+        self._report_none(size, self._allocated, 1 << 21, self._device)
 
     def _tell(self, address, change):
         self._allocated += change
@@ -52,6 +58,7 @@ def operators(first, second):
     def inner(a):
         first.allocate(0x7F0000000000, 1 << 20)
         second.allocate(0x7F0000000000, 3000)
+        second.refuse(1 << 40)
         return a.clone()
 
     def outer(a):
@@ -79,9 +86,10 @@ def run_under_both(first, **wanted):
 
 def seen(prof, path):
     prof.export_chrome_trace(str(path))
-    events = json.loads(path.read_text())["traceEvents"]
+    events = sorted(json.loads(path.read_text())["traceEvents"], key=lambda e: e.get("ts", 0))
     return {
-        "memory": [e["args"] for e in sorted(events, key=lambda e: e.get("ts", 0)) if e.get("name") == "[memory]"],
+        "memory": [e["args"] for e in events if e.get("name") == "[memory]"],
+        "out of memory": [e["args"] for e in events if e.get("name") == "[OutOfMemory]"],
         "events": [[e.name, *(getattr(e, name) for name in BYTES)] for e in prof.events()],
         "averages": sorted(
             [row.key, row.count, *(getattr(row, name) for name in BYTES)] for row in prof.key_averages()

@@ -55,6 +55,14 @@ def test_every_report_is_there_with_address_bytes_totals_and_device(both):
     assert {args["Total Reserved"] for args in ours} == {1 << 21}
 
 
+def test_a_request_without_memory_is_there_with_bytes_totals_and_device(both):
+    theirs, ours = (
+        [{k: v for k, v in args.items() if k != "finished"} for args in side["out of memory"]] for side in both
+    )
+    assert ours == theirs
+    assert [(args["Device Type"], args["Device Id"], args["Bytes"]) for args in ours] == [(1, 1, 1 << 40)]
+
+
 @pytest.mark.torch_has("MemRecordsAcc.in_interval(start_ns)")
 @pytest.mark.parametrize("what", ["events", "averages"])
 def test_operators_and_averages_have_the_bytes_of_the_originals(both, what):

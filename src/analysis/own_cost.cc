@@ -85,9 +85,12 @@ class CostMeter {
 
   void AddPoints() {
     const InstantColumns& instants = trace_.instants();
-    const std::optional<StringId> memory = trace_.FindString("[memory]");  // a source's; not calibrated
+    // Of a source, not calibrated.
+    const std::optional<StringId> memory = trace_.FindString("[memory]"),
+                                  no_memory = trace_.FindString("[OutOfMemory]");
     for (size_t i = 0; i < instants.size(); ++i) {
-      if (instants.name[i] != memory) AddPoint(instants.track[i], instants.time[i]);
+      const bool is_point = instants.name[i] != memory && instants.name[i] != no_memory;
+      if (is_point) AddPoint(instants.track[i], instants.time[i]);
     }
     const CounterColumns& counters = trace_.counters();
     for (size_t i = 0; i < counters.size(); ++i)

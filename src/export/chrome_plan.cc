@@ -61,6 +61,12 @@ bool ChromePlan::SameRow(const Trace& trace, TrackId a, TrackId b) {
   return CompareTracks(trace, a, b) == 0;
 }
 
+std::optional<size_t> ChromePlan::out_of_memory(uint32_t instant) const {
+  const auto found = std::ranges::lower_bound(out_of_memory_, instant, {}, &OutOfMemory::instant);
+  if (found == out_of_memory_.end() || found->instant != instant) return std::nullopt;
+  return static_cast<size_t>(found - out_of_memory_.begin());
+}
+
 ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : memory_instants_(trace) {
   FindRecorded(trace);
   FindTimes(trace);
@@ -151,6 +157,7 @@ void ChromePlan::OrderSpans(const Trace& trace) {
 
 void ChromePlan::OrderInstants(const Trace& trace) {
   instants_ = memory_instants_.others();
+  if (recorded_) out_of_memory_ = FindOutOfMemory(trace);
   const auto last = std::stable_partition(instants_.begin(), instants_.end(),
                                           [&](uint32_t row) { return !IsOfTheWindow(trace, row); });
   last_instants_ = static_cast<size_t>(last - instants_.begin());

@@ -64,6 +64,8 @@ class ChromePlan {
   size_t first_free_flow_end() const { return free_flow_ends_; }
   // The instant that stands for allocation `row`, which may hold extra members; or UINT32_MAX.
   uint32_t memory_instant(size_t row) const { return memory_instants_.OfAllocation(row); }
+  // Its place among the instants of the recorded requests without memory, which are numbered behind the allocations.
+  std::optional<size_t> out_of_memory(uint32_t instant) const;
   // Where viewers put the process "Spans" among the others, if that is to be said.
   std::optional<int64_t> spans_order() const { return spans_order_; }
   static bool IsSpansProcess(const Trace& trace, ProcessId process);
@@ -88,6 +90,7 @@ class ChromePlan {
   size_t last_spans_ = 0, last_instants_ = 0;  // from these places on they stand at the end of the file
   std::optional<int64_t> spans_order_;
   MemoryInstants memory_instants_;
+  std::vector<OutOfMemory> out_of_memory_;  // of recordings
   std::vector<ChromeFlowEnd> flow_ends_;
   size_t free_flow_ends_ = 0;
 };

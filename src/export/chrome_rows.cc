@@ -198,6 +198,9 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
     std::string scratch;
     const std::string_view extra = Extra(instants.extra[row], &scratch);
     if (!extra.empty()) members.Text(extra);
+    const std::optional<size_t> refused = plan_.out_of_memory(row);
+    if (refused && !HasMember(extra, "\"Ev Idx\""))
+      members.Unsigned("\"Ev Idx\": ", plan_.spans().size() + trace_.allocations().size() + *refused);
   }
   out->Put("}");
 }

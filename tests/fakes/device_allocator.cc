@@ -10,3 +10,9 @@ extern "C" __attribute__((visibility("default"))) bool ReportIfEnabled(void* blo
                                    c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device)));
   return true;
 }
+
+extern "C" __attribute__((visibility("default"))) void ReportOutOfMemory(int64_t bytes, size_t allocated,
+                                                                         size_t reserved, int device) {
+  c10::reportOutOfMemoryToProfiler(bytes, allocated, reserved,
+                                   c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device)));
+}

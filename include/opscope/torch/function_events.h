@@ -30,6 +30,7 @@ inline constexpr uint8_t kUserAnnotation = 4;  // is_user_annotation
 inline constexpr uint8_t kMemory =
     8;  // a "[memory]" row: an allocation (outside every op unless as_collected); no span
 inline constexpr uint8_t kPythonFunction = 16;
+inline constexpr uint8_t kOutOfMemory = 32;  // kMemory, too: an "[OutOfMemory]" row, wherever it is
 }  // namespace function_event_flags
 
 struct FunctionEventOptions {
@@ -65,8 +66,9 @@ struct FunctionEvents {
   std::vector<uint8_t> flags;    // function_event_flags
 
   // Empty, or one entry per event.
-  std::vector<uint32_t> allocation;       // kMemory: its row of allocations(); else 0xffffffff
-  std::vector<int64_t> cpu_memory_usage;  // bytes; exists when the Trace has allocations
+  // kMemory: its row of allocations(); kOutOfMemory: of instants(); else 0xffffffff.
+  std::vector<uint32_t> allocation;
+  std::vector<int64_t> cpu_memory_usage;  // bytes; exists when the Trace has allocations, or requests without memory
   std::vector<int64_t> device_memory_usage;
   std::vector<double> device_time_total_us;  // exists when use_device is set
   std::vector<uint32_t> kernel_offset;       // size()+1 entries: kernels[kernel_offset[i] .. kernel_offset[i+1])

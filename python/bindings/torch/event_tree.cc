@@ -70,12 +70,18 @@ class EventTree {
   // (address, bytes, total allocated, total reserved, device type, device, tensor, storage), None where not known.
   nb::object Allocation(uint32_t row) const {
     Check(row);
-    if ((events_->flags[row] & function_event_flags::kMemory) == 0) return nb::none();
+    constexpr uint8_t kKinds = function_event_flags::kMemory | function_event_flags::kOutOfMemory;
+    if ((events_->flags[row] & kKinds) != function_event_flags::kMemory) return nb::none();
     const uint32_t at = events_->allocation[row];
     const AllocationColumns& rows = trace_->allocations();
     const uint32_t storage = storages_.of_allocation[at];
     return nb::make_tuple(rows.address[at], rows.bytes[at], rows.total_allocated[at], rows.total_reserved[at],
                           rows.device_type[at], rows.device[at], TensorNumber(storage), StorageNumber(storage));
+  }
+
+  bool IsOutOfMemory(uint32_t row) const {
+    Check(row);
+    return (events_->flags[row] & function_event_flags::kOutOfMemory) != 0;
   }
 
   // {address of an object: (row of the call in which it was first seen or None, [(role, tensor as in Inputs, name),
@@ -206,6 +212,7 @@ void BindEventTree(nb::module_& module) {
       .def("parent", &EventTree::Parent, nb::arg("row"))
       .def("inputs", &EventTree::Inputs, nb::arg("row"))
       .def("allocation", &EventTree::Allocation, nb::arg("row"))
+      .def("is_out_of_memory", &EventTree::IsOutOfMemory, nb::arg("row"))
       .def("holders", &EventTree::Holders);
 }
 

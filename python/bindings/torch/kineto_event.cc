@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "opscope/analysis/memory_instants.h"
 #include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
@@ -20,10 +21,14 @@ PyObject* Number(int64_t value) {
   return PyLong_FromLongLong(value);
 }
 
-bool IsAllocation(const EventColumns& columns, uint32_t row) {
+bool IsMemory(const EventColumns& columns, uint32_t row) {
   return (columns.events().flags[row] & function_event_flags::kMemory) != 0;
 }
-uint32_t AllocationOf(const EventColumns& columns, uint32_t row) {
+bool IsOutOfMemory(const EventColumns& columns, uint32_t row) {
+  return (columns.events().flags[row] & function_event_flags::kOutOfMemory) != 0;
+}
+// Of allocations(), or of instants().
+uint32_t MemoryRowOf(const EventColumns& columns, uint32_t row) {
   return columns.events().allocation[row];
 }
 uint32_t SpanOf(const EventColumns& columns, uint32_t row) {
@@ -33,12 +38,13 @@ uint32_t SpanOf(const EventColumns& columns, uint32_t row) {
 // Nanoseconds of Unix time, exact.
 int64_t StartOf(const EventColumns& columns, uint32_t row) {
   const Trace& trace = columns.trace();
-  const Timestamp start = IsAllocation(columns, row) ? trace.allocations().time[AllocationOf(columns, row)]
-                                                     : trace.spans().start[SpanOf(columns, row)];
+  const Timestamp start = IsOutOfMemory(columns, row) ? trace.instants().time[MemoryRowOf(columns, row)]
+                          : IsMemory(columns, row)    ? trace.allocations().time[MemoryRowOf(columns, row)]
+                                                      : trace.spans().start[SpanOf(columns, row)];
   return start.ns + trace.info().epoch_ns;
 }
 int64_t DurationOf(const EventColumns& columns, uint32_t row) {
-  return IsAllocation(columns, row) ? 0 : columns.trace().spans().duration[SpanOf(columns, row)].ns;
+  return IsMemory(columns, row) ? 0 : columns.trace().spans().duration[SpanOf(columns, row)].ns;
 }
 
 PyObject* StartNs(EventColumns& columns, uint32_t row) {
@@ -52,14 +58,15 @@ PyObject* DurationNs(EventColumns& columns, uint32_t row) {
 }
 
 PyObject* Bytes(EventColumns& columns, uint32_t row) {
-  return Number(IsAllocation(columns, row) ? columns.trace().allocations().bytes[AllocationOf(columns, row)] : 0);
+  const bool is_allocation = IsMemory(columns, row) && !IsOutOfMemory(columns, row);  // of a request torch says none
+  return Number(is_allocation ? columns.trace().allocations().bytes[MemoryRowOf(columns, row)] : 0);
 }
 
 // Frames as they were recorded: events() filters them, and gives backward operators those of forward ones.
 PyObject* Stack(EventColumns& columns, uint32_t row) {
   nb::list frames;
   const Trace& trace = columns.trace();
-  StackId stack = IsAllocation(columns, row) ? StackId::kNone : trace.spans().stack[SpanOf(columns, row)];
+  StackId stack = IsMemory(columns, row) ? StackId::kNone : trace.spans().stack[SpanOf(columns, row)];
   for (; stack != StackId::kNone; stack = trace.stacks().caller[opscope::Row(stack)]) {
     frames.append(ToText(trace.text(trace.frames().text[opscope::Row(trace.stacks().frame[opscope::Row(stack)])])));
   }
@@ -76,16 +83,27 @@ PyObject* EmptyDict(EventColumns&, uint32_t) {
   return PyDict_New();
 }
 
-PyObject* DeviceTypeOfAllocation(EventColumns& columns, uint32_t row) {
+// type, then number of the device
+std::pair<int32_t, int32_t> DeviceOf(const EventColumns& columns, uint32_t row) {
+  const Trace& trace = columns.trace();
+  const uint32_t at = MemoryRowOf(columns, row);
+  if (!IsOutOfMemory(columns, row)) return {trace.allocations().device_type[at], trace.allocations().device[at]};
+  const OutOfMemory request = ReadOutOfMemory(trace, at);
+  return {request.device_type, request.device};
+}
+PyObject* DeviceTypeOfMemory(EventColumns& columns, uint32_t row) {
   PyObject* kind = reinterpret_cast<PyObject*>(Py_TYPE(event_classes.cpu));
-  return PyObject_CallFunction(kind, "i", columns.trace().allocations().device_type[AllocationOf(columns, row)]);
+  return PyObject_CallFunction(kind, "i", DeviceOf(columns, row).first);
 }
-PyObject* DeviceOfAllocation(EventColumns& columns, uint32_t row) {
-  return Number(columns.trace().allocations().device[AllocationOf(columns, row)]);
+PyObject* DeviceOfMemory(EventColumns& columns, uint32_t row) {
+  return Number(DeviceOf(columns, row).second);
 }
-PyObject* SystemThreadOfAllocation(EventColumns& columns, uint32_t row) {
-  const TrackColumns& tracks = columns.trace().tracks();
-  const uint32_t track = opscope::Row(columns.trace().allocations().track[AllocationOf(columns, row)]);
+PyObject* SystemThreadOfMemory(EventColumns& columns, uint32_t row) {
+  const Trace& trace = columns.trace();
+  const TrackColumns& tracks = trace.tracks();
+  const uint32_t at = MemoryRowOf(columns, row);
+  const uint32_t track =
+      opscope::Row(IsOutOfMemory(columns, row) ? trace.instants().track[at] : trace.allocations().track[at]);
   return Number(track < tracks.size() ? tracks.tid[track] : 0);
 }
 PyObject* Zero(EventColumns&, uint32_t) {
@@ -100,20 +118,20 @@ PyObject* InstantEvent(EventColumns&, uint32_t) {
 
 using Read = PyObject* (*)(EventColumns&, uint32_t);
 
-// A method, where its value comes from (an attribute of FunctionEvent, or a function of ours), and what an allocation
+// A method, where its value comes from (an attribute of FunctionEvent, or a function of ours), and what a row of memory
 // answers when that has nothing to say for one.
 struct KinetoMethod {
   const char* name;
   const char* attribute = nullptr;
   Read read = nullptr;
-  Read of_allocation = nullptr;
+  Read of_memory = nullptr;
 };
 
 constexpr KinetoMethod kMethods[] = {
     {"name", "name"},
     {"overload_name", "overload_name"},
-    {"device_index", "device_index", nullptr, DeviceOfAllocation},
-    {"device_resource_id", "device_resource_id", nullptr, SystemThreadOfAllocation},
+    {"device_index", "device_index", nullptr, DeviceOfMemory},
+    {"device_resource_id", "device_resource_id", nullptr, SystemThreadOfMemory},
     {"start_ns", nullptr, StartNs},
     {"end_ns", nullptr, EndNs},
     {"duration_ns", nullptr, DurationNs},
@@ -123,7 +141,7 @@ constexpr KinetoMethod kMethods[] = {
     {"shapes", "input_shapes"},
     {"dtypes", "input_dtypes"},
     {"concrete_inputs", "concrete_inputs"},
-    {"device_type", "device_type", nullptr, DeviceTypeOfAllocation},
+    {"device_type", "device_type", nullptr, DeviceTypeOfMemory},
     {"start_thread_id", "thread"},
     {"end_thread_id", "thread"},  // not known where it is another one
     {"correlation_id", "id"},
@@ -159,9 +177,9 @@ template <size_t method>
 PyObject* Call(PyObject* object, PyObject*) {
   EventColumns& columns = *Self(object)->columns;
   const uint32_t row = Self(object)->row;
-  constexpr Read kOfAllocation = kMethods[method].of_allocation;
-  if (kOfAllocation != nullptr && IsAllocation(columns, row)) {
-    return ReadProperty({kMethods[method].name, kOfAllocation}, columns, row);
+  constexpr Read kOfMemory = kMethods[method].of_memory;
+  if (kOfMemory != nullptr && IsMemory(columns, row)) {
+    return ReadProperty({kMethods[method].name, kOfMemory}, columns, row);
   }
   return ReadProperty(readers[method], columns, row);
 }

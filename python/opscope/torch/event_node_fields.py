@@ -105,6 +105,8 @@ class Allocation(_AllocationFields):
     device = property(lambda self: _device(self._device_type, self._device))
 
 
+OutOfMemory = _subclass("OutOfMemory", _class_named("_ExtraFields_OutOfMemory"), ())
+
 _OperatorFields = _subclass(
     "_OperatorFields", _class_named("_ExtraFields_TorchOp"), ("name", "scope", "sequence_number", "inputs")
 )

@@ -15,11 +15,12 @@ from torch._C._profiler import RecordScope
 
 from .. import _core
 from ..shown import SHOWN_ROWS, Shown, ShownList
-from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, Tensor
+from .event_node_fields import Allocation, Call, CCall, FrameState, Module, Operator, Optimizer, OutOfMemory, Tensor
 from .kineto_event import METHODS
 from .torch_shape import as_in_torch
 
 _Kind = _profiler._EventType
+_OUT_OF_MEMORY = _Kind(4)  # torch has given it no name
 _PYTHON_NAME = re.compile(r"(?s)(.*)\((\d+)\): (.*)")
 _MODULE_NAME = re.compile(r"nn\.Module: (.*)_\d+")
 _PARAMETER, _GRADIENT, _STATE = range(3)  # HeldAs of include/opscope/trace.h
@@ -154,6 +155,8 @@ class EventTree:
         allocation = self.core.allocation(row)
         if allocation is not None:
             return _Kind.Allocation, Allocation.made(*allocation)
+        if self.core.is_out_of_memory(row):
+            return _OUT_OF_MEMORY, OutOfMemory.made()
         if self.ask(row, "is_python_function"):
             return self._fields_of_call(row)
         if self.ask(row, "activity_type") in ("cpu_op", "user_annotation"):

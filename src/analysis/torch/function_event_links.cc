@@ -7,11 +7,13 @@
 // the op's kernels too. That is an error of torch; it is kept, because its tables show it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
+#include "opscope/analysis/memory_instants.h"
 
 namespace opscope {
 namespace {
@@ -111,28 +113,59 @@ size_t FirstAfter(const std::vector<int64_t>& time, size_t from, int64_t end) {
   return static_cast<size_t>(std::upper_bound(begin + static_cast<std::ptrdiff_t>(low), limit, end) - begin);
 }
 
-void AppendMemoryEvent(const Trace& trace, uint32_t row, EventListWork* work) {
+// Of no length and without a span. row: FunctionEvents::allocation.
+void AppendMoment(const Trace& trace, Timestamp at, TrackId on, StringId name, uint8_t flags, uint32_t row,
+                  EventListWork* work) {
   FunctionEvents& events = work->events;
-  const AllocationColumns& allocations = trace.allocations();
   const TrackColumns& tracks = trace.tracks();
-  const uint32_t track = Row(allocations.track[row]);
-  const double time = ToTorchUs(allocations.time[row].ns - events.trace_start.ns);
+  const uint32_t track = Row(on);
+  const double time = ToTorchUs(at.ns - events.trace_start.ns);
   const bool has_track = track < tracks.size();
   const uint64_t thread = !has_track                          ? 0
                           : tracks.logical_thread[track] != 0 ? tracks.logical_thread[track]
                                                               : static_cast<uint64_t>(tracks.tid[track]);
-  const int32_t type = allocations.device_type[row];
   events.span.push_back(SpanId::kNone);
-  events.name.push_back(StringId{events.first_rewritten_name + static_cast<uint32_t>(events.rewritten_names.size())});
+  events.name.push_back(name);
   events.start_us.push_back(time);
   events.end_us.push_back(time);
   events.thread.push_back(static_cast<uint32_t>(thread));
-  events.flags.push_back(function_event_flags::kMemory);
+  events.flags.push_back(flags);
   events.allocation.push_back(row);
-  events.cpu_memory_usage.push_back(IsHostMemory(type) ? allocations.bytes[row] : 0);
-  events.device_memory_usage.push_back(IsDeviceMemory(type) ? allocations.bytes[row] : 0);
+  events.cpu_memory_usage.push_back(0);
+  events.device_memory_usage.push_back(0);
   work->lane.push_back(has_track ? track : work->lane_count - 1);
   if (!work->kernel_of.empty()) work->kernel_of.push_back({});
+}
+
+// Rows of allocations(), in their order.
+void AppendAllocations(const Trace& trace, const std::vector<uint32_t>& rows, EventListWork* work) {
+  if (rows.empty()) return;
+  FunctionEvents& events = work->events;
+  const AllocationColumns& allocations = trace.allocations();
+  const StringId name{events.first_rewritten_name + static_cast<uint32_t>(events.rewritten_names.size())};
+  events.rewritten_names.emplace_back("[memory]");
+  for (const uint32_t row : rows) {
+    AppendMoment(trace, allocations.time[row], allocations.track[row], name, function_event_flags::kMemory, row, work);
+    const int32_t type = allocations.device_type[row];
+    if (IsHostMemory(type)) events.cpu_memory_usage.back() = allocations.bytes[row];
+    if (IsDeviceMemory(type)) events.device_memory_usage.back() = allocations.bytes[row];
+  }
+}
+
+// Torch lists them all and says no bytes of them.
+void AppendOutOfMemory(const Trace& trace, const std::vector<OutOfMemory>& requests, EventListWork* work) {
+  const InstantColumns& instants = trace.instants();
+  for (const OutOfMemory& request : requests) {
+    const uint32_t row = request.instant;
+    AppendMoment(trace, instants.time[row], instants.track[row], instants.name[row],
+                 function_event_flags::kMemory | function_event_flags::kOutOfMemory, row, work);
+  }
+}
+
+void MakeMemoryColumns(size_t rows, FunctionEvents* events) {
+  events->allocation.assign(rows, 0xffffffff);
+  events->cpu_memory_usage.assign(rows, 0);
+  events->device_memory_usage.assign(rows, 0);
 }
 
 template <typename T>
@@ -206,12 +239,11 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
 void AttributeMemory(const Trace& trace, EventListWork* work) {
   FunctionEvents& events = work->events;
   const AllocationColumns& allocations = trace.allocations();
-  if (allocations.size() == 0) return;
+  const std::vector<OutOfMemory> requests = FindOutOfMemory(trace);
+  if (allocations.size() == 0 && requests.empty()) return;
   MemoryIndex index = IndexAllocations(allocations);
   const size_t n = events.size();
-  events.allocation.assign(n, 0xffffffff);
-  events.cpu_memory_usage.assign(n, 0);
-  events.device_memory_usage.assign(n, 0);
+  MakeMemoryColumns(n, &events);
   const SpanColumns& spans = trace.spans();
   size_t first = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -235,24 +267,22 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
     claims += index.claim_change[k];
     if (claims == 0) unclaimed.push_back(index.row[k]);
   }
-  if (unclaimed.empty()) return;
+  if (unclaimed.empty() && requests.empty()) return;
   std::sort(unclaimed.begin(), unclaimed.end());
-  for (uint32_t row : unclaimed)
-    AppendMemoryEvent(trace, row, work);
-  events.rewritten_names.emplace_back("[memory]");
+  AppendAllocations(trace, unclaimed, work);
+  AppendOutOfMemory(trace, requests, work);
   SortAgain(n, work);
 }
 
 void ListAllocations(const Trace& trace, EventListWork* work) {
-  FunctionEvents& events = work->events;
-  const size_t n = events.size();
-  if (trace.allocations().size() == 0) return;
-  events.allocation.assign(n, 0xffffffff);
-  events.cpu_memory_usage.assign(n, 0);
-  events.device_memory_usage.assign(n, 0);
-  for (uint32_t row = 0; row < trace.allocations().size(); ++row)
-    AppendMemoryEvent(trace, row, work);
-  events.rewritten_names.emplace_back("[memory]");
+  const size_t n = work->events.size(), allocations = trace.allocations().size();
+  const std::vector<OutOfMemory> requests = FindOutOfMemory(trace);
+  if (allocations == 0 && requests.empty()) return;
+  MakeMemoryColumns(n, &work->events);
+  std::vector<uint32_t> rows(allocations);
+  std::iota(rows.begin(), rows.end(), 0u);
+  AppendAllocations(trace, rows, work);
+  AppendOutOfMemory(trace, requests, work);
   SortAgain(n, work);
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "base/natural_sort.h"
 #include "base/saturating.h"
@@ -57,6 +59,29 @@ void RecordingMemory::AddHostBlock(const Record& record, Timestamp time, int64_t
 void RecordingMemory::AddAllocation(const AllocationRow& row) {
   events_.push_back({row.time, row.address, row.bytes, 0, row.track, static_cast<uint32_t>(whole_.size())});
   whole_.push_back(row);
+}
+
+void RecordingMemory::AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track) {
+  events_.push_back({time, 0, bytes, pid, track, kRefused});
+}
+
+void RecordingMemory::AddOutOfMemory(const AllocationRow& row) {
+  refused_.push_back(row);
+  events_.push_back({row.time, refused_.size(), row.bytes, 0, row.track, kRefused});
+}
+
+void RecordingMemory::AddRefusal(const AllocationRow& row) {
+  std::string members;
+  const auto add = [&members](std::string_view key, int64_t value) {
+    members.append(members.empty() ? "\"" : ",\"").append(key).append("\":").append(std::to_string(value));
+  };
+  add("Total Reserved", row.total_reserved), add("Total Allocated", row.total_allocated), add("Bytes", row.bytes);
+  add("Device Id", row.device), add("Device Type", row.device_type);
+  builder_->AddInstant({.time = row.time,
+                        .name = builder_->Intern("[OutOfMemory]"),
+                        .category = builder_->Intern("cpu_instant_event"),
+                        .track = row.track,
+                        .extra = builder_->Intern(members)});
 }
 
 // A row of the CPU's allocator, as Paddle's own files have it.
@@ -113,6 +138,11 @@ void RecordingMemory::Finish() {
     StringId extra = StringId::kNone;
     if (event.whole < kFirstWord) {
       row = whole_[event.whole];
+    } else if (event.whole == kRefused) {
+      row = {.time = event.time, .track = event.track, .bytes = event.bytes, .total_reserved = 0};
+      row.total_allocated = totals[event.pid];
+      AddRefusal(event.address == 0 ? row : refused_[event.address - 1]);
+      continue;
     } else if (event.whole < kUnsure) {
       row = PaddleRow(event, &extra);
     } else if (event.bytes == 0) {
@@ -132,7 +162,7 @@ void RecordingMemory::Finish() {
     builder_->AddAllocation(row);
   }
   events_ = {};
-  whole_.clear();
+  whole_.clear(), refused_.clear();
   if (unknown > 0) builder_->AddProblem("unknown_block", -1, unknown);
   if (unsure > 0) builder_->AddProblem("unsure_block", -1, unsure);
 }

@@ -29,6 +29,9 @@ class RecordingMemory {
 
   void AddHostBlock(const Record& record, Timestamp time, int64_t pid, TrackId track);
   void AddAllocation(const AllocationRow& row);
+  // Requests that an allocator had no memory for: of the CPU's, which says no totals, and of a device's.
+  void AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track);
+  void AddOutOfMemory(const AllocationRow& row);
   void TellHostMemory(const HostMemory& told) { told_.push_back(told); }
   // Adds the rows to the builder, by time. Frees of unknown size are left out and counted. Totals count the blocks of a
   // process that the recording saw allocated or freed; Paddle's count on from what was told.
@@ -44,7 +47,9 @@ class RecordingMemory {
     uint32_t whole;  // row of whole_, or one of the following for a block of the host
   };
   static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
-  static constexpr uint32_t kFirstWord = kFreed;  // the last two: of Paddle's, which says the bytes of a free itself
+  static constexpr uint32_t kRefused =
+      0xfffffffb;  // a request; the two before: of Paddle's, which says freed bytes itself
+  static constexpr uint32_t kFirstWord = kRefused;
   struct Lost {
     size_t event;
     int64_t bytes;
@@ -52,11 +57,13 @@ class RecordingMemory {
 
   std::map<int64_t, int64_t> FindSizes(std::vector<Lost>* lost);
   AllocationRow PaddleRow(const Event& event, StringId* extra);
+  void AddRefusal(const AllocationRow& row);
 
   TraceBuilder* builder_;
   Column<Event> events_;
   std::vector<AllocationRow> whole_;
-  std::vector<HostMemory> told_;  // while Finish runs those that are still to come, the newest last
+  std::vector<AllocationRow> refused_;  // of devices; the event's address is a number of these, from 1
+  std::vector<HostMemory> told_;        // while Finish runs those that are still to come, the newest last
   std::map<int64_t, HostMemory> paddle_;
 };
 

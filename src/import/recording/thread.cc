@@ -133,6 +133,10 @@ bool RecordingTables::AddEvent(const RecordingChunk& chunk, const Record& record
     case RecordKind::kAllocation:
     case RecordKind::kDeviceSpan:
       return AddPayloadEvent(chunk, record, name, track);
+    case RecordKind::kOutOfMemory:
+      if (record.side != 0) return AddPayloadEvent(chunk, record, name, track);
+      memory_.AddOutOfMemory(time, static_cast<int64_t>(record.value), chunk.process(), track);
+      return true;
     case RecordKind::kCounter:
       builder_->AddCounter({.time = time,
                             .name = name,
@@ -168,16 +172,17 @@ bool RecordingTables::AddPayloadEvent(const RecordingChunk& chunk, const Record&
   const std::optional<Payload> payload = record.side == 0 ? std::nullopt : chunk.payload(record.side);
   if (!payload) return false;
   const Timestamp time = clock_->At(record.start);
-  if (record.kind == RecordKind::kAllocation) {
+  if (record.kind == RecordKind::kAllocation || record.kind == RecordKind::kOutOfMemory) {
     if (!payload->has_address) return false;
-    memory_.AddAllocation({.time = time,
-                           .track = track,
-                           .address = payload->address,
-                           .bytes = static_cast<int64_t>(record.value),
-                           .total_allocated = payload->total_allocated,
-                           .total_reserved = payload->total_reserved,
-                           .device_type = static_cast<int32_t>(payload->device_type),
-                           .device = payload->device});
+    const AllocationRow row = {.time = time,
+                               .track = track,
+                               .address = payload->address,
+                               .bytes = static_cast<int64_t>(record.value),
+                               .total_allocated = payload->total_allocated,
+                               .total_reserved = payload->total_reserved,
+                               .device_type = static_cast<int32_t>(payload->device_type),
+                               .device = payload->device};
+    record.kind == RecordKind::kAllocation ? memory_.AddAllocation(row) : memory_.AddOutOfMemory(row);
     return true;
   }
   if (!payload->has_device) return false;

@@ -101,7 +101,8 @@ struct DevicePayload {
 };
 static_assert(sizeof(DevicePayload) == 40);
 
-void NoteDeviceBlock(const void* block, int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
+void NoteOnDevice(RecordKind kind, const void* block, int64_t bytes, size_t allocated, size_t reserved,
+                  c10::Device device) {
   DevicePayload payload;
   payload.address = reinterpret_cast<uint64_t>(block);
   payload.device_type = static_cast<uint32_t>(device.type());
@@ -109,12 +110,19 @@ void NoteDeviceBlock(const void* block, int64_t bytes, size_t allocated, size_t 
   payload.total_allocated = static_cast<int64_t>(allocated);
   payload.total_reserved = static_cast<int64_t>(reserved);
   ForEachStream([&](Stream* stream) {
-    Record record = NewRecord(RecordKind::kAllocation, static_cast<uint64_t>(bytes));
+    Record record = NewRecord(kind, static_cast<uint64_t>(bytes));
     if (char* side = ReserveSide(stream, sizeof(payload)); side != nullptr) {
       std::memcpy(side, &payload, sizeof(payload));
       record.side = OffsetInChunk(stream, side);
     }
     AppendRecord(stream, record);  // without room it is counted
+  });
+}
+
+void NoteHostOutOfMemory(size_t bytes) {
+  ForEachStream([&](Stream* stream) {
+    if (!HasRoom(stream, 0) && !opscope_make_room(stream, 0)) return CountDrop(stream);
+    AppendRecord(stream, NewRecord(RecordKind::kOutOfMemory, bytes));
   });
 }
 
@@ -133,6 +141,11 @@ void OnDelete(c10::ProfiledCPUMemoryReporter* reporter, void* block) {
   reporter->Delete(block);
 }
 
+void OnHostOutOfMemory(c10::ProfiledCPUMemoryReporter* reporter, size_t bytes) {
+  NoteHostOutOfMemory(bytes);
+  reporter->OutOfMemory(bytes);
+}
+
 bool OnIsEnabled() {
   for (uint64_t left = wanting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     if (SeesThisThread(static_cast<uint32_t>(std::countr_zero(left)))) return true;
@@ -141,21 +154,29 @@ bool OnIsEnabled() {
 }
 
 void OnReport(void* block, int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
-  NoteDeviceBlock(block, bytes, allocated, reserved, device);
+  NoteOnDevice(RecordKind::kAllocation, block, bytes, allocated, reserved, device);
   if (c10::memoryProfilingEnabled()) c10::reportMemoryUsageToProfiler(block, bytes, allocated, reserved, device);
+}
+
+void OnOutOfMemory(int64_t bytes, size_t allocated, size_t reserved, c10::Device device) {
+  NoteOnDevice(RecordKind::kOutOfMemory, nullptr, bytes, allocated, reserved, device);
+  c10::reportOutOfMemoryToProfiler(bytes, allocated, reserved, device);
 }
 
 struct Hook {
   const char* symbol;
   void* function;
+  bool is_needed = true;  // false: no library has to call it
 };
 const std::array kOfHost = {
     Hook{"_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm", reinterpret_cast<void*>(&OnNew)},
     Hook{"_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv", reinterpret_cast<void*>(&OnDelete)},
+    Hook{"_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm", reinterpret_cast<void*>(&OnHostOutOfMemory), false},
 };
 const std::array kOfDevices = {
     Hook{"_ZN3c1022memoryProfilingEnabledEv", reinterpret_cast<void*>(&OnIsEnabled)},
     Hook{"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", reinterpret_cast<void*>(&OnReport)},
+    Hook{"_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE", reinterpret_cast<void*>(&OnOutOfMemory)},
 };
 
 PointedSlots& Pointed() {
@@ -166,7 +187,7 @@ PointedSlots& Pointed() {
 bool PointHost() {
   for (const Hook& hook : kOfHost) {
     const std::vector<CallSlot> slots = FindCallSlots("libc10.so", hook.symbol);
-    if (slots.empty()) return false;
+    if (slots.empty() && hook.is_needed) return false;
     for (const CallSlot& slot : slots) {
       if (!Pointed().Point(slot, hook.function)) return false;
     }

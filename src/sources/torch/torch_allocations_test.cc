@@ -217,5 +217,43 @@ TEST(TorchAllocations, OfADeviceComeWithTheTotalsOfItsAllocator) {
   dlclose(library);
 }
 
+TEST(TorchAllocations, RequestsWithoutMemoryAreRecordedOnTheThreadThatMadeThem) {
+  void* library = dlopen(OPSCOPE_DEVICE_ALLOCATOR, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto* report = reinterpret_cast<void (*)(int64_t, size_t, size_t, int)>(dlsym(library, "ReportOutOfMemory"));
+  ASSERT_NE(report, nullptr);
+  constexpr int64_t kTooMuch = int64_t{1} << 46;
+  const auto fail = [&] {
+    EXPECT_THROW((void)at::empty({kTooMuch}, at::kByte), c10::Error);
+    report(kTooMuch, 512, 2048, 1);
+  };
+  fail();
+  const RecordedWindow window, without_memory;
+  void* other = without_memory.Start();
+  void* session = window.Start(torch_source_flags::kMemory);
+  fail();
+  std::thread(fail).join();
+  TheSource().stop(session);
+  fail();
+  TheSource().stop(other);
+  window.Close();
+  without_memory.Close();
+
+  std::vector<RecordedRange> seen;
+  for (const RecordedRange& range : window.Ranges()) {
+    if (range.record.kind == RecordKind::kOutOfMemory) seen.push_back(range);
+  }
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(static_cast<int64_t>(seen[0].record.value), kTooMuch);
+  EXPECT_EQ(seen[0].record.side, 0u);
+  EXPECT_EQ(static_cast<int64_t>(seen[1].record.value), kTooMuch);
+  EXPECT_EQ(seen[1].device, 1);
+  EXPECT_EQ(seen[1].total_allocated, 512);
+  EXPECT_EQ(seen[1].total_reserved, 2048);
+  for (const RecordedRange& range : without_memory.Ranges())
+    EXPECT_NE(range.record.kind, RecordKind::kOutOfMemory);
+  dlclose(library);
+}
+
 }  // namespace
 }  // namespace opscope
