@@ -94,31 +94,37 @@ def test_nodes_of_the_event_tree_are_the_originals(both):
     assert len(ours) == 3
 
 
-def test_the_file_has_them_as_the_originals(both, tmp_path):
-    def instants(prof, path):
-        prof.export_chrome_trace(str(path))
+@pytest.fixture(scope="module")
+def files(both, tmp_path_factory):
+    """JSON of the original's and ours, and our recording."""
+    folder = tmp_path_factory.mktemp("out_of_memory")
+    paths = [folder / name for name in ("theirs.json", "ours.json", "ours.opscope")]
+    both[0].export_chrome_trace(str(paths[0]))
+    both[1].export_chrome_trace(str(paths[1]))
+    both[1].save(str(paths[2]))
+    return paths
+
+
+def test_the_file_has_them_as_the_originals(files):
+    def instants(path):
         found = [e for e in json.loads(path.read_text())["traceEvents"] if e["name"] == "[OutOfMemory]"]
         for event in found:
             event["args"].pop("finished", None)  # the original's slip, of some versions
             del event["ts"]
         return found
 
-    theirs, ours = (instants(prof, tmp_path / f"{at}.json") for at, prof in enumerate(both))
+    theirs, ours = (instants(path) for path in files[:2])
     assert [e["args"]["Bytes"] for e in ours] == [e["args"]["Bytes"] for e in theirs]
     assert ours == theirs
 
 
-def test_a_file_that_was_read_lists_them_too(both, tmp_path):
+def test_a_file_that_was_read_lists_them_too(both, files):
     import opscope
     from opscope import _core
     from opscope.torch.events import unfilled_events
 
     expected = [e.name for e in both[1].events()]
-    paths = [tmp_path / name for name in ("theirs.json", "ours.json", "ours.opscope")]
-    both[0].export_chrome_trace(str(paths[0]))
-    both[1].export_chrome_trace(str(paths[1]))
-    both[1].save(str(paths[2]))
-    for path in paths:
+    for path in files:
         columns = _core.torch.FunctionEvents(opscope.open(str(path))._core, use_device="")
         assert [e.name for e in unfilled_events(columns)] == expected, path
     assert expected.count("[OutOfMemory]") == 3
