@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "opscope/analysis/memory_instants.h"
+#include "opscope/torch/out_of_memory.h"
 #include "opscope/trace.h"
 
 namespace opscope {

@@ -1,7 +1,6 @@
-// Instants that tell of memory: those that stand for allocations, which are rows of both tables, and a file has them
-// once; and those of requests that an allocator had no memory for.
+// Which instants stand for allocations: these are rows of both tables, and a file has them once.
 //
-// Thread rule: immutable after construction, any thread; the functions are pure.
+// Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,15 +22,5 @@ class MemoryInstants {
  private:
   std::vector<uint32_t> others_, of_allocation_;
 };
-
-// Torch's "[OutOfMemory]". Numbers as in AllocationColumns; 0 where the instant says nothing.
-struct OutOfMemory {
-  uint32_t instant = 0;  // its row of instants()
-  int64_t bytes = 0;     // that were asked for
-  int32_t device_type = 0, device = -1;
-};
-[[nodiscard]] OutOfMemory ReadOutOfMemory(const Trace& trace, uint32_t instant);
-// In the order of the instants. O(instants).
-[[nodiscard]] std::vector<OutOfMemory> FindOutOfMemory(const Trace& trace);
 
 }  // namespace opscope

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "opscope/analysis/memory_instants.h"
+#include "opscope/torch/out_of_memory.h"
 #include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {

@@ -13,7 +13,7 @@
 
 #include "analysis/torch/function_event_list.h"
 #include "analysis/torch/function_event_rules.h"
-#include "opscope/analysis/memory_instants.h"
+#include "opscope/torch/out_of_memory.h"
 
 namespace opscope {
 namespace {

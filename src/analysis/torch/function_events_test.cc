@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "analysis/random_trace_for_test.h"
-#include "opscope/analysis/memory_instants.h"
 
 namespace opscope {
 namespace {
@@ -252,38 +251,6 @@ TEST(FunctionEvents, GoByTheOpAroundTheCallWhereTheIdIsOfAnother) {
   EXPECT_DOUBLE_EQ(DeviceTimeTotal(events, 1), 0.04);
   for (const size_t call : {2u, 3u})
     EXPECT_EQ(events.parent[call], EventIndex{1});
-}
-
-TEST(FunctionEvents, ListEveryRequestWithoutMemoryWhereItWasMade) {
-  OneThread thread;
-  thread.Add("outer", 0, 100);
-  const auto refuse = [&](int64_t time) {
-    thread.builder().AddInstant(
-        {.time = {time},
-         .name = thread.builder().Intern("[OutOfMemory]"),
-         .category = thread.builder().Intern("cpu_instant_event"),
-         .track = thread.track(),
-         .extra = thread.builder().Intern(R"("Bytes": 4096, "Device Type": 1, "Device Id": 3)")});
-  };
-  refuse(150);
-  refuse(50);
-  const Trace trace = thread.Build();
-  for (const bool as_collected : {false, true}) {
-    SCOPED_TRACE(as_collected);
-    FunctionEventOptions options;
-    options.as_collected = as_collected;
-    const FunctionEvents events = BuildFunctionEvents(trace, options);
-    EXPECT_EQ(Names(trace, events), (std::vector<std::string>{"outer", "[OutOfMemory]", "[OutOfMemory]"}));
-    EXPECT_EQ(events.parent[1], EventIndex{0});
-    EXPECT_EQ(events.parent[2], EventIndex::kNone);
-    EXPECT_EQ(events.cpu_memory_usage, (std::vector<int64_t>{0, 0, 0}));
-    EXPECT_EQ(events.allocation, (std::vector<uint32_t>{0xffffffff, 1, 0}));
-  }
-  const std::vector<OutOfMemory> requests = FindOutOfMemory(trace);
-  ASSERT_EQ(requests.size(), 2u);
-  EXPECT_EQ(requests[0].bytes, 4096);
-  EXPECT_EQ(requests[0].device_type, 1);
-  EXPECT_EQ(requests[0].device, 3);
 }
 
 TEST(FunctionEvents, ListAllocationsThatNoOpHolds) {

@@ -69,5 +69,34 @@ TEST(RecordingMemory, CountsInItsTotalsWhatItSawAllocatedOrFreed) {
   EXPECT_THAT(trace.allocations().total_allocated, ElementsAre(220, 120, 70, 0, 10, 30)) << "the end of 10 is missing";
 }
 
+TEST(RecordingMemory, MakesInstantsOfRequestsWithoutMemoryWithTheTotalsOfTheirTime) {
+  ChunkBytes chunk({.size = 4096});
+  const auto add = [&](RecordKind kind, uint64_t start, uint64_t bytes, uint32_t side = 0) {
+    Record record;
+    record.kind = kind, record.source = RecordSource::kTorch, record.start = start, record.value = bytes;
+    record.side = side;
+    if (kind == RecordKind::kHostBlock) record.name = 0xa0;
+    chunk.Add(record);
+  };
+  const std::string of_device = PayloadBytes()
+                                    .Field(payload_fields::kAddress, {0, uint64_t{2} << 32 | 1})
+                                    .Field(payload_fields::kTotals, {512, 2048})
+                                    .Finish();
+  add(RecordKind::kHostBlock, 1001, 64);
+  add(RecordKind::kOutOfMemory, 1002, 8192, chunk.Side(of_device));
+  add(RecordKind::kOutOfMemory, 1003, 4096);
+  const Trace trace = ImportChunk(chunk);
+  std::vector<std::string> seen;
+  const InstantColumns& instants = trace.instants();
+  for (size_t i = 0; i < instants.size(); ++i)
+    seen.push_back(std::string(trace.text(instants.name[i])) + " " + std::string(trace.text(instants.extra[i])));
+  const char* const device =
+      R"([OutOfMemory] "Total Reserved":2048,"Total Allocated":512,"Bytes":8192,"Device Id":2,"Device Type":1)";
+  const char* const host =
+      R"([OutOfMemory] "Total Reserved":0,"Total Allocated":64,"Bytes":4096,"Device Id":-1,"Device Type":0)";
+  EXPECT_THAT(seen, ElementsAre("[memory] ", device, host));
+  EXPECT_THAT(trace.allocations().bytes, ElementsAre(64));
+}
+
 }  // namespace
 }  // namespace opscope

@@ -284,12 +284,6 @@ TEST(Recording, ReadsAllOtherKindsOfRecords) {
   add(RecordKind::kFlowEnd, "stray", 1045, 78);
   add(RecordKind::kAllocation, "", 1050, static_cast<uint64_t>(-64),
       PayloadBytes().Field(payload_fields::kAddress, {0xabc0, uint64_t{0xffffffff} << 32}).Finish());
-  add(RecordKind::kOutOfMemory, "", 1052, 4096);
-  add(RecordKind::kOutOfMemory, "", 1053, 8192,
-      PayloadBytes()
-          .Field(payload_fields::kAddress, {0, uint64_t{2} << 32 | 1})
-          .Field(payload_fields::kTotals, {512, 2048})
-          .Finish());
   add(RecordKind::kDeviceSpan, "gemm", 1060, 5,
       PayloadBytes().Field(payload_fields::kDevice, {uint64_t{7} << 32 | 1, 9}).Finish());
   add(RecordKind::kEnter, "f.py(3): main", 1070, 0), add(RecordKind::kEnter, "f.py(9): step", 1071, 0);
@@ -305,10 +299,6 @@ TEST(Recording, ReadsAllOtherKindsOfRecords) {
             "span 1 60+5 \"gemm\" category=\"kernel\" correlation=9\n"
             "instant 20 \"epoch\" category=\"cpu_instant_event\" track=0\n"
             "instant 50 \"[memory]\" category=\"cpu_instant_event\" track=0\n"
-            "instant 52 \"[OutOfMemory]\" category=\"cpu_instant_event\" track=0 extra=\"\\\"Total Reserved\\\":0,"
-            "\\\"Total Allocated\\\":0,\\\"Bytes\\\":4096,\\\"Device Id\\\":-1,\\\"Device Type\\\":0\"\n"
-            "instant 53 \"[OutOfMemory]\" category=\"cpu_instant_event\" track=0 extra=\"\\\"Total Reserved\\\":2048,"
-            "\\\"Total Allocated\\\":512,\\\"Bytes\\\":8192,\\\"Device Id\\\":2,\\\"Device Type\\\":1\"\n"
             "counter 10 \"loss\" series=\"value\" track=0 value=0.25\n"
             "flow 77 \"arrow\" category=\"flow\" from=30 track=0 to=40 track=0\n"
             "allocation 50 -64 track=0 address=0xabc0\n"
