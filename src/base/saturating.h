@@ -24,5 +24,8 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
 inline int64_t WrappingAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
+inline int64_t WrappingMultiply(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 
 }  // namespace opscope

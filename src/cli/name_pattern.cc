@@ -10,7 +10,11 @@ namespace opscope {
 namespace {
 
 // std::regex calls itself for each character; a longer name would end the stack.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kMostBytes = 512;  // which makes the frames larger
+#else
 constexpr size_t kMostBytes = 4096;
+#endif
 
 // Past a class that begins at `at` with '[': Python takes a bracket that comes first as one of the characters.
 size_t AppendClass(std::string_view pattern, size_t at, std::string* out) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "base/text.h"
 #include "export/megengine/address_axis.h"
 #include "export/megengine/device_clock.h"
@@ -186,7 +187,7 @@ class Picture {
     if (strides.size() != tensor.sizes.size()) {
       strides.assign(tensor.sizes.size(), 1);
       for (size_t i = strides.size(); i-- > 1;)
-        strides[i - 1] = strides[i] * tensor.sizes[i];
+        strides[i - 1] = WrappingMultiply(strides[i], tensor.sizes[i]);
     }
     std::string text = "{";
     for (size_t i = 0; i < strides.size(); ++i) {
