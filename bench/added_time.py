@@ -15,7 +15,6 @@ import gc
 import os
 import statistics
 import time
-from pathlib import Path
 
 import measure
 
@@ -38,12 +37,11 @@ class EmptyCallbacks:
         """The library from the newest build that has it, or None."""
         import torch  # noqa: F401  (the library resolves its symbols against the loaded torch)
 
-        root = Path(__file__).resolve().parent.parent
-        found = sorted(root.glob("build/*/**/libopscope_torch_floor.so"), key=lambda path: path.stat().st_mtime)
-        if not found:
+        found = measure.newest_built("**/libopscope_torch_floor.so")
+        if found is None:
             return None
-        library = ctypes.CDLL(str(found[-1]))
-        library.under_gil = ctypes.PyDLL(str(found[-1]))
+        library = ctypes.CDLL(str(found))
+        library.under_gil = ctypes.PyDLL(str(found))
         library.opscope_torch_floor_install.restype = ctypes.c_uint64
         library.opscope_torch_floor_remove.argtypes = [ctypes.c_uint64]
         if hasattr(library, "opscope_plain_buffer_open"):

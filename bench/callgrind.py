@@ -8,13 +8,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import measure
 
 
 def switch_path():
     """The library that turns the counting on and off, of the newest build that has it; None: of none."""
-    found = sorted(ROOT.glob("build/*/bench/libcallgrind_switch.so"), key=lambda path: path.stat().st_mtime)
-    return found[-1] if found else None
+    return measure.newest_built("bench/libcallgrind_switch.so")
 
 
 def switch(path=None):

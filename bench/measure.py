@@ -16,12 +16,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # torch.profiler prints two lines per start and stop otherwise
 
 SIDES = ("opscope", "torch")
 FORKING = multiprocessing.get_context("fork")
 forks_are_enough = False  # in place of fresh processes: set where nothing is judged (quick.py)
+
+
+def newest_built(pattern):
+    """The newest file of build/*/ that fits the pattern, of builds without a sanitizer: a Python that was not started
+    with its library cannot load theirs. None: there is none.
+    """
+    folders = (Path(__file__).resolve().parent.parent / "build").glob("*/CMakeCache.txt")
+    plain = [cache.parent for cache in folders if "\nOPSCOPE_SANITIZE:STRING=\n" in cache.read_text()]
+    found = [path for folder in plain for path in folder.glob(pattern)]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def parse_options(doc, ops, quick_ops, **more):
