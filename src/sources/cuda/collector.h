@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "base/timed_mutex.h"
 #include "sources/cuda/buffer_pool.h"
 #include "sources/cuda/cupti_library.h"
 #include "sources/cuda/device_window.h"
@@ -79,7 +80,7 @@ class Collector {
   sem_t wake_;
   bool has_thread_ = false;
 
-  std::timed_mutex windows_mutex_;
+  TimedMutex windows_mutex_;
   std::vector<std::shared_ptr<DeviceWindow>> windows_;
   std::vector<std::pair<DecodedRecord, std::string>> devices_;  // for windows that begin later
 

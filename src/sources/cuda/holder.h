@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/timed_mutex.h"
 #include "sources/cuda/collector.h"
 #include "sources/cuda/cupti_library.h"
 #include "sources/cuda/device_window.h"
@@ -85,7 +86,7 @@ class Holder {
   void WaitForDevice() const;
 
   const CuptiLibrary* library_;
-  std::timed_mutex mutex_;
+  TimedMutex mutex_;
   size_t open_ = 0;                   // windows
   size_t watchers_ = 0;               // of graphs
   std::multiset<uint32_t> timers_;    // flags of those that are among the windows
