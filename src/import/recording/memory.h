@@ -46,10 +46,9 @@ class RecordingMemory {
     TrackId track;
     uint32_t whole;  // row of whole_, or one of the following for a block of the host
   };
+  // kAllocated, kFreed: of Paddle's, which says the bytes of a free itself. kRefused: a request without memory.
   static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
-  static constexpr uint32_t kRefused =
-      0xfffffffb;  // a request; the two before: of Paddle's, which says freed bytes itself
-  static constexpr uint32_t kFirstWord = kRefused;
+  static constexpr uint32_t kRefused = 0xfffffffb, kFirstWord = kRefused;
   struct Lost {
     size_t event;
     int64_t bytes;
