@@ -95,10 +95,17 @@ def train_lenet(profiler):
 def work_on_threads(profiler):
     import paddle
 
+    first = threading.Lock()  # as in paddle_under_both.py
+
+    def relu():
+        paddle.nn.functional.relu(paddle.matmul(paddle.ones([4, 4]), paddle.ones([4, 4])))
+
     def work():
         with paddle.profiler.RecordEvent("on a thread"):
-            for _ in range(3):
-                paddle.nn.functional.relu(paddle.matmul(paddle.ones([4, 4]), paddle.ones([4, 4])))
+            with first:
+                relu()
+            for _ in range(2):
+                relu()
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
