@@ -80,12 +80,12 @@ struct BankSink {
     return false;
   }
   static bool RefuseAt(const void* place) {
+    if (OPSCOPE_UNLIKELY(refusing.place != nullptr)) asking_places::NoteNoRange(std::exchange(refusing.place, nullptr));
     // Again from time to time; 61, so that no loop of a few operators meets the same one each time.
     if (asking_places::IsOfOneOperator(place) && ++refusing.without_range % 61 != 0) {
       Refuse(refusing.stream);
       return true;
     }
-    if (refusing.place != nullptr) asking_places::NoteNoRange(refusing.place);
     refusing.place = place;
     return false;
   }
