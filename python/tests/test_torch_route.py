@@ -15,6 +15,7 @@ import pytest
 pytestmark = pytest.mark.framework("torch")
 
 WAY = "drop-in functions"
+MOST_BELOW_THE_CAP = 1 << 15  # a record has 32 bytes
 FORBIDDEN = os.environ.get("OPSCOPE_TORCH_ROUTE") == "callbacks"
 
 
@@ -83,6 +84,34 @@ def test_a_run_of_its_own_is_what_torch_profiler_sees_in_another(name, arguments
     mine, expected = rows(ours.events()), rows(theirs.events())
     assert len(mine) == len(expected) > 100
     assert [(a, b) for a, b in zip(mine, expected, strict=True) if a != b] == []
+
+
+@pytest.mark.parametrize("arguments", [{}, {"record_shapes": True}], ids=str)
+@pytest.mark.parametrize("name", ["mlp", "transformer", "odd"])
+def test_past_the_cap_as_many_are_counted_as_torch_profiler_sees(name, arguments):
+    """Operators past it are counted where they ask for callbacks, without a range."""
+    import torch.profiler
+    from torch_programs import PROGRAMS, odd
+
+    import opscope.torch
+
+    try:
+        program = {**PROGRAMS, "odd": odd}[name]()
+    except TypeError as error:  # an older torch
+        pytest.skip(str(error))
+    for _ in range(6):
+        program()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **arguments) as theirs:
+        for _ in range(5):
+            program()
+    seen = len(theirs.profiler.kineto_results.events())  # with those that events() leaves out
+    enough = 1 + 2 * MOST_BELOW_THE_CAP // seen
+    with opscope.torch.profile(max_bytes=1 << 20, **arguments) as ours:
+        for _ in range(5 * enough):
+            program()
+    counts = ours.profiler.counts()
+    assert counts["dropped"] > counts["recorded"] > 0
+    assert counts["recorded"] + counts["dropped"] == enough * seen
 
 
 def test_the_odd_cases_are_whole():
