@@ -295,6 +295,18 @@ def test_a_carried_adapter_that_nobody_tried_is_tried_at_its_first_use(carrying,
     assert (shown["adapter"], shown["can_be_profiled"], shown["left_out"]) == ("prebuilt", True, {})
 
 
+def test_what_kept_the_test_of_a_carried_adapter_from_running_is_not_its_verdict(carrying, tmp_path):
+    hook, cache = carrying / "sitecustomize.py", tmp_path / "cache"
+    hook.write_text("import sys; sys.orig_argv[-1].endswith('torch_self_test') and sys.modules.update(torch=None)")
+    done = run(ONE_OPERATOR, carrying, cache, CXX="/none")
+    assert done.status == 1
+    assert "import of torch halted" in done.stderr
+    assert doctor_of_torch(carrying, cache)["can_be_profiled"] is None
+    hook.unlink()
+    done = run(ONE_OPERATOR, carrying, cache, CXX="/none")
+    assert (done.stdout, done.status) == (RECORDED, 0), done.stderr
+
+
 def test_a_carried_adapter_that_would_crash_is_not_loaded(carrying, compiler, tmp_path):
     cache = tmp_path / "cache"
     (note,) = (carrying / "opscope/lib").glob("libopscope_torch_*.json")

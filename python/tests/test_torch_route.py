@@ -271,7 +271,9 @@ def test_a_torch_without_these_slots_takes_the_callbacks(tmp_path):
     (tmp_path / "libtorch_in_another_file.so").symlink_to(library)
     # Who asks for libtorch_cpu.so from here on gets this one, by the name that stands in it.
     code = f"import ctypes; ctypes.CDLL({str(tmp_path / 'libtorch_in_another_file.so')!r})\n"
-    way, names = run_python(code + RECORD, LD_LIBRARY_PATH=str(library.parent), OPSCOPE_TORCH_ROUTE="")
+    site = library.parent.parent.parent  # a build for CUDA finds its libraries beside it, as torch's Python does
+    folders = {library.parent, *(path.parent for path in site.glob("nvidia/**/*.so*")), site / "cusparselt" / "lib"}
+    way, names = run_python(code + RECORD, LD_LIBRARY_PATH=":".join(map(str, folders)), OPSCOPE_TORCH_ROUTE="")
     assert way == "callbacks: libtorch_cpu.so calls its range functions in another way than by slots"
     assert "aten::add" in names
 

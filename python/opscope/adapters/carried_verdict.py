@@ -18,7 +18,7 @@ from ..log import tell
 from . import adapter as adapters
 from . import cache, parts
 from .adapter import Adapter
-from .errors import CacheUnusable, CompilationFailed
+from .errors import CacheUnusable, CompilationFailed, NothingTried
 from .trial import try_library
 
 
@@ -51,18 +51,23 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
     def attempt(place: Path) -> dict[str, str] | None:
         try:
             return try_library(adapter.parts, what, adapter.carried, place, adapter.self_test)
+        except NothingTried:
+            raise
         except CompilationFailed as error:
             return {parts.OPERATORS: str(error)}
 
     try:
-        note = _kept(adapter.entry_folder(), adapter.carried)
-        return _kept_or_found(adapter, note, what, attempt)
-    except (OSError, CacheUnusable) as error:
-        tell("info", f"what a test of {what} shows cannot be kept: {error}")
-        if not adapter.must_be_tried:
-            return None
-    with tempfile.TemporaryDirectory() as place:
-        return attempt(Path(place))
+        try:
+            note = _kept(adapter.entry_folder(), adapter.carried)
+            return _kept_or_found(adapter, note, what, attempt)
+        except (OSError, CacheUnusable) as error:
+            tell("info", f"what a test of {what} shows cannot be kept: {error}")
+            if not adapter.must_be_tried:
+                return None
+        with tempfile.TemporaryDirectory() as place:
+            return attempt(Path(place))
+    except NothingTried as error:  # the next program tries again
+        return {parts.OPERATORS: str(error)}
 
 
 def _kept_or_found(

@@ -18,3 +18,7 @@ class CompilerMissing(AdapterMissing):
 
 class CompilationFailed(AdapterMissing):
     """The compiler refused, or what it made does not work."""
+
+
+class NothingTried(CompilationFailed):
+    """The self-test ended before it tried anything: that says nothing of the library, and is not kept."""

@@ -12,7 +12,7 @@ from ..log import tell
 from .build import Recipe, compile_library
 from .child import Child, ending, environment, interpreter
 from .compiler import Compiler
-from .errors import CompilationFailed
+from .errors import CompilationFailed, NothingTried
 from .parts import CRASHED, OPERATORS, Parts, is_compiled_out, lacks, part_of, parts_told
 
 SELF_TEST_LIMIT_S = 180.0
@@ -40,9 +40,25 @@ class Trial:
         if self._process is not None:
             self._process.end()
 
+    @staticmethod
+    def _told(process: Child) -> tuple[dict[str, str | None], int]:
+        """What it has said of each part, and its exit status."""
+        try:
+            status = process.wait(SELF_TEST_LIMIT_S)
+            failure = process.failure(status)
+        except CompilationFailed as error:  # it took too long
+            status, failure = None, error
+        found = parts_told(process.output())
+        if not found:
+            raise NothingTried(str(failure)) from failure
+        if status is None:
+            raise failure
+        return found, status
+
     def try_parts(self, library: Path, without: Iterable[str] = ()) -> dict[str, str] | None:
         """What it says of each part that the library has; None where it cannot be run here. CompilationFailed when
-        operators are not recorded. After a part in which it crashes the others are tried."""
+        operators are not recorded, NothingTried when the framework is not even imported there. After a part in which
+        it crashes the others are tried."""
         if self._process is None:
             _tell_untested(self._what)
             return None
@@ -50,8 +66,7 @@ class Trial:
         crashed: dict[str, str] = {}
         while True:
             self._process.say(json.dumps({"library": str(library), "without": sorted({*without, *crashed})}))
-            status = self._process.wait(SELF_TEST_LIMIT_S)
-            found = parts_told(self._process.output())
+            found, status = self._told(self._process)
             broken = next((name for name, why in found.items() if why is None), OPERATORS)
             if broken == OPERATORS:
                 if found.get(OPERATORS) != "":
