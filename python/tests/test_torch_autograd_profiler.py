@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """opscope.torch.autograd_profiler beside torch.autograd.profiler: legacy arguments, results, errors and words."""
 
+import gc
 import inspect
 import json
 import warnings
@@ -29,6 +30,7 @@ def work():
 
 
 def finished(module, **arguments):
+    gc.collect()  # else an earlier test's tensors may be freed within the window
     with module.profile(**arguments) as prof:
         work()
     return prof
