@@ -20,6 +20,14 @@ inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
   return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
 }
 
+// Towards zero; of no number 0.
+inline int64_t SaturatingInt(double value) {
+  constexpr double kBeyond = 9223372036854775808.0;
+  if (value >= kBeyond) return INT64_MAX;
+  if (value <= -kBeyond) return INT64_MIN;
+  return value == value ? static_cast<int64_t>(value) : 0;
+}
+
 // Of numbers that a file says, which may be anything, where the programs that wrote them wrapped, too.
 inline int64_t WrappingAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));

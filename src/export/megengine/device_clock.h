@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "export/megengine/facts.h"
 #include "opscope/trace.h"
 
@@ -25,9 +26,9 @@ class DeviceClock {
       for (uint32_t kernel = op.kernel; kernel != kNoRow; kernel = facts.NextKernel(kernel)) {
         if (spans.track[kernel] != track) continue;
         const int64_t launched = facts.LaunchTime(op.execute).ns, left = facts.OutputTime(op.execute).ns;
-        const int64_t start = spans.start[kernel].ns, end = start + spans.duration[kernel].ns;
-        points_.emplace_back(launched, start - launched);
-        points_.emplace_back(left, end - left);
+        const int64_t start = spans.start[kernel].ns, end = SaturatingAdd(start, spans.duration[kernel].ns);
+        points_.emplace_back(launched, SaturatingSubtract(start, launched));
+        points_.emplace_back(left, SaturatingSubtract(end, left));
       }
     }
     std::sort(points_.begin(), points_.end());
@@ -36,14 +37,17 @@ class DeviceClock {
   int64_t OnDevice(int64_t time) const {
     if (points_.empty()) return time;
     const auto behind = std::lower_bound(points_.begin(), points_.end(), std::pair(time, INT64_MIN));
-    if (behind == points_.end()) return time + points_.back().second;
-    if (behind == points_.begin() || behind->first == time) return time + behind->second;
+    if (behind == points_.end()) return SaturatingAdd(time, points_.back().second);
+    if (behind == points_.begin() || behind->first == time) return SaturatingAdd(time, behind->second);
     const auto before = std::prev(behind);
-    const double share = static_cast<double>(time - before->first) / static_cast<double>(behind->first - before->first);
-    return time + before->second + static_cast<int64_t>(share * static_cast<double>(behind->second - before->second));
+    const double share = Distance(before->first, time) / Distance(before->first, behind->first);
+    const int64_t more = SaturatingInt(share * Distance(before->second, behind->second));
+    return SaturatingAdd(SaturatingAdd(time, before->second), more);
   }
 
  private:
+  static double Distance(int64_t from, int64_t to) { return static_cast<double>(SaturatingSubtract(to, from)); }
+
   std::vector<std::pair<int64_t, int64_t>> points_;  // time of the threads, how much the device's is ahead
 };
 

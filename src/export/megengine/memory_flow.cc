@@ -33,7 +33,8 @@ struct Tensor {
   uint32_t life = 0;
   int64_t begin = 0, end = 0;
   uint64_t first = 0, last = 0;  // addresses
-  double area() const { return static_cast<double>(end - begin + 1) * static_cast<double>(last - first); }
+  int64_t duration() const { return SaturatingSubtract(end, begin); }
+  double area() const { return (static_cast<double>(duration()) + 1) * static_cast<double>(last - first); }
 };
 
 struct Unit {
@@ -98,7 +99,7 @@ class Picture {
   }
 
   std::string Draw() {
-    const double width = static_cast<double>(end_ - begin_) / kTimeUnit;
+    const double width = X(end_);
     const double height = static_cast<double>(axis_.size()) / kByteUnit;
     std::string out =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -139,12 +140,15 @@ class Picture {
     std::vector<DeviceClock> clocks;
     for (uint32_t track = 0; track < trace_.tracks().size(); ++track)
       clocks.emplace_back(trace_, facts_, TrackId{track});
+    const auto released = [&](uint32_t life) {
+      return SaturatingAdd(lives_.produced[life].ns, std::max<int64_t>(lives_.duration[life].ns, 0));
+    };
     const auto on_device = [&](uint32_t life, int64_t time) {
       return lives_.track[life] == TrackId::kNone ? time : clocks[Row(lives_.track[life])].OnDevice(time);
     };
     int64_t window_end = 0;
     for (uint32_t i = 0; i < lives_.size(); ++i)
-      window_end = std::max(window_end, lives_.produced[i].ns + std::max<int64_t>(lives_.duration[i].ns, 0));
+      window_end = std::max(window_end, released(i));
     std::vector<std::pair<uint64_t, uint64_t>> ranges;
     begin_ = INT64_MAX, end_ = INT64_MIN;
     for (uint32_t i = 0; i < lives_.size(); ++i) {
@@ -153,8 +157,8 @@ class Picture {
         without_address_ += first == 0 && lives_.bytes[i] != 0 ? 1 : 0;
         continue;
       }
-      const int64_t released = lives_.duration[i].ns < 0 ? window_end : lives_.produced[i].ns + lives_.duration[i].ns;
-      const int64_t begin = on_device(i, lives_.produced[i].ns), end = std::max(begin, on_device(i, released));
+      const int64_t until = lives_.duration[i].ns < 0 ? window_end : released(i);
+      const int64_t begin = on_device(i, lives_.produced[i].ns), end = std::max(begin, on_device(i, until));
       tensors_.push_back({i, begin, end, first, last});
       ranges.emplace_back(first, last);
       begin_ = std::min(begin_, begin), end_ = std::max(end_, end);
@@ -163,7 +167,7 @@ class Picture {
     axis_ = AddressAxis(std::move(ranges));
   }
 
-  double X(int64_t time) const { return static_cast<double>(time - begin_) / kTimeUnit; }
+  double X(int64_t time) const { return static_cast<double>(SaturatingSubtract(time, begin_)) / kTimeUnit; }
   double Y(uint64_t address) const { return static_cast<double>(axis_.Offset(address)) / kByteUnit; }
 
   // One line of the picture: `<rect x= y= height= width= fill=`.
@@ -208,12 +212,12 @@ class Picture {
       out->append("\"");
     };
     BeginRect(X(tensor.begin), Y(tensor.first), static_cast<double>(tensor.last - tensor.first) / kByteUnit,
-              X(tensor.end) - X(tensor.begin), FillOf(tensor.end - tensor.begin), out);
+              X(tensor.end) - X(tensor.begin), FillOf(tensor.duration()), out);
     const std::string_view name = lives_.name[i] == StringId::kNone ? "" : trace_.text(lives_.name[i]);
     const std::string size = MixedText(tensor.last - tensor.first, kSizeUnits), layout = LayoutText(lives_.args[i]),
                       produced = MixedText(Positive(tensor.begin), kTimeUnits),
                       erased = MixedText(Positive(tensor.end), kTimeUnits),
-                      duration = MixedText(Positive(tensor.end - tensor.begin), kTimeUnits);
+                      duration = MixedText(Positive(tensor.duration()), kTimeUnits);
     std::string address = "0x";
     AppendHex(&address, tensor.first);
     attribute("type", "tensor");
@@ -294,7 +298,8 @@ class Picture {
     constexpr int kTicks = 6;
     for (int tick = 0; tick <= kTicks; ++tick) {
       const double share = static_cast<double>(tick) / kTicks;
-      const int64_t time = begin_ + static_cast<int64_t>(static_cast<double>(end_ - begin_) * share);
+      const auto whole = static_cast<double>(SaturatingSubtract(end_, begin_));
+      const int64_t time = SaturatingAdd(begin_, SaturatingInt(whole * share));
       std::string text;
       AppendFixed(&text, static_cast<double>(time) / 1e6);
       text.resize(text.size() - 3);
