@@ -56,18 +56,21 @@ void RecordingMemory::AddHostBlock(const Record& record, Timestamp time, int64_t
   events_.push_back({time, BlockAddress(record), is_freed ? -bytes : bytes, pid, track, whole});
 }
 
-void RecordingMemory::AddAllocation(const AllocationRow& row) {
+void RecordingMemory::AddWhole(const AllocationRow& row, bool is_refused) {
   events_.push_back({row.time, row.address, row.bytes, 0, row.track, static_cast<uint32_t>(whole_.size())});
-  whole_.push_back(row);
+  whole_.push_back({row, is_refused});
+}
+
+void RecordingMemory::AddAllocation(const AllocationRow& row) {
+  AddWhole(row, false);
+}
+
+void RecordingMemory::AddOutOfMemory(const AllocationRow& row) {
+  AddWhole(row, true);
 }
 
 void RecordingMemory::AddOutOfMemory(Timestamp time, int64_t bytes, int64_t pid, TrackId track) {
   events_.push_back({time, 0, bytes, pid, track, kRefused});
-}
-
-void RecordingMemory::AddOutOfMemory(const AllocationRow& row) {
-  refused_.push_back(row);
-  events_.push_back({row.time, refused_.size(), row.bytes, 0, row.track, kRefused});
 }
 
 void RecordingMemory::AddRefusal(const AllocationRow& row) {
@@ -136,13 +139,12 @@ void RecordingMemory::Finish() {
     const Event& event = events_[i];
     AllocationRow row;
     StringId extra = StringId::kNone;
+    const bool is_refused = event.whole < kFirstWord ? whole_[event.whole].is_refused : event.whole == kRefused;
     if (event.whole < kFirstWord) {
-      row = whole_[event.whole];
-    } else if (event.whole == kRefused) {
+      row = whole_[event.whole].row;
+    } else if (is_refused) {
       row = {.time = event.time, .track = event.track, .bytes = event.bytes, .total_reserved = 0};
       row.total_allocated = totals[event.pid];
-      AddRefusal(event.address == 0 ? row : refused_[event.address - 1]);
-      continue;
     } else if (event.whole < kUnsure) {
       row = PaddleRow(event, &extra);
     } else if (event.bytes == 0) {
@@ -157,12 +159,16 @@ void RecordingMemory::Finish() {
       row.total_reserved = 0;
       if (event.whole == kUnsure) extra = builder_->Intern("\"upper bound\":true"), ++unsure;
     }
+    if (is_refused) {
+      AddRefusal(row);
+      continue;
+    }
     // Both tables, as the Chrome importer does: the n-th of both belong to each other.
     builder_->AddInstant({.time = row.time, .name = name, .category = category, .track = row.track, .extra = extra});
     builder_->AddAllocation(row);
   }
   events_ = {};
-  whole_.clear(), refused_.clear();
+  whole_.clear();
   if (unknown > 0) builder_->AddProblem("unknown_block", -1, unknown);
   if (unsure > 0) builder_->AddProblem("unsure_block", -1, unsure);
 }

@@ -46,9 +46,15 @@ class RecordingMemory {
     TrackId track;
     uint32_t whole;  // row of whole_, or one of the following for a block of the host
   };
-  // kAllocated, kFreed: of Paddle's, which says the bytes of a free itself. kRefused: a request without memory.
+  // kAllocated, kFreed: of Paddle's, which says the bytes of a free itself. kRefused: a request that the CPU's allocator
+  // had no memory for.
   static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
   static constexpr uint32_t kRefused = 0xfffffffb, kFirstWord = kRefused;
+  // Of a device, whose allocator says all there is.
+  struct Whole {
+    AllocationRow row;
+    bool is_refused;
+  };
   struct Lost {
     size_t event;
     int64_t bytes;
@@ -56,13 +62,13 @@ class RecordingMemory {
 
   std::map<int64_t, int64_t> FindSizes(std::vector<Lost>* lost);
   AllocationRow PaddleRow(const Event& event, StringId* extra);
+  void AddWhole(const AllocationRow& row, bool is_refused);
   void AddRefusal(const AllocationRow& row);
 
   TraceBuilder* builder_;
   Column<Event> events_;
-  std::vector<AllocationRow> whole_;
-  std::vector<AllocationRow> refused_;  // of devices; the event's address is a number of these, from 1
-  std::vector<HostMemory> told_;        // while Finish runs those that are still to come, the newest last
+  std::vector<Whole> whole_;
+  std::vector<HostMemory> told_;  // while Finish runs those that are still to come, the newest last
   std::map<int64_t, HostMemory> paddle_;
 };
 
