@@ -46,8 +46,8 @@ class RecordingMemory {
     TrackId track;
     uint32_t whole;  // row of whole_, or one of the following for a block of the host
   };
-  // kAllocated, kFreed: of Paddle's, which says the bytes of a free itself. kRefused: a request that the CPU's allocator
-  // had no memory for.
+  // kAllocated, kFreed: of Paddle's, which says the bytes of a free itself. kRefused: a request that the CPU's
+  // allocator had no memory for.
   static constexpr uint32_t kNoRow = 0xffffffff, kUnsure = 0xfffffffe, kAllocated = 0xfffffffd, kFreed = 0xfffffffc;
   static constexpr uint32_t kRefused = 0xfffffffb, kFirstWord = kRefused;
   // Of a device, whose allocator says all there is.
