@@ -171,7 +171,7 @@ static_assert(sizeof(HeldTensor) == 32);
 inline constexpr uint32_t kUnknownElement = 255;
 enum class ArgKind : uint8_t {
   kOther = 0,        // nothing follows (None, string, device, generator, ...)
-  kTensor = 1,       // count = dimensions: sizes, then strides unless kContiguous or kNoStrides
+  kTensor = 1,       // count = dimensions: sizes, then strides unless kContiguous or kNoStrides (NoStrides)
   kUndefined = 2,    // an undefined (or nested, or symbolic) tensor
   kTensorList = 3,   // count = tensors: that many encoded arguments of kTensor or kUndefined
   kInt = 4,          // 2 words
@@ -187,6 +187,19 @@ namespace arg_flags {
 inline constexpr uint32_t kContiguous = 1u << 12;  // strides are those of a dense row-major tensor
 inline constexpr uint32_t kWide = 1u << 13;        // sizes and strides (or values) take 2 words, low first
 inline constexpr uint32_t kNoStrides = 1u << 14;   // layout without strides (sparse, ...)
+
+// Of a kTensor without strides: the count has 12 bits only, and above them is torch's number of its layout; 0: not
+// told.
+inline constexpr uint32_t kMostUnstridedSizes = 0xfff;
+constexpr uint32_t NoStrides(uint32_t layout) {
+  return kNoStrides | (layout & 15u) << 28;
+}
+constexpr uint32_t LayoutOf(uint32_t tag) {
+  return (tag & kNoStrides) != 0 ? tag >> 28 : 0;
+}
+constexpr uint32_t SizesOf(uint32_t tag) {
+  return tag >> 16 & ((tag & kNoStrides) != 0 ? kMostUnstridedSizes : 0xffffu);
+}
 }  // namespace arg_flags
 
 // Ticks of the recorder's clock and nanoseconds since 1970 that were read together.

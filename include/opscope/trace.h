@@ -273,11 +273,27 @@ struct MetadataColumns {
 // The texts that Chrome traces have of them are derived by ArgumentText (below), not stored.
 enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kScalar, kScalarList };
 
+// How a tensor lies in memory; torch's numbers. What nobody told is kStrided, without strides.
+enum class TensorLayout : uint8_t {
+  kStrided,
+  kSparse,
+  kSparseCsr,
+  kMkldnn,
+  kSparseCsc,
+  kSparseBsr,
+  kSparseBsc,
+  kJagged
+};
+constexpr TensorLayout TensorLayoutNumbered(uint64_t number) {  // of an unknown one kStrided
+  return static_cast<TensorLayout>(number <= static_cast<uint64_t>(TensorLayout::kJagged) ? number : 0);
+}
+
 struct Argument {
   ArgumentKind kind = ArgumentKind::kOther;
   StringId dtype = StringId::kEmpty;  // "float", "long int", "Scalar", "ScalarList", "TensorList", ""
   StringId value = StringId::kEmpty;  // concrete value as its framework prints it ("[64, 32]", "False", "1."), else ""
-  bool has_strides = false;           // kTensor: false for layouts without strides
+  bool has_strides = false;           // kTensor: false for layouts without strides, and where nobody told them
+  TensorLayout layout = TensorLayout::kStrided;
   std::span<const int64_t> sizes;     // kTensor
   std::span<const int64_t> strides;   // kTensor, as long as sizes when has_strides
   std::span<const Argument> tensors;  // kTensorList

@@ -133,6 +133,8 @@ nb::list Sizes(std::span<const int64_t> values) {
 
 nb::list Arguments(const Trace& trace, std::span<const Argument> arguments) {
   constexpr const char* kKinds[] = {"other", "tensor", "undefined", "tensor_list", "scalar", "scalar_list"};
+  constexpr const char* kLayouts[] = {"strided",    "sparse_coo", "sparse_csr", "_mkldnn",
+                                      "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"};  // as torch's Python says
   nb::list list;
   for (const Argument& argument : arguments) {
     nb::dict row;
@@ -141,6 +143,7 @@ nb::list Arguments(const Trace& trace, std::span<const Argument> arguments) {
     row["value"] = ToText(trace.text(argument.value));
     row["sizes"] = Sizes(argument.sizes);
     row["strides"] = argument.has_strides ? nb::object(Sizes(argument.strides)) : nb::none();
+    row["layout"] = kLayouts[static_cast<size_t>(argument.layout)];
     row["tensors"] = Arguments(trace, argument.tensors);
     list.append(row);
   }

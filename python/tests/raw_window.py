@@ -224,6 +224,8 @@ def _decode_argument(data, at):
     at += 4
     kind, element, count = tag & 15, tag >> 4 & 255, tag >> 16
     contiguous, wide, no_strides = tag & 1 << 12, tag & 1 << 13, tag & 1 << 14
+    if no_strides:
+        count &= 0xFFF  # the layout is above
     if kind == 1:
         sizes, at = _words(data, at, count, wide)
         strides = []

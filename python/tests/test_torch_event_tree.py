@@ -261,6 +261,8 @@ def storages():
     other.cos()
     sparse = torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2))
     (sparse + sparse).to_dense()
+    if torch.backends.mkldnn.is_available():
+        torch.ones(4, 3).to_mkldnn().relu().to_dense()
     torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)
     torch.cat([first, first])
     first.half(), first.bfloat16(), torch.complex(first, first), (first > 1).any()
@@ -288,6 +290,28 @@ def test_tensors_and_storages_are_numbered_as_torchs(with_stack):
     assert len(numbers(theirs)) > 150
     for mine, other in zip(numbers(ours), numbers(theirs), strict=True):
         assert mine == other
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compressed_layouts_are_torchs():
+    """The operators alone: torch keeps the parts of such tensors until its window ends, here they go when they go."""
+    import torch
+
+    def program():
+        torch.ones(4, 3).to_sparse_csr().sin().to_dense()
+        torch.ones(4, 4).to_sparse_csc().sin()
+        torch.ones(4, 4).to_sparse_bsr((2, 2)).sin().to_dense()
+        torch.ones(4, 4).to_sparse_bsc((2, 2)).to_dense()
+
+    def layouts(prof):
+        nodes = sorted(nodes_of(tree_of(prof)), key=lambda node: node.start_time_ns)
+        operators = [node.typed[1] for node in nodes if node.typed[0].name == "TorchOp"]
+        return [(one.name, [getattr(each, "layout", None) for each in one.inputs]) for one in operators]
+
+    ours, theirs = both(program, record_shapes=True, profile_memory=True)
+    assert layouts(ours) == layouts(theirs)
+    found = {layout for _, inputs in layouts(ours) for layout in inputs}
+    assert found >= {torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc}
 
 
 def timeline(profile):

@@ -141,7 +141,7 @@ void OpscopePlan::PlanStacks() {
 
 // The columns of some argument lists.
 struct ArgumentRows {
-  std::vector<uint64_t> list_size, kind, dtype, value, has_strides, size_count, stride_count, tensor_count;
+  std::vector<uint64_t> list_size, kind, dtype, value, has_strides, layout, size_count, stride_count, tensor_count;
   std::vector<uint64_t> sizes, strides;
 
   void Add(std::span<const Argument> arguments) {
@@ -150,6 +150,7 @@ struct ArgumentRows {
       dtype.push_back(WireValue(argument.dtype));
       value.push_back(WireValue(argument.value));
       has_strides.push_back(argument.has_strides ? 1 : 0);
+      layout.push_back(WireValue(argument.layout));
       size_count.push_back(argument.sizes.size());
       stride_count.push_back(argument.strides.size());
       tensor_count.push_back(argument.tensors.size());
@@ -167,6 +168,7 @@ struct ArgumentRows {
     block->AddUnless(WireValue(StringId::kEmpty), wire::argument::kDtype, dtype, Transform::kPlain);
     block->AddUnless(WireValue(StringId::kEmpty), wire::argument::kValue, value, Transform::kPlain);
     block->AddUnless(0, wire::argument::kHasStrides, has_strides, Transform::kPlain);
+    block->AddUnless(0, wire::argument::kLayout, layout, Transform::kPlain);
     block->AddUnless(0, wire::argument::kSizeCount, size_count, Transform::kPlain);
     block->AddUnless(0, wire::argument::kStrideCount, stride_count, Transform::kPlain);
     block->AddUnless(0, wire::argument::kTensorCount, tensor_count, Transform::kPlain);

@@ -303,6 +303,7 @@ ArgumentRow TraceCopy::CopyOf(const Argument& argument) {
           .dtype = Text(argument.dtype),
           .value = Text(argument.value),
           .has_strides = argument.has_strides,
+          .layout = argument.layout,
           .sizes = argument.sizes,
           .strides = argument.strides};
 }

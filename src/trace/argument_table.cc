@@ -17,7 +17,8 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
 uint64_t HashOf(std::span<const ArgumentRow> arguments, uint64_t hash) {
   hash = Mix(hash, arguments.size());
   for (const ArgumentRow& argument : arguments) {
-    hash = Mix(hash, static_cast<uint64_t>(argument.kind) | (argument.has_strides ? 256u : 0u));
+    hash = Mix(hash, static_cast<uint64_t>(argument.kind) | (argument.has_strides ? 256u : 0u) |
+                         static_cast<uint64_t>(argument.layout) << 16);
     hash = Mix(hash, static_cast<uint64_t>(Row(argument.dtype)) << 32 | Row(argument.value));
     hash = Mix(hash, argument.sizes.size());
     for (const int64_t size : argument.sizes)
@@ -33,7 +34,7 @@ uint64_t HashOf(std::span<const ArgumentRow> arguments, uint64_t hash) {
 bool Same(std::span<const Argument> kept, std::span<const ArgumentRow> added) {
   return std::equal(kept.begin(), kept.end(), added.begin(), added.end(), [](const Argument& a, const ArgumentRow& b) {
     return a.kind == b.kind && a.dtype == b.dtype && a.value == b.value && a.has_strides == b.has_strides &&
-           std::ranges::equal(a.sizes, b.sizes) && std::ranges::equal(a.strides, b.strides) &&
+           a.layout == b.layout && std::ranges::equal(a.sizes, b.sizes) && std::ranges::equal(a.strides, b.strides) &&
            Same(a.tensors, b.tensors);
   });
 }
@@ -48,6 +49,7 @@ std::span<const Argument> ArgumentTable::Keep(std::span<const ArgumentRow> argum
                     .dtype = argument.dtype,
                     .value = argument.value,
                     .has_strides = argument.has_strides,
+                    .layout = argument.layout,
                     .sizes = arena_.Copy(argument.sizes),
                     .strides = arena_.Copy(argument.strides),
                     .tensors = Keep(argument.tensors)});

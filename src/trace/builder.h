@@ -155,6 +155,7 @@ struct ArgumentRow {
   StringId dtype = StringId::kEmpty;
   StringId value = StringId::kEmpty;
   bool has_strides = false;
+  TensorLayout layout = TensorLayout::kStrided;
   std::span<const int64_t> sizes = {};
   std::span<const int64_t> strides = {};
   std::span<const ArgumentRow> tensors = {};  // kTensorList; one level

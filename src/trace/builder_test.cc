@@ -131,11 +131,16 @@ TEST(TraceBuilder, StoresEqualArgumentListsOnce) {
   const ArgsId two = f.builder.AddArguments(std::span(&longer, 1));
   const ArgsId three = f.builder.AddArguments(std::span(&list, 1));
   EXPECT_NE(one, two);
+  ArgumentRow elsewhere{.kind = ArgumentKind::kTensor, .layout = TensorLayout::kMkldnn, .sizes = sizes};
+  const ArgsId mkldnn = f.builder.AddArguments(std::span(&elsewhere, 1));
+  elsewhere.layout = TensorLayout::kSparseCsr;
+  EXPECT_NE(f.builder.AddArguments(std::span(&elsewhere, 1)), mkldnn);
   EXPECT_EQ(f.builder.AddArguments(std::span(&tensor, 1)), one);
   EXPECT_EQ(f.builder.AddArguments(std::span(&list, 1)), three);
   EXPECT_EQ(f.builder.AddArguments({}), ArgsId::kNone);
   const Trace trace = f.builder.Build();
-  EXPECT_EQ(trace.argument_list_count(), 3u);
+  EXPECT_EQ(trace.arguments(mkldnn)[0].layout, TensorLayout::kMkldnn);
+  EXPECT_EQ(trace.argument_list_count(), 5u);
   ASSERT_EQ(trace.arguments(three).size(), 1u);
   ASSERT_EQ(trace.arguments(three)[0].tensors.size(), 2u);
   EXPECT_EQ(trace.arguments(three)[0].tensors[1].sizes[1], 4);

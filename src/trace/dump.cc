@@ -131,6 +131,7 @@ class Dumper {
         out_ += '/';
         DumpIntegers(argument.strides);
       }
+      Number("layout", static_cast<int64_t>(argument.layout), 0);
       if (argument.kind == ArgumentKind::kTensorList) DumpArguments(argument.tensors);
     }
     out_ += ')';

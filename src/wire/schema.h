@@ -193,7 +193,8 @@ enum : uint32_t {
   kStrideCount = 7,
   kTensorCount = 8,
   kSizes = 9,
-  kStrides = 10
+  kStrides = 10,
+  kLayout = 11
 };
 }
 

@@ -131,10 +131,11 @@ class EventTree {
     for (const int64_t stride : argument.strides)
       strides.append(stride);
     return nb::make_tuple(sizes, argument.has_strides ? nb::object(strides) : nb::none(),
-                          ToText(trace.text(argument.dtype)));
+                          ToText(trace.text(argument.dtype)), static_cast<int>(argument.layout));
   }
 
-  // ((sizes, strides, dtype), number of the object, address of its data, device type, device, tensor, storage)
+  // ((sizes, strides, dtype, torch's number of the layout), number of the object, address of its data, device type,
+  // device, tensor, storage)
   nb::object TensorOf(const Argument& argument, SpanId span, size_t at) const {
     const TensorColumns& tensors = trace_->tensors();
     const nb::tuple shape = Shape(*trace_, argument);

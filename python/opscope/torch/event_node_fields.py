@@ -47,6 +47,16 @@ _DTYPES = {
 }
 
 
+# By torch's numbers. Without strides and told layout, of a recording of before, it was called sparse.
+_LAYOUTS = [
+    getattr(torch, name, None)
+    for name in (
+        *("strided", "sparse_coo", "sparse_csr", "_mkldnn"),
+        *("sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"),
+    )
+]
+
+
 class FrameState(NamedTuple):
     """A function of Python. Its line is the first one; where a caller stood is not recorded."""
 
@@ -88,7 +98,7 @@ class Tensor(_TensorFields):
     strides = property(lambda self: self._shape[1] or [])
     dim = property(lambda self: len(self._shape[0]))
     dtype = property(lambda self: _DTYPES.get(self._shape[2]))
-    layout = property(lambda self: torch.sparse_coo if self._shape[1] is None else torch.strided)
+    layout = property(lambda self: _LAYOUTS[self._shape[3] or self._shape[1] is None])
     device = property(lambda self: _device(self._device_type, self._device))
 
 

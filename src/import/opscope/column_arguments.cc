@@ -40,7 +40,7 @@ namespace {
 
 // Takes rows off the flattened argument columns.
 struct FlatArguments {
-  std::vector<uint64_t> kind, dtype, value, has_strides, size_count, stride_count, tensor_count;
+  std::vector<uint64_t> kind, dtype, value, has_strides, layout, size_count, stride_count, tensor_count;
   std::vector<int64_t> sizes, strides;
   size_t next = 0, next_size = 0, next_stride = 0;
 
@@ -64,6 +64,7 @@ bool AddArguments(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder
   flat.dtype = reader.Read(wire::argument::kDtype, uint64_t{Row(StringId::kEmpty)} + 1);
   flat.value = reader.Read(wire::argument::kValue, uint64_t{Row(StringId::kEmpty)} + 1);
   flat.has_strides = reader.Read(wire::argument::kHasStrides, 0);
+  flat.layout = reader.Read(wire::argument::kLayout, 0);
   flat.size_count = reader.Read(wire::argument::kSizeCount, 0);
   flat.stride_count = reader.Read(wire::argument::kStrideCount, 0);
   flat.tensor_count = reader.Read(wire::argument::kTensorCount, 0);
@@ -83,6 +84,7 @@ bool AddArguments(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder
     out->dtype = ids->String(flat.dtype[i]);
     out->value = ids->String(flat.value[i]);
     out->has_strides = flat.has_strides[i] != 0;
+    out->layout = TensorLayoutNumbered(flat.layout[i]);
     return FlatArguments::Take(flat.size_count[i], flat.sizes, &flat.next_size, &out->sizes) &&
            FlatArguments::Take(flat.stride_count[i], flat.strides, &flat.next_stride, &out->strides);
   };

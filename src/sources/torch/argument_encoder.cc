@@ -75,9 +75,12 @@ class Encoder {
       return;
     }
     const auto element = static_cast<uint32_t>(c10::typeMetaToScalarType(body->dtype()));
-    if (body->layout() != c10::kStrided) {  // strides() of a sparse tensor throws
-      PutTensorWithoutStrides(body->sizes(), element);
-    } else if (!PutSmallTensor(body->sizes(), body->strides(), element)) {
+    if (const c10::Layout layout = body->layout(); layout != c10::kStrided) {  // strides() of a sparse tensor throws
+      PutTensorWithoutStrides(body->sizes(), layout, element);
+      if (tensors_ != nullptr) tensors_->Add(IdentityOf(body, layout));
+      return;
+    }
+    if (!PutSmallTensor(body->sizes(), body->strides(), element)) {
       PutLargeTensor(body->sizes(), body->strides(), element);
     }
     if (tensors_ != nullptr) tensors_->Add(body);
@@ -174,9 +177,11 @@ class Encoder {
     if (!dense) PutIntegers(strides, wide);
   }
 
-  __attribute__((noinline)) void PutTensorWithoutStrides(c10::IntArrayRef sizes, uint32_t element) {
+  __attribute__((noinline)) void PutTensorWithoutStrides(c10::IntArrayRef sizes, c10::Layout layout, uint32_t element) {
+    if (sizes.size() > arg_flags::kMostUnstridedSizes) return Put(Tag(ArgKind::kUndefined));
     const bool wide = NeedsTwoWords(sizes);
-    Put(Tag(ArgKind::kTensor, sizes.size(), arg_flags::kNoStrides | (wide ? arg_flags::kWide : 0), element));
+    const uint32_t flags = arg_flags::NoStrides(static_cast<uint32_t>(layout)) | (wide ? arg_flags::kWide : 0);
+    Put(Tag(ArgKind::kTensor, sizes.size(), flags, element));
     PutIntegers(sizes, wide);
   }
 

@@ -69,7 +69,7 @@ void HoldSome(uint64_t time, uint64_t owner, const HeldTensorImpl* tensors, size
   payload.header.fields = payload_fields::kHeld;
   for (size_t i = 0; i < count; ++i) {
     auto* tensor = static_cast<c10::TensorImpl*>(const_cast<void*>(tensors[i].tensor));
-    payload.tensors[i] = {IdentityOf(tensor), SpannedBytes(*tensor), tensors[i].role};
+    payload.tensors[i] = {IdentityOf(tensor, tensor->layout()), SpannedBytes(*tensor), tensors[i].role};
   }
   payload.count = static_cast<uint32_t>(count);
   payload.header.bytes = static_cast<uint32_t>(offsetof(HeldPayload, tensors) + count * sizeof(HeldTensor));

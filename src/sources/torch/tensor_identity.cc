@@ -145,7 +145,9 @@ uint64_t IdentityInstances() {
   return identity_instances.load(std::memory_order_relaxed);
 }
 
-TensorIdentity IdentityOf(c10::TensorImpl* tensor) {
+namespace {
+
+__attribute__((always_inline)) inline TensorIdentity IdentityWith(c10::TensorImpl* tensor, uint64_t number) {
   TensorIdentity identity;
   if (tensor->has_storage() && tensor->unsafe_storage()) {
     const c10::StorageImpl* storage = tensor->unsafe_storage().unsafeGetStorageImpl();
@@ -154,8 +156,26 @@ TensorIdentity IdentityOf(c10::TensorImpl* tensor) {
         reinterpret_cast<uintptr_t>(const_cast<c10::StorageImpl*>(storage)->_mutable_data_ptr_no_checks().get());
   }
   const c10::Device device = tensor->device();
-  identity.tensor = PackTensor(NumberOf(tensor), static_cast<uint8_t>(device.type()), device.index());
+  identity.tensor = PackTensor(number, static_cast<uint8_t>(device.type()), device.index());
   return identity;
+}
+
+}  // namespace
+
+TensorIdentity IdentityOf(c10::TensorImpl* tensor) {
+  return IdentityWith(tensor, NumberOf(tensor));
+}
+
+TensorIdentity IdentityOf(c10::TensorImpl* tensor, c10::Layout layout) {
+  switch (layout) {
+    case c10::Layout::SparseCsr:
+    case c10::Layout::SparseCsc:
+    case c10::Layout::SparseBsr:
+    case c10::Layout::SparseBsc:
+      return IdentityWith(tensor, 0);
+    default:
+      return IdentityOf(tensor);
+  }
 }
 
 void TensorIdentities::AddToMany(const TensorIdentity& identity) {

@@ -35,13 +35,16 @@ uint64_t IdentityInstances();
 
 // REQUIRES: the tensor is defined and neither nested nor symbolic, and lives.
 TensorIdentity IdentityOf(c10::TensorImpl* tensor);
+// Of a tensor that may have another layout than strides. One that is sparse and compressed gets no number: its body
+// keeps what it is made of, so a weak reference would hold that memory.
+TensorIdentity IdentityOf(c10::TensorImpl* tensor, c10::Layout layout);
 
 // Identities of the arguments of one call.
 class TensorIdentities {
  public:
   // REQUIRES: as IdentityOf. May throw what torch's accessors throw.
-  void Add(c10::TensorImpl* tensor) {
-    const TensorIdentity identity = IdentityOf(tensor);
+  void Add(c10::TensorImpl* tensor) { Add(IdentityOf(tensor)); }
+  void Add(const TensorIdentity& identity) {
     if (__builtin_expect(count_ < kFew, 1)) {
       std::memcpy(few_ + count_++ * sizeof(identity), &identity, sizeof(identity));
     } else {

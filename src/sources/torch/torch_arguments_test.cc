@@ -73,7 +73,17 @@ TEST(TorchArguments, UseTwoWordsForLargeSizes) {
 
 TEST(TorchArguments, NeverAskSparseTensorsForStrides) {
   const at::Tensor sparse = at::ones({2, 2}).to_sparse();
-  EXPECT_THAT(WordsOf(sparse), ElementsAre(Tag(ArgKind::kTensor, 2, arg_flags::kNoStrides, at::kFloat), 2, 2));
+  EXPECT_THAT(WordsOf(sparse), ElementsAre(Tag(ArgKind::kTensor, 2, arg_flags::NoStrides(1), at::kFloat), 2, 2));
+}
+
+TEST(TorchArguments, TellLayoutsWithoutStridesApart) {
+  const at::Tensor dense = at::ones({2, 2});
+  for (const at::Tensor& tensor : {dense.to_sparse(), dense.to_sparse_csr(), dense.to_sparse_csc()}) {
+    const uint32_t tag = WordsOf(tensor).at(0);
+    EXPECT_EQ(arg_flags::LayoutOf(tag), static_cast<uint32_t>(tensor.layout()));
+    EXPECT_EQ(arg_flags::SizesOf(tag), 2u);
+  }
+  EXPECT_EQ(arg_flags::LayoutOf(WordsOf(dense).at(0)), 0u);
 }
 
 TEST(TorchArguments, ShowUndefinedTensorsAndListsOfThem) {

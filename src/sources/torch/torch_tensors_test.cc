@@ -146,6 +146,22 @@ TEST(TorchTensors, WithoutStorageHaveAddressZero) {
   EXPECT_EQ(identities[0].storage, 0u);
 }
 
+// Its body would keep the parts of a compressed one.
+TEST(TorchTensors, ThatAreSparseAndCompressedAreNotHeld) {
+  size_t left = 0;
+  const auto ranges = Record([&] {
+    at::Tensor sparse = at::eye(4).to_sparse_csr();
+    (void)sparse.sin();
+    const at::Storage values = sparse.values().storage();
+    sparse.reset();
+    left = values.use_count();
+  });
+  EXPECT_EQ(left, 1u);
+  const auto identities = IdentitiesOf(ranges, "aten::sin");
+  ASSERT_FALSE(identities.empty());
+  EXPECT_EQ(NumberIn(identities.back()), 0u) << "its values are asked before";
+}
+
 TEST(TorchTensors, LeaveTheArgumentsAsTheyWere) {
   const at::Tensor a = at::ones({2, 3});
   const auto words = [&](uint32_t flags) {
