@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stacks and modules of recordings: those that torch.profiler has of the same program."""
 
+import ast
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from torch_oracle import decodable
@@ -334,3 +337,20 @@ def test_a_flame_graph_goes_through_python(training, tmp_path):
     prof.export_flamegraph(tmp_path / "x.folded", metric="count")
     paths = (tmp_path / "x.folded").read_text()
     assert re.search(r"train_step;.*nn\.Module: Linear_0;.*aten::linear;aten::addmm", paths)
+
+
+FIRST_WINDOW = """
+import torch, opscope.torch
+with opscope.torch.profile(with_stack=True) as prof:
+    torch.ones(2)
+print([name for name in prof.trace.spans.text("name") if ".py(" in name])
+"""
+
+
+def test_the_first_window_of_a_program_holds_no_loading_of_opscopes():
+    """Of what opscope does in Python to begin and to end it there are a few calls, as of torch's own."""
+    done = subprocess.run([sys.executable, "-c", FIRST_WINDOW], capture_output=True, text=True, timeout=300, check=True)
+    names = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert any("opscope/torch/profile.py" in name for name in names)
+    assert [name for name in names if not re.search(r"opscope/|enum\.py", name)] == []
+    assert len(names) < 60

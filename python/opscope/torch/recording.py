@@ -57,6 +57,7 @@ class Recording(InnerProfile, recording.Recording):
         )
         self._is_told = False  # to torch
         self._started_ns = 0
+        links_forward_to_backward()  # looked for now: the search would be among the calls of Python that are recorded
         self._events: EventList | None = None
         self._earlier_events: EventList | None = None  # while this one is not over
         self._stats.profiler_prepare_call_duration_us = _microseconds_since(began)
