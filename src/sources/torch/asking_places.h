@@ -5,7 +5,7 @@
 //
 // A place is one of them after a few ranges in turn that were of one operator, and is none for ever once another
 // operator or no range came. From time to time it is asked again (route.cc), should the first few have been chance:
-// until then some 60 operators that nobody could have observed may be counted.
+// until then some 60 operators of each thread that nobody could have observed may be counted.
 //
 // Thread rule: any thread. No lock: where two threads meet, a place may be learnt later or not at all.
 // SPDX-License-Identifier: Apache-2.0
