@@ -18,6 +18,7 @@
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "opscope/merge.h"
+#include "python/bindings/layout_name.h"
 
 namespace opscope::python {
 namespace {
@@ -133,8 +134,6 @@ nb::list Sizes(std::span<const int64_t> values) {
 
 nb::list Arguments(const Trace& trace, std::span<const Argument> arguments) {
   constexpr const char* kKinds[] = {"other", "tensor", "undefined", "tensor_list", "scalar", "scalar_list"};
-  constexpr const char* kLayouts[] = {"strided",    "sparse_coo", "sparse_csr", "_mkldnn",
-                                      "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"};  // as torch's Python says
   nb::list list;
   for (const Argument& argument : arguments) {
     nb::dict row;
@@ -143,7 +142,7 @@ nb::list Arguments(const Trace& trace, std::span<const Argument> arguments) {
     row["value"] = ToText(trace.text(argument.value));
     row["sizes"] = Sizes(argument.sizes);
     row["strides"] = argument.has_strides ? nb::object(Sizes(argument.strides)) : nb::none();
-    row["layout"] = kLayouts[static_cast<size_t>(argument.layout)];
+    row["layout"] = LayoutName(argument.layout);
     row["tensors"] = Arguments(trace, argument.tensors);
     list.append(row);
   }

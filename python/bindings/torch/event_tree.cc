@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "opscope/torch/tensor_keys.h"
+#include "python/bindings/layout_name.h"
 #include "python/bindings/torch/function_events.h"
 
 namespace opscope::python {
@@ -131,10 +132,10 @@ class EventTree {
     for (const int64_t stride : argument.strides)
       strides.append(stride);
     return nb::make_tuple(sizes, argument.has_strides ? nb::object(strides) : nb::none(),
-                          ToText(trace.text(argument.dtype)), static_cast<int>(argument.layout));
+                          ToText(trace.text(argument.dtype)), LayoutName(argument.layout));
   }
 
-  // ((sizes, strides, dtype, torch's number of the layout), number of the object, address of its data, device type,
+  // ((sizes, strides, dtype, layout), number of the object, address of its data, device type,
   // device, tensor, storage)
   nb::object TensorOf(const Argument& argument, SpanId span, size_t at) const {
     const TensorColumns& tensors = trace_->tensors();

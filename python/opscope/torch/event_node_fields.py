@@ -47,16 +47,6 @@ _DTYPES = {
 }
 
 
-# By torch's numbers. Without strides and told layout, of a recording of before, it was called sparse.
-_LAYOUTS = [
-    getattr(torch, name, None)
-    for name in (
-        *("strided", "sparse_coo", "sparse_csr", "_mkldnn"),
-        *("sparse_csc", "sparse_bsr", "sparse_bsc", "jagged"),
-    )
-]
-
-
 class FrameState(NamedTuple):
     """A function of Python. Its line is the first one; where a caller stood is not recorded."""
 
@@ -98,7 +88,13 @@ class Tensor(_TensorFields):
     strides = property(lambda self: self._shape[1] or [])
     dim = property(lambda self: len(self._shape[0]))
     dtype = property(lambda self: _DTYPES.get(self._shape[2]))
-    layout = property(lambda self: _LAYOUTS[self._shape[3] or self._shape[1] is None])
+
+    @property
+    def layout(self) -> torch.layout:
+        """Without strides and with none told, as in recordings of before: sparse."""
+        name = self._shape[3]
+        return torch.sparse_coo if name == "strided" and self._shape[1] is None else getattr(torch, name)
+
     device = property(lambda self: _device(self._device_type, self._device))
 
 

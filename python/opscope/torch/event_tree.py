@@ -262,5 +262,5 @@ def _as_input(value):
 def _held_tensor(value: tuple) -> Tensor:
     shape, *place, size = value
     if shape is None:  # no operator took it: only how much it is
-        shape = ([max(size, 0)], [1], "unsigned char", 0) if size >= 0 else ([], None, "", 0)
+        shape = ([max(size, 0)], [1], "unsigned char", "strided") if size >= 0 else ([], None, "", "strided")
     return Tensor.made(shape, *place)

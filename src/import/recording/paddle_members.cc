@@ -29,7 +29,7 @@ void AppendShape(ByteReader* reader, std::string* out) {
   const auto tag = reader->Fixed<uint32_t>();
   *out += '[';
   const bool is_tensor = (tag & 15u) == static_cast<uint32_t>(ArgKind::kTensor);
-  for (uint32_t i = 0; is_tensor && reader->ok() && i < tag >> 16; ++i) {
+  for (uint32_t i = 0; is_tensor && reader->ok() && i < arg_flags::SizesOf(tag); ++i) {
     if (i > 0) *out += ", ";
     AppendInt(out, (tag & arg_flags::kWide) != 0 ? reader->Fixed<int64_t>() : reader->Fixed<int32_t>());
   }

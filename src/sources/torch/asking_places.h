@@ -5,7 +5,7 @@
 //
 // A place is one of them after a few ranges in turn that were of one operator, and is none for ever once another
 // operator or no range came. From time to time it is asked again (route.cc), should the first few have been chance:
-// until then some 60 operators of each thread that nobody could have observed may be counted.
+// until then kAskedAgain operators of each thread that nobody could have observed may be counted.
 //
 // Thread rule: any thread. No lock: where two threads meet, a place may be learnt later or not at all.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,6 +25,10 @@ struct Place {
 inline constexpr uint64_t kOneRange = uint64_t{1} << 56;  // addresses of programs end below
 inline constexpr uint64_t kEnoughRanges = 4 * kOneRange, kOfNone = 255 * kOneRange;
 inline constexpr uint64_t kAddress = kOneRange - 1;
+
+// An operator that is counted without a range is asked about each so many times of a thread; prime, so that no loop of
+// a few operators meets the same one each time.
+inline constexpr uint32_t kAskedAgain = 61;
 
 inline constexpr size_t kPlaceBits = 9;  // programs call some hundred operators
 extern std::array<Place, size_t{1} << kPlaceBits> places __attribute__((visibility("hidden")));

@@ -81,8 +81,7 @@ struct BankSink {
   }
   static bool RefuseAt(const void* place) {
     if (OPSCOPE_UNLIKELY(refusing.place != nullptr)) asking_places::NoteNoRange(std::exchange(refusing.place, nullptr));
-    // Again from time to time; 61, so that no loop of a few operators meets the same one each time.
-    if (asking_places::IsOfOneOperator(place) && ++refusing.without_range % 61 != 0) {
+    if (asking_places::IsOfOneOperator(place) && ++refusing.without_range % asking_places::kAskedAgain != 0) {
       Refuse(refusing.stream);
       return true;
     }

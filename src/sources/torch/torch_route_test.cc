@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sources/slots/pointed_slots.h"
+#include "sources/torch/asking_places.h"
 #include "sources/torch/route_programs.h"
 
 namespace opscope {
@@ -192,7 +193,7 @@ TEST_F(TorchRoute, CountsAFewTooManyAtMostPastTheCap) {
   TheSource().stop(session);
   EXPECT_GE(of_relu, 100u);
   EXPECT_GT(of_size, 0u);  // else the place was never taken for one of relu alone, and all were asked about
-  EXPECT_LE(of_size, 61u);
+  EXPECT_LE(of_size, asking_places::kAskedAgain);
 }
 
 // Torch lets nobody observe this one.
@@ -258,7 +259,7 @@ TEST_F(TorchRoute, CountsPastTheCapOnManyThreads) {
   const uint64_t counted = window.Ranges().size() + window.Counts().dropped;
   EXPECT_GE(counted, kThreads * kOfEach);
   // When four threads call relu at once its place, which is also that of size, seems to be of relu alone.
-  EXPECT_LE(counted, kThreads * (kOfEach + 61));
+  EXPECT_LE(counted, kThreads * (kOfEach + asking_places::kAskedAgain));
 }
 
 TEST_F(TorchRoute, LeavesOutRangesThatAreSwitchedOff) {
