@@ -46,6 +46,13 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
     """As above, tried now where it was not; None where that cannot be done."""
     if (known := known_parts(adapter)) is not None:
         return known
+    try:
+        return _tried(adapter)
+    except NothingTried as error:  # nothing is kept: the next program tries again
+        return {parts.OPERATORS: str(error)}
+
+
+def _tried(adapter: Adapter) -> dict[str, str] | None:
     what = adapter.what.replace("the adapter", "the carried adapter")
 
     def attempt(place: Path) -> dict[str, str] | None:
@@ -57,17 +64,14 @@ def parts_of(adapter: Adapter) -> dict[str, str] | None:
             return {parts.OPERATORS: str(error)}
 
     try:
-        try:
-            note = _kept(adapter.entry_folder(), adapter.carried)
-            return _kept_or_found(adapter, note, what, attempt)
-        except (OSError, CacheUnusable) as error:
-            tell("info", f"what a test of {what} shows cannot be kept: {error}")
-            if not adapter.must_be_tried:
-                return None
-        with tempfile.TemporaryDirectory() as place:
-            return attempt(Path(place))
-    except NothingTried as error:  # the next program tries again
-        return {parts.OPERATORS: str(error)}
+        note = _kept(adapter.entry_folder(), adapter.carried)
+        return _kept_or_found(adapter, note, what, attempt)
+    except (OSError, CacheUnusable) as error:
+        tell("info", f"what a test of {what} shows cannot be kept: {error}")
+        if not adapter.must_be_tried:
+            return None
+    with tempfile.TemporaryDirectory() as place:
+        return attempt(Path(place))
 
 
 def _kept_or_found(
