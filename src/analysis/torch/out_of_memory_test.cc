@@ -51,6 +51,7 @@ TEST(OutOfMemory, IsAnEventWhereItWasAskedFor) {
     options.as_collected = as_collected;
     const FunctionEvents events = BuildFunctionEvents(trace, options);
     ASSERT_EQ(events.size(), 3u);
+    EXPECT_EQ(NameText(trace, events, 0), "outer");
     EXPECT_EQ(NameText(trace, events, 1), "[OutOfMemory]");
     EXPECT_EQ(NameText(trace, events, 2), "[OutOfMemory]");
     EXPECT_THAT(events.parent, ElementsAre(EventIndex::kNone, EventIndex{0}, EventIndex::kNone));
