@@ -62,11 +62,21 @@ for name, options in (("without", {}), ("with", {"enable_cupti": 1})):
 
 
 def shape(path):
-    """What a timeline holds, whatever its times: how often each event, each key, and the tracks."""
+    """What a timeline holds, whatever its times: how often each event, each key, and the tracks.
+
+    A track by its name: threads are numbered in the order of their first records, and the worker may be the first.
+    """
     content = json.loads(path.read_text())
     events = content["traceEvents"]
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     told = collections.Counter(
-        (event["ph"], event["name"].rstrip("0123456789"), event["tid"], *sorted(event), *sorted(event.get("args", ())))
+        (
+            event["ph"],
+            event["name"].rstrip("0123456789"),
+            names[event["tid"]],
+            *sorted(event),
+            *sorted(event.get("args", ())),
+        )
         for event in events
         if event.get("cat") != "TensorProp"  # there where the worker was slower than who waited
     )
