@@ -148,7 +148,7 @@ inline const Binding* UsualOfThisThread() {
 __attribute__((always_inline)) inline void WriteCallInRoom(Stream* stream, RecordKind record_kind, uint32_t name,
                                                            uint32_t payload, uint64_t identity, CallKind kind) {
   Record* record = stream->next;
-  __builtin_prefetch(record + 8, 1);  // calls come with pauses between them: the processor does not see a stream
+  FetchRecords(stream);
   record->value = identity;
   record->name = name;
   record->side = payload;
@@ -167,6 +167,7 @@ inline void WriteCall(Stream* stream, RecordKind record_kind, uint32_t name, uin
   const Writing writing(stream);
   if (OPSCOPE_UNLIKELY(!writing.allowed())) return;
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) opscope_make_room(stream, 0);
+  FetchRecords(stream);
   Record record;
   record.start = ReadTicks();
   record.value = identity;

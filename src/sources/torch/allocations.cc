@@ -76,6 +76,7 @@ inline Record NewRecord(RecordKind kind, uint64_t value) {
 inline bool NoteHostBlock(const void* block, uint64_t bytes, uint8_t flags) {
   return ForEachStream([&](Stream* stream) {
     if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);
+    FetchRecords(stream);
     const auto address = reinterpret_cast<uint64_t>(block);
     Record* record = stream->next;  // written where it will be, not moved there
     record->start = ReadTicks();

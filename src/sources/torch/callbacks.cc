@@ -123,6 +123,7 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
   if constexpr ((Options & kWithScripts) != 0) NoteIfScript(range.scope());
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
+  FetchRecords(stream);
   if constexpr (kMayBePlain<Options> || kMayBeKnown<Options>) {
     const bool is_apart = (Options & kWithScripts) != 0 && StandsInScript(range, stream);
     if (__builtin_expect(!is_apart, 1)) {

@@ -25,6 +25,7 @@ inline ScopeEntries WriteWithoutArguments(Stream* stream, const at::RecordFuncti
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, header.bytes))) return {};
   header.fields = payload_fields::kSequence;
   char* side = ReserveSide(stream, header.bytes);
+  FetchSide(stream);
   Store(Store(Store(side, header), range.seqNr()), range.forwardThreadId());
   return {name, OffsetInChunk(stream, side)};
 }

@@ -202,6 +202,7 @@ inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& rang
   header.fields = static_cast<uint16_t>(fields | payload_fields::kArgumentsOf);
   header.arg_count = before.header.arg_count;
   char* side = ReserveSide(stream, header.bytes);
+  FetchSide(stream);
   char* place = Store(side, header);
   if ((fields & payload_fields::kSequence) != 0) {
     place = Store(place, range.seqNr());
@@ -298,6 +299,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     return OffsetOf(known);
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
+  FetchSide(stream);
   char* place = room.side;
   [[maybe_unused]] const uint32_t sequence_of_chunk = stream->chunk_sequence;
 
