@@ -44,9 +44,10 @@ inline bool HasRoom(const Stream* stream, uint64_t side_bytes) {
          static_cast<int64_t>(side_bytes + sizeof(Record));
 }
 
-// Ask for the memory that the next few records, or their payloads, will be written to. For events that come with pauses,
-// in which the processor forgets that there is a stream: else each instruction of the program that locks waits until
-// what was recorded before it has found its way into the cache (a training step with shapes and memory: 10 us of 100).
+// Ask for the memory that the next few records, or their payloads, will be written to. For events that come with
+// pauses, in which the processor forgets that there is a stream: else each instruction of the program that locks waits
+// until what was recorded before it has found its way into the cache (a training step with shapes and memory: 10 us of
+// 100).
 inline void FetchRecords(const Stream* stream) {
   __builtin_prefetch(stream->next + 8, 1);
 }

@@ -15,6 +15,12 @@ constexpr uint32_t Tag(ArgKind kind, uint64_t count = 0, uint32_t flags = 0, uin
   return static_cast<uint32_t>(kind) | (element & 0xffu) << 4 | flags | static_cast<uint32_t>(count) << 16;
 }
 
+// REQUIRES: isInt(). Without the look at symbolic integers, for which toInt() is a call.
+__attribute__((flatten)) inline int64_t IntOf(const c10::IValue& value) {
+  if (!value.isInt()) __builtin_unreachable();
+  return value.toInt();
+}
+
 bool NeedsTwoWords(c10::IntArrayRef values) {
   uint64_t out_of_range = 0;
   for (const int64_t value : values)
@@ -89,7 +95,7 @@ class Encoder {
   void PutScalar(const c10::IValue& value) {
     if (value.isInt()) {
       Put(Tag(ArgKind::kInt));
-      PutWide(static_cast<uint64_t>(value.toInt()));
+      PutWide(static_cast<uint64_t>(IntOf(value)));
     } else if (value.isDouble()) {
       Put(Tag(ArgKind::kDouble));
       PutDouble(value.toDouble());
@@ -197,11 +203,11 @@ class Encoder {
     if (AllOf(values, [](const c10::IValue& value) { return value.isInt(); })) {
       uint64_t out_of_range = 0;
       for (const c10::IValue& value : values)
-        out_of_range |= static_cast<uint64_t>(value.toInt()) + 0x80000000u;
+        out_of_range |= static_cast<uint64_t>(IntOf(value)) + 0x80000000u;
       const bool wide = (out_of_range >> 32) != 0;
       Put(Tag(ArgKind::kIntList, values.size(), wide ? arg_flags::kWide : 0));
       for (const c10::IValue& value : values) {
-        const auto bits = static_cast<uint64_t>(value.toInt());
+        const auto bits = static_cast<uint64_t>(IntOf(value));
         wide ? PutWide(bits) : Put(static_cast<uint32_t>(bits));
       }
     } else if (AllOf(values, [](const c10::IValue& value) { return value.isDouble(); })) {
@@ -253,7 +259,7 @@ class Comparer {
       if (OPSCOPE_UNLIKELY(!tensor.defined())) return *at_++ == Tag(ArgKind::kUndefined);
       return PassesTensor(*tensor.unsafeGetTensorImpl());
     }
-    if (value.isInt()) return PassesWide(ArgKind::kInt, static_cast<uint64_t>(value.toInt()));
+    if (value.isInt()) return PassesWide(ArgKind::kInt, static_cast<uint64_t>(IntOf(value)));
     if (value.isNone()) return *at_++ == Tag(ArgKind::kOther);
     if (value.isBool()) return *at_++ == Tag(ArgKind::kBool, value.toBool() ? 1 : 0);
     if (value.isDouble()) {
@@ -306,7 +312,7 @@ class Comparer {
     if (values.empty() || values.size() > kMaxScalarListLength) return false;
     if (*at_++ != Tag(ArgKind::kIntList, values.size())) return false;
     for (const c10::IValue& value : values) {
-      if (!value.isInt() || value.toInt() != static_cast<int32_t>(*at_++)) return false;
+      if (!value.isInt() || IntOf(value) != static_cast<int32_t>(*at_++)) return false;
     }
     return true;
   }
@@ -329,7 +335,7 @@ class KeyMaker {
       Mix(bits);
       return true;
     }
-    Mix(value.isInt() ? static_cast<uint64_t>(value.toInt()) : value.isBool() && value.toBool() ? 1 : 0);
+    Mix(value.isInt() ? static_cast<uint64_t>(IntOf(value)) : value.isBool() && value.toBool() ? 1 : 0);
     return value.isInt() || value.isBool() || value.isNone();
   }
 
@@ -357,7 +363,7 @@ class KeyMaker {
     uint64_t all = values.size();
     for (const c10::IValue& value : values) {
       if (!value.isInt()) return false;
-      all = all * 0x100000001b3u + static_cast<uint64_t>(value.toInt());
+      all = all * 0x100000001b3u + static_cast<uint64_t>(IntOf(value));
     }
     Mix(all);
     return true;

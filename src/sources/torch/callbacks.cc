@@ -53,14 +53,14 @@ inline RecordKind KindOf(const at::RecordFunction& range) {
 // are written before the scope takes its slot and the thread counts as writing.
 template <uint32_t Options>
 __attribute__((noinline, cold)) OpenScope* OpenWithLongList(Stream* stream, const at::RecordFunction& range,
-                                                            const InputsOf<Options>& inputs) {
-  const ScopeEntries entries = WriteEntries<Options>(stream, range, &inputs);
+                                                            InputsOf<Options>* inputs) {
+  const ScopeEntries entries = WriteEntries<Options>(stream, range, inputs);
   return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
                      FlagsOf(range), KindOf(range));
 }
 
 template <uint32_t Options>
-inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
+inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, InputsOf<Options>* inputs) {
   return OpenScopeOn(
       stream, [&] { return WriteEntries<Options>(stream, range, inputs); }, RecordSource::kTorch,
       static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
@@ -109,7 +109,7 @@ __attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunctio
   stream = StreamOf(binding, kThread);  // again: what ran meanwhile may have ended the window
   if (stream == nullptr) return nullptr;
   const bool is_long = inputs.arguments.words > EncodedInputs::kCapacity;
-  return ContextIn(OPSCOPE_UNLIKELY(is_long) ? OpenWithLongList<Options>(stream, range, inputs)
+  return ContextIn(OPSCOPE_UNLIKELY(is_long) ? OpenWithLongList<Options>(stream, range, &inputs)
                                              : OpenRange<Options>(stream, range, &inputs));
 }
 

@@ -60,6 +60,14 @@ void AppendSignature(const c10::FunctionSchema& schema, std::string* out) {
   }
 }
 
+void SetName(OperatorPlace* place, const std::string& name) {
+  try {
+    place->name.store(new std::string(name), std::memory_order_release);
+  } catch (const std::bad_alloc&) {
+    CountFailure();
+  }
+}
+
 }  // namespace
 
 void NoteOperator(const c10::FunctionSchema* schema) {
@@ -74,8 +82,7 @@ void NoteOperator(const c10::FunctionSchema* schema) {
       if (known == schema) return;
       continue;
     }
-    place.name.store(new (std::nothrow) std::string(schema->name()), std::memory_order_release);
-    return;
+    return SetName(&place, schema->name());
   }
   CountFailure();
 }

@@ -11,6 +11,7 @@
 
 namespace opscope {
 
+// Throws nothing: what there is no memory for is counted as a failure.
 void NoteOperator(const c10::FunctionSchema* schema);
 
 // For kOperatorsKey (opscope/window_facts.h). May throw std::bad_alloc.

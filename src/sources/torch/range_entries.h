@@ -75,6 +75,7 @@ inline uint32_t InternOverload(Stream* stream, const std::string& overload) {
 // run Python code (tensor subclasses), and so other operators of this very thread.
 struct EncodedInputs {
   static constexpr uint32_t kCapacity = 256;
+  static_assert(kCapacity % 2 == 0);
   uint32_t words[kCapacity];
   EncodedArguments arguments;
   c10::ArrayRef<const c10::IValue> values;
@@ -101,7 +102,6 @@ __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& ran
   try {
     const Schema* schema = SchemaOf(range);
     inputs->values = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
-    if (tensors != nullptr && schema != nullptr) NoteOperator(&schema->get());
     inputs->arguments = EncodeArguments(inputs->values, inputs->words, EncodedInputs::kCapacity, tensors);
     const auto& keywords = range.*Reach(torch_layout::KeywordInputs());
     if (OPSCOPE_UNLIKELY(!keywords.empty())) inputs->keywords = KeywordsAsJsonMembers(keywords);
@@ -133,14 +133,42 @@ __attribute__((noinline, cold)) inline void StoreLongList(const EncodedInputs& i
   }
 }
 
-// Writes the encoded arguments at `place`, which has room for `arguments.words`.
-inline void StoreArguments(const EncodedInputs& inputs, char* place) {
-  const uint32_t words = inputs.arguments.words;
-  if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
-    std::memcpy(place, inputs.words, words * sizeof(uint32_t));
-  } else {
-    StoreLongList(inputs, place);
+// Copies `bytes`, a multiple of 8, and returns the place behind them. A few words: a call of memcpy takes longer than
+// they do, and the compiler makes one of every loop that it knows as such.
+inline char* CopyWords(char* place, const void* from, uint32_t bytes) {
+  const char* source = static_cast<const char*>(from);
+  for (const char* end = place + bytes; place != end; place += 8, source += 8) {
+    __asm__("" : "+r"(source));
+    const uint64_t word = LoadWord(source);
+    std::memcpy(place, &word, sizeof(word));
   }
+  return place;
+}
+
+inline uint32_t BytesOf(const EncodedArguments& arguments) {
+  return (arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
+}
+
+// Writes the encoded arguments at `place`, which has room for them and what fills the last eight bytes.
+inline void StoreArguments(EncodedInputs* inputs, char* place) {
+  const uint32_t words = inputs->arguments.words;
+  if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
+    if ((words & 1u) != 0) inputs->words[words] = 0;  // there is one more: the capacity is even
+    CopyWords(place, inputs->words, BytesOf(inputs->arguments));
+  } else {
+    if ((words & 1u) != 0) std::memset(place + words * sizeof(uint32_t), 0, sizeof(uint32_t));
+    StoreLongList(*inputs, place);
+  }
+}
+
+// Once per name and chunk: the mark stands where payloads that may be repeated are remembered, those without tensors.
+inline constexpr uint32_t kNoted = 1;
+inline void NoteOperatorOf(const at::RecordFunction& range, NameCacheEntry* known) {
+  if (__builtin_expect(known == nullptr || known->payload == kNoted, 1)) return;
+  const Schema* schema = SchemaOf(range);
+  if (schema == nullptr) return;
+  known->payload = kNoted;
+  NoteOperator(&schema->get());
 }
 
 template <typename Word>
@@ -230,7 +258,7 @@ inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWi
 
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
-inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, const InputsOf<Options>* inputs) {
+inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, InputsOf<Options>* inputs) {
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
   [[maybe_unused]] const std::string* overload = nullptr;
@@ -254,7 +282,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     }
   }
   if constexpr ((Options & kWithInputs) != 0) {
-    bytes += (inputs->arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
+    bytes += BytesOf(inputs->arguments);
   }
   if constexpr ((Options & kWithTensors) != 0) {
     if (inputs->tensors.size() != 0) {
@@ -267,7 +295,11 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     bytes += 8;
   }
 
-  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternName(stream, range)), 0};
+  if (bytes == sizeof(PayloadHeader)) {
+    NameCacheEntry* known = InternName(stream, range);
+    if constexpr ((Options & kWithTensors) != 0) NoteOperatorOf(range, known);
+    return {OffsetOf(known), 0};
+  }
   constexpr bool kMayRepeat = (Options & kWithInputs) != 0 && (Options & kWithTensors) == 0;
   [[maybe_unused]] bool may_repeat = false;
   if constexpr (kMayRepeat) {
@@ -296,6 +328,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
       }
     }
     known = InternName(stream, range);
+    if constexpr ((Options & kWithTensors) != 0) NoteOperatorOf(range, known);
     return OffsetOf(known);
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
@@ -318,13 +351,11 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   if constexpr ((Options & kWithTensors) != 0) {
     if (inputs->tensors.size() != 0) {
       place = Store(place, uint64_t{inputs->tensors.size()});
-      std::memcpy(place, inputs->tensors.data(), inputs->tensors.bytes());
-      place += inputs->tensors.bytes();
+      place = CopyWords(place, inputs->tensors.data(), inputs->tensors.bytes());
     }
   }
   if constexpr ((Options & kWithInputs) != 0) {
-    if ((inputs->arguments.words & 1u) != 0) std::memset(place + inputs->arguments.words * sizeof(uint32_t), 0, 4);
-    StoreArguments(*inputs, place);
+    StoreArguments(inputs, place);
     if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
       CountFailure();  // the second look at a long list ran operators that filled the chunk
       return {OffsetOf(InternName(stream, range)), 0};

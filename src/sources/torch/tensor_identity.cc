@@ -149,7 +149,7 @@ namespace {
 
 __attribute__((always_inline)) inline TensorIdentity IdentityWith(c10::TensorImpl* tensor, uint64_t number) {
   TensorIdentity identity;
-  if (tensor->has_storage() && tensor->unsafe_storage()) {
+  if (tensor->unsafe_storage()) {  // null where has_storage(), a virtual call, says that there is none
     const c10::StorageImpl* storage = tensor->unsafe_storage().unsafeGetStorageImpl();
     // Looks without the checks that throw for storages that must not be touched.
     identity.storage =
