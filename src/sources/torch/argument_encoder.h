@@ -27,12 +27,4 @@ struct EncodedArguments {
 EncodedArguments EncodeArguments(c10::ArrayRef<const c10::IValue> inputs, uint32_t* out, uint32_t capacity,
                                  TensorIdentities* tensors);
 
-// Whether their encoding is just these words, which encode as many arguments. Runs no code of others: arguments that
-// would have to be asked, or that are rare, give false. Apart: it would be compiled into every start function.
-__attribute__((noinline)) bool AreEncodedAs(c10::ArrayRef<const c10::IValue> inputs, const uint32_t* words);
-
-// Equal for arguments that are encoded alike, mostly different for others, and the address of nothing: its first bit is
-// set. 0: AreEncodedAs looks through none of this kind.
-__attribute__((noinline)) uint64_t KeyOf(c10::ArrayRef<const c10::IValue> inputs);
-
 }  // namespace opscope

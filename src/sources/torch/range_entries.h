@@ -19,6 +19,7 @@
 #include "sources/torch/argument_encoder.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/keyword_json.h"
+#include "sources/torch/known_arguments.h"
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/script_place.h"
 #include "sources/torch/tensor_identity.h"
