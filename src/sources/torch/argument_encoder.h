@@ -15,9 +15,6 @@
 
 namespace opscope {
 
-// Longer lists of scalars are kOther, as in torch (SCALAR_LIST_LENGTH_LIMIT).
-inline constexpr size_t kMaxScalarListLength = 30;
-
 struct EncodedArguments {
   uint32_t words = 0;  // needed; when more than the capacity, the words are incomplete: call again with room
   uint16_t count = 0;  // arguments

@@ -4,11 +4,15 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "opscope/record.h"
 
 namespace opscope {
+
+// Longer lists of scalars are kOther, as in torch (SCALAR_LIST_LENGTH_LIMIT).
+inline constexpr size_t kMaxScalarListLength = 30;
 
 // The first word of an argument.
 constexpr uint32_t ArgumentTag(ArgKind kind, uint64_t count = 0, uint32_t flags = 0, uint32_t element = 0) {

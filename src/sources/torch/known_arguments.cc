@@ -8,7 +8,6 @@
 
 #include "opscope/record.h"
 #include "opscope/recorder_abi.h"
-#include "sources/torch/argument_encoder.h"
 #include "sources/torch/argument_words.h"
 
 namespace opscope {

@@ -162,14 +162,18 @@ inline void StoreArguments(EncodedInputs* inputs, char* place) {
   }
 }
 
-// Once per name and chunk: the mark stands where payloads that may be repeated are remembered, those without tensors.
-inline constexpr uint32_t kNoted = 1;
-inline void NoteOperatorOf(const at::RecordFunction& range, NameCacheEntry* known) {
-  if (__builtin_expect(known == nullptr || known->payload == kNoted, 1)) return;
-  const Schema* schema = SchemaOf(range);
-  if (schema == nullptr) return;
-  known->payload = kNoted;
-  NoteOperator(&schema->get());
+// The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk. The mark
+// stands where payloads that may be repeated are remembered, those without tensors.
+template <uint32_t Options>
+inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& range) {
+  constexpr uint32_t kNoted = 1;
+  NameCacheEntry* known = InternName(stream, range);
+  if ((Options & kWithTensors) == 0 || known == nullptr || known->payload == kNoted) return known;
+  if (const Schema* schema = SchemaOf(range); schema != nullptr) {
+    known->payload = kNoted;
+    NoteOperator(&schema->get());
+  }
+  return known;
 }
 
 template <typename Word>
@@ -296,11 +300,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     bytes += 8;
   }
 
-  if (bytes == sizeof(PayloadHeader)) {
-    NameCacheEntry* known = InternName(stream, range);
-    if constexpr ((Options & kWithTensors) != 0) NoteOperatorOf(range, known);
-    return {OffsetOf(known), 0};
-  }
+  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternNoted<Options>(stream, range)), 0};
   constexpr bool kMayRepeat = (Options & kWithInputs) != 0 && (Options & kWithTensors) == 0;
   [[maybe_unused]] bool may_repeat = false;
   if constexpr (kMayRepeat) {
@@ -328,8 +328,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
         keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
       }
     }
-    known = InternName(stream, range);
-    if constexpr ((Options & kWithTensors) != 0) NoteOperatorOf(range, known);
+    known = InternNoted<Options>(stream, range);
     return OffsetOf(known);
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
