@@ -222,4 +222,11 @@ std::vector<Segment> SegmentsOf(const char* library) {
   return found;
 }
 
+const Segment* SegmentAround(const void* address, const std::vector<Segment>& segments) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  const auto found =
+      std::ranges::find_if(segments, [place](const Segment& each) { return place >= each.begin && place < each.end; });
+  return found == segments.end() ? nullptr : &*found;
+}
+
 }  // namespace opscope

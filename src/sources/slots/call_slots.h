@@ -47,5 +47,7 @@ struct Segment {
 };
 // What the libraries whose file name begins with `library` take up. May throw std::bad_alloc.
 std::vector<Segment> SegmentsOf(const char* library);
+// The one that the address lies in, null: none.
+const Segment* SegmentAround(const void* address, const std::vector<Segment>& segments);
 
 }  // namespace opscope

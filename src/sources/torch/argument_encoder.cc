@@ -19,9 +19,7 @@ bool NeedsTwoWords(c10::IntArrayRef values) {
   return (out_of_range >> 32) != 0;
 }
 
-// True when a reader gets exactly these strides back from the sizes (PutSmallTensor has the same rule). Torch counts an
-// empty dimension as one when it lays out a dense tensor; a plain product would not, so such tensors keep their
-// strides.
+// True when a reader gets exactly these strides back from the sizes. PutSmallTensor has the same rule.
 bool StridesFollowFromSizes(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
   int64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -77,9 +75,7 @@ class Encoder {
       if (tensors_ != nullptr) tensors_->Add(IdentityOf(body, layout));
       return;
     }
-    if (!PutSmallTensor(body->sizes(), body->strides(), element)) {
-      PutLargeTensor(body->sizes(), body->strides(), element);
-    }
+    if (!PutSmall(body->sizes(), body->strides(), element)) PutLargeTensor(body->sizes(), body->strides(), element);
     if (tensors_ != nullptr) tensors_->Add(body);
   }
 
@@ -140,29 +136,12 @@ class Encoder {
   }
 
  private:
-  // Writes sizes and strides in one pass and forgets the strides again when they follow from the sizes.
   // Does nothing when a number needs two words or room is short: the usual tensor is small.
-  __attribute__((always_inline)) bool PutSmallTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides,
-                                                     uint32_t element) {
-    const size_t count = sizes.size();
-    if (words_ + 1 + 2 * count > capacity_) return false;
-    uint32_t* out = out_ + words_;
-    uint64_t out_of_range = 0;
-    int64_t expected = 1;
-    bool dense = true;
-    for (size_t i = count; i-- > 0;) {
-      const int64_t size = sizes[i];
-      const int64_t stride = strides[i];
-      out_of_range |= static_cast<uint64_t>(size) | static_cast<uint64_t>(stride);
-      dense = dense && stride == expected && (size != 0 || i == 0);
-      expected *= size;
-      out[1 + i] = static_cast<uint32_t>(size);
-      out[1 + count + i] = static_cast<uint32_t>(stride);
-    }
-    if ((out_of_range >> 31) != 0) return false;
-    out[0] = ArgumentTag(ArgKind::kTensor, count, dense ? arg_flags::kContiguous : 0, element);
-    words_ += static_cast<uint32_t>(1 + (dense ? count : 2 * count));
-    return true;
+  __attribute__((always_inline)) bool PutSmall(c10::IntArrayRef sizes, c10::IntArrayRef strides, uint32_t element) {
+    if (words_ + 1 + 2 * sizes.size() > capacity_) return false;
+    const uint32_t words = PutSmallTensor(out_ + words_, sizes, strides, element);
+    words_ += words;
+    return words != 0;
   }
 
   __attribute__((noinline)) void PutLargeTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, uint32_t element) {

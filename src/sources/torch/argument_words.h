@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
+#include <c10/core/TensorImpl.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,50 @@ constexpr uint32_t ArgumentTag(ArgKind kind, uint64_t count = 0, uint32_t flags 
 __attribute__((flatten)) inline int64_t IntOf(const c10::IValue& value) {
   if (!value.isInt()) __builtin_unreachable();
   return value.toInt();
+}
+// REQUIRES: isBool().
+__attribute__((flatten)) inline bool BoolOf(const c10::IValue& value) {
+  if (!value.isBool()) __builtin_unreachable();
+  return value.toBool();
+}
+
+// Of tensors that know their own sizes: none of a class of Python, of a transformation, of a device that counts them
+// when it is asked.
+inline bool IsPlain(const c10::TensorImpl& tensor) {
+  using c10::BackendComponent;
+  using c10::DispatchKey;
+  constexpr c10::DispatchKeySet kPlain =
+      c10::DispatchKeySet(BackendComponent::CPUBit) | c10::DispatchKeySet(BackendComponent::CUDABit) |
+      c10::DispatchKeySet(DispatchKey::Dense) | c10::DispatchKeySet(DispatchKey::AutogradFunctionality) |
+      c10::DispatchKeySet(DispatchKey::ADInplaceOrView) | c10::DispatchKeySet(DispatchKey::AutocastCPU) |
+      c10::DispatchKeySet(DispatchKey::AutocastCUDA) | c10::DispatchKeySet(DispatchKey::Conjugate) |
+      c10::DispatchKeySet(DispatchKey::Negative);
+  const c10::DispatchKeySet keys = tensor.key_set();
+  return (keys | kPlain) == kPlain && keys.has(DispatchKey::Dense) && !tensor.has_symbolic_sizes_strides();
+}
+
+// A tensor of strides: writes sizes and strides in one pass and forgets the strides again when they follow from the
+// sizes, as a reader will have it. How many words; 0: a number needs two. Torch counts an empty dimension as one when
+// it lays out a dense tensor; a plain product would not, so such tensors keep their strides. REQUIRES: room for 1 + 2 *
+// sizes.size() words.
+__attribute__((always_inline)) inline uint32_t PutSmallTensor(uint32_t* out, c10::IntArrayRef sizes,
+                                                              c10::IntArrayRef strides, uint32_t element) {
+  const size_t count = sizes.size();
+  uint64_t out_of_range = 0;
+  int64_t expected = 1;
+  bool dense = true;
+  for (size_t i = count; i-- > 0;) {
+    const int64_t size = sizes[i];
+    const int64_t stride = strides[i];
+    out_of_range |= static_cast<uint64_t>(size) | static_cast<uint64_t>(stride);
+    dense = dense && stride == expected && (size != 0 || i == 0);
+    expected *= size;
+    out[1 + i] = static_cast<uint32_t>(size);
+    out[1 + count + i] = static_cast<uint32_t>(stride);
+  }
+  if ((out_of_range >> 31) != 0) return 0;
+  out[0] = ArgumentTag(ArgKind::kTensor, count, dense ? arg_flags::kContiguous : 0, element);
+  return static_cast<uint32_t>(1 + (dense ? count : 2 * count));
 }
 
 }  // namespace opscope

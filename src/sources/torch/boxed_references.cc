@@ -4,7 +4,6 @@
 #include <c10/core/impl/PyInterpreter.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -81,12 +80,6 @@ size_t PlaceInTable(Member member) {
   return (offset - 1) / sizeof(void*);
 }
 
-bool LiesInTorch(const void* address, const std::vector<Segment>& segments) {
-  const auto place = reinterpret_cast<uintptr_t>(address);
-  return std::any_of(segments.begin(), segments.end(),
-                     [place](const Segment& each) { return place >= each.begin && place < each.end; });
-}
-
 struct CountPlaces {
   size_t raise, lower;
 };
@@ -107,9 +100,9 @@ void** FindTable() {
   const std::vector<Segment> segments = SegmentsOf("libtorch_python");
   if (segments.empty()) return nullptr;
   of_interpreter = TheInterpreter()->vtable_;
-  if (!LiesInTorch(of_interpreter, segments)) return nullptr;
+  if (SegmentAround(of_interpreter, segments) == nullptr) return nullptr;
   void** table = *reinterpret_cast<void** const*>(of_interpreter);
-  return LiesInTorch(table, segments) ? table : nullptr;
+  return SegmentAround(table, segments) != nullptr ? table : nullptr;
 }
 
 bool PointTable() {
@@ -120,7 +113,7 @@ bool PointTable() {
   const CountPlaces of_counts = PlacesOfCounts<Table>();
   void** of_raise = table + of_counts.raise;
   void** of_lower = table + of_counts.lower;
-  if (!LiesInTorch(*of_raise, segments) || !LiesInTorch(*of_lower, segments)) return false;
+  if (SegmentAround(*of_raise, segments) == nullptr || SegmentAround(*of_lower, segments) == nullptr) return false;
   raise = reinterpret_cast<Count>(*of_raise);
   lower = reinterpret_cast<Count>(*of_lower);
   const bool is_pointed = Pointed().Point({.place = of_lower, .is_protected = true}, reinterpret_cast<void*>(&Lower)) &&

@@ -100,7 +100,9 @@ struct TakesAll {
 template <typename Sink>
 struct Functions {
   static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
-    const at::RecordFunctionTLS* list = this_thread.list;
+    const ThreadView* view = &this_thread;
+    __asm__("" : "+r"(view));  // found once: each look at the thread's variable would be a call
+    const at::RecordFunctionTLS* list = view->list;
     if (OPSCOPE_UNLIKELY(list == nullptr || !IsQuiet() || !list->tls_record_function_enabled_)) return AskTorch(scope);
     const auto& entries = list->sorted_tls_callbacks_;
     const auto* first = entries.data();
@@ -111,12 +113,12 @@ struct Functions {
     }
     Sink::Count(kAsked);
     // Of operators alone: all other ranges begin in torch's own before(), which would not count them.
-    if (OPSCOPE_UNLIKELY(this_thread.refusing == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
+    if (OPSCOPE_UNLIKELY(view->refusing == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
         Sink::StillRefuses()) {
       if (Sink::RefuseAt(__builtin_return_address(0))) return std::nullopt;
       return NoCallback(scope);
     }
-    return OurCallback(*first, scope);
+    return OurCallback(view->number, *first, scope);
   }
 
   static void Construct(at::RecordFunction* self, at::StepCallbacks* from) {
@@ -197,9 +199,9 @@ struct Functions {
   }
 
   // One return, so that it is made where the caller wants it.
-  static std::optional<at::StepCallbacks> OurCallback(const at::RecordFunctionCallbacksEntry& entry,
+  static std::optional<at::StepCallbacks> OurCallback(uint64_t thread, const at::RecordFunctionCallbacksEntry& entry,
                                                       at::RecordScope scope) {
-    std::optional<at::StepCallbacks> out(std::in_place, this_thread.number, scope);
+    std::optional<at::StepCallbacks> out(std::in_place, thread, scope);
     out->callbacks_.push_back({entry.callback_.start(), Sink::kEnd});
     SetNeeds(&*out, static_cast<uint32_t>(scope) | static_cast<uint32_t>(entry.callback_.needsInputs()) << 8);
     return out;

@@ -13,21 +13,6 @@
 namespace opscope {
 namespace {
 
-// Of tensors that know their own sizes: none of a class of Python, of a transformation, of a device that counts them
-// when it is asked.
-bool IsPlain(const c10::TensorImpl& tensor) {
-  using c10::BackendComponent;
-  using c10::DispatchKey;
-  constexpr c10::DispatchKeySet kPlain =
-      c10::DispatchKeySet(BackendComponent::CPUBit) | c10::DispatchKeySet(BackendComponent::CUDABit) |
-      c10::DispatchKeySet(DispatchKey::Dense) | c10::DispatchKeySet(DispatchKey::AutogradFunctionality) |
-      c10::DispatchKeySet(DispatchKey::ADInplaceOrView) | c10::DispatchKeySet(DispatchKey::AutocastCPU) |
-      c10::DispatchKeySet(DispatchKey::AutocastCUDA) | c10::DispatchKeySet(DispatchKey::Conjugate) |
-      c10::DispatchKeySet(DispatchKey::Negative);
-  const c10::DispatchKeySet keys = tensor.key_set();
-  return (keys | kPlain) == kPlain && keys.has(DispatchKey::Dense) && !tensor.has_symbolic_sizes_strides();
-}
-
 // Looks through the words of an encoding, one argument after the other. Every word that it reads is one that the tag
 // before it promises.
 class Comparer {

@@ -1,16 +1,6 @@
-// Which tensor an argument is. Torch frees and reuses the bodies of tensors (TensorImpl) all the time, so an address
-// says little; a body gets a number when it is first seen, and keeps it until it dies.
+// Which tensor an argument is: by the number of its body (tensor_numbers.h), its device, and where its data lies.
 //
-// To know that it has died, a weak reference is held: the body's memory stays, its data does not. Torch's own profiler
-// holds one per argument until the end of the window. Here they lie in one table of fixed size, and a new tensor takes
-// the place of a dead one, so a recording of any length keeps at most kTensorPlaces bodies (some 200 bytes each). Most
-// tensors die young: with each new one some earlier ones are looked at, and the bodies of the dead go back to torch
-// while they are still in the processor's caches.
-//
-// Two threads that see a tensor for the first time in the same moment may give it two numbers. A number matters
-// only where a tensor changes its storage; all else is known by the storage.
-//
-// Thread rule: any thread. No lock, no memory of its own; torch may free a dead tensor's body.
+// Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,16 +12,23 @@
 #include <vector>
 
 #include "opscope/record.h"
+#include "sources/torch/tensor_numbers.h"
 
 namespace opscope {
 
-inline constexpr size_t kTensorPlaces = size_t{1} << 15;
-
-// A window of this armed instance wants identities; when the last one stops, the references go.
-void StartIdentities(uint32_t instance);
-void StopIdentities(uint32_t instance);
-// Bit by instance of those that want them.
-uint64_t IdentityInstances();
+// REQUIRES: as IdentityOf.
+__attribute__((always_inline)) inline TensorIdentity IdentityWith(c10::TensorImpl* tensor, uint64_t number) {
+  TensorIdentity identity;
+  if (tensor->unsafe_storage()) {  // null where has_storage(), a virtual call, says that there is none
+    const c10::StorageImpl* storage = tensor->unsafe_storage().unsafeGetStorageImpl();
+    // Looks without the checks that throw for storages that must not be touched.
+    identity.storage =
+        reinterpret_cast<uintptr_t>(const_cast<c10::StorageImpl*>(storage)->_mutable_data_ptr_no_checks().get());
+  }
+  const c10::Device device = tensor->device();
+  identity.tensor = PackTensor(number, static_cast<uint8_t>(device.type()), device.index());
+  return identity;
+}
 
 // REQUIRES: the tensor is defined and neither nested nor symbolic, and lives.
 TensorIdentity IdentityOf(c10::TensorImpl* tensor);

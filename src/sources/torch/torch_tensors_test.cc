@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "sources/torch/recorded_window.h"
@@ -92,33 +95,99 @@ TEST(TorchTensors, NeverShareANumberAcrossReusedBodies) {
   EXPECT_FALSE(numbers.contains(0));
 }
 
-TEST(TorchTensors, AreLetGoWhenTheLastWindowStops) {
-  at::Tensor tensor = at::ones({4});
+// Torch tells when a body of c10::TensorImpl dies. Others, as this one's, have to be held.
+at::Tensor OfAnotherClass() {
+  return at::ones({1, 1}).to_sparse();
+}
+
+TEST(TorchTensors, OfAnotherClassNeverShareANumberAcrossReusedBodies) {
+  constexpr size_t kTensors = 2'000;
+  const auto ranges = Record([&] {
+    for (size_t i = 0; i < kTensors; ++i)
+      (void)OfAnotherClass()._dimI();
+  });
+  std::set<uint64_t> numbers;
+  for (const TensorIdentity& identity : IdentitiesOf(ranges, "aten::_dimI"))
+    numbers.insert(NumberIn(identity));
+  EXPECT_EQ(numbers.size(), kTensors);
+  EXPECT_FALSE(numbers.contains(0));
+}
+
+TEST(TorchTensors, ThatDieOnAnotherThreadLeaveTheirNumberToNobody) {
+  constexpr size_t kRounds = 50, kAtOnce = 40;
+  std::set<const void*> bodies;
+  const auto ranges = Record([&] {
+    for (size_t round = 0; round < kRounds; ++round) {
+      std::vector<at::Tensor> tensors;
+      for (size_t i = 0; i < kAtOnce; ++i) {
+        tensors.push_back(at::empty({1}));
+        bodies.insert(tensors.back().unsafeGetTensorImpl());
+        (void)at::relu(tensors.back());
+      }
+      std::thread([dying = std::move(tensors)] {}).join();
+    }
+  });
+  ASSERT_LT(bodies.size(), kRounds * kAtOnce) << "none was used again";
+  std::set<uint64_t> numbers;
+  for (const TensorIdentity& identity : IdentitiesOf(ranges, "aten::relu"))
+    numbers.insert(NumberIn(identity));
+  EXPECT_EQ(numbers.size(), kRounds * kAtOnce);
+}
+
+// What the body's class has for functions, of which one deletes it.
+std::vector<const void*> FunctionsOf(const at::Tensor& tensor) {
+  const void* const* table = nullptr;
+  std::memcpy(&table, tensor.unsafeGetTensorImpl(), sizeof(table));
+  return std::vector<const void*>(table, table + 8);
+}
+
+TEST(TorchTensors, OfTheUsualClassAreNotHeldAndTheirClassIsAsBeforeAfterwards) {
+  const at::Tensor tensor = at::ones({4});
+  const std::vector<const void*> functions = FunctionsOf(tensor);
+  std::vector<const void*> within_two, within_one;
+  const c10::weak_intrusive_ptr<c10::TensorImpl> body(tensor.getIntrusivePtr());
+  const size_t before = body.weak_use_count();
+  (void)Record([&] {
+    (void)Record([&] {
+      (void)at::relu(tensor);
+      within_two = FunctionsOf(tensor);
+    });
+    (void)at::relu(tensor);
+    within_one = FunctionsOf(tensor);
+    EXPECT_EQ(body.weak_use_count(), before);
+  });
+  EXPECT_NE(within_two, functions);
+  EXPECT_EQ(within_one, within_two);
+  EXPECT_EQ(FunctionsOf(tensor), functions);
+}
+
+TEST(TorchTensors, OfAnotherClassAreLetGoWhenTheLastWindowStops) {
+  at::Tensor tensor = OfAnotherClass();
   const c10::weak_intrusive_ptr<c10::TensorImpl> body(tensor.getIntrusivePtr());
   const size_t before = body.weak_use_count();
   size_t during = 0;
   (void)Record([&] {
-    (void)at::relu(tensor);
-    (void)at::relu(tensor);
+    (void)at::neg(tensor);
+    (void)at::neg(tensor);
     during = body.weak_use_count();
   });
   EXPECT_EQ(during, before + 1);
   EXPECT_EQ(body.weak_use_count(), before);
 }
 
-TEST(TorchTensors, ThatAreDeadAreLetGoBeforeTheWindowStops) {
+TEST(TorchTensors, OfAnotherClassThatAreDeadAreLetGoBeforeTheWindowStops) {
   constexpr int kYoung = 100, kOlder = 3000;  // more new tensors than a dead one waits for
   for (const bool dies_at_once : {true, false}) {
     c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> body(at::ones({1}).getIntrusivePtr());
     size_t references = 0;
     (void)Record([&] {
-      at::Tensor tensor = at::ones({1});
+      at::Tensor tensor = OfAnotherClass();
       body = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(tensor.getIntrusivePtr());
-      (void)at::relu(tensor);
+      (void)tensor._dimI();
       std::vector<at::Tensor> others;
       const auto see_others = [&](int count) {
         for (int i = 0; i < count; ++i)
-          (void)at::relu(others.emplace_back(at::empty({1})));
+          (void)others.emplace_back(OfAnotherClass())._dimI();
       };
       if (!dies_at_once) see_others(kYoung);
       tensor.reset();
@@ -162,16 +231,48 @@ TEST(TorchTensors, ThatAreSparseAndCompressedAreNotHeld) {
   EXPECT_EQ(NumberIn(identities.back()), 0u) << "its values are asked before";
 }
 
+// The usual kinds of arguments are encoded in another place (usual_entries.h) than those that are not.
 TEST(TorchTensors, LeaveTheArgumentsAsTheyWere) {
-  const at::Tensor a = at::ones({2, 3});
-  const auto words = [&](uint32_t flags) {
-    for (const RecordedRange& range : Record([&] { (void)at::add(a, a); }, flags)) {
-      if (range.name == "aten::add") return range.words;
-    }
-    return std::vector<uint32_t>();
+  const at::Tensor a = at::ones({2, 3}), deep = at::ones({1, 1, 1, 1, 2, 3}), none;
+  const int64_t wide = int64_t{1} << 33;
+  struct Call {
+    const char* name;
+    std::function<void()> run;
+    bool has_tensors = true;
   };
-  EXPECT_FALSE(words(kFlags).empty());
-  EXPECT_EQ(words(kFlags), words(torch_source_flags::kInputs));
+  const std::vector<Call> calls = {
+      {"aten::add", [&] { (void)at::add(a, a); }},
+      {"aten::add", [&] { (void)at::add(a, 2.5, 3); }},
+      {"aten::add", [&] { (void)at::add(a, c10::complex<double>(1, 2)); }},
+      {"aten::sum", [&] { (void)at::sum(a, {0, 1}, true); }},
+      {"aten::sum", [&] { (void)at::sum(a, at::IntArrayRef{}, true); }},
+      {"aten::view", [&] { (void)a.view({1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3}); }},  // eleven: too many for the usual place
+      {"aten::relu", [&] { (void)at::relu(deep); }},
+      {"aten::relu", [&] { (void)at::relu(a.t()); }},
+      {"aten::relu", [&] { (void)at::relu(at::ones({0, 3})); }},
+      {"aten::relu", [&] { (void)at::relu(at::ones({})); }},
+      {"aten::neg", [&] { (void)at::neg(at::_conj(at::ones({2}, at::kComplexFloat))); }},
+      {"aten::expand", [&] { (void)at::ones({1}).expand({wide}); }},
+      {"aten::slice", [&] { (void)at::ones({1}).expand({wide}).slice(0, wide - 1, wide); }},
+      {"aten::cat", [&] { (void)at::cat({a, a}); }},
+      {"aten::linear", [&] { (void)at::linear(a, at::ones({4, 3}), none); }},
+      {"aten::clone", [&] { (void)at::clone(a, at::MemoryFormat::Contiguous); }},
+      {"aten::einsum", [&] { (void)at::einsum("ij,ij->i", {a, a}); }},
+      {"aten::empty", [&] { (void)at::empty({2, 3}); }, false},
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Call& call = calls[i];
+    const auto first = [&](uint32_t flags) {
+      for (RecordedRange& range : Record(call.run, flags)) {
+        if (range.name == call.name) return range;
+      }
+      return RecordedRange();
+    };
+    const RecordedRange with = first(kFlags), without = first(torch_source_flags::kInputs);
+    EXPECT_FALSE(with.words.empty()) << call.name << ", " << i;
+    EXPECT_EQ(with.words, without.words) << call.name << ", " << i;
+    EXPECT_EQ(with.tensors.empty(), !call.has_tensors) << call.name << ", " << i;
+  }
 }
 
 TEST(TorchTensors, AreNotRecordedUnlessAskedFor) {
