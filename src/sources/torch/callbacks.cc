@@ -21,7 +21,6 @@
 #include "sources/streams/stream_of.h"
 #include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
-#include "sources/torch/known_entries.h"
 #include "sources/torch/range_entries.h"
 #include "sources/torch/script_place.h"
 #include "sources/torch/usual_entries.h"
@@ -125,17 +124,14 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
   FetchRecords(stream);
-  if constexpr (kMayBePlain<Options> || kMayBeKnown<Options> || kMayBeUsual<Options>) {
+  if constexpr (kMayBePlain<Options> || kMayBeUsual<Options>) {
     const bool is_apart = (Options & kWithScripts) != 0 && StandsInScript(range, stream);
     if (__builtin_expect(!is_apart, 1)) {
       if constexpr (kMayBePlain<Options>) return ContextIn(OpenRange<0>(stream, range, nullptr));
-      if constexpr (kMayBeKnown<Options> || kMayBeUsual<Options>) {
-        const auto write = [&] {
-          if constexpr (kMayBeUsual<Options>) return WriteUsual<Options>(stream, range);
-          return WriteKnown(stream, range);
-        };
-        OpenScope* scope = OpenScopeOn<true>(stream, write, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
-                                             FlagsOf(range), KindOf(range));
+      if constexpr (kMayBeUsual<Options>) {
+        OpenScope* scope = OpenScopeOn<true>(
+            stream, [&] { return WriteUsual<Options>(stream, range); }, RecordSource::kTorch,
+            static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
         if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
       }
     }

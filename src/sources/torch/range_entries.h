@@ -19,7 +19,6 @@
 #include "sources/torch/argument_encoder.h"
 #include "sources/torch/callback_bank.h"
 #include "sources/torch/keyword_json.h"
-#include "sources/torch/known_arguments.h"
 #include "sources/torch/operator_kinds.h"
 #include "sources/torch/script_place.h"
 #include "sources/torch/tensor_identity.h"
@@ -162,8 +161,7 @@ inline void StoreArguments(EncodedInputs* inputs, char* place) {
   }
 }
 
-// The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk. The mark
-// stands where payloads that may be repeated are remembered, those without tensors.
+// The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk.
 template <uint32_t Options>
 inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& range) {
   constexpr uint32_t kNoted = 1;
@@ -181,85 +179,6 @@ inline char* Store(char* place, Word word) {
   std::memcpy(place, &word, sizeof(word));
   return place + sizeof(word);
 }
-
-// The arguments of calls are equal, mostly, to those of the call before: then they are not written again. A payload
-// without a sequence number serves as it is, else one that names the arguments of the other.
-struct PayloadBefore {
-  const char* place;  // in the current chunk
-  PayloadHeader header;
-  // Its fields are of kSequence and kOverload, and its arguments its own.
-  explicit PayloadBefore(const char* at) : place(at) { std::memcpy(&header, place, sizeof(header)); }
-  uint32_t fields_end() const {
-    return static_cast<uint32_t>(sizeof(header)) + ((header.fields & payload_fields::kSequence) != 0 ? 16u : 0u) +
-           ((header.fields & payload_fields::kOverload) != 0 ? 8u : 0u);
-  }
-};
-
-inline bool HasArguments(const PayloadBefore& before, const EncodedInputs& inputs) {
-  const uint32_t words = inputs.arguments.words;
-  const uint32_t begin = before.fields_end();
-  const bool has_as_many = before.header.arg_count == inputs.arguments.count &&
-                           before.header.bytes - begin == ((words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u);
-  if (!has_as_many) return false;
-  const char* own = before.place + begin;
-  const auto* ours = reinterpret_cast<const char*>(inputs.words);
-  const uint32_t bytes = words * uint32_t{sizeof(uint32_t)};
-  for (uint32_t at = 0; at + 8 <= bytes; at += 8) {
-    if (LoadWord(own + at) != LoadWord(ours + at)) return false;
-  }
-  if ((words & 1u) == 0) return true;
-  uint32_t last = 0;
-  std::memcpy(&last, own + bytes - sizeof(last), sizeof(last));
-  return last == inputs.words[words - 1];
-}
-
-inline constexpr uint32_t kWorthComparing = 3;  // words; fewer are as long as what names them
-
-// Fields of a payload that a later one may be compared with.
-inline constexpr uint16_t kComparable = payload_fields::kSequence | payload_fields::kOverload;
-
-// Name and payload of a range whose arguments are those of this payload, as has_arguments(PayloadBefore) tells; name 0:
-// they are not, or there is no room for it in this chunk. All offsets are of the current chunk.
-template <typename HasTheSame>
-inline ScopeEntries WriteRepeated(Stream* stream, const at::RecordFunction& range, uint32_t name, uint32_t payload,
-                                  uint64_t overload_offset, uint16_t fields, const HasTheSame& has_arguments) {
-  const PayloadBefore before(reinterpret_cast<const char*>(stream->chunk) + payload);
-  if (!has_arguments(before)) return {};
-  const bool is_same = before.header.fields == fields && (fields & payload_fields::kSequence) == 0 &&
-                       (overload_offset == 0 || LoadWord(before.place + sizeof(PayloadHeader)) == overload_offset);
-  if (is_same) return {name, payload};
-  PayloadHeader header;
-  header.bytes = static_cast<uint32_t>(sizeof(header)) + ((fields & payload_fields::kSequence) != 0 ? 16u : 0u) +
-                 (overload_offset != 0 ? 8u : 0u) + 8u;
-  if (OPSCOPE_UNLIKELY(!HasRoom(stream, header.bytes))) return {};
-  header.fields = static_cast<uint16_t>(fields | payload_fields::kArgumentsOf);
-  header.arg_count = before.header.arg_count;
-  char* side = ReserveSide(stream, header.bytes);
-  FetchSide(stream);
-  char* place = Store(side, header);
-  if ((fields & payload_fields::kSequence) != 0) {
-    place = Store(place, range.seqNr());
-    place = Store(place, range.forwardThreadId());
-  }
-  if (overload_offset != 0) place = Store(place, overload_offset);
-  Store(place, uint64_t{payload});
-  return {name, OffsetInChunk(stream, side)};
-}
-
-// Where arguments that came before lie in this chunk, whatever was called with them: layers take turns, so the last
-// ones of a name are not enough. Among the stable names, as a text that lies at no address.
-inline NameCacheEntry* ArgumentsSlot(Stream* stream, uint64_t key) {
-  return NameCacheSlot(stream->stable_names, reinterpret_cast<const char*>(key));
-}
-inline void RememberArguments(Stream* stream, c10::ArrayRef<const c10::IValue> inputs, uint32_t payload) {
-  const uint64_t key = KeyOf(inputs);
-  if (key != 0) *ArgumentsSlot(stream, key) = {reinterpret_cast<const char*>(key), 0, payload};
-}
-
-// Whether WriteKnown may be asked first. With tensors not: their identities are written anew for each call, and what is
-// spared beside them (18,000 of 713,000 instructions of a training step with all flags) took as much time as it saved.
-template <uint32_t Options>
-inline constexpr bool kMayBeKnown = (Options & (kWithInputs | kWithTensors | kWithOverloads)) == kWithInputs;
 
 // Name and payload of the range in one chunk of the stream.
 template <uint32_t Options>
@@ -301,24 +220,8 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   }
 
   if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternNoted<Options>(stream, range)), 0};
-  constexpr bool kMayRepeat = (Options & kWithInputs) != 0 && (Options & kWithTensors) == 0;
-  [[maybe_unused]] bool may_repeat = false;
-  if constexpr (kMayRepeat) {
-    may_repeat = (fields & ~kComparable) == 0 && inputs->arguments.words <= EncodedInputs::kCapacity;
-    if (may_repeat && inputs->arguments.words >= kWorthComparing) {
-      const auto has_arguments = [&](const PayloadBefore& before) { return HasArguments(before, *inputs); };
-      const uint64_t offset = (fields & payload_fields::kOverload) != 0 ? InternOverload(stream, *overload) : 0;
-      const NameCacheEntry* last = InternName(stream, range);
-      if (__builtin_expect(last != nullptr && last->payload != 0, 1)) {
-        const ScopeEntries repeated =
-            WriteRepeated(stream, range, last->offset, last->payload, offset, fields, has_arguments);
-        if (__builtin_expect(repeated.name != 0, 1)) return repeated;
-      }
-    }
-  }
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
-  NameCacheEntry* known = nullptr;
   const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
     if ((fields & payload_fields::kOverload) != 0) {
       overload_offset = InternOverload(stream, *overload);
@@ -328,8 +231,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
         keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
       }
     }
-    known = InternNoted<Options>(stream, range);
-    return OffsetOf(known);
+    return OffsetOf(InternNoted<Options>(stream, range));
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
   FetchSide(stream);
@@ -361,14 +263,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
       return {OffsetOf(InternName(stream, range)), 0};
     }
   }
-  const uint32_t side = OffsetInChunk(stream, room.side);
-  if constexpr (kMayRepeat) {
-    if (may_repeat && known != nullptr) {
-      known->payload = side;
-      if constexpr (kMayBeKnown<Options>) RememberArguments(stream, inputs->values, side);
-    }
-  }
-  return {room.name, side};
+  return {room.name, OffsetInChunk(stream, room.side)};
 }
 
 }  // namespace opscope

@@ -185,7 +185,7 @@ std::vector<RecordedRange> AddsOf(const std::function<void()>& work) {
   return window.Named("aten::add");
 }
 
-TEST(TorchArguments, AreWrittenOnceWhileTheyStayAsTheyWere) {
+TEST(TorchArguments, AreThoseOfTheCallItselfWhateverCameBefore) {
   const at::NoGradGuard none;
   const at::Tensor small = at::ones({2}), large = at::ones({3, 4});
   const std::vector<RecordedRange> adds = AddsOf([&] {
@@ -194,8 +194,6 @@ TEST(TorchArguments, AreWrittenOnceWhileTheyStayAsTheyWere) {
     (void)at::add(small, 1);  // adds a tensor, too
   });
   ASSERT_EQ(adds.size(), 8u);
-  EXPECT_EQ(adds[0].record.side, adds[1].record.side);
-  EXPECT_EQ(adds[2].record.side, adds[3].record.side);
   const auto tensor = [](at::ScalarType type, const Words& sizes) {
     Words words = {Tag(ArgKind::kTensor, static_cast<uint32_t>(sizes.size()), arg_flags::kContiguous, type)};
     words.insert(words.end(), sizes.begin(), sizes.end());
@@ -214,7 +212,7 @@ TEST(TorchArguments, AreWrittenOnceWhileTheyStayAsTheyWere) {
   EXPECT_EQ(adds[7].overload, "Scalar");
 }
 
-TEST(TorchArguments, OfOperatorsWithNumbersAreThoseOfTheCallBefore) {
+TEST(TorchArguments, OfOperatorsWithNumbersHaveTheirOwnNumbers) {
   const at::Tensor x = at::ones({2, 3}).requires_grad_(true);
   const std::vector<RecordedRange> adds = AddsOf([&] {
     for (int i = 0; i < 4; ++i)
@@ -225,7 +223,6 @@ TEST(TorchArguments, OfOperatorsWithNumbersAreThoseOfTheCallBefore) {
     EXPECT_EQ(adds[i].words, adds[0].words);
     EXPECT_EQ(adds[i].sequence, adds[0].sequence + static_cast<int64_t>(i));
     EXPECT_EQ(adds[i].overload, "Tensor");
-    EXPECT_EQ(adds[0].record.side - adds[i].record.side, 40 * i) << "header, number, overload, offset";
   }
 }
 

@@ -20,7 +20,8 @@
 
 namespace opscope {
 
-// Words and identities of the arguments of one call.
+// Words of the arguments of one call, and identities of their tensors.
+template <bool kHasIdentities>
 class UsualArguments {
  public:
   // False: one is of another kind, or they are too many.
@@ -38,8 +39,10 @@ class UsualArguments {
         const uint32_t words = PutSmallTensor(at, sizes, body->strides(), element);
         if (OPSCOPE_UNLIKELY(words == 0)) return false;
         at += words;
-        const TensorIdentity identity = IdentityWith(body, NumberOf(body));
-        std::memcpy(tensors_ + tensors++ * sizeof(identity), &identity, sizeof(identity));
+        if constexpr (kHasIdentities) {
+          const TensorIdentity identity = IdentityWith(body, NumberOf(body));
+          std::memcpy(tensors_ + tensors++ * sizeof(identity), &identity, sizeof(identity));
+        }
       } else if (value.isInt()) {
         at = PutNumber(at, ArgKind::kInt, IntOf(value));
       } else if (value.isDouble()) {
@@ -99,8 +102,7 @@ class UsualArguments {
 
 // Whether WriteUsual may be asked first.
 template <uint32_t Options>
-inline constexpr bool kMayBeUsual =
-    (Options & (kWithInputs | kWithTensors | kWithOverloads)) == (kWithInputs | kWithTensors);
+inline constexpr bool kMayBeUsual = (Options & (kWithInputs | kWithOverloads)) == kWithInputs;
 
 // Name 0: the long way has to go. All offsets are of the current chunk.
 template <uint32_t Options>
@@ -108,7 +110,7 @@ inline ScopeEntries WriteUsual(Stream* stream, const at::RecordFunction& range) 
   const bool has_more = range.handle() != 0 || !(range.*Reach(torch_layout::KeywordInputs())).empty();
   if (OPSCOPE_UNLIKELY(has_more)) return {};
   const Schema* schema = SchemaOf(range);
-  UsualArguments arguments;
+  UsualArguments<(Options & kWithTensors) != 0> arguments;
   const c10::ArrayRef<const c10::IValue> inputs = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
   if (OPSCOPE_UNLIKELY(!arguments.Take(inputs))) return {};
   const uint32_t name = OffsetOf(InternNoted<Options>(stream, range));
