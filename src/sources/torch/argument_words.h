@@ -56,6 +56,7 @@ __attribute__((always_inline)) inline uint32_t PutSmallTensor(uint32_t* out, c10
   uint64_t out_of_range = 0;
   int64_t expected = 1;
   bool dense = true;
+#pragma GCC unroll 1
   for (size_t i = count; i-- > 0;) {
     const int64_t size = sizes[i];
     const int64_t stride = strides[i];

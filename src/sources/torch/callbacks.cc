@@ -113,10 +113,6 @@ __attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunctio
                                              : OpenRange<Options>(stream, range, &inputs));
 }
 
-// A range of which nothing is recorded but what it is itself.
-template <uint32_t Options>
-inline constexpr bool kMayBePlain = (Options & (kWithInputs | kWithOverloads)) == 0;
-
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   if constexpr ((Options & kWithInputs) != 0) boxed_references::EndBoxing();
@@ -124,20 +120,16 @@ __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, con
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
   FetchRecords(stream);
-  if constexpr (kMayBePlain<Options> || kMayBeUsual<Options>) {
+  if constexpr ((Options & kWithOverloads) == 0) {
     const bool is_apart = (Options & kWithScripts) != 0 && StandsInScript(range, stream);
     if (__builtin_expect(!is_apart, 1)) {
-      if constexpr (kMayBePlain<Options>) return ContextIn(OpenRange<0>(stream, range, nullptr));
-      if constexpr (kMayBeUsual<Options>) {
-        OpenScope* scope = OpenScopeOn<true>(
-            stream, [&] { return WriteUsual<Options>(stream, range); }, RecordSource::kTorch,
-            static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
-        if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
-      }
+      OpenScope* scope = OpenScopeOn<true>(
+          stream, [&] { return WriteUsual<Options>(stream, range); }, RecordSource::kTorch,
+          static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
+      if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
     }
   }
-  if constexpr (Options != 0) return StartAtLength<Options>(range, binding, stream);
-  return nullptr;
+  return StartAtLength<Options>(range, binding, stream);
 }
 
 template <uint32_t Instance, uint32_t Options>
