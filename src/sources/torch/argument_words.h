@@ -1,9 +1,8 @@
-// What the words of an encoded argument are made of, for who writes them and who compares with them.
+// What the words of an encoded argument are made of, for the encoder and for the usual arguments (usual_entries.h).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <ATen/core/ivalue.h>
-#include <c10/core/TensorImpl.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,21 +28,6 @@ __attribute__((flatten)) inline int64_t IntOf(const c10::IValue& value) {
 __attribute__((flatten)) inline bool BoolOf(const c10::IValue& value) {
   if (!value.isBool()) __builtin_unreachable();
   return value.toBool();
-}
-
-// Of tensors that know their own sizes: none of a class of Python, of a transformation, of a device that counts them
-// when it is asked.
-inline bool IsPlain(const c10::TensorImpl& tensor) {
-  using c10::BackendComponent;
-  using c10::DispatchKey;
-  constexpr c10::DispatchKeySet kPlain =
-      c10::DispatchKeySet(BackendComponent::CPUBit) | c10::DispatchKeySet(BackendComponent::CUDABit) |
-      c10::DispatchKeySet(DispatchKey::Dense) | c10::DispatchKeySet(DispatchKey::AutogradFunctionality) |
-      c10::DispatchKeySet(DispatchKey::ADInplaceOrView) | c10::DispatchKeySet(DispatchKey::AutocastCPU) |
-      c10::DispatchKeySet(DispatchKey::AutocastCUDA) | c10::DispatchKeySet(DispatchKey::Conjugate) |
-      c10::DispatchKeySet(DispatchKey::Negative);
-  const c10::DispatchKeySet keys = tensor.key_set();
-  return (keys | kPlain) == kPlain && keys.has(DispatchKey::Dense) && !tensor.has_symbolic_sizes_strides();
 }
 
 // A tensor of strides: writes sizes and strides in one pass and forgets the strides again when they follow from the

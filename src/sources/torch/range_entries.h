@@ -145,8 +145,9 @@ inline char* CopyWords(char* place, const void* from, uint32_t bytes) {
   return place;
 }
 
-inline uint32_t BytesOf(const EncodedArguments& arguments) {
-  return (arguments.words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
+// With what fills the last eight bytes.
+inline uint32_t BytesOfWords(uint32_t words) {
+  return (words * uint32_t{sizeof(uint32_t)} + 7u) & ~7u;
 }
 
 // Writes the encoded arguments at `place`, which has room for them and what fills the last eight bytes.
@@ -154,14 +155,15 @@ inline void StoreArguments(EncodedInputs* inputs, char* place) {
   const uint32_t words = inputs->arguments.words;
   if (__builtin_expect(words <= EncodedInputs::kCapacity, 1)) {
     if ((words & 1u) != 0) inputs->words[words] = 0;  // there is one more: the capacity is even
-    CopyWords(place, inputs->words, BytesOf(inputs->arguments));
+    CopyWords(place, inputs->words, BytesOfWords(inputs->arguments.words));
   } else {
     if ((words & 1u) != 0) std::memset(place + words * sizeof(uint32_t), 0, sizeof(uint32_t));
     StoreLongList(*inputs, place);
   }
 }
 
-// The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk.
+// The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk. The mark
+// stands where other sources remember a payload that may be repeated; ours never is.
 template <uint32_t Options>
 inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& range) {
   constexpr uint32_t kNoted = 1;
@@ -206,7 +208,7 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
     }
   }
   if constexpr ((Options & kWithInputs) != 0) {
-    bytes += BytesOf(inputs->arguments);
+    bytes += BytesOfWords(inputs->arguments.words);
   }
   if constexpr ((Options & kWithTensors) != 0) {
     if (inputs->tensors.size() != 0) {

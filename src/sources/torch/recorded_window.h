@@ -167,14 +167,6 @@ class RecordedWindow {
     }
     if ((header.fields & payload_fields::kTensors) != 0) place = LoadEntries(place, &range->tensors);
     if ((header.fields & payload_fields::kHeld) != 0) place = LoadEntries(place, &range->held);
-    if ((header.fields & payload_fields::kArgumentsOf) != 0) {
-      RecordedRange other;
-      other.record.side = Load<uint32_t>(place);
-      DecodePayload(chunk, &other);
-      range->words = other.words;
-      range->arguments = other.arguments;
-      return;
-    }
     for (const HeldTensor& held : range->held)
       range->held_names.push_back(NameAt(chunk, held.name));
     range->arguments = header.arg_count;

@@ -3,7 +3,6 @@
 
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <new>
@@ -136,7 +135,7 @@ void BeginToWatch() {
 }
 
 __attribute__((constructor)) void ForgetTheParentsWindows() {
-  pthread_atfork(nullptr, nullptr, [] { identity_instances.store(0); });
+  WatchForksOfSlots([] { identity_instances.store(0); });
 }
 
 }  // namespace

@@ -25,6 +25,21 @@
 
 namespace opscope {
 
+// Of tensors that know their own sizes: none of a class of Python, of a transformation, of a device that counts them
+// when it is asked.
+inline bool IsPlain(const c10::TensorImpl& tensor) {
+  using c10::BackendComponent;
+  using c10::DispatchKey;
+  constexpr c10::DispatchKeySet kPlain =
+      c10::DispatchKeySet(BackendComponent::CPUBit) | c10::DispatchKeySet(BackendComponent::CUDABit) |
+      c10::DispatchKeySet(DispatchKey::Dense) | c10::DispatchKeySet(DispatchKey::AutogradFunctionality) |
+      c10::DispatchKeySet(DispatchKey::ADInplaceOrView) | c10::DispatchKeySet(DispatchKey::AutocastCPU) |
+      c10::DispatchKeySet(DispatchKey::AutocastCUDA) | c10::DispatchKeySet(DispatchKey::Conjugate) |
+      c10::DispatchKeySet(DispatchKey::Negative);
+  const c10::DispatchKeySet keys = tensor.key_set();
+  return (keys | kPlain) == kPlain && keys.has(DispatchKey::Dense) && !tensor.has_symbolic_sizes_strides();
+}
+
 // Words of the arguments of one call, and identities of their tensors.
 template <bool kHasIdentities>
 class UsualArguments {
@@ -70,7 +85,7 @@ class UsualArguments {
   }
 
   const uint32_t* words() const { return words_; }
-  uint32_t words_bytes() const { return (word_count_ * uint32_t{sizeof(uint32_t)} + 7u) & ~7u; }
+  uint32_t words_bytes() const { return BytesOfWords(word_count_); }
   const std::byte* tensors() const { return tensors_; }
   uint32_t tensor_count() const { return tensor_count_; }
   uint32_t tensors_bytes() const { return tensor_count_ * uint32_t{sizeof(TensorIdentity)}; }
