@@ -86,6 +86,50 @@ def test_a_run_of_its_own_is_what_torch_profiler_sees_in_another(name, arguments
     assert [(a, b) for a, b in zip(mine, expected, strict=True) if a != b] == []
 
 
+def many_nodes():
+    """More kinds of nodes than are kept, and a node that runs the engine within the engine."""
+    import torch
+    import torch.utils.checkpoint
+
+    functions = [
+        type(
+            f"Made{i}",
+            (torch.autograd.Function,),
+            {"forward": staticmethod(lambda ctx, x: x + 1), "backward": staticmethod(lambda ctx, grad: grad)},
+        )
+        for i in range(1300)
+    ]
+
+    def run():
+        x = torch.ones(3, requires_grad=True)
+        y = torch.utils.checkpoint.checkpoint(lambda a: (a * a).relu(), x, use_reentrant=True)
+        for function in functions:
+            y = function.apply(y)
+        y.sum().backward()
+
+    return run
+
+
+@pytest.mark.parametrize("arguments", [{}, {"record_shapes": True, "profile_memory": True}], ids=str)
+def test_nodes_of_autograd_have_their_names_however_many_there_are(arguments):
+    import torch.profiler
+
+    import opscope.torch
+
+    program = many_nodes()
+    for _ in range(2):
+        program()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **arguments) as theirs:
+        program()
+    with opscope.torch.profile(activities=[opscope.torch.ProfilerActivity.CPU], **arguments) as ours:
+        program()
+    mine, expected = rows(ours.events()), rows(theirs.events())
+    names = {row[0] for row in mine}
+    assert {f"autograd::engine::evaluate_function: Made{i}Backward" for i in range(1300)} < names
+    assert {f"Made{i}Backward" for i in range(1300)} < names
+    assert [(a, b) for a, b in zip(mine, expected, strict=True) if a != b] == []
+
+
 @pytest.mark.parametrize("arguments", [{}, {"record_shapes": True}], ids=str)
 @pytest.mark.parametrize("name", ["mlp", "transformer", "odd"])
 def test_past_the_cap_as_many_are_counted_as_torch_profiler_sees(name, arguments):

@@ -55,6 +55,8 @@ struct StartFunctions {
 };
 extern const StartFunctions start_functions;
 void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
+// Makes of a start function's context one whose deletion ends the range: EndRange will not be called.
+void EndWhenDeleted(at::ObserverContext* context);
 
 // Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
 // another thread inside would leave it taken in the child, which has lists to change too.

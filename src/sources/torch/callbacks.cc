@@ -39,6 +39,14 @@ class RangeContext final : public at::ObserverContext {
 };
 static_assert(sizeof(RangeContext) <= sizeof(OpenScope::context) && offsetof(OpenScope, context) == 0);
 
+// The same of a range whose end torch tells nobody: it ends where torch deletes this.
+class SelfEndingContext final : public at::ObserverContext {
+ public:
+  ~SelfEndingContext() override { CloseScope(reinterpret_cast<OpenScope*>(this), ReadTicks()); }
+  static void operator delete(void* place) { ReleaseScope(static_cast<OpenScope*>(place)); }
+};
+static_assert(sizeof(SelfEndingContext) == sizeof(RangeContext));
+
 uint8_t FlagsOf(const at::RecordFunction& range) {
   if (__builtin_expect(range.scope() != at::RecordScope::USER_SCOPE, 1)) return 0;
   return NameOf(range).starts_with("ProfilerStep#") ? record_flags::kStep : 0;
@@ -165,6 +173,10 @@ constexpr StartFunctions AllStartFunctions() {
 }
 
 }  // namespace
+
+void EndWhenDeleted(at::ObserverContext* context) {
+  ::new (static_cast<void*>(context)) SelfEndingContext;
+}
 
 constinit const StartFunctions start_functions = AllStartFunctions();
 

@@ -2,13 +2,15 @@
 // it is ours. The same objects in the same states with the same meaning, without the copies, the indirect calls and the
 // destructors that find nothing; everything else goes to torch's own.
 //
-//   Ask           for  at::getStepCallbacksUnlessEmpty(RecordScope)
-//   Construct     for  at::RecordFunction::RecordFunction(StepCallbacks&&)
-//   Run, RunWith  for  c10::Dispatcher::runRecordFunction, both
-//   Destroy       for  at::RecordFunction::~RecordFunction(), the complete one
-//   SetList       for  at::set_record_function_tls_(const RecordFunctionTLS&), which autograd calls twice per node
-//   Demangle      for  c10::demangle(const char*), which autograd calls twice per node that is watched
-//   InitStream    for  std::basic_ios<char>::init(streambuf*) (stream_init.h), which it calls once per such node
+//   Ask             for  at::getStepCallbacksUnlessEmpty(RecordScope)
+//   Construct       for  at::RecordFunction::RecordFunction(StepCallbacks&&)
+//   Run, RunWith    for  c10::Dispatcher::runRecordFunction, both
+//   Destroy         for  at::RecordFunction::~RecordFunction(), the complete one
+//   ConstructScope  for  at::RecordFunction::RecordFunction(RecordScope)
+//   Before          for  at::RecordFunction::before(FunctionDescriptor, int64_t), which begins the ranges of autograd's
+//                        nodes (node_ranges.h), as the one above does
+//   SetList         for  at::set_record_function_tls_(const RecordFunctionTLS&), which autograd calls twice per node
+//   Demangle        for  c10::demangle(const char*), which it calls twice per node that is watched
 //
 // What each leaves behind is what torch's function would have left: a range that begins in one of these may end in
 // torch's, and the other way round. So slots can be re-pointed (route.h) and put back at any moment, with ranges under
@@ -31,8 +33,8 @@
 #include "opscope/recorder_abi.h"
 #include "sources/streams/failures.h"
 #include "sources/torch/boxed_references.h"
+#include "sources/torch/node_ranges.h"
 #include "sources/torch/range_layout.h"
-#include "sources/torch/stream_init.h"
 
 namespace opscope::drop_in {
 
@@ -84,6 +86,8 @@ inline constexpr uint32_t kNeedsInputs = static_cast<uint32_t>(at::RecordScope::
 
 // A range of no callback, of an operator that would be refused: its list says so in place of the thread's number.
 inline constexpr uint64_t kRefused = ~uint64_t{0};
+// And of one that has begun, of which torch is to believe that nobody watches it.
+inline constexpr uint64_t kUnseen = kRefused - 1;
 
 // For sinks that know no cap.
 struct TakesAll {
@@ -94,23 +98,20 @@ struct TakesAll {
 };
 
 // Sink: kEnd (the end callback that all of our callbacks share); EndAndRelease(context), which does what kEnd and the
-// deletion of the context do; Count(What), for the trial, nothing elsewhere; and for what begins past the memory cap:
-// NoteNothing(start), a callback has recorded nothing; StillRefuses(), where `refusing` is what the thread has; then
-// RefuseAt(place), whether an operator that asks there was counted and needs no range, and else RefuseRange(schema).
+// deletion of the context do; EndWhenDeleted(context), after which its deletion does so, too; Count(What), for the
+// trial, nothing elsewhere; and for what begins past the memory cap: NoteNothing(start), a callback has recorded
+// nothing; StillRefuses(), where `refusing` is what the thread has; then RefuseAt(place), whether an operator that asks
+// there was counted and needs no range, and else RefuseRange(schema).
 template <typename Sink>
 struct Functions {
   static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
     const ThreadView* view = &this_thread;
     __asm__("" : "+r"(view));  // found once: each look at the thread's variable would be a call
     const at::RecordFunctionTLS* list = view->list;
-    if (OPSCOPE_UNLIKELY(list == nullptr || !IsQuiet() || !list->tls_record_function_enabled_)) return AskTorch(scope);
-    const auto& entries = list->sorted_tls_callbacks_;
-    const auto* first = entries.data();
-    const auto* end = std::to_address(entries.end());
-    if (first == end) return std::nullopt;
-    if (OPSCOPE_UNLIKELY(end != first + 1 || first->callback_.end() != Sink::kEnd || !first->enabled_)) {
-      return AskTorch(scope);
-    }
+    const Watch watch = WatchOf(list);
+    if (watch == Watch::kNobody) return std::nullopt;
+    if (OPSCOPE_UNLIKELY(watch != Watch::kOurs)) return AskTorch(scope);
+    const auto* first = list->sorted_tls_callbacks_.data();
     Sink::Count(kAsked);
     // Of operators alone: all other ranges begin in torch's own before(), which would not count them.
     if (OPSCOPE_UNLIKELY(view->refusing == first->callback_.start()) && scope == at::RecordScope::FUNCTION &&
@@ -154,6 +155,47 @@ struct Functions {
     self->*Reach(NcclMeta()) = false;
   }
 
+  static void ConstructScope(at::RecordFunction* self, at::RecordScope scope) {
+    const void* place = __builtin_return_address(0);
+    if (scope == at::RecordScope::FUNCTION) {
+      if (node_ranges::IsEngine(place)) {
+        if (BeginNode(self)) return;
+      } else if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) {
+        node_ranges::NoteConstructed(self, place);
+      }
+    }
+    new (self) at::RecordFunction(scope);
+  }
+
+  static void Before(at::RecordFunction* self, torch_layout::Described described, int64_t sequence) {
+    const at::StepCallbacks& callbacks = self->*Reach(torch_layout::Callbacks());
+    if (callbacks.scope_ == at::RecordScope::BACKWARD_FUNCTION && described.index() == 0 && IsOurs(callbacks)) {
+      const auto& text = std::get<0>(described);
+      if (const c10::FunctionSchema* schema = node_ranges::SchemaNamed({text.data(), text.size()})) {
+        new (&(self->*Reach(torch_layout::Name()))) torch_layout::NameOrSchema(std::in_place_index<1>, *schema);
+        self->*Reach(torch_layout::Sequence()) = sequence;
+        return CallStart(self);
+      }
+    }
+    self->before(described, sequence);
+  }
+
+  // What torch takes for a range without callbacks has begun. Should its own destructor meet it, because the slots were
+  // put back meanwhile, the context ends it. REQUIRES: `ours` is the thread's only callback.
+  static void BeginUnseen(at::RecordFunction* self, const at::RecordFunctionCallbacksEntry& ours,
+                          torch_layout::Schema schema) {
+    auto from = OurCallback(this_thread.number, ours, at::RecordScope::FUNCTION);
+    Construct(self, &*from);
+    new (&(self->*Reach(torch_layout::Name()))) torch_layout::NameOrSchema(std::in_place_index<1>, schema);
+    CallStart(self);
+    if (at::ObserverContext* context = (self->*Reach(torch_layout::Contexts())).begin()->get()) {
+      Sink::EndWhenDeleted(context);
+    }
+    at::StepCallbacks& callbacks = self->*Reach(torch_layout::Callbacks());
+    callbacks.callbacks_.clear();
+    callbacks.thread_id_ = kUnseen;
+  }
+
   static void Run(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
                   c10::DispatchKeySet keys) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
@@ -177,7 +219,7 @@ struct Functions {
   static void Destroy(at::RecordFunction* self) {
     using namespace torch_layout;
     at::StepCallbacks& callbacks = self->*Reach(Callbacks());
-    if (!IsOurs(callbacks)) {
+    if (!IsOurs(callbacks) && !IsWithout(callbacks, kUnseen)) {
       if (!IsRefused(callbacks) || !OwnsNothing(self)) self->at::RecordFunction::~RecordFunction();
       return;
     }
@@ -190,12 +232,34 @@ struct Functions {
       self->*Reach(Called()) = false;
     }
     if (__builtin_expect(place == nullptr && OwnsNothing(self), 1)) return;
+    if (OPSCOPE_UNLIKELY(!node_ranges::IsEngineKnown())) node_ranges::NoteEnding(*self);
     self->at::RecordFunction::~RecordFunction();
   }
 
  private:
   static bool IsQuiet() {
     return globals.changes->load(std::memory_order_relaxed) == globals.quiet.load(std::memory_order_relaxed);
+  }
+
+  // By whom a thread is watched whose list is this one: our one callback, or what torch has to be asked about.
+  enum class Watch { kNobody, kOurs, kOthers };
+  static Watch WatchOf(const at::RecordFunctionTLS* list) {
+    if (OPSCOPE_UNLIKELY(list == nullptr || !IsQuiet() || !list->tls_record_function_enabled_)) return Watch::kOthers;
+    const auto* first = list->sorted_tls_callbacks_.data();
+    const auto* end = std::to_address(list->sorted_tls_callbacks_.end());
+    if (first == end) return Watch::kNobody;
+    const bool is_ours = end == first + 1 && first->callback_.end() == Sink::kEnd && first->enabled_;
+    return is_ours ? Watch::kOurs : Watch::kOthers;
+  }
+
+  // False: it is a range for torch.
+  static bool BeginNode(at::RecordFunction* self) {
+    const ThreadView& view = this_thread;
+    if (WatchOf(view.list) != Watch::kOurs) return false;
+    const c10::FunctionSchema* schema = node_ranges::SchemaAroundNode();
+    if (schema == nullptr || WatchOf(view.list) != Watch::kOurs) return false;  // again: to name a node may run code
+    BeginUnseen(self, view.list->sorted_tls_callbacks_[0], *schema);
+    return true;
   }
 
   // One return, so that it is made where the caller wants it.
@@ -222,9 +286,10 @@ struct Functions {
            __builtin_expect(callbacks.callbacks_.begin()->end_ == Sink::kEnd, 1);
   }
 
-  static bool IsRefused(const at::StepCallbacks& callbacks) {
-    return callbacks.callbacks_.empty() && callbacks.thread_id_ == kRefused;
+  static bool IsWithout(const at::StepCallbacks& callbacks, uint64_t why) {
+    return callbacks.callbacks_.empty() && callbacks.thread_id_ == why;
   }
+  static bool IsRefused(const at::StepCallbacks& callbacks) { return IsWithout(callbacks, kRefused); }
 
   // But for its contexts.
   static bool OwnsNothing(at::RecordFunction* self) {
@@ -237,9 +302,14 @@ struct Functions {
   static void Begin(at::RecordFunction* range, torch_layout::Schema schema, c10::DispatchKey key,
                     c10::DispatchKeySet keys) {
     using namespace torch_layout;
-    Sink::Count(kBegun);
     new (&(range->*Reach(Name()))) NameOrSchema(std::in_place_index<1>, schema);
     range->*Reach(Sequence()) = SequenceOf(key, keys);
+    CallStart(range);
+  }
+
+  static void CallStart(at::RecordFunction* range) {
+    using namespace torch_layout;
+    Sink::Count(kBegun);
     at::ObserverContextList& contexts = range->*Reach(Contexts());
     try {
       const torch_layout::StartCallback start = (range->*Reach(Callbacks())).callbacks_.begin()->start_;
@@ -262,8 +332,8 @@ Replacements ReplacementsOf() {
   using F = Functions<Sink>;
   return {{reinterpret_cast<void*>(&F::Ask), reinterpret_cast<void*>(&F::Construct), reinterpret_cast<void*>(&F::Run),
            reinterpret_cast<void*>(&F::RunWith), reinterpret_cast<void*>(&F::Destroy),
-           reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle),
-           reinterpret_cast<void*>(FindInitStream())}};
+           reinterpret_cast<void*>(&F::ConstructScope), reinterpret_cast<void*>(&F::Before),
+           reinterpret_cast<void*>(&SetList), reinterpret_cast<void*>(&Demangle)}};
 }
 
 }  // namespace opscope::drop_in

@@ -23,7 +23,10 @@ namespace {
 struct Counting : TakesAll {
   static inline thread_local std::array<uint32_t, kWhats> counts = {};
   static inline bool ended_right = false;
-  struct Context final : at::ObserverContext {};
+  struct Context final : at::ObserverContext {
+    bool ends_range = false;
+    ~Context() override { ended_right |= ends_range; }
+  };
   static std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& range) {
     ended_right = false;
     return std::string_view(range.name()) == "aten::empty" ? std::make_unique<Context>() : nullptr;
@@ -36,6 +39,7 @@ struct Counting : TakesAll {
     ended_right = context != nullptr;
     delete context;
   }
+  static void EndWhenDeleted(at::ObserverContext* context) { static_cast<Context*>(context)->ends_range = true; }
   static void Count(What what) { ++counts[what]; }
 };
 using Tried = Functions<Counting>;
@@ -108,6 +112,20 @@ const char* CompareWithTorch() {
   return complaint;
 }
 
+// A range that torch takes for one without callbacks, ended by us or by torch. REQUIRES: as above.
+const char* EndUnseen(const at::RecordFunctionCallbacksEntry& ours) {
+  static const c10::FunctionSchema& schema = *new c10::FunctionSchema("aten::empty", "", {}, {});
+  for (const bool by_torch : {false, true}) {
+    Specimen place(0xee);
+    at::RecordFunction* range = place.range();
+    Tried::BeginUnseen(range, ours, schema);
+    const bool is_hidden = !range->isActive() && !Counting::ended_right;
+    by_torch ? range->at::RecordFunction::~RecordFunction() : Tried::Destroy(range);
+    if (!is_hidden || !Counting::ended_right) return "torch's RecordFunction ends differently";
+  }
+  return nullptr;
+}
+
 const char* CountOneOperator(std::span<const CallSlot> slots, bool inputs) {
   const MutexLock lock(SlotLock());
   PointedSlots pointed;
@@ -132,6 +150,7 @@ const char* TryWith(at::CallbackHandle handle, std::span<const CallSlot> slots, 
   const bool is_listed = entries.size() == 1 && entries[0].handle_ == handle && entries[0].enabled_;
   if (!is_listed) return "torch keeps its callbacks differently";
   const char* complaint = CompareWithTorch();
+  if (complaint == nullptr) complaint = EndUnseen(entries[0]);
   return complaint != nullptr ? complaint : CountOneOperator(slots, inputs);
 }
 

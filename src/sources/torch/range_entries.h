@@ -87,11 +87,12 @@ struct EncodedTensors : EncodedInputs {
 template <uint32_t Options>
 using InputsOf = std::conditional_t<(Options & kWithTensors) != 0, EncodedTensors, EncodedInputs>;
 
-// A boxed call passes the interpreter's whole stack; its own arguments are the last ones.
+// A boxed call passes the interpreter's whole stack; its own arguments are the last ones. A node of autograd has as
+// many as it has.
 inline c10::ArrayRef<const c10::IValue> OwnInputs(const at::RecordFunction& range, const Schema& schema) {
   const c10::ArrayRef<const c10::IValue> inputs = range.inputs();
   const size_t own = schema.get().arguments().size(), all = inputs.size();
-  if (__builtin_expect(all <= own, 1)) return inputs;
+  if (__builtin_expect(all <= own, 1) || schema.get().is_vararg()) return inputs;
   return c10::ArrayRef<const c10::IValue>(inputs.data() + (all - own), own);
 }
 
@@ -169,7 +170,8 @@ inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& ran
   constexpr uint32_t kNoted = 1;
   NameCacheEntry* known = InternName(stream, range);
   if ((Options & kWithTensors) == 0 || known == nullptr || known->payload == kNoted) return known;
-  if (const Schema* schema = SchemaOf(range); schema != nullptr) {
+  const Schema* schema = SchemaOf(range);
+  if (schema != nullptr && range.scope() == at::RecordScope::FUNCTION) {
     known->payload = kNoted;
     NoteOperator(&schema->get());
   }

@@ -10,11 +10,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "sources/torch/torch_layout.h"
 
 namespace opscope::torch_layout {
+
+using Described = at::RecordFunction::FunctionDescriptor;  // a text or a schema
+// Before 2.6 the text is a view of torch's own.
+inline constexpr bool kHasStandardViews = std::is_same_v<std::variant_alternative_t<0, Described>, std::string_view>;
 
 using StartCallback = at::RecordFunctionCallback::StartCallback;
 
@@ -48,20 +55,36 @@ extern "C" [[gnu::weak]] const void* const opscope_range_vtable[] __asm__("_ZTVN
                                 Inputs) __asm__(OPSCOPE_RUN_WITH_SYMBOL);
 
 // The functions that drop-ins stand in front of, and the names of their slots.
-enum Function : size_t { kAsk, kConstruct, kRun, kRunWith, kDestroy, kSetList, kDemangle, kInitStream, kFunctions };
+enum Function : size_t {
+  kAsk,
+  kConstruct,
+  kRun,
+  kRunWith,
+  kDestroy,
+  kConstructScope,
+  kBefore,
+  kSetList,
+  kDemangle,
+  kFunctions
+};
 inline constexpr const char* kSymbols[kFunctions] = {
     "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE",
     "_ZN2at14RecordFunctionC1EONS_13StepCallbacksE",
     OPSCOPE_RUN_SYMBOL,
     OPSCOPE_RUN_WITH_SYMBOL,
     "_ZN2at14RecordFunctionD1Ev",
+    "_ZN2at14RecordFunctionC1ENS_11RecordScopeE",
+    kHasStandardViews
+        ? "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEESt17reference"
+          "_wrapperIKN3c1014FunctionSchemaEEEEl"
+        : "_ZN2at14RecordFunction6beforeESt7variantIJN3c1017basic_string_viewIcEESt17reference_wrapperIKNS2_"
+          "14FunctionSchemaEEEEl",
     "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE",
 #if _GLIBCXX_USE_CXX11_ABI
     "_ZN3c108demangleB5cxx11EPKc",
 #else
     "_ZN3c108demangleEPKc",
 #endif
-    "_ZNSt9basic_iosIcSt11char_traitsIcEE4initEPSt15basic_streambufIcS1_E",
 };
 #undef OPSCOPE_RUN_SYMBOL
 #undef OPSCOPE_RUN_WITH_SYMBOL
@@ -69,8 +92,7 @@ inline constexpr const char* kSymbols[kFunctions] = {
 inline constexpr uint32_t kNeeded = 1u << kAsk | 1u << kConstruct | 1u << kRun | 1u << kRunWith | 1u << kDestroy;
 
 // Whose slots; never unloaded, so each is there to be put back.
-// The string streams of all begin in libc10, whose names are found first.
 inline constexpr const char* kLibraries[] = {"libtorch_cpu.so", "libtorch_python.so", "libtorch_cuda.so",
-                                             "libtorch_xpu.so", "libc10.so"};
+                                             "libtorch_xpu.so"};
 
 }  // namespace opscope::torch_layout

@@ -68,6 +68,7 @@ struct BankSink {
     const uint64_t now = ReadTicks();
     EndScope(reinterpret_cast<OpenScope*>(context), now);
   }
+  static void EndWhenDeleted(at::ObserverContext* context) { opscope::EndWhenDeleted(context); }
   static void Count(drop_in::What) {}
   static __attribute__((noinline)) void NoteNothing(torch_layout::StartCallback start) {
     if (refusing.start != start) refusing = {start, BindingOf(start), nullptr, nullptr, 0};
@@ -184,12 +185,9 @@ bool AreUntouched(const std::vector<CallSlot>& slots) {
   };
   add("libtorch");
   add("libc10");
-  const size_t of_torch = owners.size();
-  add("libstdc++");  // behind torch's: of streams alone
   return std::all_of(slots.begin(), slots.end(), [&](const CallSlot& slot) {
     const auto target = reinterpret_cast<uintptr_t>(__atomic_load_n(slot.place, __ATOMIC_ACQUIRE));
-    const auto end = slot.symbol == torch_layout::kInitStream ? owners.end() : owners.begin() + of_torch;
-    return std::any_of(owners.begin(), end,
+    return std::any_of(owners.begin(), owners.end(),
                        [target](const Segment& each) { return target >= each.begin && target < each.end; });
   });
 }
