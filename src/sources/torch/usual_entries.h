@@ -52,7 +52,11 @@ class UsualArguments {
       if (OPSCOPE_UNLIKELY(at > words_ + kWords - kMostOfOne)) return false;
       if (value.isTensor()) {
         c10::TensorImpl* body = value.toTensor().unsafeGetTensorImpl();
-        if (OPSCOPE_UNLIKELY(!IsPlain(*body) || !body->dtype().isScalarType())) return false;
+        if (OPSCOPE_UNLIKELY(!IsPlain(*body) || !body->dtype().isScalarType())) {
+          if (value.toTensor().defined()) return false;
+          *at++ = ArgumentTag(ArgKind::kUndefined);
+          continue;
+        }
         const c10::IntArrayRef sizes = body->sizes();
         if (OPSCOPE_UNLIKELY(sizes.size() > kMostSizes || tensors == kTensors)) return false;
         const auto element = static_cast<uint32_t>(c10::typeMetaToScalarType(body->dtype()));
@@ -68,7 +72,7 @@ class UsualArguments {
       } else if (value.isDouble()) {
         at = PutNumber(at, ArgKind::kDouble, value.toDouble());
       } else if (value.isList()) {
-        at = PutIntegers(at, value.toListRef());
+        at = PutIntegers(at, value);
         if (OPSCOPE_UNLIKELY(at == nullptr)) return false;
       } else if (value.isBool()) {
         *at++ = ArgumentTag(ArgKind::kBool, BoolOf(value) ? 1 : 0);
@@ -104,9 +108,11 @@ class UsualArguments {
     return at + 3;
   }
 
-  // Null: they are not all integers of one word each, or there are none.
-  static uint32_t* PutIntegers(uint32_t* at, c10::ArrayRef<c10::IValue> values) {
-    if (OPSCOPE_UNLIKELY(values.empty() || values.size() > kMostIntegers)) return nullptr;
+  // Null: they are not all integers of one word each.
+  static uint32_t* PutIntegers(uint32_t* at, const c10::IValue& list) {
+    const c10::ArrayRef<c10::IValue> values = list.toListRef();
+    if (OPSCOPE_UNLIKELY(values.size() > kMostIntegers)) return nullptr;
+    if (OPSCOPE_UNLIKELY(values.empty()) && !IsOfIntegers(list)) return nullptr;
     *at++ = ArgumentTag(ArgKind::kIntList, values.size());
     for (const c10::IValue& value : values) {
       if (OPSCOPE_UNLIKELY(!value.isInt() || IntOf(value) != static_cast<int32_t>(IntOf(value)))) return nullptr;
@@ -114,6 +120,9 @@ class UsualArguments {
     }
     return at;
   }
+
+  // Compares types: sizes of a tensor with one element are empty.
+  static __attribute__((noinline)) bool IsOfIntegers(const c10::IValue& list) { return list.isIntList(); }
 
   uint32_t word_count_, tensor_count_;
   alignas(8) uint32_t words_[kWords + 1];
