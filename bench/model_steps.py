@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Added processor time of a training step of two real models: their wall time is noise beside what a profiler adds."""
 
-from added_time import added, contenders
+from added_time import added, contenders, floors, print_floors
 
 import measure
 from workloads import FLAGS, ResNetTraining, TransformerTraining
@@ -21,24 +21,22 @@ def main():
     sides = {key: make for key, make in found.items() if key[0] in measure.SIDES}
     for model, (words, program, goals, rounds) in MODELS.items():
         rounds = 1 if options.quick else rounds
-        times = added(program().run, options.ops, 1, sides, rounds)
-        off = times["off"]["cpu_min"] / 1000
+        beside = floors(*WORDS) if model == "transformer" else {}
+        times = added(program().run, options.ops, 1, {**sides, **beside}, rounds)
+        times = {key: {"min": row["cpu_min"] / 1000, "median": row["cpu"] / 1000} for key, row in times.items()}
         for (flags, flag_words), goal in zip(WORDS.items(), goals, strict=True):
-            ours, theirs = (
-                {"min": row["cpu_min"] / 1000, "median": row["cpu"] / 1000}
-                for row in (times["opscope", flags], times["torch", flags])
-            )
             measure.print_row(
                 f"step_{model}_{flags}",
                 f"added CPU time per {words} training step, {flag_words}",
                 "us/step",
-                ours,
-                theirs,
+                times["opscope", flags],
+                times["torch", flags],
                 goal,
-                note=f"of {off:.0f} us without a profiler",
+                note=f"of {times['off']['min']:.0f} us without a profiler",
                 repetitions=rounds,
                 is_difference=True,
             )
+        print_floors(times, f"step_{model}", f"added CPU time per {words} training step", "us/step", rounds)
 
 
 if __name__ == "__main__":

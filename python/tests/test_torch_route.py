@@ -273,6 +273,58 @@ def test_a_process_that_binds_at_once_takes_the_drop_in_functions():
     assert "aten::add" in names
 
 
+# Counts the streams that anybody begins.
+COUNTING_STREAMS = """
+#include <dlfcn.h>
+#include <stddef.h>
+static int streams = 0;
+int streams_begun(void) { return streams; }
+void _ZNSt8ios_baseC2Ev(void* stream) {
+  static void (*begin)(void*) = NULL;
+  if (begin == NULL) begin = (void (*)(void*))dlsym(dlopen("libstdc++.so.6", RTLD_LAZY), "_ZNSt8ios_baseC2Ev");
+  ++streams;
+  begin(stream);
+}
+"""
+
+COUNT_STREAMS = """
+import ctypes, json, torch, opscope.torch
+begun = ctypes.CDLL(None).streams_begun
+x = torch.ones(2, requires_grad=True)
+(x * 2).exp().sum().backward()
+with opscope.torch.profile() as prof:
+    (x * 2).exp().sum().backward()
+    loss = (x * 2).exp().sum()
+    before = begun()
+    loss.backward()
+    after = begun()
+nodes = [event.name for event in prof.events() if event.name.startswith("autograd::engine::evaluate_function: ")]
+print(json.dumps([after - before, nodes]))
+"""
+
+
+def compiled_library(tmp_path, name, code):
+    from opscope.adapters.compiler import find_compiler
+
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("there is no C++ compiler for a library of this test")
+    source, library = tmp_path / f"{name}.c", tmp_path / f"lib{name}.so"
+    source.write_text(code)
+    command = [*compiler.command, "-x", "c", "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    return library
+
+
+@pytest.mark.skipif(FORBIDDEN, reason="by callbacks torch makes them")
+def test_names_of_nodes_are_not_put_together_anew(tmp_path):
+    library = str(compiled_library(tmp_path, "counting", COUNTING_STREAMS))
+    ours, nodes = run_python(COUNT_STREAMS, LD_PRELOAD=library)
+    by_callbacks, expected = run_python(COUNT_STREAMS, LD_PRELOAD=library, OPSCOPE_TORCH_ROUTE="callbacks")
+    assert nodes == expected
+    assert (ours, by_callbacks, len(nodes)) == (0, 4, 8)  # of sum, exp, mul and a leaf
+
+
 # Refuses to make a page writable once it is told to.
 REFUSING_MPROTECT = """
 #include <errno.h>
@@ -293,15 +345,7 @@ int mprotect(void* place, size_t bytes, int rights) {
 
 def test_a_process_that_may_not_write_the_slots_takes_the_callbacks(tmp_path):
     """The linker has made the pages of some slots read-only; what was pointed before the refusal is put back."""
-    from opscope.adapters.compiler import find_compiler
-
-    compiler = find_compiler()
-    if compiler is None:
-        pytest.skip("there is no C++ compiler for the process that refuses")
-    source, library = tmp_path / "refusing.c", tmp_path / "librefusing.so"
-    source.write_text(REFUSING_MPROTECT)
-    command = [*compiler.command, "-x", "c", "-shared", "-fPIC", "-o", str(library), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
+    library = compiled_library(tmp_path, "refusing", REFUSING_MPROTECT)
     refuse = "import ctypes, opscope.torch; ctypes.c_int.in_dll(ctypes.CDLL(None), 'refuses_writing').value = 1\n"
     again = RECORD.replace("print(", "_ = (").rstrip() + "\n" + RECORD  # the refusal is remembered
     way, names = run_python(refuse + again, LD_PRELOAD=str(library), OPSCOPE_TORCH_ROUTE="")

@@ -28,6 +28,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "opscope/recorder_abi.h"
@@ -169,15 +170,15 @@ struct Functions {
 
   static void Before(at::RecordFunction* self, torch_layout::Described described, int64_t sequence) {
     const at::StepCallbacks& callbacks = self->*Reach(torch_layout::Callbacks());
-    if (callbacks.scope_ == at::RecordScope::BACKWARD_FUNCTION && described.index() == 0 && IsOurs(callbacks)) {
-      const auto& text = std::get<0>(described);
-      if (const c10::FunctionSchema* schema = node_ranges::SchemaNamed({text.data(), text.size()})) {
+    const std::string_view text = torch_layout::TextOf(described);
+    if (callbacks.scope_ == at::RecordScope::BACKWARD_FUNCTION && text.data() != nullptr && IsOurs(callbacks)) {
+      if (const c10::FunctionSchema* schema = node_ranges::SchemaNamed(text)) {
         new (&(self->*Reach(torch_layout::Name()))) torch_layout::NameOrSchema(std::in_place_index<1>, *schema);
         self->*Reach(torch_layout::Sequence()) = sequence;
         return CallStart(self);
       }
     }
-    self->before(described, sequence);
+    self->before(std::move(described), sequence);
   }
 
   // What torch takes for a range without callbacks has begun. Should its own destructor meet it, because the slots were

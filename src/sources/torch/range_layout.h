@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -19,9 +20,43 @@
 
 namespace opscope::torch_layout {
 
-using Described = at::RecordFunction::FunctionDescriptor;  // a text or a schema
-// Before 2.6 the text is a view of torch's own.
-inline constexpr bool kHasStandardViews = std::is_same_v<std::variant_alternative_t<0, Described>, std::string_view>;
+// By what torch is told what a range that begins is: a text, or a schema. Early releases have a function for each, of
+// which the text's is meant here.
+template <typename Range>
+struct Description {
+  using Type = std::string;
+};
+template <typename Range>
+  requires requires { typename Range::FunctionDescriptor; }
+struct Description<Range> {
+  using Type = typename Range::FunctionDescriptor;
+};
+using Described = Description<at::RecordFunction>::Type;
+// Without data: it is a schema.
+template <typename Of>
+std::string_view TextOf(const Of& described) {
+  if constexpr (std::is_same_v<Of, std::string>) {
+    return described;
+  } else {
+    const auto* text = std::get_if<0>(&described);
+    return text != nullptr ? std::string_view(text->data(), text->size()) : std::string_view();
+  }
+}
+// The name of that function.
+template <typename Of>
+constexpr const char* BeforeSymbol() {
+  if constexpr (std::is_same_v<Of, std::string>) {
+    return _GLIBCXX_USE_CXX11_ABI
+               ? "_ZN2at14RecordFunction6beforeENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEl"
+               : "_ZN2at14RecordFunction6beforeESsl";
+  } else if constexpr (std::is_same_v<std::variant_alternative_t<0, Of>, std::string_view>) {
+    return "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEESt17reference_wrapperI"
+           "KN3c1014FunctionSchemaEEEEl";
+  } else {  // torch's own view
+    return "_ZN2at14RecordFunction6beforeESt7variantIJN3c1017basic_string_viewIcEESt17reference_wrapperIKNS2_14Function"
+           "SchemaEEEEl";
+  }
+}
 
 using StartCallback = at::RecordFunctionCallback::StartCallback;
 
@@ -74,11 +109,7 @@ inline constexpr const char* kSymbols[kFunctions] = {
     OPSCOPE_RUN_WITH_SYMBOL,
     "_ZN2at14RecordFunctionD1Ev",
     "_ZN2at14RecordFunctionC1ENS_11RecordScopeE",
-    kHasStandardViews
-        ? "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEESt17reference"
-          "_wrapperIKN3c1014FunctionSchemaEEEEl"
-        : "_ZN2at14RecordFunction6beforeESt7variantIJN3c1017basic_string_viewIcEESt17reference_wrapperIKNS2_"
-          "14FunctionSchemaEEEEl",
+    BeforeSymbol<Described>(),
     "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE",
 #if _GLIBCXX_USE_CXX11_ABI
     "_ZN3c108demangleB5cxx11EPKc",
