@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/torch/node_ranges.h"
 
+// Else the header of nodes reads those of all operators, which takes longer to compile than the rest of it.
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS
+#endif
 #if __has_include(<torch/csrc/autograd/node.h>)
 #include <torch/csrc/autograd/node.h>
 #else
