@@ -65,15 +65,12 @@ def depth_of(event):
     return depth
 
 
-@pytest.mark.parametrize("arguments", [{}, {"record_shapes": True}], ids=str)
-@pytest.mark.parametrize("name", ["resnet18", "transformer", "mlp"])
-def test_a_run_of_its_own_is_what_torch_profiler_sees_in_another(name, arguments):
+def rows_of_both(program, arguments):
+    """Of opscope and of torch.profiler, each in a run of its own."""
     import torch.profiler
-    from torch_programs import PROGRAMS
 
     import opscope.torch
 
-    program = PROGRAMS[name]()
     for _ in range(3):
         program()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **arguments) as theirs:
@@ -81,7 +78,15 @@ def test_a_run_of_its_own_is_what_torch_profiler_sees_in_another(name, arguments
     with opscope.torch.profile(activities=[opscope.torch.ProfilerActivity.CPU], **arguments) as ours:
         program()
     assert FORBIDDEN or ours.trace.info["options"]["torch_route"] == WAY
-    mine, expected = rows(ours.events()), rows(theirs.events())
+    return rows(ours.events()), rows(theirs.events())
+
+
+@pytest.mark.parametrize("arguments", [{}, {"record_shapes": True}], ids=str)
+@pytest.mark.parametrize("name", ["resnet18", "transformer", "mlp"])
+def test_a_run_of_its_own_is_what_torch_profiler_sees_in_another(name, arguments):
+    from torch_programs import PROGRAMS
+
+    mine, expected = rows_of_both(PROGRAMS[name](), arguments)
     assert len(mine) == len(expected) > 100
     assert [(a, b) for a, b in zip(mine, expected, strict=True) if a != b] == []
 
@@ -112,18 +117,7 @@ def many_nodes():
 
 @pytest.mark.parametrize("arguments", [{}, {"record_shapes": True, "profile_memory": True}], ids=str)
 def test_nodes_of_autograd_have_their_names_however_many_there_are(arguments):
-    import torch.profiler
-
-    import opscope.torch
-
-    program = many_nodes()
-    for _ in range(2):
-        program()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **arguments) as theirs:
-        program()
-    with opscope.torch.profile(activities=[opscope.torch.ProfilerActivity.CPU], **arguments) as ours:
-        program()
-    mine, expected = rows(ours.events()), rows(theirs.events())
+    mine, expected = rows_of_both(many_nodes(), arguments)
     names = {row[0] for row in mine}
     assert {f"autograd::engine::evaluate_function: Made{i}Backward" for i in range(1300)} < names
     assert {f"Made{i}Backward" for i in range(1300)} < names

@@ -50,8 +50,8 @@ PARTS = {
 # process may have run out of (src/sources/torch/drop_in.h): by descriptors, without which a call finds them.
 _LINK_FLAGS = (*LINK_FLAGS, "-Wl,-z,nodelete")
 _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
-# What runs once per recording or less. Compiled as a second unit beside the first, of which both are mostly torch's
-# headers: a third one would read those again.
+# What runs once per recording or less, and the names of autograd's nodes, whose header is the largest. Compiled as a
+# second unit beside the first, of which both are mostly torch's headers: a third one would read those again.
 _COLD_FILES = frozenset(
     "call_slots.cc drop_in_trial.cc failures.cc global_changes.cc held_tensors.cc keyword_json.cc node_ranges.cc"
     " operator_kinds.cc own_cost.cc pointed_slots.cc profiler_state.cc script_place.cc torch_source.cc".split()

@@ -62,6 +62,7 @@ TEST_F(TorchNodeRanges, NeedNoStringStream) {
   const std::vector<CallSlot> slots = FindCallSlots("libtorch_cpu.so", "_ZNSt8ios_baseC2Ev");
   ASSERT_FALSE(slots.empty());
   begin_stream = reinterpret_cast<void (*)(std::ios_base*)>(dlsym(RTLD_DEFAULT, "_ZNSt8ios_baseC2Ev"));
+  ASSERT_NE(begin_stream, nullptr);
   void (*count)(std::ios_base*) = [](std::ios_base* self) {
     ++streams;
     begin_stream(self);
@@ -109,7 +110,7 @@ TEST_F(TorchNodeRanges, EndWhereANodeThrows) {
   });
 }
 
-TEST_F(TorchNodeRanges, AreUnfinishedWhereTheWindowEndsWithinThem) {
+TEST_F(TorchNodeRanges, AreThoseOfCallbacksWhereTheSourceStopsWithinThem) {
   ExpectAsByCallbacks([](void* session) {
     const at::Tensor y = at::relu(Leaf());
     y.register_hook([session](const at::Tensor&) { TheSource().stop(session); });
