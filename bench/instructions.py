@@ -8,9 +8,11 @@ without them the rows say so.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import callgrind
@@ -43,6 +45,7 @@ TORCH_CASES = {  # row: (case, what it is counted above, title)
     "op_shapes": ("op_shapes", "op_off", "`add_` of two elements, record_shapes"),
     "range": ("range_none", "range_off", "record_function, Python's part included"),
 }
+BESIDE_CASES = ("beside_route", "beside_callbacks")  # another thread is recorded
 LOADED_CASES = {"op_off": "opscope.torch imported", "after_none": "after a recording"}
 
 
@@ -92,6 +95,27 @@ def operators():
     return run
 
 
+class OnAnotherThread:
+    """A window of a thread that waits until it is to stop."""
+
+    def __init__(self, profile):
+        self.profile, self.begun, self.ending = profile, threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=self._record)
+
+    def _record(self):
+        with self.profile:
+            self.begun.set()
+            self.ending.wait()
+
+    def start(self):
+        self.thread.start()
+        self.begun.wait()
+
+    def stop(self):
+        self.ending.set()
+        self.thread.join()
+
+
 def prepare(case):
     """case -> (a function that runs so many events, the observer that watches them or None)."""
     kind, _, flags = case.partition("_")
@@ -100,9 +124,13 @@ def prepare(case):
         return run, None
     if kind == "empty":
         return run, EmptyCallbacks(EmptyCallbacks.load(), flags == "shapes")
+    if flags == "callbacks":
+        os.environ["OPSCOPE_TORCH_ROUTE"] = "callbacks"
     import opscope.torch
 
     profile = measure.new_profile("opscope", record_shapes=flags == "shapes")
+    if kind == "beside":
+        return run, OnAnotherThread(profile)
     if kind == "range":
 
         def run(count):
@@ -241,12 +269,30 @@ def loaded_rows(ops, counts):
         )
 
 
+def beside_row(ops, counts):
+    """What a thread pays that nobody watches while another one is recorded."""
+    ours, theirs = (counts[case, ops] for case in BESIDE_CASES)
+    measure.print_row(
+        "instructions_beside",
+        "loop of operators of a thread that is not recorded, beside one that is; against callbacks alone",
+        "instructions/op",
+        exactly(ours),
+        theirs=exactly(theirs),
+        goal=1.0,
+        repetitions=1,
+        note=f"nothing recorded: {counts['op_off', ops]:.0f}",
+    )
+
+
 def rows_with_torch(options):
     ops = 200 if options.quick else 20000
     added = [(case, ops) for cases in TORCH_CASES.values() for case in (*cases[:2], floor_of(cases[0])) if case]
-    counts = count_torch(list(dict.fromkeys([*added, *((case, options.ops) for case in ("alone", *LOADED_CASES))])))
+    counts = count_torch(
+        list(dict.fromkeys([*added, *((case, options.ops) for case in ("alone", *LOADED_CASES, *BESIDE_CASES))]))
+    )
     torch_rows(ops, counts)
     loaded_rows(options.ops, counts)
+    beside_row(options.ops, counts)
 
 
 def main():
