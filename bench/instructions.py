@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions per event, counted by callgrind: native scopes and their like (bench/event_cases.cc), operators of
-torch, and a loop of operators while nothing is recorded. What else the machine does makes no difference to them.
+torch, and a loop of operators while nothing is recorded, or another thread alone. What else the machine does makes no difference to them.
 
 The native counts are compared with those of bench/baseline/instructions.json, where the compiler is the same: 2 %
 more is a miss, unless "exceptions" there says why. --update writes that file. Needs valgrind with its headers;
@@ -45,6 +45,7 @@ TORCH_CASES = {  # row: (case, what it is counted above, title)
     "op_shapes": ("op_shapes", "op_off", "`add_` of two elements, record_shapes"),
     "range": ("range_none", "range_off", "record_function, Python's part included"),
 }
+BEGINS_WITHIN_S = 60
 BESIDE_CASES = ("beside_route", "beside_callbacks")  # another thread is recorded
 LOADED_CASES = {"op_off": "opscope.torch imported", "after_none": "after a recording"}
 
@@ -96,11 +97,12 @@ def operators():
 
 
 class OnAnotherThread:
-    """A window of a thread that waits until it is to stop."""
+    """A window of a thread that waits until it is to stop. way: how it must have recorded."""
 
-    def __init__(self, profile):
-        self.profile, self.begun, self.ending = profile, threading.Event(), threading.Event()
-        self.thread = threading.Thread(target=self._record)
+    def __init__(self, profile, way):
+        self.profile, self.way = profile, way
+        self.begun, self.ending = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=self._record, daemon=True)
 
     def _record(self):
         with self.profile:
@@ -109,11 +111,15 @@ class OnAnotherThread:
 
     def start(self):
         self.thread.start()
-        self.begun.wait()
+        if not self.begun.wait(BEGINS_WITHIN_S):
+            raise SystemExit("bench: the window of the other thread did not begin")
 
     def stop(self):
         self.ending.set()
         self.thread.join()
+        way = self.profile.trace.info["options"]["torch_route"]
+        if not way.startswith(self.way):
+            raise SystemExit(f"bench: recorded by {way!r}, not by {self.way}")
 
 
 def prepare(case):
@@ -130,7 +136,7 @@ def prepare(case):
 
     profile = measure.new_profile("opscope", record_shapes=flags == "shapes")
     if kind == "beside":
-        return run, OnAnotherThread(profile)
+        return run, OnAnotherThread(profile, "callbacks" if flags == "callbacks" else "drop-in functions")
     if kind == "range":
 
         def run(count):
@@ -243,21 +249,26 @@ def torch_rows(ops, counts):
         )
 
 
+def loop_row(row, title, ours, theirs, goal, note):
+    measure.print_row(
+        f"instructions_{row}",
+        title,
+        "instructions/op",
+        exactly(ours),
+        theirs=exactly(theirs),
+        goal=goal,
+        repetitions=1,
+        note=note,
+    )
+
+
 def loaded_rows(ops, counts):
     """The library is loaded and nothing records: what a program pays that is not being profiled."""
     alone = counts["alone", ops]
     for case, when in LOADED_CASES.items():
         loaded = counts[case, ops]
-        measure.print_row(
-            f"instructions_loaded_{case}",
-            f"loop of operators, nothing records, {when}; against torch alone",
-            "instructions/op",
-            exactly(loaded),
-            theirs=exactly(alone),
-            goal=1.005,
-            repetitions=1,
-            note=f"{ops} ops",
-        )
+        title = f"loop of operators, nothing records, {when}; against torch alone"
+        loop_row(f"loaded_{case}", title, loaded, alone, 1.005, f"{ops} ops")
         measure.print_row(
             f"instructions_more_{case}",
             f"the same, more than torch alone, {when}",
@@ -272,16 +283,8 @@ def loaded_rows(ops, counts):
 def beside_row(ops, counts):
     """What a thread pays that nobody watches while another one is recorded."""
     ours, theirs = (counts[case, ops] for case in BESIDE_CASES)
-    measure.print_row(
-        "instructions_beside",
-        "loop of operators of a thread that is not recorded, beside one that is; against callbacks alone",
-        "instructions/op",
-        exactly(ours),
-        theirs=exactly(theirs),
-        goal=1.0,
-        repetitions=1,
-        note=f"nothing recorded: {counts['op_off', ops]:.0f}",
-    )
+    title = "loop of operators of a thread that is not recorded, beside one that is; against callbacks alone"
+    loop_row("beside", title, ours, theirs, 1.0, f"nothing recorded: {counts['op_off', ops]:.0f}")
 
 
 def rows_with_torch(options):
