@@ -4,7 +4,8 @@
 // tensors have no shape, lists of scalars are kept up to 30 values, anything else is kOther.
 //
 // Thread rule: any thread; touches nothing but its arguments and the table of tensors. May throw what torch's accessors
-// throw. SPDX-License-Identifier: Apache-2.0
+// throw.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <ATen/core/ivalue.h>

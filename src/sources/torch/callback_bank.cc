@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "base/mutex.h"
@@ -83,15 +82,6 @@ uint64_t ThisOwner() {
   return mark.number;
 }
 
-// The instance whose start function this is, or -1.
-int InstanceOf(at::RecordFunctionCallback::StartCallback start) {
-  for (const auto& functions : start_functions.of) {
-    const auto* found = std::find(std::begin(functions), std::end(functions), start);
-    if (found != std::end(functions)) return static_cast<int>(found - functions);
-  }
-  return -1;
-}
-
 bool ThisThreadHolds(at::CallbackHandle handle) {
   const auto& entries = at::get_record_function_tls_().sorted_tls_callbacks_;
   for (const auto& entry : entries) {  // one, mostly: std::any_of is made for many
@@ -162,12 +152,16 @@ Mutex& RegistrationLock() {
   return registration;
 }
 
-uint32_t OptionSetOf(uint32_t flags) {
-  const bool inputs = (flags & torch_source_flags::kInputs) != 0;
-  return (inputs ? option_bits::kInputs : 0u) |
-         (inputs && (flags & torch_source_flags::kTensors) != 0 ? option_bits::kTensors : 0u) |
-         ((flags & torch_source_flags::kOverloadNames) != 0 ? option_bits::kOverloads : 0u) |
-         ((flags & (torch_source_flags::kStacks | torch_source_flags::kModules)) != 0 ? option_bits::kScripts : 0u);
+void BindInstance(uint32_t instance, uint32_t window_slot, uint64_t window_generation, uint32_t flags) {
+  CallbackBinding& binding = callback_bindings[instance];
+  binding.flags.store(flags);
+  binding.start.store(StartFor(flags));
+  binding.Bind(window_slot, window_generation);
+}
+
+int InstanceOf(at::RecordFunctionCallback::StartCallback start) {
+  const auto* found = std::find(start_functions.begin(), start_functions.end(), start);
+  return found != start_functions.end() ? static_cast<int>(found - start_functions.begin()) : -1;
 }
 
 bool SeesThisThread(uint32_t instance) {
@@ -181,17 +175,15 @@ uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t 
   Instance* instance = ClaimInstance();
   if (instance == nullptr) return 0;
   const auto index = static_cast<uint32_t>(instance - instances);
-  const uint32_t options = OptionSetOf(flags);
   const bool global = (flags & torch_source_flags::kAllThreads) != 0;
 
   instance->uses.fetch_add(1);
   instance->global.store(global);
   instance->owner.store(global ? kOwnerGone : owner);
-  callback_bindings[index].flags.store(flags);
-  callback_bindings[index].Bind(window_slot, window_generation);
+  BindInstance(index, window_slot, window_generation, flags);
 
   if ((flags & torch_source_flags::kTensors) != 0) StartIdentities(index);
-  at::RecordFunctionCallback callback(start_functions.of[options][index], &EndRange);
+  at::RecordFunctionCallback callback(start_functions[index], &EndRange);
   callback.needsInputs((flags & torch_source_flags::kInputs) != 0);
   instance->handle.store(Register(callback, global));
   instance->use.store(Use::kArmed);

@@ -21,8 +21,10 @@
 
 #include <ATen/record_function.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "base/mutex.h"
 #include "sources/streams/window_binding.h"
@@ -33,27 +35,23 @@ inline constexpr uint32_t kCallbackInstances = 64;
 // One more, which is never registered with torch: own_cost.cc calls it itself.
 inline constexpr uint32_t kCalibrationInstance = kCallbackInstances;
 
-// What a start callback reads.
+// What a start function does, by what the window wants.
+struct CallbackBinding;
+using StartOfWindow = std::unique_ptr<at::ObserverContext> (*)(const at::RecordFunction& range,
+                                                               const CallbackBinding& binding);
+
+// What a start function reads.
 struct alignas(64) CallbackBinding : WindowBinding {
-  std::atomic<uint32_t> flags{0};  // of torch_source_flags; read with option_bits::kScripts or kOverloads alone
+  std::atomic<StartOfWindow> start{nullptr};  // of the flags
+  std::atomic<uint32_t> flags{0};             // of torch_source_flags
 };
 
 extern CallbackBinding callback_bindings[kCallbackInstances + 1];
 
-// The functions, in callbacks.cc: one start function per instance and option set; those with option_bits::kOverloads
-// share some. Sets with kTensors but without kInputs have none.
-namespace option_bits {
-inline constexpr uint32_t kInputs = 1;
-inline constexpr uint32_t kOverloads = 2;
-inline constexpr uint32_t kTensors = 4;
-inline constexpr uint32_t kScripts = 8;
-}  // namespace option_bits
-inline constexpr uint32_t kOptionSets = 16;
-uint32_t OptionSetOf(uint32_t flags);  // of torch_source_flags
-struct StartFunctions {
-  at::RecordFunctionCallback::StartCallback of[kOptionSets][kCallbackInstances + 1];
-};
-extern const StartFunctions start_functions;
+// The functions, in callbacks.cc: one start function per instance, which calls that of its binding. One per instance
+// and kind of window were 520, and a second of the adapter's compilation.
+StartOfWindow StartFor(uint32_t flags);  // of torch_source_flags
+extern const std::array<at::RecordFunctionCallback::StartCallback, kCallbackInstances + 1> start_functions;
 void EndRange(const at::RecordFunction& range, at::ObserverContext* context);
 // Makes of a start function's context one whose deletion ends the range: EndRange will not be called.
 void EndWhenDeleted(at::ObserverContext* context);
@@ -61,6 +59,11 @@ void EndWhenDeleted(at::ObserverContext* context);
 // Held while torch's lists are changed: torch takes a lock of its own for that, and a fork that caught
 // another thread inside would leave it taken in the child, which has lists to change too.
 Mutex& RegistrationLock();
+
+// Tells the instance's start function what to record, and where.
+void BindInstance(uint32_t instance, uint32_t window_slot, uint64_t window_generation, uint32_t flags);
+// The instance whose start function this is, or -1.
+int InstanceOf(at::RecordFunctionCallback::StartCallback start);
 
 // Registers a callback for the window; 0 when every instance is taken.
 uint64_t ArmCallback(uint32_t window_slot, uint64_t window_generation, uint32_t flags);

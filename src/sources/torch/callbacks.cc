@@ -3,10 +3,11 @@
 // slot, so the end finds it without a search and without heap memory.
 //
 // What it costs (docs/performance.md): two clock reads, a name look-up by pointer, one store of 32
-// bytes. Options are template arguments: nothing is tested per event that was decided at start.
+// bytes. What is written of arguments is a template's argument: nothing of it is tested per event.
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -59,26 +60,17 @@ inline RecordKind KindOf(const at::RecordFunction& range) {
 
 // A long list is looked at twice (StoreArguments), which may run operators of this thread; so its entries
 // are written before the scope takes its slot and the thread counts as writing.
-template <uint32_t Options>
-__attribute__((noinline, cold)) OpenScope* OpenWithLongList(Stream* stream, const at::RecordFunction& range,
-                                                            InputsOf<Options>* inputs) {
-  const ScopeEntries entries = WriteEntries<Options>(stream, range, inputs);
+__attribute__((noinline, cold)) OpenScope* OpenWithLongList(uint32_t flags, Stream* stream,
+                                                            const at::RecordFunction& range, EncodedInputs* inputs) {
+  const ScopeEntries entries = WriteEntries(flags, stream, range, inputs);
   return OpenScopeOn(stream, entries.name, entries.side, RecordSource::kTorch, static_cast<uint8_t>(range.scope()),
                      FlagsOf(range), KindOf(range));
 }
 
-template <uint32_t Options>
-inline OpenScope* OpenRange(Stream* stream, const at::RecordFunction& range, InputsOf<Options>* inputs) {
+inline OpenScope* OpenRange(uint32_t flags, Stream* stream, const at::RecordFunction& range, EncodedInputs* inputs) {
   return OpenScopeOn(
-      stream, [&] { return WriteEntries<Options>(stream, range, inputs); }, RecordSource::kTorch,
+      stream, [&] { return WriteEntries(flags, stream, range, inputs); }, RecordSource::kTorch,
       static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
-}
-
-// Stands for every set with overload names, but for those with tensors.
-constexpr uint32_t kAllButTensors = kWithOverloads | kWithScripts | kWithInputs;
-
-inline bool WantsInputs(const CallbackBinding& binding) {
-  return (binding.flags.load(std::memory_order_relaxed) & torch_source_flags::kInputs) != 0;
 }
 
 // Not range.threadId(): c10d makes a range on one thread and begins it on another.
@@ -89,87 +81,71 @@ inline Context ContextIn(OpenScope* scope) {
   return Context(::new (scope->context) RangeContext);
 }
 
+constexpr uint32_t kScriptFlags = torch_source_flags::kStacks | torch_source_flags::kModules;
+
 inline bool StandsInScript(const at::RecordFunction& range, const Stream* stream) {
   return MayBeInScript(range.scope(), stream->generation.load(std::memory_order_relaxed));
 }
 
 // Encodes the arguments, and asks where the script stands. Apart: what that needs of the stack would be prepared for
-// every range that begins.
-template <uint32_t Options>
+// every range that begins. Asks for the window's flags when it runs: of each kind of window it was 35 kB of code, and a
+// second of the adapter's compilation.
 __attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunction& range,
                                                          const CallbackBinding& binding, Stream* stream) {
   if (OPSCOPE_UNLIKELY(stream->taking.load(std::memory_order_relaxed) == 0)) {
     Refuse(stream);
     return nullptr;
   }
-  InputsOf<Options> inputs;
-  if ((Options & kWithOverloads) != 0 && !WantsInputs(binding)) {
-    // What others have asked for is not ours.
-  } else if constexpr ((Options & kWithTensors) != 0) {
-    EncodeInputs(range, &inputs, &inputs.tensors);
-  } else if constexpr ((Options & kWithInputs) != 0) {
-    EncodeInputs(range, &inputs, nullptr);
+  const uint32_t flags = binding.flags.load(std::memory_order_relaxed);
+  EncodedInputs inputs;
+  if ((flags & torch_source_flags::kInputs) != 0) {
+    EncodeInputs(range, &inputs, (flags & torch_source_flags::kTensors) != 0);
   }
-  if constexpr ((Options & kWithScripts) != 0) {
-    const uint64_t window = stream->generation.load(std::memory_order_relaxed);
-    if (OPSCOPE_UNLIKELY(MayBeInScript(range.scope(), window))) NoteScriptPlace(window, binding, &inputs);
+  if ((flags & kScriptFlags) != 0 && OPSCOPE_UNLIKELY(StandsInScript(range, stream))) {
+    NoteScriptPlace(stream->generation.load(std::memory_order_relaxed), flags, &inputs);
   }
   stream = StreamOf(binding, kThread);  // again: what ran meanwhile may have ended the window
   if (stream == nullptr) return nullptr;
   const bool is_long = inputs.arguments.words > EncodedInputs::kCapacity;
-  return ContextIn(OPSCOPE_UNLIKELY(is_long) ? OpenWithLongList<Options>(stream, range, &inputs)
-                                             : OpenRange<Options>(stream, range, &inputs));
+  return ContextIn(OPSCOPE_UNLIKELY(is_long) ? OpenWithLongList(flags, stream, range, &inputs)
+                                             : OpenRange(flags, stream, range, &inputs));
 }
 
 template <uint32_t Options>
 __attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   if constexpr ((Options & kWithInputs) != 0) boxed_references::EndBoxing();
-  if constexpr ((Options & kWithScripts) != 0) NoteIfScript(range.scope());
+  const bool asks_scripts = (binding.flags.load(std::memory_order_relaxed) & kScriptFlags) != 0;
+  if (asks_scripts) NoteIfScript(range.scope());
   Stream* stream = StreamOf(binding, kThread);
   if (stream == nullptr) return nullptr;
   FetchRecords(stream);
-  if constexpr ((Options & kWithOverloads) == 0) {
-    const bool is_apart = (Options & kWithScripts) != 0 && StandsInScript(range, stream);
-    if (__builtin_expect(!is_apart, 1)) {
-      OpenScope* scope = OpenScopeOn<true>(
-          stream, [&] { return WriteUsual<Options>(stream, range); }, RecordSource::kTorch,
-          static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
-      if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
-    }
+  if (__builtin_expect(!asks_scripts || !StandsInScript(range, stream), 1)) {
+    OpenScope* scope = OpenScopeOn<true>(
+        stream, [&] { return WriteUsual<Options>(stream, range); }, RecordSource::kTorch,
+        static_cast<uint8_t>(range.scope()), FlagsOf(range), KindOf(range));
+    if (__builtin_expect(scope != nullptr, 1)) return ContextIn(scope);
   }
-  return StartAtLength<Options>(range, binding, stream);
+  return StartAtLength(range, binding, stream);
 }
 
-template <uint32_t Instance, uint32_t Options>
+// Overload names are asked for by few (experimental_config), and are written at length.
+Context StartWithOverload(const at::RecordFunction& range, const CallbackBinding& binding) {
+  boxed_references::EndBoxing();
+  NoteIfScript(range.scope());
+  Stream* stream = StreamOf(binding, kThread);
+  return stream != nullptr ? StartAtLength(range, binding, stream) : nullptr;
+}
+
+template <uint32_t Instance>
 Context StartOf(const at::RecordFunction& range) {
-  return StartRange<Options>(range, callback_bindings[Instance]);
+  const CallbackBinding& binding = callback_bindings[Instance];
+  return binding.start.load(std::memory_order_relaxed)(range, binding);
 }
 
-template <uint32_t Options, uint32_t... Instances>
-constexpr void Fill(StartFunctions* functions, std::integer_sequence<uint32_t, Instances...>) {
-  ((functions->of[Options][Instances] = &StartOf<Instances, Options>), ...);
-}
-
-// Overload names are asked for by few (experimental_config): their sets share two functions, which are told by the
-// binding what else is wanted. Each that is compiled makes the adapter's compilation longer.
-constexpr StartFunctions AllStartFunctions() {
-  using All = std::make_integer_sequence<uint32_t, kCallbackInstances + 1>;
-  StartFunctions functions{};
-  Fill<0>(&functions, All());
-  Fill<kWithInputs>(&functions, All());
-  Fill<kWithInputs | kWithTensors>(&functions, All());
-  Fill<kWithScripts>(&functions, All());
-  Fill<kWithScripts | kWithInputs>(&functions, All());
-  Fill<kWithScripts | kWithInputs | kWithTensors>(&functions, All());
-  Fill<kAllButTensors>(&functions, All());
-  Fill<kAllButTensors | kWithTensors>(&functions, All());
-  for (const uint32_t others : {0u, kWithInputs, kWithScripts, kWithInputs | kWithTensors}) {
-    const uint32_t shared = kAllButTensors | (others & kWithTensors);
-    for (uint32_t instance = 0; instance <= kCallbackInstances; ++instance) {
-      functions.of[kWithOverloads | others][instance] = functions.of[shared][instance];
-    }
-  }
-  return functions;
+template <uint32_t... Instances>
+constexpr std::array<at::RecordFunctionCallback::StartCallback, sizeof...(Instances)> AllInstances(
+    std::integer_sequence<uint32_t, Instances...>) {
+  return {&StartOf<Instances>...};
 }
 
 }  // namespace
@@ -178,7 +154,15 @@ void EndWhenDeleted(at::ObserverContext* context) {
   ::new (static_cast<void*>(context)) SelfEndingContext;
 }
 
-constinit const StartFunctions start_functions = AllStartFunctions();
+StartOfWindow StartFor(uint32_t flags) {
+  if ((flags & torch_source_flags::kOverloadNames) != 0) return &StartWithOverload;
+  if ((flags & torch_source_flags::kInputs) == 0) return &StartRange<0>;
+  return (flags & torch_source_flags::kTensors) != 0 ? &StartRange<kWithInputs | kWithTensors>
+                                                     : &StartRange<kWithInputs>;
+}
+
+constinit const std::array<at::RecordFunctionCallback::StartCallback, kCallbackInstances + 1> start_functions =
+    AllInstances(std::make_integer_sequence<uint32_t, kCallbackInstances + 1>());
 
 __attribute__((flatten)) void EndRange(const at::RecordFunction& /*range*/, at::ObserverContext* context) {
   if (context == nullptr) return;

@@ -146,14 +146,14 @@ void AppendArgument(std::string* out, const Cost& none, const Cost& all) {
   out->append("}");
 }
 
-std::string MeasureAll(const Stream* stream, uint32_t option_set, bool inputs, const RangeFunctions& by) {
+std::string MeasureAll(const Stream* stream, bool inputs, const RangeFunctions& by) {
   const uint64_t thread = at::RecordFunction::currentThreadId();
   const auto add = c10::Dispatcher::singleton().findSchema({"aten::add", "Tensor"});
   if (!add) return "";
   Event event{
       .callbacks = at::StepCallbacks(thread, at::RecordScope::FUNCTION), .op = *add, .by = by, .tensor = ShapeOnly()};
   event.callbacks.needs_inputs_ = inputs;
-  event.callbacks.callbacks_.push_back({start_functions.of[option_set][kCalibrationInstance], &EndRange});
+  event.callbacks.callbacks_.push_back({start_functions[kCalibrationInstance], &EndRange});
   enum : size_t { kBeginShare = 0, kOp = 1, kOpWithArguments = 4, kRange = 7, kFigures = 10 };
   const std::array<double, kFigures> medians = MediansOfRuns<kFigures>([&] {
     std::array<double, kFigures> figures{};
@@ -189,27 +189,31 @@ std::string MeasureInScratchWindow(uint32_t flags, const RangeFunctions& by) {
   const uint32_t slot = opscope_window_slot(window.get());
   const Stream* stream = opscope_stream_attach(slot, at::RecordFunction::currentThreadId());
   if (stream == nullptr || stream->chunk == nullptr) return "";
-  CallbackBinding& binding = callback_bindings[kCalibrationInstance];
-  binding.flags.store(flags);
-  binding.Bind(slot, opscope_window_id(window.get()));
-  std::string text = MeasureAll(stream, OptionSetOf(flags), (flags & torch_source_flags::kInputs) != 0, by);
-  binding.Unbind();
+  BindInstance(kCalibrationInstance, slot, opscope_window_id(window.get()), flags);
+  std::string text = MeasureAll(stream, (flags & torch_source_flags::kInputs) != 0, by);
+  callback_bindings[kCalibrationInstance].Unbind();
   return text;
 }
 
-// By route and option set; constant from the moment that it is known. Never destroyed.
+// Windows of one kind want the same of a range, which so costs the same.
+uint32_t KindOfWindow(uint32_t flags) {
+  const auto has = [flags](uint32_t some) { return (flags & some) != 0 ? 1u : 0u; };
+  using namespace torch_source_flags;
+  return has(kInputs) | has(kOverloadNames) << 1 | (has(kInputs) & has(kTensors)) << 2 | has(kStacks | kModules) << 3;
+}
+
+// By route and kind of window; constant from the moment that it is known. Never destroyed.
 struct Known {
   std::atomic<const std::string*> text{nullptr};
 };
-constinit Known known[2][kOptionSets];
+constinit Known known[2][16];
 constinit std::atomic<int> measured_by{0};  // process that measures; the instance serves one at a time
 
 }  // namespace
 
 const char* OwnCostJson(uint32_t flags) {
-  const uint32_t option_set = OptionSetOf(flags);
   const std::optional<RangeFunctions> drop_ins = DropInsFor(flags);
-  std::atomic<const std::string*>& text = known[drop_ins.has_value() ? 1 : 0][option_set].text;
+  std::atomic<const std::string*>& text = known[drop_ins.has_value() ? 1 : 0][KindOfWindow(flags)].text;
   constexpr int kPatience = 1000;  // of another thread's measurement; without its end there are no figures
   for (int tries = 0; tries < kPatience; ++tries) {
     if (const std::string* made = text.load(std::memory_order_acquire)) return made->c_str();

@@ -1,5 +1,4 @@
 // What a range that begins leaves in its thread's chunk: the name, and a payload with its numbers and arguments.
-// Options (option_bits) are template arguments: nothing is tested per event that was decided at start.
 //
 // Thread rule: the stream's own thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,11 +24,6 @@
 #include "sources/torch/torch_layout.h"
 
 namespace opscope {
-
-inline constexpr uint32_t kWithInputs = option_bits::kInputs;
-inline constexpr uint32_t kWithOverloads = option_bits::kOverloads;
-inline constexpr uint32_t kWithTensors = option_bits::kTensors;
-inline constexpr uint32_t kWithScripts = option_bits::kScripts;
 
 // What torch hands out only by a copy (kwinputs()) or by a call into its library (name(), isAsync()) is read in place.
 using torch_layout::Schema;
@@ -80,12 +74,8 @@ struct EncodedInputs {
   EncodedArguments arguments;
   c10::ArrayRef<const c10::IValue> values;
   std::string keywords;
-};
-struct EncodedTensors : EncodedInputs {
   TensorIdentities tensors;
 };
-template <uint32_t Options>
-using InputsOf = std::conditional_t<(Options & kWithTensors) != 0, EncodedTensors, EncodedInputs>;
 
 // A boxed call passes the interpreter's whole stack; its own arguments are the last ones. A node of autograd has as
 // many as it has.
@@ -96,10 +86,9 @@ inline c10::ArrayRef<const c10::IValue> OwnInputs(const at::RecordFunction& rang
   return c10::ArrayRef<const c10::IValue>(inputs.data() + (all - own), own);
 }
 
-// tensors: where the identities go, or null.
 __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& range, EncodedInputs* inputs,
-                                                   TensorIdentities* tensors) {
-  inputs->arguments = {};
+                                                   bool with_tensors) {
+  TensorIdentities* tensors = with_tensors ? &inputs->tensors : nullptr;
   try {
     const Schema* schema = SchemaOf(range);
     inputs->values = schema != nullptr ? OwnInputs(range, *schema) : range.inputs();
@@ -109,15 +98,14 @@ __attribute__((noinline)) inline void EncodeInputs(const at::RecordFunction& ran
   } catch (...) {  // a tensor subclass that cannot tell its sizes; the range itself is recorded
     inputs->arguments = {};
     inputs->values = {};
-    if (tensors != nullptr) tensors->Clear();
+    inputs->tensors.Clear();
     CountFailure();
   }
 }
 
-__attribute__((noinline)) inline void NoteScriptPlace(uint64_t window, const CallbackBinding& binding,
-                                                      EncodedInputs* inputs) {
+__attribute__((noinline)) inline void NoteScriptPlace(uint64_t window, uint32_t flags, EncodedInputs* inputs) {
   try {
-    AddScriptPlace(binding.flags.load(std::memory_order_relaxed), window, &inputs->keywords);
+    AddScriptPlace(flags, window, &inputs->keywords);
   } catch (...) {
     CountFailure();
   }
@@ -165,11 +153,10 @@ inline void StoreArguments(EncodedInputs* inputs, char* place) {
 
 // The range's name, as InternName, whose operator is noted where its tensors are: once per name and chunk. The mark
 // stands where other sources remember a payload that may be repeated; ours never is.
-template <uint32_t Options>
-inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& range) {
+inline NameCacheEntry* InternNoted(Stream* stream, const at::RecordFunction& range, bool with_tensors) {
   constexpr uint32_t kNoted = 1;
   NameCacheEntry* known = InternName(stream, range);
-  if ((Options & kWithTensors) == 0 || known == nullptr || known->payload == kNoted) return known;
+  if (!with_tensors || known == nullptr || known->payload == kNoted) return known;
   const Schema* schema = SchemaOf(range);
   if (schema != nullptr && range.scope() == at::RecordScope::FUNCTION) {
     known->payload = kNoted;
@@ -185,67 +172,58 @@ inline char* Store(char* place, Word word) {
 }
 
 // Name and payload of the range in one chunk of the stream.
-template <uint32_t Options>
-inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range, InputsOf<Options>* inputs) {
+// flags: of torch_source_flags.
+inline ScopeEntries WriteEntries(uint32_t flags, Stream* stream, const at::RecordFunction& range,
+                                 EncodedInputs* inputs) {
   const int64_t sequence = range.seqNr();
   const uint64_t forward_thread = range.forwardThreadId();
-  [[maybe_unused]] const std::string* overload = nullptr;
+  const bool with_tensors = (flags & torch_source_flags::kTensors) != 0;
+  const std::string* overload = nullptr;
   uint16_t fields = 0;
-  uint32_t bytes = sizeof(PayloadHeader);
+  uint32_t bytes = sizeof(PayloadHeader) + BytesOfWords(inputs->arguments.words);
   if (sequence >= 0 || forward_thread != 0) {
     fields |= payload_fields::kSequence;
     bytes += 16;
   }
-  if constexpr ((Options & kWithOverloads) != 0) {
+  if ((flags & torch_source_flags::kOverloadNames) != 0) {
     overload = &OverloadNameOf(range);
     if (!overload->empty()) {
       fields |= payload_fields::kOverload;
       bytes += 8;
     }
   }
-  if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
-    if (OPSCOPE_UNLIKELY(!inputs->keywords.empty())) {
-      fields |= payload_fields::kKeywords;
-      bytes += 8;
-    }
+  if (OPSCOPE_UNLIKELY(!inputs->keywords.empty())) {
+    fields |= payload_fields::kKeywords;
+    bytes += 8;
   }
-  if constexpr ((Options & kWithInputs) != 0) {
-    bytes += BytesOfWords(inputs->arguments.words);
-  }
-  if constexpr ((Options & kWithTensors) != 0) {
-    if (inputs->tensors.size() != 0) {
-      fields |= payload_fields::kTensors;
-      bytes += 8 + inputs->tensors.bytes();
-    }
+  if (inputs->tensors.size() != 0) {
+    fields |= payload_fields::kTensors;
+    bytes += 8 + inputs->tensors.bytes();
   }
   if (OPSCOPE_UNLIKELY(range.handle() != 0)) {
     fields |= payload_fields::kRecordHandle;
     bytes += 8;
   }
 
-  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternNoted<Options>(stream, range)), 0};
+  if (bytes == sizeof(PayloadHeader)) return {OffsetOf(InternNoted(stream, range, with_tensors)), 0};
   uint32_t overload_offset = 0;
   uint32_t keywords_offset = 0;
   const NameAndRoom room = InternAndReserve(stream, bytes, [&] {
-    if ((fields & payload_fields::kOverload) != 0) {
-      overload_offset = InternOverload(stream, *overload);
+    if ((fields & payload_fields::kOverload) != 0) overload_offset = InternOverload(stream, *overload);
+    if ((fields & payload_fields::kKeywords) != 0) {
+      keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
     }
-    if constexpr ((Options & (kWithInputs | kWithScripts)) != 0) {
-      if ((fields & payload_fields::kKeywords) != 0) {
-        keywords_offset = opscope_intern_slow(stream, inputs->keywords.data(), inputs->keywords.size());
-      }
-    }
-    return OffsetOf(InternNoted<Options>(stream, range));
+    return OffsetOf(InternNoted(stream, range, with_tensors));
   });
   if (OPSCOPE_UNLIKELY(room.side == nullptr)) return {room.name, 0};
   FetchSide(stream);
   char* place = room.side;
-  [[maybe_unused]] const uint32_t sequence_of_chunk = stream->chunk_sequence;
+  const uint32_t sequence_of_chunk = stream->chunk_sequence;
 
   PayloadHeader header;
   header.bytes = bytes;
   header.fields = fields;
-  if constexpr ((Options & kWithInputs) != 0) header.arg_count = inputs->arguments.count;
+  header.arg_count = inputs->arguments.count;
   place = Store(place, header);
   if ((fields & payload_fields::kSequence) != 0) {
     place = Store(place, sequence);
@@ -254,18 +232,14 @@ inline ScopeEntries WriteEntries(Stream* stream, const at::RecordFunction& range
   if ((fields & payload_fields::kOverload) != 0) place = Store(place, uint64_t{overload_offset});
   if ((fields & payload_fields::kKeywords) != 0) place = Store(place, uint64_t{keywords_offset});
   if ((fields & payload_fields::kRecordHandle) != 0) place = Store(place, uint64_t{range.handle()});
-  if constexpr ((Options & kWithTensors) != 0) {
-    if (inputs->tensors.size() != 0) {
-      place = Store(place, uint64_t{inputs->tensors.size()});
-      place = CopyWords(place, inputs->tensors.data(), inputs->tensors.bytes());
-    }
+  if ((fields & payload_fields::kTensors) != 0) {
+    place = Store(place, uint64_t{inputs->tensors.size()});
+    place = CopyWords(place, inputs->tensors.data(), inputs->tensors.bytes());
   }
-  if constexpr ((Options & kWithInputs) != 0) {
-    StoreArguments(inputs, place);
-    if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
-      CountFailure();  // the second look at a long list ran operators that filled the chunk
-      return {OffsetOf(InternName(stream, range)), 0};
-    }
+  StoreArguments(inputs, place);
+  if (OPSCOPE_UNLIKELY(stream->chunk_sequence != sequence_of_chunk)) {
+    CountFailure();  // the second look at a long list ran operators that filled the chunk
+    return {OffsetOf(InternName(stream, range)), 0};
   }
   return {room.name, OffsetInChunk(stream, room.side)};
 }

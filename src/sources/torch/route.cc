@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <forward_list>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,11 +46,8 @@ struct Refusing {
 constinit __thread Refusing refusing{};
 
 const CallbackBinding* BindingOf(torch_layout::StartCallback start) {
-  for (const auto& of_options : start_functions.of) {
-    const auto* found = std::find(std::begin(of_options), std::end(of_options), start);
-    if (found != std::end(of_options)) return &callback_bindings[found - std::begin(of_options)];
-  }
-  return nullptr;
+  const int instance = InstanceOf(start);
+  return instance >= 0 ? &callback_bindings[instance] : nullptr;
 }
 
 // Null: it takes events, or is not there.

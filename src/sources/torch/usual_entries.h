@@ -25,6 +25,9 @@
 
 namespace opscope {
 
+// Arguments of templates: nothing of it is tested per event. kWithTensors is never without kWithInputs.
+inline constexpr uint32_t kWithInputs = 1, kWithTensors = 2;
+
 // Of tensors that know their own sizes: none of a class of Python, of a transformation, of a device that counts them
 // when it is asked.
 inline bool IsPlain(const c10::TensorImpl& tensor) {
@@ -154,7 +157,7 @@ inline ScopeEntries WriteUsual(Stream* stream, const at::RecordFunction& range) 
   }
   UsualArgumentsOf<Options> arguments;
   if (OPSCOPE_UNLIKELY(!arguments.Take(inputs))) return {};
-  const uint32_t name = OffsetOf(InternNoted<Options>(stream, range));
+  const uint32_t name = OffsetOf(InternNoted(stream, range, (Options & kWithTensors) != 0));
   PayloadHeader header;
   header.bytes = static_cast<uint32_t>(sizeof(header)) + arguments.words_bytes();
   header.fields = 0;
