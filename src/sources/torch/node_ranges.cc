@@ -5,6 +5,11 @@
 #ifndef AT_PER_OPERATOR_HEADERS
 #define AT_PER_OPERATOR_HEADERS
 #endif
+// And that of all vector instructions, for the one instruction that torch's clock is read with: 1.4 MB, a second.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define _X86INTRIN_H_INCLUDED
+#define __rdtsc __builtin_ia32_rdtsc
+#endif
 #if __has_include(<torch/csrc/autograd/node.h>)
 #include <torch/csrc/autograd/node.h>
 #else
