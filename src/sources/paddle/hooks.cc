@@ -10,18 +10,12 @@
 #include "sources/paddle/paddle_library.h"
 #include "sources/paddle/range_mark.h"
 #include "sources/paddle/ranges.h"
+#include "sources/streams/hot.h"
 
 namespace opscope {
 namespace {
 
 using paddle_layout::RecordEvent;
-
-// They have no arrays on the stack that a guard would be for.
-#if defined(__has_attribute) && __has_attribute(no_stack_protector)
-#define OPSCOPE_PADDLE_HOT __attribute__((flatten, no_stack_protector))
-#else
-#define OPSCOPE_PADDLE_HOT __attribute__((flatten))
-#endif
 
 constinit std::atomic<int32_t> trace_level{1};
 constinit std::atomic<bool> with_attributes{false};
@@ -62,8 +56,7 @@ __attribute__((noinline)) void BeginUnusually(RecordEvent* self, const char* nam
   Construct(self, type, role, IsWanted(level) ? BeginRange(type, intern) : nullptr);
 }
 
-OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level,
-                                      uint32_t role) {
+OPSCOPE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint32_t type, uint32_t level, uint32_t role) {
   if (__builtin_expect(IsWanted(level) && IsLiteral(name) && !PaddleProfilerRuns(), 1)) {
     const OpenScope* scope = BeginUsually(type, name);
     if (__builtin_expect(scope != nullptr, 1)) return Construct(self, type, role, scope);
@@ -71,8 +64,8 @@ OPSCOPE_PADDLE_HOT void OnBeginStatic(RecordEvent* self, const char* name, uint3
   BeginUnusually(self, name, type, level, role);
 }
 
-OPSCOPE_PADDLE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
-                                      uint32_t role) {
+OPSCOPE_HOT void OnBeginCopied(RecordEvent* self, const std::string& name, uint32_t type, uint32_t level,
+                               uint32_t role) {
   const auto intern = [&name](Stream* stream) { return InternText(stream, name.data(), name.size()); };
   if (OPSCOPE_UNLIKELY(PaddleProfilerRuns())) {
     return BeginBoth(self, type, level, intern, [&] { paddle.begin_copied(self, name, type, level, role); });
@@ -86,7 +79,7 @@ __attribute__((noinline, cold)) void EndMarked(RecordEvent* self, uint64_t now) 
 }
 
 // Stays behind when nobody records any more: what has begun has still to end.
-OPSCOPE_PADDLE_HOT void OnEnd(RecordEvent* self) {
+OPSCOPE_HOT void OnEnd(RecordEvent* self) {
   if (OPSCOPE_UNLIKELY(!IsMarked(*self))) return paddle.end(self);
   const uint64_t now = ReadTicks();
   const auto* scope = reinterpret_cast<const OpenScope*>(self->head >> 16);

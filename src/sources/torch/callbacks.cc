@@ -19,6 +19,7 @@
 
 #include "opscope/recorder.h"
 #include "opscope/torch_source.h"
+#include "sources/streams/hot.h"
 #include "sources/streams/stream_of.h"
 #include "sources/torch/boxed_references.h"
 #include "sources/torch/callback_bank.h"
@@ -112,7 +113,7 @@ __attribute__((noinline, flatten)) Context StartAtLength(const at::RecordFunctio
 }
 
 template <uint32_t Options>
-__attribute__((flatten)) Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
+OPSCOPE_HOT Context StartRange(const at::RecordFunction& range, const CallbackBinding& binding) {
   if constexpr ((Options & kWithInputs) != 0) boxed_references::EndBoxing();
   const bool asks_scripts = (binding.flags.load(std::memory_order_relaxed) & kScriptFlags) != 0;
   if (asks_scripts) NoteIfScript(range.scope());
@@ -164,7 +165,7 @@ StartOfWindow StartFor(uint32_t flags) {
 constinit const std::array<at::RecordFunctionCallback::StartCallback, kCallbackInstances + 1> start_functions =
     AllInstances(std::make_integer_sequence<uint32_t, kCallbackInstances + 1>());
 
-__attribute__((flatten)) void EndRange(const at::RecordFunction& /*range*/, at::ObserverContext* context) {
+OPSCOPE_HOT void EndRange(const at::RecordFunction& /*range*/, at::ObserverContext* context) {
   if (context == nullptr) return;
   const uint64_t now = ReadTicks();
   CloseScope(reinterpret_cast<OpenScope*>(context), now);

@@ -33,6 +33,7 @@
 
 #include "opscope/recorder_abi.h"
 #include "sources/streams/failures.h"
+#include "sources/streams/hot.h"
 #include "sources/torch/boxed_references.h"
 #include "sources/torch/node_ranges.h"
 #include "sources/torch/range_layout.h"
@@ -105,7 +106,7 @@ struct TakesAll {
 // there was counted and needs no range, and else RefuseRange(schema).
 template <typename Sink>
 struct Functions {
-  static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
+  OPSCOPE_UNGUARDED static std::optional<at::StepCallbacks> Ask(at::RecordScope scope) {
     const ThreadView* view = &this_thread;
     __asm__("" : "+r"(view));  // found once: each look at the thread's variable would be a call
     const at::RecordFunctionTLS* list = view->list;
@@ -156,7 +157,7 @@ struct Functions {
     self->*Reach(NcclMeta()) = false;
   }
 
-  static void ConstructScope(at::RecordFunction* self, at::RecordScope scope) {
+  OPSCOPE_UNGUARDED static void ConstructScope(at::RecordFunction* self, at::RecordScope scope) {
     const void* place = __builtin_return_address(0);
     if (scope == at::RecordScope::FUNCTION) {
       if (node_ranges::IsEngine(place)) {
@@ -197,8 +198,8 @@ struct Functions {
     callbacks.thread_id_ = kUnseen;
   }
 
-  static void Run(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
-                  c10::DispatchKeySet keys) {
+  OPSCOPE_UNGUARDED static void Run(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
+                                    c10::DispatchKeySet keys) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
     if (!IsOurs(callbacks)) {
       return IsRefused(callbacks) ? Sink::RefuseRange(schema) : torch_layout::TorchRun(range, schema, key, keys);
@@ -206,8 +207,8 @@ struct Functions {
     Begin(&range, schema, key, keys);
   }
 
-  static void RunWith(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
-                      c10::DispatchKeySet keys, torch_layout::Inputs inputs) {
+  OPSCOPE_UNGUARDED static void RunWith(at::RecordFunction& range, torch_layout::Schema schema, c10::DispatchKey key,
+                                        c10::DispatchKeySet keys, torch_layout::Inputs inputs) {
     const at::StepCallbacks& callbacks = range.*Reach(torch_layout::Callbacks());
     if (!IsOurs(callbacks)) {
       return IsRefused(callbacks) ? Sink::RefuseRange(schema)
