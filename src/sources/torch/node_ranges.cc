@@ -6,7 +6,8 @@
 #define AT_PER_OPERATOR_HEADERS
 #endif
 // And that of all vector instructions, for the one instruction that torch's clock is read with: 1.4 MB, a second.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(_X86INTRIN_H_INCLUDED)
+#define OPSCOPE_WITHOUT_INTRINSICS
 #define _X86INTRIN_H_INCLUDED
 #define __rdtsc __builtin_ia32_rdtsc
 #endif
@@ -14,6 +15,10 @@
 #include <torch/csrc/autograd/node.h>
 #else
 #include <torch/csrc/autograd/function.h>
+#endif
+#if defined(OPSCOPE_WITHOUT_INTRINSICS)  // who wants them from here on gets them
+#undef _X86INTRIN_H_INCLUDED
+#undef __rdtsc
 #endif
 
 #include <algorithm>
