@@ -48,7 +48,7 @@ TEST_F(MergeVerb, ShowsATableAndWritesChromeJson) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
   EXPECT_TRUE(outcome.out.starts_with("Rank  File")) << outcome.out;
   EXPECT_NE(outcome.out.find("collectives  -2.000 ms"), std::string::npos) << outcome.out;
-  EXPECT_NE(ReadText(Path("all.json")).find("\"labels\": \"rank 1"), std::string::npos);
+  EXPECT_NE(ReadText(Path("all.json")).find("\"labels\":\"rank 1"), std::string::npos);
 }
 
 TEST_F(MergeVerb, CallsStandardInputAndOutputByTheirNames) {

@@ -72,9 +72,9 @@ class NamingEvents {
   void Add(std::string_view what, std::string_view ids, std::string_view key, std::string_view value) {
     std::string& out = head_->text;
     if (head_->has_events) out.append(",\n");
-    out.append("{\"ph\": \"M\", \"name\": \"").append(what).append("\", \"ts\": ");
+    out.append("{\"ph\":\"M\",\"name\":\"").append(what).append("\",\"ts\":");
     AppendMicros(&out, time_.ns);
-    out.append(", ").append(ids).append(", \"args\": {\"").append(key).append("\": ").append(value).append("}}");
+    out.append(",").append(ids).append(",\"args\":{\"").append(key).append("\":").append(value).append("}}");
     head_->has_events = true;
   }
   void AddText(std::string_view what, std::string_view ids, std::string_view key, std::string_view text) {
@@ -97,7 +97,7 @@ void NameProcess(const Trace& trace, ProcessId process, bool recorded, NamingEve
   const ProcessColumns& processes = trace.processes();
   const uint32_t row = Row(process);
   const std::string ids =
-      "\"pid\": " + ChromeIdentity(trace, processes.pid[row], processes.pid_text[row]) + ", \"tid\": 0";
+      "\"pid\":" + ChromeIdentity(trace, processes.pid[row], processes.pid_text[row]) + ",\"tid\":0";
   if (processes.name[row] != StringId::kNone) {
     events->AddText("process_name", ids, "name", trace.text(processes.name[row]));
   }

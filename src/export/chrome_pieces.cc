@@ -45,8 +45,8 @@ void ChromePieces::AddTracks(const Trace& trace) {
   tracks_.resize(tracks.size());
   for (size_t i = 0; i < tracks.size(); ++i) {
     const uint32_t process = Row(tracks.process[i]);
-    tracks_[i] = "\"pid\": " + ChromeIdentity(trace, processes.pid[process], processes.pid_text[process]) +
-                 ", \"tid\": " + ChromeIdentity(trace, tracks.tid[i], tracks.tid_text[i]);
+    tracks_[i] = "\"pid\":" + ChromeIdentity(trace, processes.pid[process], processes.pid_text[process]) +
+                 ",\"tid\":" + ChromeIdentity(trace, tracks.tid[i], tracks.tid_text[i]);
   }
 }
 

@@ -26,7 +26,7 @@ class ChromePieces {
   }
   // "pid": 1, "tid": 2
   std::string_view track(TrackId id) const {
-    return Row(id) < tracks_.size() ? std::string_view(tracks_[Row(id)]) : std::string_view("\"pid\": 0, \"tid\": 0");
+    return Row(id) < tracks_.size() ? std::string_view(tracks_[Row(id)]) : std::string_view("\"pid\":0,\"tid\":0");
   }
   // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]
   std::string_view values_types_strides(ArgsId id) const { return arguments_.values_types_strides(id); }

@@ -27,7 +27,7 @@ class MemberWriter {
 
   // What stands before the next member.
   void Next() {
-    out_->Put(any_ ? ", " : ", \"args\": {");
+    out_->Put(any_ ? ", " : ",\"args\":{");
     any_ = true;
   }
   void Unsigned(std::string_view quoted_key, uint64_t value) {
@@ -53,9 +53,9 @@ class MemberWriter {
 
 void PutCategory(std::string_view escaped, ChromeBuffer* out) {
   if (escaped.empty()) return;
-  out->Put("\"cat\": \"");
+  out->Put("\"cat\":\"");
   out->Put(escaped);
-  out->Put("\", ");
+  out->Put("\",");
 }
 
 }  // namespace
@@ -131,15 +131,15 @@ void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) 
   const std::string_view track = pieces_.track(end.arrives ? flows.end_track[end.flow] : flows.start_track[end.flow]);
   out->Reserve(kFixedRoom + name.size() + category.size() + track.size());
   out->Put(kNext);
-  out->Put(end.arrives ? "{\"ph\": \"f\", \"bp\": \"e\", " : "{\"ph\": \"s\", ");
+  out->Put(end.arrives ? "{\"ph\":\"f\",\"bp\":\"e\"," : "{\"ph\":\"s\",");
   out->Put(track);
-  out->Put(", \"cat\": \"");
+  out->Put(",\"cat\":\"");
   out->Put(category);
-  out->Put("\", \"name\": \"");
+  out->Put("\",\"name\":\"");
   out->Put(name);
-  out->Put("\", \"id\": ");
+  out->Put("\",\"id\":");
   out->PutUint(flows.id[end.flow]);
-  out->Put(", \"ts\": ");
+  out->Put(",\"ts\":");
   out->PutMicros((end.arrives ? flows.end_time[end.flow] : flows.start_time[end.flow]).ns);
   out->Put("}");
 }
@@ -150,7 +150,7 @@ void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer
   const std::string_view track = pieces_.track(allocations.track[row]);
   out->Reserve(kFixedRoom + track.size());
   out->Put(kNext);
-  out->Put("{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\", ");
+  out->Put("{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",");
   out->Put(track);
   {
     MemberWriter members(out);
@@ -169,7 +169,7 @@ void ChromeRowWriter::WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer
     if (plan_.recorded() && !HasMember(extra, "\"Ev Idx\""))
       members.Unsigned("\"Ev Idx\": ", plan_.spans().size() + row);
   }
-  out->Put(", \"ts\": ");
+  out->Put(",\"ts\":");
   out->PutMicros(allocations.time[row].ns);
   out->Put("}");
 }
@@ -181,17 +181,17 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
   const std::string_view track = pieces_.track(instants.track[row]);
   out->Reserve(kFixedRoom + name.size() + category.size() + track.size());
   out->Put(kNext);
-  out->Put("{\"ph\": \"i\", ");
+  out->Put("{\"ph\":\"i\",");
   PutCategory(category, out);
   const char scope =
       instants.scope[row] == 'p' || instants.scope[row] == 'g' ? static_cast<char>(instants.scope[row]) : 't';
-  out->Put("\"s\": \"");
+  out->Put("\"s\":\"");
   out->Put({&scope, 1});
-  out->Put("\", \"name\": \"");
+  out->Put("\",\"name\":\"");
   out->Put(name);
-  out->Put("\", ");
+  out->Put("\",");
   out->Put(track);
-  out->Put(", \"ts\": ");
+  out->Put(",\"ts\":");
   out->PutMicros(instants.time[row].ns);
   {
     MemberWriter members(out);
@@ -214,13 +214,13 @@ void ChromeRowWriter::WriteCounters(ChromeBuffer* out) const {
     const std::string_view track = pieces_.track(counters.track[row]);
     out->Reserve(kFixedRoom + name.size() + track.size());
     out->Put(kNext);
-    out->Put("{\"ph\": \"C\", \"name\": \"");
+    out->Put("{\"ph\":\"C\",\"name\":\"");
     out->Put(name);
-    out->Put("\", ");
+    out->Put("\",");
     out->Put(track);
-    out->Put(", \"ts\": ");
+    out->Put(",\"ts\":");
     out->PutMicros(counters.time[row].ns);
-    out->Put(", \"args\": {");
+    out->Put(",\"args\":{");
     const size_t first = row;
     const auto is_new_series = [&] {
       for (size_t i = first; i < row; ++i) {
@@ -238,9 +238,9 @@ void ChromeRowWriter::WriteCounters(ChromeBuffer* out) const {
       AppendDouble(&value, counters.value[row]);
       const std::string_view series = pieces_.name(counters.series[row]);
       out->Reserve(kFixedRoom + series.size());
-      out->Put(any ? ", \"" : "\"");
+      out->Put(any ? ",\"" : "\"");
       out->Put(series);
-      out->Put("\": ");
+      out->Put("\":");
       out->Put(value);
       any = true;
     }
@@ -259,15 +259,15 @@ void ChromeRowWriter::WriteAsyncSpan(size_t row, ChromeBuffer* out) const {
   for (const bool begins : {true, false}) {
     out->Reserve(kFixedRoom + name.size() + category.size() + track.size() + id.size());
     out->Put(kNext);
-    out->Put(begins ? "{\"ph\": \"b\", \"cat\": \"" : "{\"ph\": \"e\", \"cat\": \"");
+    out->Put(begins ? "{\"ph\":\"b\",\"cat\":\"" : "{\"ph\":\"e\",\"cat\":\"");
     out->Put(category);
-    out->Put("\", \"name\": \"");
+    out->Put("\",\"name\":\"");
     out->Put(name);
-    out->Put("\", \"id\": ");
+    out->Put("\",\"id\":");
     out->Put(id);
-    out->Put(", ");
+    out->Put(",");
     out->Put(track);
-    out->Put(", \"ts\": ");
+    out->Put(",\"ts\":");
     out->PutMicros((begins ? spans.start[row] : spans.start[row] + spans.duration[row]).ns);
     {
       MemberWriter members(out);
@@ -281,10 +281,10 @@ void ChromeRowWriter::WriteTraceSpan(ChromeBuffer* out) const {
   out->Reserve(kFixedRoom);
   out->Put(kNext);
   out->Put(
-      "{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"PyTorch Profiler (0)\", \"pid\": \"Spans\", "
-      "\"tid\": \"PyTorch Profiler\", \"args\": {\"Op count\": 0}, \"ts\": ");
+      "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"PyTorch Profiler (0)\",\"pid\":\"Spans\","
+      "\"tid\":\"PyTorch Profiler\",\"args\":{\"Op count\": 0},\"ts\":");
   out->PutMicros(plan_.first_time().ns);
-  out->Put(", \"dur\": ");
+  out->Put(",\"dur\":");
   out->PutMicros((plan_.last_time() - plan_.first_time()).ns);
   out->Put("}");
 }
@@ -292,9 +292,9 @@ void ChromeRowWriter::WriteTraceSpan(ChromeBuffer* out) const {
 void ChromeRowWriter::WriteSpansOrder(ChromeBuffer* out) const {
   out->Reserve(kFixedRoom);
   out->Put(kNext);
-  out->Put("{\"ph\": \"M\", \"name\": \"process_sort_index\", \"ts\": ");
+  out->Put("{\"ph\":\"M\",\"name\":\"process_sort_index\",\"ts\":");
   out->PutMicros(plan_.first_time().ns);
-  out->Put(", \"pid\": \"Spans\", \"tid\": 0, \"args\": {\"sort_index\": ");
+  out->Put(",\"pid\":\"Spans\",\"tid\":0,\"args\":{\"sort_index\":");
   out->PutInt(plan_.spans_order().value_or(0));
   out->Put("}}");
 }
@@ -303,10 +303,10 @@ void ChromeRowWriter::WriteWindowInstants(ChromeBuffer* out) const {
   out->Reserve(kFixedRoom);
   out->Put(kNext);
   out->Put(
-      "{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Iteration Start: PyTorch Profiler\", \"pid\": \"Traces\", "
-      "\"tid\": \"Trace PyTorch Profiler\", \"ts\": ");
+      "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Iteration Start: PyTorch Profiler\",\"pid\":\"Traces\","
+      "\"tid\":\"Trace PyTorch Profiler\",\"ts\":");
   out->PutMicros(plan_.first_time().ns);
-  out->Put("},\n{\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": \"\", \"tid\": \"\", \"ts\": ");
+  out->Put("},\n{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
   out->PutMicros((plan_.last_time() + kBehindLastEnd).ns);
   out->Put("}");
 }

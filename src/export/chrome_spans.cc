@@ -23,10 +23,10 @@ void ChromeRowWriter::WriteSpans(const ChromeBlock& block, ChromeBuffer* out) co
 
 void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* frame) const {
   const std::string_view escaped = pieces_.name(category);
-  frame->before_name.assign(kNext).append("{\"ph\": \"X\", ");
-  if (!escaped.empty()) frame->before_name.append("\"cat\": \"").append(escaped).append("\", ");
-  frame->before_name.append("\"name\": \"");
-  frame->after_name.assign("\", ").append(pieces_.track(track));
+  frame->before_name.assign(kNext).append("{\"ph\":\"X\",");
+  if (!escaped.empty()) frame->before_name.append("\"cat\":\"").append(escaped).append("\",");
+  frame->before_name.append("\"name\":\"");
+  frame->after_name.assign("\",").append(pieces_.track(track));
   frame->category = category, frame->track = track;
   frame->is_python = trace_.text(category) == "python_function";
   frame->is_set = true;
@@ -56,9 +56,9 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   }
   at.Put(frame->after_name);
   WriteArguments(place, {values, stack, dims, own, extra}, frame, &at);
-  at.Put(", \"ts\": ");
+  at.Put(",\"ts\":");
   at.PutMicros(spans.start[span].ns);
-  at.Put(", \"dur\": ");
+  at.Put(",\"dur\":");
   at.PutMicros(spans.duration[span].ns);
   at.Put("}");
   out->End(at);
@@ -69,11 +69,20 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
 void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const {
   const SpanColumns& spans = trace_.spans();
   const uint32_t span = plan_.spans()[place];
-  bool any = false;
-  const auto next = [at, &any](std::string_view member) {
-    at->Put(any ? ", " : ", \"args\": {");
+  std::string_view before = ",\"args\":{";
+  const auto next = [at, &before](std::string_view member) {
+    at->Put(before);
     at->Put(member);
-    any = true;
+    before = ",";
+  };
+  // What an importer keeps as one text, side by side and spaced as it spaces them, so that its trace is written as this
+  // one is.
+  bool is_kept = false;
+  const auto kept = [at, &before, &is_kept](std::string_view member) {
+    at->Put(is_kept ? ", " : before);
+    at->Put(member);
+    before = ",";
+    is_kept = true;
   };
   const bool is_op = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown && !frame->is_python;
   const bool is_numbered = is_op || (plan_.recorded() && frame->is_python);
@@ -81,50 +90,49 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
     if (!text.empty()) next(text);
   }
   // That functions of Python run on is no news.
-  if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\": false");
-  // Side by side what an importer keeps as one text, so that its trace is written as this one is.
-  if (is_op && !HasMember(texts.extra, "\"Record function id\"")) next("\"Record function id\": 0");
+  if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\":false");
+  if (is_op && !HasMember(texts.extra, "\"Record function id\"")) kept("\"Record function id\": 0");
   for (const std::string_view text : {texts.own, texts.extra}) {
-    if (!text.empty()) next(text);
+    if (!text.empty()) kept(text);
   }
   if (is_numbered && !HasMember(texts.extra, "\"Ev Idx\"")) {
-    next("\"Ev Idx\": ");
+    kept("\"Ev Idx\": ");
     at->PutUint(place);
   }
   const PythonCallColumns& calls = trace_.python_calls();
   if (const size_t call = PythonCallOf(span, frame); call < calls.size()) {
     if (calls.thread[call] >= 0) {
-      next("\"Python thread\": ");
+      next("\"Python thread\":");
       at->PutInt(calls.thread[call]);
     }
     if (calls.module_id[call] >= 0) {
-      next("\"Python module id\": ");
+      next("\"Python module id\":");
       at->PutInt(calls.module_id[call]);
     }
     if (calls.caller[call] != 0) {
-      next("\"Python parent id\": ");
+      next("\"Python parent id\":");
       at->PutUint(calls.caller[call]);
     } else if (!HasMember(texts.extra, "\"CallFrom\"")) {  // torch 2.14 says where a call came from, and no null
-      next("\"Python parent id\": null");
+      next("\"Python parent id\":null");
     }
-    next("\"Python id\": ");
+    next("\"Python id\":");
     at->PutUint(calls.id[call]);
   }
   if (spans.sequence[span] >= 0) {
-    next("\"Fwd thread id\": ");
+    next("\"Fwd thread id\":");
     at->PutUint(spans.forward_thread[span]);
-    next("\"Sequence number\": ");
+    next("\"Sequence number\":");
     at->PutInt(spans.sequence[span]);
   }
   if (spans.correlation[span] != 0) {
-    next("\"correlation\": ");
+    next("\"correlation\":");
     at->PutUint(spans.correlation[span]);
   }
   if (const uint32_t id = spans.external_id[span]; id != 0 || is_op) {
-    next("\"External id\": ");
+    next("\"External id\":");
     at->PutUint(id != 0 ? id : place + 1);
   }
-  if (any) at->Put("}");
+  if (before == ",") at->Put("}");
 }
 
 std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const {
@@ -145,7 +153,7 @@ std::string_view ChromeRowWriter::CallStack(StackId stack, SpanFrame* frame) con
   if (stack == frame->stack) return frame->call_stack;
   frame->stack = stack;
   std::string& text = frame->call_stack;
-  text.assign("\"Call stack\": \"");
+  text.assign("\"Call stack\":\"");
   const StackColumns& stacks = trace_.stacks();
   for (; stack != StackId::kNone; stack = stacks.caller[Row(stack)]) {
     AppendJsonEscaped(&text, trace_.text(trace_.frames().text[Row(stacks.frame[Row(stack)])]));

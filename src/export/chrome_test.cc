@@ -114,16 +114,16 @@ TEST(ChromeExport, WritesARecordingTheWayKinetoDoes) {
   "displayTimeUnit": "ms",
   "baseTimeNanoseconds": 1700000000000000000,
   "traceEvents": [
-{"ph": "M", "name": "process_name", "ts": 0.000, "pid": 12, "tid": 0, "args": {"name": "python"}},
-{"ph": "M", "name": "process_labels", "ts": 0.000, "pid": 12, "tid": 0, "args": {"labels": "CPU"}},
-{"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": 12, "tid": 0, "args": {"sort_index": 12}},
-{"ph": "M", "name": "thread_name", "ts": 0.000, "pid": 12, "tid": 34, "args": {"name": "thread 34 (main)"}},
-{"ph": "M", "name": "thread_sort_index", "ts": 0.000, "pid": 12, "tid": 34, "args": {"sort_index": 34}},
-{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 12, "tid": 34, "args": {"Concrete Inputs": ["", "1.5"], "Input type": ["float", "Scalar"], "Input Strides": [[4, 1], []], "Input Dims": [[2, 4], []], "Record function id": 0, "Ev Idx": 0, "Fwd thread id": 0, "Sequence number": 0, "External id": 1}, "ts": 0.000, "dur": 0.999},
-{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "args": {"Op count": 0}, "ts": 0.000, "dur": 0.999},
-{"ph": "M", "name": "process_sort_index", "ts": 0.000, "pid": "Spans", "tid": 0, "args": {"sort_index": 536870912}},
-{"ph": "i", "s": "g", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0.000},
-{"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 1.999}
+{"ph":"M","name":"process_name","ts":0.000,"pid":12,"tid":0,"args":{"name":"python"}},
+{"ph":"M","name":"process_labels","ts":0.000,"pid":12,"tid":0,"args":{"labels":"CPU"}},
+{"ph":"M","name":"process_sort_index","ts":0.000,"pid":12,"tid":0,"args":{"sort_index":12}},
+{"ph":"M","name":"thread_name","ts":0.000,"pid":12,"tid":34,"args":{"name":"thread 34 (main)"}},
+{"ph":"M","name":"thread_sort_index","ts":0.000,"pid":12,"tid":34,"args":{"sort_index":34}},
+{"ph":"X","cat":"cpu_op","name":"aten::add","pid":12,"tid":34,"args":{"Concrete Inputs": ["", "1.5"], "Input type": ["float", "Scalar"], "Input Strides": [[4, 1], []],"Input Dims": [[2, 4], []],"Record function id": 0, "Ev Idx": 0,"Fwd thread id":0,"Sequence number":0,"External id":1},"ts":0.000,"dur":0.999},
+{"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","args":{"Op count": 0},"ts":0.000,"dur":0.999},
+{"ph":"M","name":"process_sort_index","ts":0.000,"pid":"Spans","tid":0,"args":{"sort_index":536870912}},
+{"ph":"i","s":"g","name":"Iteration Start: PyTorch Profiler","pid":"Traces","tid":"Trace PyTorch Profiler","ts":0.000},
+{"ph":"i","s":"g","name":"Record Window End","pid":"","tid":"","ts":1.999}
   ], "traceName": "t.json"}
 )json";
   const std::string text = ChromeTraceText(MakeRecording(1), {.trace_name = "t.json"}).value();
