@@ -22,7 +22,7 @@ struct ChromeExportOptions {
   // From the name of the file when kFromName: ".gz" and ".zst" compress.
   Compression compression = Compression::kNone;
   bool compression_from_name = true;
-  bool small_gzip = false;  // true: a twentieth smaller, in twice the time
+  bool small_gzip = false;  // true: a fifteenth smaller, in three times the time
   std::string trace_name;   // Kineto's "traceName"; empty: the path
   // Spans, with their arrows, and instants of these categories ("cpu_op") and no others. They have the numbers that
   // they have among all.
