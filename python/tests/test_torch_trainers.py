@@ -32,7 +32,8 @@ def runs(tmp_path_factory):
             folder = made[trainer] = tmp_path_factory.mktemp(trainer)
             command = [sys.executable, str(Path(__file__).with_name("trainer_job.py")), trainer, str(folder)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
-            if said := re.search(r"Disabling PyTorch because .* is required but found \S+", done.stderr):
+            said = re.search(r"Disabling PyTorch because .* is required but found \S+", done.stderr)
+            if said and done.returncode != 0:  # others import it and do without
                 pytest.skip(f"{trainer}: {said[0]}")
             assert done.returncode == 0, done.stdout + done.stderr
         return made[trainer]
