@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions per event, counted by callgrind: native scopes and their like (bench/event_cases.cc), operators of
-torch, and a loop of operators while nothing is recorded, or another thread alone. What else the machine does makes no difference to them.
+torch, and a loop of operators while nothing is recorded, or another thread alone. What else the machine does makes no
+difference to them.
 
 The native counts are compared with those of bench/baseline/instructions.json, where the compiler is the same: 2 %
 more is a miss, unless "exceptions" there says why. --update writes that file. Needs valgrind with its headers;

@@ -15,7 +15,7 @@ namespace {
 // digit.
 constexpr Duration kBehindLastEnd{1'000};
 
-// Members of "args", with the commas between them.
+// Members of "args", with the commas between them; spaced as by an importer, which keeps some of them as one text.
 class MemberWriter {
  public:
   explicit MemberWriter(ChromeBuffer* out) : out_(out) {}

@@ -1,6 +1,7 @@
 // Complete events: names, times and arguments of spans, and behind each the ends of its flows.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "export/chrome_rows.h"
@@ -69,20 +70,18 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
 void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const {
   const SpanColumns& spans = trace_.spans();
   const uint32_t span = plan_.spans()[place];
-  std::string_view before = ",\"args\":{";
-  const auto next = [at, &before](std::string_view member) {
-    at->Put(before);
+  bool any = false;
+  const auto put = [at, &any](std::string_view separator, std::string_view member) {
+    at->Put(any ? separator : ",\"args\":{");
     at->Put(member);
-    before = ",";
+    any = true;
   };
+  const auto next = [&put](std::string_view member) { put(",", member); };
   // What an importer keeps as one text, side by side and spaced as it spaces them, so that its trace is written as this
   // one is.
   bool is_kept = false;
-  const auto kept = [at, &before, &is_kept](std::string_view member) {
-    at->Put(is_kept ? ", " : before);
-    at->Put(member);
-    before = ",";
-    is_kept = true;
+  const auto kept = [&put, &is_kept](std::string_view member) {
+    put(std::exchange(is_kept, true) ? ", " : ",", member);
   };
   const bool is_op = plan_.recorded() && spans.scope[span] != ScopeType::kUnknown && !frame->is_python;
   const bool is_numbered = is_op || (plan_.recorded() && frame->is_python);
@@ -132,7 +131,7 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
     next("\"External id\":");
     at->PutUint(id != 0 ? id : place + 1);
   }
-  if (before == ",") at->Put("}");
+  if (any) at->Put("}");
 }
 
 std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const {
