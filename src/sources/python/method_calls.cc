@@ -96,58 +96,67 @@ __attribute__((noinline)) PyObject* TellEndUnusually(PyThreadState* thread, PyOb
 }
 
 // Our profile function is the one, and has no more to do than to record into one window: then these do it. kAtPlaces:
-// as UsualOfThisThread.
+// as UsualOfThisThread. Null: nothing was done.
 template <bool kAtPlaces>
-inline bool TryBegin(const PyThreadState* thread, const _PyInterpreterFrame* frame, PyObject* method,
-                     uint64_t identity) {
-  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtPlaces>)) return false;
+inline const Binding* TryBegin(const PyThreadState* thread, const _PyInterpreterFrame* frame, PyObject* method,
+                               uint64_t identity) {
+  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtPlaces>)) return nullptr;
   const Binding* usual = UsualOfThisThread<kAtPlaces>();
-  return usual != nullptr && frame->frame_obj != nullptr &&
-         TryUsualEnter<kAtPlaces>(usual, MethodOf(method)->d_method, identity, CallKind::kFunction,
-                                  [=] { return frame; });
+  const bool has_begun =
+      usual != nullptr && frame->frame_obj != nullptr &&
+      TryUsualEnter<kAtPlaces>(usual, MethodOf(method)->d_method, identity, CallKind::kFunction, [=] { return frame; });
+  return has_begun ? usual : nullptr;
 }
+// usual, epoch: what TryBegin gave, and calls_epoch at that time. In the same epoch it is still this thread's.
 template <bool kAtPlaces>
-inline bool TryEnd(const PyThreadState* thread, uint64_t identity) {
-  if (OPSCOPE_UNLIKELY(thread->c_profilefunc != &OnEvent<kAtPlaces>)) return false;
-  const Binding* usual = UsualOfThisThread<kAtPlaces>();
-  return usual != nullptr && TryUsualExit(usual, identity, CallKind::kFunction);
+inline bool TryEnd(const PyThreadState* thread, const Binding* usual, uint64_t epoch, uint64_t identity) {
+  return __builtin_expect(thread->c_profilefunc == &OnEvent<kAtPlaces>, 1) &&
+         __builtin_expect(epoch == calls_epoch, 1) && IsRecording(usual) &&
+         TryUsualExit(usual, identity, CallKind::kFunction);
 }
 
 __attribute__((noinline)) PyObject* CallUnusually(PyThreadState* thread, const _PyInterpreterFrame* frame,
                                                   vectorcallfunc of_python, PyObject* method,
                                                   PyObject* const* arguments, size_t count, PyObject* names) {
+  if (thread->c_profilefunc == nullptr) return of_python(method, arguments, count, names);
   const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
-  if (!TryBegin<true>(thread, frame, method, identity)) return CallAndTell(thread, method, arguments, count, names);
+  const uint64_t epoch = calls_epoch;
+  const Binding* usual = TryBegin<true>(thread, frame, method, identity);
+  if (usual == nullptr) return CallAndTell(thread, method, arguments, count, names);
   PyObject* result = of_python(method, arguments, count, names);
-  return TryEnd<true>(thread, identity) ? result : TellEndUnusually(thread, method, arguments[0], result);
+  if (TryEnd<true>(thread, usual, epoch, identity)) return result;
+  return TellEndUnusually(thread, method, arguments[0], result);
 }
 
-PyObject* Call(vectorcallfunc of_python, PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
-  PyThreadState* thread = _PyThreadState_UncheckedGet();
-  const _PyInterpreterFrame* frame = thread->cframe->current_frame;
-  const bool is_told = thread->cframe->use_tracing != 0 && thread->c_profilefunc != nullptr &&
-                       PyVectorcall_NARGS(count) > 0 && frame != nullptr && IsCalledBy(frame, method, arguments) &&
-                       PyObject_TypeCheck(arguments[0], PyDescr_TYPE(method));
-  if (!is_told) return of_python(method, arguments, count, names);
-  const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
-  if (OPSCOPE_UNLIKELY(!TryBegin<false>(thread, frame, method, identity))) {
-    return CallUnusually(thread, frame, of_python, method, arguments, count, names);
-  }
-  PyObject* result = of_python(method, arguments, count, names);
-  if (__builtin_expect(TryEnd<false>(thread, identity), 1)) return result;
-  return TellEndUnusually(thread, method, arguments[0], result);
+// Whether `object` is of the type or of one below it: mostly, as torch.Tensor is, of one right below it.
+bool IsOf(PyObject* object, PyTypeObject* type) {
+  return __builtin_expect(Py_TYPE(object)->tp_base == type, 1) || PyObject_TypeCheck(object, type);
 }
 
 // One for each of Python's ways to call a C method, which depend on how that takes its arguments.
 constexpr size_t kWays = 8;
 constinit vectorcallfunc ways[kWays] = {};
 template <size_t Way>
-PyObject* CallBy(PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
-  return Call(ways[Way], method, arguments, count, names);
+PyObject* Call(PyObject* method, PyObject* const* arguments, size_t count, PyObject* names) {
+  PyThreadState* thread = _PyThreadState_UncheckedGet();
+  const _PyInterpreterFrame* frame = thread->cframe->current_frame;
+  const bool is_told = thread->cframe->use_tracing != 0 && PyVectorcall_NARGS(count) > 0 && frame != nullptr &&
+                       IsCalledBy(frame, method, arguments) && IsOf(arguments[0], PyDescr_TYPE(method));
+  if (!is_told) return ways[Way](method, arguments, count, names);
+  const uint64_t identity = FrameIdentity(frame->frame_obj) | kCallOfFunction;
+  const uint64_t epoch = calls_epoch;
+  const Binding* usual = TryBegin<false>(thread, frame, method, identity);
+  if (OPSCOPE_UNLIKELY(usual == nullptr)) {
+    return CallUnusually(thread, frame, ways[Way], method, arguments, count, names);
+  }
+  PyObject* result = ways[Way](method, arguments, count, names);
+  if (__builtin_expect(TryEnd<false>(thread, usual, epoch, identity), 1)) return result;
+  return TellEndUnusually(thread, method, arguments[0], result);
 }
+
 template <size_t... Way>
 constexpr std::array<vectorcallfunc, kWays> AllCalls(std::index_sequence<Way...>) {
-  return {&CallBy<Way>...};
+  return {&Call<Way>...};
 }
 constexpr std::array<vectorcallfunc, kWays> kCalls = AllCalls(std::make_index_sequence<kWays>());
 

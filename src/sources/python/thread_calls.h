@@ -10,7 +10,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -115,7 +117,7 @@ inline constexpr uint64_t kCallOfFunction = 1;
 inline constexpr uint64_t kCallOfCollector = 2;
 
 // Changes with every start and stop; what a thread remembers of an earlier epoch is looked up again.
-extern uint64_t calls_epoch;
+extern uint64_t calls_epoch __attribute__((visibility("hidden")));
 struct RememberedCalls {
   ThreadCalls* calls;
   uint64_t epoch;
@@ -150,8 +152,8 @@ __attribute__((always_inline)) inline void WriteCallInRoom(Stream* stream, Recor
   Record* record = stream->next;
   FetchRecords(stream);
   record->value = identity;
-  record->name = name;
-  record->side = payload;
+  const uint64_t entries = uint64_t{name} | uint64_t{payload} << 32;
+  std::memcpy(reinterpret_cast<char*>(record) + offsetof(Record, name), &entries, sizeof(entries));
   record->depth = 0;
   record->kind = record_kind;
   record->flags = 0;

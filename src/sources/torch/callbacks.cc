@@ -137,7 +137,7 @@ Context StartWithOverload(const at::RecordFunction& range, const CallbackBinding
 }
 
 template <uint32_t Instance>
-Context StartOf(const at::RecordFunction& range) {
+OPSCOPE_UNGUARDED Context StartOf(const at::RecordFunction& range) {
   const CallbackBinding& binding = callback_bindings[Instance];
   return binding.start.load(std::memory_order_relaxed)(range, binding);
 }
