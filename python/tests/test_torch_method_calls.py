@@ -172,22 +172,49 @@ def test_methods_stay_what_they_are(calls):
     assert (type(method), repr(method), method.__doc__, method.__objclass__, method.__call__) == shown
 
 
+def tensor_that_first(run):
+    """Its methods are C code that runs Python, which calls `run`."""
+    import torch
+
+    class Runs(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            run()
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    return torch.ones(2).as_subclass(Runs)
+
+
 def test_a_window_that_ends_within_a_call_leaves_it_alone(calls):
-    """The call is C code that runs Python, which stops the recording."""
     import torch
 
     _, ours = profiles()
-
-    class Stops(torch.Tensor):
-        @classmethod
-        def __torch_function__(cls, func, types, args=(), kwargs=None):
-            prof.stop()
-            return super().__torch_function__(func, types, args, kwargs or {})
-
-    stops = torch.ones(2).as_subclass(Stops)
+    stops = tensor_that_first(lambda: prof.stop())
     for _ in range(3):
         prof = ours(with_stack=True)
         prof.start()
         stops.add_(1)
         assert type(torch.Tensor.add_) is types.MethodDescriptorType
-        assert any("of Stops object" in name for name in prof.trace.spans.text("name"))
+        assert any("of Runs object" in name for name in prof.trace.spans.text("name"))
+
+
+def test_a_window_that_comes_or_goes_within_a_call_leaves_its_end_to_the_other(calls):
+    _, ours = profiles()
+    for change in ("start", "stop"):
+        with ours(with_stack=True) as around:
+            within = ours(with_stack=True)
+            if change == "stop":
+                within.start()
+            tensor_that_first(getattr(within, change)).add_(1)
+            calls()
+        if change == "start":
+            within.stop()
+        spans = around.trace.spans
+        times = zip(spans.text("name"), spans["start"], spans["duration"], strict=True)
+        times = [(name, start, start + duration) for name, start, duration in times]
+
+        def outermost(text):
+            return min((start, end) for name, start, end in times if text in name)
+
+        call, inner, after = map(outermost, ("add_ of Runs object", ": __torch_function__", ": calls_of_methods"))
+        assert call[0] <= inner[0] and inner[1] <= call[1] <= after[0]
