@@ -82,7 +82,8 @@ def test_parameters_are_torchs(name, more):
         {"use_cpu": True, "use_kineto": True},
         {"record_shapes": True},
         {"with_flops": True},
-        {"profile_memory": True},
+        # Before, torch finds the allocations of an operator by rounded times: one may stand beside it, by chance.
+        pytest.param({"profile_memory": True}, marks=pytest.mark.torch_has("MemRecordsAcc.in_interval(start_ns)")),
     ],
     ids=str,
 )

@@ -204,9 +204,8 @@ bool LooksLikeCollapsedStacks(std::span<const std::byte> head) {
     if (!is_ended && lines > 0) break;  // the head may end anywhere
     if (line.empty() || IsComment(line)) continue;
     StackLine stack;
-    const bool is_stack =
-        ParseLine(line, &stack) && stack.frames.find("; ") == std::string_view::npos &&
-        std::none_of(line.begin(), line.end(), [](char c) { return c >= 0 && (c < ' ' || c == 127); });
+    const bool is_stack = ParseLine(line, &stack) && stack.frames.find("; ") == std::string_view::npos &&
+                          std::none_of(line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; });
     if (lines++ == 0 && !is_stack) return false;
     if (!is_stack) continue;
     ++stacks;

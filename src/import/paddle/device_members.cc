@@ -15,7 +15,7 @@ void WritePaddleNumberIfAny(std::string_view key, uint64_t value, MemberWriter* 
 }
 
 void WritePaddleTextIfAny(std::string_view key, std::string_view text, MemberWriter* members) {
-  const bool is_text = IsUtf8(text) && std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; });
+  const bool is_text = IsUtf8(text) && std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; });
   if (!text.empty() && is_text) members->Text(key, text);
 }
 

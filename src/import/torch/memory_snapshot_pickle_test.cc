@@ -122,6 +122,7 @@ TEST(PickleReader, ReadsTextsThatAreLines) {
   const std::pair<std::string, std::string> texts[] = {{"Vplain", "plain"},
                                                        {"V", ""},
                                                        {"Va\\u005cb\\u000ac", "a\\b\nc"},
+                                                       {"V\xe9", "\u00e9"},
                                                        {"V\xe9\\U0001f600", "\u00e9\U0001f600"},
                                                        {"V\\\\u0041", "\\\\u0041"},
                                                        {"S'it\\'s\\x41\\n'", "it'sA\n"},

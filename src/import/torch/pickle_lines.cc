@@ -91,7 +91,7 @@ bool PickleReader::PushDecimal(std::string_view digits) {
 
 bool PickleReader::PushDecoded(std::string_view escaped, bool is_unicode) {
   std::string_view text = escaped;
-  const bool stands_as_it_is = std::ranges::all_of(escaped, [](char c) { return c != '\\' && c >= 0; });
+  const bool stands_as_it_is = std::ranges::all_of(escaped, [](unsigned char c) { return c != '\\' && c < 0x80; });
   if (!stands_as_it_is) {
     std::string decoded;
     if (!(is_unicode ? DecodeUnicode(escaped, &decoded) : DecodeBytes(escaped, &decoded)))

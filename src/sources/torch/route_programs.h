@@ -17,6 +17,11 @@ namespace opscope {
 
 inline constexpr const char* kRouteVariable = "OPSCOPE_TORCH_ROUTE";
 inline const bool kIsRouteForbidden = std::getenv(kRouteVariable) != nullptr;
+#if defined(__x86_64__)
+inline constexpr const char* kWithoutDropIns = nullptr;
+#else
+inline constexpr const char* kWithoutDropIns = "drop-in functions were tried on x86-64 alone";
+#endif
 
 // The library that torch calls when it destroys a range.
 inline std::string OwnerOfDestroySlot() {
@@ -34,6 +39,7 @@ class TorchRoute : public testing::Test {
  protected:
   void SetUp() override {
     if (kIsRouteForbidden) GTEST_SKIP() << kRouteVariable << " is set";
+    if (kWithoutDropIns != nullptr) GTEST_SKIP() << kWithoutDropIns;
   }
   void TearDown() override { EXPECT_FALSE(AreSlotsOurs()); }
 };
