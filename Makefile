@@ -1,7 +1,7 @@
 # Thin names for the commands of this project; `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-pythons test-torches soak bench viewers asan tsan release fuzz wheel format lint golden clean
+.PHONY: help build demo test test-pythons test-torches test-aarch64 soak bench viewers asan tsan release fuzz wheel format lint golden clean
 T ?= all
 S ?= 60
 
@@ -22,6 +22,9 @@ test-pythons: ## stacks beside torch.profiler's on Python 3.10, 3.12 and 3.13 (i
 
 test-torches: ## the wheels of torch that people install, one after the other; writes the table of docs/torch.md
 	@tools/setup tests && tools/test_torches $(V)
+
+test-aarch64: ## recorder, importers and torch's adapter built for aarch64, tested under qemu (3 GB below build)
+	@tools/setup && tools/test_aarch64 $(V)
 
 soak: ## the reliability tests in full size (about an hour), with their figures
 	@tools/setup packages && tools/run_tests.py --soak

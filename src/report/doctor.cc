@@ -133,7 +133,7 @@ std::string LimitText(uint64_t bytes) {
 }
 
 std::string ClockText(const MachineFacts& machine) {
-  std::string text = machine.clock_is_tsc ? "TSC" : "the system's (the TSC is not to be trusted here)";
+  std::string text = machine.clock_is_tsc ? "TSC" : "the system's (there is no TSC to be trusted here)";
   text += ", " + FixedText(machine.clock_read_ns, 1) + " ns a read";
   if (machine.clock_is_tsc) text += ", " + FixedText(machine.ticks_per_second / 1e9, 3) + " GHz";
   if (machine.tsc_is_invariant) text += ", invariant";
