@@ -25,14 +25,15 @@ nb::object Folded(const SharedTrace& self, const std::string& metric_name) {
 void Write(const SharedTrace& self, nb::object path, const std::string& metric_name, nb::object title, double width,
            bool inverted) {
   const FlameMetric metric = MetricFrom(metric_name);
-  const std::string file = FromPath(path);
+  const std::string name = FromPath(path);
+  const FlameFile file = Unwrap(FlameFileFromName(name), path);
   FlameSvgOptions options;
   options.title = FromText(title);
   options.width = width;
   options.inverted = inverted;
   Unwrap(WithoutGil([&] {
            const FlameTree tree = FoldSpans(*self.trace, metric);
-           return WriteText(file, FlameFileText(tree, file, options));
+           return WriteText(name, FlameFileText(tree, file, options));
          }),
          path);
 }
@@ -42,7 +43,7 @@ void Write(const SharedTrace& self, nb::object path, const std::string& metric_n
 void BindFlame(nb::module_& module) {
   module.def("folded_stacks", &Folded, nb::arg("trace"), nb::arg("metric"));
   module.def("write_flame_graph", &Write, nb::arg("trace"), nb::arg("path"), nb::arg("metric"), nb::arg("title"),
-             nb::arg("width"), nb::arg("inverted"), "SVG, or folded stacks when the name does not end in .svg.");
+             nb::arg("width"), nb::arg("inverted"), "SVG or folded stacks, by the ending of the name.");
 }
 
 }  // namespace opscope::python

@@ -57,6 +57,9 @@ def test_faults_are_told_and_leave_nothing(trace, tmp_path):
     for path in (tmp_path, tmp_path / "missing" / "x.svg"):
         with pytest.raises(OSError, match=re.escape(str(path))):
             trace.export_flamegraph(path)
+    for name in ("x.html", "x.png.gz"):
+        with pytest.raises(ValueError, match=rf"{name}: no known ending; .svg is a graph"):
+            trace.export_flamegraph(tmp_path / name)
     with pytest.raises(ValueError, match="metric should be one of: .'time', "):
         trace.export_flamegraph(tmp_path / "x.svg", metric="self_cpu_time_total")
     with pytest.raises(ValueError, match="metric should be one of: "):

@@ -38,13 +38,26 @@ TEST_F(Cli, PrintsHelpAndVersionEverywhere) {
 
 TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
   const std::string file = Quoted(Put("a.json", kTwoOps));
-  for (const std::string& arguments :
-       {std::string(), std::string("frobnicate"), std::string("summary"), "summary --style pink " + file,
-        "summary --limit 0 " + file, "summary --limit x " + file, "summary --sort price " + file,
-        "summary --group-by planet " + file, "summary --style torch --group-by thread " + file,
-        "summary --style torch --sort price " + file, "summary --json --csv " + file, "summary --nope " + file,
-        "export " + file + " --to chrome", "export " + file + " -o x", "export " + file + " --to pdf -o x",
-        "export " + file + " " + file + " --to chrome -o x", "convert " + file, "info --max-memory many " + file}) {
+  for (const std::string& arguments : {std::string(),
+                                       std::string("frobnicate"),
+                                       std::string("summary"),
+                                       "summary --style pink " + file,
+                                       "summary --limit 0 " + file,
+                                       "summary --limit x " + file,
+                                       "summary --sort price " + file,
+                                       "summary --group-by planet " + file,
+                                       "summary --style torch --group-by thread " + file,
+                                       "summary --style torch --sort price " + file,
+                                       "summary --json --csv " + file,
+                                       "summary --nope " + file,
+                                       "export " + file + " --to chrome",
+                                       "export " + file + " -o x",
+                                       "export " + file + " --to pdf -o x",
+                                       "export " + file + " " + file + " --to chrome -o x",
+                                       "convert " + file,
+                                       "info --max-memory many " + file,
+                                       "flame -o x.html " + file,
+                                       "flame -o x.png " + file}) {
     const Outcome outcome = Run(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.error;
     EXPECT_EQ(outcome.out, "") << arguments;

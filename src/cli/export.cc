@@ -20,6 +20,7 @@ struct ExportVerbOptions {
 int RunExport(const std::string& verb, ExportVerbOptions& options) {
   const Result<std::optional<SpanFilter>> filter = ReadSelection(options.selection);
   if (!filter.ok()) return UsageError(verb + ": " + filter.error().message);
+  if (const int refused = RefuseInputAsOutput(verb, options.output.path, options.common.files)) return refused;
   options.output.quiet = options.common.quiet;
   return ForEachSelected(options.common, filter.value(),
                          [&](const Trace& trace, const std::string&) { return WriteTrace(trace, options.output); });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/rows.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
@@ -20,6 +21,7 @@ namespace {
 struct FlameOptions {
   CommonOptions common;
   std::string output = "-";
+  FlameFile file = FlameFile::kFoldedStacks;  // what `output` holds
   std::string metric = "time";
   std::string title;
   double width = FlameSvgOptions().width;
@@ -72,13 +74,17 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   svg.title = options.title.empty() ? NameWithoutFolder(file) + ": " + options.metric : options.title;
   svg.width = options.width;
   svg.inverted = options.inverted;
-  return ExitFor(WriteText(options.output, FlameFileText(tree, options.output, svg)));
+  return ExitFor(WriteText(options.output, FlameFileText(tree, options.file, svg)));
 }
 
 int RunFlame(FlameOptions* options) {
   Result<std::optional<SpanFilter>> filter = ReadSelection(options->selection);
   if (!filter.ok()) return UsageError("flame: " + filter.error().message);
   options->filter = std::move(filter).value();
+  const Result<FlameFile> kind = FlameFileFromName(options->output);
+  if (!kind.ok()) return UsageError("flame: --output: " + kind.error().message);
+  options->file = kind.value();
+  if (const int refused = RefuseInputAsOutput("flame", options->output, options->common.files)) return refused;
   return ForEachInput(options->common,
                       [&](const Trace& trace, const std::string& file) { return Flame(trace, file, *options); });
 }
@@ -93,9 +99,9 @@ Verb FlameVerb() {
   AddCommonOptions(&verb, &options->common, InputFiles::kOne);
   verb.Add({.names = {"-o", "--output"},
             .target = &options->output,
-            .description = "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); any other name, or - "
-                           "for standard output: folded stacks, for flamegraph.pl and others; .gz and .zst behind it "
-                           "compress"});
+            .description = "NAME.svg: a graph to open in a browser (click: zoom, Ctrl-F: search); NAME.folded, "
+                           ".collapsed, .txt, a name without an ending, or - for standard output: folded stacks, for "
+                           "flamegraph.pl and others; .gz and .zst behind it compress"});
   verb.Add({.names = {"--metric"},
             .target = &options->metric,
             .description = "time, device_time, memory, flops or count",

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,17 +23,8 @@ struct MergeVerbOptions {
   double max_clock_difference_s = 5;
 };
 
-// By whatever names: a link is the file that it leads to.
-bool IsAnInput(const std::string& output, const std::vector<std::string>& inputs) {
-  return std::any_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
-    std::error_code none_of_both;
-    return input != "-" && output != "-" && std::filesystem::equivalent(input, output, none_of_both);
-  });
-}
-
 int RunMerge(const MergeVerbOptions& options) {
-  if (IsAnInput(options.output.path, options.common.files))
-    return UsageError("merge: " + options.output.path + " is one of the inputs");
+  if (const int refused = RefuseInputAsOutput("merge", options.output.path, options.common.files)) return refused;
   std::vector<MergeInput> inputs;
   for (const std::string& file : options.common.files) {
     Result<Trace> trace = OpenInput(file, options.common);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/exit_code.h"
@@ -32,6 +34,17 @@ void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required) {
                             ".gz and .zst by the name of the output",
              .choices = {ExportFormatNames().begin(), ExportFormatNames().end()},
              .is_required = is_required});
+}
+
+int RefuseInputAsOutput(const std::string& verb, const std::string& output, const std::vector<std::string>& inputs) {
+  if (output == "-") return kExitDone;
+  for (const std::string& input : inputs) {
+    std::error_code is_missing;  // then they are different files
+    const bool is_same = std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, output, is_missing);
+    if (is_same && std::filesystem::is_regular_file(output, is_missing))
+      return UsageError(verb + ": " + output + " is " + (inputs.size() > 1 ? "one of the inputs" : "the input"));
+  }
+  return kExitDone;
 }
 
 int WriteTrace(const Trace& trace, const OutputOptions& options) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "opscope/trace.h"
@@ -24,6 +25,10 @@ struct OutputOptions {
 void AddOutputOptions(Verb* verb, OutputOptions* options);
 // --to, and what single formats can be told.
 void AddFormatOptions(Verb* verb, OutputOptions* options, bool is_required);
+
+// Wrong usage, with its message, if `output` is one of the inputs: writing would destroy it. A symbolic or hard link is
+// the file that it leads to. 0: it is none of them. Only looks at the file system; call it before the inputs are read.
+int RefuseInputAsOutput(const std::string& verb, const std::string& output, const std::vector<std::string>& inputs);
 
 // Prints the error of a failure and gives the exit code.
 int WriteTrace(const Trace& trace, const OutputOptions& options);

@@ -156,6 +156,28 @@ TEST_F(Streams, ASignalInAnExportLeavesNothingBehind) {
   }
 }
 
+TEST_F(Streams, NoVerbWritesOverItsInput) {
+  Put("a.json", Events(10));
+  const std::string before = ReadText(Path("a.json"));
+  fs::create_symlink("a.json", Path("link"));
+  fs::create_symlink("link", Path("link2"));
+  fs::create_hard_link(Path("a.json"), Path("hard"));
+  for (const std::string verb : {"export --to collapsed", "export --to chrome", "convert", "flame"}) {
+    for (const char* output : {"a.json", "./a.json", "link", "link2", "hard"}) {
+      if (verb == "flame" && std::string(output).ends_with(".json")) continue;  // refused for its ending
+      for (const char* input : {"a.json", "link", "- <a.json"}) {
+        const Outcome outcome = Run(verb + " -o " + output + " " + input);
+        EXPECT_EQ(outcome.exit_code, 2) << verb << " " << output << " " << input;
+        const std::string name = verb.substr(0, verb.find(' '));
+        EXPECT_EQ(outcome.error, "opscope: " + name + ": " + output + " is the input\n");
+        EXPECT_EQ(ReadText(Path("a.json")), before);
+      }
+    }
+  }
+  EXPECT_EQ(Run("convert a.json -o b.opscope").exit_code, 0);
+  EXPECT_EQ(Run("convert a.json -o b.opscope").exit_code, 0) << "an older output may be replaced";
+}
+
 TEST_F(Streams, AMergeIsNotWrittenOverItsInputs) {
   Put("rank0.json", Events(10));
   Put("rank1.json", Events(10));

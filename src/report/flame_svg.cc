@@ -171,12 +171,25 @@ std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options)
   return SvgWriter(tree, options).Write();
 }
 
-std::string FlameFileText(const FlameTree& tree, std::string_view path, const FlameSvgOptions& options) {
+Result<FlameFile> FlameFileFromName(std::string_view path) {
+  std::string_view name = path.substr(path.find_last_of('/') + 1);
   for (const std::string_view compressed : {".gz", ".zst"}) {
-    if (path.ends_with(compressed)) path.remove_suffix(compressed.size());
+    if (name.ends_with(compressed)) name.remove_suffix(compressed.size());
   }
-  const std::string ending = UpperCase(path.substr(path.size() - std::min<size_t>(path.size(), 4)));
-  return ending == ".SVG" ? FlameGraphSvg(tree, options) : FoldedStacks(tree);
+  const size_t dot = name.find_last_of('.');
+  if (dot == std::string_view::npos) return FlameFile::kFoldedStacks;
+  const std::string ending = UpperCase(name.substr(dot));
+  if (ending == ".SVG") return FlameFile::kSvg;
+  for (const char* folded : {".FOLDED", ".COLLAPSED", ".TXT"}) {
+    if (ending == folded) return FlameFile::kFoldedStacks;
+  }
+  return Error{ErrorCode::kInvalidArgument, std::string(path) +
+                                                ": no known ending; .svg is a graph, .folded, .collapsed and .txt are "
+                                                "folded stacks, also with .gz or .zst behind them"};
+}
+
+std::string FlameFileText(const FlameTree& tree, FlameFile file, const FlameSvgOptions& options) {
+  return file == FlameFile::kSvg ? FlameGraphSvg(tree, options) : FoldedStacks(tree);
 }
 
 }  // namespace opscope

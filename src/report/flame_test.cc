@@ -41,12 +41,26 @@ TEST(FoldedStacks, AreALinePerPathWithAValue) {
   EXPECT_EQ(FoldedStacks(FlameTree{}), "");
 }
 
-TEST(FlameFile, IsAGraphOrStacksAsItsNameSays) {
+TEST(FlameFile, TheEndingOfTheNameSaysGraphOrStacks) {
   const FlameTree tree = SmallTree();
-  for (const char* name : {"f.svg", "f.SVG", "a/f.svg.gz", "f.Svg.zst"})
-    EXPECT_EQ(FlameFileText(tree, name), FlameGraphSvg(tree)) << name;
-  for (const char* name : {"f.folded", "svg", "f.gz", "f.svg.txt", ""})
-    EXPECT_EQ(FlameFileText(tree, name), FoldedStacks(tree)) << name;
+  for (const char* name : {"f.svg", "f.SVG", "a/f.svg.gz", "f.Svg.zst"}) {
+    ASSERT_TRUE(FlameFileFromName(name).ok()) << name;
+    EXPECT_EQ(FlameFileText(tree, FlameFileFromName(name).value()), FlameGraphSvg(tree)) << name;
+  }
+  for (const char* name : {"f.folded", "svg", "f.gz", "f.svg.txt", "f.Collapsed.zst", "a.b/f", "", "/dev/fd/1"}) {
+    ASSERT_TRUE(FlameFileFromName(name).ok()) << name;
+    EXPECT_EQ(FlameFileText(tree, FlameFileFromName(name).value()), FoldedStacks(tree)) << name;
+  }
+}
+
+TEST(FlameFile, AnUnknownEndingIsRefusedWithTheListOfKnownOnes) {
+  for (const char* name : {"f.html", "f.png", "a/f.PDF.gz", "f.svgz", "f.", "f.svg.bak"}) {
+    const Result<FlameFile> file = FlameFileFromName(name);
+    ASSERT_FALSE(file.ok()) << name;
+    EXPECT_EQ(file.error().code, ErrorCode::kInvalidArgument);
+    for (const char* known : {".svg", ".folded", ".collapsed", ".txt"})
+      EXPECT_NE(file.error().message.find(known), std::string::npos) << file.error().message;
+  }
 }
 
 TEST(FlameLayout, PutsChildrenByNameUponTheirParent) {

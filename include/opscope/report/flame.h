@@ -4,11 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "opscope/analysis/flame.h"
+#include "opscope/result.h"
 
 namespace opscope {
 
@@ -26,9 +28,13 @@ struct FlameSvgOptions {
 // An SVG file that needs nothing else, with zoom and search where scripts run.
 [[nodiscard]] std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options = {});
 
-// What a file of this name is to hold (WriteText in opscope/export.h): the graph in NAME.svg, also in capitals and with
-// .gz or .zst behind it; else folded stacks.
-[[nodiscard]] std::string FlameFileText(const FlameTree& tree, std::string_view path,
-                                        const FlameSvgOptions& options = {});
+enum class FlameFile : uint8_t { kSvg, kFoldedStacks };
+
+// What a file of this name holds, by its ending in any case, before .gz or .zst: .svg is the graph; .folded,
+// .collapsed, .txt and no ending are folded stacks. kInvalidArgument, with the list: any other ending.
+[[nodiscard]] Result<FlameFile> FlameFileFromName(std::string_view path);
+
+// The text of such a file, uncompressed (WriteText in opscope/export.h compresses by the name).
+[[nodiscard]] std::string FlameFileText(const FlameTree& tree, FlameFile file, const FlameSvgOptions& options = {});
 
 }  // namespace opscope
