@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,23 +65,6 @@ std::string Entry(const Option& option) {
   return text + "\n" + Roff(Sentence(option.description)) + "\n";
 }
 
-bool IsAmong(const std::vector<Option>& options, const Option& option) {
-  return std::any_of(options.begin(), options.end(), [&](const Option& other) {
-    return other.names == option.names && other.description == option.description;
-  });
-}
-
-// Options that most verbs have are told once.
-std::vector<Option> CommonOptionsOf(const CommandLine& line) {
-  std::vector<Option> common;
-  for (const Option& option : line.verbs.front().OptionsWithDashes()) {
-    const auto verbs = std::count_if(line.verbs.begin(), line.verbs.end(),
-                                     [&](const Verb& verb) { return IsAmong(verb.OptionsWithDashes(), option); });
-    if (static_cast<size_t>(verbs) * 2 > line.verbs.size()) common.push_back(option);
-  }
-  return common;
-}
-
 std::string OperandOf(const Verb& verb) {
   const Option* operand = verb.operand();
   if (operand == nullptr) return "";
@@ -90,21 +72,19 @@ std::string OperandOf(const Verb& verb) {
   return " " + Roff(operand->names.front()) + (is_repeatable ? "..." : "");
 }
 
-std::string VerbSection(const Verb& verb, const std::vector<Option>& common) {
+std::string VerbSection(const Verb& verb) {
   std::string text = ".SS \"" + Roff(verb.names[0]);
   for (size_t i = 1; i < verb.names.size(); ++i)
     text += ", " + Roff(verb.names[i]);
   text += OperandOf(verb) + "\"\n" + Roff(Sentence(verb.description)) + "\n";
-  for (const Option& option : verb.OptionsWithDashes()) {
-    if (!IsAmong(common, option)) text += Entry(option);
-  }
+  for (const Option& option : verb.OptionsWithDashes())
+    text += Entry(option);
   return text + (verb.footer.empty() ? "" : ".PP\n" + Roff(verb.footer) + "\n");
 }
 
 }  // namespace
 
 std::string ManPage(const CommandLine& line, const std::string& version) {
-  const std::vector<Option> common = CommonOptionsOf(line);
   std::string page =
       ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.SH NAME\nopscope \\- " +
       Roff(line.description) +
@@ -114,10 +94,7 @@ std::string ManPage(const CommandLine& line, const std::string& version) {
       "Tables are for people; with \\fB\\-\\-json\\fR or \\fB\\-\\-csv\\fR times are integer "
       "nanoseconds and sizes bytes.\n.SH VERBS\n";
   for (const Verb& verb : line.verbs)
-    page += VerbSection(verb, common);
-  page += ".SH \"COMMON OPTIONS\"\n";
-  for (const Option& option : common)
-    page += Entry(option);
+    page += VerbSection(verb);
   page += ".SH \"EXIT STATUS\"\n" + Roff(line.footer) + "\n.SH ENVIRONMENT\n";
   for (const auto& [name, meaning] : kEnvironment)
     page += std::string(".TP\n\\fB") + Roff(name) + "\\fR\n" + Roff(meaning) + "\n";

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "cli/program_for_test.h"
@@ -28,7 +31,7 @@ std::set<std::string> Verbs(const std::string& help) {
   std::set<std::string> verbs;
   std::istringstream lines(help.substr(help.find("Subcommands:") + 13));
   for (std::string line; std::getline(lines, line) && line.starts_with("  ");)
-    verbs.insert(line.substr(2, line.find_first_of(" ,", 2) - 2));
+    if (line[2] != ' ') verbs.insert(line.substr(2, line.find_first_of(" ,", 2) - 2));
   return verbs;
 }
 
@@ -38,19 +41,42 @@ std::string CompletedByBash(const std::string& script, const std::string& words)
          "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _opscope; echo \"${COMPREPLY[*]}\"\n";
 }
 
-TEST_F(Cli, TheManualHasEveryVerbAndOption) {
+// By verb, the text of its section, with plain hyphens.
+std::map<std::string, std::string> SectionsOf(std::string man) {
+  for (size_t at; (at = man.find("\\-")) != std::string::npos;)
+    man.erase(at, 1);
+  std::map<std::string, std::string> sections;
+  const std::string heading = ".SS \"";
+  for (size_t at = man.find(heading); at != std::string::npos;) {
+    const size_t name = at + heading.size(), next = man.find(heading, name);
+    const size_t end = std::min(next, man.find("\n.SH ", name));
+    sections[man.substr(name, man.find_first_of(" ,\"", name) - name)] = man.substr(name, end - name);
+    at = next;
+  }
+  return sections;
+}
+
+TEST_F(Cli, TheManualListsForEachVerbTheOptionsThatItTakes) {
   const Outcome man = Run("man");
   EXPECT_EQ(man.exit_code, 0);
   EXPECT_TRUE(man.out.starts_with(".TH OPSCOPE 1 \"\" \"opscope ")) << man.out.substr(0, 80);
-  std::string plain = man.out;
-  for (size_t at; (at = plain.find("\\-")) != std::string::npos;)
-    plain.erase(at, 1);
   const std::set<std::string> verbs = Verbs(Run("--help").out);
   ASSERT_GE(verbs.size(), 11u);
+  const std::map<std::string, std::string> sections = SectionsOf(man.out);
+  EXPECT_EQ(sections.size(), verbs.size());
   for (const std::string& verb : verbs) {
-    EXPECT_NE(plain.find(".SS \"" + verb), std::string::npos) << verb;
-    for (const std::string& option : LongOptions(Run(verb + " --help").out))
-      EXPECT_NE(plain.find(option), std::string::npos) << verb << " " << option;
+    ASSERT_EQ(sections.count(verb), 1u) << verb;
+    EXPECT_EQ(LongOptions(sections.at(verb)), LongOptions(Run(verb + " --help").out)) << verb;
+  }
+}
+
+TEST_F(Cli, HelpFitsEightyColumns) {
+  std::set<std::string> verbs = Verbs(Run("--help").out);
+  verbs.insert("");
+  for (const std::string& verb : verbs) {
+    std::istringstream lines(Run(verb + " --help").out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(line.size(), 80u) << verb << ": " << line;
   }
 }
 

@@ -10,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "base/shown_text.h"
 #include "base/text.h"
 
 namespace opscope {
 namespace {
+
+constexpr size_t kHelpColumns = 80;
 
 // As CLI11 wants them: "-o,--output".
 std::string NamesOf(const Option& option) {
@@ -155,7 +158,7 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    parsed.told = root.help();
+    parsed.told = FoldLines(root.help(), kHelpColumns);
     return parsed;
   } catch (const CLI::CallForVersion& asked) {
     parsed.told = std::string(asked.what()) + "\n";

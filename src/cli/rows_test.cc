@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <regex>
 #include <string>
+#include <utility>
 
 #include "cli/program_for_test.h"
 
@@ -294,6 +296,18 @@ TEST_F(Cli, TablesHaveSharesOfDeviceTimeWhereThereIsADevice) {
   EXPECT_NE(table.find("Device %"), std::string::npos) << table;
   EXPECT_NE(table.find(" 88.9%"), std::string::npos) << "80 of 90 us: " << table;
   EXPECT_EQ(Run("summary net.json").out.find("Device"), std::string::npos);
+}
+
+TEST_F(Cli, EachStyleSortsByTheDefaultThatTheHelpNames) {
+  const std::string trace = " " + Quoted(Golden("resnet_forward"));
+  const std::string help = std::regex_replace(Run("summary --help").out, std::regex("\\s+"), " ");
+  for (const auto& [style, field] :
+       {std::pair("plain", "total_ns"), {"torch", "cpu_time_total"}, {"paddle", "CPUTotal"}}) {
+    const std::string verb = std::string("summary --style ") + style;
+    EXPECT_EQ(Run(verb + trace).out, Run(verb + " --sort " + field + trace).out) << style;
+    EXPECT_TRUE(std::regex_search(help, std::regex(std::string(style) + ": [^;]*\\(default " + field + "\\)")))
+        << style;
+  }
 }
 
 }  // namespace

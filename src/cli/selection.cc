@@ -22,6 +22,12 @@ struct RangeOption {
 const RangeOption kSteps = {"--steps", "step", FilterField::kStep, "<=", 0, "3, 3..7, 3.. or ..7, from 0 on"};
 const RangeOption kTime = {"--time", "start", FilterField::kStart, "<", 1, "10ms..20ms, 1s.. or ..5us"};
 
+// "10" could be milliseconds to one reader and nanoseconds to another; 0 is the same in all units.
+bool LacksUnit(const RangeOption& option, const std::string& value) {
+  return option.number == FilterField::kStart && !value.empty() && !value.ends_with('s') &&
+         value.find_first_not_of("0.") != std::string::npos;
+}
+
 // "3" -> "field = 3" where one value makes sense.
 Result<SpanFilter> RangeFilter(const RangeOption& option, const std::string& range) {
   const size_t dots = range.find("..");
@@ -34,6 +40,7 @@ Result<SpanFilter> RangeFilter(const RangeOption& option, const std::string& ran
   const bool is_number = (begin || first.empty()) && (end || last.empty()) && (begin || end);
   const bool is_below_zero = begin.value_or(0) < 0 || end.value_or(0) < 0;
   if (!is_number || is_below_zero || (is_one && option.least_length > 0)) return wrong("is no range");
+  if (LacksUnit(option, first) || LacksUnit(option, last)) return wrong("lacks a unit: ns, us, ms or s");
   if (begin && end && *end - *begin < option.least_length) return wrong("ends before it begins");
   std::string condition = option.field + " >= " + std::to_string(begin.value_or(0));
   if (end) condition += " and " + option.field + " " + option.end_operator + " " + std::to_string(*end);

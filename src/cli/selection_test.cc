@@ -107,6 +107,12 @@ TEST_F(Selection, SaysWhatItCannotRead) {
         std::pair("--time ''", "opscope: summary: --time: '' is no range; 10ms..20ms, 1s.. or ..5us\n"),
         std::pair("--time 2ms..1ms",
                   "opscope: summary: --time: '2ms..1ms' ends before it begins; 10ms..20ms, 1s.. or ..5us\n"),
+        std::pair("--time 10..20",
+                  "opscope: summary: --time: '10..20' lacks a unit: ns, us, ms or s; 10ms..20ms, 1s.. or ..5us\n"),
+        std::pair("--time 10us..20",
+                  "opscope: summary: --time: '10us..20' lacks a unit: ns, us, ms or s; 10ms..20ms, 1s.. or ..5us\n"),
+        std::pair("--time 10..",
+                  "opscope: summary: --time: '10..' lacks a unit: ns, us, ms or s; 10ms..20ms, 1s.. or ..5us\n"),
         std::pair("--time 5us", "opscope: summary: --time: '5us' is no range; 10ms..20ms, 1s.. or ..5us\n")}) {
     const Outcome outcome = Run("summary " + std::string(options) + " " + file);
     EXPECT_EQ(outcome.exit_code, 2) << options;

@@ -58,7 +58,7 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
   TorchTableOptions table;
   if (own_cost != nullptr) table.note = FormatCorrection(CorrectFunctionEvents(*own_cost, &events));
   const std::vector<FunctionEventAverage> averages = AverageFunctionEvents(trace, events, average);
-  table.sort_by = options.rows.sort;
+  table.sort_by = options.rows.sort.empty() ? "cpu_time_total" : options.rows.sort;
   table.row_limit = options.rows.limit > 0 ? options.rows.limit : -1;
   table.profile_memory = events.profile_memory;
   table.with_flops = events.with_flops;
@@ -150,8 +150,8 @@ Verb SummaryVerb() {
             }};
   AddCommonOptions(&verb, &options->common);
   AddRowOptions(&verb, &options->common, &options->rows,
-                "a JSON field such as self_ns or count (default total_ns); with --style torch an attribute such as "
-                "cpu_time_total, with --style paddle one of SortedKeys such as CPUTotal");
+                "plain: a JSON field such as self_ns or count (default total_ns); torch: an attribute of its rows "
+                "(default cpu_time_total); paddle: one of SortedKeys (default CPUTotal)");
   verb.Add({.names = {"--style"},
             .target = &options->style,
             .description = "plain, torch: the table of torch.profiler, or paddle: the tables of paddle.profiler",
