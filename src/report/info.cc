@@ -13,6 +13,7 @@
 #include "report/cut_off.h"
 #include "report/human_units.h"
 #include "report/own_cost.h"
+#include "report/recording_options.h"
 #include "report/row_table.h"
 
 namespace opscope {
@@ -214,7 +215,7 @@ std::string FormatInfo(const Trace& trace) {
   if (const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace); own_cost.ok()) {
     lines.emplace_back("Recording cost", FormatOwnCost(trace, CorrectionOf(own_cost.value())));
   }
-  if (info.options_json != "{}") lines.emplace_back("Options", info.options_json);
+  if (std::string words = OptionsInWords(info.options_json); !words.empty()) lines.emplace_back("Options", words);
   std::string out;
   for (const auto& [title, value] : lines) {
     AppendPadded(title, title.size(), 17, true, &out);

@@ -13,6 +13,7 @@
 #include "opscope/torch/memory_timeline.h"
 #include "opscope/torch/memory_timeline_text.h"
 #include "opscope/torch/table.h"
+#include "report/human_units.h"
 
 namespace opscope {
 namespace {
@@ -87,7 +88,7 @@ class Picture {
         "td:first-child,th:first-child{text-align:left}.key{display:inline-block;width:12px;height:12px;"
         "margin-right:6px;opacity:.7}</style></head>\n<body>\n<h1>";
     AppendEscaped(title);
-    out_ += "</h1>\n<p>Largest total: " + FormatTorchMemory(Total(peak_)) +
+    out_ += "</h1>\n<p>Largest total: " + HumanBytes(Total(peak_)) +
             "</p>\n<svg viewBox=\"0 0 1520 780\" "
             "width=\"100%\" xmlns=\"http://www.w3.org/2000/svg\">\n";
     DrawAxes();
@@ -139,7 +140,7 @@ class Picture {
       AppendHundredths(&out_, span_ms * share);
       out_ += "</text><text text-anchor=\"end\" x=\"84\" y=\"";
       AppendHundredths(&out_, kTop + kHeight * (1 - share) + 5);
-      out_ += "\">" + FormatTorchMemory(static_cast<int64_t>(static_cast<double>(Total(peak_)) * share)) + "</text>\n";
+      out_ += "\">" + HumanBytes(static_cast<int64_t>(static_cast<double>(Total(peak_)) * share)) + "</text>\n";
     }
     out_ += "<text text-anchor=\"middle\" x=\"790\" y=\"770\">Time (ms)</text>\n";
     out_ += "<path d=\"M90 20V720H1490\" fill=\"none\" stroke=\"black\"/>\n";
@@ -155,7 +156,7 @@ class Picture {
       out_.append(MemoryCategoryName(static_cast<MemoryCategory>(category)));
       for (const int64_t bytes :
            {peak_[category], largest, sums_.bytes.empty() ? int64_t{0} : sums_.bytes.back()[category]}) {
-        out_ += "</td><td>" + FormatTorchMemory(bytes);
+        out_ += "</td><td>" + HumanBytes(bytes);
       }
       out_ += "</td></tr>\n";
     }

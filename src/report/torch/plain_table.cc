@@ -143,9 +143,8 @@ class PlainTable {
       Add("Device self", false, [&](const Line& line) { return Time(line.row.self_device_time_total); });
     }
     if (options_.profile_memory) {
-      Add("Self memory", false, [](const Line& line) { return FormatTorchMemory(line.row.self_cpu_memory_usage); });
-      Add("Memory", false,
-          [&](const Line& line) { return unless_rest(line, FormatTorchMemory(line.row.cpu_memory_usage)); });
+      Add("Self memory", false, [](const Line& line) { return HumanBytes(line.row.self_cpu_memory_usage); });
+      Add("Memory", false, [&](const Line& line) { return unless_rest(line, HumanBytes(line.row.cpu_memory_usage)); });
     }
     if (Any([](const TorchTableRow& row) { return row.flops > 0; })) {
       Add("FLOPs", false,

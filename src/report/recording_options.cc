@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/recording_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "base/json_members.h"
+#include "report/human_units.h"
+
+namespace opscope {
+namespace {
+
+struct Phrase {
+  std::string_view key;
+  std::string_view before;                       // the value
+  std::string_view as_true = {}, as_false = {};  // in place of both, where it is true or false
+};
+constexpr Phrase kPhrases[] = {
+    {"abi", "recorder interface "},
+    {"tsc", "clock: ", "clock: time-stamp counter", "clock: of the system"},
+    {"max_bytes", "at most "},
+    {"at_cap", "at the cap: "},
+    {"broken_invariants", "broken invariants: "},
+    {"torch_route", "torch by "},
+    {"paddle_route", "Paddle by "},
+};
+
+void ReplaceUnderscores(std::string* words) {
+  std::replace(words->begin(), words->end(), '_', ' ');
+}
+
+bool IsObject(std::string_view value) {
+  return value.starts_with('{') && value.ends_with('}');
+}
+
+std::string_view Inside(std::string_view object) {
+  return object.substr(1, object.size() - 2);
+}
+
+std::string WordsOfMembers(std::string_view members);
+
+std::string WordsOfValue(std::string_view key, std::string_view value) {
+  if (IsObject(value)) return "(" + WordsOfMembers(Inside(value)) + ")";
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc() && end == value.data() + value.size()) {
+    if (key.ends_with("bytes")) return HumanBytes(number);
+    if (key.ends_with("_ns")) return HumanTime(number);
+  }
+  std::string words(Unquoted(value));
+  if (words.size() < value.size()) ReplaceUnderscores(&words);
+  return words;
+}
+
+// "max_bytes": 1024 -> "at most 1.00 KiB"; "with_stack": true -> "with stack"; "threads": 3 -> "threads 3".
+std::string WordsOf(std::string_view key, std::string_view value) {
+  const auto* known =
+      std::find_if(std::begin(kPhrases), std::end(kPhrases), [&](const Phrase& p) { return p.key == key; });
+  const bool is_flag = value == "true" || value == "false";
+  if (known != std::end(kPhrases)) {
+    const std::string_view whole = value == "true" ? known->as_true : known->as_false;
+    if (is_flag && !whole.empty()) return std::string(whole);
+    return std::string(known->before) + WordsOfValue(key, value);
+  }
+  std::string name(key);
+  ReplaceUnderscores(&name);
+  if (is_flag) return (value == "true" ? "" : "no ") + name;
+  return name + " " + WordsOfValue(key, value);
+}
+
+std::string WordsOfMembers(std::string_view members) {
+  std::string words;
+  ForEachJsonMember(members, [&](std::string_view key, std::string_view value) {
+    if (key != "own_cost") words.append(words.empty() ? "" : ", ").append(WordsOf(key, value));
+    return true;
+  });
+  return words;
+}
+
+}  // namespace
+
+std::string OptionsInWords(std::string_view options_json) {
+  return IsObject(options_json) ? WordsOfMembers(Inside(options_json)) : "";
+}
+
+}  // namespace opscope
