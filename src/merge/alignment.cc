@@ -20,6 +20,8 @@ constexpr int64_t kMinToleranceNs = 50'000;
 constexpr int64_t kSameClockNs = 100'000;
 // Fewer leave no residual that tells of the noise.
 constexpr size_t kMinPairsToContradict = 8;
+// Ranks of one machine end fewer collectives than this in any order where its cores are busy.
+constexpr size_t kMinPointsToDoubt = 32;
 // A fit of more noise than this is more likely of two runs than of two machines.
 constexpr int64_t kWorstProofNs = 10'000'000;
 
@@ -177,7 +179,8 @@ class Aligner {
     if (was_set && match.outcome == MatchOutcome::kNothingShared) return false;
     MemberClock clock;
     if (bound->is_measured) clock.wall_bound_ns = bound->bound_ns;
-    clock.doubt = DoubtOf(match.outcome);
+    const bool are_few = std::min(PointCount(first), PointCount(member)) < kMinPointsToDoubt;
+    if (match.outcome != MatchOutcome::kDoesNotFit || !are_few) clock.doubt = DoubtOf(match.outcome);
     if (was_set) clock.contradiction = "set between recordings, by up to " + Micros(bound->bound_ns);
     bool shares = true;
     if (match.outcome == MatchOutcome::kMatched) {

@@ -9,6 +9,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kMinPairsForDrift = 4;
+constexpr size_t kMinPairsForImpossible = 8;
 constexpr double kMinRangeForDriftNs = 1e8;
 constexpr double kMaxDrift = 500e-6;
 constexpr double kMinKeptNs = 1000;  // pairs as close as this are never outliers
@@ -56,7 +57,7 @@ Line FirstGuess(const std::vector<Point>& points, bool with_drift) {
     x[1].push_back(last.x), y[1].push_back(last.y);
   }
   const double run = Quantile(x[1], 0.5) - Quantile(x[0], 0.5);
-  if (run > 0) line.drift = std::clamp((Quantile(y[1], 0.5) - Quantile(y[0], 0.5)) / run, -kMaxDrift, kMaxDrift);
+  if (run > 0) line.drift = (Quantile(y[1], 0.5) - Quantile(y[0], 0.5)) / run;
   std::vector<double> rest;
   rest.reserve(points.size());
   for (const Point& point : points)
@@ -73,7 +74,7 @@ Line LeastSquares(const std::vector<Point>& points, const Line& near, double lim
   }
   const double spread = n * sum_xx - sum_x * sum_x;
   Line line;
-  if (with_drift && spread > 0) line.drift = std::clamp((n * sum_xy - sum_x * sum_y) / spread, -kMaxDrift, kMaxDrift);
+  if (with_drift && spread > 0) line.drift = (n * sum_xy - sum_x * sum_y) / spread;
   line.offset = (sum_y - line.drift * sum_x) / n;
   return line;
 }
@@ -101,6 +102,13 @@ bool DriftIsReal(const std::vector<Point>& points, const Line& line) {
   return spread > 0 && std::fabs(line.drift) * std::sqrt(spread) >= 3 * deviation;
 }
 
+// Whether an impossible drift is more than a few collectives that ended late in a row, as when one rank was still
+// warming up: it moves the points much further than they lie from the line. REQUIRES: points are in order of x.
+bool StandsOutOfNoise(const std::vector<Point>& points, const Line& line) {
+  const double moved = std::fabs(line.drift) * (points.back().x - points.front().x);
+  return points.size() >= kMinPairsForImpossible && moved >= 32 * Quantile(Distances(points, line), 0.5);
+}
+
 }  // namespace
 
 int64_t ClockMap::ToReference(int64_t own_ns) const {
@@ -125,7 +133,10 @@ ClockFit FitClock(std::span<const ClockPair> pairs) {
 
   Line line = FitLine(points, with_drift);
   if (with_drift && !DriftIsReal(points, line)) line = FitLine(points, false);
-  fit.drifts_too_much = std::fabs(line.drift) >= kMaxDrift;
+  if (std::fabs(line.drift) >= kMaxDrift) {
+    fit.drifts_too_much = StandsOutOfNoise(points, line);
+    if (!fit.drifts_too_much) line = FitLine(points, false);
+  }
   fit.map.offset_ns = base + static_cast<int64_t>(std::llround(line.offset));
   fit.map.drift = line.drift;
   const std::vector<double> distances = Distances(points, line);

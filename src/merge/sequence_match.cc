@@ -47,6 +47,10 @@ class Shifter {
     if (!in_time.empty()) {
       const Shift best = Choose(in_time, max_difference.has_value());
       if (best.jitter_ns <= std::max(kGoodJitterNs, variation / 2)) return best;
+      const Shift nearest = *std::min_element(in_time.begin(), in_time.end(), [](const Shift& a, const Shift& b) {
+        return std::llabs(a.difference_ns) < std::llabs(b.difference_ns);
+      });
+      if (CoincideByTheirClocks(nearest)) return nearest;
     } else if (!fitting.empty()) {
       const Shift best = Choose(fitting, false);
       if (best.overlap >= kManyGaps && best.jitter_ns < variation / 4) return best;
@@ -74,10 +78,19 @@ class Shifter {
     for (int64_t shift = min_overlap_ - m; shift <= n - min_overlap_; ++shift) {
       const int64_t first = std::max<int64_t>(0, -shift);
       Shift candidate{shift, std::min(m, n - shift) - first, 0, 0};
-      candidate.difference_ns = DifferenceAt(first + candidate.overlap / 2, shift);
+      candidate.difference_ns = DifferenceInTheMiddle(first, candidate.overlap, shift);
       if (Compare(&candidate)) fitting.push_back(candidate);
     }
     return fitting;
+  }
+
+  // Of three points the median one: a single collective may have ended late.
+  int64_t DifferenceInTheMiddle(int64_t first, int64_t overlap, int64_t shift) const {
+    const int64_t middle = first + overlap / 2;
+    std::vector<int64_t> differences;
+    for (int64_t j = std::max(first, middle - 1); j < std::min(first + overlap, middle + 2); ++j)
+      differences.push_back(DifferenceAt(j, shift));
+    return Median(&differences);
   }
 
   int64_t DifferenceAt(int64_t j, int64_t shift) const {
@@ -115,6 +128,18 @@ class Shifter {
       if (better) best = &shift;
     }
     return *best;
+  }
+
+  // Whether most points are much nearer to each other than to the points before them. The gaps of a regular program
+  // vary by nothing but the noise of its collectives, so where that is large they neither agree nor contradict.
+  bool CoincideByTheirClocks(const Shift& shift) const {
+    std::vector<int64_t> distances, gaps;
+    const int64_t first = std::max<int64_t>(0, -shift.shift);
+    for (int64_t j = first; j < first + shift.overlap; ++j) {
+      distances.push_back(std::llabs(DifferenceAt(j, shift.shift)));
+      if (j > first) gaps.push_back(own_[static_cast<size_t>(j)].time_ns - own_[static_cast<size_t>(j) - 1].time_ns);
+    }
+    return Median(&distances) <= Median(&gaps) / 4;
   }
 
   // How much the gaps of the program itself vary: two unrelated programs would differ by at least this.

@@ -26,6 +26,7 @@ struct JobShape {
   int steps = 1000;
   double step_ns = 20e6;  // on average
   double noise_ns = 10e3;
+  bool is_regular = false;  // every step takes the same time, and every collective the same part of it
   double max_offset_ns = 50e6;
   double max_drift = 50e-6;
   bool has_wall_clock = true;
@@ -33,6 +34,7 @@ struct JobShape {
   uint32_t ranks_per_machine = 0;  // their clocks are one; 0: nothing is told of machines
   bool says_boot = true;           // of the machine; otherwise the host's name
   double bias_ns = 0;              // how much later each rank sees the ends than the one before it
+  double late_at_first_ns = 0;  // how much later the last rank sees the end of the first; half of it of the next, ...
 };
 
 // Every step has a marker whose times are read without noise, and two all-reduces that end everywhere at once, but
@@ -51,10 +53,10 @@ class SyntheticJob {
     set_ns_.resize(shape.ranks);
     double now = 0;
     for (int step = 0; step < shape.steps; ++step) {
-      const double length = shape.step_ns * Uniform(0.8, 1.2);
+      const double length = shape.step_ns * (shape.is_regular ? 1 : Uniform(0.8, 1.2));
       step_start_.push_back(now);
-      collective_end_.push_back(now + length * Uniform(0.3, 0.5));
-      collective_end_.push_back(now + length * Uniform(0.7, 0.9));
+      collective_end_.push_back(now + length * (shape.is_regular ? 0.4 : Uniform(0.3, 0.5)));
+      collective_end_.push_back(now + length * (shape.is_regular ? 0.8 : Uniform(0.7, 0.9)));
       now += length;
     }
   }
@@ -90,6 +92,7 @@ class SyntheticJob {
       for (int i = 0; i < 2; ++i) {
         double end = collective_end_[static_cast<size_t>(2 * step + i)] + Uniform(-1, 1) * shape_.noise_ns +
                      rank * shape_.bias_ns;
+        if (static_cast<uint32_t>(rank) + 1 == shape_.ranks) end += shape_.late_at_first_ns * std::exp2(-2 * step - i);
         if (Uniform(0, 1) < 0.01) end += Uniform(1e6, 3e6);
         builder.AddSpan({.start = {clock.Read(end - 1e5)},
                          .duration = {clock.Read(end) - clock.Read(end - 1e5)},
