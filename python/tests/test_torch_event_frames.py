@@ -291,3 +291,15 @@ def test_a_missing_package_is_named_with_the_line_that_installs_it(recorded, pac
     for events in (recorded.events(), recorded.key_averages()):
         with pytest.raises(ImportError, match=f"this needs {package}: pip install {package}"):
             getattr(events, ask)()
+
+
+def test_a_list_itself_is_no_frame(recorded):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow, duckdb = pytest.importorskip("pyarrow"), pytest.importorskip("duckdb")
+    for rows in (recorded.events(), recorded.key_averages()):
+        for frame in (pandas.DataFrame(rows), polars.DataFrame(rows)):
+            assert frame.shape == (len(rows), 1)
+        with pytest.raises(ValueError, match="names or schema"):
+            pyarrow.table(rows)
+        with pytest.raises(duckdb.Error):
+            duckdb.from_arrow(rows)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command line of opscope that a document shows does what it says, on files of the names that stand there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+KINETO = ROOT / "tests" / "golden" / "torch_table" / "mlp_steps" / "trace.json.gz"
+GRAPH = ROOT / "tests" / "golden" / "megengine_graph" / "matmul_and_relu"
+PLACEHOLDERS = {"FILE": "run.opscope", "DUMP": "dump.json", "FORMAT": "chrome", "OUT": "out.json", "X.pb": "x.pb"}
+INPUTS = ("run.opscope", "rank0.opscope", "rank1.opscope", "rank0.json.gz", "rank1.json.gz", "dump.json")
+
+
+def documented(text):
+    """In code between backticks, also over a line break, and in blocks of code."""
+    inline = [" ".join(code.split()) for code in re.findall(r"`(opscope [a-z][a-z-]*\s[^`]+)`", text)]
+    blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return inline + [line for line in lines if re.match(r"opscope [a-z]", line)]
+
+
+def runnable(command):
+    """Of our program alone, with names of files in place of what stands for them."""
+    command = re.split(r"\s+#|\s+\|\s|\s+&&\s", command)[0]
+    words = [PLACEHOLDERS.get(word, word) for word in command.split(" ")]
+    files = any(word.endswith((".opscope", ".gz", ".json")) for word in words)
+    if not files and words[1] not in ("doctor", "man", "completion") and "--help" not in words:
+        words += ["rank*.opscope", "-o", "out.opscope"] if words[1] == "merge" else ["run.opscope"]
+    return " ".join(words)
+
+
+COMMANDS = sorted({(path.name, command) for path in DOCUMENTS for command in documented(path.read_text())})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("documented")
+    opscope = str(Path(sys.executable).parent / "opscope")
+    for name in INPUTS:
+        if name.endswith(".opscope"):
+            subprocess.run([opscope, "convert", str(KINETO), "-o", str(folder / name)], check=True)
+    for name in ("rank0.json.gz", "rank1.json.gz"):
+        shutil.copy(KINETO, folder / name)
+    shutil.copy(next(path for path in GRAPH.iterdir() if path.name.startswith("input")), folder / "dump.json")
+    return folder
+
+
+def test_documents_show_commands():
+    assert len(COMMANDS) > 20
+    assert {"README.md", "merge.md", "record_to.md"} <= {name for name, _ in COMMANDS}
+
+
+@pytest.mark.parametrize(("document", "command"), COMMANDS)
+def test_command_of_a_document_works(document, command, folder):
+    path = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    line = ["bash", "-c", runnable(command)]
+    done = subprocess.run(line, cwd=folder, env=path, capture_output=True, text=True, timeout=120)
+    # 3: two files of one rank are no whole job.
+    assert done.returncode in ((0, 3) if command.split()[1] == "merge" else (0,)), done.stderr
