@@ -6,8 +6,8 @@ from added_time import added, contenders, floors, print_floors
 import measure
 from workloads import FLAGS, ResNetTraining, TransformerTraining
 
-# Goals by WORDS, and how many rounds. What is added to a step of ResNet-18 is a hundredth of it, less than what two steps
-# differ by: shown, not judged.
+# Goals by WORDS, and how many rounds. What is added to a step of ResNet-18 is a hundredth of it, less than what two
+# steps differ by: shown, not judged.
 MODELS = {
     "resnet": ("ResNet-18", ResNetTraining, (None, None, None), 30),
     "transformer": ("transformer", TransformerTraining, (0.33, 0.42, 0.40), 150),

@@ -274,8 +274,9 @@ class Trace:
     ) -> None:
         """Writes a flame graph: an SVG file that needs nothing else (click: zoom, Ctrl-F: search).
 
-        A name that ends in ``.folded``, ``.collapsed`` or ``.txt``, or has no ending, gets the folded stacks; ``.gz`` or
-        ``.zst`` behind it compresses; any other ending is a ``ValueError``. ``inverted``: the root above, as an icicle.
+        A name that ends in ``.folded``, ``.collapsed`` or ``.txt``, or has no ending, gets the folded stacks; ``.gz``
+        or ``.zst`` behind it compresses; any other ending is a ``ValueError``. ``inverted``: the root above, as an
+        icicle.
         """
         name = f"Flame graph: {metric}" if title is None else title
         _core.write_flame_graph(self._core, path, _known_metric(metric), name, width, inverted)

@@ -214,10 +214,10 @@ def test_a_window_that_comes_or_goes_within_a_call_leaves_its_end_to_the_other(c
         spans = around.trace.spans
         times = zip(spans.text("name"), spans["start"], spans["duration"], strict=True)
         times = [(name, start, start + duration) for name, start, duration in times]
-
-        def outermost(text):
-            return min((start, end) for name, start, end in times if text in name)
-
-        call, inner, after = map(outermost, ("add_ of Runs object", ": __torch_function__", ": calls_of_methods"))
+        outermost = (
+            min((start, end) for name, start, end in times if text in name)
+            for text in ("add_ of Runs object", ": __torch_function__", ": calls_of_methods")
+        )
+        call, inner, after = outermost
         assert call[0] <= inner[0] and inner[1] <= call[1]
         assert call[1] - call[0] < (after[0] - call[1]) / 2, change

@@ -53,8 +53,9 @@ _TLS_DESCRIPTORS = ("-mtls-dialect=gnu2", "-DOPSCOPE_TLS_DESCRIPTORS")
 # What runs once per recording or less, and the names of autograd's nodes, whose header is the largest. Compiled as a
 # second unit beside the first, of which both are mostly torch's headers: a third one would read those again.
 _COLD_FILES = frozenset(
-    "call_slots.cc callback_bank.cc drop_in_trial.cc failures.cc global_changes.cc held_tensors.cc keyword_json.cc"
-    " node_ranges.cc operator_kinds.cc own_cost.cc pointed_slots.cc profiler_state.cc script_place.cc torch_source.cc".split()
+    "call_slots.cc callback_bank.cc drop_in_trial.cc failures.cc global_changes.cc held_tensors.cc keyword_json.cc "
+    "node_ranges.cc operator_kinds.cc own_cost.cc pointed_slots.cc profiler_state.cc script_place.cc "
+    "torch_source.cc".split()
 )
 _ADVICE = "pip install --upgrade opscope, or take a torch that its docs/torch.md lists"
 
