@@ -10,6 +10,7 @@
 #include "opscope/report/info.h"
 #include "opscope/report/merge.h"
 #include "opscope/report/modules.h"
+#include "opscope/report/quality.h"
 #include "opscope/report/rows.h"
 #include "opscope/report/summary.h"
 #include "opscope/torch/memory_timeline_text.h"

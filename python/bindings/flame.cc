@@ -32,6 +32,7 @@ void Write(const SharedTrace& self, nb::object path, const std::string& metric_n
   options.width = width;
   options.inverted = inverted;
   Unwrap(WithoutGil([&] {
+           options.note = FormatQuality(JudgeQuality(*self.trace));
            const FlameTree tree = FoldSpans(*self.trace, metric);
            return WriteText(name, FlameFileText(tree, file, options));
          }),

@@ -47,8 +47,9 @@ void BindResults(nb::module_& module) {
   };
   define("module_table",
          [](const Trace& trace, Selected spans) { return FormatModuleTable(SummarizeModules(trace, spans)); });
-  define("modules_json",
-         [](const Trace& trace, Selected spans) { return ModulesJson(trace, SummarizeModules(trace, spans)); });
+  define("modules_json", [](const Trace& trace, Selected spans) {
+    return ModulesJson(trace, SummarizeModules(trace, spans), JudgeQuality(trace));
+  });
   module.def(
       "device_table",
       [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {

@@ -58,7 +58,7 @@ nb::object SummaryText(const SharedTrace& self, const std::vector<std::string>& 
     OpSummary summary = SummarizeOps(*self.trace, options);
     OPSCOPE_TRY(SortOpSummary(*self.trace, &summary, sort));
     if (limit && *limit < summary.rows.size()) summary.rows.resize(*limit);
-    return SummaryJson(*self.trace, summary);
+    return SummaryJson(*self.trace, summary, JudgeQuality(*self.trace));
   })));
 }
 

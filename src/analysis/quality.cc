@@ -48,10 +48,20 @@ uint64_t CountCrossing(const Trace& trace) {
   return crossing;
 }
 
-uint64_t CountLosses(const Trace& trace) {
-  uint64_t losses = 0;
-  for (const uint8_t severity : trace.problems().severity)
-    losses += severity >= static_cast<uint8_t>(ProblemSeverity::kDataLoss) ? 1 : 0;
+std::vector<std::string> LossesOf(const Trace& trace) {
+  std::vector<std::string> losses;
+  if (const TraceInfo& info = trace.info(); info.dropped > 0) {
+    losses.push_back(std::to_string(info.dropped) + " of " + std::to_string(info.recorded + info.dropped) +
+                     " events were dropped");
+  }
+  const ProblemColumns& problems = trace.problems();
+  for (size_t i = 0; i < problems.size(); ++i) {
+    const bool is_cap = trace.text(problems.kind[i]) == "dropped_at_cap";
+    if (is_cap && !losses.empty()) continue;  // said above
+    if (!is_cap && problems.severity[i] < static_cast<uint8_t>(ProblemSeverity::kDataLoss)) continue;
+    losses.push_back("problem " + std::string(trace.text(problems.kind[i])));
+    if (problems.count[i] > 1) losses.back() += " (" + std::to_string(problems.count[i]) + " times)";
+  }
   return losses;
 }
 
@@ -68,8 +78,8 @@ Quality JudgeQuality(DeviceWorks* works) {
     quality.verdict = std::max(quality.verdict, verdict);
     quality.reasons.push_back(std::move(reason));
   };
-  if (const uint64_t losses = CountLosses(trace); losses > 0)
-    add(Verdict::kDoubtful, std::to_string(losses) + " of its problems are losses or errors");
+  for (std::string& loss : LossesOf(trace))
+    add(Verdict::kDoubtful, std::move(loss));
   const WorkCounts counts = CountWorks(works);
   if (counts.before_launch > 0) {
     // More than 5 per cent.

@@ -157,7 +157,9 @@ opscope_code opscope_summary_text(const opscope_summary* summary, int style, siz
         return opscope::c_api::GiveText(
             opscope::FormatSummaryTable(*summary->trace, summary->summary, {.limit = limit}), text, error);
       case OPSCOPE_TEXT_JSON:
-        return opscope::c_api::GiveText(opscope::SummaryJson(*summary->trace, summary->summary, limit), text, error);
+        return opscope::c_api::GiveText(
+            opscope::SummaryJson(*summary->trace, summary->summary, opscope::JudgeQuality(*summary->trace), limit),
+            text, error);
       case OPSCOPE_TEXT_CSV:
         return opscope::c_api::GiveText(opscope::SummaryCsv(*summary->trace, summary->summary, limit), text, error);
       default:
@@ -172,8 +174,9 @@ opscope_code opscope_trace_info_text(const opscope_trace* trace, int style, char
   if (style != OPSCOPE_TEXT_TABLE && style != OPSCOPE_TEXT_JSON) return opscope::c_api::WrongStyle(error);
   return Guard(error, [&] {
     const bool json = style == OPSCOPE_TEXT_JSON;
-    return opscope::c_api::GiveText(json ? opscope::InfoJson(trace->trace) : opscope::FormatInfo(trace->trace), text,
-                                    error);
+    return opscope::c_api::GiveText(
+        json ? opscope::InfoJson(trace->trace, opscope::JudgeQuality(trace->trace)) : opscope::FormatInfo(trace->trace),
+        text, error);
   });
 }
 

@@ -92,6 +92,7 @@ int Analyze(const AnalyzeOptions& options) {
       AnalyzeMegEngineOperators(profile.is_graph ? profile.operators : calls.operators, options.selection);
   if (!options.common.quiet) {
     ListProblems(profile.trace, import.name, options.common.verbose);
+    ReportQuality(profile.trace, import.name);
     if (!profile.is_graph) TellWhatTimelinesLack(calls, options.selection, import.name);
   }
   const Status total = profile.is_graph ? CheckMegEngineTotal(analysis, profile.is_on_opencl, import.name) : Status();

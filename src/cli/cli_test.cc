@@ -36,62 +36,6 @@ TEST_F(Cli, PrintsHelpAndVersionEverywhere) {
   EXPECT_EQ(Run("summary --version").out, Run("--version").out);
 }
 
-TEST_F(Cli, AnswersWrongUsageWithTwoAndOneLine) {
-  const std::string file = Quoted(Put("a.json", kTwoOps));
-  for (const std::string& arguments : {std::string(),
-                                       std::string("frobnicate"),
-                                       std::string("summary"),
-                                       "summary --style pink " + file,
-                                       "summary --limit 0 " + file,
-                                       "summary --limit x " + file,
-                                       "summary --sort price " + file,
-                                       "summary --group-by planet " + file,
-                                       "summary --style torch --group-by thread " + file,
-                                       "summary --style torch --sort price " + file,
-                                       "summary --json --csv " + file,
-                                       "summary --nope " + file,
-                                       "export " + file + " --to chrome",
-                                       "export " + file + " -o x",
-                                       "export " + file + " --to pdf -o x",
-                                       "export " + file + " " + file + " --to chrome -o x",
-                                       "convert " + file,
-                                       "info --max-memory many " + file,
-                                       "flame -o x.html " + file,
-                                       "flame -o x.png " + file}) {
-    const Outcome outcome = Run(arguments);
-    EXPECT_EQ(outcome.exit_code, 2) << arguments << outcome.error;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_TRUE(IsOneLine(outcome.error)) << arguments << "\n" << outcome.error;
-    EXPECT_TRUE(outcome.error.starts_with("opscope: ")) << outcome.error;
-  }
-}
-
-TEST_F(Cli, RefusesNumbersOutOfTheirRangeAndTellsIt) {
-  const std::string file = " " + Quoted(Put("a.json", kTwoOps));
-  const std::pair<std::string, std::string> cases[] = {
-      {"summary --limit abc", "summary: --limit: 'abc' is no whole number of 1 or more"},
-      {"summary --limit 0", "summary: --limit: '0' is no whole number of 1 or more"},
-      {"summary --limit 2.5", "summary: --limit: '2.5' is no whole number of 1 or more"},
-      {"summary --limit 99999999999999999999",
-       "summary: --limit: '99999999999999999999' is no whole number of 1 or more"},
-      {"summary --peak-flops nan", "summary: --peak-flops: 'nan' is no number of 1 or more"},
-      {"summary --peak-flops inf", "summary: --peak-flops: 'inf' is no number of 1 or more"},
-      {"summary --peak-flops 0x10", "summary: --peak-flops: '0x10' is no number of 1 or more"},
-      {"flame --width 10", "flame: --width: '10' is no number of 200 to 20000"},
-      {"info --max-memory=-5",
-       "info: --max-memory: '-5' is no number of bytes; 0 (no limit) or more, with K, M or G behind it"},
-  };
-  for (const auto& [arguments, error] : cases) {
-    const Outcome outcome = Run(arguments + file);
-    EXPECT_EQ(outcome.exit_code, 2) << arguments;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_TRUE(outcome.error.starts_with("opscope: " + error)) << outcome.error;
-    EXPECT_TRUE(IsOneLine(outcome.error)) << outcome.error;
-  }
-  EXPECT_EQ(Run("info --max-memory 64M" + file).exit_code, 0);
-  EXPECT_EQ(Run("summary --peak-flops 1.5e12 --limit 1" + file).exit_code, 0);
-}
-
 TEST_F(Cli, NamesTheFileThatItCannotRead) {
   fs::create_directory(folder_ / "folder");
   for (const std::string& path : {Path("missing.json"), Path("folder"), Put("empty.json", ""), Put("text.txt", "hello"),

@@ -72,6 +72,7 @@ int Flame(const Trace& trace, const std::string& file, const FlameOptions& optio
   }
   FlameSvgOptions svg;
   svg.title = options.title.empty() ? NameWithoutFolder(file) + ": " + options.metric : options.title;
+  svg.note = FormatQuality(JudgeQuality(trace));
   svg.width = options.width;
   svg.inverted = options.inverted;
   return ExitFor(WriteText(options.output, FlameFileText(tree, options.file, svg)));

@@ -22,7 +22,7 @@ int RunInfo(const InfoOptions& info) {
   bool is_first = true;
   Answers answers(options);
   return answers.End(ForEachSelected(options, filter.value(), [&](const Trace& trace, const std::string& file) {
-    const std::string text = options.json  ? InfoJson(trace)
+    const std::string text = options.json  ? InfoJson(trace, JudgeQuality(trace))
                              : options.csv ? InfoCsv(trace, file, is_first)
                                            : FormatInfo(trace);
     is_first = false;

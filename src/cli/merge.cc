@@ -40,13 +40,16 @@ int RunMerge(const MergeVerbOptions& options) {
   if (const int written = WriteTrace(merged.value().trace, output); written != kExitDone) return written;
   const bool is_taken = options.output.path == "-";  // standard output holds the trace
   if (!is_taken) {
-    const std::string text = options.common.json  ? MergeJson(merged.value())
+    const std::string text = options.common.json  ? MergeJson(merged.value(), JudgeQuality(merged.value().trace))
                              : options.common.csv ? MergeCsv(merged.value())
                                                   : FormatMerge(merged.value(), DetectTerminal(true).width);
     if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
   }
   const std::string name = is_taken ? "standard output" : options.output.path;
-  if (!options.common.quiet) ListProblems(merged.value().trace, name, true);
+  if (!options.common.quiet) {
+    ListProblems(merged.value().trace, name, true);
+    if (!options.common.json || is_taken) ReportQuality(merged.value().trace, name);
+  }
   return merged.value().trace.is_partial() ? kExitPartial : kExitDone;
 }
 

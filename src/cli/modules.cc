@@ -17,7 +17,7 @@ int PrintModules(const Trace& trace, const std::string& file, const RowVerb& ver
   }
   const auto table = [&](const RowOptions& rows) { return FormatModuleTable(summary, rows); };
   const auto csv = [&](const RowOptions& rows) { return ModulesCsv(summary, rows); };
-  const auto json = [&](const RowOptions& rows) { return ModulesJson(trace, summary, rows); };
+  const auto json = [&](const RowOptions& rows) { return ModulesJson(trace, summary, JudgeQuality(trace), rows); };
   return PrintRows("modules", file, verb.common, verb.rows, {table, csv, json, nothing}, answers);
 }
 

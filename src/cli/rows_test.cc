@@ -103,7 +103,8 @@ TEST_F(Cli, DevicesTellsOfKernelsAndCopies) {
   EXPECT_EQ(Run("devices --kernels --copies gpu.json").exit_code, 2);
   EXPECT_EQ(Run("devices --copies --sort share gpu.json").exit_code, 2);
   EXPECT_EQ(Run("devices --copies --where 'kind = kernel' gpu.json").error,
-            "opscope: gpu.json: there are no copies of a device\n");
+            "opscope: gpu.json: there are no copies of a device\n"
+            "opscope: gpu.json: usable: 1 of 3 kernels, copies and sets have no call that launched them\n");
 }
 
 TEST_F(Cli, DevicesTellsTheBusyTimeOfPaddlesStreams) {

@@ -98,7 +98,9 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
     return FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops, sort});
   };
   const auto csv = [&](const RowOptions& rows) { return SummaryCsv(trace, summary, rows.limit); };
-  const auto json = [&](const RowOptions& rows) { return SummaryJson(trace, summary, rows.limit); };
+  const auto json = [&](const RowOptions& rows) {
+    return SummaryJson(trace, summary, JudgeQuality(trace), rows.limit);
+  };
   const std::string nothing = summary.rows.empty() ? WhyNothing(trace, options.filter) : "";
   return PrintRows("summary", file, options.common, options.rows, {table, csv, json, nothing}, answers);
 }

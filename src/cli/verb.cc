@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "opscope/cli.h"
 #include "opscope/import.h"
+#include "opscope/report/quality.h"
 
 namespace opscope {
 
@@ -35,6 +36,10 @@ void ListProblems(const Trace& trace, const std::string& name, bool all) {
     if (problems.count[i] > 1) line += " (" + std::to_string(problems.count[i]) + " times)";
     PrintError(line);
   }
+}
+
+void ReportQuality(const Trace& trace, const std::string& name) {
+  if (const std::string line = FormatQuality(JudgeQuality(trace)); !line.empty()) PrintError(name + ": " + line);
 }
 
 void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
@@ -73,6 +78,7 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
     try {
       exit_code = WorseExit(exit_code, use(trace.value(), file));
       if (!options.quiet) ListProblems(trace.value(), InputName(file), options.verbose);
+      if (!options.quiet && !options.json) ReportQuality(trace.value(), InputName(file));
     } catch (const std::bad_alloc& refused) {
       PrintError(ShortMemoryError(InputName(file), ShortMemoryText(refused)).message);
       exit_code = WorseExit(exit_code, kExitFailed);

@@ -63,6 +63,9 @@ int ForEachInput(const CommonOptions& options, const std::function<int(const Tra
 // The problems of a trace on standard error: losses, or with `all` harmless ones too.
 void ListProblems(const Trace& trace, const std::string& name, bool all);
 
+// How far the trace can be trusted, in one line on standard error; nothing where it is good. JSON has it as "quality".
+void ReportQuality(const Trace& trace, const std::string& name);
+
 // Prints the error of a failed Status and gives the exit code for it.
 int ExitFor(const Status& status);
 

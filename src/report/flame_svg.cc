@@ -104,6 +104,7 @@ class SvgWriter {
     Text("title", options_.width / 2, 24, "text-anchor=\"middle\" font-size=\"17\"", options_.title);
     Text("reset", kMargin, 24, "style=\"display:none\"", "Reset Zoom");
     Text("search", options_.width - kMargin, 24, "text-anchor=\"end\" style=\"display:none\"", "Search");
+    if (!options_.note.empty()) Text("note", kMargin, 44, "fill=\"rgb(176,0,32)\"", options_.note);
     Text("matched", options_.width - kMargin, 44, "text-anchor=\"end\"", "");
     Text("details", kMargin, height - 14, "", Hint());
     out_ += "<g id=\"boxes\">\n";

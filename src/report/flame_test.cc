@@ -83,6 +83,12 @@ TEST(FlameLayout, CountsWhatIsTooNarrow) {
   EXPECT_EQ(layout.too_narrow, 1u);
 }
 
+TEST(FlameGraph, SaysItsNoteInThePicture) {
+  const std::string svg = FlameGraphSvg(SmallTree(), {.note = "doubtful: 3 of 10 <events> were dropped"});
+  EXPECT_THAT(svg, HasSubstr(">doubtful: 3 of 10 &lt;events&gt; were dropped</text>"));
+  EXPECT_EQ(CountOf(FlameGraphSvg(SmallTree()), "id=\"note\""), 0u);
+}
+
 TEST(FlameGraph, DrawsEveryBoxWithItsTooltip) {
   const std::string svg = FlameGraphSvg(SmallTree(), {.title = "A <title>"});
   EXPECT_EQ(CountOf(svg, "<g data-depth"), 4u);

@@ -9,6 +9,7 @@
 
 #include "base/json_object.h"
 #include "base/shown_text.h"
+#include "opscope/report/quality.h"
 #include "report/code_points.h"
 #include "report/cut_off.h"
 #include "report/human_units.h"
@@ -108,7 +109,7 @@ std::string FormatProblems(const Trace& trace) {
   return out;
 }
 
-std::string InfoJson(const Trace& trace) {
+std::string InfoJson(const Trace& trace, const Quality& quality) {
   const TraceInfo& info = trace.info();
   const SpanCounts spans = CountSpans(trace);
   const auto [tracks, processes] = CountTracksAndProcesses(trace);
@@ -145,6 +146,8 @@ std::string InfoJson(const Trace& trace) {
   out += own_cost.ok() ? OwnCostJson(trace, CorrectionOf(own_cost.value())) : "null";
   object.Key("problems");
   out += ProblemsJson(trace);
+  object.Key("quality");
+  out += QualityJson(quality);
   object.Close();
   return out + "\n";
 }

@@ -12,6 +12,7 @@
 #include "base/shown_text.h"
 #include "opscope/report/info.h"
 #include "opscope/report/merge.h"
+#include "opscope/report/quality.h"
 #include "report/human_units.h"
 #include "report/row_table.h"
 #include "report/text_table.h"
@@ -71,7 +72,7 @@ std::string FormatMerge(const Merged& merged, size_t width) {
   return text + FoldLines(NoteOnSharedClocks(merged), width);
 }
 
-std::string MergeJson(const Merged& merged) {
+std::string MergeJson(const Merged& merged, const Quality& quality) {
   std::string out;
   JsonObject object(&out);
   object.Text("schema", "opscope.merge/1");
@@ -85,6 +86,8 @@ std::string MergeJson(const Merged& merged) {
   out += "\n]";
   object.Key("problems");
   out += ProblemsJson(merged.trace);
+  object.Key("quality");
+  out += QualityJson(quality);
   object.Close();
   return out + "\n";
 }

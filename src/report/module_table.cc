@@ -116,10 +116,11 @@ Result<std::string> ModulesCsv(const ModuleSummary& summary, const RowOptions& o
   return rows.value().Csv(options.limit);
 }
 
-Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary, const RowOptions& options) {
+Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary, const Quality& quality,
+                                const RowOptions& options) {
   Result<RowTable> rows = RowsOf(summary, options);
   if (!rows.ok()) return rows.error();
-  return RowsJson("opscope.modules/1", trace, &rows.value(), options);
+  return RowsJson("opscope.modules/1", trace, &rows.value(), options, &quality);
 }
 
 }  // namespace opscope

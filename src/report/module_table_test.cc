@@ -49,7 +49,7 @@ TEST(ModuleTable, OfNoModulesIsEmpty) {
 
 TEST(ModulesJson, HasEveryNumberByPath) {
   simdjson::dom::parser parser;
-  const simdjson::padded_string text(ModulesJson(Trace(), SmallSummary()).value());
+  const simdjson::padded_string text(ModulesJson(Trace(), SmallSummary(), Quality()).value());
   const simdjson::dom::element root = parser.parse(text);
   EXPECT_EQ(std::string_view(root["schema"]), "opscope.modules/1");
   const simdjson::dom::array rows = root["rows"];

@@ -11,6 +11,7 @@
 #include "base/json_object.h"
 #include "base/text.h"
 #include "opscope/report/info.h"
+#include "opscope/report/quality.h"
 #include "report/human_units.h"
 #include "report/text_table.h"
 
@@ -68,20 +69,6 @@ bool IsBefore(const RowColumn& column, uint32_t a, uint32_t b) {
   if (column.unit == RowUnit::kText) return column.texts[a] < column.texts[b];
   if (column.unit == RowUnit::kShare) return column.shares[a] > column.shares[b];
   return column.numbers[a] > column.numbers[b];
-}
-
-void AppendQuality(const Quality& quality, std::string* out) {
-  constexpr const char* kVerdicts[] = {"good", "usable", "doubtful"};
-  JsonObject object(out);
-  object.Text("verdict", kVerdicts[static_cast<int>(quality.verdict)]);
-  object.Key("reasons");
-  *out += '[';
-  for (const std::string& reason : quality.reasons) {
-    if (out->back() != '[') *out += ", ";
-    AppendJsonString(out, reason);
-  }
-  *out += ']';
-  object.Close();
 }
 
 }  // namespace
@@ -220,7 +207,7 @@ std::string RowsJson(std::string_view schema, const Trace& trace, const RowTable
   out += ProblemsJson(trace);
   if (quality != nullptr) {
     document.Key("quality");
-    AppendQuality(*quality, &out);
+    out += QualityJson(*quality);
   }
   for (const auto& [key, keyed] : more) {
     document.Key(key);

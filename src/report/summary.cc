@@ -9,6 +9,7 @@
 
 #include "base/json_object.h"
 #include "opscope/report/info.h"
+#include "opscope/report/quality.h"
 #include "report/own_cost.h"
 #include "report/row_table.h"
 
@@ -120,7 +121,7 @@ std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limi
   return RowsOf(trace, summary).Csv(limit);
 }
 
-std::string SummaryJson(const Trace& trace, const OpSummary& summary, size_t limit) {
+std::string SummaryJson(const Trace& trace, const OpSummary& summary, const Quality& quality, size_t limit) {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", "opscope.summary/1");
@@ -135,6 +136,8 @@ std::string SummaryJson(const Trace& trace, const OpSummary& summary, size_t lim
   RowsOf(trace, summary).AppendJson(limit, &out);
   document.Key("problems");
   out += ProblemsJson(trace);
+  document.Key("quality");
+  out += QualityJson(quality);
   document.Close();
   return out + "\n";
 }

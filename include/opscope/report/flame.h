@@ -24,6 +24,7 @@ struct FlameSvgOptions {
   double width = 1200;     // pixels
   double narrowest = 0.1;  // pixels: what is narrower is not drawn, and counted below the graph
   bool inverted = false;   // the root above, as an icicle
+  std::string note = {};   // a line in the picture; "": none
 };
 // An SVG file that needs nothing else, with zoom and search where scripts run.
 [[nodiscard]] std::string FlameGraphSvg(const FlameTree& tree, const FlameSvgOptions& options = {});

@@ -7,12 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "opscope/analysis/quality.h"
 #include "opscope/trace.h"
 
 namespace opscope {
 
 // "opscope.info/1".
-[[nodiscard]] std::string InfoJson(const Trace& trace);
+[[nodiscard]] std::string InfoJson(const Trace& trace, const Quality& quality);
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
 // One line per input, below the names of the columns.
 [[nodiscard]] std::string InfoCsv(const Trace& trace, std::string_view file, bool has_header = true);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "opscope/analysis/modules.h"
+#include "opscope/analysis/quality.h"
 #include "opscope/report/rows.h"
 #include "opscope/result.h"
 #include "opscope/trace.h"
@@ -18,7 +19,7 @@ namespace opscope {
 [[nodiscard]] Result<std::string> FormatModuleTable(const ModuleSummary& summary, const RowOptions& options = {});
 [[nodiscard]] Result<std::string> ModulesCsv(const ModuleSummary& summary, const RowOptions& options = {});
 // "opscope.modules/1".
-[[nodiscard]] Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary,
+[[nodiscard]] Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary, const Quality& quality,
                                               const RowOptions& options = {});
 
 }  // namespace opscope

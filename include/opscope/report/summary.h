@@ -9,6 +9,7 @@
 
 #include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/own_cost.h"
+#include "opscope/analysis/quality.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -24,7 +25,8 @@ struct SummaryTableOptions {
 [[nodiscard]] std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary,
                                              const SummaryTableOptions& options = {});
 // "opscope.summary/1". limit 0: all rows.
-[[nodiscard]] std::string SummaryJson(const Trace& trace, const OpSummary& summary, size_t limit = 0);
+[[nodiscard]] std::string SummaryJson(const Trace& trace, const OpSummary& summary, const Quality& quality,
+                                      size_t limit = 0);
 [[nodiscard]] std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limit = 0);
 
 // One line about corrected times: what was taken off, and how many spans came out below 0.

@@ -1,0 +1,19 @@
+// How far a trace can be trusted, as text.
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "opscope/analysis/quality.h"
+
+namespace opscope {
+
+// {"verdict": "good"|"usable"|"doubtful", "reasons": [text]}: the member "quality" of every result in JSON.
+[[nodiscard]] std::string QualityJson(const Quality& quality);
+
+// One line for people, "doubtful: 3 of 10 events were dropped; ...", escaped for a terminal; "" where it is good.
+[[nodiscard]] std::string FormatQuality(const Quality& quality);
+
+}  // namespace opscope
