@@ -8,6 +8,7 @@
 
 #include "base/json_members.h"
 #include "base/text.h"
+#include "export/chrome_plan.h"
 
 namespace opscope {
 namespace {
@@ -55,8 +56,9 @@ bool IsToldByCategories(const Trace& trace, uint32_t track) {
   const TrackKind kind = tracks.kind[track];
   const uint32_t process = Row(tracks.process[track]);
   const bool has_number = trace.processes().pid_text[process] == StringId::kNone;
-  if (kind == TrackKind::kThread) return has_number;
-  if (kind == TrackKind::kOther && !has_number) return true;
+  const bool is_kinetos = ChromePlan::IsSpansProcess(trace, tracks.process[track]);
+  if (kind == TrackKind::kThread) return !is_kinetos;
+  if (kind == TrackKind::kOther && is_kinetos) return true;
   const bool is_on_device = kind != TrackKind::kOther;
   if (is_on_device && (!has_number || trace.processes().pid[process] != tracks.device[track])) return false;
   const auto categories = trace.spans().category.subspan(tracks.first_span[track], tracks.span_count[track]);
@@ -86,6 +88,11 @@ std::string OwnTrackMembers(const Trace& trace, const std::vector<TrackId>& orde
     list.append(crosses ? ", \"crossing\": true}" : "}");
   }
   return list.empty() ? list : list + "]";
+}
+
+std::string_view AsyncReason(uint8_t flags) {
+  if ((flags & span_flags::kCrossing) != 0) return "crossing";
+  return (flags & span_flags::kOtherThread) != 0 ? "thread" : "range";
 }
 
 OwnStepNumbers::OwnStepNumbers(const Trace& trace) {

@@ -6,6 +6,9 @@
 //                    beside, not in each other
 //   of a span        "opscope.step": 3               it is that step, whatever its name is
 //                    "opscope.overload": "dtype"     the last part of its name is that
+//                    "opscope.async": "crossing"     it is outside of the nesting of its thread: it crosses spans that
+//                                                    began in it ("crossing"), it ended on another thread ("thread"),
+//                                                    or it is an asynchronous range ("range")
 //
 // Thread rule: pure functions; OwnStepNumbers is immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,6 +29,9 @@ namespace opscope {
 inline constexpr std::string_view kOwnTracksKey = "opscope.tracks";
 // The value of "opscope.tracks", in this order of tracks; empty: there is nothing to say. O(spans)
 std::string OwnTrackMembers(const Trace& trace, const std::vector<TrackId>& order, const ChromePieces& pieces);
+
+// The value of "opscope.async" of a span with span_flags::kAsync.
+std::string_view AsyncReason(uint8_t flags);
 
 // Numbers of the steps whose span does not tell it in the words of torch, Paddle, MegEngine or XLA.
 class OwnStepNumbers {

@@ -135,15 +135,19 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
 }
 
 std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const {
-  const bool is_step = (trace_.spans().flags[span] & span_flags::kStep) != 0;
-  if (overload.empty() && !is_step) return {};
+  const uint8_t flags = trace_.spans().flags[span];
+  const bool is_step = (flags & span_flags::kStep) != 0;
+  const bool is_async = (flags & span_flags::kAsync) != 0;
+  if (overload.empty() && !is_step && !is_async) return {};
   std::string& text = frame->own_members;
   text.clear();
-  if (!overload.empty()) text.append("\"opscope.overload\": \"").append(overload).append("\"");
-  if (const auto number = is_step ? step_numbers_.Of(span) : std::nullopt) {
-    text.append(text.empty() ? "\"opscope.step\": " : ", \"opscope.step\": ");
-    AppendInt(&text, *number);
-  }
+  const auto next = [&text](std::string_view quoted_key) -> std::string& {
+    return text.append(text.empty() ? "" : ", ").append(quoted_key);
+  };
+  if (!overload.empty()) next("\"opscope.overload\": \"").append(overload).append("\"");
+  if (const auto number = is_step ? step_numbers_.Of(span) : std::nullopt)
+    AppendInt(&next("\"opscope.step\": "), *number);
+  if (is_async) next("\"opscope.async\": \"").append(AsyncReason(flags)).append("\"");
   return text;
 }
 

@@ -66,6 +66,15 @@ ChromePythonCall ReadPythonCall(const std::vector<JsonMember>& members) {
   return call.present && is_known && (has_caller || has_place) ? call : ChromePythonCall{};
 }
 
+// What an export of ours says of a span outside of the nesting (docs/chrome_json.md).
+bool ReadAsyncReason(std::string_view reason, SpanRow* row) {
+  if (reason != "crossing" && reason != "thread" && reason != "range") return false;
+  row->flags |= span_flags::kAsync;
+  if (reason == "crossing") row->flags |= span_flags::kCrossing;
+  if (reason == "thread") row->flags |= span_flags::kOtherThread;
+  return true;
+}
+
 JsonMember ListMember(int list, const JsonValue& value) {
   JsonMember member;
   member.key.kind = JsonValue::Kind::kString;
@@ -138,6 +147,7 @@ bool ChromeArgs::ReadKnown(const JsonMember& member, SpanRow* row) {
       return true;
     }
     case 13: {
+      if (key == "opscope.async") return ReadAsyncReason(value.text, row);
       if (key != "Fwd thread id" || !value.is_number()) return false;
       const auto number = ParseUnsigned(value.text);
       if (number) row->forward_thread = *number;

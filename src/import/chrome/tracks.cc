@@ -2,6 +2,7 @@
 #include "import/chrome/tracks.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "import/text/json_number.h"
@@ -24,6 +25,11 @@ StringId TextIn(UniqueTexts* texts, const JsonValue& value) {
   return static_cast<StringId>(texts->Add(text));
 }
 
+// 1, 1.0, 1e0 and "1" are one process.
+std::optional<int64_t> IdentityNumber(const JsonValue& value) {
+  return value.is_string() ? ParseInteger(value.text) : ParseWholeNumber(value);
+}
+
 bool IsSpeltAlike(const JsonValue& a, const JsonValue& b) {
   return a.kind == b.kind && a.text == b.text;
 }
@@ -37,7 +43,7 @@ ChromeIdentity InTrace(const ChromeIdentity& of_part, const std::vector<StringId
 
 ChromeIdentity ChromePartTracks::ReadIdentity(const JsonValue& value) {
   if (!value.is_number() && !value.is_string()) return {};
-  if (const auto number = ParseInteger(value.text)) return {.number = *number};
+  if (const auto number = IdentityNumber(value)) return {.number = *number};
   return {.number = 0, .text = TextIn(texts_, value)};
 }
 
@@ -151,6 +157,11 @@ TrackId ChromeTracks::AddRow(Track* track, TrackKind kind) {
       {.process = process.row, .kind = kind, .tid = track->tid.number, .tid_text = track->tid.text});
 }
 
+// The process of the span that Kineto writes of its whole window.
+bool ChromeTracks::IsKinetos(const Process& process) const {
+  return process.pid.text != StringId::kNone && builder_->text(process.pid.text) == "Spans";
+}
+
 TrackId ChromeTracks::RowOf(Track* track, const ChromePartTracks::Use& use) {
   if (use.is_annotation) {
     if (track->annotation_row == TrackId::kNone) track->annotation_row = AddRow(track, TrackKind::kDeviceAnnotation);
@@ -159,8 +170,7 @@ TrackId ChromeTracks::RowOf(Track* track, const ChromePartTracks::Use& use) {
   if (track->row == TrackId::kNone) track->row = AddRow(track, TrackKind::kOther);
   if (use.is_device) {
     track->kind = TrackKind::kDeviceStream;
-  } else if (use.is_host && track->kind == TrackKind::kOther &&
-             processes_[track->process].pid.text == StringId::kNone) {
+  } else if (use.is_host && track->kind == TrackKind::kOther && !IsKinetos(processes_[track->process])) {
     track->kind = TrackKind::kThread;
   }
   return track->row;
@@ -228,18 +238,23 @@ bool ChromeTracks::ApplyOwnMembers(const std::vector<JsonMember>& members) {
     return found == members.end() ? JsonValue{} : found->value;
   };
   const auto identity = [&](const JsonValue& value) -> ChromeIdentity {
-    if (const auto number = ParseInteger(value.text)) return {.number = *number};
+    if (const auto number = IdentityNumber(value)) return {.number = *number};
     return {.text = builder_->Intern(DecodedText(value))};
   };
   const auto kind = std::find(std::begin(kKinds), std::end(kKinds), find("kind").text);
   const auto device = ParseInteger(find("device").text);
   if (kind == std::end(kKinds) || !device || *device < -1 || *device > INT32_MAX) return false;
   const Track& track = tracks_[FindTrack(identity(find("pid")), identity(find("tid")))];
-  if (track.row == TrackId::kNone) return true;  // none of its events were written
-  TrackRow& row = builder_->track(track.row);
-  row.kind = static_cast<TrackKind>(kind - std::begin(kKinds));
+  const auto of_row = static_cast<TrackKind>(kind - std::begin(kKinds));
+  // A stream and its annotations share pid and tid: the kind says which of the two rows is meant, where both exist.
+  const bool is_annotation = of_row == TrackKind::kDeviceAnnotation;
+  TrackId id = is_annotation ? track.annotation_row : track.row;
+  if (id == TrackId::kNone) id = is_annotation ? track.row : track.annotation_row;
+  if (id == TrackId::kNone) return true;  // none of its events were written
+  TrackRow& row = builder_->track(id);
+  row.kind = of_row;
   row.device = static_cast<int32_t>(*device);
-  if (find("crossing").kind == JsonValue::Kind::kTrue) builder_->SetCrossing(track.row);
+  if (find("crossing").kind == JsonValue::Kind::kTrue) builder_->SetCrossing(id);
   return true;
 }
 

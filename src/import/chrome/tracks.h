@@ -20,7 +20,7 @@
 
 namespace opscope {
 
-// "pid" or "tid": a number (also when it is spelt as text), or a text of its own.
+// "pid" or "tid": a whole number however it is spelt (1, 1.0, 1e0, "1"), or a text of its own ("Main").
 struct ChromeIdentity {
   int64_t number = 0;
   StringId text = StringId::kNone;
@@ -112,6 +112,7 @@ class ChromeTracks {
   bool ApplyOwnMembers(const std::vector<JsonMember>& members);
   uint32_t FindProcess(const ChromeIdentity& pid);
   uint32_t FindTrack(const ChromeIdentity& pid, const ChromeIdentity& tid);
+  bool IsKinetos(const Process& process) const;
   TrackId AddRow(Track* track, TrackKind kind);
   TrackId RowOf(Track* track, const ChromePartTracks::Use& use);
   void Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of);

@@ -57,6 +57,15 @@ std::optional<uint64_t> ParseUnsigned(std::string_view text) {
   return ParseWhole<uint64_t>(text);
 }
 
+std::optional<int64_t> ParseWholeNumber(const JsonValue& value) {
+  if (!value.is_number()) return std::nullopt;
+  if (const auto number = ParseInteger(value.text)) return number;
+  const auto number = ParseScaledDecimal(value.text, 0, INT64_MAX);
+  if (!number || number->has_decimals) return std::nullopt;
+  const auto whole = static_cast<int64_t>(number->whole);
+  return number->is_negative ? -whole : whole;
+}
+
 std::optional<double> ParseDouble(const JsonValue& value) {
   if (!value.is_number() && !value.is_string()) return std::nullopt;
   double number = 0;

@@ -24,6 +24,10 @@ std::optional<int64_t> ParseMicroseconds(const JsonValue& value);
 std::optional<int64_t> ParseInteger(std::string_view text);
 std::optional<uint64_t> ParseUnsigned(std::string_view text);
 
+// A whole number however JSON spells it ("12", "12.0", "1.2e1"). nullopt: no number, one with decimals, or one of more
+// than 64 bits.
+std::optional<int64_t> ParseWholeNumber(const JsonValue& value);
+
 // A finite number, as a number or as text.
 std::optional<double> ParseDouble(const JsonValue& value);
 
