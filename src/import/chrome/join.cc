@@ -38,41 +38,44 @@ SpanRow ChromeJoin::RowOf(const SpanRow& of_part) const {
   return row;
 }
 
+AddedSpan ChromeJoin::Added(const ChromePart& part, AddedSpan of_part) const {
+  const auto first = static_cast<uint32_t>(builder_->span_count() - part.spans.size());
+  return static_cast<AddedSpan>(first + static_cast<uint32_t>(of_part));
+}
+
 void ChromeJoin::AddSpans(const ChromePart& part) {
-  const auto first = static_cast<uint32_t>(builder_->AppendSpans(part.spans.size()));
-  const auto added = [first](AddedSpan of_part) {
-    return static_cast<AddedSpan>(first + static_cast<uint32_t>(of_part));
-  };
+  builder_->AppendSpans(part.spans.size());
   for (size_t i = 0; i < part.spans.size(); ++i) {
-    builder_->SetSpan(added(static_cast<AddedSpan>(i)), RowOf(part.spans[i]), AddedSpan::kNone);
+    builder_->SetSpan(Added(part, static_cast<AddedSpan>(i)), RowOf(part.spans[i]), AddedSpan::kNone);
   }
   for (const ChromeStep& step : part.steps)
-    builder_->AddStep(step.number, Text(step.name), added(step.span));
+    builder_->AddStep(step.number, Text(step.name), Added(part, step.span));
   for (PythonCallRow call : part.python_calls) {
-    call.span = added(call.span);
+    call.span = Added(part, call.span);
     builder_->AddPythonCall(call);
   }
 }
 
 void ChromeJoin::AddFlows(const ChromePart& part) {
-  const auto first = static_cast<uint32_t>(builder_->span_count() - part.spans.size());
-  const size_t before_spans = part.spans.empty() ? part.flow_points.size() : part.flows_before_spans;
+  const bool has_complete = part.last_complete != AddedSpan::kNone;
+  const size_t before_complete = has_complete ? part.flows_before_complete : part.flow_points.size();
   for (size_t i = 0; i < part.flow_points.size(); ++i) {
     ChromePairs::FlowPoint point = part.flow_points[i];
     point.category = Text(point.category);
     point.name = Text(point.name);
     point.track = track_of_[Row(point.track)];
     if (point.span != AddedSpan::kNone) {
-      point.span = static_cast<AddedSpan>(first + static_cast<uint32_t>(point.span));
-    } else if (i < before_spans && last_span_track_ == point.track && last_span_start_ == point.time) {
+      point.span = Added(part, point.span);
+    } else if (i < before_complete && last_span_track_ == point.track && last_span_start_ == point.time) {
       point.span = last_span_;
     }
     pairs_.Add(point);
   }
-  if (part.spans.empty()) return;
-  last_span_ = static_cast<AddedSpan>(builder_->span_count() - 1);
-  last_span_track_ = track_of_[Row(part.spans.back().track)];
-  last_span_start_ = part.spans.back().start;
+  if (!has_complete) return;
+  const SpanRow& last = part.spans[static_cast<size_t>(part.last_complete)];
+  last_span_ = Added(part, part.last_complete);
+  last_span_track_ = track_of_[Row(last.track)];
+  last_span_start_ = last.start;
 }
 
 void ChromeJoin::AddPoints(const ChromePart& part) {
@@ -99,6 +102,7 @@ void ChromeJoin::AddPoints(const ChromePart& part) {
 void ChromeJoin::AddHalves(const ChromePart& part) {
   for (ChromePairs::Half half : part.halves) {
     half.row = RowOf(half.row);
+    if (half.begin) half.span = Added(part, half.span);
     pairs_.Add(half);
   }
   for (ChromePairs::AsyncHalf half : part.async_halves) {

@@ -37,6 +37,8 @@ class ChromeJoin {
   void AddSpans(const ChromePart& part);
   void AddPoints(const ChromePart& part);
   void AddHalves(const ChromePart& part);
+  // What a span of the part that was added last is called in the Trace.
+  AddedSpan Added(const ChromePart& part, AddedSpan of_part) const;
   void AddFlows(const ChromePart& part);
   void ReadListsOfSpans();
   void ReadStacksOfSpans();
@@ -52,7 +54,7 @@ class ChromeJoin {
   std::vector<StringId> string_of_;
   std::vector<TrackId> track_of_;
   std::vector<uint32_t> list_of_, stack_of_, tags_;
-  // The newest span so far, for flows at the beginning of a part.
+  // The newest complete span so far, for flows at the beginning of a part.
   AddedSpan last_span_ = AddedSpan::kNone;
   TrackId last_span_track_ = TrackId::kNone;
   Timestamp last_span_start_;

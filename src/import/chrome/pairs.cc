@@ -64,14 +64,16 @@ void ChromePairs::PlaceRowsWithoutTime() {
   });
 }
 
-uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last) {
+// `order`: the halves of one track.
+uint64_t ChromePairs::JoinHalvesOfTrack(std::span<const uint32_t> order) {
   uint64_t lost = 0;
   std::vector<uint32_t> open;
   InputLists inputs(builder_);
-  for (size_t i = first; i < last; ++i) {
-    Half& half = halves_[order[i]];
+  for (const uint32_t i : order) {
+    Half& half = halves_[i];
     if (half.begin) {
-      open.push_back(order[i]);
+      half.row.depth = static_cast<uint16_t>(std::min<size_t>(open.size(), UINT16_MAX));
+      open.push_back(i);
       continue;
     }
     if (open.empty()) {
@@ -97,16 +99,39 @@ uint64_t ChromePairs::JoinHalvesOfTrack(const std::vector<uint32_t>& order, size
   return lost;
 }
 
-uint64_t ChromePairs::JoinHalves() {
-  uint64_t lost = 0;
-  const auto order = OrderBy(halves_, [](const Half& h) { return std::tuple(h.row.track, h.row.start); });
-  ForEachGroup(
-      halves_, order, [](const Half& h) { return h.row.track; },
-      [&](size_t first, size_t last) { lost += JoinHalvesOfTrack(order, first, last); });
-  // In the order of the file: of equal intervals the first is the parent.
-  for (const Half& half : halves_) {
-    if (half.begin) builder_->AddSpan(half.row);
+// Among complete spans each keeps its place of the file: of equal intervals the first is the parent. Alone on their
+// track they take its places in order of time, which is pre-order, and their depths are known.
+void ChromePairs::SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_of_track) {
+  std::vector<const Half*> begins;
+  std::vector<AddedSpan> places;
+  bool is_depth_known = true;
+  for (const uint32_t i : order) {
+    if (!halves_[i].begin) continue;
+    begins.push_back(&halves_[i]);
+    places.push_back(halves_[i].span);
+    is_depth_known &= halves_[i].row.depth != UINT16_MAX;
   }
+  if (begins.size() == spans_of_track && is_depth_known && !begins.empty()) {
+    std::sort(places.begin(), places.end());
+    builder_->SetPreOrdered(begins[0]->row.track);
+  }
+  for (size_t i = 0; i < begins.size(); ++i)
+    builder_->SetSpan(places[i], begins[i]->row, AddedSpan::kNone);
+}
+
+uint64_t ChromePairs::JoinHalves() {
+  if (halves_.empty()) return 0;
+  uint64_t lost = 0;
+  std::vector<size_t> spans_of_track(builder_->track_count(), 0);
+  for (const TrackId track : builder_->added_spans().track)
+    ++spans_of_track[Row(track)];
+  const auto track_of = [](const Half& h) { return h.row.track; };
+  const auto order = OrderBy(halves_, [](const Half& h) { return std::tuple(h.row.track, h.row.start); });
+  ForEachGroup(halves_, order, track_of, [&](size_t first, size_t last) {
+    const auto of_track = std::span(order).subspan(first, last - first);
+    lost += JoinHalvesOfTrack(of_track);
+    SetSpansOfTrack(of_track, spans_of_track[Row(track_of(halves_[order[first]]))]);
+  });
   return lost;
 }
 

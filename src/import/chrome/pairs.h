@@ -1,7 +1,8 @@
 // Events that mean something only in twos: B/E on a track, b/e of an asynchronous range, s/t/f of a
 // flow. A file need not be in order of time, so they are collected and joined at the end.
 //
-//   B, E   by track, in order of time: an E closes the newest open B
+//   B, E   by track, in order of time, at one time in that of the file: an E closes the newest open B. Where a track
+//          has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other
 //   b, e   by (category, id), in order of time: an e closes the newest open b of its name, else the newest
 //   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s
 //
@@ -26,6 +27,7 @@ class ChromePairs {
     SpanRow row;
     int64_t offset = 0;
     bool begin = false;
+    AddedSpan span = AddedSpan::kNone;  // of a B: its place among the spans, to be set when its end is known
   };
   struct AsyncHalf {
     AsyncSpanRow row;
@@ -61,7 +63,8 @@ class ChromePairs {
   template <typename Visit>
   void ForEachTime(Visit visit);
   uint64_t JoinHalves();
-  uint64_t JoinHalvesOfTrack(const std::vector<uint32_t>& order, size_t first, size_t last);
+  uint64_t JoinHalvesOfTrack(std::span<const uint32_t> order);
+  void SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_of_track);
   uint64_t JoinAsyncHalves();
   uint64_t JoinFlows();
   uint64_t JoinFlow(std::span<const uint32_t> points);

@@ -28,7 +28,8 @@ void ChromePart::Clear() {
   halves.clear();
   async_halves.clear();
   flow_points.clear();
-  flows_before_spans = 0;
+  last_complete = AddedSpan::kNone;
+  flows_before_complete = 0;
   problems.clear();
   recorded = 0;
 }

@@ -38,6 +38,8 @@ struct ChromePart {
   ChromePartTracks tracks{&texts};
 
   // StringId, TrackId, ArgsId, StackId and AddedSpan are of this part.
+  // In the order of the file, which decides between equal intervals. A begin ("B") has its place here; its row follows
+  // when its end is known (ChromePairs).
   std::vector<SpanRow> spans;
   std::vector<InstantRow> instants;
   std::vector<CounterRow> counters;
@@ -47,7 +49,8 @@ struct ChromePart {
   std::vector<ChromePairs::Half> halves;
   std::vector<ChromePairs::AsyncHalf> async_halves;
   std::vector<ChromePairs::FlowPoint> flow_points;
-  size_t flows_before_spans = 0;  // of flow_points
+  AddedSpan last_complete = AddedSpan::kNone;  // of spans, the last "X"
+  size_t flows_before_complete = 0;            // of flow_points, those before the first "X"
   std::vector<ChromeProblem> problems;
   uint64_t recorded = 0;
 

@@ -180,9 +180,10 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
   }
   if (step >= 0) row.flags |= span_flags::kStep;
   part_->tracks.NoteTime(row.track, (row.start + row.duration).ns);
-  if (part_->spans.empty()) part_->flows_before_spans = part_->flow_points.size();
+  if (part_->last_complete == AddedSpan::kNone) part_->flows_before_complete = part_->flow_points.size();
   const auto span = static_cast<AddedSpan>(part_->spans.size());
   part_->spans.push_back(row);
+  part_->last_complete = span;
   last_span_track_ = row.track;
   last_span_start_ = row.start;
   if (step >= 0) part_->steps.push_back({step, row.name, span});
@@ -195,7 +196,12 @@ void ChromeRows::AddComplete(const ChromeEvent& event) {
 void ChromeRows::AddHalf(const ChromeEvent& event, bool begin) {
   const SpanRow row = ReadSpan(event);
   part_->tracks.NoteTime(row.track, row.start.ns);
-  part_->halves.push_back({row, static_cast<int64_t>(event.offset), begin});
+  ChromePairs::Half half{.row = row, .offset = static_cast<int64_t>(event.offset), .begin = begin};
+  if (begin) {
+    half.span = static_cast<AddedSpan>(part_->spans.size());
+    part_->spans.push_back({.start = row.start, .name = row.name, .category = row.category, .track = row.track});
+  }
+  part_->halves.push_back(half);
 }
 
 void ChromeRows::AddInstant(const ChromeEvent& event) {
@@ -273,9 +279,8 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   point.track = part_->tracks.TrackOf(event, Role::kNothing);
   point.start = start;
   point.offset = event.offset & ((uint64_t{1} << 63) - 1);
-  if (!part_->spans.empty() && last_span_track_ == point.track && last_span_start_ == point.time) {
-    point.span = static_cast<AddedSpan>(part_->spans.size() - 1);
-  }
+  const bool is_at_last_span = last_span_track_ == point.track && last_span_start_ == point.time;
+  if (part_->last_complete != AddedSpan::kNone && is_at_last_span) point.span = part_->last_complete;
   part_->flow_points.push_back(point);
   return true;
 }

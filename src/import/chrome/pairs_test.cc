@@ -1,0 +1,159 @@
+// Which begins and ends belong together, and what tree they make: random lists of events against slow readers that
+// follow the rules word by word.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "opscope/import.h"
+
+namespace opscope {
+namespace {
+
+Trace ReadEvents(const std::string& text) {
+  Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "trace.json");
+  EXPECT_TRUE(trace.ok()) << text;
+  return trace.ok() ? std::move(trace).value() : Trace();
+}
+
+// "name [start+duration) in parent" in the order of the Trace, names being unique.
+std::vector<std::string> TreeOf(const Trace& trace) {
+  std::vector<std::string> lines;
+  const SpanColumns& spans = trace.spans();
+  for (size_t row = 0; row < spans.size(); ++row) {
+    std::string& line = lines.emplace_back(trace.text(spans.name[row]));
+    line += " " + std::to_string(spans.start[row].ns / 1000) + "+" + std::to_string(spans.duration[row].ns / 1000);
+    if (spans.parent[row] != SpanId::kNone) line.append(" in ").append(trace.text(spans.name[Row(spans.parent[row])]));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::string EventText(const std::string& phase, const std::string& name, int time, const std::string& more = "") {
+  return "{\"ph\":\"" + phase + "\",\"pid\":1,\"tid\":1,\"name\":\"" + name + "\",\"ts\":" + std::to_string(time) +
+         more + "}";
+}
+
+std::string Joined(const std::vector<std::string>& events) {
+  std::string text = "[";
+  for (const std::string& event : events)
+    text += (text.size() == 1 ? "" : ",\n") + event;
+  return text + "]";
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(ChromePairs, OfEqualIntervalsTheFirstOfTheFileIsTheParent) {
+  const std::string begin = EventText("B", "outer", 0), complete = EventText("X", "inner", 0, ",\"dur\":10"),
+                    end = EventText("E", "outer", 10);
+  EXPECT_EQ(TreeOf(ReadEvents(Joined({begin, complete, end}))), (Lines{"inner 0+10 in outer", "outer 0+10"}));
+  EXPECT_EQ(TreeOf(ReadEvents(Joined({begin, end, complete}))), (Lines{"inner 0+10 in outer", "outer 0+10"}));
+  EXPECT_EQ(TreeOf(ReadEvents(Joined({complete, begin, end}))), (Lines{"inner 0+10", "outer 0+10 in inner"}));
+}
+
+TEST(ChromePairs, ThatEndBeforeTheNextBeginsAreBesideIt) {
+  EXPECT_EQ(TreeOf(ReadEvents(Joined(
+                {EventText("B", "z", 5), EventText("E", "z", 5), EventText("B", "q", 5), EventText("E", "q", 9)}))),
+            (Lines{"q 5+4", "z 5+0"}));
+  EXPECT_EQ(TreeOf(ReadEvents(Joined(
+                {EventText("B", "q", 5), EventText("B", "z", 5), EventText("E", "z", 5), EventText("E", "q", 9)}))),
+            (Lines{"q 5+4", "z 5+0 in q"}));
+}
+
+// Begins and ends in order of time with many ties: the stack of the open ones is the tree. The file may hold them in
+// another order, as long as those of one time keep theirs.
+TEST(ChromePairs, AloneOnATrackMakeTheTreeOfTheirOrder) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 3000 && !testing::Test::HasFailure(); ++round) {
+    struct Open {
+      std::string name, around;
+      int start;
+    };
+    std::vector<Open> open;
+    std::vector<std::vector<std::string>> of_time(1);
+    Lines expected;
+    int names = 0;
+    for (size_t left = random() % 20; left > 0 || !open.empty(); left -= left > 0 ? 1 : 0) {
+      if (random() % 2 == 0) of_time.emplace_back();
+      const int time = static_cast<int>(of_time.size()) - 1;
+      if (left > 0 && (open.empty() || random() % 2 == 0)) {
+        const std::string name = "n" + std::to_string(names++);
+        of_time.back().push_back(EventText("B", name, time));
+        open.push_back({name, open.empty() ? "" : " in " + open.back().name, time});
+        continue;
+      }
+      if (open.empty()) continue;
+      const Open& last = open.back();
+      of_time.back().push_back(EventText("E", last.name, time));
+      expected.push_back(last.name + " " + std::to_string(last.start) + "+" + std::to_string(time - last.start) +
+                         last.around);
+      open.pop_back();
+    }
+    if (names == 0) continue;
+    if (random() % 2 == 0) std::shuffle(of_time.begin(), of_time.end(), random);
+    std::vector<std::string> events;
+    for (const auto& at_once : of_time)
+      events.insert(events.end(), at_once.begin(), at_once.end());
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(TreeOf(ReadEvents(Joined(events))), expected) << Joined(events);
+  }
+}
+
+// A span lies in the one that was put before it last and holds its start: earlier ones, longer ones, then those that
+// stand in the file first come before it.
+TEST(ChromePairs, BesideCompleteSpansNestByTimeAndThenByPlaceInTheFile) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 3000 && !testing::Test::HasFailure(); ++round) {
+    struct Range {
+      int start, end;
+      std::string name;
+    };
+    std::vector<Range> ranges;
+    std::vector<std::string> events;
+    // [0, 8) halved at random: begins and ends in a proper order, complete spans anywhere between them.
+    const auto fill = [&](const auto& self, int start, int end) -> void {
+      for (size_t count = random() % 3 + 1; count > 0; --count) {
+        const std::string name = "n" + std::to_string(ranges.size());
+        ranges.push_back({start, end, name});
+        if (random() % 2 == 0) {
+          events.push_back(EventText("X", name, start, ",\"dur\":" + std::to_string(end - start)));
+          continue;
+        }
+        events.push_back(EventText("B", name, start));
+        if (end - start > 1) {
+          const int middle = start + 1 + static_cast<int>(random() % static_cast<uint64_t>(end - start - 1));
+          self(self, start, middle), self(self, middle, end);
+        }
+        events.push_back(EventText("E", name, end));
+        return;
+      }
+    };
+    fill(fill, 0, 8);
+    events.push_back(EventText("X", "last", 0, ",\"dur\":8"));
+    ranges.push_back({0, 8, "last"});
+    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+      return a.start != b.start ? a.start < b.start : a.end > b.end;
+    });
+    Lines expected;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      std::string around;
+      for (size_t j = 0; j < i; ++j) {
+        if (ranges[j].end > ranges[i].start) around = " in " + ranges[j].name;
+      }
+      expected.push_back(ranges[i].name + " " + std::to_string(ranges[i].start) + "+" +
+                         std::to_string(ranges[i].end - ranges[i].start) + around);
+    }
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(TreeOf(ReadEvents(Joined(events))), expected) << Joined(events);
+  }
+}
+
+}  // namespace
+}  // namespace opscope
