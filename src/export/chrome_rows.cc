@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json_members.h"
+#include "base/scoped_id.h"
 #include "base/text.h"
 
 namespace opscope {
@@ -253,9 +254,9 @@ void ChromeRowWriter::WriteAsyncSpan(size_t row, ChromeBuffer* out) const {
   const std::string_view name = pieces_.name(spans.name[row]);
   const std::string_view category = pieces_.name(spans.category[row]);
   const std::string_view track = pieces_.track(spans.track[row]);
-  std::string id, scratch;
+  std::string scratch;
   const std::string_view extra = Extra(spans.extra[row], &scratch);
-  AppendJsonString(&id, trace_.text(spans.id[row]));
+  const std::string id = ParseScopedId(trace_.text(spans.id[row])).Members();
   for (const bool begins : {true, false}) {
     out->Reserve(kFixedRoom + name.size() + category.size() + track.size() + id.size());
     out->Put(kNext);
@@ -263,7 +264,7 @@ void ChromeRowWriter::WriteAsyncSpan(size_t row, ChromeBuffer* out) const {
     out->Put(category);
     out->Put("\",\"name\":\"");
     out->Put(name);
-    out->Put("\",\"id\":");
+    out->Put("\",");
     out->Put(id);
     out->Put(",");
     out->Put(track);

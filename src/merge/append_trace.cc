@@ -6,6 +6,9 @@
 #include <span>
 #include <utility>
 
+#include "base/json_members.h"
+#include "base/scoped_id.h"
+
 namespace opscope {
 namespace {
 
@@ -29,8 +32,38 @@ std::vector<int64_t> PlacesOf(std::span<const int64_t> sort_index) {
 
 }  // namespace
 
-IdBases TraceAppender::TakeIds(const Trace& trace) {
-  const IdBases bases = next_;
+// An id of all processes of its input must not meet the same one of another input: it gets a scope of its own.
+std::map<StringId, std::string> TraceAppender::FreeAsyncIds(const Trace& trace, int32_t rank) {
+  const auto key_of = [](ScopedId id) {
+    if (id.kind == ScopedId::Kind::kGlobal) id.kind = ScopedId::Kind::kId;  // pairs with it
+    return id.Members();
+  };
+  std::map<StringId, ScopedId> ids;
+  std::set<std::string> keys;
+  for (const StringId id : trace.async_spans().id) {
+    const auto [found, is_new] = ids.try_emplace(id);
+    if (is_new) keys.insert(key_of(found->second = ParseScopedId(trace.text(id))));
+  }
+  std::map<StringId, std::string> renamed;
+  for (auto& [id, scoped] : ids) {
+    if (scoped.kind == ScopedId::Kind::kLocal || !async_ids_.contains(key_of(scoped))) continue;
+    std::string scope(Unquoted(scoped.json_scope));
+    if (!scope.empty()) scope += rank >= 0 ? " of " : " ";
+    std::string input = rank >= 0 ? "rank " + std::to_string(rank) : "2";
+    for (int number = 2; async_ids_.contains(key_of(scoped)) || keys.contains(key_of(scoped)); ++number) {
+      scoped.json_scope = '"' + scope + input + '"';
+      input = std::to_string(number + 1);
+    }
+    keys.insert(key_of(scoped));
+    renamed[id] = scoped.Text();
+  }
+  async_ids_.merge(keys);
+  return renamed;
+}
+
+IdBases TraceAppender::TakeIds(const Trace& trace, int32_t rank) {
+  IdBases bases = next_;
+  bases.async_ids = FreeAsyncIds(trace, rank);
   const auto take = [&](auto* next, auto used) {
     using Id = decltype(used);
     if (*next > static_cast<Id>(~Id{0}) - used) ++shared_ids_;
@@ -83,7 +116,7 @@ ProcessRow TraceAppender::ProcessOf(const Trace& trace, size_t row, int32_t rank
 }
 
 std::vector<MergedProcess> TraceAppender::Append(const Trace& trace, const TimeShift& shift, int32_t rank) {
-  const IdBases bases = TakeIds(trace);
+  const IdBases bases = TakeIds(trace, rank);
   const KeptRows everything;
   TraceCopy copy(trace, shift, bases, everything, builder_);
   const std::vector<int64_t> places = PlacesOf(trace.processes().sort_index);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,7 +31,8 @@ class TraceAppender {
   uint64_t shared_ids() const { return shared_ids_; }
 
  private:
-  IdBases TakeIds(const Trace& trace);
+  IdBases TakeIds(const Trace& trace, int32_t rank);
+  std::map<StringId, std::string> FreeAsyncIds(const Trace& trace, int32_t rank);
   void AppendOperators(const Trace& trace);
   ProcessRow ProcessOf(const Trace& trace, size_t row, int32_t rank);
   int64_t FreePid(int64_t pid, int32_t rank);
@@ -39,7 +41,7 @@ class TraceAppender {
   TraceBuilder* builder_;
   IdBases next_;
   std::set<int64_t> pids_;
-  std::set<std::string> text_pids_;
+  std::set<std::string> text_pids_, async_ids_;  // async_ids_: as members of an event
   std::set<std::pair<StringId, StringId>> operators_;
   int64_t process_number_ = 0;
   uint64_t shared_ids_ = 0;

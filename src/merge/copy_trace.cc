@@ -104,6 +104,11 @@ StringId TraceCopy::Text(StringId id) {
   return copy;
 }
 
+StringId TraceCopy::AsyncId(StringId id) {
+  const auto renamed = bases_.async_ids.find(id);
+  return renamed == bases_.async_ids.end() ? Text(id) : builder_.Intern(renamed->second);
+}
+
 void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
   const TrackColumns& rows = trace_.tracks();
   for (uint32_t i = 0; i < rows.size(); ++i) {
@@ -222,7 +227,7 @@ void TraceCopy::Ranges() {
     if (!kept_.HasRange(ranges.start[i], ranges.duration[i])) continue;
     const Timestamp start = shift_(ranges.start[i]);
     builder_.AddAsyncSpan({start, shift_(ranges.start[i] + ranges.duration[i]) - start, Text(ranges.name[i]),
-                           Text(ranges.category[i]), Track(ranges.track[i]), Text(ranges.id[i]),
+                           Text(ranges.category[i]), Track(ranges.track[i]), AsyncId(ranges.id[i]),
                            Text(ranges.extra[i])});
   }
   const FlowColumns& flows = trace_.flows();

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "merge/clock_fit.h"
@@ -26,6 +28,8 @@ struct TimeShift {
 struct IdBases {
   uint32_t correlation = 0, external = 0, python_call = 0;
   uint64_t logical_thread = 0, flow = 0, tensor = 0;
+  // Ids of asynchronous ranges that earlier inputs have used, by those of this trace: what they are called instead.
+  std::map<StringId, std::string> async_ids = {};
 };
 
 // Which rows are copied. Default: all.
@@ -66,6 +70,7 @@ class TraceCopy {
 
  private:
   StringId Text(StringId id);
+  StringId AsyncId(StringId id);
   void Tracks(const std::vector<ProcessId>& processes);
   std::vector<uint8_t> UsedStacks() const;
   void Stacks();

@@ -20,10 +20,11 @@ JsonValue* FindMember(ChromeEvent* event, std::string_view key) {
       if (key == "pid") return &event->pid;
       if (key == "tid") return &event->tid;
       if (key == "dur") return &event->duration;
-      // Scoped ids, {"local": "0x1"}: taken as they are spelt.
-      return key == "id2" && !event->id.present() ? &event->id : nullptr;
+      return key == "id2" ? &event->id2 : nullptr;
     case 4:
       return key == "name" ? &event->name : nullptr;
+    case 5:
+      return key == "scope" ? &event->id_scope : nullptr;
     default:
       return nullptr;
   }
@@ -93,7 +94,8 @@ bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
 
 bool ReadChromeEvent(JsonScanner* scanner, ChromeEvent* event) {
   event->phase = event->name = event->category = event->pid = event->tid = JsonValue();
-  event->time = event->duration = event->id = event->scope = JsonValue();
+  event->time = event->duration = event->scope = JsonValue();
+  event->id = event->id2 = event->id_scope = JsonValue();
   event->args.clear();
   event->empty = true;
   event->offset = scanner->offset();

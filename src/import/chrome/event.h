@@ -13,7 +13,8 @@
 namespace opscope {
 
 struct ChromeEvent {
-  JsonValue phase, name, category, pid, tid, time, duration, id, scope;
+  JsonValue phase, name, category, pid, tid, time, duration, scope;
+  JsonValue id, id2, id_scope;  // ids.h
   std::vector<JsonMember> args;
   bool empty = true;    // "{}"
   uint64_t offset = 0;  // of its '{'

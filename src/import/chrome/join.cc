@@ -56,6 +56,15 @@ void ChromeJoin::AddSpans(const ChromePart& part) {
   }
 }
 
+// `point`: its track is the Trace's, its scope the part's.
+uint64_t ChromeJoin::DomainOf(const ChromePairs::FlowPoint& point) {
+  if (point.domain == 0 && point.is_local == 0) return 0;
+  const StringId scope = Text(static_cast<StringId>(point.domain));
+  const ProcessId process = point.is_local ? builder_->track(point.track).process : ProcessId::kNone;
+  const uint64_t next = std::min(flow_domains_.size() + 1, ChromePairs::kMostDomains);
+  return flow_domains_.try_emplace({scope, process}, next).first->second;
+}
+
 void ChromeJoin::AddFlows(const ChromePart& part) {
   const bool has_complete = part.last_complete != AddedSpan::kNone;
   const size_t before_complete = has_complete ? part.flows_before_complete : part.flow_points.size();
@@ -64,6 +73,7 @@ void ChromeJoin::AddFlows(const ChromePart& part) {
     point.category = Text(point.category);
     point.name = Text(point.name);
     point.track = track_of_[Row(point.track)];
+    point.domain = DomainOf(point) & ChromePairs::kMostDomains;
     if (point.span != AddedSpan::kNone) {
       point.span = Added(part, point.span);
     } else if (i < before_complete && last_span_track_ == point.track && last_span_start_ == point.time) {
@@ -109,6 +119,7 @@ void ChromeJoin::AddHalves(const ChromePart& part) {
     half.row.name = Text(half.row.name);
     half.row.category = Text(half.row.category);
     half.row.id = Text(half.row.id);
+    half.pairing_id = Text(half.pairing_id);
     half.row.extra = Text(half.row.extra);
     half.row.track = track_of_[Row(half.row.track)];
     pairs_.Add(half);

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/unique_texts.h"
@@ -40,6 +42,7 @@ class ChromeJoin {
   // What a span of the part that was added last is called in the Trace.
   AddedSpan Added(const ChromePart& part, AddedSpan of_part) const;
   void AddFlows(const ChromePart& part);
+  uint64_t DomainOf(const ChromePairs::FlowPoint& point);
   void ReadListsOfSpans();
   void ReadStacksOfSpans();
   StringId Text(StringId of_part) const { return of_part == StringId::kNone ? of_part : string_of_[Row(of_part)]; }
@@ -48,6 +51,7 @@ class ChromeJoin {
   TraceBuilder* builder_;
   ChromeTracks tracks_;
   ChromePairs pairs_;
+  std::map<std::pair<StringId, ProcessId>, uint64_t> flow_domains_;  // numbers from 1, by scope and process
   UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
   std::vector<ChromeProblem> problems_;
   // By the ids of the part that is being added.

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include "base/hash.h"
 #include "base/natural_sort.h"
 #include "import/chrome/args.h"
 #include "import/megengine/timeline.h"
@@ -137,7 +140,10 @@ uint64_t ChromePairs::JoinHalves() {
 
 uint64_t ChromePairs::JoinAsyncHalves() {
   uint64_t lost = 0;
-  const auto key = [](const AsyncHalf& h) { return std::tuple(h.row.category, h.row.id); };
+  const auto key = [this](const AsyncHalf& h) {
+    const ProcessId process = h.is_local ? builder_->track(h.row.track).process : ProcessId::kNone;
+    return std::tuple(h.row.category, h.pairing_id, process);
+  };
   const auto order =
       OrderBy(async_halves_, [&](const AsyncHalf& h) { return std::tuple_cat(key(h), std::tuple(h.row.start)); });
   std::vector<uint32_t> whole;
@@ -181,15 +187,30 @@ uint64_t ChromePairs::JoinFlows() {
   uint64_t lost = 0;
   for (auto& [category, order] : of_category) {
     // Starts before ends of the same time.
+    const auto domain_of = [](const FlowPoint& p) { return std::pair(uint64_t{p.id}, uint64_t{p.domain}); };
     const auto place = [&](uint32_t i) {
-      return std::tuple(flow_points_[i].id, flow_points_[i].time, flow_points_[i].start == 0);
+      return std::tuple(domain_of(flow_points_[i]), flow_points_[i].time, flow_points_[i].start == 0);
     };
     NaturalSort(&order, [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
-    ForEachGroup(
-        flow_points_, order, [](const FlowPoint& p) { return uint64_t{p.id}; },
-        [&](size_t first, size_t last) { lost += JoinFlow(order.view().subspan(first, last - first)); });
+    std::optional<uint64_t> taken;
+    ForEachGroup(flow_points_, order, domain_of, [&](size_t first, size_t last) {
+      const auto points = order.view().subspan(first, last - first);
+      const uint64_t id = flow_points_[points[0]].id;
+      if (taken == id) Renumber(points);
+      taken = id;
+      lost += JoinFlow(points);
+    });
   }
   return lost;
+}
+
+// In the Trace a flow has a number alone, and another domain has used this one.
+void ChromePairs::Renumber(std::span<const uint32_t> points) {
+  const FlowPoint& first = flow_points_[points[0]];
+  const uint64_t both[] = {first.id, first.domain};
+  const uint64_t number = HashBytes(std::as_bytes(std::span(both))) >> 11;  // readers of JSON keep 53 bits
+  for (const uint32_t i : points)
+    flow_points_[i].id = number;
 }
 
 // `points`: those of one id, by time, starts first.

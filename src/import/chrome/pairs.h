@@ -3,8 +3,9 @@
 //
 //   B, E   by track, in order of time, at one time in that of the file: an E closes the newest open B. Where a track
 //          has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other
-//   b, e   by (category, id), in order of time: an e closes the newest open b of its name, else the newest
-//   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s
+//   b, e   by (category, id), and by process where the id is one of a process (ids.h), in order of time: an e closes
+//   the newest open b of its name, else the newest s, t, f  by (category, id), likewise: every t and f is joined to the
+//   latest s at or before it, else to the first s
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -31,9 +32,12 @@ class ChromePairs {
   };
   struct AsyncHalf {
     AsyncSpanRow row;
+    StringId pairing_id = StringId::kEmpty;
+    bool is_local = false;  // pairing_id is one of its process
     int64_t offset = 0;
     bool begin = false;  // b, not e
   };
+  static constexpr uint64_t kMostDomains = (uint64_t{1} << 22) - 1;
   struct FlowPoint {
     uint64_t id = 0;
     StringId category = StringId::kEmpty, name = StringId::kEmpty;
@@ -42,7 +46,11 @@ class ChromePairs {
     AddedSpan span = AddedSpan::kNone;
     // A file has one for every few events, and all are kept until its end.
     uint64_t start : 1 = 0;
-    uint64_t offset : 63 = 0;
+    uint64_t is_local : 1 = 0;  // `id` is one of its process
+    // Of the points with one id those of one domain belong together; 0: those of no scope and of all processes. In a
+    // part the StringId of the scope.
+    uint64_t domain : 22 = 0;
+    uint64_t offset : 40 = 0;
   };
 
   // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
@@ -67,6 +75,7 @@ class ChromePairs {
   void SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_of_track);
   uint64_t JoinAsyncHalves();
   uint64_t JoinFlows();
+  void Renumber(std::span<const uint32_t> points);
   uint64_t JoinFlow(std::span<const uint32_t> points);
 
   TraceBuilder* builder_;

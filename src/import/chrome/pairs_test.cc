@@ -155,5 +155,141 @@ TEST(ChromePairs, BesideCompleteSpansNestByTimeAndThenByPlaceInTheFile) {
   }
 }
 
+// One end of an asynchronous range or of a flow.
+struct Point {
+  std::string phase, pid, category, scope, kind, id, name;
+  int time = 0;
+
+  std::string Text() const {
+    std::string text = "{\"ph\":\"" + phase + "\",\"pid\":" + pid + ",\"tid\":1,\"cat\":\"" + category +
+                       "\",\"name\":\"" + name + "\",\"ts\":" + std::to_string(time);
+    if (!scope.empty()) text += ",\"scope\":\"" + scope + "\"";
+    return text + (kind == "id" ? ",\"id\":" + id : ",\"id2\":{\"" + kind + "\":" + id + "}") + "}";
+  }
+  // What is equal for the points that belong together.
+  std::string Key() const {
+    const std::string number = id == "7" || id == "7.0" ? "7" : id;
+    const std::string process = pid == "\"Main\"" ? pid : "1";
+    return category + "|" + scope + "|" + (kind == "local" ? process : "") + "|" + number;
+  }
+};
+
+std::vector<Point> RandomPoints(const std::vector<const char*>& phases, std::mt19937_64* random) {
+  const auto pick = [random](const std::vector<const char*>& texts) { return texts[(*random)() % texts.size()]; };
+  std::vector<Point> points;
+  for (int time = 0, count = static_cast<int>((*random)() % 24); time < count; ++time)
+    points.push_back({pick(phases), pick({"1", "1.0", "\"Main\""}), pick({"c", "d"}), pick({"", "", "net"}),
+                      pick({"id", "local", "global"}), pick({"7", "7.0", "\"x\""}), pick({"m", "n"}), time});
+  return points;
+}
+
+std::string InRandomOrder(const std::vector<Point>& points, std::mt19937_64* random) {
+  Lines events;
+  for (const Point& point : points)
+    events.push_back(point.Text());
+  std::shuffle(events.begin(), events.end(), *random);
+  return Joined(events);
+}
+
+// An end closes the newest open begin of its key and name, else the newest of its key.
+Lines PairedByTheRules(const std::vector<Point>& points) {
+  Lines lines;
+  std::vector<bool> closed(points.size(), false);
+  for (size_t end = 0; end < points.size(); ++end) {
+    if (points[end].phase != "e") continue;
+    size_t found = points.size();
+    for (const bool asks_name : {false, true}) {
+      for (size_t i = 0; i < end; ++i) {
+        const bool fits = points[i].phase == "b" && !closed[i] && points[i].Key() == points[end].Key();
+        if (fits && (!asks_name || points[i].name == points[end].name)) found = i;
+      }
+    }
+    if (found == points.size()) continue;
+    closed[found] = true;
+    lines.push_back(points[found].category + " " + points[found].name + " " + std::to_string(points[found].time) + " " +
+                    std::to_string(points[end].time));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+Lines AsyncSpansOf(const Trace& trace) {
+  Lines lines;
+  const AsyncSpanColumns& spans = trace.async_spans();
+  for (size_t i = 0; i < spans.size(); ++i) {
+    lines.push_back(std::string(trace.text(spans.category[i])) + " " + std::string(trace.text(spans.name[i])) + " " +
+                    std::to_string(spans.start[i].ns / 1000) + " " +
+                    std::to_string((spans.start[i] + spans.duration[i]).ns / 1000));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(ChromePairs, OfAsynchronousRangesAreOfOneCategoryScopeAndId) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 3000 && !testing::Test::HasFailure(); ++round) {
+    const std::vector<Point> points = RandomPoints({"b", "e"}, &random);
+    const std::string text = InRandomOrder(points, &random);
+    ASSERT_EQ(AsyncSpansOf(ReadEvents(text)), PairedByTheRules(points)) << text;
+  }
+}
+
+// An end belongs to the newest start of its key before it, else to the first.
+TEST(ChromePairs, OfFlowsAreOfOneCategoryScopeAndId) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 3000 && !testing::Test::HasFailure(); ++round) {
+    const std::vector<Point> points = RandomPoints({"s", "t", "f"}, &random);
+    Lines expected;
+    for (const Point& end : points) {
+      const Point* start = nullptr;
+      for (const Point& point : points) {
+        const bool fits = point.phase == "s" && point.Key() == end.Key();
+        if (fits && (start == nullptr || point.time < end.time)) start = &point;
+      }
+      if (end.phase != "s" && start != nullptr)
+        expected.push_back(std::to_string(start->time) + " " + std::to_string(end.time));
+    }
+    const std::string text = InRandomOrder(points, &random);
+    const Trace trace = ReadEvents(text);
+    Lines arrows;
+    for (size_t i = 0; i < trace.flows().size(); ++i) {
+      arrows.push_back(std::to_string(trace.flows().start_time[i].ns / 1000) + " " +
+                       std::to_string(trace.flows().end_time[i].ns / 1000));
+    }
+    std::sort(arrows.begin(), arrows.end()), std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(arrows, expected) << text;
+  }
+}
+
+TEST(ChromePairs, OfOneProcessAreNotPairedAcrossProcesses) {
+  const auto at = [](const char* phase, const char* pid, int time) {
+    return Point{phase, pid, "c", "", "local", "\"0x1\"", "load", time}.Text();
+  };
+  const std::string text = Joined({at("b", "1", 0), at("b", "2", 10), at("e", "1", 30), at("e", "2", 100)});
+  EXPECT_EQ(AsyncSpansOf(ReadEvents(text)), (Lines{"c load 0 30", "c load 10 100"}));
+}
+
+TEST(ChromeCounters, WithAnIdAreOnePerProcessNameAndId) {
+  const auto sample = [](const char* pid, const char* id, int value) {
+    return std::string("{\"ph\":\"C\",\"name\":\"queue\",\"pid\":") + pid + ",\"tid\":1,\"ts\":5" + id +
+           ",\"args\":{\"length\":" + std::to_string(value) + "}}";
+  };
+  const Trace trace =
+      ReadEvents(Joined({sample("1", ",\"id\":7", 1), sample("1", ",\"id\":\"0x8\"", 2), sample("1", "", 3),
+                         sample("2", ",\"id\":7.0", 4), sample("2", ",\"id2\":{\"local\":\"9\"}", 5)}));
+  Lines counters;
+  for (size_t i = 0; i < trace.counters().size(); ++i) {
+    const ProcessId process = trace.tracks().process[Row(trace.counters().track[i])];
+    counters.push_back(std::to_string(trace.processes().pid[Row(process)]) + " " +
+                       std::string(trace.text(trace.counters().name[i])) + " " +
+                       std::to_string(static_cast<int>(trace.counters().value[i])));
+  }
+  EXPECT_EQ(counters, (Lines{"1 queue[7] 1", "1 queue[0x8] 2", "1 queue 3", "2 queue[7] 4", "2 queue[9] 5"}));
+}
+
 }  // namespace
 }  // namespace opscope

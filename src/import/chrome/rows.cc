@@ -5,6 +5,7 @@
 #include <string>
 
 #include "import/chrome/dialect.h"
+#include "import/chrome/ids.h"
 #include "import/megengine/timeline.h"
 #include "import/text/json_number.h"
 #include "trace/span_kinds.h"
@@ -73,24 +74,6 @@ std::string_view CategoryOfToday(std::string_view category) {
   return {};
 }
 
-// Ids of flows are numbers, hexadecimal text, or any text.
-uint64_t FlowNumber(const JsonValue& id) {
-  if (const auto number = ParseUnsigned(id.text)) return *number;
-  if (const auto number = ParseInteger(id.text)) return static_cast<uint64_t>(*number);
-  if (id.text.starts_with("0x") && id.text.size() > 2 && id.text.size() <= 18) {
-    uint64_t value = 0;
-    bool hex = true;
-    for (const char c : id.text.substr(2)) {
-      const bool digit = c >= '0' && c <= '9';
-      const char lower = static_cast<char>(c | 0x20);
-      hex = hex && (digit || (lower >= 'a' && lower <= 'f'));
-      value = value * 16 + static_cast<uint64_t>(digit ? c - '0' : lower - 'a' + 10);
-    }
-    if (hex) return value;
-  }
-  return UniqueTexts::HashOf(id.text) >> 11;  // readers of JSON keep 53 bits
-}
-
 }  // namespace
 
 void ChromeRows::Begin(ChromePart* part, bool keeps_categories) {
@@ -143,11 +126,6 @@ const ChromeRows::Category& ChromeRows::ReadCategory(const ChromeEvent& event) {
   last_category_text_ = text;
   last_category_ = &category;
   return category;
-}
-
-StringId ChromeRows::ReadId(const ChromeEvent& event) {
-  if (!event.id.present()) Problem("bad_value", event);
-  return args_.Text(event.id);
 }
 
 SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
@@ -241,10 +219,12 @@ void ChromeRows::AddObject(const ChromeEvent& event) {
   part_->tracks.NoteTime(row.track, row.time.ns);
   std::string first = "\"ph\": \"";
   first.append(event.phase.text).append("\"");
-  if (event.id.present()) {
-    first += ", \"id\": ";
-    AppendCleanJson(&first, event.id);
-  }
+  const auto keep = [&first](std::string_view key, const JsonValue& value) {
+    if (!value.present()) return;
+    first.append(", \"").append(key).append("\": ");
+    AppendCleanJson(&first, value);
+  };
+  keep("id", event.id), keep("id2", event.id2), keep("scope", event.id_scope);
   row.extra = args_.ReadExtra(event.args, first);
   part_->instants.push_back(row);
 }
@@ -253,6 +233,11 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
   CounterRow row;
   row.time = ReadTime(event);
   row.name = ReadName(event);
+  if (const ChromeId id = IdOf(event); id.present()) {
+    // The format's rule: the id is part of the counter's name. It is shown as about:tracing shows it.
+    counter_name_.assign(part_->text(row.name)).append("[").append(id.ValueText()).append("]");
+    row.name = part_->Intern(counter_name_);
+  }
   row.track = part_->tracks.TrackOf(event, Role::kNothing);
   for (const JsonMember& member : event.args) {
     const auto value = ParseDouble(member.value);
@@ -267,18 +252,21 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
 }
 
 bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
-  if (!event.id.present()) {
+  const ChromeId id = IdOf(event);
+  if (!id.present()) {
     Problem("bad_value", event);
     return false;
   }
   ChromePairs::FlowPoint point;
-  point.id = FlowNumber(event.id);
+  point.id = id.FlowNumber();
+  point.is_local = id.is_local();
+  if (id.scope.present()) point.domain = Row(args_.Text(id.scope)) & ChromePairs::kMostDomains;
   point.category = ReadCategory(event).today;
   point.name = ReadName(event);
   point.time = ReadTime(event);
   point.track = part_->tracks.TrackOf(event, Role::kNothing);
   point.start = start;
-  point.offset = event.offset & ((uint64_t{1} << 63) - 1);
+  point.offset = event.offset & ((uint64_t{1} << 40) - 1);
   const bool is_at_last_span = last_span_track_ == point.track && last_span_start_ == point.time;
   if (part_->last_complete != AddedSpan::kNone && is_at_last_span) point.span = part_->last_complete;
   part_->flow_points.push_back(point);
@@ -286,14 +274,18 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
 }
 
 void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
-  AsyncSpanRow row;
-  row.start = ReadTime(event);
-  row.name = ReadName(event);
-  row.category = ReadCategory(event).today;
-  row.track = part_->tracks.TrackOf(event, Role::kHost);
-  row.id = ReadId(event);
-  row.extra = args_.ReadExtra(event.args);
-  part_->async_halves.push_back({row, static_cast<int64_t>(event.offset), begin});
+  const ChromeId id = IdOf(event);
+  if (!id.present()) Problem("bad_value", event);
+  ChromePairs::AsyncHalf half{.row = {}, .offset = static_cast<int64_t>(event.offset), .begin = begin};
+  half.row.start = ReadTime(event);
+  half.row.name = ReadName(event);
+  half.row.category = ReadCategory(event).today;
+  half.row.track = part_->tracks.TrackOf(event, Role::kHost);
+  half.row.id = id.is_plain() ? args_.Text(id.value) : part_->Intern(id.Text());
+  half.pairing_id = id.is_plain() ? half.row.id : part_->Intern(id.PairingText());
+  half.is_local = id.is_local();
+  half.row.extra = args_.ReadExtra(event.args);
+  part_->async_halves.push_back(half);
 }
 
 void ChromeRows::Add(const ChromeEvent& event) {

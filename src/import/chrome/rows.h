@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,12 +43,12 @@ class ChromeRows {
   SpanRow ReadSpan(const ChromeEvent& event, ChromePythonCall* call = nullptr);
   StringId ReadName(const ChromeEvent& event);
   const Category& ReadCategory(const ChromeEvent& event);
-  StringId ReadId(const ChromeEvent& event);
   void Problem(const char* kind, const ChromeEvent& event) { part_->AddProblem(kind, event.offset); }
 
   ChromePart* part_ = nullptr;
   ChromeArgs args_;
   bool keeps_categories_ = false;
+  std::string counter_name_;
   std::vector<Category> categories_;     // by StringId of the spelling
   std::string_view last_category_text_;  // neighbours mostly share it
   const Category* last_category_ = nullptr;

@@ -1,0 +1,34 @@
+// An id that means something only within a scope, or within one process, as one text. Chrome's trace format tells them
+// apart by members of their own; a Trace has one column for all:
+//
+//   0x1                             "id": "0x1"
+//   {"scope": "net", "id": "0x1"}   "scope": "net", "id": "0x1"
+//   {"local": "0x1"}                "id2": {"local": "0x1"}, an id of its process
+//   {"global": "0x1"}               "id2": {"global": "0x1"}, which is the same as an "id"
+//
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace opscope {
+
+struct ScopedId {
+  enum class Kind : uint8_t { kId, kLocal, kGlobal };
+  Kind kind = Kind::kId;
+  std::string json_id;     // a JSON string, with its quotes
+  std::string json_scope;  // likewise; empty: none
+
+  // REQUIRES: it is no plain id (kId without a scope), whose text is the id itself.
+  std::string Text() const;
+  // As members of an event: "id":"0x1", or "id2":{"local":"0x1"},"scope":"net".
+  std::string Members() const;
+};
+
+// Of any text; what has another form is a plain id.
+[[nodiscard]] ScopedId ParseScopedId(std::string_view text);
+
+}  // namespace opscope

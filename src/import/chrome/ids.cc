@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/chrome/ids.h"
+
+#include <vector>
+
+#include "base/text.h"
+#include "base/unique_texts.h"
+#include "import/text/json_number.h"
+
+namespace opscope {
+namespace {
+
+// Ids of flows are numbers, hexadecimal text, or any text.
+uint64_t NumberOf(std::string_view id) {
+  if (const auto number = ParseInteger(id)) return static_cast<uint64_t>(*number);
+  if (id.starts_with("0x") && id.size() > 2 && id.size() <= 18) {
+    uint64_t value = 0;
+    bool hex = true;
+    for (const char c : id.substr(2)) {
+      const bool digit = c >= '0' && c <= '9';
+      const char lower = static_cast<char>(c | 0x20);
+      hex = hex && (digit || (lower >= 'a' && lower <= 'f'));
+      value = value * 16 + static_cast<uint64_t>(digit ? c - '0' : lower - 'a' + 10);
+    }
+    if (hex) return value;
+  }
+  return UniqueTexts::HashOf(id) >> 11;  // readers of JSON keep 53 bits
+}
+
+std::string JsonString(std::string_view text) {
+  std::string json;
+  AppendJsonString(&json, text);
+  return json;
+}
+
+std::string TextOf(const JsonValue& value) {
+  std::string text;
+  AppendDecoded(&text, value.text);
+  return text;
+}
+
+}  // namespace
+
+bool ChromeId::is_plain() const {
+  const bool is_as_spelt = !value.is_number() || ParseInteger(value.text) || ParseUnsigned(value.text);
+  return kind == ScopedId::Kind::kId && !scope.present() && is_as_spelt;
+}
+
+std::string ChromeId::ValueText() const {
+  const auto number = ParseWholeNumber(value);
+  return number ? std::to_string(*number) : TextOf(value);
+}
+
+std::string ChromeId::Text() const {
+  if (kind == ScopedId::Kind::kId && !scope.present()) return ValueText();
+  return ScopedId{kind, JsonString(ValueText()), scope.present() ? JsonString(TextOf(scope)) : ""}.Text();
+}
+
+std::string ChromeId::PairingText() const {
+  ChromeId same = *this;
+  if (kind == ScopedId::Kind::kGlobal) same.kind = ScopedId::Kind::kId;
+  return same.Text();
+}
+
+uint64_t ChromeId::FlowNumber() const {
+  if (const auto number = ParseUnsigned(value.text)) return *number;
+  return NumberOf(ValueText());
+}
+
+ChromeId IdOf(const ChromeEvent& event) {
+  ChromeId id{.value = event.id.present() ? event.id : event.id2, .scope = event.id_scope};
+  if (id.scope.text.empty()) id.scope = {};
+  if (event.id.present() || event.id2.kind != JsonValue::Kind::kObject) return id;
+  JsonScanner scanner(event.id2.text);
+  std::vector<JsonMember> members;
+  if (!scanner.ReadMembers(&members)) return id;
+  for (const JsonMember& member : members) {
+    const bool is_local = member.key.text == "local";
+    if (!is_local && member.key.text != "global") continue;
+    id.value = member.value;
+    id.kind = is_local ? ScopedId::Kind::kLocal : ScopedId::Kind::kGlobal;
+  }
+  return id;
+}
+
+}  // namespace opscope
