@@ -244,7 +244,9 @@ class LaunchFinder {
       ++piece->launched;
       if (launcher != kNobody) continue;
       const uint32_t id = spans_.external_id[row], correlation = spans_.correlation[row];
-      if (id != correlation || !ids_are_correlations) launcher = operators_.Of(id);
+      // Kineto gives a wait that no operator made its own correlation as its id.
+      const bool is_own = spans_.kind[row] == SpanKind::kSynchronization || ids_are_correlations;
+      if (id != correlation || !is_own) launcher = operators_.Of(id);
       if (launcher == kNobody) launcher = calls_.Of(correlation);
       piece->launched -= launcher == kNobody ? 1 : 0;
     }

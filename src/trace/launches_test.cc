@@ -23,9 +23,12 @@ class Program {
             uint32_t correlation = 0, int64_t tid = 1) {
     Add(name, category, start, end, external_id, correlation, threads_[tid]);
   }
-  void Kernel(const char* name, uint32_t external_id, uint32_t correlation) {
-    Add(name, "kernel", time_, time_ + 5, external_id, correlation, stream_);
+  void Device(const char* name, const char* category, uint32_t external_id, uint32_t correlation) {
+    Add(name, category, time_, time_ + 5, external_id, correlation, stream_);
     time_ += 10;
+  }
+  void Kernel(const char* name, uint32_t external_id, uint32_t correlation) {
+    Device(name, "kernel", external_id, correlation);
   }
   // Name of what launched each span, and the number of ids that were foreign.
   std::map<std::string, std::string> Launchers() {
@@ -111,6 +114,16 @@ TEST(Launches, TakeNoIdThatIsACorrelationWhereIdsAreMostlyForeign) {
   EXPECT_EQ(
       program.Launchers(),
       (Launchers{{"inside", "op 9"}, {"inside kernel", "op 9"}, {"outside kernel", "outside"}, {"foreign_ids", "1"}}));
+}
+
+TEST(Launches, OfAWaitThatNoOperatorMadeAreNotOfTheOperatorWithItsCorrelation) {
+  Program program;
+  program.Host("mm", "cpu_op", 0, 10, 40);
+  program.Host("synchronize", "cuda_runtime", 20, 30, 0, 40);
+  program.Host("inside", "cuda_runtime", 5, 8, 40, 41);
+  program.Device("wait", "cuda_sync", 40, 40);
+  program.Device("wait of mm", "cuda_sync", 40, 41);
+  EXPECT_EQ(program.Launchers(), (Launchers{{"wait", "synchronize"}, {"inside", "mm"}, {"wait of mm", "mm"}}));
 }
 
 TEST(Launches, TakeTheFirstCallOfACorrelation) {

@@ -20,6 +20,10 @@
 
 namespace opscope {
 
+// Metadata of a Trace: the system's number of the thread that stopped the recording. Absent: the main thread. Torch
+// gives that thread the calls of a device's runtime that no op made.
+inline constexpr std::string_view kStoppingThreadKey = "opscope_stopping_thread";
+
 // Index of an event in torch's list; kNone: no event.
 enum class EventIndex : uint32_t { kNone = 0xffffffff };
 
@@ -101,6 +105,13 @@ Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents*
 // FunctionEvent.name: demangled, `ProfilerStep#N` as `ProfilerStep*`.
 [[nodiscard]] std::string_view NameText(const Trace& trace, const FunctionEvents& events, size_t i);
 
+// When an event began and ended for torch. A range of a device (gpu_user_annotation) lasts from the begin of its first
+// work to the end of its last; the span, as in Kineto's files, is 1 ns longer on both sides.
+struct EventTimes {
+  Timestamp start, end;
+};
+[[nodiscard]] EventTimes TimesOf(const Trace& trace, SpanId span);
+
 // FunctionEvent attributes that are computed, as in torch. O(1) unless noted.
 [[nodiscard]] double CpuTimeTotal(const FunctionEvents& events, size_t i);
 [[nodiscard]] double SelfCpuTimeTotal(const FunctionEvents& events, size_t i);  // O(children)
@@ -109,6 +120,8 @@ Correction CorrectFunctionEvents(const OwnCostOfSpans& own_cost, FunctionEvents*
 [[nodiscard]] int64_t SelfCpuMemoryUsage(const FunctionEvents& events, size_t i);                 // O(children)
 [[nodiscard]] int64_t SelfDeviceMemoryUsage(const FunctionEvents& events, size_t i);              // O(children)
 [[nodiscard]] int64_t CorrelationId(const Trace& trace, const FunctionEvents& events, size_t i);  // FunctionEvent.id
+// FunctionEvent.linked_correlation_id: the id of the op that launched it, 0: none.
+[[nodiscard]] int64_t LinkedCorrelationId(const Trace& trace, const FunctionEvents& events, size_t i);
 [[nodiscard]] ScopeType ScopeTypeOf(const Trace& trace, const FunctionEvents& events, size_t i);
 // FunctionEvent.stack, innermost first: torch's filter applied; a backward event has the stack of its
 // forward event. Builds an index on construction (O(n) once), then O(stack).

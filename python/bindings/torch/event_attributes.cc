@@ -234,7 +234,7 @@ const EventProperty kEventProperties[] = {
     {"flops", Read<Flops>},
     {"activity_type", READ(row.has_span() ? row.columns.Text(row.trace().spans().category[row.span()]) : New(Py_None))},
     {"external_id", READ(PyLong_FromUnsignedLong(row.has_span() ? row.trace().spans().external_id[row.span()] : 0))},
-    {"linked_correlation_id", READ((static_cast<void>(row), Zero()))},
+    {"linked_correlation_id", READ(PyLong_FromLongLong(LinkedCorrelationId(row.trace(), row.events(), row.index)))},
     {"flow_id", READ(PyLong_FromUnsignedLongLong(row.columns.FlowOf(row.index).id))},
     {"flow_type", READ(PyLong_FromLong(row.columns.FlowOf(row.index).type))},
     {"flow_start", READ(PyBool_FromLong(row.columns.FlowOf(row.index).is_start))},

@@ -35,26 +35,25 @@ uint32_t SpanOf(const EventColumns& columns, uint32_t row) {
   return opscope::Row(columns.events().span[row]);
 }
 
-// Nanoseconds of Unix time, exact.
-int64_t StartOf(const EventColumns& columns, uint32_t row) {
+// As Timestamps of the Trace.
+EventTimes TimesOf(const EventColumns& columns, uint32_t row) {
   const Trace& trace = columns.trace();
-  const Timestamp start = IsOutOfMemory(columns, row) ? trace.instants().time[MemoryRowOf(columns, row)]
-                          : IsMemory(columns, row)    ? trace.allocations().time[MemoryRowOf(columns, row)]
-                                                      : trace.spans().start[SpanOf(columns, row)];
-  return start.ns + trace.info().epoch_ns;
-}
-int64_t DurationOf(const EventColumns& columns, uint32_t row) {
-  return IsMemory(columns, row) ? 0 : columns.trace().spans().duration[SpanOf(columns, row)].ns;
+  if (!IsMemory(columns, row)) return opscope::TimesOf(trace, columns.events().span[row]);
+  const bool is_request = IsOutOfMemory(columns, row);
+  const auto times = is_request ? trace.instants().time : trace.allocations().time;
+  return {times[MemoryRowOf(columns, row)], times[MemoryRowOf(columns, row)]};
 }
 
+// Nanoseconds of Unix time, exact.
 PyObject* StartNs(EventColumns& columns, uint32_t row) {
-  return Number(StartOf(columns, row));
+  return Number(TimesOf(columns, row).start.ns + columns.trace().info().epoch_ns);
 }
 PyObject* EndNs(EventColumns& columns, uint32_t row) {
-  return Number(StartOf(columns, row) + DurationOf(columns, row));
+  return Number(TimesOf(columns, row).end.ns + columns.trace().info().epoch_ns);
 }
 PyObject* DurationNs(EventColumns& columns, uint32_t row) {
-  return Number(DurationOf(columns, row));
+  const EventTimes times = TimesOf(columns, row);
+  return Number((times.end - times.start).ns);
 }
 
 PyObject* Bytes(EventColumns& columns, uint32_t row) {

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import time
 
 import torch
@@ -87,6 +89,9 @@ class Recording(InnerProfile, recording.Recording):
         is_first = self.is_running
         if is_first and not links_forward_to_backward():
             self._core.add_metadata("opscope.forward_backward", "false")  # kForwardBackwardKey of window_facts.h
+        thread = threading.get_native_id()
+        if is_first and self._settings.cuda_flags is not None and thread != os.getpid():  # not the main thread
+            self._core.add_metadata("opscope_stopping_thread", str(thread))  # kStoppingThreadKey of function_events.h
         if is_first and self._settings.monitor is not None:
             self._settings.monitor.describe(self._core)
         self._end()

@@ -31,17 +31,18 @@ constexpr OpKey KeyOfRow(SpanId op) {
 // The op that launched event i, 0 when torch calls it "frontend".
 OpKey LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
   const SpanColumns& spans = trace.spans();
-  const bool is_launched_kind = IsDevice(work.events, i) || work.lane[i] + 1 == work.lane_count;
   const SpanId span = work.events.span[i];
-  const uint32_t id = is_launched_kind ? spans.external_id[Row(span)] : 0;
+  const uint32_t id = IsLinkedKind(trace, work.events, i) ? spans.external_id[Row(span)] : 0;
   if (id == 0) return 0;
+  // A wait that no op made has its own correlation as its id.
+  const bool may_be_own = spans.kind[Row(span)] == SpanKind::kSynchronization && id == spans.correlation[Row(span)];
   const LaunchColumns& launches = trace.launches();
   const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
-  if (found == launches.span.end() || *found != span) return id;
+  if (found == launches.span.end() || *found != span) return may_be_own ? 0 : id;
   const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
-  const SpanKind kind = spans.kind[Row(launcher)];
-  const bool is_call = kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall;
-  return !is_call && spans.external_id[Row(launcher)] == id ? id : KeyOfRow(launcher);
+  const bool is_of_op = !IsCall(spans.kind[Row(launcher)]) && spans.external_id[Row(launcher)] == id;
+  if (may_be_own && !is_of_op) return 0;
+  return is_of_op ? id : KeyOfRow(launcher);
 }
 
 using EventsByOp = std::unordered_map<OpKey, std::vector<uint32_t>>;
@@ -210,6 +211,16 @@ void SortAgain(size_t added, EventListWork* work) {
 
 }  // namespace
 
+bool IsLinkedKind(const Trace& trace, const FunctionEvents& events, size_t i) {
+  const SpanColumns& spans = trace.spans();
+  const uint32_t span = Row(events.span[i]);
+  if (!IsDevice(events, i)) {
+    const bool may_be_record = spans.kind[span] == SpanKind::kOther;  // most have a kind, and no text is compared
+    return IsCall(spans.kind[span]) || (may_be_record && trace.text(spans.category[span]) == kEventRecord);
+  }
+  return (events.flags[i] & function_event_flags::kUserAnnotation) == 0;
+}
+
 void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   FunctionEvents& events = work->events;
   const EventsByOp launched = CollectLaunched(trace, *work);
@@ -224,9 +235,10 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
     if (IsDevice(events, i) || (events.flags[i] & function_event_flags::kAsync) != 0) continue;
     if (LaunchingOp(trace, *work, i) != 0) continue;
     const uint32_t span = Row(events.span[i]);
-    const bool is_threadless = work->lane[i] + 1 == work->lane_count;
     is_frontend[i] = 1;
-    id[i] = is_threadless ? spans.correlation[span] : spans.external_id[span];
+    const bool is_threadless = work->lane[i] + 1 == work->lane_count;
+    const bool has_id = spans.kind[span] != SpanKind::kOverhead;
+    id[i] = !has_id ? 0 : is_threadless ? spans.correlation[span] : spans.external_id[span];
   }
   for (size_t i = 0; i < n; ++i) {
     if (is_frontend[i] == 0) continue;

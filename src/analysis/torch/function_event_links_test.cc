@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <list>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "opscope/torch/function_events.h"
 #include "trace/builder.h"
@@ -56,6 +59,158 @@ TEST(AttributeMemory, GivesEveryOpTheBytesOfItsTime) {
     for (size_t i = 1; i < events.size(); ++i)
       EXPECT_LE(events.start_us[i - 1], events.start_us[i]);
   }
+}
+
+// A process with two threads and a device; every span has a name of its own.
+class CudaProgram {
+ public:
+  CudaProgram() {
+    process_ = builder_.AddProcess({.pid = 1});
+    for (const int64_t tid : {1, 2})
+      threads_.push_back(builder_.AddTrack({.process = process_, .tid = tid}));
+    stream_ = AddDeviceTrack(TrackKind::kDeviceStream);
+    ranges_ = AddDeviceTrack(TrackKind::kDeviceAnnotation);
+  }
+  SpanRow& Host(const char* name, const char* category, int64_t start, int64_t end, int64_t tid = 1) {
+    return Add(name, category, start, end, threads_[static_cast<size_t>(tid - 1)]);
+  }
+  SpanRow& Device(const char* name, const char* category, int64_t start, int64_t end) {
+    return Add(name, category, start, end, std::string_view(category) == kRange ? ranges_ : stream_);
+  }
+  TraceBuilder& builder() { return builder_; }
+
+  struct Result {
+    Trace trace;
+    FunctionEvents events;
+    size_t Row(std::string_view name) const {
+      size_t i = 0;
+      while (i < events.size() && NameText(trace, events, i) != name)
+        ++i;
+      return i;
+    }
+    std::string ParentOf(std::string_view name) const {
+      const EventIndex parent = events.parent[Row(name)];
+      return parent == EventIndex::kNone ? "" : std::string(NameText(trace, events, opscope::Row(parent)));
+    }
+  };
+  Result Build() {
+    for (const SpanRow& row : rows_)
+      builder_.AddSpan(row);
+    Trace trace = builder_.Build();
+    FunctionEvents events = BuildFunctionEvents(trace);
+    return {std::move(trace), std::move(events)};
+  }
+
+  static constexpr std::string_view kRange = "gpu_user_annotation";
+
+ private:
+  TrackId AddDeviceTrack(TrackKind kind) {
+    return builder_.AddTrack({.process = process_, .kind = kind, .tid = 7, .device = 0});
+  }
+  SpanRow& Add(const char* name, const char* category, int64_t start, int64_t end, TrackId track) {
+    return rows_.emplace_back(SpanRow{.start = {start},
+                                      .duration = {end - start},
+                                      .name = builder_.Intern(name),
+                                      .category = builder_.Intern(category),
+                                      .track = track});
+  }
+
+  TraceBuilder builder_;
+  ProcessId process_;
+  std::vector<TrackId> threads_;
+  TrackId stream_ = TrackId::kNone, ranges_ = TrackId::kNone;
+  std::list<SpanRow> rows_;
+};
+
+TEST(LinkDeviceEvents, ARangeOfADeviceIsNoWorkOfTheRange) {
+  CudaProgram program;
+  program.Host("forward", "user_annotation", 0, 100).external_id = 3;
+  program.Host("aten::mm", "cpu_op", 10, 50).external_id = 4;
+  SpanRow& kernel = program.Device("gemm", "kernel", 2000, 5000);
+  kernel.external_id = 4;
+  kernel.correlation = 90;
+  program.Device("forward on the device", CudaProgram::kRange.data(), 1999, 5001).external_id = 3;
+  const CudaProgram::Result result = program.Build();
+  const auto& [trace, events] = result;
+  EXPECT_DOUBLE_EQ(DeviceTimeTotal(events, result.Row("forward")), 3);
+  EXPECT_DOUBLE_EQ(SelfDeviceTimeTotal(events, result.Row("forward")), 0);
+  const size_t range = result.Row("forward on the device");
+  EXPECT_DOUBLE_EQ(DeviceTimeTotal(events, range), 3) << "as long as its work, not as the file shows it";
+  EXPECT_EQ(TimesOf(trace, events.span[range]).start, Timestamp{2000});
+  EXPECT_EQ(TimesOf(trace, events.span[range]).end, Timestamp{5000});
+  EXPECT_EQ(CorrelationId(trace, events, range), 3);
+  EXPECT_EQ(LinkedCorrelationId(trace, events, range), 0);
+  EXPECT_EQ(LinkedCorrelationId(trace, events, result.Row("gemm")), 4);
+}
+
+TEST(LinkDeviceEvents, AWaitThatNoOpMadeIsNotOfTheOpWithItsCorrelation) {
+  CudaProgram program;
+  program.Host("aten::mm", "cpu_op", 10, 50).external_id = 4;
+  SpanRow& wait = program.Device("Context Sync", "cuda_sync", 60, 90);
+  wait.external_id = wait.correlation = 4;
+  const CudaProgram::Result result = program.Build();
+  EXPECT_EQ(DeviceTimeTotal(result.events, result.Row("aten::mm")), 0);
+}
+
+// A call on each thread that no op made, within a range of each thread.
+void AddUnlinkedCalls(CudaProgram* program) {
+  for (const int64_t tid : {1, 2}) {
+    const bool is_first = tid == 1;
+    program->Host(is_first ? "range 1" : "range 2", "user_annotation", 0, 100, tid).external_id = 3;
+    const int64_t start = is_first ? 20 : 50;
+    program->Host(is_first ? "call 1" : "call 2", "cuda_runtime", start, start + 10, tid).correlation = 90;
+  }
+}
+
+TEST(PlaceUnlinkedCalls, TheMainThreadHasThemWhicheverThreadMadeThem) {
+  CudaProgram program;
+  AddUnlinkedCalls(&program);
+  const CudaProgram::Result result = program.Build();
+  EXPECT_EQ(result.ParentOf("call 1"), "range 1");
+  EXPECT_EQ(result.ParentOf("call 2"), "range 1");
+  EXPECT_DOUBLE_EQ(SelfCpuTimeTotal(result.events, result.Row("range 1")), 0.08);
+  EXPECT_DOUBLE_EQ(SelfCpuTimeTotal(result.events, result.Row("range 2")), 0.1);
+}
+
+TEST(PlaceUnlinkedCalls, TheThreadThatTheMetadataNamesHasThem) {
+  CudaProgram program;
+  AddUnlinkedCalls(&program);
+  program.builder().AddMetadata(kStoppingThreadKey, "2");
+  const CudaProgram::Result result = program.Build();
+  EXPECT_EQ(result.ParentOf("call 1"), "range 2");
+  EXPECT_EQ(result.ParentOf("call 2"), "range 2");
+}
+
+TEST(PlaceUnlinkedCalls, OverheadOfAnotherProcessGoesToTheThreadOfItsRank) {
+  CudaProgram program;
+  AddUnlinkedCalls(&program);
+  TraceBuilder& builder = program.builder();
+  const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = -1}), .kind = TrackKind::kOther});
+  program.Host("Buffer Flush", "overhead", 70, 80).track = track;
+  EXPECT_EQ(program.Build().ParentOf("Buffer Flush"), "range 1");
+}
+
+// Torch takes them for events of the CPU.
+TEST(PlaceUnlinkedCalls, RecordsOfEventsNestAmongTheOpsByTheirTimes) {
+  CudaProgram program;
+  program.Host("aten::mm", "cpu_op", 10, 50).external_id = 4;
+  program.Host("forward", "user_annotation", 60, 100).external_id = 5;
+  program.Device("linked", "cuda_event", 20, 21).external_id = 4;
+  program.Device("alone", "cuda_event", 70, 71).correlation = 9;
+  const CudaProgram::Result result = program.Build();
+  EXPECT_EQ(result.ParentOf("linked"), "aten::mm");
+  EXPECT_EQ(result.ParentOf("alone"), "forward");
+  EXPECT_EQ(DeviceTimeTotal(result.events, result.Row("aten::mm")), 0);
+}
+
+TEST(PlaceUnlinkedCalls, WithoutThatThreadTheyNestInEachOtherAlone) {
+  CudaProgram program;
+  program.Host("op", "cpu_op", 0, 100, 2).external_id = 3;
+  program.Host("outer", "cuda_runtime", 10, 50, 2).correlation = 90;
+  program.Host("inner", "cuda_driver", 20, 30, 2).correlation = 91;
+  const CudaProgram::Result result = program.Build();
+  EXPECT_EQ(result.ParentOf("outer"), "");
+  EXPECT_EQ(result.ParentOf("inner"), "outer");
 }
 
 }  // namespace

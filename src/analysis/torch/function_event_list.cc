@@ -46,6 +46,12 @@ std::vector<CategoryRole> RolesOfCategories(const Trace& trace) {
   return roles;
 }
 
+EventTimes TimesOfSpan(const SpanColumns& spans, uint32_t row, bool is_device_range) {
+  constexpr Duration kLonger{1};  // on each side
+  const Duration longer = is_device_range && spans.duration[row].ns >= 2 * kLonger.ns ? kLonger : Duration{};
+  return {{spans.start[row].ns + longer.ns}, {(spans.start[row] + spans.duration[row]).ns - longer.ns}};
+}
+
 // Merges sorted runs pairwise; stable, so equal keys stay in the order of tracks.
 void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
   std::vector<ListKey> merged;
@@ -106,8 +112,8 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
       if (!roles[Row(spans.category[row])].is_listed) continue;
       const StringId name = names == nullptr ? spans.name[row] : names->Rewrite(spans.name[row]);
       if (name == StringId::kNone) continue;
-      const int64_t start = spans.start[row].ns;
-      keys.push_back({start, (spans.start[row] + spans.duration[row]).ns, row, Row(name)});
+      const EventTimes times = TimesOfSpan(spans, row, roles[Row(spans.category[row])].is_device_range);
+      keys.push_back({times.start.ns, times.end.ns, row, Row(name)});
     }
     if (keys.size() == bounds.back()) continue;
     auto run = keys.begin() + static_cast<ptrdiff_t>(bounds.back());
@@ -123,18 +129,13 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
   return keys;
 }
 
-uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
-  const uint64_t logical = tracks.logical_thread[track];
-  return static_cast<uint32_t>(logical != 0 ? logical : static_cast<uint64_t>(tracks.tid[track]));
-}
-
 uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
   uint8_t flags = 0;
   // What only crosses others is torch's tree all the same, which goes by times. What nobody ended ends on no thread.
   const uint8_t outside = span_flags & (span_flags::kAsync | span_flags::kCrossing);
   const bool ends_elsewhere = (span_flags & (span_flags::kOtherThread | span_flags::kUnfinished)) != 0;
   if (outside == span_flags::kAsync || (ends_elsewhere && !role.is_python)) flags |= function_event_flags::kAsync;
-  if (IsDeviceTrack(kind)) flags |= function_event_flags::kDevice;
+  if ((IsDeviceTrack(kind) && !role.is_event_record) || role.is_wait) flags |= function_event_flags::kDevice;
   if (role.is_user_annotation) flags |= function_event_flags::kUserAnnotation;
   if (role.is_python) flags |= function_event_flags::kPythonFunction;
   return flags;
@@ -155,6 +156,11 @@ Timestamp TraceStart(const Trace& trace, const FunctionEventOptions& options) {
   }
   if (spans.size() == 0) return {};
   return *std::min_element(spans.start.begin(), spans.start.end());
+}
+
+EventTimes TimesOf(const Trace& trace, SpanId span) {
+  const SpanColumns& spans = trace.spans();
+  return TimesOfSpan(spans, Row(span), trace.text(spans.category[Row(span)]) == kDeviceRange);
 }
 
 void ListEvents(const Trace& trace, EventListWork* work) {

@@ -1,7 +1,8 @@
 // Steps of BuildFunctionEvents, one function each; every one runs once, in this order:
-//   ListEvents -> LinkDeviceEvents -> AttributeMemory -> BuildCallTree -> FoldRepeatedCalls -> SumDeviceTimes
+//   ListEvents -> LinkDeviceEvents -> PlaceUnlinkedCalls -> AttributeMemory -> BuildCallTree -> FoldRepeatedCalls ->
+//   SumDeviceTimes
 // and with as_collected:
-//   ListEvents -> LinkDeviceEvents -> ListAllocations -> BuildCollectedTree
+//   ListEvents -> LinkDeviceEvents -> PlaceUnlinkedCalls -> ListAllocations -> BuildCollectedTree
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,6 +30,13 @@ struct EventListWork {
   std::vector<EventIndex> kernels;
 };
 
+inline bool IsCall(SpanKind kind) {
+  return kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall;
+}
+// Whether Kineto links events of this kind to an op. A range of a device has the id of the user's range, but no link.
+// REQUIRES: event i has a span.
+bool IsLinkedKind(const Trace& trace, const FunctionEvents& events, size_t i);
+
 inline constexpr double kNsPerUs = 1000;
 inline double ToTorchUs(int64_t ns) {
   return static_cast<double>(ns) / kNsPerUs;
@@ -37,6 +45,7 @@ inline double ToTorchUs(int64_t ns) {
 Timestamp TraceStart(const Trace& trace, const FunctionEventOptions& options);
 void ListEvents(const Trace& trace, EventListWork* work);
 void LinkDeviceEvents(const Trace& trace, EventListWork* work);
+void PlaceUnlinkedCalls(const Trace& trace, EventListWork* work);
 void AttributeMemory(const Trace& trace, EventListWork* work);
 void BuildCallTree(EventListWork* work);
 void FoldRepeatedCalls(EventListWork* work);

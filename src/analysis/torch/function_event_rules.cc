@@ -30,19 +30,27 @@ CategoryRole RoleOfCategory(std::string_view category) {
   CategoryRole role;
   // Of nodes of graphs that are no work of a device torch makes no events.
   role.is_listed = category != "Trace" && category != "graph_event_node" && category != "graph_host_node";
-  role.is_user_annotation = category == "user_annotation" || category == "gpu_user_annotation";
+  role.is_device_range = category == kDeviceRange;
+  role.is_wait = category == "cuda_sync";
+  role.is_event_record = category == kEventRecord;
+  role.is_user_annotation = category == "user_annotation" || role.is_device_range;
   role.is_runtime = IsRuntimeCategory(category);
-  role.is_threadless = role.is_runtime || Contains(category, "overhead") || category == "Overhead";
+  role.is_threadless =
+      role.is_runtime || role.is_event_record || Contains(category, "overhead") || category == "Overhead";
   role.is_python = category == "python_function";
   return role;
 }
 
-bool IsSetInMetadata(const Trace& trace, std::string_view key) {
+std::string_view MetadataText(const Trace& trace, std::string_view key) {
   const MetadataColumns& metadata = trace.metadata();
   for (size_t i = 0; i < metadata.size(); ++i) {
-    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]) == "1";
+    if (trace.text(metadata.key[i]) == key) return trace.text(metadata.json[i]);
   }
-  return false;
+  return "";
+}
+
+bool IsSetInMetadata(const Trace& trace, std::string_view key) {
+  return MetadataText(trace, key) == "1";
 }
 
 NameRewriter::NameRewriter(const Trace& trace) : trace_(trace), known_(trace.string_count(), kUnknown) {

@@ -27,15 +27,31 @@ inline bool IsProfilerStep(std::string_view name) {
 }
 inline constexpr std::string_view kAllProfilerSteps = "ProfilerStep*";
 
+// Kineto's categories of ranges of a device, and of records of events on a stream.
+inline constexpr std::string_view kDeviceRange = "gpu_user_annotation";
+inline constexpr std::string_view kEventRecord = "cuda_event";
+
 // How torch sees an event of one Kineto category.
 struct CategoryRole {
   bool is_listed = true;  // false: what torch makes no events of
+  bool is_device_range = false;
+  bool is_wait = false;          // of a device's, whatever track it is on
+  bool is_event_record = false;  // of a stream's, which torch takes for the CPU's
   bool is_user_annotation = false;
   bool is_runtime = false;     // a call of the device runtime or driver: its id is a CUPTI correlation
-  bool is_threadless = false;  // torch gives it no thread of its own unless an op launched it
+  bool is_threadless = false;  // torch gives it no thread of its own: that of its op, else of the profiler's stop
   bool is_python = false;
 };
 CategoryRole RoleOfCategory(std::string_view category);
+
+// The JSON of a member of the metadata; "" where there is none.
+std::string_view MetadataText(const Trace& trace, std::string_view key);
+
+// Torch's number of a thread; the system's where that is not known.
+inline uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
+  const uint64_t logical = tracks.logical_thread[track];
+  return static_cast<uint32_t>(logical != 0 ? logical : static_cast<uint64_t>(tracks.tid[track]));
+}
 
 // Whether the recording was asked for this: "with_flops" and the like.
 bool IsSetInMetadata(const Trace& trace, std::string_view key);

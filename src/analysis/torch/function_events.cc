@@ -75,6 +75,7 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   work.events.only_finished = options.only_finished;
   ListEvents(trace, &work);
   LinkDeviceEvents(trace, &work);
+  PlaceUnlinkedCalls(trace, &work);
   if (options.as_collected) {
     ListAllocations(trace, &work);
     BuildCollectedTree(trace, &work);
@@ -140,9 +141,18 @@ int64_t SelfDeviceMemoryUsage(const FunctionEvents& events, size_t i) {
 int64_t CorrelationId(const Trace& trace, const FunctionEvents& events, size_t i) {
   if (events.span[i] == SpanId::kNone) return 0;
   const uint32_t span = Row(events.span[i]);
-  const bool is_device = (events.flags[i] & function_event_flags::kDevice) != 0;
+  if (trace.spans().kind[span] == SpanKind::kOverhead) return 0;
+  const uint8_t flags = events.flags[i];
+  const bool is_work =
+      (flags & function_event_flags::kDevice) != 0 && (flags & function_event_flags::kUserAnnotation) == 0;
   const uint32_t correlation = trace.spans().correlation[span];
-  return is_device || correlation != 0 ? correlation : trace.spans().external_id[span];
+  return is_work || correlation != 0 ? correlation : trace.spans().external_id[span];
+}
+
+int64_t LinkedCorrelationId(const Trace& trace, const FunctionEvents& events, size_t i) {
+  return events.span[i] != SpanId::kNone && IsLinkedKind(trace, events, i)
+             ? trace.spans().external_id[Row(events.span[i])]
+             : 0;
 }
 
 // A Kineto file has no scopes: a backward function is what has a forward thread, except the engine's own frame around

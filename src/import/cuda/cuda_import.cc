@@ -269,8 +269,7 @@ void CudaImport::AddOther(const CudaRecord& record) {
                          .category = overhead_,
                          .track = devices_.OfOverhead(),
                          .kind = SpanKind::kOverhead,
-                         .correlation = record.correlation,
-                         .external_id = ExternalId(record.correlation)});
+                         .correlation = record.correlation});
       return;
     case CudaEvent::kSynchronization:
       waits_.push_back({record, record.As<CudaSynchronizationDetails>()});
