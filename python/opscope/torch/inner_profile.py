@@ -38,7 +38,6 @@ class InnerProfile(DescribedConfig, EventResults):
     """The results of a recording under torch's names. ``Recording`` records; this only asks it."""
 
     enabled = True
-    use_cpu = True
     use_cuda = False
     use_mtia = False
     entered = True
@@ -59,8 +58,14 @@ class InnerProfile(DescribedConfig, EventResults):
     experimental_config = property(lambda self: self._settings.experimental_config or _ExperimentalConfig())
     custom_trace_id_callback = property(lambda self: self._settings.custom_trace_id_callback)
     post_processing_timeout_s = property(lambda self: self._settings.post_processing_timeout_s)
-    kineto_activities = property(lambda self: {ProfilerActivity.CPU}, doc="What is recorded.")
+    use_cpu = property(lambda self: self._settings.records_cpu)
     profiling_start_time_ns = property(lambda self: self._started_ns, doc="Of ``time.perf_counter_ns()``.")
+
+    @property
+    def kineto_activities(self) -> set[ProfilerActivity]:
+        """What is recorded."""
+        of_cpu = {ProfilerActivity.CPU} if self.use_cpu else set()
+        return of_cpu | ({ProfilerActivity.CUDA} if self.use_device == "cuda" else set())
 
     @property
     def profiling_end_time_ns(self) -> int:
@@ -75,7 +80,8 @@ class InnerProfile(DescribedConfig, EventResults):
     def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
         """As ``profile.toggle_collection_dynamic``."""
         for source in sources_to_toggle(enabled, activities):
-            self.pause(not enabled, source)
+            if source != "torch" or self.use_cpu:  # what is not recorded stays so
+                self.pause(not enabled, source)
 
     @property
     def kineto_results(self) -> KinetoResults | None:

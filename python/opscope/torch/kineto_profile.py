@@ -135,7 +135,9 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             raise AssertionError("No activities specified for the profiler")
         selections = selections_of(self._chosen)
         trace_id = self._checked_trace_id()
+        records_cpu = ProfilerActivity.CPU in self.activities
         settings = RecordingSettings(
+            records_cpu=records_cpu,
             record_shapes=bool(self.record_shapes),
             profile_memory=self.profile_memory,
             with_flops=self.with_flops,
@@ -150,14 +152,14 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             cuda_sync_events=bool(self._experimental.get("enable_cuda_sync_events")),
             monitor=self._monitor,
             trace_only=self._is_trace_only(),
-            tensor_identities=bool(self.profile_memory and (self.record_shapes or self.with_stack)),
+            tensor_identities=bool(records_cpu and self.profile_memory and (self.record_shapes or self.with_stack)),
             use_device=device,
             max_bytes=self.max_bytes,
             at_cap=self.at_cap,
             record_to=self.record_to or "",
             post_processing_timeout_s=checked_timeout(self.post_processing_timeout_s),
             acc_events=bool(self.acc_events),
-            only_categories=selected_categories(selections),
+            only_categories=selected_categories(self.activities, selections),
             activity_filters=selections,
             experimental_config=self.experimental_config,
             custom_trace_id_callback=self.custom_trace_id_callback,

@@ -52,7 +52,7 @@ class Recording(InnerProfile, recording.Recording):
             max_bytes=settings.max_bytes,
             at_cap=settings.at_cap,
             native_threads="all" if settings.all_threads else "attached",
-            sources=[(adapter, settings.source_flags(self._lacks)), *_sources_of_calls(settings, adapter)],
+            sources=[*_sources_of_torch(settings, adapter, self._lacks), *_sources_of_calls(settings, adapter)],
             cuda_flags=settings.cuda_flags,
             record_to=settings.record_to,
             adds_up=settings.acc_events,
@@ -70,6 +70,8 @@ class Recording(InnerProfile, recording.Recording):
         if self._settings.cuda_flags is not None:
             cuda_activity.tell_torch_profiled(source.adapter().kineto_is_idle())
         self._session.begin(self._core)
+        if not self._settings.records_cpu:
+            self.pause(True, "torch")  # allocations go on
         if self._lacks:
             self._core.add_metadata("opscope.parts_left_out", str(len(self._lacks)))
         # kCallStacksKey and kAdjustStepsKey of include/opscope/window_facts.h.
@@ -174,6 +176,11 @@ class Recording(InnerProfile, recording.Recording):
         )
         columns.exposes_metadata = self._settings.expose_metadata
         return columns
+
+
+def _sources_of_torch(settings, adapter, lacks: list[str]) -> list[tuple[_core.Source, list[str]]]:
+    flags = settings.source_flags(lacks)
+    return [] if flags is None else [(adapter, flags)]
 
 
 def _sources_of_calls(settings, adapter) -> list[tuple[_core.Source, list[str]]]:

@@ -21,6 +21,7 @@ from .monitor_config import MonitorConfig
 class RecordingSettings:
     """What one recording needs to know."""
 
+    records_cpu: bool = True  # operators, ranges and calls of Python
     record_shapes: bool = False
     profile_memory: bool = False
     with_flops: bool = False
@@ -52,12 +53,19 @@ class RecordingSettings:
         """Whether what was asked for is done by this part of the adapter (adapters/parts.py)."""
         if part == "memory":
             return bool(self.profile_memory)
+        if not self.records_cpu:
+            return False
         if part == "stacks":
             return bool(self.with_stack or self.with_modules)
         return part != "drop_ins"  # how operators are recorded is said among the options
 
-    def source_flags(self, lacks: list[str]) -> list[str]:
-        """For the PyTorch source, without what needs a part that it lacks."""
+    def source_flags(self, lacks: list[str]) -> list[str] | None:
+        """For the PyTorch source, without what needs a part that it lacks; None: it is not asked. Without CPU activity
+        torch has no callbacks, but reports allocations all the same."""
+        if not self.records_cpu:
+            if not self.profile_memory or "memory" in lacks:
+                return None
+            return ["memory", "all_threads"] if self.all_threads else ["memory"]
         asked = {
             "inputs": self.record_shapes or self.with_flops,
             "all_threads": self.all_threads,
@@ -81,7 +89,7 @@ class RecordingSettings:
     @property
     def call_flags(self) -> list[str] | None:
         """For the source of Python's calls; None: it is not asked."""
-        if not (self.with_stack or self.with_modules):
+        if not self.records_cpu or not (self.with_stack or self.with_modules):
             return None
         asked = {
             "calls": self.with_stack,
@@ -117,19 +125,26 @@ _CPU_TYPES = frozenset(
     "CPU_OP USER_ANNOTATION EXTERNAL_CORRELATION CUDA_RUNTIME CUDA_DRIVER CPU_INSTANT_EVENT PYTHON_FUNCTION XPU_RUNTIME"
     " XPU_DRIVER PRIVATEUSE1_RUNTIME PRIVATEUSE1_DRIVER".split()
 )
+# What the CUDA group adds to a file, as categories.
+_CUDA_CATEGORIES = frozenset(
+    "kernel gpu_memcpy gpu_memset gpu_user_annotation cuda_runtime cuda_driver overhead cuda_sync cuda_event"
+    " cuda_memory graph_event_node graph_host_node".split()
+)
 
 
-def selected_categories(selections) -> list[str] | None:
-    """The categories of a trace file that ``activities=[{ProfilerActivity.CPU: [...]}]`` leaves; None: all."""
+def selected_categories(groups, selections) -> list[str] | None:
+    """The categories of a trace file that ``activities=`` leaves; None: all. Allocations are of the CPU group, also
+    those that are recorded without it."""
     names = selections.get(ProfilerActivity.CPU)
-    if names is None:
+    if names is None and ProfilerActivity.CPU in groups:
         return None
-    for name in names:
+    for name in names or ():
         if not isinstance(name, str):
             raise TypeError(f"names of activity types are texts, not {name!r}")
         if name not in _CPU_TYPES:
             raise RuntimeError(f"Unknown or non-member activity type name: '{name}'")
-    return sorted(name.lower() for name in names)
+    of_device = _CUDA_CATEGORIES if ProfilerActivity.CUDA in groups else frozenset()
+    return sorted({name.lower() for name in names or ()} | of_device)
 
 
 def cuda_if_there(device: str | None) -> str | None:
