@@ -1,6 +1,8 @@
 // Two passes. The first goes over all spans outside of backward functions, parents before children, so the module
-// around a span is its parent's or, for a module call, a node below that; it notes the module of every sequence number.
-// The second goes over what runs under backward functions. A forward pass that a backward function runs again
+// around a span is its parent's or, for a module call, a node below that. The second goes over what runs under backward
+// functions: each takes the module of its forward operator (opscope/forward_operators.h). A forward operator can run
+// under a backward function itself (checkpointing, a gradient of a gradient); it starts before the backward function
+// that belongs to it, so the second pass goes by start. A forward pass that a backward function runs again
 // (checkpointing) calls modules there: they stand below the module that was checkpointed.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/modules.h"
@@ -11,6 +13,7 @@
 
 #include "analysis/module_hierarchy_text.h"
 #include "base/hash.h"
+#include "opscope/forward_operators.h"
 
 namespace opscope {
 namespace {
@@ -19,17 +22,10 @@ constexpr std::string_view kEngineFrame = "autograd::engine::evaluate_function: 
 
 enum class NameRole : uint8_t { kUnknown, kOther, kEngine };
 
-struct ForwardOp {
-  uint32_t node = 0;
-  Timestamp start;
-};
-
 class ModuleFinder {
  public:
   explicit ModuleFinder(const Trace& trace)
       : trace_(trace), spans_(trace.spans()), role_of_name_(trace.string_count(), NameRole::kUnknown), texts_(trace) {
-    for (const uint64_t thread : trace.tracks().logical_thread)
-      threads_known_ |= thread != 0;
     found_.nodes.push_back({});
     found_.node_of.assign(spans_.size(), 0);
     found_.is_backward.assign(spans_.size(), 0);
@@ -44,18 +40,24 @@ class ModuleFinder {
         continue;
       }
       found_.node_of[row] = Enter(row, parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)]);
-      NoteForward(row);
     }
+    if (!backward_.empty()) EnterBackward();
+    return std::move(found_);
+  }
+
+ private:
+  void EnterBackward() {
+    forward_ = FindForwardOperators(trace_);
+    std::stable_sort(backward_.begin(), backward_.end(),
+                     [this](uint32_t a, uint32_t b) { return spans_.start[a] < spans_.start[b]; });
     for (const uint32_t row : backward_) {
       const SpanId parent = spans_.parent[row];
       uint32_t around = parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)];
       if (IsBackward(row)) around = ForwardNode(row);
       found_.node_of[row] = Enter(row, around);
     }
-    return std::move(found_);
   }
 
- private:
   NameRole RoleOf(StringId name) {
     NameRole& role = role_of_name_[Row(name)];
     if (role != NameRole::kUnknown) return role;
@@ -103,20 +105,9 @@ class ModuleFinder {
     return node;
   }
 
-  static uint64_t Key(int64_t sequence, uint64_t thread) { return static_cast<uint64_t>(sequence) ^ thread << 48; }
-
-  void NoteForward(uint32_t row) {
-    if (spans_.sequence[row] < 0) return;
-    const uint64_t thread = threads_known_ ? trace_.tracks().logical_thread[Row(spans_.track[row])] : 0;
-    const auto [found, is_new] =
-        forward_.try_emplace(Key(spans_.sequence[row], thread), ForwardOp{found_.node_of[row], spans_.start[row]});
-    if (!is_new && spans_.start[row] < found->second.start) found->second = {found_.node_of[row], spans_.start[row]};
-  }
-
   uint32_t ForwardNode(uint32_t row) const {
-    if (spans_.sequence[row] < 0) return Inherited(row);
-    const auto found = forward_.find(Key(spans_.sequence[row], threads_known_ ? spans_.forward_thread[row] : 0));
-    return found == forward_.end() ? Inherited(row) : found->second.node;
+    const SpanId forward = forward_[row];
+    return forward != SpanId::kNone ? found_.node_of[Row(forward)] : Inherited(row);
   }
   // Of the engine's frame, or of a backward function around this one (AccumulateGrad has no number).
   uint32_t Inherited(uint32_t row) const {
@@ -138,8 +129,7 @@ class ModuleFinder {
   std::vector<uint32_t> backward_;  // spans under backward functions, in order
   std::unordered_map<std::pair<uint32_t, std::string>, uint32_t, ChildHash> children_;
   std::unordered_map<uint64_t, uint32_t, MixedHash> calls_;  // node by the one around it and the name of the call
-  std::unordered_map<uint64_t, ForwardOp, MixedHash> forward_;
-  bool threads_known_ = false;
+  std::vector<SpanId> forward_;                              // by span: its forward operator
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/module_hierarchy_text.h"
@@ -98,6 +99,50 @@ TEST(Modules, OfBackwardFunctionsDependOnTheForwardThread) {
   program.Backward("MulBackward0", 60, 70, 7, 3);
   const Trace trace = program.builder.Build();
   EXPECT_EQ(PathsOf(trace), (std::vector<std::string>{"A_0", "A_0", "B_0", "B_0", "A_0", "B_0", ""}));
+}
+
+// aten::item at the end of a step, and what normalises the input, note the number of the node that the first layer will
+// make, but make no node themselves.
+TEST(Modules, OfBackwardFunctionsAreThoseOfTheOperatorThatMadeTheNode) {
+  Training program;
+  program.Forward("aten::item", 0, 5, 7);
+  program.Add("nn.Module: Scale_0", 6, 9);
+  program.Forward("aten::div", 7, 8, 7);
+  program.Add("nn.Module: Conv2d_0", 10, 40);
+  program.Forward("aten::conv2d", 15, 35, 7);
+  program.Forward("aten::convolution", 16, 34, 7);
+  program.Backward("ConvolutionBackward0", 60, 70, 7, 1);
+  program.Backward("ConvolutionBackward0", 80, 90, 7, 1);  // the graph was retained
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(PathsOf(trace), (std::vector<std::string>{"", "Scale_0", "Scale_0", "Conv2d_0", "Conv2d_0", "Conv2d_0",
+                                                      "Conv2d_0", "Conv2d_0"}));
+}
+
+TEST(Modules, OfAGradientOfAGradientAreThoseOfTheFirstOne) {
+  Training program;
+  program.Add("nn.Module: A_0", 0, 10);
+  program.Forward("aten::pow", 1, 9, 7);
+  const TrackId other = program.AddThread(2);  // its spans stand before those of the first backward function
+  const TrackId first = std::exchange(program.track, other);
+  program.Backward("MulBackward0", 60, 70, 12, 1);
+  program.track = first;
+  program.Backward("PowBackward0", 20, 40, 7, 1);
+  program.Forward("aten::mul", 25, 30, 12);
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(PathsOf(trace), (std::vector<std::string>{"A_0", "A_0", "A_0", "A_0", "A_0"}));
+}
+
+TEST(Modules, OfACheckpointedPassAreThoseThatItCalledAgain) {
+  Training program;
+  program.Add("nn.Module: Block_0", 0, 10);
+  program.Forward("CheckpointFunction", 1, 9, 7);
+  program.Backward("CheckpointFunctionBackward", 20, 90, 7, 1);
+  program.Add("nn.Module: Linear_0", 30, 50);
+  program.Forward("aten::linear", 35, 45, 9);
+  program.Backward("AddmmBackward0", 60, 80, 9, 1);
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(PathsOf(trace), (std::vector<std::string>{"Block_0", "Block_0", "Block_0", "Block_0.Linear_0",
+                                                      "Block_0.Linear_0", "Block_0.Linear_0"}));
 }
 
 TEST(Modules, OfTheEnginesFrameAndWhatHasNoNumberAreKnownWhereTheyCanBe) {

@@ -29,8 +29,8 @@ struct ModulesOfSpans {
   std::string PathOf(uint32_t node) const;  // "Net_0.Sequential_1.Linear_3", "" for node 0
 };
 
-// A span is of the innermost module call around it. What runs under a backward function is of the module of the forward
-// operator with its sequence number. O(n).
+// A span is of the innermost module call around it. What runs under a backward function is of the module of its
+// forward operator (opscope/forward_operators.h). O(n log n) in the spans under backward functions.
 [[nodiscard]] ModulesOfSpans FindModules(const Trace& trace);
 
 // What one node took; the `self` numbers are without the modules below it.

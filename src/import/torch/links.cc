@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kEvaluateFunction = "autograd::engine::evaluate_function: ";
 
-// Kineto's key; 16 bits of the thread and 48 of the number.
-uint64_t KeyOf(uint64_t thread, int64_t sequence) {
-  return thread << 48 | (static_cast<uint64_t>(sequence) & ((uint64_t{1} << 48) - 1));
-}
-
 }  // namespace
 
 void TorchLinks::AddThread(AddedSpan first, size_t count, uint64_t logical_thread) {
@@ -87,25 +82,21 @@ void TorchLinks::LinkForwardToBackward() {
   const SpanColumns added = builder_->added_spans();
   for (size_t i = 0; i < sequenced_.size(); ++i)
     sequenced_[i].end = added.start[sequenced_[i].span] + added.duration[sequenced_[i].span];
-  // A child that ends with its parent was closed before it.
-  NaturalSort(&sequenced_,
-              [](const Sequenced& a, const Sequenced& b) { return a.end != b.end ? a.end < b.end : a.span > b.span; });
+  SortByEnd(&sequenced_);
   const StringId fwdbwd = builder_->Intern("fwdbwd");
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> forward;
+  ForwardMatch match;
   uint64_t flow = 0;
-  for (const Sequenced& torch : sequenced_.view()) {
+  for (const SequencedSpan& torch : sequenced_.view()) {
     const uint32_t row = torch.span;
-    if (added.sequence[row] < 0) continue;  // taken from it by PassSequencesUp
+    const int64_t sequence = added.sequence[row];
+    if (sequence < 0) continue;  // taken from it by PassSequencesUp
     const uint64_t forward_thread = added.forward_thread[row];
     if (forward_thread == 0) {
-      const uint64_t logical_thread = threads_[torch.thread].logical_thread;
-      const auto [kept, is_new] = forward.try_emplace(KeyOf(logical_thread, added.sequence[row]), row);
-      if (!is_new && added.start[row] >= added.start[kept->second]) kept.value() = row;
+      match.AddForward(ForwardMatch::KeyOf(threads_[torch.thread].logical_thread, sequence), added.start[row], row);
       continue;
     }
-    const auto found = forward.find(KeyOf(forward_thread, added.sequence[row]));
-    if (found == forward.end()) continue;
-    const uint32_t from = found->second;
+    const auto [from, is_first] = match.Take(ForwardMatch::KeyOf(forward_thread, sequence));
+    if (!is_first) continue;
     builder_->AddFlow({.id = ++flow,
                        .category = fwdbwd,
                        .name = fwdbwd,
@@ -115,7 +106,6 @@ void TorchLinks::LinkForwardToBackward() {
                        .end_time = added.start[row],
                        .end_track = added.track[row],
                        .end_span = AddedSpan{row}});
-    forward.erase(found);
   }
 }
 

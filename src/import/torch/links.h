@@ -3,8 +3,8 @@
 //   - `autograd::engine::evaluate_function: X` takes sequence number and forward thread of the backward
 //     span that directly follows it on its thread
 //   - the forward thread of a span without a sequence number is not shown
-//   - forward-backward flows: spans with a sequence number are visited by end; of the forward spans of one
-//     thread and number the one that starts last is kept; the first backward span that names it takes it
+//   - forward-backward flows: an arrow from each forward operator to the first backward function that ends
+//     (trace/forward_match.h has the rule)
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,6 +15,7 @@
 
 #include "base/column.h"
 #include "trace/builder.h"
+#include "trace/forward_match.h"
 
 namespace opscope {
 
@@ -46,11 +47,6 @@ class TorchLinks {
     Timestamp start;
     uint32_t span;
   };
-  struct Sequenced {
-    Timestamp end;
-    uint32_t span;
-    uint32_t thread;  // index in threads_
-  };
   struct Backward {
     uint32_t span;
     uint32_t thread;
@@ -67,7 +63,7 @@ class TorchLinks {
   uint32_t first_id_ = 1;
   bool is_linked_ = true;
   std::vector<Thread> threads_;
-  Column<Sequenced> sequenced_;
+  Column<SequencedSpan> sequenced_;  // thread: index in threads_
   Column<Backward> backward_;
 };
 

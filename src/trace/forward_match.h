@@ -1,0 +1,81 @@
+// Joins backward functions to forward operators by torch's rule (Kineto draws its fwdbwd arrows so).
+//
+// Every operator that may make an autograd node notes the sequence number that the next node of its thread will get,
+// and a node's backward function repeats the number. Several operators note the same number, because only making a
+// node counts it up:
+//
+//   aten::item       7   makes no node (the end of step 1)
+//   aten::div        7   no input needs a gradient
+//   aten::conv2d     7
+//     aten::convolution  7   makes node 7
+//   aten::relu       8
+//
+// So the operator that starts last is the one that made the node; the first one may lie in another module or step.
+// Spans are visited in the order of their ends, so that a number used again later does not disturb.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+
+#include "base/column.h"
+#include "base/hash.h"
+#include "base/natural_sort.h"
+#include "opscope/types.h"
+
+namespace opscope {
+
+// A span with a sequence number.
+struct SequencedSpan {
+  Timestamp end;
+  uint32_t span;
+  uint32_t thread;  // the caller's number of the thread that the span ran on
+};
+
+// A child that ends with its parent was closed before it. REQUIRES: spans of a thread are numbered in pre-order.
+inline void SortByEnd(Column<SequencedSpan>* spans) {
+  NaturalSort(spans, [](const SequencedSpan& a, const SequencedSpan& b) {
+    return a.end != b.end ? a.end < b.end : a.span > b.span;
+  });
+}
+
+class ForwardMatch {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Found {
+    uint32_t span = kNone;  // the forward operator
+    bool is_first = false;  // no backward function has asked for it before: this one gets the arrow
+  };
+
+  // `thread`: number of the thread of the forward pass. Kineto's key: 16 bits of the thread and 48 of the number.
+  static uint64_t KeyOf(uint64_t thread, int64_t sequence) {
+    return thread << 48 | (static_cast<uint64_t>(sequence) & ((uint64_t{1} << 48) - 1));
+  }
+
+  void AddForward(uint64_t key, Timestamp start, uint32_t span) {
+    const auto [kept, is_new] = kept_.try_emplace(key, Kept{start, span, false});
+    if (!is_new && (kept->second.is_taken || start >= kept->second.start)) kept.value() = {start, span, false};
+  }
+
+  Found Take(uint64_t key) {
+    const auto kept = kept_.find(key);
+    if (kept == kept_.end()) return {};
+    const bool is_first = !kept->second.is_taken;
+    kept.value().is_taken = true;
+    return {kept->second.span, is_first};
+  }
+
+ private:
+  struct Kept {
+    Timestamp start;
+    uint32_t span;
+    bool is_taken;
+  };
+  tsl::robin_map<uint64_t, Kept, MixedHash> kept_;
+};
+
+}  // namespace opscope
