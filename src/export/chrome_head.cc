@@ -53,7 +53,7 @@ void AppendMembers(const Trace& trace, const ChromePlan& plan, const ChromePiece
     out->append(": ");
     AppendValue(trace.text(metadata.json[i]), out);
   }
-  if (const std::string tracks = OwnTrackMembers(trace, plan.tracks(), pieces); !tracks.empty())
+  if (const std::string tracks = OwnTrackMembers(trace, plan, pieces); !tracks.empty())
     out->append(",\n  \"").append(kOwnTracksKey).append("\": ").append(tracks);
   out->append(",\n  \"displayTimeUnit\": ");
   AppendValue(FindMetadata(trace, "displayTimeUnit").value_or("\"ms\""), out);
@@ -114,19 +114,20 @@ void NameProcess(const Trace& trace, ProcessId process, bool recorded, NamingEve
   }
 }
 
-void NameTrack(const Trace& trace, TrackId track, bool recorded, const ChromePieces& pieces, NamingEvents* events) {
+// `suffix`: of the name, "" for the track's own row; `ids`: of the row.
+void NameTrack(const Trace& trace, TrackId track, bool recorded, std::string_view suffix, std::string_view ids,
+               NamingEvents* events) {
   const TrackColumns& tracks = trace.tracks();
   const uint32_t row = Row(track);
-  const std::string_view ids = pieces.track(track);
-  const std::string_view name = trace.text(tracks.name[row]);
+  std::string name(trace.text(tracks.name[row]));
   const bool is_recorded_thread = recorded && tracks.kind[row] == TrackKind::kThread;
   if (is_recorded_thread && !name.starts_with("thread ")) {
     std::string full = "thread ";
     AppendInt(&full, tracks.tid[row]);
-    full.append(" (").append(name).append(")");
+    full.append(" (").append(name).append(")").append(suffix);
     events->AddText("thread_name", ids, "name", full);
   } else if (tracks.name[row] != StringId::kNone) {
-    events->AddText("thread_name", ids, "name", name);
+    events->AddText("thread_name", ids, "name", name.append(suffix));
   }
   if (tracks.sort_index[row] != INT64_MIN) {
     events->AddNumber("thread_sort_index", ids, "sort_index", tracks.sort_index[row]);
@@ -154,9 +155,11 @@ ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const Chro
       NameProcess(trace, process, plan.recorded(), &events);
     }
     if (i == 0 || !ChromePlan::SameRow(trace, plan.tracks()[i - 1], track)) {
-      NameTrack(trace, track, plan.recorded(), pieces, &events);
+      NameTrack(trace, track, plan.recorded(), "", pieces.track(track), &events);
     }
   }
+  for (const ChromeLane& lane : plan.lanes().lanes())
+    NameTrack(trace, lane.track, plan.recorded(), ", crossing", pieces.track_with(lane.track, lane.tid), &events);
   return head;
 }
 

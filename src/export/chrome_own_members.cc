@@ -74,10 +74,10 @@ bool IsToldByName(std::string_view name, std::string_view category, const std::s
 
 }  // namespace
 
-std::string OwnTrackMembers(const Trace& trace, const std::vector<TrackId>& order, const ChromePieces& pieces) {
+std::string OwnTrackMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces) {
   const TrackColumns& tracks = trace.tracks();
   std::string list;
-  for (const TrackId id : order) {
+  for (const TrackId id : plan.tracks()) {
     const uint32_t track = Row(id);
     const uint32_t first = tracks.first_span[track];
     const bool crosses = Crosses(trace.spans(), first, first + tracks.span_count[track]);
@@ -86,6 +86,10 @@ std::string OwnTrackMembers(const Trace& trace, const std::vector<TrackId>& orde
     list.append(", \"kind\": \"").append(kKinds[static_cast<size_t>(tracks.kind[track])]).append("\", \"device\": ");
     AppendInt(&list, tracks.device[track]);
     list.append(crosses ? ", \"crossing\": true}" : "}");
+  }
+  for (const ChromeLane& lane : plan.lanes().lanes()) {
+    list.append(list.empty() ? "[{" : ", {").append(pieces.track_with(lane.track, lane.tid));
+    list.append(", \"row_of\": ").append(pieces.tid(lane.track)).append("}");
   }
   return list.empty() ? list : list + "]";
 }

@@ -4,6 +4,7 @@
 //   of the document  "opscope.tracks": [{"pid": 0, "tid": 1, "kind": "other", "device": 0, "crossing": true}]
 //                    kind and device where categories do not tell them; crossing: its spans cross each other and stand
 //                    beside, not in each other
+//                    {"pid": 0, "tid": "1 crossing", "row_of": 1}: spans of the thread 1 (chrome_lanes.h)
 //   of a span        "opscope.step": 3               it is that step, whatever its name is
 //                    "opscope.overload": "dtype"     the last part of its name is that
 //                    "opscope.async": "crossing"     it is outside of the nesting of its thread: it crosses spans that
@@ -22,13 +23,14 @@
 #include <vector>
 
 #include "export/chrome_pieces.h"
+#include "export/chrome_plan.h"
 #include "opscope/trace.h"
 
 namespace opscope {
 
 inline constexpr std::string_view kOwnTracksKey = "opscope.tracks";
-// The value of "opscope.tracks", in this order of tracks; empty: there is nothing to say. O(spans)
-std::string OwnTrackMembers(const Trace& trace, const std::vector<TrackId>& order, const ChromePieces& pieces);
+// The value of "opscope.tracks", in the order of the plan; empty: there is nothing to say. O(spans)
+std::string OwnTrackMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces);
 
 // The value of "opscope.async" of a span with span_flags::kAsync.
 std::string_view AsyncReason(uint8_t flags);

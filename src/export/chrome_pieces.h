@@ -28,12 +28,19 @@ class ChromePieces {
   std::string_view track(TrackId id) const {
     return Row(id) < tracks_.size() ? std::string_view(tracks_[Row(id)]) : std::string_view("\"pid\":0,\"tid\":0");
   }
+  // Likewise, of another row of its process; `tid`: JSON.
+  std::string track_with(TrackId id, std::string_view tid) const {
+    const std::string_view both = track(id);
+    return std::string(both.substr(0, both.size() - this->tid(id).size())).append(tid);
+  }
+  std::string_view tid(TrackId id) const { return track(id).substr(track(id).find(kTid) + kTid.size()); }
   // "Concrete Inputs": [...], "Input type": [...], "Input Strides": [...]
   std::string_view values_types_strides(ArgsId id) const { return arguments_.values_types_strides(id); }
   // "Input Dims": [...]; torch writes the call stack between the two
   std::string_view dims(ArgsId id) const { return arguments_.dims(id); }
 
  private:
+  static constexpr std::string_view kTid = ",\"tid\":";
   void AddName(const Trace& trace, StringId id);
   void AddTracks(const Trace& trace);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -67,7 +68,7 @@ std::optional<size_t> ChromePlan::out_of_memory(uint32_t instant) const {
   return static_cast<size_t>(found - out_of_memory_.begin());
 }
 
-ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : memory_instants_(trace) {
+ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : lanes_(trace), memory_instants_(trace) {
   FindRecorded(trace);
   FindTimes(trace);
   OrderTracks(trace);
@@ -137,7 +138,7 @@ void ChromePlan::OrderSpans(const Trace& trace) {
     return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b] : spans.duration[a] > spans.duration[b];
   };
   for (size_t i = 0; i < tracks_.size();) {
-    const auto begin = static_cast<ptrdiff_t>(spans_.size());
+    const size_t begin = spans_.size();
     const TrackId first = tracks_[i];
     const ProcessId process = tracks.process[Row(first)];
     const bool is_last = IsSpansProcess(trace, process);
@@ -146,9 +147,9 @@ void ChromePlan::OrderSpans(const Trace& trace) {
       spans_.resize(spans_.size() + rows);
       std::iota(spans_.end() - static_cast<ptrdiff_t>(rows), spans_.end(), tracks.first_span[Row(tracks_[i])]);
     }
-    if (!std::is_sorted(spans_.begin() + begin, spans_.end(), before)) {
-      std::stable_sort(spans_.begin() + begin, spans_.end(), before);
-    }
+    const auto of_row = spans_.begin() + static_cast<ptrdiff_t>(begin);
+    if (!std::is_sorted(of_row, spans_.end(), before)) std::stable_sort(of_row, spans_.end(), before);
+    if (tracks.kind[Row(first)] == TrackKind::kThread) lanes_.AddThread(first, std::span(spans_).subspan(begin));
     if (!is_last) last_spans_ = spans_.size();
     const int64_t order = trace.processes().sort_index[Row(process)];
     if (is_last && order != INT64_MIN) spans_order_ = order;

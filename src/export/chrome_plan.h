@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "export/chrome_lanes.h"
 #include "opscope/analysis/memory_instants.h"
 #include "opscope/torch/out_of_memory.h"
 #include "opscope/trace.h"
@@ -60,6 +61,7 @@ class ChromePlan {
   const std::vector<ChromeBlock>& blocks() const { return blocks_; }
   const std::vector<TrackId>& tracks() const { return tracks_; }              // in order, those with rows
   const std::vector<uint32_t>& spans() const { return spans_; }               // rows in order
+  const ChromeLanes& lanes() const { return lanes_; }                         // of spans that cross others
   const std::vector<uint32_t>& instants() const { return instants_; }         // rows in order, without memory
   const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
   size_t first_free_flow_end() const { return free_flow_ends_; }
@@ -88,6 +90,7 @@ class ChromePlan {
   std::vector<ChromeBlock> blocks_;
   std::vector<TrackId> tracks_;
   std::vector<uint32_t> spans_, instants_;
+  ChromeLanes lanes_;
   size_t last_spans_ = 0, last_instants_ = 0;  // from these places on they stand at the end of the file
   std::optional<int64_t> spans_order_;
   MemoryInstants memory_instants_;

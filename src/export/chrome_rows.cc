@@ -129,7 +129,10 @@ void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) 
   const FlowColumns& flows = trace_.flows();
   const std::string_view name = pieces_.name(flows.name[end.flow]);
   const std::string_view category = pieces_.name(flows.category[end.flow]);
-  const std::string_view track = pieces_.track(end.arrives ? flows.end_track[end.flow] : flows.start_track[end.flow]);
+  const TrackId at = end.arrives ? flows.end_track[end.flow] : flows.start_track[end.flow];
+  const ChromeLane* lane = end.span == UINT32_MAX ? nullptr : plan_.lanes().LaneOf(plan_.spans()[end.span]);
+  const std::string of_lane = lane == nullptr ? std::string() : pieces_.track_with(at, lane->tid);
+  const std::string_view track = lane == nullptr ? pieces_.track(at) : std::string_view(of_lane);
   out->Reserve(kFixedRoom + name.size() + category.size() + track.size());
   out->Put(kNext);
   out->Put(end.arrives ? "{\"ph\":\"f\",\"bp\":\"e\"," : "{\"ph\":\"s\",");

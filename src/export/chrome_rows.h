@@ -41,6 +41,7 @@ class ChromeRowWriter {
     bool is_set = false;
     StringId category = StringId::kNone;
     TrackId track = TrackId::kNone;
+    const ChromeLane* lane = nullptr;
     std::string before_name, after_name;
     bool is_python = false;
     size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
@@ -56,7 +57,7 @@ class ChromeRowWriter {
 
   bool IsWritten(StringId category) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
-  void SetFrame(StringId category, TrackId track, SpanFrame* frame) const;
+  void SetFrame(StringId category, TrackId track, const ChromeLane* lane, SpanFrame* frame) const;
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
   // Nothing when there are none.
   void WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const;

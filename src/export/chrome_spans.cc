@@ -22,13 +22,18 @@ void ChromeRowWriter::WriteSpans(const ChromeBlock& block, ChromeBuffer* out) co
   }
 }
 
-void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* frame) const {
+void ChromeRowWriter::SetFrame(StringId category, TrackId track, const ChromeLane* lane, SpanFrame* frame) const {
   const std::string_view escaped = pieces_.name(category);
   frame->before_name.assign(kNext).append("{\"ph\":\"X\",");
   if (!escaped.empty()) frame->before_name.append("\"cat\":\"").append(escaped).append("\",");
   frame->before_name.append("\"name\":\"");
-  frame->after_name.assign("\",").append(pieces_.track(track));
-  frame->category = category, frame->track = track;
+  frame->after_name.assign("\",");
+  if (lane == nullptr) {
+    frame->after_name.append(pieces_.track(track));
+  } else {
+    frame->after_name.append(pieces_.track_with(track, lane->tid));
+  }
+  frame->category = category, frame->track = track, frame->lane = lane;
   frame->is_python = trace_.text(category) == "python_function";
   frame->is_set = true;
 }
@@ -36,8 +41,10 @@ void ChromeRowWriter::SetFrame(StringId category, TrackId track, SpanFrame* fram
 void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const {
   const SpanColumns& spans = trace_.spans();
   const uint32_t span = plan_.spans()[place];
-  if (!frame->is_set || frame->category != spans.category[span] || frame->track != spans.track[span]) {
-    SetFrame(spans.category[span], spans.track[span], frame);
+  const ChromeLane* lane = plan_.lanes().LaneOf(span);
+  if (!frame->is_set || frame->category != spans.category[span] || frame->track != spans.track[span] ||
+      frame->lane != lane) {
+    SetFrame(spans.category[span], spans.track[span], lane, frame);
   }
   const std::string_view name = pieces_.name(spans.name[span]);
   const std::string_view overload = pieces_.name(spans.overload[span]);

@@ -172,6 +172,7 @@ void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, u
   }
   if (key.text == "opscope.tracks") {
     AppendCleanJson(&own_tracks_, value);
+    if (!found_events_) join_.ReadRows(own_tracks_);
     return;
   }
   if (key.text == "schemaVersion") {

@@ -24,6 +24,8 @@ class ChromeJoin {
  public:
   explicit ChromeJoin(TraceBuilder* builder) : builder_(builder), tracks_(builder), pairs_(builder, &tracks_) {}
 
+  // `own_tracks`: the document's "opscope.tracks". Call before the first Add.
+  void ReadRows(std::string_view own_tracks) { tracks_.ReadRows(own_tracks); }
   void Add(const ChromePart& part);
   void Count(const ChromeProblem& problem);
   // Adds the problems that were counted, in the parts too.

@@ -178,8 +178,9 @@ TrackId ChromeTracks::RowOf(Track* track, const ChromePartTracks::Use& use) {
 
 void ChromeTracks::Apply(const ChromePartTracks::Metadata& metadata, const std::vector<StringId>& string_of) {
   const ChromeIdentity pid = InTrace(metadata.pid, string_of);
-  Names& names = metadata.of_process ? processes_[FindProcess(pid)].names
-                                     : tracks_[FindTrack(pid, InTrace(metadata.tid, string_of))].names;
+  const ChromeIdentity tid = InTrace(metadata.tid, string_of);
+  if (!metadata.of_process && ThreadOf(pid, tid) != tid) return;  // the thread has its own name
+  Names& names = metadata.of_process ? processes_[FindProcess(pid)].names : tracks_[FindTrack(pid, tid)].names;
   switch (metadata.field) {
     case ChromePartTracks::Field::kNothing:
       break;
@@ -199,7 +200,8 @@ void ChromeTracks::Join(const ChromePartTracks& part, const std::vector<StringId
                         std::vector<TrackId>* track_of) {
   for (const ChromePartTracks::Use& use : part.uses_) {
     const ChromePartTracks::Track& track = part.tracks_[use.track];
-    const uint32_t number = FindTrack(InTrace(track.pid, string_of), InTrace(track.tid, string_of));
+    const ChromeIdentity pid = InTrace(track.pid, string_of);
+    const uint32_t number = FindTrack(pid, ThreadOf(pid, InTrace(track.tid, string_of)));
     const TrackId row = RowOf(&tracks_[number], use);
     last_ns_[Row(row)] = std::max(last_ns_[Row(row)], use.last_ns);
     track_of->push_back(row);
@@ -237,14 +239,11 @@ bool ChromeTracks::ApplyOwnMembers(const std::vector<JsonMember>& members) {
     const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key.text == key; });
     return found == members.end() ? JsonValue{} : found->value;
   };
-  const auto identity = [&](const JsonValue& value) -> ChromeIdentity {
-    if (const auto number = IdentityNumber(value)) return {.number = *number};
-    return {.text = builder_->Intern(DecodedText(value))};
-  };
+  if (!find("row_of").text.empty()) return true;  // ReadRows has read it
   const auto kind = std::find(std::begin(kKinds), std::end(kKinds), find("kind").text);
   const auto device = ParseInteger(find("device").text);
   if (kind == std::end(kKinds) || !device || *device < -1 || *device > INT32_MAX) return false;
-  const Track& track = tracks_[FindTrack(identity(find("pid")), identity(find("tid")))];
+  const Track& track = tracks_[FindTrack(IdentityOf(find("pid")), IdentityOf(find("tid")))];
   const auto of_row = static_cast<TrackKind>(kind - std::begin(kKinds));
   // A stream and its annotations share pid and tid: the kind says which of the two rows is meant, where both exist.
   const bool is_annotation = of_row == TrackKind::kDeviceAnnotation;
@@ -256,6 +255,37 @@ bool ChromeTracks::ApplyOwnMembers(const std::vector<JsonMember>& members) {
   row.device = static_cast<int32_t>(*device);
   if (find("crossing").kind == JsonValue::Kind::kTrue) builder_->SetCrossing(id);
   return true;
+}
+
+ChromeIdentity ChromeTracks::IdentityOf(const JsonValue& value) {
+  if (const auto number = IdentityNumber(value)) return {.number = *number};
+  return {.text = builder_->Intern(DecodedText(value))};
+}
+
+ChromeIdentity ChromeTracks::ThreadOf(const ChromeIdentity& pid, const ChromeIdentity& tid) const {
+  for (const OtherRow& row : other_rows_) {
+    if (row.pid == pid && row.tid == tid) return row.thread;
+  }
+  return tid;
+}
+
+void ChromeTracks::ReadRows(std::string_view own_members) {
+  JsonScanner scanner(own_members);
+  std::vector<JsonMember> members;
+  WalkArray(&scanner, [&] {
+    if (scanner.Peek() != '{' || !scanner.ReadMembers(&members)) return false;
+    OtherRow row;
+    bool has_thread = false;
+    for (const JsonMember& member : members) {
+      if (member.key.text == "pid") row.pid = IdentityOf(member.value);
+      if (member.key.text == "tid") row.tid = IdentityOf(member.value);
+      if (member.key.text != "row_of") continue;
+      has_thread = true;
+      row.thread = IdentityOf(member.value);
+    }
+    if (has_thread) other_rows_.push_back(row);
+    return true;
+  });
 }
 
 bool ChromeTracks::ReadOwnMembers(std::string_view json) {

@@ -24,6 +24,7 @@ namespace opscope {
 struct ChromeIdentity {
   int64_t number = 0;
   StringId text = StringId::kNone;
+  bool operator==(const ChromeIdentity&) const = default;
 };
 
 // The tracks of one part.
@@ -82,6 +83,8 @@ class ChromeTracks {
   // string_of[id of the part] is the id of the Trace. Appends the Trace's track for each of the part's to `track_of`.
   void Join(const ChromePartTracks& part, const std::vector<StringId>& string_of, std::vector<TrackId>* track_of);
   int64_t last_ns(TrackId track) const { return last_ns_[Row(track)]; }
+  // What an export of ours says of rows that hold spans of another thread (docs/chrome_json.md), before the first Join.
+  void ReadRows(std::string_view own_members);
   // Gives names and kinds to the rows of the Trace. Call once, after the last event.
   // `own_members`: what an export of ours says of tracks (docs/chrome_json.md), or "". False: it says something else.
   bool Finish(std::string_view own_members);
@@ -107,6 +110,9 @@ class ChromeTracks {
   };
   using Key = std::tuple<uint32_t, bool, int64_t>;
 
+  // The thread whose spans the row holds: mostly itself.
+  ChromeIdentity ThreadOf(const ChromeIdentity& pid, const ChromeIdentity& tid) const;
+  ChromeIdentity IdentityOf(const JsonValue& value);
   void FindXlaDevices();
   bool ReadOwnMembers(std::string_view json);
   bool ApplyOwnMembers(const std::vector<JsonMember>& members);
@@ -121,6 +127,11 @@ class ChromeTracks {
   std::vector<Process> processes_;
   std::vector<Track> tracks_;
   std::map<Key, uint32_t> process_of_key_, track_of_key_;
+  // Row and thread of the same process.
+  struct OtherRow {
+    ChromeIdentity pid, tid, thread;
+  };
+  std::vector<OtherRow> other_rows_;
   std::vector<int64_t> last_ns_;  // by track of the Trace
 };
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/chrome_lanes.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/text.h"
+#include "export/span_lanes.h"
+
+namespace opscope {
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+
+struct Times {
+  int64_t start, end;
+};
+
+// Spans that come by start, longer first, and lie in each other or apart.
+class Nest {
+ public:
+  // False: it crosses one of those.
+  bool Add(const Times& times) {
+    while (!open_.empty() && open_.back() <= times.start)
+      open_.pop_back();
+    if (!open_.empty() && open_.back() < times.end) return false;
+    open_.push_back(times.end);
+    return true;
+  }
+
+ private:
+  std::vector<int64_t> open_;  // ends, innermost last
+};
+
+// Likewise, and others can be asked for.
+class Forest {
+ public:
+  bool Add(const Times& times) {
+    size_t around = last_;
+    while (around != kNone && spans_[around].times.end <= times.start)
+      around = spans_[around].around;
+    if (around != kNone && spans_[around].times.end < times.end) return false;
+    last_ = spans_.size();
+    spans_.push_back({times, around});
+    return true;
+  }
+
+  // Of the spans around a moment the innermost one ends first and begins last.
+  bool Crosses(const Times& times) const {
+    const size_t at_start = Around(times.start), at_end = Around(times.end);
+    return (at_start != kNone && spans_[at_start].times.end < times.end) ||
+           (at_end != kNone && spans_[at_end].times.start > times.start);
+  }
+
+ private:
+  struct Span {
+    Times times;
+    size_t around;
+  };
+
+  // The innermost span that begins before the moment and ends after it.
+  size_t Around(int64_t time) const {
+    const auto after = std::partition_point(spans_.begin(), spans_.end(),
+                                            [time](const Span& span) { return span.times.start < time; });
+    size_t at = after == spans_.begin() ? kNone : static_cast<size_t>(after - spans_.begin()) - 1;
+    while (at != kNone && spans_[at].times.end <= time)
+      at = spans_[at].around;
+    return at;
+  }
+
+  std::vector<Span> spans_;
+  size_t last_ = kNone;
+};
+
+Times TimesOf(const SpanColumns& spans, uint32_t row) {
+  return {spans.start[row].ns, EndOf(spans, row).ns};
+}
+
+// Which span leaves the row where two cross: the one of the higher level, of equal ones the later one.
+enum Level : size_t { kWork, kRange, kCall, kLevels };
+
+// Not by what a file does not tell again: a trace read back from the file is written as it was.
+Level LevelOf(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kUserRange:
+      return kRange;
+    case SpanKind::kPythonFunction:
+    case SpanKind::kCFunction:
+    case SpanKind::kModule:
+      return kCall;
+    default:
+      return kWork;
+  }
+}
+
+// Those of `rows` that do not fit the thread's row, in order.
+std::vector<uint32_t> FindCrossing(const SpanColumns& spans, std::span<const uint32_t> rows) {
+  std::array<Forest, kLevels> placed;
+  std::vector<uint32_t> crossing;
+  for (size_t level = kWork; level < kLevels; ++level) {
+    for (const uint32_t row : rows) {
+      if (LevelOf(spans.kind[row]) != level) continue;
+      const Times times = TimesOf(spans, row);
+      const auto crosses = [&times](const Forest& lower) { return lower.Crosses(times); };
+      const bool leaves = std::any_of(placed.begin(), placed.begin() + static_cast<ptrdiff_t>(level), crosses) ||
+                          !placed[level].Add(times);
+      if (leaves) crossing.push_back(row);
+    }
+  }
+  const auto by_place = [&](uint32_t a, uint32_t b) {
+    return std::tuple(spans.start[a], -spans.duration[a].ns, a) < std::tuple(spans.start[b], -spans.duration[b].ns, b);
+  };
+  std::sort(crossing.begin(), crossing.end(), by_place);
+  return crossing;
+}
+
+}  // namespace
+
+void ChromeLanes::AddThread(TrackId track, std::span<const uint32_t> rows) {
+  const SpanColumns& spans = trace_.spans();
+  Nest all;
+  if (std::all_of(rows.begin(), rows.end(), [&](uint32_t row) { return all.Add(TimesOf(spans, row)); })) return;
+  lane_of_.resize(spans.size(), 0);
+  const size_t first = lanes_.size();
+  std::vector<Nest> nests;
+  for (const uint32_t row : FindCrossing(spans, rows)) {
+    const Times times = TimesOf(spans, row);
+    auto fitting = std::find_if(nests.begin(), nests.end(), [&](Nest& nest) { return nest.Add(times); });
+    if (fitting == nests.end()) {
+      nests.emplace_back().Add(times);
+      fitting = nests.end() - 1;
+      lanes_.push_back(MakeLane(track));
+    }
+    lane_of_[row] = static_cast<uint32_t>(first + static_cast<size_t>(fitting - nests.begin()) + 1);
+  }
+}
+
+// "12 crossing", "12 crossing 2", whichever no thread and no lane of the process has.
+ChromeLane ChromeLanes::MakeLane(TrackId track) const {
+  const TrackColumns& tracks = trace_.tracks();
+  std::string base(trace_.text(tracks.tid_text[Row(track)]));
+  if (base.empty()) AppendInt(&base, tracks.tid[Row(track)]);
+  base.append(" crossing");
+  for (int number = 1;; ++number) {
+    const std::string tid = number == 1 ? base : base + " " + std::to_string(number);
+    ChromeLane lane{track, {}};
+    AppendJsonString(&lane.tid, tid);
+    const auto has_it = [&](const ChromeLane& other) {
+      return tracks.process[Row(other.track)] == tracks.process[Row(track)] && other.tid == lane.tid;
+    };
+    bool is_taken = std::any_of(lanes_.begin(), lanes_.end(), has_it);
+    for (size_t i = 0; i < tracks.size() && !is_taken; ++i)
+      is_taken = tracks.process[i] == tracks.process[Row(track)] && trace_.text(tracks.tid_text[i]) == tid;
+    if (!is_taken) return lane;
+  }
+}
+
+}  // namespace opscope
