@@ -15,7 +15,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kTorchSourceAbi = 6;
+inline constexpr uint32_t kTorchSourceAbi = 7;
 
 // A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
 struct HeldTensorImpl {
@@ -49,7 +49,9 @@ struct TorchSource {
   // A user range (RecordScope::USER_SCOPE), seen by every observer that torch has at that moment, not
   // only by us. Null when nothing observes. `args`: torch's one string input, or null.
   void* (*enter)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;
-  // Ends it, on any thread. REQUIRES: range is from enter and was not ended.
+  // Likewise, but asynchronous from its begin: it is no part of the nesting, whatever runs on its thread until it ends.
+  void* (*enter_async)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;
+  // Ends it, on any thread. REQUIRES: range is from enter or enter_async and was not ended.
   void (*exit)(void* range) = nullptr;
   // Tells observers that ask at its end that the range is asynchronous; what is recorded goes by its begin and end.
   void (*set_async)(void* range) = nullptr;

@@ -81,7 +81,7 @@ bool OpenTorchsRange(const Range* self, PyObject** torchs) {
   return true;
 }
 
-bool OpenRange(const Range* self, Entered* entered) {
+bool OpenRange(const Range* self, bool is_async, Entered* entered) {
   if (self->name == nullptr) {
     PyErr_SetString(PyExc_AssertionError, "record_function was not initialised");
     return false;
@@ -95,19 +95,20 @@ bool OpenRange(const Range* self, Entered* entered) {
   std::string keep_name, keep_args;
   std::string_view name, args;
   if (!TextBytes(self->name, &keep_name, &name)) return false;
+  const auto enter = is_async ? range_source->enter_async : range_source->enter;
   if (!has_args) {
-    entered->handle = range_source->enter(name.data(), name.size(), nullptr, 0);
+    entered->handle = enter(name.data(), name.size(), nullptr, 0);
     return true;
   }
   if (!TextBytes(self->args, &keep_args, &args)) return false;
-  entered->handle = range_source->enter(name.data(), name.size(), args.data(), args.size());
+  entered->handle = enter(name.data(), name.size(), args.data(), args.size());
   return true;
 }
 
-PyObject* RangeEnter(PyObject* object, PyObject*) {
+PyObject* EnterRange(PyObject* object, bool is_async) {
   Range* self = Self(object);
   Entered entered{.thread = PyThread_get_thread_ident()};
-  if (!OpenRange(self, &entered)) return nullptr;
+  if (!OpenRange(self, is_async, &entered)) return nullptr;
   if (!self->has_first) {
     self->first = entered;
     self->has_first = true;
@@ -117,6 +118,14 @@ PyObject* RangeEnter(PyObject* object, PyObject*) {
   }
   Py_INCREF(object);
   return object;
+}
+
+PyObject* RangeEnter(PyObject* object, PyObject*) {
+  return EnterRange(object, false);
+}
+// As __enter__; the range is outside the nesting, because other work of the thread may run before it ends.
+PyObject* RangeEnterAsync(PyObject* object, PyObject*) {
+  return EnterRange(object, true);
 }
 
 // Takes back the calling thread's newest entry; when it has none, the newest of any thread.
@@ -227,6 +236,7 @@ PyGetSetDef range_properties[] = {
 PyMethodDef range_methods[] = {
     {"__enter__", RangeEnter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(RangeExit)), METH_FASTCALL, nullptr},
+    {"_enter_async", RangeEnterAsync, METH_NOARGS, nullptr},
     {"_detach", RangeDetach, METH_NOARGS, nullptr},
     {"_end_detached", RangeEndDetached, METH_O | METH_STATIC, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import types
 
 import torch
 
@@ -22,6 +24,12 @@ class record_function(_core.torch.RangeBase):
         @record_function("load")
         def load(): ...
 
+        @record_function("fetch")
+        async def fetch(): ...  # "fetch": what the caller awaits; "fetch (running)": what runs between suspensions
+
+        @record_function("batches")
+        def batches(): yield ...  # each step on its own, without what runs between the steps
+
     Every observer of torch sees the range, ``torch.profiler`` too, and it is in the graphs that torch makes. One
     object may be entered again while it is open and on several threads; a decorated function may call itself.
     """
@@ -32,10 +40,58 @@ class record_function(_core.torch.RangeBase):
         """Decorates a function; each call is a range of its own."""
         label, args, kind = self.name, self.args, type(self)
 
-        @functools.wraps(function)
-        def labelled(*positional, **keywords):
-            with kind(label, args):
-                return function(*positional, **keywords)
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def labelled(*positional, **keywords):
+                return await _awaited(kind, label, args, function(*positional, **keywords))
+
+        elif inspect.isasyncgenfunction(function):
+
+            @functools.wraps(function)
+            async def labelled(*positional, **keywords):
+                generator = function(*positional, **keywords)
+                step, value = generator.asend, None
+                while True:
+                    try:
+                        item = await _awaited(kind, label, args, step(value))
+                    except StopAsyncIteration:
+                        return
+                    try:
+                        step, value = generator.asend, (yield item)
+                    except GeneratorExit:
+                        await _awaited(kind, label, args, generator.aclose())
+                        raise
+                    except BaseException as raised:
+                        step, value = generator.athrow, raised
+
+        elif inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def labelled(*positional, **keywords):
+                generator = function(*positional, **keywords)
+                step, value = generator.send, None
+                while True:
+                    with kind(label, args):
+                        try:
+                            item = step(value)
+                        except StopIteration as stop:
+                            return stop.value
+                    try:
+                        step, value = generator.send, (yield item)
+                    except GeneratorExit:
+                        with kind(label, args):
+                            generator.close()
+                        raise
+                    except BaseException as raised:
+                        step, value = generator.throw, raised
+
+        else:
+
+            @functools.wraps(function)
+            def labelled(*positional, **keywords):
+                with kind(label, args):
+                    return function(*positional, **keywords)
 
         return labelled
 
@@ -61,6 +117,33 @@ class record_function(_core.torch.RangeBase):
             return done.value()  # raises what the future holds, and so hands it on
 
         return fut.then(pass_on)
+
+
+@types.coroutine
+def _awaited(kind, label, args, awaitable):
+    """Awaits within an asynchronous range, and each time until the next suspension within one that nests."""
+    steps = awaitable.__await__()
+    running = f"{label} (running)"
+    whole = kind(label, args)
+    whole._enter_async()
+    try:
+        step, value = steps.send, None
+        while True:
+            with kind(running):
+                try:
+                    waits_for = step(value)
+                except StopIteration as stop:
+                    return stop.value
+            try:
+                step, value = steps.send, (yield waits_for)
+            except GeneratorExit:
+                with kind(running):
+                    steps.close()
+                raise
+            except BaseException as raised:
+                step, value = steps.throw, raised
+    finally:
+        whole.__exit__(None, None, None)
 
 
 _torchs = torch.autograd.profiler.record_function

@@ -25,10 +25,23 @@ void Begin(Range* range, std::string_view name, Inputs... inputs) {
   }
 }
 
+void* Enter(std::string_view name, const char* args, size_t args_size, bool is_async) {
+  try {
+    std::optional<at::StepCallbacks> callbacks = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE);
+    if (!callbacks.has_value()) return nullptr;
+    const std::string_view args_text(args, args != nullptr ? args_size : 0);
+    return BeginUserRange(std::move(*callbacks), name, args != nullptr ? &args_text : nullptr, is_async);
+  } catch (...) {
+    CountFailure();
+    return nullptr;
+  }
+}
+
 }  // namespace
 
-void* BeginUserRange(at::StepCallbacks callbacks, std::string_view name, const std::string_view* args) {
+void* BeginUserRange(at::StepCallbacks callbacks, std::string_view name, const std::string_view* args, bool is_async) {
   auto range = std::make_unique<at::RecordFunction>(std::move(callbacks));
+  if (is_async) range->_setAsync();
   if (args != nullptr && range->needsInputs()) {
     const c10::IValue input{std::string(*args)};
     Begin(range.get(), name, c10::ArrayRef<const c10::IValue>(&input, 1));
@@ -47,15 +60,11 @@ bool IsTraced() {
 }
 
 void* EnterUserRange(const char* name, size_t name_size, const char* args, size_t args_size) {
-  try {
-    std::optional<at::StepCallbacks> callbacks = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE);
-    if (!callbacks.has_value()) return nullptr;
-    const std::string_view args_text(args, args != nullptr ? args_size : 0);
-    return BeginUserRange(std::move(*callbacks), {name, name_size}, args != nullptr ? &args_text : nullptr);
-  } catch (...) {
-    CountFailure();
-    return nullptr;
-  }
+  return Enter({name, name_size}, args, args_size, false);
+}
+
+void* EnterAsyncUserRange(const char* name, size_t name_size, const char* args, size_t args_size) {
+  return Enter({name, name_size}, args, args_size, true);
 }
 
 void ExitUserRange(void* range) {
