@@ -68,6 +68,33 @@ def test_other_collectors_are_refused_by_name(text):
         ours.profile(experimental_config=config_of(ours, text))
 
 
+def without_attribute():
+    """A class of configs as torch 2.10 to 2.12 have it: the argument is in the state, and no attribute reads it."""
+    from torch._C._profiler import _ExperimentalConfig
+
+    class Config(_ExperimentalConfig):
+        @property
+        def custom_profiler_config(self):
+            raise AttributeError("custom_profiler_config")
+
+    return Config
+
+
+@pytest.mark.torch_has("_ExperimentalConfig(custom_profiler_config)")
+def test_the_text_is_read_of_the_state_where_torch_has_no_attribute_for_it():
+    import opscope.torch as ours
+
+    config = without_attribute()
+    assert not hasattr(config(custom_profiler_config="cupti_monitor"), "custom_profiler_config")
+    asked = config(custom_profiler_config="cupti_monitor", verbose=True)
+    assert ours.profile(experimental_config=asked)._monitor is not None
+    assert ours.profile(experimental_config=config(verbose=True))._monitor is None
+    with pytest.raises(ours.UnsupportedFeature, match="there is no other collector to set up"):
+        ours.profile(experimental_config=config(custom_profiler_config="another"))
+    with pytest.raises(ValueError, match="currently requires CPU activity"):
+        ours.profile(activities=[ours.ProfilerActivity.CUDA], experimental_config=asked)
+
+
 def test_what_has_no_effect_is_said_in_one_line_once():
     import opscope.torch as ours
 

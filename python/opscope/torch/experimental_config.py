@@ -25,6 +25,7 @@ _FIELDS = {
     "record_python_gc_info": True,
     "verbose": True,
     "enable_cuda_sync_events": True,
+    "custom_profiler_config": "a collector",
 }
 
 _WITHOUT_EFFECT_HERE = {
@@ -88,11 +89,22 @@ def read_experimental_config(config) -> dict:
 
 def monitor_of(config, *, records_cpu: bool) -> MonitorConfig | None:
     """What ``custom_profiler_config`` asks of the cupti_monitor backend; any other collector is refused."""
-    raw = getattr(config, "custom_profiler_config", "")
+    raw = _custom_profiler_config(config)
     monitor = read_monitor_config(raw, records_cpu=records_cpu)
     if raw and monitor is None:
         raise _unsupported("experimental_config with custom_profiler_config", "there is no other collector to set up")
     return monitor
+
+
+def _custom_profiler_config(config) -> str:
+    """Torch 2.10 to 2.12 take the argument without an attribute that reads it: its value is in the state alone."""
+    if config is None:
+        return ""
+    text = getattr(config, "custom_profiler_config", None)
+    if text is not None:
+        return text
+    at = _positions(type(config)).get("custom_profiler_config")
+    return "" if at is None else config.__getstate__()[at]
 
 
 def without_trace_only(config, with_stack: bool):
@@ -123,5 +135,7 @@ def _positions(kind: type) -> dict[str, int]:
             state = kind(**{name: value}).__getstate__()
         except TypeError:  # a version that has no such field
             continue
-        positions[name] = [one != other for one, other in zip(plain, state, strict=True)].index(True)
+        differs = [one != other for one, other in zip(plain, state, strict=True)]
+        if True in differs:  # with_monitor_field keeps its field beside the state
+            positions[name] = differs.index(True)
     return positions
