@@ -115,6 +115,53 @@ def test_calls_are_those_of_torch(tmp_path):
     assert found == expected
 
 
+def is_python(name):
+    """As Kineto names calls of Python, of C functions and of modules."""
+    return ".py(" in name or name.startswith(("<built-in ", "nn.Module: "))
+
+
+def listed(prof):
+    """For each of the lists, whether it has operators and whether it has calls of Python."""
+    events = prof.events()
+    lists = {
+        "events": [event.name for event in events],
+        "key_averages": [event.key for event in prof.key_averages()],
+        "by stack": [event.key for event in prof.key_averages(group_by_stack_n=5)],
+        "kineto_results": [event.name() for event in prof.profiler.kineto_results.events()],
+        "children": [child.name for event in events for child in event.cpu_children],
+    }
+    return {what: (any(map(is_python, names)), "aten::linear" in names) for what, names in lists.items()}
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_lists_have_calls_of_python_where_those_of_this_torch_have_them(memory):
+    ours, theirs = recorded(program(), profile_memory=memory)
+    assert listed(ours) == listed(theirs)
+
+
+def test_operators_are_listed_without_calls_where_torch_cannot_tell_them_apart(monkeypatch):
+    """As torch before 2.12; the tree and the file have them all the same."""
+    import pickle
+
+    import opscope.torch
+    from opscope.torch import features
+
+    body = program()
+    with opscope.torch.profile(with_stack=True) as prof:
+        body()
+    as_asked = features.has
+    monkeypatch.setattr(features, "has", lambda name: name != "KinetoEvent.is_python_function" and as_asked(name))
+    names = [event.name for event in prof.events()]
+    assert "aten::linear" in names and not any(map(is_python, names))
+    assert not any(is_python(event.name()) for event in prof.profiler.kineto_results.events())
+    assert [event.name for event in pickle.loads(pickle.dumps(prof.events()))] == names
+    tree = [*prof.profiler.kineto_results.experimental_event_tree()]
+    for node in tree:
+        tree += node.children
+    assert any(is_python(node.name) for node in tree)
+    assert len(calls_of(prof.trace)) > 50
+
+
 @pytest.mark.torch_has("_ExperimentalConfig(record_python_gc_info)")
 def test_the_collector_is_a_call_when_it_is_asked(tmp_path):
     import torch.profiler

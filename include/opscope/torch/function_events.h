@@ -52,6 +52,9 @@ struct FunctionEventOptions {
   // Nothing that was still open at the end of the recording and began in nothing that has ended: torch lists it from
   // 2.12 on. Calls of Python end with the recording.
   bool only_finished = false;
+  // Calls of Python, C functions and modules (with_stack) are in the list. torch lists them from 2.12 on; before that
+  // its experimental_event_tree() and its files alone have them.
+  bool python_functions = true;
   // Self times and totals add up as Python's sum() does from 3.12 on, which keeps the digits that rounding cuts off.
   bool compensated_sums = false;
 };
@@ -90,6 +93,7 @@ struct FunctionEvents {
   bool compensated_sums = false;
   bool as_collected = false;
   bool only_finished = false;
+  bool python_functions = true;
 
   size_t size() const { return span.size(); }
   bool empty() const { return span.empty(); }

@@ -123,10 +123,11 @@ namespace {
 
 FunctionEvents Build(const Trace& trace, const std::optional<int64_t>& start_ns,
                      const std::optional<std::string>& use_device, bool only_torch_flops, bool as_collected,
-                     bool only_finished) {
+                     bool only_finished, bool python_functions) {
   FunctionEventOptions options;
   options.as_collected = as_collected;
   options.only_finished = only_finished;
+  options.python_functions = python_functions;
   options.only_torch_flops = only_torch_flops;
   options.compensated_sums = nb::cast<int64_t>(nb::module_::import_("sys").attr("hexversion")) >= 0x030C0000;
   if (start_ns) options.trace_start = Timestamp{*start_ns};
@@ -218,7 +219,8 @@ nb::tuple GetState(EventColumns& columns) {
   nb::object overrides = columns.overrides() == nullptr ? nb::none() : nb::borrow(columns.overrides());
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), columns.events().trace_start.ns,
                         columns.events().use_device, columns.events().only_torch_flops, overrides,
-                        columns.exposes_metadata, columns.events().as_collected, columns.events().only_finished);
+                        columns.exposes_metadata, columns.events().as_collected, columns.events().only_finished,
+                        columns.events().python_functions);
 }
 
 void SetState(EventColumns& columns, const nb::tuple& state) {
@@ -226,8 +228,9 @@ void SetState(EventColumns& columns, const nb::tuple& state) {
   const std::span<const std::byte> view(static_cast<const std::byte*>(bytes.data()), bytes.size());
   auto trace = std::make_shared<const Trace>(Unwrap(WithoutGil([&] { return ImportBytes(view, "pickled events"); })));
   const Trace& columns_of = *trace;
-  FunctionEvents events = Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]),
-                                nb::cast<bool>(state[3]), nb::cast<bool>(state[6]), nb::cast<bool>(state[7]));
+  FunctionEvents events =
+      Build(columns_of, nb::cast<int64_t>(state[1]), nb::cast<std::string>(state[2]), nb::cast<bool>(state[3]),
+            nb::cast<bool>(state[6]), nb::cast<bool>(state[7]), nb::cast<bool>(state[8]));
   auto* made = new (&columns) EventColumns(std::move(trace), std::move(events));
   if (!state[4].is_none()) made->RestoreOverrides(nb::object(state[4]).ptr());
   made->exposes_metadata = nb::cast<bool>(state[5]);
@@ -263,13 +266,15 @@ void BindFunctionEvents(nb::module_& module) {
       .def(
           "__init__",
           [](EventColumns* self, const SharedTrace& shared, std::optional<int64_t> start_ns,
-             std::optional<std::string> use_device, bool only_torch_flops, bool as_collected, bool only_finished) {
-            FunctionEvents events =
-                Build(*shared.trace, start_ns, use_device, only_torch_flops, as_collected, only_finished);
+             std::optional<std::string> use_device, bool only_torch_flops, bool as_collected, bool only_finished,
+             bool python_functions) {
+            FunctionEvents events = Build(*shared.trace, start_ns, use_device, only_torch_flops, as_collected,
+                                          only_finished, python_functions);
             new (self) EventColumns(shared.trace, std::move(events));
           },
           nb::arg("trace"), nb::arg("start_ns").none() = nb::none(), nb::arg("use_device").none() = nb::none(),
-          nb::arg("only_torch_flops") = false, nb::arg("as_collected") = false, nb::arg("only_finished") = false)
+          nb::arg("only_torch_flops") = false, nb::arg("as_collected") = false, nb::arg("only_finished") = false,
+          nb::arg("python_functions") = true)
       .def("__len__", [](const EventColumns& columns) { return columns.events().size(); })
       .def("event",
            [](EventColumns& columns, uint32_t row) {

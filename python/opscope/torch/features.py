@@ -189,6 +189,19 @@ def behaves(what: str) -> bool:
     return release_of(torch.__version__) >= BEHAVIOUR[what]
 
 
+def left_out_of_lists() -> dict[str, bool]:
+    """What the imported torch collects without listing it, as arguments of FunctionEvents; empty: nothing.
+
+    Its lists hold calls of Python since their events can be told from operators (``is_python_function``, 2.12).
+    """
+    left_out = {}
+    if not behaves("lists what nobody ended"):
+        left_out["only_finished"] = True
+    if not has("KinetoEvent.is_python_function"):
+        left_out["python_functions"] = False
+    return left_out
+
+
 def known() -> list[str]:
     """All features of the tables."""
     return [name for table in (ADDED, REMOVED) for names in table.values() for name in names.split()]

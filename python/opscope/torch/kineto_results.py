@@ -12,7 +12,7 @@ from ..shown import SHOWN_ROWS, Shown, ShownList
 from .errors import UnsupportedFeature
 from .event_tree import EventTree, ProfilerEvent
 from .events import EventList
-from .features import behaves
+from .features import left_out_of_lists
 from .kineto_event import KinetoEvent
 from .settings import checked_timeout
 
@@ -45,14 +45,12 @@ class KinetoResults:
 
     def _collected(self) -> _core.torch.FunctionEvents:
         if self._columns is None:
-            self._columns = self._recording.collected(only_finished=False)
+            self._columns = self._recording.collected(as_listed=False)
         return self._columns
 
     def _listed(self) -> _core.torch.FunctionEvents:
         """What the list has; the tree has all, in every release."""
-        if behaves("lists what nobody ended"):
-            return self._collected()
-        return self._recording.collected(only_finished=True)
+        return self._recording.collected(as_listed=True) if left_out_of_lists() else self._collected()
 
     def trace_start_ns(self) -> int:
         """Unix time from which ``FunctionEvent.time_range`` counts; with acc_events that of the last cycle's own."""

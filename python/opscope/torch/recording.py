@@ -17,7 +17,7 @@ from . import source
 from .compat import compat_is_asked
 from .enabled_flag import tell_torch
 from .events import EventList, unfilled_events
-from .features import behaves
+from .features import left_out_of_lists
 from .inner_profile import InnerProfile
 from .python_calls import calls_source
 from .torch_switches import links_forward_to_backward
@@ -159,7 +159,7 @@ class Recording(InnerProfile, recording.Recording):
             trace,
             use_device=self.use_device or "",
             only_torch_flops=compat_is_asked(),
-            only_finished=not behaves("lists what nobody ended"),
+            **left_out_of_lists(),
         )
         columns.exposes_metadata = self._settings.expose_metadata
         return unfilled_events(
@@ -169,10 +169,11 @@ class Recording(InnerProfile, recording.Recording):
             with_flops=self._settings.with_flops,
         )
 
-    def collected(self, *, only_finished: bool) -> _core.torch.FunctionEvents:
-        """What this cycle alone has collected, for KinetoResults."""
+    def collected(self, *, as_listed: bool) -> _core.torch.FunctionEvents:
+        """What this cycle alone has collected, for KinetoResults; ``as_listed``: without what torch does not list."""
+        left_out = left_out_of_lists() if as_listed else {}
         columns = _core.torch.FunctionEvents(
-            self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True, only_finished=only_finished
+            self.last_cycle_trace(), use_device=self.use_device or "", as_collected=True, **left_out
         )
         columns.exposes_metadata = self._settings.expose_metadata
         return columns

@@ -31,10 +31,12 @@ bool IsDeviceTrack(TrackKind kind) {
   return kind == TrackKind::kDeviceStream || kind == TrackKind::kDeviceAnnotation;
 }
 
-std::vector<CategoryRole> RolesOfCategories(const Trace& trace) {
+// python_functions: of FunctionEventOptions.
+std::vector<CategoryRole> RolesOfCategories(const Trace& trace, bool python_functions) {
   std::vector<CategoryRole> roles(trace.string_count());
   // Calls of modules that were recorded for themselves are no events: torch then has none.
-  const bool are_calls_listed = IsSetInMetadata(trace, "with_stack") || !IsSetInMetadata(trace, "with_modules");
+  const bool are_calls_listed =
+      python_functions && (IsSetInMetadata(trace, "with_stack") || !IsSetInMetadata(trace, "with_modules"));
   StringId last = StringId::kNone;
   for (StringId category : trace.spans().category) {
     if (category == last) continue;
@@ -166,9 +168,9 @@ EventTimes TimesOf(const Trace& trace, SpanId span) {
 void ListEvents(const Trace& trace, EventListWork* work) {
   const SpanColumns& spans = trace.spans();
   const TrackColumns& tracks = trace.tracks();
-  const std::vector<CategoryRole> roles = RolesOfCategories(trace);
-  NameRewriter names(trace);
   FunctionEvents& events = work->events;
+  const std::vector<CategoryRole> roles = RolesOfCategories(trace, events.python_functions);
+  NameRewriter names(trace);
   const std::vector<ListKey> keys =
       SortedKeys(trace, roles, events.as_collected ? nullptr : &names, events.only_finished);
   const size_t n = keys.size();

@@ -73,6 +73,7 @@ FunctionEvents BuildFunctionEvents(const Trace& trace, const FunctionEventOption
   work.events.profile_memory = IsSetInMetadata(trace, "profile_memory");
   work.events.as_collected = options.as_collected;
   work.events.only_finished = options.only_finished;
+  work.events.python_functions = options.python_functions;
   ListEvents(trace, &work);
   LinkDeviceEvents(trace, &work);
   PlaceUnlinkedCalls(trace, &work);
