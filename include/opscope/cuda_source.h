@@ -16,7 +16,7 @@
 
 namespace opscope {
 
-inline constexpr uint32_t kCudaSourceAbi = 2;
+inline constexpr uint32_t kCudaSourceAbi = 3;
 
 namespace cuda_source_flags {
 inline constexpr uint32_t kSynchronization = 1;  // waits for streams and events, and records of events
@@ -62,6 +62,9 @@ struct CudaSource {
   // Which CUPTI it is: path, "" where none was found; its API's version, 0: none.
   const char* (*cupti_path)() = nullptr;
   uint32_t (*cupti_version)() = nullptr;
+  // A libcupti that a framework of this program would load. Has an effect before CUPTI is first asked for; the first of
+  // several that loads is taken.
+  void (*suggest_cupti)(const char* file) = nullptr;
   // Whether OPSCOPE_CUPTI_LIB names it: then its word counts, and not a framework's, whether there is a device.
   bool (*is_named)() = nullptr;
   // Tries to enable a kind and disables it again, where nobody uses CUPTI; "" or one line that says why CUDA cannot be

@@ -3,11 +3,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import bare_package
 import pytest
+from built import built
 
 from opscope import _core
 
@@ -91,6 +93,37 @@ def test_a_cache_that_others_may_write_is_refused_with_its_rights(places, site):
     assert torch["adapter"] == "none"
     assert str(places / "cache") in torch["detail"]
     assert "OPSCOPE_CACHE" in torch["install"]
+
+
+CUPTI = built("tests/fake_cupti/libfake_cupti.so")
+
+
+@pytest.mark.parametrize(
+    "folder", ["torch/lib", "nvidia/cuda_cupti/lib", "nvidia/cu13/lib"], ids=["its own", "CUDA 12", "CUDA 13"]
+)
+def test_the_cupti_beside_torch_is_found_wherever_torch_is_installed(folder, places, site):
+    """As `pip install --target FOLDER torch` leaves them; a process that imports torch has it mapped."""
+    if not CUPTI.exists():
+        pytest.skip(f"the simulated CUPTI was not built: {CUPTI}")
+    place = places / "installed" / folder
+    place.mkdir(parents=True)
+    shutil.copy(CUPTI, place / "libcupti.so.13")
+    document, _ = facts(places, site)
+    assert document["machine"]["cupti"] == str(place / "libcupti.so.13")
+    assert document["machine"]["cupti_version"] > 0
+    assert document["machine"]["cuda_can_be_recorded"]
+
+
+def test_of_several_cuptis_that_of_torchs_cuda_is_taken(places, site):
+    if not CUPTI.exists():
+        pytest.skip(f"the simulated CUPTI was not built: {CUPTI}")
+    for folder, name in (("nvidia/cu13/lib", "libcupti.so.13"), ("nvidia/cuda_cupti/lib", "libcupti.so.12")):
+        (places / "installed" / folder).mkdir(parents=True)
+        shutil.copy(CUPTI, places / "installed" / folder / name)
+    for cuda, expected in (("13.0", "cu13/lib/libcupti.so.13"), ("12.6", "cuda_cupti/lib/libcupti.so.12")):
+        (places / "installed/torch/version.py").write_text(f"__version__ = '2.99.0'\ncuda: Optional[str] = '{cuda}'\n")
+        document, _ = facts(places, site)
+        assert document["machine"]["cupti"] == str(places / "installed/nvidia" / expected)
 
 
 def in_the_cache(places, site, *, act):

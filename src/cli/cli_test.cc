@@ -98,14 +98,18 @@ TEST_F(Cli, DoctorLooksAtThisMachineAndNeedsNoPython) {
   EXPECT_TRUE(document["machine"]["folder_is_writable"].get_bool().value());
 }
 
-TEST_F(Cli, DoctorFindsTheCuptiOfThePythonEnvironment) {
-  const std::string folder = "lib/python3.12/site-packages/nvidia/cuda_cupti/lib";
-  fs::create_directories(Path(folder));
-  Put(folder + "/libcupti.so.12", "");
-  const Outcome outcome = Run("--version >/dev/null; VIRTUAL_ENV=" + Quoted(Path(".")) +
-                              " LD_LIBRARY_PATH= " OPSCOPE_PROGRAM " doctor --json");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
-  EXPECT_NE(outcome.out.find(folder + "/libcupti.so.12"), std::string::npos) << outcome.out;
+TEST_F(Cli, DoctorFindsTheCuptiBesideTheTorchOfPythonsFolders) {
+  const auto found_in = [&](const std::string& folder, const std::string& variable) {
+    fs::create_directories(Path(folder));
+    Put(folder + "/libcupti.so.12", "");
+    const Outcome outcome = Run("--version >/dev/null; unset VIRTUAL_ENV PYTHONPATH LD_LIBRARY_PATH; export " +
+                                variable + "; " OPSCOPE_PROGRAM " doctor --json");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    return outcome.out.find(folder + "/libcupti.so.12") != std::string::npos;
+  };
+  EXPECT_TRUE(found_in("env/lib/python3.12/site-packages/nvidia/cuda_cupti/lib", "VIRTUAL_ENV=" + Quoted(Path("env"))));
+  EXPECT_TRUE(found_in("given/nvidia/cu13/lib", "PYTHONPATH=/nowhere:" + Quoted(Path("given"))));
+  EXPECT_TRUE(found_in("whole/torch/lib", "PYTHONPATH=" + Quoted(Path("whole"))));
 }
 
 TEST_F(Cli, DoctorTellsTheLimitsOfItsProcess) {

@@ -147,32 +147,48 @@ uint32_t CountNvidiaGpus() {
   return count;
 }
 
-// pip's packages in the Python environment that is active: site-packages/nvidia/*/lib.
-std::vector<std::string> FoldersOfPip() {
+// The folders that an environment variable lists.
+std::vector<std::string> ListedIn(const char* variable) {
   std::vector<std::string> folders;
+  const char* const listed = std::getenv(variable);
+  std::istringstream text(listed == nullptr ? "" : listed);
+  for (std::string folder; std::getline(text, folder, ':');) {
+    if (!folder.empty()) folders.push_back(folder);
+  }
+  return folders;
+}
+
+// Where Python's packages lie: PYTHONPATH (`pip install --target`), site-packages of the active environment.
+std::vector<std::string> FoldersOfPackages() {
+  std::vector<std::string> folders = ListedIn("PYTHONPATH");
   const char* environment = std::getenv("VIRTUAL_ENV");
   if (environment == nullptr || *environment == '\0') return folders;
   const std::string libraries = std::string(environment) + "/lib/";
   for (const std::string& python : NamesIn(libraries)) {
-    if (!python.starts_with("python")) continue;
-    const std::string nvidia = libraries + python + "/site-packages/nvidia/";
-    for (const std::string& package : NamesIn(nvidia)) {
-      if (!package.starts_with('.')) folders.push_back(nvidia + package + "/lib");
+    if (python.starts_with("python")) folders.push_back(libraries + python + "/site-packages");
+  }
+  return folders;
+}
+
+// torch/lib and pip's nvidia/*/lib.
+std::vector<std::string> FoldersBesideTorch() {
+  std::vector<std::string> folders;
+  for (const std::string& packages : FoldersOfPackages()) {
+    folders.push_back(packages + "/torch/lib");
+    const std::string nvidia = packages + "/nvidia/";
+    std::vector<std::string> names = NamesIn(nvidia);
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      if (!name.starts_with('.')) folders.push_back(nvidia + name + "/lib");
     }
   }
-  std::sort(folders.begin(), folders.end());
   return folders;
 }
 
 std::vector<std::string> FoldersOfCupti() {
-  std::vector<std::string> folders;
-  const char* const path = std::getenv("LD_LIBRARY_PATH");
-  std::istringstream listed(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(listed, folder, ':');) {
-    if (!folder.empty()) folders.push_back(folder);
-  }
-  const std::vector<std::string> of_pip = FoldersOfPip();
-  folders.insert(folders.end(), of_pip.begin(), of_pip.end());
+  std::vector<std::string> folders = ListedIn("LD_LIBRARY_PATH");
+  const std::vector<std::string> beside_torch = FoldersBesideTorch();
+  folders.insert(folders.end(), beside_torch.begin(), beside_torch.end());
   folders.insert(folders.end(), {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
                                  "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/aarch64-linux-gnu"});
   return folders;

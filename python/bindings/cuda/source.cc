@@ -107,6 +107,10 @@ void BindCuda(nb::module_& module) {
       .def_prop_ro(
           "cupti_version", [](const LoadedCudaSource& loaded) { return loaded.cuda->cupti_version(); },
           "Of its interface, 130001 for CUDA 13.0; 0: none.")
+      .def(
+          "suggest_cupti",
+          [](const LoadedCudaSource& loaded, nb::object path) { loaded.cuda->suggest_cupti(FromPath(path).c_str()); },
+          nb::arg("path"), "A libcupti that is looked at where none is named or mapped; before it is first asked.")
       .def_prop_ro(
           "is_named", [](const LoadedCudaSource& loaded) { return loaded.cuda->is_named(); },
           "OPSCOPE_CUPTI_LIB names it: its word counts whether there is a device.")

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from .. import _core
+from .installed import package_folder
 
 _LIBRARY = Path(_core.__file__).parent / "lib/libopscope_cuda.so"
+_LIBRARIES_OF = {"torch": "lib", "paddle": "libs", "megengine": "core/lib"}  # the folder within each package
 
 
 def cupti_is_named() -> bool:
@@ -21,6 +26,42 @@ def cupti_is_named() -> bool:
 def cuda_source() -> _core.cuda.CudaSource | None:
     """It, loaded at the first call; None where this opscope was built without."""
     try:
-        return _core.cuda.load_source(_LIBRARY)
+        source = _core.cuda.load_source(_LIBRARY)
     except _core.Error:
         return None
+    for file in cuptis_of_frameworks():
+        source.suggest_cupti(file)
+    return source
+
+
+def cuptis_of_frameworks() -> list[Path]:
+    """The libcuptis that the installed frameworks would load, those of torch's version of CUDA first.
+
+    A framework has them in its own folder or in pip's packages beside it (nvidia/*/lib), which need not be
+    site-packages: ``pip install --target``, dist-packages, PYTHONPATH. It is not imported for that.
+    """
+    files = [file for folder in _library_folders() for file in sorted(folder.glob("libcupti.so*"))]
+    wanted = f"libcupti.so.{_cuda_release(package_folder('torch')).partition('.')[0]}"
+    return sorted(dict.fromkeys(files), key=lambda file: not file.name.startswith(wanted))
+
+
+def _library_folders() -> Iterator[Path]:
+    frameworks = {name: package_folder(name) for name in _LIBRARIES_OF}
+    installed = {name: folder for name, folder in frameworks.items() if folder is not None}
+    for name, folder in installed.items():
+        yield folder / _LIBRARIES_OF[name]
+    for folder in installed.values():
+        yield from sorted(folder.parent.glob("nvidia/*/lib"))
+    spec = importlib.util.find_spec("nvidia")  # a namespace: each folder of sys.path may have a part of it
+    for place in spec.submodule_search_locations or () if spec is not None else ():
+        yield from sorted(Path(place).glob("*/lib"))
+
+
+def _cuda_release(torch: Path | None) -> str:
+    """ "13.0"; "" without torch, or of one for the CPU."""
+    try:
+        text = (torch / "version.py").read_text(encoding="utf-8", errors="replace") if torch is not None else ""
+    except OSError:
+        return ""
+    found = re.search(r"^cuda\s*(?::[^=]*)?=\s*['\"]([\d.]+)['\"]", text, re.MULTILINE)
+    return found.group(1) if found else ""

@@ -124,6 +124,9 @@ const char* CuptiPath() {
 uint32_t CuptiVersion() {
   return cuda::LoadedCupti().version;
 }
+void SuggestCupti(const char* file) {
+  cuda::SuggestCupti(file);
+}
 bool IsNamed() {
   return cuda::LoadedCupti().was_named;
 }
@@ -170,6 +173,7 @@ constexpr CudaSource kSource = {.source = {.flag_count = std::size(kFlags),
                                            .deliver = &Deliver},
                                 .cupti_path = &CuptiPath,
                                 .cupti_version = &CuptiVersion,
+                                .suggest_cupti = &SuggestCupti,
                                 .is_named = &IsNamed,
                                 .why_not = &WhyNot,
                                 .why_not_recorded = &WhyNotRecorded,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -68,9 +69,21 @@ std::vector<std::string> FoldersOfPip() {
   return folders;
 }
 
+std::mutex suggested_mutex;
+std::vector<std::string>& SuggestedFiles() {
+  static std::vector<std::string>& files = *new std::vector<std::string>;
+  return files;
+}
+
 void* OpenFound(std::string* path) {
   if (*path = MappedCupti(); !path->empty()) {
     if (void* handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  }
+  {
+    const std::lock_guard lock(suggested_mutex);
+    for (const std::string& file : SuggestedFiles()) {
+      if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return *path = file, handle;
+    }
   }
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
     if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return *path = name, handle;
@@ -143,6 +156,11 @@ CuptiLibrary LoadCupti(const std::string& file) {
                       ", needed is " + std::to_string(kLeastApi) + ")";
   }
   return library;
+}
+
+void SuggestCupti(const std::string& file) {
+  const std::lock_guard lock(suggested_mutex);
+  SuggestedFiles().push_back(file);
 }
 
 const CuptiLibrary& LoadedCupti() {

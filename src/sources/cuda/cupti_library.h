@@ -1,8 +1,8 @@
 // libcupti, found and loaded at run time: which file, its version, its functions.
 //
 //   OPSCOPE_CUPTI_LIB=FILE    that one and no other
-//   else                      the one that is in the process already, libcupti.so.13, .12, pip's nvidia/*/lib, the
-//                             toolkit's
+//   else                      the one that is in the process already, those that SuggestCupti names, libcupti.so.13,
+//                             .12, pip's nvidia/*/lib, the toolkit's
 //
 // It is loaded once and never unloaded: CUPTI holds addresses of our callbacks, and its threads may run.
 //
@@ -62,6 +62,9 @@ struct CuptiLibrary {
 
   bool is_usable() const { return why_not.empty(); }
 };
+
+// Adds a file to those that are looked at. No effect once LoadedCupti was called.
+void SuggestCupti(const std::string& file);
 
 // Loaded at the first call; lives for ever.
 const CuptiLibrary& LoadedCupti();
