@@ -7,6 +7,7 @@ A run is one process under one profiler: CUPTI is one for a process, and Kineto 
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import json
 import sys
@@ -20,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 from resnet18 import ResNet18  # noqa: E402
 
 MODULES = {"opscope": "opscope.torch", "torch": "torch.profiler"}
+ROUNDS = {"launches": 3}  # windows of one process
+WARM_UP_S = 0.5  # a device that was idle raises its clocks while it works
 WATCHED = {"backend": "cupti_monitor", "enable_graph_dependencies": True, "enable_environment_counters": True}
 
 
@@ -141,8 +144,8 @@ def host_nodes(launches=10):
     return step
 
 
-def busy(seconds=1.5):
-    """Long enough for sensors to be read some times."""
+def busy(seconds=2.0):
+    """Long enough for sensors to be read some times; gpu_traces leaves the first half second out where it compares."""
     matrix = torch.randn(4096, 4096, device="cuda")
 
     def step():
@@ -164,36 +167,61 @@ def watching_profile():
     return ours.profile(activities=[ours.ProfilerActivity.CPU], experimental_config=config)
 
 
-def run(program: str, side: str, path: str) -> dict[str, float]:
-    """Runs the program's step once, under the profiler of a side or, as "none", under none; writes the trace.
+def tell(**members) -> None:
+    """A line for gpu_runs.read_run, there even if this process is stopped in the next moment."""
+    print(json.dumps({**members, "at": time.monotonic()}), flush=True)
 
-    "watching": under opscope, whose profile is made before the program, and whose file is called PATH.gz.
-    Returns the seconds of the step, and of the profiler's stop after it.
-    """
-    torch.manual_seed(0)
-    prof = watching_profile() if side == "watching" else None
-    step = globals()[program]()
-    step() if program != "many_launches" else torch.cuda._sleep(0)  # what is done once is done
-    torch.cuda.synchronize()
-    if side in MODULES:
-        module = importlib.import_module(MODULES[side])
-        both = [module.ProfilerActivity.CPU, module.ProfilerActivity.CUDA]
-        with module.profile(activities=both):  # the first window starts CUPTI
-            torch.cuda._sleep(0)
-        prof = module.profile(activities=both, profile_memory=program == "allocator")
+
+def measure(step, prof) -> None:
+    """One window: the seconds of the step, and then those of the profiler's stop."""
     if prof is not None:
         prof.start()
     begin = time.perf_counter()
     step()
     torch.cuda.synchronize()
     stepped = time.perf_counter()
+    tell(step=stepped - begin)
     if prof is not None:
         prof.stop()
-    seconds = {"step": stepped - begin, "stop": time.perf_counter() - stepped}
+        tell(stop=time.perf_counter() - stepped)
+
+
+def warm_up(program: str, step) -> None:
+    """What is done once is done, and clocks are up."""
+    if program == "many_launches":
+        torch.cuda._sleep(0)
+    elif program == "busy":
+        busy(WARM_UP_S)()
+    else:
+        step()
+    torch.cuda.synchronize()
+
+
+def run(program: str, side: str, path: str) -> None:
+    """Runs the program's step under the profiler of a side or, as "none", under none; writes the trace.
+
+    "watching": under opscope, whose profile is made before the program, and whose file is called PATH.gz.
+    """
+    torch.manual_seed(0)
+    device = torch.cuda.get_device_properties(0)
+    count = torch.cuda.device_count()
+    tell(device=f"{device.name}, {count} of them, {device.total_memory >> 30} GiB each")
+    prof = watching_profile() if side == "watching" else None
+    step = globals()[program]()
+    warm_up(program, step)
+    make = None
+    if side in MODULES:
+        module = importlib.import_module(MODULES[side])
+        both = [module.ProfilerActivity.CPU, module.ProfilerActivity.CUDA]
+        with module.profile(activities=both):  # the first window starts CUPTI
+            torch.cuda._sleep(0)
+        make = functools.partial(module.profile, activities=both, profile_memory=program == "allocator")
+    for _ in range(ROUNDS.get(program, 1)):
+        prof = make() if make is not None else prof
+        measure(step, prof)
     if prof is not None and path:
         prof.export_chrome_trace(path)
-    return seconds
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(*sys.argv[1:4])))
+    run(*sys.argv[1:4])

@@ -1,242 +1,222 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/gpu_check.py, as far as it goes without a GPU: what it reads of traces, how it compares them, its report."""
+"""tools/gpu_check.py without a GPU: how it runs its programs, what it keeps when something fails, its report."""
 
 import json
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ROOT / "tools"
-TRACE = ROOT / "tests/golden/chrome_json/device_tracks/input.json"
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
 if not TOOLS.exists():
     pytest.skip("the tools are not here", allow_module_level=True)
 sys.path.insert(0, str(TOOLS))
 import gpu_check  # noqa: E402  (the folder of tools is no package)
-import gpu_traces  # noqa: E402
-
-OPERATOR = {
-    "ph": "X",
-    "cat": "cpu_op",
-    "name": "aten::mm",
-    "pid": 1,
-    "tid": 7,
-    "ts": 0,
-    "dur": 4,
-    "args": {"External id": 3},
-}
+import gpu_runs  # noqa: E402
+from gpu_traces import Check  # noqa: E402
 
 
-def events():
-    return [OPERATOR, *gpu_traces.read_trace(TRACE)]
+def test_where_there_is_no_gpu_one_line_and_an_exit_status_say_so(tmp_path):
+    pytest.importorskip("torch")
+    done = subprocess.run(
+        [sys.executable, TOOLS / "gpu_check.py", "-o", tmp_path / "report.md", "--keep", tmp_path / "kept"],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == gpu_check.CANNOT_CHECK == 3
+    assert done.stdout.startswith("gpu_check: cannot check: torch ")
+    assert len(done.stdout.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
-def missed(ours, theirs):
-    checks = gpu_traces.compare(gpu_traces.facts_of(ours), gpu_traces.facts_of(theirs), most_busy_apart=0.1)
-    return [check.what for check in checks if not check.holds]
+# ---- one program -------------------------------------------------------------------------------
 
 
-def changed(called, **members):
-    """The events, the one of this name with other members."""
-    return [{**event, **members} if event["name"] == called else event for event in events()]
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Makes the program that runs in place of gpu_programs.py; gives a Runner."""
+
+    def make(script, seconds=1000.0):
+        path = tmp_path / "program.py"
+        path.write_text(script)
+        monkeypatch.setattr(gpu_runs, "PROGRAMS", path)
+        folder = tmp_path / "kept"
+        folder.mkdir()
+        return gpu_runs.Runner(folder, seconds)
+
+    return make
 
 
-def test_what_devices_did_is_read_of_a_trace():
-    facts = gpu_traces.facts_of(events())
-    assert facts.names == {"kernel gemm": 1, "gpu_memcpy Memcpy HtoD": 1, "gpu_memset Memset": 1}
-    assert facts.launchers["aten::mm", "gemm"] == 1
-    assert facts.launchers["", "Memset"] == 1
-    assert facts.busy_us == {(0, 7): 5.0, (0, 20): 1.0}
-    assert facts.before_call == 0
+def test_what_a_program_measures_is_read_of_its_lines(program):
+    runner = program("""
+import json
+print("a library that prints")
+for line in ({"device": "GPU, 1 of them"}, {"step": 3.0}, {"stop": 0.5}, {"step": 1.0}, {"stop": 0.25}, {"step": 2.0}):
+    print(json.dumps(line))
+print(7)
+""")
+    run = runner.run_program("launches", "torch")
+    assert (run.median_step, run.stop, run.why_not) == (2.0, [0.5, 0.25], "")
+    assert runner.device == "GPU, 1 of them"
+    assert runner.notes == []
 
 
-def test_arrows_of_graphs_are_looked_for():
-    node = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}
-    nodes = [{**node, "args": {"graph node id": number, "correlation": 5}} for number in (1, 2, 3)]
-    arrow = {"cat": "ac2g", "name": "ac2g", "pid": 0, "tid": 7}
-    arrows = [{**arrow, "ph": ph, "id": (1 << 40) + i, "ts": ts} for i in (0, 1) for ph, ts in (("s", 2 + i), ("f", 3))]
-    launch = [{**arrow, "ph": "s", "id": 5, "ts": 0}, {**arrow, "ph": "f", "id": 5, "ts": 1}]
-
-    def missed_of(events):
-        return [check.what for check in gpu_traces.watched_checks(events) if not check.holds]
-
-    assert missed_of([*nodes, *launch, *arrows]) == []
-    assert missed_of([*nodes, *launch, *arrows[:2]]) == ["arrows from node to node"]
-    assert missed_of([*nodes, *arrows[:2], arrows[2], {**arrows[3], "ts": 2}]) == ["none of them leads back"]
-    assert missed_of([]) == ["graphs ran"]
+def test_first_and_last_lines_of_standard_error_are_kept_when_a_program_fails(program):
+    lines = ["CUDA is not recorded: CUPTI not found", *map(str, range(20)), "RuntimeError: no memory"]
+    runner = program(f"import sys\nsys.stderr.write({chr(10).join(lines)!r})\nsys.exit(7)\n")
+    with pytest.raises(RuntimeError, match="graphs under opscope ended with 7: CUDA is not recorded") as raised:
+        runner.run_program("graphs", "opscope")
+    assert str(raised.value).endswith("RuntimeError: no memory")
+    assert (runner.folder / "graphs.opscope.stderr").read_text() == "\n".join(lines)
 
 
-def of_launch(number, *, node=20, until=30):
-    """Two kernels and what the CPU does between them."""
-    spans = (("kernel", 10, 15), ("graph_host_node", node, until), ("kernel", 40, 45))
-    return [
-        {
-            "ph": "X",
-            "cat": cat,
-            "name": cat,
-            "pid": 0,
-            "tid": 7,
-            "ts": number * 1000 + start,
-            "dur": end - start,
-            "args": {"graph node id": 1 + at, "correlation": number},
-        }
-        for at, (cat, start, end) in enumerate(spans)
-    ]
+def test_what_a_program_says_on_standard_error_is_noted_though_it_ends_well(program):
+    runner = program("import sys\nsys.stderr.write('CUDA is not recorded: in use')\n")
+    runner.run_program("graphs", "opscope")
+    assert runner.notes == ["graphs.opscope: CUDA is not recorded: in use"]
+
+
+def test_a_program_that_does_not_end_counts_for_what_it_had_measured(program, tmp_path, monkeypatch):
+    fifo = tmp_path / "has measured"
+    os.mkfifo(fifo)
+
+    class Impatient(subprocess.Popen):
+        """Its limit is over when the program has measured."""
+
+        def wait(self, timeout=None):
+            if timeout == gpu_runs.LIMIT_S:
+                fifo.read_text()
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            return super().wait(timeout)
+
+    monkeypatch.setattr(gpu_runs.subprocess, "Popen", Impatient)
+    runner = program(f"""
+import json, signal, subprocess, sys, time
+print(json.dumps({{"step": 2.0, "at": time.monotonic()}}), flush=True)
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])  # holds the outputs open
+open({str(fifo)!r}, "w").close()
+signal.pause()
+""")
+    run = runner.run_program("many_launches", "torch")
+    assert run.step == [2.0] and run.stop == []
+    seconds, took_more = run.stop_or_more
+    assert seconds > 0 and took_more
+    assert run.why_not
 
 
 @pytest.mark.parametrize(
-    ("events", "version", "what"),
+    ("lines", "stopping_for"),
     [
-        ([*of_launch(1), *of_launch(2, node=-50, until=100)], 130100, []),
-        ([*of_launch(1), *of_launch(2)[::2]], 130100, ["host nodes", "host nodes with the number of their launch"]),
-        ([], 130100, ["graphs ran"]),
-        (of_launch(1, node=-500), 130100, ["host nodes between the kernels"]),
-        (of_launch(1, until=500), 130100, ["host nodes between the kernels"]),
-        (
-            [*of_launch(1)[::2], {**of_launch(1)[1], "args": {"graph node id": 2}}],
-            130100,
-            ["host nodes with the number of their launch", "host nodes between the kernels"],
-        ),
-        (of_launch(1)[::2], 130001, []),
-        (of_launch(1), 130001, ["host nodes"]),
+        (['{"step": 1.0, "at": 10.0}'], 4.0),
+        (['{"step": 1.0, "at": 10.0}', '{"stop": 1.0, "at": 12.0}'], 0.0),
+        (['{"step": 1.0, "at": 5.0}', '{"stop": 1.0, "at": 6.0}', '{"step": 1.0, "at": 11.0}', '{"st'], 3.0),
+        ([], 0.0),
     ],
-    ids=["all", "one is missing", "nothing", "early", "late", "no number", "old", "old and there"],
+    ids=["stopping", "stopped", "stopping again", "nothing"],
 )
-def test_host_nodes_are_looked_for(events, version, what):
-    checks = gpu_traces.host_node_checks({"traceEvents": events, "cupti_version": version})
-    assert [check.what for check in checks if not check.holds] == what
+def test_how_long_a_stop_had_taken_at_the_limit_is_known(lines, stopping_for):
+    assert gpu_runs.read_run("\n".join(lines), 14.0, "over").stopping_for == stopping_for
+    assert gpu_runs.read_run("\n".join(lines), 14.0).stopping_for == 0.0
+
+
+def test_no_program_is_begun_when_the_time_is_over(program):
+    runner = program("open('begun', 'w')", seconds=gpu_runs.LEAST_S / 2)
+    with pytest.raises(gpu_runs.OutOfTime, match="left out: the time is over"):
+        runner.run_program("graphs", "torch")
+    assert list(runner.folder.iterdir()) == []
 
 
 @pytest.mark.framework("torch")
-@pytest.mark.parametrize("version", ["13.0", "13.5"])
-def test_what_opscope_records_of_host_nodes_holds_on_a_simulated_device(version, tmp_path):
+def test_the_launch_loop_is_measured_three_times_by_one_process_on_a_simulated_device(tmp_path):
     pytest.importorskip("torch")
     from cuda_program import run_program
 
+    said = tmp_path / "said"
     run_program(
         f"""
-import os; os.chdir({str(tmp_path)!r})
-fake.fake_cuda_graph_add_kernel.argtypes = [ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64]
-fake.fake_cuda_graph_add_host.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
-graph = fake.fake_cuda_graph_create()
-fake.fake_cuda_graph_add_kernel(graph, b"gemm", 5000)
-fake.fake_cuda_graph_add_host(graph, 2000)
-fake.fake_cuda_graph_add_kernel(graph, b"gemm", 5000)
-config = opscope.torch._ExperimentalConfig(custom_profiler_config="cupti_monitor")
-with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as prof:
-    for _ in range(3):
-        fake.fake_cuda_graph_launch(graph, 7)
-        fake.fake_cuda_device_synchronize(0)
-prof.export_chrome_trace("nodes.json")
+import contextlib, types
+sys.path.insert(0, {str(TOOLS)!r})
+torch.cuda.synchronize = lambda: fake.fake_cuda_device_synchronize(0)
+torch.cuda._sleep = lambda _: fake.fake_cuda_launch(7, b"spin", 100, 1, 1)
+torch.cuda.get_device_properties = lambda _: types.SimpleNamespace(name="Simulated GPU", total_memory=1 << 31)
+torch.cuda.device_count = lambda: 1
+import gpu_programs
+gpu_programs.launches.__defaults__ = (50,)
+with open({str(said)!r}, "w") as file, contextlib.redirect_stdout(file):
+    gpu_programs.run("launches", "opscope", {str(tmp_path / "trace.json")!r})
 print(0)
-""",
-        scenario=f"version={version}",
+"""
     )
-    checks = gpu_traces.host_node_checks(gpu_traces.read_document(tmp_path / "nodes.json.gz"))
-    assert [check for check in checks if not check.holds] == []
-    assert checks[0].words == "3 launches"
-    assert len(checks) == (4 if version == "13.5" else 2)
+    run = gpu_runs.read_run(said.read_text(), 0.0)
+    assert (len(run.step), len(run.stop)) == (3, 3)
+    assert run.device == "Simulated GPU, 1 of them, 2 GiB each"
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert sum(event.get("cat") == "kernel" for event in events) == 50
 
 
-def readings(name, *values, device=0, every_us=100_000):
-    return [
-        {"ph": "C", "name": name, "pid": device, "ts": at * every_us, "args": {"value": value}}
-        for at, value in enumerate(values)
-    ]
+# ---- two sides ---------------------------------------------------------------------------------
 
 
-POWER, CLOCK = gpu_traces.READINGS
-WORKED = [
-    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 5, "dur": 10},
-    *readings(POWER, 300, 301, 302),
-    *readings(CLOCK, 1980, 1965, 1980),
-    *readings("Power (W)", 310),
-    *readings("SM Clock (MHz)", 1980, 1980),
-    *readings(gpu_traces.CYCLES, 19800),
-]
+class Sides:
+    """A Runner whose programs have these Runs; an exception is raised."""
+
+    def __init__(self, folder=None, **runs):
+        self.folder, self.runs, self.asked = folder, runs, []
+
+    def run_program(self, program, side, path=""):
+        self.asked.append((program, side))
+        run = self.runs[side]
+        if isinstance(run, Exception):
+            raise run
+        return run
 
 
-def without(name):
-    return [event for event in WORKED if event["name"] != name]
+def test_the_launch_loop_is_three_processes():
+    runs = {side: gpu_runs.Run(step=[step] * 3) for side, step in {"none": 1.0, "opscope": 1.2, "torch": 2.0}.items()}
+    sides = Sides(**runs)
+    (check,) = gpu_check.added_time(sides)
+    assert sorted(sides.asked) == [("launches", side) for side in ("none", "opscope", "torch")]
+    assert check.holds and "opscope 2 us, torch 10 us: ratio 0.200" in check.words
 
 
-@pytest.mark.parametrize(
-    ("events", "what"),
-    [
-        (WORKED, []),
-        (without("gemm"), ["a device worked"]),
-        (without(POWER), [f"{POWER} of GPU 0"]),
-        ([*without(POWER), *readings(POWER, 300, 0, 300)], [f"{POWER} of GPU 0"]),
-        ([*without(POWER), *readings(POWER, *[300] * 9, every_us=10_000)], [f"{POWER} of GPU 0, how often"]),
-        ([*without(POWER), *readings(POWER, 300, 300, device=1)], [f"{POWER} of GPU 0"]),
-        (without("SM Clock (MHz)"), [f"{CLOCK} of GPU 0 as CUPTI says"]),
-        ([*without("SM Clock (MHz)"), *readings("SM Clock (MHz)", 990)], [f"{CLOCK} of GPU 0 as CUPTI says"]),
-        (without(gpu_traces.CYCLES), ["cycles of each kernel of GPU 0"]),
-    ],
-    ids=["all", "idle", "no power", "zero", "often", "another device", "CUPTI is mute", "clocks apart", "no cycles"],
-)
-def test_what_sensors_say_is_looked_for(events, what):
-    checks = gpu_traces.sensor_checks(events, most_apart=0.25)
-    assert [check.what for check in checks if not check.holds] == what
+@pytest.mark.parametrize("failed", ["none", "torch", "opscope"])
+def test_a_side_that_fails_leaves_the_numbers_of_the_others(failed):
+    runs = {side: gpu_runs.Run(step=[1.5], stop=[0.75]) for side in ("none", "torch", "opscope")}
+    sides = Sides(**{**runs, failed: RuntimeError("no memory")})
+    (check,) = gpu_check.added_time(sides)
+    assert not check.holds
+    assert f"{failed} no memory" in check.words and check.words.count("15 us") == 2
+    if failed != "none":
+        (check,) = gpu_check.stop_time(sides)
+        assert not check.holds
+        assert f"{failed} did not come to its stop (no memory)" in check.words and "0.75 s" in check.words
 
 
-@pytest.mark.framework("torch")
-def test_what_opscope_records_of_sensors_holds_on_a_simulated_device(tmp_path):
-    pytest.importorskip("torch")
-    from cuda_program import run_program
-
-    run_program(
-        f"""
-import os; os.chdir({str(tmp_path)!r})
-keys = json.dumps({{"backend": "cupti_monitor", "enable_environment_counters": True}})
-config = opscope.torch._ExperimentalConfig(custom_profiler_config=keys)
-fake.fake_cupti_calls.restype = ctypes.c_uint64
-with profile(activities=[ProfilerActivity.CPU], experimental_config=config) as prof:
-    torch.ops.simulated.scale(x)
-    fake.fake_cuda_sense(0, 3, 300_500, 700_000)
-    fake.fake_cuda_sense(0, 1, 1980, 2600)
-    fake.fake_cuda_device_synchronize(0)
-    while fake.fake_cupti_calls(b"nvmlDeviceGetPowerUsage") < 4:
-        pass
-prof.export_chrome_trace("busy.json")
-print(0)
-""",
-        scenario="version=13.5",
-    )
-    checks = gpu_traces.sensor_checks(gpu_traces.read_trace(tmp_path / "busy.json.gz"), most_apart=0.25)
-    assert [check for check in checks if not check.holds] == []
-    assert len(checks) == 8
+@pytest.mark.parametrize(("ours", "holds"), [(2.0, True), (8.0, False)])
+def test_a_time_out_of_torchs_stop_leaves_our_number_and_a_ratio(ours, holds):
+    sides = Sides(opscope=gpu_runs.Run(step=[1.0], stop=[ours]), torch=gpu_runs.Run(step=[9.0], stopping_for=80.0))
+    (check,) = gpu_check.stop_time(sides)
+    assert check.holds is holds
+    assert f"opscope {ours:.3g} s, torch more than 80 s: ratio less than" in check.words
 
 
-def test_busy_time_is_that_of_the_union():
-    draw = random.Random(5)
-    for _ in range(50):
-        spans = [(start, start + draw.randrange(9)) for start in (draw.randrange(60) for _ in range(12))]
-        covered = {at for start, end in spans for at in range(start, end)}
-        assert gpu_traces.busy_us(spans) == len(covered)
+def test_our_stop_that_does_not_end_does_not_hold():
+    sides = Sides(opscope=gpu_runs.Run(step=[1.0], stopping_for=0.1), torch=gpu_runs.Run(step=[9.0], stop=[80.0]))
+    (check,) = gpu_check.stop_time(sides)
+    assert not check.holds and "opscope more than 0.1 s, torch 80 s" in check.words
 
 
-def test_equal_recordings_hold():
-    assert missed(events(), events()) == []
-
-
-@pytest.mark.parametrize(
-    ("ours", "what"),
-    [
-        (changed("gemm", name="add"), ["names and their counts", "who launched them"]),
-        (changed("aten::mm", name="aten::add"), ["who launched them"]),
-        (changed("gemm", dur=40), ["busy time"]),
-        (changed("cudaLaunchKernel", ts=6), ["nothing begins before its call"]),
-        ([OPERATOR], ["something ran", "names and their counts", "who launched them", "streams", "busy time"]),
-    ],
-    ids=["name", "operator", "busy", "early", "empty"],
-)
-def test_what_differs_is_named(ours, what):
-    assert missed(ours, events()) == what
+def test_what_we_recorded_is_told_though_torchs_side_fails(tmp_path):
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}
+    (tmp_path / "graphs.opscope.json").write_text(json.dumps({"traceEvents": [kernel]}))
+    sides = Sides(tmp_path, opscope=gpu_runs.Run(), torch=gpu_runs.Run(why_not="stopped after 90 s"))
+    ran, torchs = gpu_check.compare_program("graphs", sides)
+    assert ran.holds and ran.words.startswith("1 kernels")
+    assert not torchs.holds and "stopped after 90 s" in torchs.words
 
 
 @pytest.mark.parametrize(
@@ -246,52 +226,87 @@ def test_a_ratio_is_judged_against_its_goal(ours, theirs, holds):
     assert gpu_check.ratio_check("added time", ours, theirs, 0.6, "us").holds is holds
 
 
-def test_the_report_says_what_did_not_hold():
-    sections = {"resnet18": [gpu_traces.Check("streams", True, "1"), gpu_traces.Check("names", False, "2 x a|b")]}
-    text = gpu_check.report(["- device: a simulated one"], sections)
-    assert "- held: 1 of 2" in text
-    assert "| names | **no** | 2 x a\\|b |" in text
+# ---- the whole ---------------------------------------------------------------------------------
 
 
-def test_a_part_that_fails_is_a_row_and_the_others_go_on(monkeypatch, tmp_path):
-    def fails(*_):
-        raise RuntimeError("out of memory")
-
-    monkeypatch.setattr(gpu_check, "programs", lambda: ["resnet18"])
-    monkeypatch.setattr(gpu_check, "run_program", fails)
-    monkeypatch.setattr(gpu_check, "EXAMPLES", tmp_path)
-    sections = gpu_check.run_all(tmp_path)
-    assert [check.words for check in sections["resnet18"]] == ["out of memory"]
-    assert list(sections) == [
-        "resnet18",
-        "watched graphs",
-        "host nodes",
-        "sensors",
-        "launch-bound loop",
-        "stop",
-        "examples",
-    ]
-    assert "**no**" in gpu_check.report([], sections)
+def checked(tmp_path, monkeypatch, parts, *arguments):
+    """Exit status of a check with these parts, and its report."""
+    report = tmp_path / "report.md"
+    monkeypatch.setattr(gpu_check, "why_not", lambda: "")
+    monkeypatch.setattr(gpu_check, "versions", lambda: "- versions: of a test")
+    monkeypatch.setattr(gpu_check, "parts", lambda: parts)
+    monkeypatch.setattr(sys, "argv", ["gpu_check.py", "-o", str(report), *arguments])
+    return gpu_check.main(), report
 
 
-def test_where_there_is_no_gpu_one_line_and_an_exit_status_say_so(tmp_path):
+def held(_):
+    return [Check("streams", True, "1")]
+
+
+def test_the_report_says_what_did_not_hold(tmp_path, monkeypatch):
+    status, report = checked(tmp_path, monkeypatch, {"graphs": lambda _: [*held(_), Check("names", False, "2 x a|b")]})
+    assert status == 1
+    assert "- held: 1 of 2" in report.read_text()
+    assert "| names | **no** | 2 x a\\|b |" in report.read_text()
+    assert checked(tmp_path, monkeypatch, {"graphs": held})[0] == 0
+
+
+@pytest.mark.parametrize("raised", [RuntimeError, KeyError, AssertionError, MemoryError, json.JSONDecodeError, OSError])
+def test_whatever_a_part_raises_costs_that_part_alone(raised, tmp_path, monkeypatch):
+    def fails(_):
+        raise raised("why", "text", 0) if raised is json.JSONDecodeError else raised("why")
+
+    status, report = checked(tmp_path, monkeypatch, {"first": held, "second": fails, "third": held})
+    assert status == 1
+    assert "- held: 2 of 3" in report.read_text()
+    assert "| it ran | **no** |" in report.read_text() and "why" in report.read_text()
+
+
+def test_the_report_and_the_outputs_are_there_after_each_part(tmp_path, monkeypatch):
+    kept = tmp_path / "kept"
+
+    def first(runner):
+        runner.notes.append("graphs.torch: a | warning")
+        (runner.folder / "trace.json").write_text("{}")
+        return held(runner)
+
+    def killed(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        checked(tmp_path, monkeypatch, {"first": first, "second": killed}, "--keep", str(kept))
+    report = (tmp_path / "report.md").read_text()
+    assert "## first" in report and "- on standard error, graphs.torch: a \\| warning" in report
+    assert (kept / "trace.json").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "report.md"]
+
+
+def test_what_there_is_no_time_for_is_left_out_and_said_so(tmp_path, monkeypatch):
+    parts = {"graphs": lambda runner: runner.run_program("graphs", "opscope") and []}
+    status, report = checked(tmp_path, monkeypatch, parts, "--seconds", "5")
+    assert status == 1
+    assert "left out: the time is over" in report.read_text()
+
+
+def test_the_examples_come_first():
     pytest.importorskip("torch")
-    done = subprocess.run(
-        [sys.executable, TOOLS / "gpu_check.py", "-o", tmp_path / "report.md"],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == gpu_check.CANNOT_CHECK == 3
-    assert done.stdout.startswith("gpu_check: cannot check: torch ")
-    assert len(done.stdout.splitlines()) == 1
-    assert not (tmp_path / "report.md").exists()
+    first, *others = gpu_check.parts()
+    assert first == "examples"
+    assert others[:2] == ["resnet18", "transformer"] and others[-1] == "stop"
 
 
-def test_a_gzipped_trace_is_read_alike(tmp_path):
-    import gzip
-
-    path = tmp_path / "trace.json.gz"
-    path.write_bytes(gzip.compress(json.dumps(events()).encode()))
-    assert gpu_traces.read_trace(path) == events()
+def test_an_example_that_fails_leaves_the_others(tmp_path, monkeypatch):
+    examples = tmp_path / "examples"
+    examples.mkdir()
+    trace = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}]}
+    writes = f"import sys\nopen(sys.argv[1] + '/trace.json', 'w').write({json.dumps(trace)!r})\n# .cuda()\n"
+    (examples / "torch_a.py").write_text("raise SystemExit('no memory')  # .cuda()")
+    (examples / "torch_b.py").write_text(writes)
+    (examples / "torch_c.py").write_text("raise SystemExit('it runs on the CPU alone')")
+    monkeypatch.setattr(gpu_check, "EXAMPLES", examples)
+    runner = gpu_runs.Runner(tmp_path, 1000)
+    failed, wrote = gpu_check.run_examples(runner)
+    assert (failed.what, failed.holds, failed.words) == ("torch_a.py", False, "no memory")
+    assert (wrote.what, wrote.holds, wrote.words[:9]) == ("torch_b.py", True, "1 kernels")
+    (examples / "torch_b.py").write_text("# .cuda()")
+    assert not gpu_check.run_examples(runner)[1].holds  # the trace of the check before does not count
