@@ -29,7 +29,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gpu_traces  # noqa: E402  (the folder of tools is no package)
-from gpu_runs import LIMIT_S, Run, Runner  # noqa: E402
+from gpu_runs import LIMIT_S, OutOfTime, Run, Runner  # noqa: E402
 from gpu_traces import Check  # noqa: E402
 
 CANNOT_CHECK = 3
@@ -230,7 +230,8 @@ def in_cell(words: str) -> str:
 
 
 def describe(error: Exception) -> str:
-    return str(error) if type(error) is RuntimeError else f"{type(error).__name__}: {error}"
+    is_ours = type(error) in (RuntimeError, OutOfTime)
+    return str(error) if is_ours else f"{type(error).__name__}: {error}"
 
 
 def run_all(asked: dict[str, Part], runner: Runner, report: Report) -> None:

@@ -121,7 +121,7 @@ class Runner:
             finally:
                 if status is None:
                     _end(process)
-        if said := self.said_by(name):
+        if not status and (said := self.said_by(name)):  # a failure says it by itself
             self.notes.append(f"{name}: {said}")
         ended = "stopped" if status is None else f"exit status {status}"
         print(f"gpu_check: {name}: {time.monotonic() - began:.1f} s, {ended}", file=sys.stderr, flush=True)

@@ -71,6 +71,7 @@ def test_first_and_last_lines_of_standard_error_are_kept_when_a_program_fails(pr
     with pytest.raises(RuntimeError, match="graphs under opscope ended with 7: CUDA is not recorded") as raised:
         runner.run_program("graphs", "opscope")
     assert str(raised.value).endswith("RuntimeError: no memory")
+    assert runner.notes == []  # it is said once
     assert (runner.folder / "graphs.opscope.stderr").read_text() == "\n".join(lines)
 
 
@@ -285,7 +286,7 @@ def test_what_there_is_no_time_for_is_left_out_and_said_so(tmp_path, monkeypatch
     parts = {"graphs": lambda runner: runner.run_program("graphs", "opscope") and []}
     status, report = checked(tmp_path, monkeypatch, parts, "--seconds", "5")
     assert status == 1
-    assert "left out: the time is over" in report.read_text()
+    assert "| it ran | **no** | left out: the time is over |" in report.read_text()
 
 
 def test_the_examples_come_first():

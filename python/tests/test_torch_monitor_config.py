@@ -113,14 +113,14 @@ def test_what_has_no_effect_is_said_in_one_line_once():
     assert "enable_x is no key of cupti_monitor" in unknown
 
 
-def test_a_config_has_the_field_also_where_torch_has_none():
+def test_a_config_has_the_field_also_where_torch_has_none(monkeypatch):
     import torch._C._profiler
 
-    from opscope.torch.experimental_config import with_monitor_field
+    from opscope.torch import experimental_config
 
-    config = with_monitor_field(torch._C._profiler._ExperimentalConfig)(
-        verbose=True, custom_profiler_config="cupti_monitor"
-    )
+    kind = experimental_config.with_monitor_field(torch._C._profiler._ExperimentalConfig)
+    monkeypatch.setattr(experimental_config, "_ExperimentalConfig", kind)  # as it is there
+    config = kind(verbose=True, custom_profiler_config="cupti_monitor")
     plain = torch._C._profiler._ExperimentalConfig(verbose=True)
     configs = [config]
     try:
