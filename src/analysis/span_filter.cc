@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +13,9 @@
 
 #include "analysis/row_chunks.h"
 #include "analysis/span_filter_parser.h"
+#include "analysis/step_names.h"
+#include "analysis/steps_of_ranks.h"
+#include "analysis/track_labels.h"
 
 namespace opscope {
 namespace {
@@ -56,41 +58,6 @@ bool HoldsFor(int64_t number, const SpanFilter::Node& node) {
   }
 }
 
-// Steps of each rank, in the order of their beginnings.
-class StepsOfRanks {
- public:
-  explicit StepsOfRanks(const Trace& trace) {
-    const StepColumns& steps = trace.steps();
-    const SpanColumns& spans = trace.spans();
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (steps.span[i] == SpanId::kNone) continue;
-      const uint32_t span = Row(steps.span[i]);
-      const uint32_t process = Row(trace.tracks().process[Row(spans.track[span])]);
-      const int64_t start = spans.start[span].ns;
-      steps_[trace.processes().rank[process]].push_back(
-          {start, (spans.start[span] + spans.duration[span]).ns, steps.number[i]});
-    }
-    for (auto& [rank, list] : steps_)
-      std::sort(list.begin(), list.end(), [](const Step& a, const Step& b) { return a.start < b.start; });
-  }
-
-  int64_t NumberAt(int32_t rank, int64_t time) const {
-    const auto found = steps_.find(rank);
-    if (found == steps_.end()) return -1;
-    const auto& list = found->second;
-    const auto after =
-        std::upper_bound(list.begin(), list.end(), time, [](int64_t t, const Step& step) { return t < step.start; });
-    if (after == list.begin() || time >= std::prev(after)->end) return -1;
-    return std::prev(after)->number;
-  }
-
- private:
-  struct Step {
-    int64_t start, end, number;
-  };
-  std::map<int32_t, std::vector<Step>> steps_;
-};
-
 // One comparison of a condition, for any rows. What depends on a text or a track alone is decided once for each.
 class Comparison {
  public:
@@ -106,11 +73,15 @@ class Comparison {
           of_kind_[kind] = HoldsFor(SpanKindName(static_cast<SpanKind>(kind)), node);
         break;
       case FilterField::kThread:
+        DecideTracks([&, labels = LabelTracks(trace)](uint32_t track) { return IsCalled(track, labels[track]); });
+        break;
       case FilterField::kProcess:
-        DecideTracks([&](uint32_t track) { return IsCalled(track); });
+        DecideTracks([&, labels = LabelProcesses(trace)](uint32_t track) {
+          return IsCalled(track, labels[Row(trace.tracks().process[track])]);
+        });
         break;
       case FilterField::kRank:
-        DecideTracks([&](uint32_t track) { return HoldsFor(RankOf(track), node); });
+        DecideTracks([&](uint32_t track) { return HoldsFor(RankOfTrack(trace, TrackId{track}), node); });
         break;
       case FilterField::kDevice:
         DecideTracks([&](uint32_t track) { return HoldsFor(trace_.tracks().device[track], node); });
@@ -151,8 +122,7 @@ class Comparison {
         return ByNumber(holds, [&](size_t i) { return int64_t{spans_.correlation[row + i]}; });
       case FilterField::kStep:
         return ByNumber(holds, [&](size_t i) {
-          const int64_t rank = RankOf(Row(spans_.track[row + i]));
-          return steps_->NumberAt(static_cast<int32_t>(rank), spans_.start[row + i].ns);
+          return steps_->NumberAt(RankOfTrack(trace_, spans_.track[row + i]), spans_.start[row + i].ns);
         });
       default:  // by track
         for (size_t i = 0; i < holds.size(); ++i)
@@ -161,10 +131,9 @@ class Comparison {
   }
 
  private:
-  int64_t RankOf(uint32_t track) const { return trace_.processes().rank[Row(trace_.tracks().process[track])]; }
-
-  // The name or the number of the track, or of its process. A negative condition holds when it does for both.
-  bool IsCalled(uint32_t track) const {
+  // The name or the number of the track, or of its process, or what tables call it. A negative condition holds when it
+  // does for all of them.
+  bool IsCalled(uint32_t track, std::string_view label) const {
     const bool is_thread = node_.field == FilterField::kThread;
     const uint32_t process = Row(trace_.tracks().process[track]);
     const StringId name = is_thread ? trace_.tracks().name[track] : trace_.processes().name[process];
@@ -173,7 +142,16 @@ class Comparison {
     const std::string number = id_text == StringId::kNone ? std::to_string(id) : std::string(trace_.text(id_text));
     const bool is_negative = node_.op == FilterOperator::kNotEqual || node_.op == FilterOperator::kContainsNot;
     const bool by_name = HoldsFor(trace_.text(name), node_), by_number = HoldsFor(number, node_);
-    return is_negative ? by_name && by_number : by_name || by_number;
+    const bool by_label = HoldsFor(label, node_);
+    return is_negative ? by_name && by_number && by_label : by_name || by_number || by_label;
+  }
+
+  // A numbered step is also called as tables call all of them.
+  bool HoldsForText(std::string_view text) const {
+    const bool is_equality = node_.op == FilterOperator::kEqual || node_.op == FilterOperator::kNotEqual;
+    const bool is_all_steps =
+        is_equality && node_.field == FilterField::kName && NameOfAllSteps(text) == std::string_view(node_.text);
+    return is_all_steps ? node_.op == FilterOperator::kEqual : HoldsFor(text, node_);
   }
 
   template <typename Holds>
@@ -188,7 +166,7 @@ class Comparison {
       std::atomic<uint8_t>& known = of_text_[std::min<size_t>(Row(column[i]), of_text_.size() - 1)];
       uint8_t state = known.load(std::memory_order_relaxed);
       if (state == kNotYet) {  // for another thread too, perhaps: it finds the same
-        state = HoldsFor(trace_.text(column[i]), node_) ? kHolds : kHoldsNot;
+        state = HoldsForText(trace_.text(column[i])) ? kHolds : kHoldsNot;
         known.store(state, std::memory_order_relaxed);
       }
       holds[i] = state == kHolds;
@@ -292,6 +270,11 @@ SpanFilter SpanFilter::And(std::span<const SpanFilter> filters) {
     all.nodes_.push_back({.op = FilterOperator::kAnd, .text = {}, .left = before - 1, .right = last});
   }
   return all;
+}
+
+bool SpanFilter::Uses(FilterField field) const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const Node& node) { return node.op < FilterOperator::kAnd && node.field == field; });
 }
 
 Selection SpanFilter::Select(const Trace& trace, uint32_t max_threads) const {

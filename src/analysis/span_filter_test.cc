@@ -64,6 +64,23 @@ TEST(SpanFilter, ComparesTexts) {
   EXPECT_EQ(Selected("name ~ aten::conv*ion and rank = 1"), "1:aten::convolution ");
 }
 
+TEST(SpanFilter, KnowsStepsAndThreadsByWhatTablesCallThem) {
+  EXPECT_EQ(Selected("name = ProfilerStep* and rank = 0"), "0:ProfilerStep#3 0:ProfilerStep#4 ");
+  EXPECT_EQ(Selected("rank = 0 and depth = 0 and name != 'ProfilerStep*'"), "0:conv kernel ");
+  EXPECT_EQ(Selected("category = 'ProfilerStep*'"), "");
+  EXPECT_EQ(Selected("thread = 'main (7, rank 1)' and depth = 0"), "1:ProfilerStep#3 1:ProfilerStep#4 ");
+  EXPECT_EQ(Selected("process = 'python (10)' and device >= 0"), "0:conv kernel ");
+  EXPECT_EQ(Selected("process != 'python (10)' and device >= 0"), "1:conv kernel ");
+}
+
+TEST(SpanFilter, SaysWhichFieldsItUses) {
+  const Result<SpanFilter> filter = SpanFilter::Parse("not (step = 3 or name ~ x)");
+  ASSERT_TRUE(filter.ok());
+  EXPECT_TRUE(filter.value().Uses(FilterField::kStep));
+  EXPECT_TRUE(filter.value().Uses(FilterField::kName));
+  EXPECT_FALSE(filter.value().Uses(FilterField::kRank));
+}
+
 TEST(SpanFilter, ComparesNumbersAndTimes) {
   EXPECT_EQ(Selected("rank = 0 and duration >= 80us"), "0:ProfilerStep#3 0:ProfilerStep#4 0:conv kernel ");
   EXPECT_EQ(Selected("duration < 0.006ms and rank != 1"), "0:aten::add ");

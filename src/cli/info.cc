@@ -1,10 +1,14 @@
 // `opscope info`: what a file is and holds.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cli/answers.h"
+#include "cli/rows.h"
 #include "cli/selection.h"
 #include "cli/verb.h"
+#include "opscope/analysis/contents.h"
 #include "opscope/report.h"
 
 namespace opscope {
@@ -13,16 +17,36 @@ namespace {
 struct InfoOptions {
   CommonOptions common;
   SelectionOptions selection;
+  InfoLists lists;
 };
+
+std::string ListsOf(const Trace& trace, const InfoOptions& info, size_t width) {
+  if (info.common.csv) return info.lists.threads ? ThreadListCsv(trace) : StepListCsv(trace);
+  std::string text;
+  if (info.lists.threads) text += FormatThreadList(trace, width);
+  if (!text.empty() && info.lists.steps) text += "\n";
+  return info.lists.steps ? text + FormatStepList(trace, width) : text;
+}
+
+// Why a list is empty, in a sentence. A filter that chooses no span has said so already.
+std::string WhyNoList(const Trace& trace, const InfoOptions& info, bool is_filtered) {
+  if (trace.spans().size() == 0) return is_filtered ? "" : WhyNothing(trace, std::nullopt);
+  return info.lists.steps && StepRanges(trace).empty() ? kNoSteps : "";
+}
 
 int RunInfo(const InfoOptions& info) {
   const CommonOptions& options = info.common;
   const Result<std::optional<SpanFilter>> filter = ReadSelection(info.selection);
   if (!filter.ok()) return UsageError("info: " + filter.error().message);
+  const bool is_list = info.lists.threads || info.lists.steps;
+  if (options.csv && info.lists.threads && info.lists.steps)
+    return UsageError("info: --csv: one of --list-threads and --list-steps at a time");
   bool is_first = true;
   Answers answers(options);
   return answers.End(ForEachSelected(options, filter.value(), [&](const Trace& trace, const std::string& file) {
-    const std::string text = options.json  ? InfoJson(trace, JudgeQuality(trace))
+    if (is_list) TellNothing(file, options, WhyNoList(trace, info, filter.value().has_value()));
+    if (is_list && !options.json) return answers.Write(file, ListsOf(trace, info, answers.width()), true);
+    const std::string text = options.json  ? InfoJson(trace, JudgeQuality(trace), info.lists)
                              : options.csv ? InfoCsv(trace, file, is_first)
                                            : FormatInfo(trace);
     is_first = false;
@@ -39,6 +63,12 @@ Verb InfoVerb() {
             .run = [options] { return RunInfo(*options); }};
   AddCommonOptions(&verb, &options->common);
   AddFormOptions(&verb, &options->common);
+  verb.Add({.names = {"--list-threads"},
+            .target = &options->lists.threads,
+            .description = "the threads and streams, as --where and --group-by call them, in place of the facts"});
+  verb.Add({.names = {"--list-steps"},
+            .target = &options->lists.steps,
+            .description = "the steps, as --steps takes them, in place of the facts"});
   AddSelectionOptions(&verb, &options->selection);
   return verb;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/rows.h"
+#include "opscope/analysis/contents.h"
 #include "opscope/cut.h"
 
 namespace opscope {
@@ -89,7 +91,11 @@ std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filt
   if (!filter) return "";
   const std::vector<uint8_t> selected = filter->Select(trace);
   const bool is_any = std::find(selected.begin(), selected.end(), 1) != selected.end();
-  return is_any ? "" : "none of its spans is chosen by --where, --steps and --time";
+  if (is_any) return "";
+  const std::string nothing = "none of its spans is chosen by --where, --steps and --time";
+  if (!filter->Uses(FilterField::kStep)) return nothing;
+  const std::string steps = StepRanges(trace);
+  return nothing + "; " + (steps.empty() ? kNoSteps : "its steps are " + steps);
 }
 
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
@@ -97,6 +103,7 @@ int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>
   const auto cut_first = [&](const Trace& trace, const std::string& file) {
     if (!filter) return use(trace, file);
     const Result<Trace> cut = CutTrace(trace, filter->Select(trace), filter->text());
+    if (cut.ok() && cut.value().spans().size() == 0) TellNothing(file, common, WhyNothing(trace, filter));
     return cut.ok() ? use(cut.value(), file) : ExitFor(Error{cut.error().code, file + ": " + cut.error().message});
   };
   return ForEachInput(common, cut_first);

@@ -38,10 +38,12 @@ class SelectedSpans {
   std::optional<std::vector<uint8_t>> spans_;
 };
 
+inline constexpr const char* kNoSteps = "it has no steps";
+
 // Why an analysis of the spans of `trace` that `filter` chooses has nothing to tell, in a sentence; "": there are some.
 std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter);
 
-// ForEachInput, of what `filter` leaves of each trace (CutTrace).
+// ForEachInput, of what `filter` leaves of each trace (CutTrace). Standard error says where it leaves nothing.
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
                     const std::function<int(const Trace&, const std::string& file)>& use);
 

@@ -13,6 +13,7 @@
 #include "report/code_points.h"
 #include "report/cut_off.h"
 #include "report/human_units.h"
+#include "report/info_lists.h"
 #include "report/own_cost.h"
 #include "report/recording_options.h"
 #include "report/row_table.h"
@@ -109,7 +110,7 @@ std::string FormatProblems(const Trace& trace) {
   return out;
 }
 
-std::string InfoJson(const Trace& trace, const Quality& quality) {
+std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists& lists) {
   const TraceInfo& info = trace.info();
   const SpanCounts spans = CountSpans(trace);
   const auto [tracks, processes] = CountTracksAndProcesses(trace);
@@ -144,6 +145,7 @@ std::string InfoJson(const Trace& trace, const Quality& quality) {
   const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace);
   object.Key("own_cost");
   out += own_cost.ok() ? OwnCostJson(trace, CorrectionOf(own_cost.value())) : "null";
+  AddLists(trace, lists, &object, &out);
   object.Key("problems");
   out += ProblemsJson(trace);
   object.Key("quality");

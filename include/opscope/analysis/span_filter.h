@@ -6,11 +6,13 @@
 //   operator   = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" (contains; * stands for anything) | "!~"
 //   value      = word | 'text' | "text"      a time may have a unit: ns (also without one), us, ms, s
 //
-// Fields of text: name, category, overload, thread, process; `thread` and `process` mean the name or the number.
+// Fields of text: name, category, overload, thread, process; `thread` and `process` mean the name or the number,
+// or what tables call it where several have one name.
 // Fields of numbers: duration, start (since the first begin of the trace), depth, sequence, step, rank, device,
 // correlation; all are whole (times in nanoseconds), so `depth = 1.5` is never true and `depth < 1.5` is `depth <= 1`.
 // `step` is the number of the step within whose time the span begins, of its own rank where steps have
-// ranks; a span outside of steps, ranks or devices has -1.
+// ranks; a span outside of steps, ranks or devices has -1. `name = ProfilerStep*` holds for every "ProfilerStep#N",
+// which tables show under that name.
 //
 // Thread rule: immutable once parsed; Select is a pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -74,6 +76,9 @@ class SpanFilter {
   // One entry per span: 1 when it is selected. O(spans) per field operator; texts are compared once each.
   // `max_threads`: as in OpSummaryOptions.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
+
+  // Whether the condition compares this field.
+  [[nodiscard]] bool Uses(FilterField field) const;
 
   const std::string& text() const { return text_; }  // as it was parsed; of several, "(one) and (other)"
 

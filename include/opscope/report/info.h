@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,11 +13,22 @@
 
 namespace opscope {
 
-// "opscope.info/1".
-[[nodiscard]] std::string InfoJson(const Trace& trace, const Quality& quality);
+// "opscope.info/1". With lists, "thread_list" and "step_list" are arrays of objects beside the facts.
+struct InfoLists {
+  bool threads = false;
+  bool steps = false;
+};
+[[nodiscard]] std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists& lists = {});
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
 // One line per input, below the names of the columns.
 [[nodiscard]] std::string InfoCsv(const Trace& trace, std::string_view file, bool has_header = true);
+
+// The threads and steps of a trace (opscope/analysis/contents.h), a row for each; times in tables are since the first
+// begin, as --time takes them. Without any there is no table.
+[[nodiscard]] std::string FormatThreadList(const Trace& trace, size_t width = 0);
+[[nodiscard]] std::string ThreadListCsv(const Trace& trace);
+[[nodiscard]] std::string FormatStepList(const Trace& trace, size_t width = 0);
+[[nodiscard]] std::string StepListCsv(const Trace& trace);
 
 // The "problems" array, and one line per problem for people ("" when there is none).
 [[nodiscard]] std::string ProblemsJson(const Trace& trace);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/contents.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analysis/steps_of_ranks.h"
+#include "analysis/track_labels.h"
+#include "base/saturating.h"
+
+namespace opscope {
+namespace {
+
+// The numbers of the steps that have a span, in order.
+std::vector<int64_t> StepNumbers(const Trace& trace) {
+  const StepColumns& steps = trace.steps();
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps.span[i] != SpanId::kNone) numbers.push_back(steps.number[i]);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<ListedThread> ListThreads(const Trace& trace) {
+  const TrackColumns& tracks = trace.tracks();
+  const SpanColumns& spans = trace.spans();
+  const std::vector<std::string> labels = LabelTracks(trace), processes = LabelProcesses(trace);
+  std::vector<ListedThread> threads;
+  for (uint32_t track = 0; track < tracks.size(); ++track) {
+    const uint32_t first = tracks.first_span[track], end = first + tracks.span_count[track];
+    if (first == end) continue;
+    ListedThread& thread = threads.emplace_back();
+    thread.name = labels[track];
+    thread.tid = NumberOrText(trace, tracks.tid[track], tracks.tid_text[track]);
+    if (const ProcessId process = tracks.process[track]; process != ProcessId::kNone) {
+      thread.process = processes[Row(process)];
+      thread.pid = NumberOrText(trace, trace.processes().pid[Row(process)], trace.processes().pid_text[Row(process)]);
+    }
+    thread.rank = RankOfTrack(trace, TrackId{track});
+    thread.device = tracks.device[track];
+    thread.kind = tracks.kind[track];
+    thread.spans = end - first;
+    thread.start_ns = INT64_MAX, thread.end_ns = INT64_MIN;
+    for (uint32_t row = first; row < end; ++row) {
+      thread.start_ns = std::min(thread.start_ns, spans.start[row].ns);
+      thread.end_ns = std::max(thread.end_ns, SaturatingAdd(spans.start[row].ns, spans.duration[row].ns));
+    }
+  }
+  return threads;
+}
+
+std::vector<ListedStep> ListSteps(const Trace& trace) {
+  const StepColumns& steps = trace.steps();
+  const SpanColumns& spans = trace.spans();
+  const StepsOfRanks steps_of(trace);
+  std::map<std::pair<int32_t, int64_t>, uint64_t> spans_in;  // by rank and number
+  for (size_t span = 0; span < spans.size(); ++span) {
+    const int32_t rank = RankOfTrack(trace, spans.track[span]);
+    ++spans_in[{rank, steps_of.NumberAt(rank, spans.start[span].ns)}];
+  }
+  std::vector<ListedStep> listed;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps.span[i] == SpanId::kNone) continue;
+    const uint32_t span = Row(steps.span[i]);
+    ListedStep& step = listed.emplace_back();
+    step.number = steps.number[i];
+    step.name = trace.text(steps.name[i]);
+    step.rank = RankOfTrack(trace, spans.track[span]);
+    step.start_ns = spans.start[span].ns;
+    step.duration_ns = spans.duration[span].ns;
+    const auto found = spans_in.find({step.rank, step.number});
+    step.spans = found == spans_in.end() ? 0 : found->second;
+  }
+  std::stable_sort(listed.begin(), listed.end(), [](const ListedStep& a, const ListedStep& b) {
+    return std::tie(a.rank, a.start_ns) < std::tie(b.rank, b.start_ns);
+  });
+  return listed;
+}
+
+std::string StepRanges(const Trace& trace) {
+  const std::vector<int64_t> numbers = StepNumbers(trace);
+  std::string ranges;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] - 1 == numbers[last])
+      ++last;
+    ranges += (ranges.empty() ? "" : ", ") + std::to_string(numbers[i]);
+    if (last > i) ranges += ".." + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return ranges;
+}
+
+}  // namespace opscope
