@@ -6,10 +6,16 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "analysis/recording_window.h"
 #include "analysis/span_measures.h"
+#include "analysis/step_names.h"
 #include "analysis/torch/flops.h"
+#include "analysis/track_labels.h"
 #include "base/hash.h"
 #include "base/saturating.h"
 
@@ -21,9 +27,6 @@ constexpr std::pair<std::string_view, FlameMetric> kMetrics[] = {
     {"memory", FlameMetric::kMemory}, {"flops", FlameMetric::kFlops},
     {"count", FlameMetric::kCount},
 };
-
-// The category of Kineto's own span of the whole recording.
-constexpr std::string_view kWholeRecording = "Trace";
 
 std::vector<int64_t> SelfValues(const Trace& trace, FlameMetric metric) {
   switch (metric) {
@@ -61,18 +64,15 @@ FlameKind FlameKindOf(SpanKind kind) {
   }
 }
 
-std::string_view NameOfTrack(const Trace& trace, uint32_t track) {
-  const TrackColumns& tracks = trace.tracks();
-  const std::string_view name = trace.text(tracks.name[track]);
-  if (!name.empty()) return name;
-  const std::string_view text = trace.text(tracks.tid_text[track]);
-  return text.empty() ? "thread" : text;
-}
-
 class SpanFolder {
  public:
   SpanFolder(const Trace& trace, FlameMetric metric, const FoldOptions& options)
-      : trace_(trace), values_(SelfValues(trace, metric)), shows_frames_(NeedsFrames(trace)), options_(options) {
+      : trace_(trace),
+        values_(SelfValues(trace, metric)),
+        shows_frames_(NeedsFrames(trace)),
+        options_(options),
+        window_(trace),
+        step_names_(trace) {
     tree_.metric = metric;
     tree_.nodes.push_back({.name = "all", .kind = FlameKind::kRoot});
     level_.push_back(0);
@@ -82,13 +82,14 @@ class SpanFolder {
     const TrackColumns& tracks = trace_.tracks();
     node_of_.assign(trace_.spans().size(), 0);
     if (shows_frames_) stack_of_.assign(trace_.spans().size(), StackId::kNone);
+    LabelThreads();
     size_t threads = 0;
-    for (size_t track = 0; track < tracks.size(); ++track)
-      threads += tracks.kind[track] == TrackKind::kThread && tracks.span_count[track] > 0 ? 1 : 0;
+    for (uint32_t track = 0; track < tracks.size(); ++track)
+      threads += tracks.kind[track] == TrackKind::kThread && HasSpans(track) ? 1 : 0;
     const bool parts_threads =
         options_.threads == ThreadNodes::kAlways || (threads > 1 && options_.threads == ThreadNodes::kWhenSeveral);
     for (uint32_t track = 0; track < tracks.size(); ++track) {
-      if (tracks.span_count[track] == 0) continue;
+      if (!HasSpans(track)) continue;
       if (tracks.kind[track] == TrackKind::kThread) {
         FoldTrack(track, parts_threads ? AddThread(track, FlameKind::kThread) : 0);
       } else if (tracks.kind[track] == TrackKind::kDeviceStream && options_.devices) {
@@ -116,9 +117,28 @@ class SpanFolder {
     return static_cast<uint32_t>(tree_.nodes.size() - 1);
   }
 
-  // Threads of one name are one node, and so are streams.
+  // Others than the recording's own.
+  bool HasSpans(uint32_t track) const {
+    const uint32_t first = trace_.tracks().first_span[track];
+    uint32_t windows = 0;
+    while (windows < trace_.tracks().span_count[track] && window_.Is(first + windows))
+      ++windows;
+    return windows < trace_.tracks().span_count[track];
+  }
+
+  // What has only a number says what it is the number of.
+  void LabelThreads() {
+    auto labels = std::make_unique<std::vector<std::string>>(LabelTracks(trace_));
+    const TrackColumns& tracks = trace_.tracks();
+    for (size_t track = 0; track < tracks.size(); ++track) {
+      if (!trace_.text(tracks.name[track]).empty() || tracks.tid_text[track] != StringId::kNone) continue;
+      (*labels)[track].insert(0, tracks.kind[track] == TrackKind::kThread ? "thread " : "stream ");
+    }
+    tree_.thread_names = std::move(labels);
+  }
+
   uint32_t AddThread(uint32_t track, FlameKind kind) {
-    const std::string_view name = NameOfTrack(trace_, track);
+    const std::string_view name = (*tree_.thread_names)[track];
     auto& places = kind == FlameKind::kThread ? threads_ : streams_;
     const auto [found, is_new] = places.try_emplace(name, 0u);
     if (is_new) found.value() = AddNode(0, name, kind);
@@ -126,11 +146,10 @@ class SpanFolder {
   }
 
   void LeaveOut(uint32_t track) {
-    const SpanColumns& spans = trace_.spans();
     const uint32_t first = trace_.tracks().first_span[track];
     uint64_t& count = trace_.tracks().kind[track] == TrackKind::kDeviceStream ? tree_.device_spans : tree_.other_spans;
     for (uint32_t row = first; row < first + trace_.tracks().span_count[track]; ++row)
-      count += trace_.text(spans.category[row]) != kWholeRecording ? 1 : 0;
+      count += window_.Is(row) ? 0 : 1;
   }
 
   // The parent itself where nothing may stand below it any more.
@@ -140,7 +159,7 @@ class SpanFolder {
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
     const std::string_view text = trace_.text(name);
-    const uint32_t node = AddNode(parent, text, FlameKindOf(kind));
+    const uint32_t node = AddNode(parent, NameOfAllSteps(text).value_or(text), FlameKindOf(kind));
     nodes_.emplace(key, node);
     return node;
   }
@@ -155,11 +174,10 @@ class SpanFolder {
       }
       const SpanId parent = spans.parent[row];
       uint32_t node = parent == SpanId::kNone ? root : node_of_[Row(parent)];
-      const std::string_view category = trace_.text(spans.category[row]);
-      if (category != kWholeRecording) {
+      if (!window_.Is(row)) {
         if (shows_frames_) node = AddFrames(row, node);
         const uint32_t around = node;
-        node = Child(around, spans.name[row], spans.kind[row]);
+        node = Child(around, step_names_.Join(spans.name[row]), spans.kind[row]);
         tree_.deeper_spans += node == around ? 1 : 0;
         FlameNode& folded = tree_.nodes[node];
         if (IsSelected(row) && ++folded.spans == 1) folded.category = spans.category[row];
@@ -193,13 +211,15 @@ class SpanFolder {
   const std::vector<int64_t> values_;  // by span; empty: the Trace has none
   const bool shows_frames_;
   const FoldOptions options_;
+  const RecordingWindow window_;
+  const StepNames step_names_;
   FlameTree tree_;
   std::vector<uint16_t> level_;    // by node
   std::vector<uint32_t> node_of_;  // by span
   std::vector<StackId> stack_of_;  // by span
   std::vector<StringId> frames_;
-  tsl::robin_map<uint64_t, uint32_t, MixedHash> nodes_;  // by parent and name
-  tsl::robin_map<std::string_view, uint32_t> threads_, streams_;
+  tsl::robin_map<uint64_t, uint32_t, MixedHash> nodes_;           // by parent and name
+  tsl::robin_map<std::string_view, uint32_t> threads_, streams_;  // node by label
 };
 
 }  // namespace

@@ -172,7 +172,7 @@ TEST(Flame, PartsThreadsAndStreamsAsAsked) {
   const Trace trace = program.builder.Build();
   const FlameTree apart = FoldSpans(trace);
   EXPECT_EQ(Selfs(apart),
-            (std::map<std::string, int64_t>{{"main", 0}, {"main;op", 11}, {"thread", 0}, {"thread;op", 5}}));
+            (std::map<std::string, int64_t>{{"main", 0}, {"main;op", 11}, {"thread 2", 0}, {"thread 2;op", 5}}));
   EXPECT_EQ(apart.device_spans, 1u);
   EXPECT_EQ(apart.other_spans, 1u);
   EXPECT_EQ(Selfs(FoldSpans(trace, FlameMetric::kTime, {.threads = ThreadNodes::kNever})),
@@ -183,6 +183,48 @@ TEST(Flame, PartsThreadsAndStreamsAsAsked) {
   EXPECT_EQ(with_devices.nodes[with_devices.nodes.back().parent].kind, FlameKind::kDevice);
   EXPECT_EQ(with_devices.nodes[2].spans, 2u);
   EXPECT_EQ(trace.text(with_devices.nodes[2].category), "cpu_op") << "that of the first";
+}
+
+TEST(Flame, HasANodeForEachOfSeveralThreadsWithOneName) {
+  Program program;
+  program.Add("op", 0, 10);
+  for (const int64_t tid : {17, 18}) {
+    program.track =
+        program.builder.AddTrack({.process = program.process, .tid = tid, .name = program.builder.Intern("worker")});
+    program.Add("op", 0, tid);
+  }
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace)), (std::map<std::string, int64_t>{{"main", 0},
+                                                                     {"main;op", 10},
+                                                                     {"worker (17)", 0},
+                                                                     {"worker (17);op", 17},
+                                                                     {"worker (18)", 0},
+                                                                     {"worker (18);op", 18}}));
+}
+
+TEST(Flame, HasOneNodeForAllStepsOfAFramework) {
+  Program program;
+  for (int64_t step = 0; step < 3; ++step) {
+    program.Add("ProfilerStep#" + std::to_string(step), 100 * step, 100 * step + 50, "user_annotation");
+    program.Add("op", 100 * step + 10, 100 * step + 20);
+    program.Add("ProfileStep#" + std::to_string(step), 1000 + 100 * step, 1000 + 100 * step + 5, "ProfileStep");
+  }
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace)),
+            (std::map<std::string, int64_t>{{"ProfilerStep*", 120}, {"ProfilerStep*;op", 30}, {"ProfileStep*", 15}}));
+}
+
+// Kineto's span of the whole recording is no thread of its own, whatever its track was taken for. A program's own
+// spans of that category are spans like any other.
+TEST(Flame, LeavesOutTheRecordingsOwnSpanAlone) {
+  Program program;
+  program.Add("op", 0, 10, "Trace");
+  const ProcessId spans = program.builder.AddProcess({.pid_text = program.builder.Intern("Spans")});
+  SpanRow window = program.Row("PyTorch Profiler (0)", 0, 1000, "Trace");
+  window.track = program.builder.AddTrack({.process = spans, .tid_text = program.builder.Intern("PyTorch Profiler")});
+  program.builder.AddSpan(window);
+  const Trace trace = program.builder.Build();
+  EXPECT_EQ(Selfs(FoldSpans(trace)), (std::map<std::string, int64_t>{{"op", 10}}));
 }
 
 TEST(Flame, NamesASingleThreadWhenAsked) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,11 +53,14 @@ struct FoldOptions {
 
 struct FlameTree {
   FlameMetric metric = FlameMetric::kTime;
-  // Parents before their children. Threads stand below the root when more than one did anything.
+  // Parents before their children. Threads stand below the root when more than one did anything. All steps are one
+  // node, "ProfilerStep*".
   std::vector<FlameNode> nodes;
   uint64_t async_spans = 0;   // left out: they are not on the path of anything
   uint64_t device_spans = 0;  // left out, unless they were asked for
   uint64_t other_spans = 0;   // left out: of tracks that are neither
+  // By track: what its node is called, "main", or "worker (17)" where others have that name.
+  std::unique_ptr<const std::vector<std::string>> thread_names;
   uint64_t deeper_spans = 0;  // that lie deeper than kMostFlameLevels: what they took is the node's there
 };
 
