@@ -35,6 +35,7 @@ std::vector<std::string> SummaryOf(const Trace& trace, const std::vector<GroupKe
   for (const OpSummaryRow& row : summary.rows) {
     if (is_recording && trace.text(row.name) == kWindowSpan) continue;
     std::string& line = lines.emplace_back(trace.text(row.name));
+    line += row.on_device ? " on a device" : "";
     for (const std::string& key : row.keys)
       line += " | " + key;
     for (const int64_t number :

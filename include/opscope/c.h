@@ -277,7 +277,7 @@ typedef struct opscope_summary opscope_summary;
 
 typedef struct opscope_summary_options {
   size_t size;
-  const char* group_by;  // "name", "name,shape", ...: name, shape, category, thread, device, stack, kind
+  const char* group_by;  // "name", "name,shape", ...: what `opscope summary --group-by` takes
   const char* sort_by;   // descending by "total_ns", "self_ns", "count", ...; NULL: as they first appear
   int corrected;         // 1: times without what recording them took; UNSUPPORTED where the input does not say
   const char* where;     // which spans, "name ~ conv and duration > 10us" (docs/analyses.md); NULL: all
@@ -309,8 +309,10 @@ typedef struct opscope_summary_row {
   int64_t p50_ns;
   int64_t p99_ns;
   int64_t stddev_ns;
+  int on_device;  // 1: spans of devices, 0: of hosts; no row has both, so one name can have two rows
 } opscope_summary_row;
-#define OPSCOPE_SUMMARY_ROW_INIT {sizeof(opscope_summary_row), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define OPSCOPE_SUMMARY_ROW_INIT \
+  {sizeof(opscope_summary_row), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 uint64_t opscope_summary_row_count(const opscope_summary* summary);
 // INVALID_ARGUMENT: index is not below the count.
 opscope_code opscope_summary_get_row(const opscope_summary* summary, uint64_t index, opscope_summary_row* row);

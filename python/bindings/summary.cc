@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings.h"
@@ -16,22 +17,11 @@
 namespace opscope::python {
 namespace {
 
-struct NamedKey {
-  const char* name;
-  GroupKey key;
-};
-constexpr NamedKey kGroupKeys[] = {
-    {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
-    {"thread", GroupKey::kThread}, {"device", GroupKey::kDevice}, {"stack", GroupKey::kStack},
-    {"module", GroupKey::kModule}, {"kind", GroupKey::kKind},
-};
-
 GroupKey GroupKeyOf(const std::string& name) {
+  if (const std::optional<GroupKey> key = GroupKeyFromName(name)) return *key;
   std::string known;
-  for (const NamedKey& entry : kGroupKeys) {
-    if (name == entry.name) return entry.key;
-    known.append(known.empty() ? "" : ", ").append(entry.name);
-  }
+  for (const std::string_view key : GroupKeyNames())
+    known.append(known.empty() ? "" : ", ").append(key);
   Raise({ErrorCode::kInvalidArgument, "cannot group by '" + name + "'; known: " + known});
 }
 

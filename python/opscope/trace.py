@@ -176,8 +176,9 @@ class Trace:
     ) -> list[dict[str, Any]]:
         """The operator summary: one dict per group with counts and times, largest first.
 
-        ``group_by``: "name" and any of "shape", "category", "thread", "device", "stack", "kind", "module" (the path of
-        the torch.nn.Module that ran it, or whose backward pass it is).
+        ``group_by``: "name" and any of "shape", "category", "thread", "process", "rank", "device", "step", "stack",
+        "kind", "module" (the path of the torch.nn.Module that ran it, or whose backward pass it is). A row has spans of
+        hosts or of devices, which its "on" says ("host", "device"); so one name can have two rows.
         ``sort``: a key of the rows. ``corrected``: times without what recording them took; raises
         ``opscope.Error`` when the input does not say how much that was. ``where``: a condition that chooses spans,
         as in ``opscope summary --where``.

@@ -167,6 +167,7 @@ class TestSummary:
             "self_memory_bytes",
             "flops",
             "flops_per_s",
+            "on",
         ]
 
     def test_counts_and_times(self, trace):
@@ -188,6 +189,17 @@ class TestSummary:
         (row,) = trace.summary(group_by="category")
         assert "name" not in row
         assert (row["category"], row["count"]) == ("cpu_op", 3)
+
+    def test_a_name_on_host_and_device_has_two_rows(self):
+        span = {"ph": "X", "name": "forward", "ts": 0, "dur": 3, "pid": 1, "tid": 1, "cat": "user_annotation"}
+        on_device = span | {"dur": 5, "pid": 0, "tid": 7, "cat": "gpu_user_annotation"}
+        trace = opscope.read(json.dumps([span, on_device]).encode())
+        for group_by in ("name", "device", ("name", "process", "rank", "step")):
+            rows = trace.summary(group_by=group_by)
+            assert [(row["on"], row["count"], row["total_ns"]) for row in rows] == [
+                ("device", 1, 5000),
+                ("host", 1, 3000),
+            ]
 
     def test_refuses_what_it_does_not_know(self, trace):
         with pytest.raises(opscope.Error, match="total_ns"):

@@ -2,51 +2,31 @@
 #include "analysis/group_keys.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/torch/function_event_rules.h"
+#include "analysis/track_labels.h"
 #include "opscope/torch/function_events.h"
 
 namespace opscope {
 namespace {
 
-constexpr std::pair<std::string_view, GroupKey> kNames[] = {
-    {"name", GroupKey::kName},     {"shape", GroupKey::kShape},   {"category", GroupKey::kCategory},
-    {"thread", GroupKey::kThread}, {"device", GroupKey::kDevice}, {"stack", GroupKey::kStack},
-    {"module", GroupKey::kModule}, {"kind", GroupKey::kKind},
-};
-
-std::string StackText(const Trace& trace, StackId id) {
-  std::vector<std::string_view> frames;  // innermost first
-  for (; id != StackId::kNone; id = trace.stacks().caller[Row(id)]) {
-    frames.push_back(trace.text(trace.frames().text[Row(trace.stacks().frame[Row(id)])]));
-  }
-  std::string text;
-  for (size_t i = frames.size(); i-- > 0;) {
-    text += frames[i];
-    if (i > 0) text += ';';
-  }
-  return text;
-}
+constexpr std::string_view kNames[] = {"name",   "shape", "category", "thread", "device", "stack",
+                                       "module", "kind",  "process",  "rank",   "step"};
 
 }  // namespace
 
-std::optional<GroupKey> GroupKeyFromName(std::string_view name) {
-  for (const auto& [known, key] : kNames) {
-    if (known == name) return key;
-  }
-  return std::nullopt;
+std::span<const std::string_view> GroupKeyNames() {
+  return kNames;
 }
 
-std::string TrackLabel(const Trace& trace, TrackId track) {
-  const TrackColumns& tracks = trace.tracks();
-  const StringId name = tracks.name[Row(track)];
-  if (name != StringId::kNone && name != StringId::kEmpty) return std::string(trace.text(name));
-  const StringId text = tracks.tid_text[Row(track)];
-  return text == StringId::kNone ? std::to_string(tracks.tid[Row(track)]) : std::string(trace.text(text));
+std::optional<GroupKey> GroupKeyFromName(std::string_view name) {
+  for (size_t key = 0; key < std::size(kNames); ++key) {
+    if (kNames[key] == name) return static_cast<GroupKey>(key);
+  }
+  return std::nullopt;
 }
 
 NumberTable::NumberTable(size_t size) : values_(static_cast<uint32_t*>(std::calloc(size + 1, sizeof(uint32_t)))) {
@@ -54,35 +34,53 @@ NumberTable::NumberTable(size_t size) : values_(static_cast<uint32_t*>(std::call
 }
 
 SpanGrouper::SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys, bool join_steps)
-    : trace_(trace),
-      spans_(trace.spans()),
-      texts_(static_cast<uint32_t>(trace.string_count())),
-      stacks_(static_cast<uint32_t>(trace.stacks().size())) {
+    : trace_(trace), spans_(trace.spans()), texts_(static_cast<uint32_t>(trace.string_count())) {
   const auto has = [&](GroupKey key) { return std::find(keys_.begin(), keys_.end(), key) != keys_.end(); };
   for (GroupKey key : keys) {
     if (!has(key)) keys_.push_back(key);
   }
   has_name_ = has(GroupKey::kName);
-  if (join_steps) JoinSteps();
+  for (const TrackKind kind : trace.tracks().kind) {
+    const bool is_on_device = kind == TrackKind::kDeviceStream || kind == TrackKind::kDeviceAnnotation;
+    is_on_device_.push_back(is_on_device ? 1 : 0);
+  }
+  const auto number_or_none = [](int32_t number) { return number < 0 ? "" : std::to_string(number); };
+  if (join_steps) step_names_ = StepNames(trace);
   if (has(GroupKey::kShape)) NumberShapes();
-  if (has(GroupKey::kDevice)) NumberDevices();
+  if (has(GroupKey::kThread)) {
+    threads_ = NumberTracks([labels = LabelTracks(trace)](uint32_t track) { return labels[track]; });
+  }
+  if (has(GroupKey::kProcess)) {
+    processes_ = NumberTracks([&, labels = LabelProcesses(trace)](uint32_t track) {
+      const ProcessId process = trace.tracks().process[track];
+      return process == ProcessId::kNone ? "" : labels[Row(process)];
+    });
+  }
+  if (has(GroupKey::kRank)) {
+    ranks_ = NumberTracks([&](uint32_t track) { return number_or_none(RankOfTrack(trace, TrackId{track})); });
+  }
+  if (has(GroupKey::kDevice)) {
+    devices_ = NumberTracks([&](uint32_t track) { return number_or_none(trace.tracks().device[track]); });
+  }
+  if (has(GroupKey::kStep)) NumberSteps();
+  if (has(GroupKey::kStack)) stacks_ = FindStacks(trace);
   if (has(GroupKey::kModule)) modules_ = FindModules(trace);
 }
 
-void SpanGrouper::JoinSteps() {
-  std::vector<uint32_t> steps;
-  for (uint32_t name = 0; name < texts_; ++name) {
-    if (IsProfilerStep(trace_.text(StringId{name}))) steps.push_back(name);
+template <typename TextOf>
+SpanGrouper::TrackNumbers SpanGrouper::NumberTracks(const TextOf& text_of) const {
+  TrackNumbers numbers;
+  std::unordered_map<std::string, uint32_t> known;
+  for (uint32_t track = 0; track < trace_.tracks().size(); ++track) {
+    const auto [found, is_new] = known.try_emplace(text_of(track), static_cast<uint32_t>(known.size()));
+    if (is_new) numbers.texts.push_back(found->first);
+    numbers.of_track.push_back(found->second);
   }
-  if (steps.size() < 2) return;
-  first_name_.resize(size_t{steps.back()} + 1);
-  std::iota(first_name_.begin(), first_name_.end(), 0u);
-  for (const uint32_t name : steps)
-    first_name_[name] = steps.front();
+  return numbers;
 }
 
 void SpanGrouper::NumberShapes() {
-  std::unordered_map<std::string, uint32_t> shapes;
+  std::unordered_map<std::string, uint32_t> shapes = {{"", 0}};
   shape_of_args_.reserve(trace_.argument_list_count());
   for (uint32_t list = 0; list < trace_.argument_list_count(); ++list) {
     const auto next = static_cast<uint32_t>(shapes.size());
@@ -90,25 +88,37 @@ void SpanGrouper::NumberShapes() {
   }
 }
 
-void SpanGrouper::NumberDevices() {
-  std::unordered_map<int32_t, uint32_t> devices;
-  for (const int32_t device : trace_.tracks().device)
-    device_of_track_.push_back(devices.try_emplace(device, static_cast<uint32_t>(devices.size())).first->second);
+void SpanGrouper::NumberSteps() {
+  steps_.emplace(trace_);
+  step_numbers_.assign(trace_.steps().number.begin(), trace_.steps().number.end());
+  std::sort(step_numbers_.begin(), step_numbers_.end());
+  step_numbers_.erase(std::unique(step_numbers_.begin(), step_numbers_.end()), step_numbers_.end());
 }
 
-// One more value for "none", which is the largest of all numbers.
+// Its place in step_numbers_, their number for none.
+uint32_t SpanGrouper::StepOf(size_t span) const {
+  const int64_t number = steps_->NumberAt(RankOfTrack(trace_, spans_.track[span]), spans_.start[span].ns);
+  const auto found = std::lower_bound(step_numbers_.begin(), step_numbers_.end(), number);
+  const bool is_step = found != step_numbers_.end() && *found == number;
+  return static_cast<uint32_t>((is_step ? found : step_numbers_.end()) - step_numbers_.begin());
+}
+
 size_t SpanGrouper::Values(GroupKey key) const {
   switch (key) {
     case GroupKey::kName:
     case GroupKey::kCategory:
-      return size_t{texts_} + 1;
+      return std::max<size_t>(texts_, 1);
     case GroupKey::kShape:
       return shape_of_args_.size() + 1;
     case GroupKey::kThread:
+    case GroupKey::kProcess:
+    case GroupKey::kRank:
     case GroupKey::kDevice:
       return trace_.tracks().size();
+    case GroupKey::kStep:
+      return step_numbers_.size() + 1;
     case GroupKey::kStack:
-      return size_t{stacks_} + 1;
+      return stacks_.nodes.size();
     case GroupKey::kModule:
       return modules_.nodes.size();
     case GroupKey::kKind:
@@ -120,41 +130,47 @@ size_t SpanGrouper::Values(GroupKey key) const {
 std::vector<std::string> SpanGrouper::TextNames() const {
   std::vector<std::string> names;
   for (GroupKey key : keys_) {
-    for (const auto& [name, known] : kNames) {
-      if (known == key && key != GroupKey::kName) names.emplace_back(name);
-    }
+    if (key != GroupKey::kName) names.emplace_back(kNames[static_cast<size_t>(key)]);
   }
   return names;
 }
 
 std::vector<std::string> SpanGrouper::Texts(size_t span) const {
-  const SpanColumns& spans = trace_.spans();
   std::vector<std::string> texts;
   for (GroupKey key : keys_) {
-    const int32_t device = trace_.tracks().device[Row(spans.track[span])];
+    const uint32_t value = Value(key, span);
     switch (key) {
       case GroupKey::kName:
         break;
       case GroupKey::kShape:
-        texts.push_back(spans.args[span] == ArgsId::kNone ? "" : InputShapesText(trace_, spans.args[span]));
+        texts.push_back(spans_.args[span] == ArgsId::kNone ? "" : InputShapesText(trace_, spans_.args[span]));
         break;
       case GroupKey::kCategory:
-        texts.emplace_back(trace_.text(spans.category[span]));
+        texts.emplace_back(trace_.text(spans_.category[span]));
         break;
       case GroupKey::kThread:
-        texts.push_back(TrackLabel(trace_, spans.track[span]));
+        texts.push_back(threads_.texts[value]);
+        break;
+      case GroupKey::kProcess:
+        texts.push_back(processes_.texts[value]);
+        break;
+      case GroupKey::kRank:
+        texts.push_back(ranks_.texts[value]);
         break;
       case GroupKey::kDevice:
-        texts.push_back(device < 0 ? "" : std::to_string(device));
+        texts.push_back(devices_.texts[value]);
+        break;
+      case GroupKey::kStep:
+        texts.push_back(value < step_numbers_.size() ? std::to_string(step_numbers_[value]) : "");
         break;
       case GroupKey::kStack:
-        texts.push_back(StackText(trace_, spans.stack[span]));
+        texts.push_back(stacks_.TextOf(trace_, value));
         break;
       case GroupKey::kModule:
-        texts.push_back(modules_.PathOf(modules_.node_of[span]));
+        texts.push_back(modules_.PathOf(value));
         break;
       case GroupKey::kKind:
-        texts.emplace_back(SpanKindName(spans.kind[span]));
+        texts.emplace_back(SpanKindName(spans_.kind[span]));
         break;
     }
   }
@@ -163,12 +179,11 @@ std::vector<std::string> SpanGrouper::Texts(size_t span) const {
 
 GroupRows::GroupRows(const SpanGrouper& grouper)
     : grouper_(grouper),
-      by_value_(grouper.keys().size() == 1 ? grouper.Values(grouper.keys().front()) : 0),
+      by_value_(2 * (grouper.keys().empty() ? 1 : grouper.Values(grouper.keys().front()))),
       further_(std::max<size_t>(grouper.keys().size(), 1) - 1) {
 }
 
-uint32_t GroupRows::FindPair(uint32_t value, size_t span) {
-  uint32_t row = value;
+uint32_t GroupRows::FindFurther(uint32_t row, size_t span) {
   for (size_t i = 0; i < further_.size(); ++i) {
     const uint64_t pair = uint64_t{row} << 32 | grouper_.Value(grouper_.keys()[i + 1], span);
     row = further_[i].try_emplace(pair, static_cast<uint32_t>(further_[i].size())).first->second;
@@ -177,7 +192,7 @@ uint32_t GroupRows::FindPair(uint32_t value, size_t span) {
 }
 
 void GroupRows::Clear() {
-  for (const uint32_t value : used_)
+  for (const size_t value : used_)
     by_value_[value] = 0;
   used_.clear();
   for (auto& pairs : further_)

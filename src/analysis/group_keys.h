@@ -1,4 +1,5 @@
-// Rows of a grouped summary: which row a span belongs to, and the texts of its further keys.
+// Rows of a grouped summary: which row a span belongs to, and the texts of its further keys. Spans of hosts and of
+// devices never share a row, whatever they are grouped by.
 //
 // Thread rule: SpanGrouper is immutable, GroupRows is for one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,10 +12,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/call_stacks.h"
+#include "analysis/step_names.h"
+#include "analysis/steps_of_ranks.h"
 #include "base/hash.h"
 #include "opscope/analysis/modules.h"
 #include "opscope/analysis/op_summary.h"
@@ -37,29 +42,34 @@ class NumberTable {
 // The keys that spans are grouped by. Each key of each span is a small number.
 class SpanGrouper {
  public:
-  // join_steps: names of steps count as one name.
+  // join_steps: names of numbered steps count as one name (analysis/step_names.h).
   SpanGrouper(const Trace& trace, const std::vector<GroupKey>& keys, bool join_steps);
 
   bool has_name() const { return has_name_; }
   std::span<const GroupKey> keys() const { return keys_; }
+  // On a stream of a device, or one of its annotations.
+  bool IsOnDevice(size_t span) const { return is_on_device_[Row(spans_.track[span])] != 0; }
   // Below Values(key).
   uint32_t Value(GroupKey key, size_t span) const {
     switch (key) {
-      case GroupKey::kName: {
-        const uint32_t name = std::min(Row(spans_.name[span]), texts_);
-        return name < first_name_.size() ? first_name_[name] : name;
-      }
+      case GroupKey::kName:
+        return TextNumber(step_names_.Join(spans_.name[span]));
       case GroupKey::kShape:
-        return spans_.args[span] == ArgsId::kNone ? static_cast<uint32_t>(shape_of_args_.size())
-                                                  : shape_of_args_[Row(spans_.args[span])];
+        return spans_.args[span] == ArgsId::kNone ? 0 : shape_of_args_[Row(spans_.args[span])];
       case GroupKey::kCategory:
-        return std::min(Row(spans_.category[span]), texts_);
+        return TextNumber(spans_.category[span]);
       case GroupKey::kThread:
-        return Row(spans_.track[span]);
+        return threads_.of_track[Row(spans_.track[span])];
+      case GroupKey::kProcess:
+        return processes_.of_track[Row(spans_.track[span])];
+      case GroupKey::kRank:
+        return ranks_.of_track[Row(spans_.track[span])];
       case GroupKey::kDevice:
-        return device_of_track_[Row(spans_.track[span])];
+        return devices_.of_track[Row(spans_.track[span])];
+      case GroupKey::kStep:
+        return StepOf(span);
       case GroupKey::kStack:
-        return std::min(Row(spans_.stack[span]), stacks_);
+        return stacks_.node_of[span];
       case GroupKey::kModule:
         return modules_.node_of[span];
       case GroupKey::kKind:
@@ -73,35 +83,50 @@ class SpanGrouper {
   std::vector<std::string> Texts(size_t span) const;
 
  private:
-  void JoinSteps();
+  // What tracks are grouped by: those of one text have one number.
+  struct TrackNumbers {
+    std::vector<uint32_t> of_track;
+    std::vector<std::string> texts;  // by number
+  };
+
+  // No text and an empty one are the same.
+  uint32_t TextNumber(StringId text) const { return Row(text) < texts_ ? Row(text) : Row(StringId::kEmpty); }
+  template <typename TextOf>
+  TrackNumbers NumberTracks(const TextOf& text_of) const;
   void NumberShapes();
-  void NumberDevices();
+  void NumberSteps();
+  uint32_t StepOf(size_t span) const;
 
   const Trace& trace_;
   const SpanColumns& spans_;
-  const uint32_t texts_, stacks_;  // how many; a value for "none" is above them
+  const uint32_t texts_;  // how many
   std::vector<GroupKey> keys_;
   bool has_name_ = false;
-  std::vector<uint32_t> first_name_;       // by name: the first that counts as the same; empty: itself
-  std::vector<uint32_t> shape_of_args_;    // when kShape is a key; different argument lists can have the same shapes
-  std::vector<uint32_t> device_of_track_;  // when kDevice is a key
-  ModulesOfSpans modules_;                 // when kModule is a key
+  std::vector<uint8_t> is_on_device_;  // by track
+  StepNames step_names_;
+  // Each when it is a key:
+  std::vector<uint32_t> shape_of_args_;  // different argument lists can have the same shapes; 0: none
+  TrackNumbers threads_, processes_, ranks_, devices_;
+  std::optional<StepsOfRanks> steps_;
+  std::vector<int64_t> step_numbers_;  // in order
+  StacksOfSpans stacks_;
+  ModulesOfSpans modules_;
 };
 
 // Numbers groups in the order of their first spans. One key, which is the usual case, takes no hashing.
 class GroupRows {
  public:
   explicit GroupRows(const SpanGrouper& grouper);
-
   // The row of a span's group; a new one equals the number of rows so far.
   uint32_t Find(size_t span) {
-    const uint32_t value = grouper_.keys().empty() ? 0 : grouper_.Value(grouper_.keys().front(), span);
-    return further_.empty() ? RowOf(value) : FindPair(value, span);
+    const size_t value = grouper_.keys().empty() ? 0 : grouper_.Value(grouper_.keys().front(), span);
+    const uint32_t row = RowOf(2 * value + (grouper_.IsOnDevice(span) ? 1 : 0));
+    return further_.empty() ? row : FindFurther(row, span);
   }
   void Clear();
 
  private:
-  uint32_t RowOf(uint32_t value) {
+  uint32_t RowOf(size_t value) {
     uint32_t& row = by_value_[value];
     if (row == 0) {
       used_.push_back(value);
@@ -109,16 +134,13 @@ class GroupRows {
     }
     return row - 1;
   }
-  uint32_t FindPair(uint32_t value, size_t span);
+  uint32_t FindFurther(uint32_t row, size_t span);
 
   const SpanGrouper& grouper_;
-  NumberTable by_value_;        // of the first key, when it is the only one: its row + 1
-  std::vector<uint32_t> used_;  // numbers in by_value_
+  NumberTable by_value_;      // of the first key, twice and one more on devices: its row + 1
+  std::vector<size_t> used_;  // numbers in by_value_
   // For each further key: the number of (number by the keys before, value of this key).
   std::vector<tsl::robin_map<uint64_t, uint32_t, MixedHash>> further_;
 };
-
-// The label of a track for people: its name, else its number.
-std::string TrackLabel(const Trace& trace, TrackId track);
 
 }  // namespace opscope

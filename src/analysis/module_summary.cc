@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "analysis/recording_window.h"
 #include "analysis/span_measures.h"
 #include "analysis/torch/flops.h"
 #include "base/saturating.h"
@@ -42,12 +43,13 @@ ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* s
   const SpanMeasures measures = MeasureSpans(trace);
   const std::vector<int64_t> flops = FlopsOfSpans(trace);
   const SpanColumns& spans = trace.spans();
+  const RecordingWindow window(trace);
   ModuleSummary summary;
   summary.rows.resize(modules.nodes.size());
   for (size_t span = 0; span < spans.size(); ++span) {
     if (selected != nullptr && (*selected)[span] == 0) continue;
     if (trace.tracks().kind[Row(spans.track[span])] != TrackKind::kThread) continue;
-    if ((spans.flags[span] & span_flags::kAsync) != 0 || trace.text(spans.category[span]) == "Trace") continue;
+    if ((spans.flags[span] & span_flags::kAsync) != 0 || window.Is(span)) continue;
     ModuleRow& row = summary.rows[modules.node_of[span]];
     Add(measures.self_ns[span], modules.is_backward[span] != 0 ? &row.backward_self_ns : &row.forward_self_ns);
     row.self_ops += spans.kind[span] == SpanKind::kOperator ? 1 : 0;

@@ -165,6 +165,7 @@ class Summarizer {
       OpSummaryRow& row = summary.rows.emplace_back();
       if (summary.has_name) row.name = trace_.spans().name[sums.first_span];
       row.keys = grouper_.Texts(sums.first_span);
+      row.on_device = grouper_.IsOnDevice(sums.first_span);
       row.count = sums.count;
       row.total_ns = sums.total_ns;
       row.total_with_recursion_ns = sums.total_with_recursion_ns;
@@ -175,11 +176,10 @@ class Summarizer {
       row.p50_ns = spreads[group].p50_ns;
       row.p99_ns = spreads[group].p99_ns;
       row.stddev_ns = spreads[group].stddev_ns;
-      row.device_total_ns = sums.device_total_ns();
-      row.device_self_ns = sums.device_self_ns();
-      row.stream_self_ns = sums.stream_self_ns;
-      streams = SaturatingAdd(streams, sums.stream_self_ns);
-      launched = SaturatingAdd(launched, sums.launched_self_ns);
+      row.device_total_ns = sums.device_total_ns;
+      row.device_self_ns = sums.device_self_ns;
+      int64_t& device_self = row.on_device ? streams : launched;
+      device_self = SaturatingAdd(device_self, sums.device_self_ns);
       row.self_memory_bytes = Told(sums.memory_bytes);
       row.flops = Told(sums.flops);
       summary.thread_self_ns = SaturatingAdd(summary.thread_self_ns, sums.thread_self_ns);

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "analysis/torch/function_event_rules.h"
+#include "analysis/step_names.h"
 #include "opscope/analysis/op_summary.h"
 
 namespace opscope {
@@ -35,7 +35,7 @@ constexpr std::array<SortField, 14> kSortFields = {{
 
 std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) const {
   const std::string_view name = trace.text(row.name);
-  return joins_steps && IsProfilerStep(name) ? kAllProfilerSteps : name;
+  return joins_steps ? NameOfAllSteps(name).value_or(name) : name;
 }
 
 Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view field) {

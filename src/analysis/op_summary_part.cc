@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/recording_window.h"
+
 namespace opscope {
 
 void GroupSums::Add(const GroupSums& other) {
@@ -15,10 +17,8 @@ void GroupSums::Add(const GroupSums& other) {
   total_with_recursion_ns = SaturatingAdd(total_with_recursion_ns, other.total_with_recursion_ns);
   self_ns = SaturatingAdd(self_ns, other.self_ns);
   thread_self_ns = SaturatingAdd(thread_self_ns, other.thread_self_ns);
-  launched_total_ns = SaturatingAdd(launched_total_ns, other.launched_total_ns);
-  launched_self_ns = SaturatingAdd(launched_self_ns, other.launched_self_ns);
-  stream_total_ns = SaturatingAdd(stream_total_ns, other.stream_total_ns);
-  stream_self_ns = SaturatingAdd(stream_self_ns, other.stream_self_ns);
+  device_total_ns = SaturatingAdd(device_total_ns, other.device_total_ns);
+  device_self_ns = SaturatingAdd(device_self_ns, other.device_self_ns);
   memory_bytes += other.memory_bytes;
   flops += other.flops;
 }
@@ -60,9 +60,8 @@ class PartCounter::Visitor {
         spans_(input.spans),
         has_calls_(input.flop_names.any()),
         has_device_(input.launches.has_device()),
-        is_by_name_(input.grouper.keys().size() == 1 && input.grouper.has_name()),
+        window_(input.trace),
         groups_(input.grouper),
-        open_names_(is_by_name_ ? 0 : input.trace.string_count()),
         call_flops_(input.trace) {}
 
   SummaryPart Count(size_t first_row, size_t end_row) {
@@ -78,9 +77,9 @@ class PartCounter::Visitor {
     const int64_t flops = has_calls_ ? EnterCall(span, parent, true) : 0;
     if (span->is_thread && has_device_) span->launched = input_.launches.LaunchedBy(span->row);
     if (!input_.ends.empty()) input_.ends[span->row] = span->end;
-    if (input_.IsSelected(span->row)) {
+    if (IsCounted(span->row)) {
       span->group = FindGroup(span->row);
-      span->is_nested = OpenAlike(*span)++ > 0;
+      span->is_nested = sums_.groups[span->group].open++ > 0;
       AddBegun(*span, flops);
     }
     input_.group_of[span->row] = span->group;
@@ -88,14 +87,14 @@ class PartCounter::Visitor {
 
   void EnterAround(OpenSpan* span, const OpenSpan* parent) {
     if (has_calls_) EnterCall(span, parent, false);
-    if (!input_.IsSelected(span->row)) return;
+    if (!IsCounted(span->row)) return;
     // The group stays empty when it has no spans of these rows; the whole knows it from earlier rows.
     span->group = FindGroup(span->row);
-    ++OpenAlike(*span);
+    ++sums_.groups[span->group].open;
   }
 
   void Close(const OpenSpan& span) {
-    if (span.group != OpenSpan::kNone) --OpenAlike(span);
+    if (span.group != OpenSpan::kNone) --sums_.groups[span.group].open;
   }
 
   void Complete(const OpenSpan& span) { sums_.Complete(input_, span); }
@@ -118,9 +117,8 @@ class PartCounter::Visitor {
     return group == sums_.groups.size() ? sums_.AddGroup(input_, span) : group;
   }
 
-  // How many open spans have the name of this one.
-  uint32_t& OpenAlike(const OpenSpan& span) {
-    return is_by_name_ ? sums_.groups[span.group].open : open_names_[input_.grouper.Value(GroupKey::kName, span.row)];
+  bool IsCounted(size_t span) const {
+    return input_.IsSelected(span) && !(input_.options.leaves_out_window && window_.Is(span));
   }
 
   void AddBegun(const OpenSpan& span, int64_t flops) {
@@ -150,9 +148,8 @@ class PartCounter::Visitor {
   const SpanColumns spans_;
   const bool has_calls_;  // of which any has a formula
   const bool has_device_;
-  const bool is_by_name_;  // groups are names
+  const RecordingWindow window_;
   GroupRows groups_;
-  NumberTable open_names_;  // where groups are not names
   CallFlops call_flops_;
   SummarySums sums_;
 };

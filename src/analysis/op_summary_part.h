@@ -31,19 +31,16 @@ inline int64_t Told(WideSum sum) {
 struct GroupSums {
   // What a span adds when it begins,
   uint32_t first_span = 0;
-  uint32_t open = 0;  // spans of the group that are open, where groups are names
+  uint32_t open = 0;  // spans of the group that are open around the next one
   uint64_t count = 0;
   int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
   int64_t total_ns = 0, total_with_recursion_ns = 0;
   WideSum flops = 0;
   // and when all inside it were seen.
   int64_t self_ns = 0, thread_self_ns = 0;
-  // The same device time seen from the calls that launched it and from the streams: never added to each other.
-  int64_t launched_total_ns = 0, launched_self_ns = 0, stream_total_ns = 0, stream_self_ns = 0;
+  int64_t device_total_ns = 0, device_self_ns = 0;
   WideSum memory_bytes = 0;
 
-  int64_t device_total_ns() const { return std::max(launched_total_ns, stream_total_ns); }
-  int64_t device_self_ns() const { return std::max(launched_self_ns, stream_self_ns); }
   void Add(const GroupSums& other);
 };
 
@@ -91,11 +88,9 @@ struct SummarySums {
     sums.self_ns = SaturatingAdd(sums.self_ns, self);
     sums.thread_self_ns = SaturatingAdd(sums.thread_self_ns, span.is_thread ? self : 0);
     if (input.launches.has_device()) {
-      int64_t& device_self = span.is_device ? sums.stream_self_ns : sums.launched_self_ns;
-      int64_t& device_total = span.is_device ? sums.stream_total_ns : sums.launched_total_ns;
-      device_self = SaturatingAdd(device_self, span.device_self_ns());
-      if (!span.is_nested)
-        device_total = SaturatingAdd(device_total, span.device_total_ns(input.spans.duration[span.row]));
+      sums.device_self_ns = SaturatingAdd(sums.device_self_ns, span.device_self_ns());
+      const int64_t device_total = span.is_nested ? 0 : span.device_total_ns(input.spans.duration[span.row]);
+      sums.device_total_ns = SaturatingAdd(sums.device_total_ns, device_total);
     }
     if (input.options.own_cost != nullptr) CountBelowZero(input, span);
   }

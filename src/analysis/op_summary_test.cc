@@ -20,24 +20,21 @@ class SlowSummary {
  public:
   explicit SlowSummary(const Trace& trace) : trace_(trace), spans_(trace.spans()) {}
 
-  OpSummaryRow RowOf(std::string_view name) const {
+  OpSummaryRow RowOf(std::string_view name, bool on_device) const {
     OpSummaryRow row;
-    int64_t device_self[2] = {0, 0}, device_total[2] = {0, 0};  // launched, on streams
     for (size_t i = 0; i < spans_.size(); ++i) {
-      if (trace_.text(spans_.name[i]) != name) continue;
+      if (trace_.text(spans_.name[i]) != name || IsDevice(i) != on_device) continue;
       const int64_t duration = spans_.duration[i].ns;
       row.min_ns = row.count == 0 ? duration : std::min(row.min_ns, duration);
       row.max_ns = std::max(row.max_ns, duration);
       ++row.count;
       row.total_with_recursion_ns += duration;
       row.self_ns += Self(i);
-      device_self[IsDevice(i)] += DeviceSelf(i);
+      row.device_self_ns += DeviceSelf(i);
       if (IsInsideItsName(i)) continue;
       row.total_ns += duration;
-      device_total[IsDevice(i)] += DeviceTotal(i);
+      row.device_total_ns += DeviceTotal(i);
     }
-    row.device_self_ns = std::max(device_self[0], device_self[1]);
-    row.device_total_ns = std::max(device_total[0], device_total[1]);
     return row;
   }
 
@@ -112,7 +109,7 @@ void ExpectEqualsSlow(const Trace& trace) {
   const OpSummary summary = SummarizeOps(trace);
   size_t count = 0;
   for (const OpSummaryRow& row : summary.rows) {
-    const OpSummaryRow expected = slow.RowOf(trace.text(row.name));
+    const OpSummaryRow expected = slow.RowOf(trace.text(row.name), row.on_device);
     count += row.count;
     EXPECT_EQ(row.count, expected.count);
     EXPECT_EQ(row.total_ns, expected.total_ns);
@@ -305,7 +302,7 @@ TEST(OpSummary, HasOneRowOfAllStepsWhereThatIsAskedFor) {
             2u);
 }
 
-TEST(OpSummary, CountsDeviceTimeOnceWhereKernelsHaveTheNameOfTheirOperator) {
+TEST(OpSummary, HasARowOfHostSpansAndOneOfDeviceSpansWithTheSameName) {
   TraceBuilder builder;
   const ProcessId process = builder.AddProcess({.pid = 1});
   const TrackId thread = builder.AddTrack({.process = process, .tid = 1});
@@ -327,10 +324,16 @@ TEST(OpSummary, CountsDeviceTimeOnceWhereKernelsHaveTheNameOfTheirOperator) {
                      .external_id = 1 + static_cast<uint32_t>(start)});
   }
   const OpSummary summary = SummarizeOps(builder.Build());
-  ASSERT_EQ(summary.rows.size(), 1u);
-  EXPECT_EQ(summary.rows[0].device_total_ns, 60);
-  EXPECT_EQ(summary.rows[0].device_self_ns, 60);
-  EXPECT_EQ(summary.device_self_ns, 60);
+  ASSERT_EQ(summary.rows.size(), 2u);
+  for (const OpSummaryRow& row : summary.rows) {
+    EXPECT_EQ(row.count, 2u);
+    EXPECT_EQ(row.total_ns, row.on_device ? 60 : 20);
+    EXPECT_EQ(row.p50_ns, row.on_device ? 30 : 10);
+    EXPECT_EQ(row.device_total_ns, 60);
+    EXPECT_EQ(row.device_self_ns, 60);
+  }
+  EXPECT_NE(summary.rows[0].on_device, summary.rows[1].on_device);
+  EXPECT_EQ(summary.device_self_ns, 60) << "it is the same device time";
 }
 
 TEST(OpSummary, KnowsTheDeviceTimeThatSharesAreTakenOf) {

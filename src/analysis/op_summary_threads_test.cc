@@ -80,7 +80,7 @@ std::string TextOf(const OpSummary& summary) {
   std::string text = std::to_string(summary.thread_self_ns);
   if (summary.correction) text += " below zero " + std::to_string(summary.correction->below_zero);
   for (const OpSummaryRow& row : summary.rows) {
-    text += "\n" + std::to_string(Row(row.name));
+    text += "\n" + std::to_string(Row(row.name)) + (row.on_device ? " device" : " host");
     for (const std::string& key : row.keys)
       text += " '" + key + "'";
     for (const int64_t number :
@@ -93,11 +93,9 @@ std::string TextOf(const OpSummary& summary) {
 }
 
 std::vector<GroupKey> RandomKeys(std::mt19937_64* random) {
-  constexpr GroupKey kKeys[] = {GroupKey::kName,   GroupKey::kShape, GroupKey::kCategory, GroupKey::kThread,
-                                GroupKey::kDevice, GroupKey::kStack, GroupKey::kModule};
   std::vector<GroupKey> keys;
-  for (const GroupKey key : kKeys) {
-    if ((*random)() % 3 == 0) keys.push_back(key);
+  for (size_t key = 0; key < GroupKeyNames().size(); ++key) {
+    if ((*random)() % 4 == 0) keys.push_back(static_cast<GroupKey>(key));
   }
   std::shuffle(keys.begin(), keys.end(), *random);
   return (*random)() % 2 == 0 ? std::vector{GroupKey::kName} : keys;
@@ -171,18 +169,17 @@ TEST(OpSummaryThreads, AddUpWhatIsMeasuredBySpan) {
     const std::vector<int64_t> flops = FlopsOfSpans(trace);
     for (const OpSummaryRow& row : SummarizeOpsInChunks(trace, {}, 3).rows) {
       uint64_t memory = 0, operations = 0;
-      int64_t self = 0, launched = 0, streams = 0;
+      int64_t self = 0, device = 0;
       for (size_t span = 0; span < trace.spans().size(); ++span) {
-        if (trace.spans().name[span] != row.name) continue;
-        self = SaturatingAdd(self, measures.self_ns[span]);
         const TrackKind kind = trace.tracks().kind[Row(trace.spans().track[span])];
-        int64_t& device = kind == TrackKind::kDeviceStream ? streams : launched;
+        if (trace.spans().name[span] != row.name || (kind != TrackKind::kThread) != row.on_device) continue;
+        self = SaturatingAdd(self, measures.self_ns[span]);
         device = SaturatingAdd(device, measures.device_self_ns[span]);
         if (!measures.self_memory_bytes.empty()) memory += static_cast<uint64_t>(measures.self_memory_bytes[span]);
         if (!flops.empty()) operations += static_cast<uint64_t>(flops[span]);
       }
       ASSERT_EQ(row.self_ns, self) << "seed " << seed;
-      ASSERT_EQ(row.device_self_ns, std::max(launched, streams)) << "seed " << seed;
+      ASSERT_EQ(row.device_self_ns, device) << "seed " << seed;
       ASSERT_EQ(static_cast<uint64_t>(row.self_memory_bytes), memory) << "seed " << seed;
       ASSERT_EQ(static_cast<uint64_t>(row.flops), operations) << "seed " << seed;
     }

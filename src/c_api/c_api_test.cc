@@ -327,6 +327,7 @@ TEST_F(CApi, GivesTheColumnsTheSummaryAndTheTexts) {
   EXPECT_NE(std::strlen(row.keys[0]), 0u);
   EXPECT_EQ(opscope_summary_get_row(made, 2, &row), OPSCOPE_INVALID_ARGUMENT);
   EXPECT_EQ(row.p99_ns, 10000);
+  EXPECT_EQ(row.on_device, 0);
   options.where = "name = inner";
   opscope_summary* of_some = nullptr;
   ASSERT_EQ(opscope_summarize(trace.get(), &options, &of_some, &error_), OPSCOPE_OK) << error_.message;

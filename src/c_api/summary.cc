@@ -144,6 +144,7 @@ opscope_code opscope_summary_get_row(const opscope_summary* summary, uint64_t in
   to.p50_ns = from.p50_ns;
   to.p99_ns = from.p99_ns;
   to.stddev_ns = from.stddev_ns;
+  to.on_device = from.on_device ? 1 : 0;
   return opscope::c_api::WriteStruct(to, row);
 }
 

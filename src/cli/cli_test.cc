@@ -151,9 +151,9 @@ TEST_F(Cli, SummaryCsvHasOneLinePerRow) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out,
             "name,category,count,total_ns,self_ns,self_share,mean_ns,min_ns,p50_ns,p99_ns,max_ns,stddev_ns,"
-            "total_with_recursion_ns,device_total_ns,device_self_ns,self_memory_bytes,flops,flops_per_s\r\n"
-            "outer,cpu_op,1,90000,49500,0.55,90000,90000,90000,90000,90000,0,90000,0,0,0,0,0\r\n"
-            "inner,cpu_op,2,40500,40500,0.45,20250,10000,10000,30500,30500,10250,40500,0,0,0,0,0\r\n");
+            "total_with_recursion_ns,device_total_ns,device_self_ns,self_memory_bytes,flops,flops_per_s,on\r\n"
+            "outer,cpu_op,1,90000,49500,0.55,90000,90000,90000,90000,90000,0,90000,0,0,0,0,0,host\r\n"
+            "inner,cpu_op,2,40500,40500,0.45,20250,10000,10000,30500,30500,10250,40500,0,0,0,0,0,host\r\n");
 }
 
 TEST_F(Cli, SummaryPrintsAnAlignedTable) {

@@ -122,14 +122,24 @@ TEST_F(Cli, DevicesTellsTheBusyTimeOfPaddlesStreams) {
     EXPECT_EQ(int64_t(rows.at(0)[key]), ns) << key;
 }
 
-TEST_F(Cli, SharesOfSelfTimeAreOfThreadsAndNeverAboveTheWhole) {
+TEST_F(Cli, ANameOnHostAndDeviceHasTwoRowsInEveryForm) {
   Put("both.json", R"([
 {"ph":"X","name":"forward","cat":"user_annotation","pid":1,"tid":1,"ts":0,"dur":100},
 {"ph":"X","name":"forward","cat":"gpu_user_annotation","pid":0,"tid":7,"ts":0,"dur":900,"args":{"device":0,"stream":7}},
 {"ph":"X","name":"gemm","cat":"kernel","pid":0,"tid":7,"ts":10,"dur":40,"args":{"device":0,"stream":7}}])");
   const std::string table = Run("summary both.json --csv").out;
-  EXPECT_NE(table.find("\r\nforward,2,1000000,1000000,1,"), std::string::npos) << table;
+  EXPECT_NE(table.find("\r\nforward,1,100000,100000,1,"), std::string::npos) << table;
+  EXPECT_NE(table.find("\r\nforward,1,900000,900000,0,"), std::string::npos) << table << "shares are of threads";
   EXPECT_NE(table.find("\r\ngemm,1,40000,40000,0,"), std::string::npos) << table;
+  EXPECT_NE(table.find(",host\r\n"), std::string::npos) << table;
+  EXPECT_NE(table.find(",device\r\n"), std::string::npos) << table;
+  const std::string json = Run("summary both.json --json --group-by category").out;
+  EXPECT_NE(json.find("\"on\":\"host\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"on\":\"device\""), std::string::npos) << json;
+  const std::string shown = Run("summary both.json").out;
+  EXPECT_NE(shown.find("\nforward  host "), std::string::npos) << shown;
+  EXPECT_NE(shown.find("\nforward  device "), std::string::npos) << shown;
+  EXPECT_EQ(Run("summary both.json --where 'category = kernel'").out.find(" On "), std::string::npos);
 }
 
 TEST_F(Cli, DevicesWithoutWorkSaysSo) {
@@ -149,8 +159,8 @@ TEST_F(Cli, AnAnswerWithoutRowsSaysWhyInOneSentence) {
       {"summary --style torch none.json", "none.json: there are no spans in it"},
       {"modules none.json", "none.json: there are no spans in it"},
       {"flame none.json", "none.json: there are no spans in it"},
-      {"summary net.json --steps 7", "net.json: " + chosen},
-      {"summary --style torch net.json --steps 7", "net.json: " + chosen},
+      {"summary net.json --steps 7", "net.json: " + chosen + "; it has no steps"},
+      {"summary --style torch net.json --steps 7", "net.json: " + chosen + "; it has no steps"},
       {"devices net.json --where 'name = x'", "net.json: " + chosen},
       {"devices net.json", "net.json: there are no kernels, copies or sets of a device"},
       {"flame net.json --metric memory",
@@ -279,7 +289,7 @@ TEST_F(Cli, CsvHoldsNoFormulas) {
 TEST_F(Cli, StepsAreOneRowInTablesAndKeepTheirNamesInData) {
   Put("gpu.json", kTwoStreams);
   const std::string table = Run("summary gpu.json").out;
-  EXPECT_NE(table.find("\nProfilerStep*      2  200.000 us"), std::string::npos) << table;
+  EXPECT_NE(table.find("\nProfilerStep*  host        2  200.000 us"), std::string::npos) << table;
   EXPECT_EQ(table.find("ProfilerStep#"), std::string::npos) << table;
   for (const char* form : {"--csv", "--json"}) {
     const std::string data = Run(std::string("summary gpu.json ") + form).out;

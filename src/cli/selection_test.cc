@@ -89,6 +89,122 @@ TEST_F(Selection, TheTableInTorchsStyleIsOfTheChosenSpansAlone) {
   EXPECT_EQ(Run("summary --style torch one.opscope").out, table);
 }
 
+TEST_F(Selection, SaysWhichStepsThereAreWhereNoneMatches) {
+  const std::string file = Quoted(Put("a.json", kThreeSteps));
+  for (const char* verb :
+       {"summary", "summary --style torch", "flame", "modules", "info", "export --to csv -o x.csv"}) {
+    const Outcome outcome = Run(std::string(verb) + " --steps 7..9 " + file);
+    EXPECT_EQ(outcome.exit_code, 0) << verb;
+    EXPECT_NE(outcome.error.find("none of its spans is chosen by --where, --steps and --time; its steps are 0..2\n"),
+              std::string::npos)
+        << verb << outcome.error;
+    EXPECT_TRUE(IsOneLine(outcome.error)) << verb << outcome.error;
+  }
+}
+
+TEST_F(Selection, FindsAllStepsByTheNameThatTheTableShows) {
+  const std::string file = Quoted(Put("a.json", kThreeSteps));
+  const std::string steps = Run("summary --csv --where \"name = 'ProfilerStep*'\" " + file).out;
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), 4) << steps;
+  EXPECT_NE(steps.find("ProfilerStep#2,1,100000,"), std::string::npos) << steps;
+  EXPECT_NE(Run("summary --where \"name = 'ProfilerStep*'\" " + file).out.find("\nProfilerStep*      3 "),
+            std::string::npos);
+  const std::string others = Run("summary --csv --where \"name != 'ProfilerStep*'\" " + file).out;
+  EXPECT_EQ(std::count(others.begin(), others.end(), '\n'), 3) << others;
+  EXPECT_EQ(Run("flame --metric count " + file).out,
+            "ProfilerStep* 3\nProfilerStep*;aten::mm 3\nProfilerStep*;aten::add 1\n");
+  EXPECT_EQ(Run("flame --metric count --steps 1 " + file).out,
+            "ProfilerStep* 1\nProfilerStep*;aten::mm 1\nProfilerStep*;aten::add 1\n");
+}
+
+constexpr const char kWorkers[] = R"json({"traceEvents":[
+{"ph":"M","name":"process_name","pid":5,"tid":0,"args":{"name":"python"}},
+{"ph":"M","name":"thread_name","pid":5,"tid":11,"args":{"name":"worker"}},
+{"ph":"M","name":"thread_name","pid":5,"tid":12,"args":{"name":"worker"}},
+{"ph":"M","name":"thread_name","pid":5,"tid":13,"args":{"name":"main"}},
+{"ph":"X","name":"load","cat":"cpu_op","pid":5,"tid":11,"ts":0,"dur":10},
+{"ph":"X","name":"load","cat":"cpu_op","pid":5,"tid":12,"ts":0,"dur":20},
+{"ph":"X","name":"ProfilerStep#4","cat":"user_annotation","pid":5,"tid":13,"ts":5,"dur":20},
+{"ph":"X","name":"PyTorch Profiler (0)","cat":"Trace","pid":"Spans","tid":"PyTorch Profiler","ts":0,"dur":90}]})json";
+
+TEST_F(Selection, ListsTheThreadsAndStepsThatItCanChoose) {
+  Put("w.json", kWorkers);
+  EXPECT_EQ(Run("info --list-threads w.json --csv --where 'category = cpu_op'").out,
+            "name,tid,process,pid,rank,kind,device,spans,start_ns,end_ns\r\n"
+            "worker (11),11,python,5,,thread,,1,0,10000\r\n"
+            "worker (12),12,python,5,,thread,,1,0,20000\r\n");
+  EXPECT_EQ(Run("info --list-steps w.json --csv").out,
+            "step,name,rank,spans,start_ns,duration_ns\r\n4,ProfilerStep#4,,1,5000,20000\r\n");
+  const std::string threads = Run("info --list-threads w.json").out;
+  EXPECT_NE(threads.find("\nworker (12)       12                python   5      thread      1      0 ns  20.000 us\n"),
+            std::string::npos)
+      << threads;
+  const std::string steps = Run("info --list-steps w.json").out;
+  EXPECT_NE(steps.find("\n   4  ProfilerStep#4      1  5.000 us  20.000 us\n"), std::string::npos) << steps;
+  simdjson::dom::parser parser;
+  const Outcome json = Run("info --json --list-threads --list-steps w.json");
+  const simdjson::dom::object object = parser.parse(json.out);
+  EXPECT_EQ(std::string_view(object["schema"]), "opscope.info/1");
+  EXPECT_EQ(simdjson::dom::array(object["thread_list"]).size(), 4u);
+  EXPECT_EQ(int64_t(simdjson::dom::array(object["step_list"]).at(0)["step"]), 4);
+  EXPECT_EQ(uint64_t(object["steps"]), 1u) << "the facts stay as they are";
+  EXPECT_EQ(Run("info --csv --list-threads --list-steps w.json").exit_code, 2);
+  Put("none.json", R"([{"ph":"X","name":"a","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1}])");
+  const Outcome none = Run("info --list-steps none.json");
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.error, "opscope: none.json: it has no steps\n");
+}
+
+TEST_F(Selection, TellsThreadsOfOneNameApart) {
+  Put("w.json", kWorkers);
+  const std::string rows = Run("summary w.json --csv --group-by thread").out;
+  EXPECT_NE(rows.find("\nworker (11),1,10000,"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("\nworker (12),1,20000,"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("\nmain,1,20000,"), std::string::npos) << rows;
+  EXPECT_EQ(Run("flame w.json").out, "worker (11);load 10000\nworker (12);load 20000\nmain;ProfilerStep* 20000\n");
+  EXPECT_EQ(Run("flame w.json --where \"thread = 'worker (12)'\"").out, "worker (12);load 20000\n");
+}
+
+TEST_F(Selection, LeavesTheRecordingsOwnSpanOutOfTablesAlone) {
+  Put("w.json", kWorkers);
+  const std::string window = "PyTorch Profiler (0)";
+  EXPECT_EQ(Run("summary w.json").out.find(window), std::string::npos);
+  EXPECT_EQ(Run("summary w.json --group-by kind").out.find("other"), std::string::npos);
+  EXPECT_NE(Run("summary w.json --all").out.find(window), std::string::npos);
+  EXPECT_NE(Run("summary w.json --json").out.find(window), std::string::npos);
+  EXPECT_NE(Run("summary w.json --csv").out.find(window), std::string::npos);
+  const Outcome alone = Run("summary w.json --where 'category = Trace'");
+  EXPECT_EQ(alone.out, "");
+  EXPECT_EQ(alone.error, "opscope: w.json: there is only the recording's own span, which --all shows\n");
+  Put("own.json", R"json([{"ph":"X","name":"PyTorch Profiler (0)","cat":"Trace","pid":1,"tid":1,"ts":0,"dur":1}])json");
+  EXPECT_NE(Run("summary own.json").out.find(window), std::string::npos) << "a span of a thread";
+}
+
+TEST_F(Selection, SaysWhatToRecordForKeysThatNoSpanHas) {
+  Put("w.json", kWorkers);
+  const Outcome stack = Run("summary w.json --group-by stack");
+  EXPECT_EQ(stack.exit_code, 0);
+  EXPECT_EQ(stack.error, "opscope: w.json: no call stacks were recorded; that takes with_stack=True\n");
+  EXPECT_EQ(Run("summary w.json --group-by rank").error, "opscope: w.json: it does not say which rank it is of\n");
+  EXPECT_EQ(Run("summary w.json --group-by name,step,process").error, "");
+}
+
+TEST_F(Selection, GroupsByTheCallsOfPythonThatWereRecorded) {
+  Put("calls.json", R"([
+{"ph":"X","name":"t.py(3): main","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"nn.Module: Net_0","cat":"python_function","pid":1,"tid":1,"ts":10,"dur":50},
+{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":20,"dur":30},
+{"ph":"X","name":"aten::add","cat":"cpu_op","pid":1,"tid":1,"ts":70,"dur":10},
+{"ph":"X","name":"aten::add","cat":"cpu_op","pid":1,"tid":1,"ts":110,"dur":5}])");
+  const Outcome stacks = Run("summary calls.json --csv --group-by stack");
+  EXPECT_EQ(stacks.error, "");
+  for (const char* row :
+       {"\nt.py(3): main,2,100000,50000,", "\nt.py(3): main;nn.Module: Net_0,2,50000,50000,", "\n,1,5000,5000,"})
+    EXPECT_NE(stacks.out.find(row), std::string::npos) << stacks.out;
+  EXPECT_NE(Run("summary calls.json --csv --group-by name,stack").out.find("\naten::add,t.py(3): main,1,10000,"),
+            std::string::npos);
+}
+
 TEST_F(Selection, SaysWhatItCannotRead) {
   const std::string file = Quoted(Put("a.json", kThreeSteps));
   for (const auto& [options, error] :

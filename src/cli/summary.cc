@@ -1,8 +1,11 @@
 // `opscope summary`: the operator table, ours or torch's, or the tables of Paddle.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
-#include <sstream>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/exit_code.h"
 #include "cli/paddle_summary.h"
@@ -25,6 +28,7 @@ struct SummaryOptions {
   RowVerbOptions rows;
   std::vector<std::string> group_names = {"name"};
   std::vector<GroupKey> group_by;
+  bool all = false;
   bool flop_rate = false;
   double peak_flops = 0;
   bool corrected = false;
@@ -68,11 +72,36 @@ int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOp
   table.width = answers->width();
   Result<std::string> text = FormatTorchTable(TorchTableRows(trace, events, averages), table);
   if (!text.ok()) return UsageError("summary: --sort: " + text.error().message);
-  if (averages.empty()) {
-    const std::string nothing = WhyNothing(trace, options.filter);
+  if (averages.empty() && (trace.spans().size() > 0 || !options.filter)) {
+    const std::string nothing = WhyNothing(trace, std::nullopt);
     TellNothing(file, options.common, nothing.empty() ? "it has no events that torch's table shows" : nothing);
   }
   return answers->Write(file, text.value(), false);
+}
+
+// What to record for keys that are empty in all rows, in a sentence; "": none is.
+std::string WhyNoKeys(const OpSummary& summary) {
+  constexpr std::pair<std::string_view, const char*> kReasons[] = {
+      {"shape", "no shapes were recorded; that takes record_shapes=True"},
+      {"stack", "no call stacks were recorded; that takes with_stack=True"},
+      {"module", "there are no modules; they are recorded by with_modules=True and with_stack=True"},
+      {"rank", "it does not say which rank it is of"},
+      {"step", kNoSteps},
+  };
+  std::string why;
+  for (size_t key = 0; key < summary.key_names.size(); ++key) {
+    const auto is_empty = [&](const OpSummaryRow& row) { return row.keys[key].empty(); };
+    if (!std::all_of(summary.rows.begin(), summary.rows.end(), is_empty)) continue;
+    for (const auto& [name, reason] : kReasons) {
+      if (summary.key_names[key] == name) why.append(why.empty() ? "" : "; ").append(reason);
+    }
+  }
+  return why;
+}
+
+std::string WhyNoRows(const Trace& trace, const SummaryOptions& options) {
+  const std::string nothing = WhyNothing(trace, options.filter);
+  return nothing.empty() ? "there is only the recording's own span, which --all shows" : nothing;
 }
 
 int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptions& options, Answers* answers) {
@@ -89,7 +118,8 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
                                            .own_cost = cost,
                                            .selected = selected.get(),
-                                           .join_steps = options.common.is_for_people()});
+                                           .join_steps = options.common.is_for_people(),
+                                           .leaves_out_window = options.common.is_for_people() && !options.all});
   const std::string sort = FieldName(options.rows.sort);
   if (Status sorted = SortOpSummary(trace, &summary, sort); !sorted.ok()) {
     return UsageError("summary: --sort: " + sorted.error().message);
@@ -101,7 +131,7 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   const auto json = [&](const RowOptions& rows) {
     return SummaryJson(trace, summary, JudgeQuality(trace), rows.limit);
   };
-  const std::string nothing = summary.rows.empty() ? WhyNothing(trace, options.filter) : "";
+  const std::string nothing = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
   return PrintRows("summary", file, options.common, options.rows, {table, csv, json, nothing}, answers);
 }
 
@@ -165,9 +195,13 @@ Verb SummaryVerb() {
   verb.Add({.names = {"--group-by"},
             .target = &options->group_names,
             .description = "a row for each of these; several with commas",
-            .choices = {"name", "shape", "category", "thread", "device", "stack", "module", "kind"},
+            .choices = {GroupKeyNames().begin(), GroupKeyNames().end()},
             .delimiter = ','});
   AddSelectionOptions(&verb, &options->selection);
+  verb.Add({.names = {"--all"},
+            .target = &options->all,
+            .description = "show Kineto's own span of the whole recording, \"PyTorch Profiler (0)\", too; --json and "
+                           "--csv always do"});
   verb.Add({.names = {"--flop-rate"},
             .target = &options->flop_rate,
             .description = "a column with the floating-point operations per second"});

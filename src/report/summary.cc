@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/summary.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -59,6 +60,21 @@ void AddNames(const Trace& trace, const OpSummary& summary, RowTable* rows) {
   }
 }
 
+std::vector<std::string> Sides(const OpSummary& summary) {
+  std::vector<std::string> sides;
+  for (const OpSummaryRow& row : summary.rows)
+    sides.emplace_back(row.on_device ? "device" : "host");
+  return sides;
+}
+
+// For people, who look for it beside the names; only where there are rows of both.
+void AddSidesForPeople(const OpSummary& summary, RowTable* rows) {
+  const auto is_on_device = [](const OpSummaryRow& row) { return row.on_device; };
+  const bool has_device = std::any_of(summary.rows.begin(), summary.rows.end(), is_on_device);
+  const bool has_host = !std::all_of(summary.rows.begin(), summary.rows.end(), is_on_device);
+  if (has_device && has_host) rows->AddTexts("", "On", Sides(summary));
+}
+
 // For people, who look for them beside the times of the host.
 void AddDeviceTimes(const OpSummary& summary, RowTable* rows) {
   if (summary.device_self_ns <= 0) return;
@@ -89,6 +105,7 @@ void AddFlopRates(const OpSummary& summary, const SummaryTableOptions& options, 
 RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options = {}) {
   RowTable rows;
   AddNames(trace, summary, &rows);
+  AddSidesForPeople(summary, &rows);
   rows.AddNumbers("count", "Count", RowUnit::kNumber,
                   Numbers(summary, [](const OpSummaryRow& row) { return row.count; }));
   rows.AddNumbers("total_ns", "Total", RowUnit::kTime,
@@ -104,6 +121,7 @@ RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTable
   for (const char* key : {"self_memory_bytes", "flops"})
     rows.HideIfZero(key);
   AddFlopRates(summary, options, &rows);
+  rows.AddTexts("on", "", Sides(summary));
   rows.Keep(options.sort);
   return rows;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,19 @@
 
 namespace opscope {
 
-enum class GroupKey : uint8_t { kName, kShape, kCategory, kThread, kDevice, kStack, kModule, kKind };
+enum class GroupKey : uint8_t {
+  kName,
+  kShape,     // of the inputs
+  kCategory,  // as the input calls it
+  kThread,    // the thread or stream: its name, and its number where others have the same name
+  kDevice,
+  kStack,  // of calls, outermost first; where the input has no stacks, the calls of Python around the span
+  kModule,
+  kKind,
+  kProcess,
+  kRank,
+  kStep,  // in whose time the span begins, of its own rank
+};
 
 struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
@@ -28,14 +41,17 @@ struct OpSummaryOptions {
   // Threads that count at once, the caller among them; the others end before the call does. 0: as many as the number of
   // spans deserves and the caller's processors allow, at most 8. The summary is the same in any case.
   uint32_t max_threads = 0;
-  bool join_steps = false;  // spans "ProfilerStep#N" are one row, "ProfilerStep*", as in torch's table
+  bool join_steps = false;         // spans "ProfilerStep#N" are one row, "ProfilerStep*", as in torch's table
+  bool leaves_out_window = false;  // without Kineto's own span of the whole recording, "PyTorch Profiler (0)"
 };
 
+// A row has spans of hosts, or of devices (streams and their annotations), never both: a name can have two rows.
 struct OpSummaryRow {
   StringId name = StringId::kEmpty;
+  bool on_device = false;
   std::vector<std::string> keys;  // texts of the further group keys, in the order of group_by after kName
   uint64_t count = 0;
-  int64_t total_ns = 0;                 // a span counts unless it lies inside a span of the same name on its track
+  int64_t total_ns = 0;                 // a span counts unless it lies inside a span of the row on its track
   int64_t total_with_recursion_ns = 0;  // plain sum (what torch's table shows)
   int64_t self_ns = 0;                  // without direct children
   int64_t thread_self_ns = 0;           // the part of that on threads (not on devices, not annotations of them)
@@ -44,11 +60,9 @@ struct OpSummaryRow {
   int64_t p50_ns = 0;  // durations that occurred: half, and 99 of 100, are not longer
   int64_t p99_ns = 0;
   int64_t stddev_ns = 0;  // of the population
-  // Host span: device time launched beneath it; device span: its own. Of a row with both (kernels that have the name of
-  // their operator, as in MegEngine) whichever is more: they tell of the same work.
+  // Host spans: device time launched beneath them, by them alone; device spans: their own total and self time.
   int64_t device_total_ns = 0;
   int64_t device_self_ns = 0;
-  int64_t stream_self_ns = 0;  // of its device spans
   int64_t self_memory_bytes = 0;
   int64_t flops = 0;
   // Operations per second of the calls' time: on the devices that they used, else on their thread. 0: no FLOPs.
@@ -83,7 +97,9 @@ struct OpSummary {
   }
 };
 
-// "name", "shape", "category", "thread", "device", "stack", "module", "kind"; nullopt for anything else.
+// "name", "shape", ..., "step", in the order of GroupKey.
+[[nodiscard]] std::span<const std::string_view> GroupKeyNames();
+// nullopt: no key has this name.
 [[nodiscard]] std::optional<GroupKey> GroupKeyFromName(std::string_view name);
 
 [[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});
