@@ -2,6 +2,7 @@
 """Programs of Paddle in processes of their own: paddle_under_both.py, or a few lines that a test has."""
 
 import collections
+import contextlib
 import functools
 import json
 import os
@@ -42,6 +43,25 @@ def run_python(arguments, **environment):
 
 def run_code(code, **environment):
     return run_python(["-c", BEGIN + code], **environment)
+
+
+ORIGINAL_SECONDS = 200
+ORIGINAL_TRIES = 3
+
+
+def run_original(command, **options):
+    """What a program prints that only Paddle's own profiler records. The races of its recorder corrupt the heap
+    (paddle_recorder_races.py): a program that a signal ends, or that hangs, is run again.
+    """
+    for _ in range(ORIGINAL_TRIES):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=ORIGINAL_SECONDS, check=False, **options
+            )
+            if done.returncode >= 0:
+                assert done.returncode == 0, done.stderr[-3000:]
+                return done.stdout
+    raise AssertionError(f"Paddle's own profiler ended {ORIGINAL_TRIES} times by a signal or not at all: {command}")
 
 
 @functools.cache

@@ -10,21 +10,32 @@ import warnings
 from pathlib import Path
 
 import pytest
+from paddle_runs import run_original
 
 pytestmark = pytest.mark.framework("paddle")
 
 PROFILED = Path(__file__).with_name("paddle_profiled.py")
-# What of summary() is a number of this very run; peaks are those of the process, in which ours runs second; FLOPs stand
-# in the last column, where the original has 0 for want of shapes.
+# What of summary() is a number of this very run; FLOPs stand in the last column, where the original has 0 for want of
+# shapes.
 NUMBER = re.compile(r"-?\d+\.\d+|^(Peak (Allocated|Reserved) Memory): \d+$|(?<= )\d+ *$", re.MULTILINE)
 
 
-def under_both(*arguments, folder):
-    command = [sys.executable, str(PROFILED), *arguments]
+def run_alone(command, folder):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
     assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout.splitlines()[-1])
-    return seen["ours"], seen["theirs"]
+    return done.stdout
+
+
+def under_both(*arguments, folder):
+    """What ours and theirs print last, each in a process of its own: ``arguments`` of Python, in which PROFILER stands
+    for the module.
+    """
+
+    def command(module):
+        return [sys.executable, *(argument.replace("PROFILER", module) for argument in arguments)]
+
+    printed = run_alone(command("opscope.paddle"), folder), run_original(command("paddle.profiler"), cwd=folder)
+    return [json.loads(text.splitlines()[-1]) for text in printed]
 
 
 def tables(summary):
@@ -49,7 +60,7 @@ PERIOD = 'scheduler={"closed": 1, "ready": 1, "record": 2, "repeat": 2}'
     ids=lambda arguments: " ".join(arguments),
 )
 def test_a_training_loop_is_seen_as_the_original_sees_it(arguments, tmp_path):
-    ours, theirs = under_both(*arguments, folder=tmp_path)
+    ours, theirs = under_both(str(PROFILED), "PROFILER", *arguments, folder=tmp_path)
     assert ours["states"] == theirs["states"]
     assert ours["told"] == theirs["told"]
     assert ours["periods"] == theirs["periods"]
@@ -109,14 +120,12 @@ def test_our_own_arguments_stand_beside(both):
     assert OWN <= set(inspect.signature(both[0].Profiler).parameters)
 
 
-def run_alone(program, folder):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def run_ours(program, folder):
+    return json.loads(run_alone([sys.executable, "-c", program], folder).splitlines()[-1])
 
 
 MISTAKES = """
-import paddle, {module} as profiler, json, warnings
+import paddle, PROFILER as profiler, json, warnings
 warnings.simplefilter("ignore")
 def told(act):
     try:
@@ -124,7 +133,7 @@ def told(act):
     except BaseException as error:
         return type(error).__name__ + ": " + str(error)[:60]
 quiet = dict(on_trace_ready=lambda prof: None)
-found = {{}}
+found = {}
 found["scheduler of one"] = told(lambda: profiler.Profiler(scheduler=(3,), **quiet))
 found["scheduler backwards"] = told(lambda: profiler.Profiler(scheduler=(5, 2), **quiet))
 found["scheduler below 0"] = told(lambda: profiler.Profiler(scheduler=(-3, 0), **quiet))
@@ -166,10 +175,8 @@ print(json.dumps(found))
 
 
 def test_mistakes_are_answered_as_the_original_does(tmp_path):
-    def answers(module):
-        return json.loads(run_alone(MISTAKES.format(module=module), tmp_path).splitlines()[-1])
-
-    assert answers("opscope.paddle") == answers("paddle.profiler")
+    ours, theirs = under_both("-c", MISTAKES, folder=tmp_path)
+    assert ours == theirs
 
 
 def test_a_star_import_keeps_the_name_of_the_module(both):
@@ -222,7 +229,7 @@ print(json.dumps({
 
 
 def test_files_are_those_that_the_original_writes_and_reads(tmp_path):
-    found = json.loads(run_alone(FILES, tmp_path).splitlines()[-1])
+    found = run_ours(FILES, tmp_path)
     assert found["trees"] == [True, 1]
     host, pid = found["host"]
     assert re.fullmatch(rf"host_{re.escape(host)}pid_{pid}_time_[\d_]+\.paddle_trace\.json", found["file"])
@@ -253,7 +260,7 @@ print(json.dumps([sorted(prof.trace.spans.text("name")), used, profiler.utils._i
 
 
 def test_ranges_nest_cross_and_stay_open(tmp_path):
-    names, used, live = json.loads(run_alone(RANGES, tmp_path).splitlines()[-1])
+    names, used, live = run_ours(RANGES, tmp_path)
     assert names == ["ProfileStep#0", "ProfileStep#1", *["again"] * 5, "crossing", "open"]
     assert used == [False, "paddle.profiler.utils"] and live is False
 
@@ -296,7 +303,7 @@ print(json.dumps([len(batches), names.count("_DataLoaderIterMultiProcess"), "in 
 
 
 def test_workers_of_a_data_loader_write_nothing(tmp_path):
-    batches, calls, is_seen, files, is_read = json.loads(run_alone(LOADERS, tmp_path).splitlines()[-1])
+    batches, calls, is_seen, files, is_read = run_ours(LOADERS, tmp_path)
     assert (batches, is_seen, is_read) == (6, False, True)
     assert calls >= batches
     assert len(files) == 1

@@ -13,6 +13,7 @@ import sys
 import paddle_oracle
 import pytest
 from paddle_protobuf import Invention
+from paddle_runs import run_original
 
 import opscope
 from opscope import _core
@@ -24,11 +25,7 @@ SEEDS = range(24)
 
 
 def run_oracle(*arguments, folder):
-    done = subprocess.run(
-        [sys.executable, ORACLE, *map(str, arguments)], capture_output=True, text=True, timeout=280, cwd=folder
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_original([sys.executable, ORACLE, *map(str, arguments)], cwd=folder)
 
 
 @pytest.fixture(scope="module")
