@@ -2,8 +2,8 @@
 // recording, emptied at its end into tracks of the window. It costs what Paddle's profiler costs while it runs, and
 // nothing of that at the end. One recording at a time, and not beside Paddle's profiler.
 //
-// Thread rule: calls take turns. Paddle's recorder is emptied while no thread records: threads that still run operators
-// when a recording stops may lose their last events.
+// Thread rule: calls take turns. Emptying Paddle's recorder frees its blocks of events without a lock (docs/paddle.md):
+// a thread that ends an event while a recording stops may lose it, or write it into freed memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
