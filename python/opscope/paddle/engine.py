@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a Profiler records with, in the place of Paddle's native ``_Profiler``: prepare, start, stop with a result.
 
-As there is one native profiler in a process, there is one of these: while an object that has it lives, another one gets
-None, and its start() fails as Paddle's does.
+Paddle has one native profiler in a process, so there is one Engine: a Profiler that is made while another one has it
+gets None, for good. Its recording fails where Paddle's does.
 """
 
 from __future__ import annotations

@@ -52,6 +52,10 @@ __all__ = [
 ]
 
 _LOST_AT_READY = "profiler will start and stop without saving data"
+_MADE_BESIDE_ANOTHER = (
+    "this Profiler cannot record: it was made while another Profiler existed, and Paddle has one for each process; "
+    "stop() the other one, delete every reference to it, and make this one anew"
+)
 _PLANS = transition_plans(
     ProfilerState,
     {"prepare": "_prepare", "start": "_start", "stop": "_stop", "ready": "_ready"},
@@ -210,13 +214,18 @@ class Profiler(Lifecycle, Views):
     # What the plan of a transition names.
 
     def _prepare(self) -> None:
-        self.profiler.prepare()
+        self._required_engine().prepare()
 
     def _start(self) -> None:
-        self.profiler.start()
+        self._required_engine().start()
 
     def _stop(self) -> None:
-        self._stopped = self.profiler.stop()
+        self._stopped = self._required_engine().stop()
+
+    def _required_engine(self) -> engine.Engine:
+        if self.profiler is None:  # the original calls methods of None here
+            raise RuntimeError(_MADE_BESIDE_ANOTHER)
+        return self.profiler
 
     def _ready(self) -> None:
         self.profiler_result, self._stopped = self._stopped, None
