@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/chrome/dialect.h"
 
+#include <algorithm>
+
 #include "import/text/json_number.h"
 #include "import/text/json_walk.h"
 
@@ -56,7 +58,12 @@ bool JoinSlots(const JsonValue& value, std::string* list) {
 bool ReadMegEngineShape(std::string_view shape, std::string* dims) {
   if (shape.size() < 2 || shape.front() != '{' || shape.back() != '}') return false;
   shape = shape.substr(1, shape.size() - 2);
-  if (shape.find_first_not_of("0123456789,") != std::string_view::npos) return false;
+  for (std::string_view rest = shape; !rest.empty();) {
+    const std::string_view size = rest.substr(0, rest.find(','));
+    const bool is_number = !size.empty() && size.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!is_number || (size.front() == '0' && size.size() > 1) || size.size() == rest.size() - 1) return false;
+    rest.remove_prefix(std::min(size.size() + 1, rest.size()));
+  }
   dims->append("[").append(shape).append("]");
   return true;
 }
@@ -70,19 +77,6 @@ bool HasMember(std::string_view json, std::string_view key) {
 bool BeginsWithCategory(const TraceBuilder& builder, std::string_view text) {
   const SpanColumns spans = builder.added_spans();
   return !spans.category.empty() && builder.text(spans.category[0]) == text;
-}
-
-// The metadata stands at the end of MegEngine's files: one that is cut has it no more.
-bool IsCutMegEngine(const TraceBuilder& builder) {
-  if (!builder.HasProblem("truncated")) return false;
-  const SpanColumns spans = builder.added_spans();
-  for (const StringId extra : spans.extra) {
-    if (extra == StringId::kNone) continue;
-    const std::string_view members = builder.text(extra);
-    if (members.find("\"__id__\"") != std::string_view::npos)
-      return members.find("\"__name__\"") != std::string_view::npos;
-  }
-  return false;
 }
 
 }  // namespace
@@ -126,13 +120,13 @@ std::optional<int64_t> ReadBaseTime(std::string_view key, const JsonValue& metad
   return number && *number > 0 && *number <= kLatestNs ? number : std::nullopt;
 }
 
-std::string_view DetectChromeFormat(TraceBuilder* builder) {
+std::string_view DetectChromeFormat(TraceBuilder* builder, bool is_megengine) {
   const std::string_view schema = builder->FindMetadata("schemaVersion");
   if (schema.starts_with('"')) return "paddle-json";  // Kineto writes a number
   if (!builder->FindMetadata("viztracer_metadata").empty() || BeginsWithCategory(*builder, "FEE"))
     return "viztracer-json";
   const std::string_view metadata = builder->FindMetadata("metadata");
-  if (HasMember(metadata, "localTime") || IsCutMegEngine(*builder)) return "megengine-json";
+  if (HasMember(metadata, "localTime") || is_megengine) return "megengine-json";
   if (HasMember(metadata, "highres-ticks") && builder->process_count() != 0) {
     for (size_t i = 0; i < builder->process_count(); ++i) {
       const StringId name = builder->process(static_cast<ProcessId>(i)).name;

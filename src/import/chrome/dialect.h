@@ -38,7 +38,7 @@ std::optional<int64_t> ReadStepNumber(std::string_view key, const std::vector<Js
 std::optional<int64_t> ReadBaseTime(std::string_view key, const JsonValue& metadata);
 
 // The name of the format for TraceInfo, from the rows and the metadata: "paddle-json", "megengine-json",
-// "onnxruntime-json", "viztracer-json", "xla-json", else "chrome-json".
-std::string_view DetectChromeFormat(TraceBuilder* builder);
+// "onnxruntime-json", "viztracer-json", "xla-json", else "chrome-json". is_megengine: events show it.
+std::string_view DetectChromeFormat(TraceBuilder* builder, bool is_megengine);
 
 }  // namespace opscope

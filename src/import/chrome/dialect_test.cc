@@ -96,7 +96,9 @@ TEST(ChromeDialect, ReadsTheSlotsOfPaddleInTheirOrder) {
 
 TEST(ChromeDialect, ReadsTheShapeOfATensorOfMegEngine) {
   const std::pair<const char*, const char*> shapes[] = {
-      {"{64,3}", "[[64,3]]"}, {"{}", "[[]]"}, {"64", ""}, {"{a}", ""}, {"{", ""}};
+      {"{64,3}", "[[64,3]]"}, {"{}", "[[]]"}, {"64", ""},     {"{a}", ""},  {"{", ""},
+      {"{2,-3}", ""},         {"{02,3}", ""}, {"{2,,3}", ""}, {"{2,}", ""}, {"{,2}", ""},
+      {"{0,10}", "[[0,10]]"}};
   for (const auto& [shape, dims] : shapes) {
     const std::string text = R"({"shape": ")" + std::string(shape) + R"(", "dtype": "Float32"})";
     JsonScanner scanner(text);

@@ -2,6 +2,7 @@
 #include "import/chrome/document.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "import/chrome/dialect.h"
@@ -10,6 +11,7 @@
 #include "import/megengine/timeline.h"
 #include "import/paddle/json_times.h"
 #include "import/text/json_number.h"
+#include "trace/problem_kinds.h"
 
 namespace opscope {
 namespace {
@@ -30,6 +32,12 @@ ChromeBlockSizes WithinLimit(ChromeBlockSizes sizes, const ImportOptions& option
     sizes.first =
         static_cast<size_t>(std::min<uint64_t>(sizes.first, std::max(options.max_memory / 8, kSmallestWindow)));
   return sizes;
+}
+
+bool HasLostData(const TraceBuilder& builder) {
+  return std::any_of(std::begin(kProblemKinds), std::end(kProblemKinds), [&](const ProblemKind& kind) {
+    return kind.severity == ProblemSeverity::kDataLoss && builder.HasProblem(kind.name);
+  });
 }
 
 }  // namespace
@@ -161,6 +169,7 @@ bool ChromeDocument::ReadMember() {
 }
 
 void ChromeDocument::AddMetadata(const JsonValue& key, const JsonValue& value, uint64_t end_offset) {
+  has_members_ = true;
   if (key.text == "baseTimeNanoseconds" || key.text == "baseTimeNanosecond") {
     const auto epoch = ParseInteger(value.text);
     if (epoch && *epoch <= kLatestNs && *epoch >= -kLatestNs) {
@@ -268,10 +277,17 @@ void ChromeDocument::AddProblems() {
   if (stopped_) builder_->AddProblem("over_memory_limit", static_cast<int64_t>(stopped_at_));
 }
 
+// Kineto's form has a schemaVersion, as opscope's export of a MegEngine recording. Evidence that is only possible
+// counts where the metadata, which MegEngine writes behind the events, can have been lost.
+bool ChromeDocument::EventsShowMegEngine() const {
+  if (join_.megengine() == MegEngineEvidence::kCertain) return builder_->info().format_version.empty();
+  return join_.megengine() == MegEngineEvidence::kPossible && !array_form_ && !has_members_ && HasLostData(*builder_);
+}
+
 void ChromeDocument::Finish() {
   pipeline_.reset();
   if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
-  builder_->info().format = DetectChromeFormat(builder_);
+  builder_->info().format = DetectChromeFormat(builder_, EventsShowMegEngine());
   GiveChromeKinds(builder_);
   if (builder_->info().format == "paddle-json") GivePaddleTimes(builder_);
   if (builder_->info().format != "megengine-json") return;

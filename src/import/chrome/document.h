@@ -56,6 +56,7 @@ class ChromeDocument {
   bool IsOverLimit(uint64_t more_bytes);
   bool IsTooLong(size_t window);
   size_t WantedThreads() const;
+  bool EventsShowMegEngine() const;
 
   TextSource* source_;
   const ImportOptions& options_;
@@ -70,6 +71,7 @@ class ChromeDocument {
   uint64_t events_ = 0;
   uint64_t other_values_ = 0;  // elements of the array that are no objects
   bool keeps_categories_ = false;
+  bool has_members_ = false;  // beside the events
   bool array_form_ = false;
   bool found_events_ = false;
   bool stopped_ = false;  // at the memory limit

@@ -133,6 +133,7 @@ void ChromeJoin::Add(const ChromePart& part) {
   AddPoints(part);
   AddHalves(part);
   builder_->info().recorded += part.recorded;
+  megengine_ = std::max(megengine_, part.megengine);
   for (const ChromeProblem& problem : part.problems)
     Count(problem);
 }

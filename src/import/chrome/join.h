@@ -34,6 +34,8 @@ class ChromeJoin {
   // `own_tracks`: the document's "opscope.tracks". False: that is not what we write.
   bool Finish(std::string_view own_tracks);
 
+  // Of all parts the strongest.
+  MegEngineEvidence megengine() const { return megengine_; }
   uint64_t memory_bytes() const;
 
  private:
@@ -56,6 +58,7 @@ class ChromeJoin {
   std::map<std::pair<StringId, ProcessId>, uint64_t> flow_domains_;  // numbers from 1, by scope and process
   UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
   std::vector<ChromeProblem> problems_;
+  MegEngineEvidence megengine_ = MegEngineEvidence::kNone;
   // By the ids of the part that is being added.
   std::vector<StringId> string_of_;
   std::vector<TrackId> track_of_;

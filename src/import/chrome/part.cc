@@ -32,6 +32,7 @@ void ChromePart::Clear() {
   flows_before_complete = 0;
   problems.clear();
   recorded = 0;
+  megengine = MegEngineEvidence::kNone;
 }
 
 uint64_t ChromePart::memory_bytes() const {

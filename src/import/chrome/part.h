@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/unique_texts.h"
 #include "import/chrome/pairs.h"
 #include "import/chrome/tracks.h"
+#include "import/megengine/evidence.h"
 #include "trace/builder.h"
 
 namespace opscope {
@@ -53,11 +55,13 @@ struct ChromePart {
   size_t flows_before_complete = 0;            // of flow_points, those before the first "X"
   std::vector<ChromeProblem> problems;
   uint64_t recorded = 0;
+  MegEngineEvidence megengine = MegEngineEvidence::kNone;  // the strongest
 
   StringId Intern(std::string_view text) { return static_cast<StringId>(texts.Add(text)); }
   StringId InternView(std::string_view text) { return static_cast<StringId>(texts.AddView(text)); }
   std::string_view text(StringId id) const { return texts.text(Row(id)); }
   void AddProblem(const char* kind, uint64_t offset);
+  void AddEvidence(MegEngineEvidence evidence) { megengine = std::max(megengine, evidence); }
   void Clear();
   uint64_t memory_bytes() const;
 };

@@ -142,6 +142,8 @@ SpanRow ChromeRows::ReadSpan(const ChromeEvent& event, ChromePythonCall* call) {
   const Category& category = ReadCategory(event);
   row.category = category.today;
   row.track = part_->tracks.TrackOf(event, category.role);
+  if (row.category == StringId::kEmpty)
+    part_->AddEvidence(EvidenceOfRange(event.name.text, event.args, event.phase_letter() != 'X'));
   args_.ReadSpan(event.args, &row, call);
   return row;
 }
@@ -239,6 +241,7 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
     row.name = part_->Intern(counter_name_);
   }
   row.track = part_->tracks.TrackOf(event, Role::kNothing);
+  part_->AddEvidence(EvidenceOfCounter(event.name.text, event.args));
   for (const JsonMember& member : event.args) {
     const auto value = ParseDouble(member.value);
     if (!value) {
@@ -263,6 +266,7 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
   if (id.scope.present()) point.domain = Row(args_.Text(id.scope)) & ChromePairs::kMostDomains;
   point.category = ReadCategory(event).today;
   point.name = ReadName(event);
+  part_->AddEvidence(EvidenceOfArrow(event.category.text, event.name.text, event.pid.text));
   point.time = ReadTime(event);
   point.track = part_->tracks.TrackOf(event, Role::kNothing);
   point.start = start;
