@@ -1,10 +1,8 @@
 // MegEngine's chrome_timeline.json: the same events with the same members. What the original writes wrong is right
 // here: docs/megengine.md has both side by side. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "export/escaped_names.h"
 #include "export/megengine/events.h"
 #include "export/megengine/facts.h"
+#include "export/megengine/span_members.h"
 #include "export/writers.h"
 
 namespace opscope {
@@ -47,9 +46,12 @@ struct Place {
 class EventWriter {
  public:
   EventWriter(const Trace& trace, const MegEngineFacts& facts)
-      : trace_(trace), spans_(trace.spans()), facts_(facts), names_(trace), tensor_names_(trace) {
-    checked_.fill(StringId::kNone);
-  }
+      : trace_(trace),
+        spans_(trace.spans()),
+        facts_(facts),
+        names_(trace),
+        categories_(trace),
+        members_(trace, facts) {}
 
   void Write(const MegEngineMark& event, const Place& place, ChromeBuffer* out) {
     switch (event.what) {
@@ -109,16 +111,29 @@ class EventWriter {
     const Role role = facts_.RoleOf(row);
     const bool has_number = role == Role::kInput || role == Role::kOutput || role == Role::kCommand;
     const bool has_members = phase != 'B' || role == Role::kInput || role == Role::kOutput;
-    const Members members = has_members ? FindMembers(event, role) : Members{};
+    const MegEngineMembers members = has_members ? members_.Find(event) : MegEngineMembers{};
     const std::string_view name = names_.Of(spans_.name[row]);
-    ChromeCursor at = out->Begin(kFixedRoom + members.bytes() + name.size());
+    const std::string_view category = CategoryOf(row, role);
+    ChromeCursor at = out->Begin(kFixedRoom + members.bytes() + name.size() + category.size());
     at.Put(members.is_empty() ? ",{" : ",{\"args\":{");
     if (!members.is_empty()) {
       PutMembers(members, &at);
       at.Put("},");
     }
-    if (role == Role::kKernel) at.Put("\"cat\":\"Kernel\",");
-    if (phase == 'X') at.Put("\"dur\":0,");
+    if (!category.empty()) {
+      at.Put("\"cat\":\"");
+      at.Put(category);
+      at.Put("\",");
+    }
+    if (phase == 'X') {
+      at.Put("\"dur\":");
+      if (spans_.duration[row].ns == 0) {
+        at.Put("0");
+      } else {
+        at.PutMicros(spans_.duration[row].ns);
+      }
+      at.Put(",");
+    }
     at.Put("\"name\":\"");
     at.Put(name);
     if (has_number) {
@@ -133,98 +148,11 @@ class EventWriter {
     out->End(at);
   }
 
-  // "args" of a span: what is known of an operator or of a tensor, and members that its row has. Written where they
-  // stand in the file, without a copy in between: they are two thirds of it.
-  struct Members {
-    enum class Of : uint8_t { kNothing, kOperator, kTensor };
-    Of of = Of::kNothing;
-    uint32_t number = 0;
-    int64_t lived = -1;  // nanoseconds, of a tensor that is gone
-    std::string_view device = {}, type = {}, shape = {}, name = {}, own = {};
-
-    bool is_empty() const { return of == Of::kNothing && own.empty(); }
-    size_t bytes() const { return device.size() + type.size() + shape.size() + name.size() + own.size(); }
-  };
-
-  static void PutMembers(const Members& members, ChromeCursor* at) {
-    if (members.of == Members::Of::kOperator) {
-      at->Put("\"__device__\":");
-      at->Put(members.device);
-      at->Put(",\"__id__\":");
-      at->PutUint(members.number);
-    } else if (members.of == Members::Of::kTensor) {
-      at->Put("\"device\":");
-      at->Put(members.device);
-      at->Put(",");
-      at->Put(members.type);
-      at->Put(",\"id\":");
-      at->PutUint(members.number);
-      if (members.lived >= 0) PutLivingTime(static_cast<uint64_t>(members.lived), at);
-      at->Put(",\"name\":\"");
-      at->Put(members.name);
-      at->Put("\",");
-      at->Put(members.shape);
-    }
-    if (members.of != Members::Of::kNothing && !members.own.empty()) at->Put(",");
-    at->Put(members.own);
-  }
-
-  // Milliseconds with six decimals.
-  static void PutLivingTime(uint64_t ns, ChromeCursor* at) {
-    at->Put(",\"living_time\":\"");
-    at->PutUint(ns / 1000000);
-    at->Put(".");
-    at->PutSixDigits(static_cast<uint32_t>(ns % 1000000));
-    at->Put(" ms\"");
-  }
-
-  Members FindMembers(const MegEngineMark& event, Role role) {
-    const uint32_t row = event.row;
-    StringId extra = spans_.extra[row];
-    Members members;
-    switch (role) {
-      case Role::kDispatch:
-      case Role::kOperator:
-      case Role::kKernel: {
-        const MegEngineCall* op = facts_.OperatorOf(row);
-        members.of = Members::Of::kOperator;
-        members.device = facts_.DeviceText(op == nullptr ? TrackId::kNone : op->device);
-        members.number = spans_.external_id[row];
-        if (extra == StringId::kNone && op != nullptr && op->dispatch != kNoRow) extra = spans_.extra[op->dispatch];
-        break;
-      }
-      case Role::kRange:
-        break;
-      default:
-        FindTensor(event, &members);
-    }
-    if (extra == StringId::kNone) return members;
-    const std::string_view text = trace_.text(extra);
-    StringId& checked = checked_[Row(extra) % std::size(checked_)];
-    if (!text.empty() && (extra == checked || AreJsonMembers(text))) {
-      checked = extra;
-      members.own = text;
-    }
-    return members;
-  }
-
-  void FindTensor(const MegEngineMark& event, Members* members) {
-    const TensorLifeColumns& lives = trace_.tensor_lives();
-    const uint32_t life = facts_.LifeOf(event.row);
-    const bool is_known = life != kNoRow;
-    const ArgsId args = is_known ? lives.args[life] : ArgsId::kNone;
-    members->of = Members::Of::kTensor;
-    members->number = spans_.external_id[event.row];
-    members->device = facts_.DeviceText(is_known ? lives.track[life] : TrackId::kNone);
-    members->type = facts_.TypeText(args);
-    members->shape = facts_.ShapeText(args);
-    if (is_known && lives.duration[life].ns >= 0 && (lives.produced[life] + lives.duration[life]).ns <= event.time)
-      members->lived = lives.duration[life].ns;
-    if (!is_known) {
-      members->name = "UnknownTensor";
-    } else if (lives.name[life] != StringId::kNone) {
-      members->name = tensor_names_.Of(lives.name[life]);
-    }
+  // MegEngine's own ranges have none, but for kernels; those of recordings say what kind of scope it is.
+  std::string_view CategoryOf(uint32_t row, Role role) {
+    if (role == Role::kKernel) return "Kernel";
+    return facts_.is_of_timeline() && spans_.category[row] != StringId::kNone ? categories_.Of(spans_.category[row])
+                                                                              : std::string_view();
   }
 
   void Flow(const MegEngineMark& event, const Place& place, std::string_view category, char phase, uint64_t id,
@@ -252,8 +180,17 @@ class EventWriter {
 
   void Instant(const MegEngineMark& event, const Place& place, ChromeBuffer* out) {
     const std::string_view name = names_.Of(trace_.instants().name[event.row]);
-    ChromeCursor at = out->Begin(kFixedRoom + name.size());
-    at.Put(",{\"name\":\"");
+    const StringId extra = trace_.instants().extra[event.row];
+    std::string_view own = extra == StringId::kNone ? std::string_view() : trace_.text(extra);
+    if (!AreJsonMembers(own)) own = {};
+    ChromeCursor at = out->Begin(kFixedRoom + name.size() + own.size());
+    at.Put(",{");
+    if (!own.empty()) {
+      at.Put("\"args\":{");
+      at.Put(own);
+      at.Put("},");
+    }
+    at.Put("\"name\":\"");
     at.Put(name);
     at.Put("\",\"ph\":\"i\",");
     PutPlace(event, place, &at);
@@ -293,8 +230,8 @@ class EventWriter {
   const Trace& trace_;
   const SpanColumns& spans_;
   const MegEngineFacts& facts_;
-  EscapedNames names_, tensor_names_;  // two: what one has returned stays until it is asked again
-  std::array<StringId, 256> checked_;  // the last ones, that were JSON
+  EscapedNames names_, categories_;  // what one has returned stays until it is asked again
+  MegEngineMemberFinder members_;
 };
 
 // The shares, at the begin and again at the end of the last kernel, or where its thread is by then.

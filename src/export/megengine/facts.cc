@@ -29,6 +29,10 @@ constexpr std::string_view kWordsOfCuda[] = {"cuda_runtime", "cuda_driver", "ker
 }  // namespace
 
 MegEngineFacts::MegEngineFacts(const Trace& trace) : trace_(trace) {
+  const MetadataColumns& metadata = trace_.metadata();
+  for (size_t i = 0; i < metadata.size(); ++i)
+    is_of_timeline_ |= trace_.text(metadata.key[i]) == "metadata";  // what MegEngine's files have beside the events
+  is_of_timeline_ |= trace_.info().format == "megengine-json";
   FindWords();
   FindShown();
   FindDevices();
@@ -46,6 +50,7 @@ void MegEngineFacts::FindWords() {
 }
 
 bool MegEngineFacts::FindOfCuda(TrackId track) const {
+  if (is_of_timeline_) return false;  // where CUPTI tells nothing
   const uint32_t first = trace_.tracks().first_span[Row(track)], count = trace_.tracks().span_count[Row(track)];
   for (uint32_t span = first; span < first + count; ++span) {
     if (trace_.spans().external_id[span] != 0) return false;
@@ -97,26 +102,34 @@ void MegEngineFacts::FindDevices() {
 void MegEngineFacts::DescribeTensors() {
   const TensorLifeColumns& lives = trace_.tensor_lives();
   types_.resize(trace_.argument_list_count());
+  counts_.resize(trace_.argument_list_count());
   shapes_.resize(trace_.argument_list_count());
   const TrackColumns& tracks = trace_.tracks();
   for (uint32_t i = 0; i < lives.size(); ++i) {
     const ProcessId process = lives.track[i] == TrackId::kNone ? ProcessId{0} : tracks.process[Row(lives.track[i])];
     life_of_[Key(process, lives.tensor[i])] = i;
-    const ArgsId args = lives.args[i];
-    if (args == ArgsId::kNone || !types_[Row(args)].empty()) continue;
-    const std::span<const Argument> list = trace_.arguments(args);
-    const Argument tensor = list.empty() ? Argument{} : list[0];
-    types_[Row(args)] = "\"dtype\":";
-    AppendJsonString(&types_[Row(args)], trace_.text(tensor.dtype));
-    uint64_t elements = tensor.sizes.empty() ? 0 : 1;
-    std::string shape;
-    for (const int64_t size : tensor.sizes) {
-      elements *= static_cast<uint64_t>(size);
-      if (!shape.empty()) shape += ",";
-      AppendInt(&shape, size);
-    }
-    shapes_[Row(args)] = "\"nr_elements\":" + std::to_string(elements) + ",\"shape\":\"{" + shape + "}\"";
+    Describe(lives.args[i]);
   }
+  // Events of a tensor may contradict each other.
+  for (uint32_t row = 0; is_of_timeline_ && row < trace_.spans().size(); ++row)
+    Describe(trace_.spans().args[row]);
+}
+
+void MegEngineFacts::Describe(ArgsId args) {
+  if (args == ArgsId::kNone || !types_[Row(args)].empty()) return;
+  const std::span<const Argument> list = trace_.arguments(args);
+  const Argument tensor = list.empty() ? Argument{} : list[0];
+  types_[Row(args)] = "\"dtype\":";
+  AppendJsonString(&types_[Row(args)], trace_.text(tensor.dtype));
+  uint64_t elements = tensor.sizes.empty() ? 0 : 1;
+  std::string shape;
+  for (const int64_t size : tensor.sizes) {
+    elements *= static_cast<uint64_t>(size);
+    if (!shape.empty()) shape += ",";
+    AppendInt(&shape, size);
+  }
+  counts_[Row(args)] = "\"nr_elements\":" + std::to_string(elements);
+  shapes_[Row(args)] = "\"shape\":\"{" + shape + "}\"";
 }
 
 uint64_t MegEngineFacts::KeyOf(uint32_t span) const {
@@ -197,6 +210,11 @@ void MegEngineFacts::CountPending() {
   }
 }
 
+bool MegEngineFacts::SaysTensorZero(uint32_t span) const {
+  const StringId extra = trace_.spans().extra[span];
+  return extra != StringId::kNone && FindJsonMember(trace_.text(extra), "id") == "0";
+}
+
 MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
   const SpanColumns& spans = trace_.spans();
   if (is_of_cuda_[Row(spans.track[span])] != 0) return MegEngineRole::kRange;
@@ -206,9 +224,10 @@ MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
   const MegEngineRole role = name == StringId::kNone ? MegEngineRole::kRange : role_of_name_[Row(name)];
   if (spans.external_id[span] == 0) {
     // The first tensor of a process has the number 0. A mark of the worker is called as a command is.
-    const bool may_be =
-        role > MegEngineRole::kKernel && spans.category[span] == StringId::kEmpty && trace_.text(name) != "GetValue";
-    return may_be && life_of_.contains(KeyOf(span)) ? role : MegEngineRole::kRange;
+    if (role <= MegEngineRole::kKernel || spans.category[span] != StringId::kEmpty) return MegEngineRole::kRange;
+    const bool is_of_tensor =
+        is_of_timeline_ ? SaysTensorZero(span) : trace_.text(name) != "GetValue" && life_of_.contains(KeyOf(span));
+    return is_of_tensor ? role : MegEngineRole::kRange;
   }
   return spans.kind[span] == SpanKind::kOperator ? MegEngineRole::kOperator : role;
 }

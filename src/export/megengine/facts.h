@@ -54,9 +54,12 @@ class MegEngineFacts {
   int64_t Pid(TrackId track) const { return trace_.processes().pid[Row(trace_.tracks().process[Row(track)])]; }
   // JSON, with quotes.
   const std::string& DeviceText(TrackId track) const;
-  // JSON members: `"dtype":"Float32"` and `"nr_elements":6,"shape":"{2,3}"`.
+  // JSON members of a list of one tensor: `"dtype":"Float32"`, `"nr_elements":6`, `"shape":"{2,3}"`.
   const std::string& TypeText(ArgsId args) const { return args == ArgsId::kNone ? no_type_ : types_[Row(args)]; }
+  const std::string& CountText(ArgsId args) const { return args == ArgsId::kNone ? no_count_ : counts_[Row(args)]; }
   const std::string& ShapeText(ArgsId args) const { return args == ArgsId::kNone ? no_shape_ : shapes_[Row(args)]; }
+  // The Trace is of a timeline that MegEngine or opscope wrote: members of its events are all in `extra`.
+  bool is_of_timeline() const { return is_of_timeline_; }
   // A thread that is called so, runs operators, or on which a window began or ended.
   bool IsWorker(TrackId track) const { return is_worker_[Row(track)] != 0; }
   // A thread or a device: not those on which CUPTI alone has told something.
@@ -78,11 +81,13 @@ class MegEngineFacts {
   void FindShown();
   bool FindOfCuda(TrackId track) const;
   MegEngineRole FindRole(uint32_t span) const;
+  bool SaysTensorZero(uint32_t span) const;  // among its own members
   void FindRoles();
   void FindDevices();
   void FindOperators();
   void CountPending();
   void DescribeTensors();
+  void Describe(ArgsId args);
 
   const Trace& trace_;
   std::vector<MegEngineRole> role_of_name_;  // by StringId, of those on threads
@@ -90,12 +95,12 @@ class MegEngineFacts {
   std::vector<MegEngineCall> operators_;
   tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;
   tsl::robin_map<uint32_t, uint32_t> next_kernel_;
-  std::vector<std::string> devices_, types_, shapes_;
+  std::vector<std::string> devices_, types_, counts_, shapes_;
   std::vector<uint8_t> is_worker_, is_of_cuda_, is_process_shown_;
   uint64_t spans_of_cuda_ = 0;
-  bool is_timed_ = false;
-  std::string no_device_ = "\"invalid\"", no_type_ = R"("dtype":"invalid")",
-              no_shape_ = R"("nr_elements":0,"shape":"{}")";
+  bool is_timed_ = false, is_of_timeline_ = false;
+  std::string no_device_ = "\"invalid\"", no_type_ = R"("dtype":"invalid")", no_count_ = R"("nr_elements":0)",
+              no_shape_ = R"("shape":"{}")";
 };
 
 }  // namespace opscope

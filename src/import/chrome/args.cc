@@ -367,13 +367,24 @@ StackId AddCallStack(std::string_view json_text, TraceBuilder* builder) {
   return caller;
 }
 
-StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder) {
+StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder, uint64_t* replaced) {
   if (earlier == StringId::kNone || later == StringId::kNone) return earlier == StringId::kNone ? later : earlier;
-  std::string both = "{";
-  both.append(builder->text(earlier)).append(", ").append(builder->text(later)).append("}");
-  JsonScanner scanner(both);
-  std::vector<JsonMember> members;
-  if (!scanner.ReadMembers(&members)) return earlier;
+  if (earlier == later) return later;
+  const std::string texts[] = {"{" + std::string(builder->text(earlier)) + "}",
+                               "{" + std::string(builder->text(later)) + "}"};
+  JsonScanner first(texts[0]), second(texts[1]);
+  std::vector<JsonMember> members, others;
+  if (!first.ReadMembers(&members) || !second.ReadMembers(&others)) return earlier;
+  for (const JsonMember& other : others) {
+    const auto same =
+        std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key.text == other.key.text; });
+    if (same == members.end()) {
+      members.push_back(other);
+      continue;
+    }
+    *replaced += same->value.text != other.value.text || same->value.kind != other.value.kind ? 1 : 0;
+    same->value = other.value;
+  }
   std::string extra;
   for (const JsonMember& member : members)
     AppendMember(&extra, member);

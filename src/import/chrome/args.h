@@ -74,7 +74,8 @@ StringId ExtraWithLists(StringId extra, std::string_view key, TraceBuilder* buil
 // Adds the frames of a call stack, as it stands in the file.
 StackId AddCallStack(std::string_view json_text, TraceBuilder* builder);
 
-// The members of both, those of `later` winning; either may be kNone.
-StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder);
+// The members of both, those of `later` winning; either may be kNone. `replaced` is raised by the number of values of
+// `earlier` that `later` says otherwise.
+StringId MergeExtra(StringId earlier, StringId later, TraceBuilder* builder, uint64_t* replaced);
 
 }  // namespace opscope

@@ -67,6 +67,14 @@ void ChromePairs::PlaceRowsWithoutTime() {
   });
 }
 
+// Of two values of a member that of the end is kept.
+template <typename End>
+void ChromePairs::MergeMembers(const End& end, End* begin) {
+  uint64_t replaced = 0;
+  begin->row.extra = MergeExtra(begin->row.extra, end.row.extra, builder_, &replaced);
+  if (replaced != 0) builder_->AddProblem("bad_value", end.offset, replaced);
+}
+
 // `order`: the halves of one track.
 uint64_t ChromePairs::JoinHalvesOfTrack(std::span<const uint32_t> order) {
   uint64_t lost = 0;
@@ -91,7 +99,7 @@ uint64_t ChromePairs::JoinHalvesOfTrack(std::span<const uint32_t> order) {
     }
     begin.row.duration = half.row.start - begin.row.start;
     TakeColumns(half.row, &begin.row);
-    begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
+    MergeMembers(half, &begin);
     inputs.End(open.size(), &begin.row);
   }
   for (const uint32_t i : open) {
@@ -167,7 +175,7 @@ uint64_t ChromePairs::JoinAsyncHalves() {
       whole.push_back(*match);
       open.erase(std::next(match).base());
       begin.row.duration = half.row.start - begin.row.start;
-      begin.row.extra = MergeExtra(begin.row.extra, half.row.extra, builder_);
+      MergeMembers(half, &begin);
     }
     for (const uint32_t i : open)
       builder_->AddProblem("unpaired_async", async_halves_[i].offset);

@@ -70,6 +70,8 @@ class ChromePairs {
  private:
   template <typename Visit>
   void ForEachTime(Visit visit);
+  template <typename End>
+  void MergeMembers(const End& end, End* begin);
   uint64_t JoinHalves();
   uint64_t JoinHalvesOfTrack(std::span<const uint32_t> order);
   void SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_of_track);

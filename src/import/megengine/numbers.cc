@@ -11,34 +11,23 @@
 #include <vector>
 
 #include "base/text.h"
+#include "import/megengine/evidence.h"
 #include "import/text/json_number.h"
 #include "import/text/json_scan.h"
 
 namespace opscope {
 namespace {
 
-constexpr std::array<std::string_view, 8> kOfTensors = {"Input", "Output", "Put",     "Del",
-                                                        "Drop",  "ReGen",  "RecFree", "GetValue"};
-
 // What the members of one span say.
 struct SpanMembers {
-  uint64_t op = 0;
-  std::optional<uint64_t> tensor;
+  std::optional<uint64_t> op, tensor;
   uint64_t elements = 0;
   std::string_view name, device;  // as JSON spells them, between the quotes
-  std::string others;             // that are no columns
-
-  void Keep(const JsonMember& member) {
-    if (!others.empty()) others += ", ";
-    AppendCleanJson(&others, member.key);
-    others += ": ";
-    AppendCleanJson(&others, member.value);
-  }
 };
 
 class Numbering {
  public:
-  explicit Numbering(TraceBuilder* builder) : builder_(builder) {}
+  explicit Numbering(TraceBuilder* builder) : builder_(builder), is_kinetos_(!builder->info().format_version.empty()) {}
 
   void Run() {
     FindStreams();
@@ -47,8 +36,9 @@ class Numbering {
     for (uint32_t row = 0; row < rows; ++row)
       Visit(row);
     NoteOperators();
-    for (auto& [key, life] : lives_)
-      AddLife(&life);
+    for (auto& [key, life] : lives_) {
+      if (life.is_produced || life.is_described) AddLife(&life);
+    }
     std::string devices;
     for (const auto& [place, text] : devices_)
       devices.append(devices.empty() ? "{\"" : ", \"").append(place).append("\": ").append(text);
@@ -60,7 +50,8 @@ class Numbering {
   struct Life {
     TensorLifeRow row;
     Timestamp released = kNoTime;
-    bool is_produced = false;
+    bool is_produced = false;   // an arrow says so
+    bool is_described = false;  // an event says what it is
     uint64_t elements = 0;
   };
 
@@ -94,72 +85,132 @@ class Numbering {
     return life;
   }
 
+  // Members that are columns now are left out of `others`: what export makes of the columns is the same again.
   SpanMembers Read(std::string_view extra) {
     SpanMembers members;
+    read_.clear();
     text_.assign("{").append(extra).append("}");
     JsonScanner scanner(text_);
     if (!scanner.ReadMembers(&read_)) return members;
-    const bool is_operator = extra.find("\"__id__\"") != std::string_view::npos;
     for (const JsonMember& member : read_) {
       const std::string_view key = member.key.text;
       const JsonValue& value = member.value;
-      const auto number = [&] { return value.is_number() ? ParseUnsigned(value.text).value_or(0) : 0; };
-      if (key == "__id__") {
-        members.op = number();
-      } else if (is_operator) {
-        if (key != "__device__") members.Keep(member);
-      } else if (key == "id") {
-        members.tensor = number();
-      } else if (key == "name" && value.is_string()) {
-        members.name = value.text;
-      } else if (key == "device" && value.is_string()) {
-        members.device = value.text;
-      } else if (key == "nr_elements") {
-        members.elements = number();
-      } else if (key != "shape" && key != "dtype" && key != "living_time" && key != "__device__") {
-        members.Keep(member);
-      }
+      const auto number = value.is_number() ? ParseUnsigned(value.text) : std::nullopt;
+      if (key == "__id__") members.op = number;
+      if (key == "id") members.tensor = number;
+      if (key == "nr_elements") members.elements = number.value_or(0);
+      if (key == "name" && value.is_string()) members.name = value.text;
+      if (key == "device" && value.is_string()) members.device = value.text;
     }
     return members;
   }
 
+  // REQUIRES: Read was called for these members. `is_left_out` decides on one.
+  template <typename IsLeftOut>
+  StringId Without(std::string_view first, const IsLeftOut& is_left_out) {
+    std::string others(first);
+    for (const JsonMember& member : read_) {
+      if (IsWrongInTheOriginal(member) || is_left_out(member)) continue;
+      if (!others.empty()) others += ", ";
+      AppendCleanJson(&others, member.key);
+      others += ": ";
+      AppendCleanJson(&others, member.value);
+    }
+    return others.empty() ? StringId::kNone : builder_->Intern(others);
+  }
+
+  // Of every operator, and of every tensor that is gone: not values, but the original's mistakes.
+  static bool IsWrongInTheOriginal(const JsonMember& member) {
+    if (!member.value.is_string()) return false;
+    if (member.key.text == "__device__") return member.value.text == "invalid";
+    return member.key.text == "living_time" && member.value.text.starts_with('-');
+  }
+
+  bool HasMember(std::string_view key) const {
+    return std::any_of(read_.begin(), read_.end(), [&](const JsonMember& member) { return member.key.text == key; });
+  }
+
+  // "dtype": "Float32", "shape": "{2,3}" and the list that was read of both.
+  bool IsInList(const JsonMember& member, ArgsId list) const {
+    if (list == ArgsId::kNone || !member.value.is_string()) return false;
+    const std::span<const Argument> arguments = builder_->arguments(list);
+    if (arguments.size() != 1 || arguments[0].kind != ArgumentKind::kTensor) return false;
+    if (member.key.text == "dtype") return member.value.text == builder_->text(arguments[0].dtype);
+    if (member.key.text != "shape") return false;
+    std::string shape = "{";
+    for (const int64_t size : arguments[0].sizes)
+      shape.append(shape.size() == 1 ? "" : ",").append(std::to_string(size));
+    return member.value.text == shape + "}";
+  }
+
   void Visit(uint32_t row) {
     const SpanColumns spans = builder_->added_spans();
-    const auto span = static_cast<AddedSpan>(row);
     const std::string_view name = builder_->text(spans.name[row]);
     const std::string_view extra =
         spans.extra[row] == StringId::kNone ? std::string_view() : builder_->text(spans.extra[row]);
-    const size_t blank = name.find(' ');
-    const std::string_view word = name.substr(0, blank);
-    std::optional<uint64_t> number;
-    if (blank != std::string_view::npos && std::find(kOfTensors.begin(), kOfTensors.end(), word) != kOfTensors.end())
-      number = ParseUnsigned(name.substr(blank + 1));
-    const bool is_named = number && *number <= UINT32_MAX;
-    const bool is_property = name == "TensorGetProp" || name == "TensorWaitProp";
-    if (!is_named && !is_property && extra.find("\"__id__\"") == std::string_view::npos) return;
-    const SpanMembers members = Read(extra);
-    if (members.op > UINT32_MAX || members.tensor.value_or(0) > UINT32_MAX) return;
-    const ProcessId process = builder_->track(spans.track[row]).process;
-    if (members.op != 0) {
-      const bool is_dispatch = name == "OpDispatch";
-      builder_->SetNumbers(span, static_cast<uint32_t>(members.op),
-                           is_dispatch ? 0 : static_cast<uint32_t>(members.op));
-    } else {
-      if (!is_named && !members.tensor) return;
-      const uint64_t tensor = is_named ? *number : *members.tensor;
-      builder_->SetNumbers(span, static_cast<uint32_t>(tensor), 0);
-      Life& life = LifeOf(process, tensor);
-      if (word == "Input") ++life.row.uses;
-      if (members.tensor) Note(members, process, spans.args[row], &life);
-      if (word == "Output") outputs_.push_back({row, &life});
+    if (extra.find("\"__id__\"") != std::string_view::npos) {
+      if (IsOfOperator(row, name)) VisitOperator(row, extra, name == "OpDispatch");
+      return;
     }
-    if (is_named) builder_->SetName(span, builder_->Intern(std::string(word)));
-    builder_->SetExtra(span, members.others.empty() ? StringId::kNone : builder_->Intern(members.others));
+    if (spans.category[row] != StringId::kEmpty || builder_->track(spans.track[row]).kind != TrackKind::kThread) return;
+    const auto named = ReadMegEngineTensorName(name);
+    if (named || IsMegEngineTensorWord(name) || IsMegEngineProperty(name)) VisitTensor(row, extra, named);
   }
 
-  // Every event of a tensor says the same.
+  // Export gives the number back to ranges of these alone.
+  bool IsOfOperator(uint32_t row, std::string_view name) const {
+    const SpanColumns spans = builder_->added_spans();
+    const TrackKind track = builder_->track(spans.track[row]).kind;
+    const std::string_view category = builder_->text(spans.category[row]);
+    if (track == TrackKind::kDeviceStream) return category == "kernel";
+    return track == TrackKind::kThread && category.empty() &&
+           (name == "OpDispatch" || spans.kind[row] == SpanKind::kOperator);
+  }
+
+  void VisitOperator(uint32_t row, std::string_view extra, bool is_dispatch) {
+    const SpanMembers members = Read(extra);
+    const uint64_t number = members.op.value_or(0);
+    if (number == 0 || number > UINT32_MAX) return;
+    const auto op = static_cast<uint32_t>(number);
+    builder_->SetNumbers(AddedSpan{row}, op, is_dispatch ? 0 : op);
+    builder_->SetExtra(AddedSpan{row},
+                       Without({}, [](const JsonMember& member) { return member.key.text == "__id__"; }));
+  }
+
+  // Which tensor a range is about. In Kineto's form the names are those of spans, and a number but 0 is a column.
+  std::optional<uint64_t> NumberOf(uint32_t row, std::string_view word, const std::optional<MegEngineTensorName>& named,
+                                   const SpanMembers& members) const {
+    if (named) return named->tensor;
+    const uint32_t column = builder_->added_spans().external_id[row];
+    if (column != 0) return column;
+    const bool may_be = IsMegEngineProperty(word) || (is_kinetos_ && members.tensor == 0u);
+    return may_be && members.tensor && *members.tensor <= UINT32_MAX ? members.tensor : std::nullopt;
+  }
+
+  void VisitTensor(uint32_t row, std::string_view extra, const std::optional<MegEngineTensorName>& named) {
+    const SpanColumns spans = builder_->added_spans();
+    const ProcessId process = builder_->track(spans.track[row]).process;
+    const std::string word(named ? named->word : builder_->text(spans.name[row]));
+    const SpanMembers members = Read(extra);
+    const auto number = NumberOf(row, word, named, members);
+    if (!number || (number == 0u && HasMember("id") && members.tensor != number)) return;
+    const auto tensor = static_cast<uint32_t>(*number);
+    Life& life = LifeOf(process, tensor);
+    if (word == "Input") ++life.row.uses;
+    if (members.tensor == tensor) Note(members, process, spans.args[row], &life);
+    if (word == "Output") outputs_.push_back({row, &life});
+    // The column's 0 stands for no tensor.
+    const std::string_view first = tensor == 0 && !members.tensor ? "\"id\": 0" : "";
+    const ArgsId list = spans.args[row];
+    const StringId others = Without(first, [&](const JsonMember& member) { return IsInList(member, list); });
+    builder_->SetNumbers(AddedSpan{row}, tensor, 0);
+    builder_->SetExtra(AddedSpan{row}, others);
+    if (named) builder_->SetName(AddedSpan{row}, builder_->Intern(word));
+  }
+
+  // Events of a tensor mostly say the same; what the first one says is its row.
   void Note(const SpanMembers& members, ProcessId process, ArgsId args, Life* life) {
-    if (life->row.name != StringId::kNone) return;
+    if (std::exchange(life->is_described, true)) return;
     std::string name;
     AppendDecoded(&name, members.name);
     life->row.name = builder_->Intern(name);
@@ -174,7 +225,7 @@ class Numbering {
     if (stream == streams_.end()) return;
     life->row.track = stream->second;
     TrackRow& track = builder_->track(stream->second);
-    track.kind = TrackKind::kDeviceStream;
+    if (track.kind == TrackKind::kOther) track.kind = TrackKind::kDeviceStream;
     const std::string place = std::to_string(builder_->process(process).pid) + ":" + std::to_string(track.tid);
     devices_.try_emplace(place, "\"" + std::string(members.device) + "\"");
   }
@@ -210,7 +261,8 @@ class Numbering {
   }
 
   TraceBuilder* builder_;
-  std::string text_;  // of the members that were read
+  const bool is_kinetos_;  // an export of ours
+  std::string text_;       // of the members that were read
   std::vector<JsonMember> read_;
   std::map<std::pair<ProcessId, std::string>, TrackId> streams_;
   std::map<Key, Life> lives_;
