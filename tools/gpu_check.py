@@ -29,7 +29,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gpu_traces  # noqa: E402  (the folder of tools is no package)
-from gpu_runs import LIMIT_S, OutOfTime, Run, Runner  # noqa: E402
+from gpu_runs import STOPPED, OutOfTime, Run, Runner  # noqa: E402
 from gpu_traces import Check  # noqa: E402
 
 CANNOT_CHECK = 3
@@ -72,7 +72,7 @@ def run_examples(runner: Runner) -> list[Check]:
             left.unlink()
         status, _ = runner.execute([sys.executable, str(script), str(place)], script.stem)
         if status != 0:
-            words = f"stopped after {LIMIT_S:.0f} s" if status is None else runner.said_by(script.stem)
+            words = STOPPED if status is None else runner.said_by(script.stem)
             checks.append(Check(script.name, False, words))
             continue
         works = sum(gpu_traces.facts_of(gpu_traces.read_trace(path)).works for path in place.glob("trace*.json"))

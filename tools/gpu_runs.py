@@ -22,6 +22,7 @@ PROGRAMS = Path(__file__).resolve().parent / "gpu_programs.py"
 LIMIT_S = 90.0  # of one process
 LEAST_S = 10.0  # with less than that no process is begun
 MOST_LINES = 3  # of standard error, from either end
+STOPPED = f"it was stopped after {LIMIT_S:.0f} s or at the end of the time"
 KILLED_S = 5.0  # a process that hangs in the driver does not end even then
 
 
@@ -95,8 +96,7 @@ class Runner:
         """Raises RuntimeError with the first lines of standard error where the program fails."""
         name = f"{program}.{side}"
         status, output = self.execute([sys.executable, str(PROGRAMS), program, side, path], name)
-        why_not = f"it was stopped after {LIMIT_S:.0f} s or at the end of the time" if status is None else ""
-        run = read_run(output, time.monotonic(), why_not)
+        run = read_run(output, time.monotonic(), STOPPED if status is None else "")
         self.device = self.device or run.device
         if status:
             raise RuntimeError(f"{program} under {side} ended with {status}: {self.said_by(name)}")

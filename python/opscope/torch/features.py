@@ -24,7 +24,7 @@ from torch.autograd import ProfilerActivity, ProfilerState, _KinetoEvent
 Release = tuple[int, int]
 
 # Those that the tables were filled in with.
-TRIED: tuple[Release, ...] = ((2, 4), (2, 6), (2, 8), (2, 10), (2, 12), (2, 13), (2, 14), (2, 15))
+TRIED: tuple[Release, ...] = ((2, 4), (2, 6), (2, 8), (2, 10), (2, 11), (2, 12), (2, 13), (2, 14), (2, 15))
 
 # The first release of those that were tried (docs/torch.md) that has it; what is not here is in all of them.
 ADDED: MappingProxyType[Release, str] = MappingProxyType(
@@ -52,6 +52,11 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             KinetoEvent.is_hidden_event KinetoEvent.metadata_json _ExperimentalConfig(custom_profiler_config)
             _ExperimentalConfig(expose_kineto_event_metadata) _ExperimentalConfig(record_python_gc_info)
         """,
+        (2, 11): """
+            LegacyProfile(post_processing_timeout_s) LegacyProfile._parse_kineto_results(timeout_s)
+            MemRecordsAcc.in_interval(start_ns) _KinetoProfile(post_processing_timeout_s)
+            profile(post_processing_timeout_s)
+        """,
         (2, 12): """
             FunctionEvent(activity_type) FunctionEvent(external_id) FunctionEvent(extra_meta) FunctionEvent(flow_id)
             FunctionEvent(flow_start) FunctionEvent(flow_type) FunctionEvent(input_dtypes)
@@ -65,10 +70,7 @@ ADDED: MappingProxyType[Release, str] = MappingProxyType(
             KinetoEvent.external_id KinetoEvent.extra_meta KinetoEvent.flow_id KinetoEvent.flow_start
             KinetoEvent.flow_type KinetoEvent.is_python_function KinetoEvent.python_id KinetoEvent.python_module_id
             KinetoEvent.python_parent_id KinetoEvent.structured_input_shapes KinetoEvent.structured_input_strides
-            LegacyProfile(activity_filters) LegacyProfile(post_processing_timeout_s)
-            LegacyProfile._parse_kineto_results(timeout_s) MemRecordsAcc.in_interval(start_ns)
-            ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile.activity_filters _KinetoProfile(post_processing_timeout_s)
-            profile(post_processing_timeout_s)
+            LegacyProfile(activity_filters) ProfilerState.KINETO_PRIVATEUSE1 _KinetoProfile.activity_filters
         """,
         (2, 13): """
             EventMetadata.channel EventMetadata.channel_type EventMetadata.est_occupancy_pct
