@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from .. import _core
-from .installed import package_folder
+from .installed import package_folder, package_folders
 
 _LIBRARY = Path(_core.__file__).parent / "lib/libopscope_cuda.so"
 _LIBRARIES_OF = {"torch": "lib", "paddle": "libs", "megengine": "core/lib"}  # the folder within each package
@@ -52,9 +51,8 @@ def _library_folders() -> Iterator[Path]:
         yield folder / _LIBRARIES_OF[name]
     for folder in installed.values():
         yield from sorted(folder.parent.glob("nvidia/*/lib"))
-    spec = importlib.util.find_spec("nvidia")  # a namespace: each folder of sys.path may have a part of it
-    for place in spec.submodule_search_locations or () if spec is not None else ():
-        yield from sorted(Path(place).glob("*/lib"))
+    for folder in package_folders("nvidia"):
+        yield from sorted(folder.glob("*/lib"))
 
 
 def _cuda_release(torch: Path | None) -> str:

@@ -9,9 +9,14 @@ from pathlib import Path
 
 def package_folder(name: str) -> Path | None:
     """The folder of an installed package, without importing it."""
+    folders = package_folders(name)
+    return folders[0] if folders else None
+
+
+def package_folders(name: str) -> list[Path]:
+    """All of them: each folder of sys.path may have a part of a namespace package."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):  # a half-removed package; a module without a spec
-        return None
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    return Path(places[0]) if places else None
+        return []
+    return [Path(place) for place in spec.submodule_search_locations or ()] if spec is not None else []
