@@ -291,6 +291,8 @@ void ChromeDocument::Finish() {
   GiveChromeKinds(builder_);
   if (builder_->info().format == "paddle-json") GivePaddleTimes(builder_);
   if (builder_->info().format != "megengine-json") return;
+  const ChromePairs::Replaced& replaced = join_.replaced();
+  if (replaced.count != 0) builder_->AddProblem("bad_value", replaced.first_offset, replaced.count);
   NumberMegEngineDevices(builder_);
   GiveMegEngineNumbers(builder_);
   AddMegEngineSteps(builder_);

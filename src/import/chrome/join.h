@@ -34,6 +34,7 @@ class ChromeJoin {
   // `own_tracks`: the document's "opscope.tracks". False: that is not what we write.
   bool Finish(std::string_view own_tracks);
 
+  const ChromePairs::Replaced& replaced() const { return pairs_.replaced(); }
   // Of all parts the strongest.
   MegEngineEvidence megengine() const { return megengine_; }
   uint64_t memory_bytes() const;

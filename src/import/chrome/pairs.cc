@@ -70,9 +70,9 @@ void ChromePairs::PlaceRowsWithoutTime() {
 // Of two values of a member that of the end is kept.
 template <typename End>
 void ChromePairs::MergeMembers(const End& end, End* begin) {
-  uint64_t replaced = 0;
-  begin->row.extra = MergeExtra(begin->row.extra, end.row.extra, builder_, &replaced);
-  if (replaced != 0) builder_->AddProblem("bad_value", end.offset, replaced);
+  const uint64_t before = replaced_.count;
+  begin->row.extra = MergeExtra(begin->row.extra, end.row.extra, builder_, &replaced_.count);
+  if (before == 0) replaced_.first_offset = end.offset;
 }
 
 // `order`: the halves of one track.

@@ -67,6 +67,13 @@ class ChromePairs {
   uint64_t Finish();
   uint64_t memory_bytes() const;
 
+  // Values of members of begins that their ends say otherwise: no fault but where one tool writes both alike.
+  struct Replaced {
+    uint64_t count = 0;
+    int64_t first_offset = -1;
+  };
+  const Replaced& replaced() const { return replaced_; }
+
  private:
   template <typename Visit>
   void ForEachTime(Visit visit);
@@ -85,6 +92,7 @@ class ChromePairs {
   std::vector<Half> halves_;
   std::vector<AsyncHalf> async_halves_;
   Column<FlowPoint> flow_points_;
+  Replaced replaced_;
 };
 
 }  // namespace opscope

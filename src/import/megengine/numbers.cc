@@ -2,7 +2,6 @@
 #include "import/megengine/numbers.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
