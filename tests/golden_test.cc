@@ -213,6 +213,16 @@ TEST_P(Golden, IsRecognisedUnderAnyName) {
   }
 }
 
+TEST_P(Golden, IsTheSameWhenItsFormatIsNamed) {
+  const std::string text = ReadText(InputOf(GetParam()));
+  const Result<Trace> found = ImportText(text);
+  if (!found.ok()) return;  // then nothing says what it is
+  const Result<Trace> named =
+      ImportBytes(std::as_bytes(std::span(text)), "input", {.format = found.value().info().format});
+  ASSERT_TRUE(named.ok()) << named.error().message;
+  EXPECT_EQ(DumpTrace(named.value()), DumpTrace(found.value()));
+}
+
 TEST_P(Golden, SurvivesACutAtEveryByte) {
   const std::string text = ReadText(InputOf(GetParam()));
   const Format& format = FormatOf(GetParam());

@@ -26,13 +26,18 @@ struct ImportOptions {
   // compressed), and all of them, or 0 where nobody knows how many there are: a pipe.
   std::function<void(uint64_t bytes_read, uint64_t total_bytes)> on_progress = nullptr;
   std::string name = {};  // of the file in messages; empty: its path
+  // One of ImportFormatNames(): the input is read as that, whatever it looks like. Empty: its content tells.
+  std::string format = {};
   // Why the file, a framework's own, is read where its records were to be: a Problem of the Trace says so.
   std::string stands_in_because = {};
 };
 
-// kNotFound, kIo: the system's refusal. kMalformed: damaged before any whole event. kUnsupported: a
-// format or version that this build does not read. Damage after the first whole event is not an
-// error: the Trace holds everything before it and a Problem.
+// The formats that are read, by the names that TraceInfo::format has.
+[[nodiscard]] std::span<const std::string_view> ImportFormatNames();
+
+// kNotFound, kIo: the system's refusal. kInvalidArgument: options.format is no format. kMalformed: damaged before any
+// whole event. kUnsupported: a format or version that this build does not read. Damage after the first whole event is
+// not an error: the Trace holds everything before it and a Problem.
 [[nodiscard]] Result<Trace> ImportFile(const std::string& path, const ImportOptions& options = {});
 
 // The same for what a descriptor gives from where it stands to its end: standard input, a socket, a file that only

@@ -27,16 +27,16 @@ SharedTrace Share(Trace&& trace) {
   return {std::make_shared<Trace>(std::move(trace))};
 }
 
-SharedTrace OpenTrace(nb::object path, uint64_t max_memory) {
+SharedTrace OpenTrace(nb::object path, uint64_t max_memory, const std::string& format) {
   const std::string file = FromPath(path);
-  const ImportOptions options{max_memory};
+  const ImportOptions options{.max_memory = max_memory, .format = format};
   return Share(Unwrap(WithoutGil([&] { return ImportFile(file, options); }), path));
 }
 
-SharedTrace ReadTrace(nb::bytes data, nb::object name, uint64_t max_memory) {
+SharedTrace ReadTrace(nb::bytes data, nb::object name, uint64_t max_memory, const std::string& format) {
   const std::string file = FromText(name);
   const std::span bytes(static_cast<const std::byte*>(data.data()), data.size());
-  const ImportOptions options{max_memory};
+  const ImportOptions options{.max_memory = max_memory, .format = format};
   return Share(Unwrap(WithoutGil([&] { return ImportBytes(bytes, file, options); })));
 }
 
@@ -176,10 +176,11 @@ void BindTrace(nb::module_& module) {
       .def_prop_ro("argument_list_count", [](const SharedTrace& self) { return self.trace->argument_list_count(); })
       .def("arguments", &ArgumentsAt, nb::arg("id"), "The arguments of one call, as dicts.");
   module.attr("EXPORT_FORMATS") = nb::tuple(ExportFormats());
-  module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0);
+  module.def("open_trace", &OpenTrace, nb::arg("path"), nb::arg("max_memory") = 0, nb::arg("format") = "");
   module.def("cut_trace", &CutByCondition, nb::arg("trace"), nb::arg("where"));
   module.def("merge_traces", &MergeFiles, nb::arg("paths"), nb::arg("sync_names"), nb::arg("max_clock_difference_s"));
-  module.def("read_trace", &ReadTrace, nb::arg("data"), nb::arg("name"), nb::arg("max_memory") = 0);
+  module.def("read_trace", &ReadTrace, nb::arg("data"), nb::arg("name"), nb::arg("max_memory") = 0,
+             nb::arg("format") = "");
 }
 
 }  // namespace opscope::python

@@ -36,8 +36,9 @@ class ExportWarning(UserWarning):
     """What `Trace.export` had to leave out, as the format has no place for it."""
 
 
-def open(path: str | bytes | os.PathLike, *, max_memory: int | str | None = None) -> Trace:
-    """Reads a trace file; the format is found by its content, gzip and zstd are transparent.
+def open(path: str | bytes | os.PathLike, *, max_memory: int | str | None = None, format: str | None = None) -> Trace:
+    """Reads a trace file; the format is found by its content, gzip and zstd are transparent. ``format`` ("chrome-json",
+    "collapsed-stacks", ..., as ``info["format"]`` has it) turns that off: the file is read as what it says.
 
     ``max_memory`` (a number, or "64M") limits the bytes that the columns and the input may hold together. Damage
     after the first whole event is not an error: the trace holds everything before it, and a row of `problems`.
@@ -49,16 +50,18 @@ def open(path: str | bytes | os.PathLike, *, max_memory: int | str | None = None
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no/such/file'
     """
-    return Trace(_core.open_trace(path, _memory_limit(max_memory)))
+    return Trace(_core.open_trace(path, _memory_limit(max_memory), format or ""))
 
 
-def read(data: bytes, *, name: str = "<bytes>", max_memory: int | str | None = None) -> Trace:
-    """Reads a trace from bytes; ``name`` stands for the file in messages.
+def read(
+    data: bytes, *, name: str = "<bytes>", max_memory: int | str | None = None, format: str | None = None
+) -> Trace:
+    """Reads a trace from bytes; ``name`` stands for the file in messages. The rest is as with `open`.
 
     >>> opscope.read(b'{"traceEvents": []}').spans
     <opscope.Table spans: 0 rows>
     """
-    return Trace(_core.read_trace(bytes(data), name, _memory_limit(max_memory)))
+    return Trace(_core.read_trace(bytes(data), name, _memory_limit(max_memory), format or ""))
 
 
 def merge(

@@ -77,6 +77,7 @@ int Analyze(const AnalyzeOptions& options) {
   const std::string& file = options.common.files.front();
   ImportOptions import;
   import.max_memory = options.common.max_memory;
+  import.format = options.common.from;
   import.name = InputName(file);
   const Result<MegEngineProfile> read =
       file == "-" ? ReadMegEngineProfile(STDIN_FILENO, import) : ReadMegEngineProfile(file, import);

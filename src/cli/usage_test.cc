@@ -68,5 +68,17 @@ TEST_F(Cli, RefusesNumbersOutOfTheirRangeAndTellsIt) {
   EXPECT_EQ(Run("summary --peak-flops 1.5e12 --limit 1" + file).exit_code, 0);
 }
 
+TEST_F(Cli, EveryVerbThatReadsTakesTheFormatOfItsInput) {
+  const std::string file = Quoted(Put("prose.txt", "Training took 12\nEpoch 3\n"));
+  for (const char* verb : {"summary", "info", "flame", "modules", "devices", "export --to csv -o -",
+                           "convert -o x.opscope", "merge -o y.opscope"}) {
+    const Outcome outcome = Run(std::string(verb) + " --from collapsed-stacks " + file);
+    EXPECT_EQ(outcome.exit_code, 0) << verb << outcome.error;
+    EXPECT_EQ(Run(std::string(verb) + " --from kineto " + file).exit_code, 2) << verb;
+  }
+  EXPECT_NE(Run("summary --from collapsed-stacks " + file).out.find("Training took"), std::string::npos);
+  EXPECT_EQ(Run("analyze-megengine --from opscope " + file).exit_code, 1);
+}
+
 }  // namespace
 }  // namespace opscope

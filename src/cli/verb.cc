@@ -19,6 +19,7 @@ std::string InputName(const std::string& file) {
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
   ImportOptions options;
   options.max_memory = common.max_memory;
+  options.format = common.from;
   TerminalProgress progress(InputName(file));
   if (!common.quiet) options.on_progress = [&](uint64_t read, uint64_t total) { progress.Show(read, total); };
   options.name = InputName(file);
@@ -58,6 +59,10 @@ void AddCommonOptions(Verb* verb, CommonOptions* options, InputFiles files) {
   verb->Add({.names = {"--max-memory"},
              .target = &options->max_memory,
              .description = "keep what fits into this many bytes (suffixes K, M, G)"});
+  verb->Add({.names = {"--from"},
+             .target = &options->from,
+             .description = "the format of the input, instead of what its content looks like",
+             .choices = {ImportFormatNames().begin(), ImportFormatNames().end()}});
 }
 
 void AddFormOptions(Verb* verb, CommonOptions* options) {

@@ -26,6 +26,7 @@ struct CommonOptions {
   bool verbose = false;
   bool no_color = false;
   uint64_t max_memory = 0;
+  std::string from;  // one of ImportFormatNames(); "": the content tells
 
   bool is_for_people() const { return !json && !csv; }
 };

@@ -3,8 +3,10 @@
 #include "opscope/import.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/short_memory.h"
@@ -27,6 +29,7 @@ constexpr size_t kHeadBytes = size_t{64} << 10;
 
 // `import` gets the whole content, `stream` reads it through a window; each format has one of them.
 struct Format {
+  std::array<std::string_view, 6> names;  // in TraceInfo::format; of dialects, which share an importer, several
   bool (*detect)(std::span<const std::byte> head);
   Status (*import)(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                    TraceBuilder* builder) = nullptr;
@@ -35,6 +38,8 @@ struct Format {
   // In place of `stream`, where operators of MegEngine are wanted and not a Trace.
   Status (*operators)(TextSource* text, std::string_view name, const ImportOptions& options, TraceBuilder* builder,
                       MegEngineProfile* profile) = nullptr;
+
+  bool IsNamed(std::string_view name) const { return std::find(names.begin(), names.end(), name) != names.end(); }
 };
 
 // Where the content goes.
@@ -45,24 +50,48 @@ struct Target {
 
 // One row per format, tried in order.
 constexpr Format kFormats[] = {
-    {.detect = LooksLikeOpscope, .import = ImportOpscope},
-    {.detect = LooksLikePaddleProtobuf, .import = ImportPaddleProtobuf},
-    {.detect = LooksLikeXPlane, .import = ImportXPlane},
-    {.detect = LooksLikeMegEngineGraph, .stream = ImportMegEngineGraph, .operators = ReadMegEngineOperators},
-    {.detect = LooksLikeMemoryTimeline, .stream = ImportMemoryTimeline},
-    {.detect = LooksLikeExecutionTrace, .stream = ImportExecutionTrace},
-    {.detect = LooksLikePickle, .import = ImportMemorySnapshotPickle},
-    {.detect = LooksLikeMemorySnapshotJson, .stream = ImportMemorySnapshotJson},
-    {.detect = LooksLikeJson, .stream = ImportChromeText},
-    {.detect = LooksLikeCollapsedStacks, .stream = ImportCollapsedStacks},  // any other text may begin like a stack
+    {.names = {"opscope"}, .detect = LooksLikeOpscope, .import = ImportOpscope},
+    {.names = {"paddle-protobuf"}, .detect = LooksLikePaddleProtobuf, .import = ImportPaddleProtobuf},
+    {.names = {"xplane"}, .detect = LooksLikeXPlane, .import = ImportXPlane},
+    {.names = {"megengine-graph-profile"},
+     .detect = LooksLikeMegEngineGraph,
+     .stream = ImportMegEngineGraph,
+     .operators = ReadMegEngineOperators},
+    {.names = {"torch-memory-timeline"}, .detect = LooksLikeMemoryTimeline, .stream = ImportMemoryTimeline},
+    {.names = {"torch-execution-trace"}, .detect = LooksLikeExecutionTrace, .stream = ImportExecutionTrace},
+    {.names = {"torch-memory-snapshot"}, .detect = LooksLikePickle, .import = ImportMemorySnapshotPickle},
+    {.names = {"torch-memory-snapshot"}, .detect = LooksLikeMemorySnapshotJson, .stream = ImportMemorySnapshotJson},
+    {.names = {"chrome-json", "paddle-json", "megengine-json", "onnxruntime-json", "viztracer-json", "xla-json"},
+     .detect = LooksLikeJson,
+     .stream = ImportChromeText},
+    {.names = {"collapsed-stacks"},
+     .detect = LooksLikeCollapsedStacks,
+     .stream = ImportCollapsedStacks},  // any other text may begin like a stack
 };
 
 std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-Result<const Format*> FindFormat(std::span<const std::byte> content, std::string_view name) {
+// The format that the user names, whatever the content looks like; of two that share the name the one that it looks
+// like.
+Result<const Format*> FindNamedFormat(std::span<const std::byte> head, const std::string& wanted) {
+  const Format* named = nullptr;
+  for (const Format& format : kFormats) {
+    if (!format.IsNamed(wanted)) continue;
+    if (format.detect(head)) return &format;
+    named = &format;
+  }
+  if (named != nullptr) return named;
+  std::string message = "there is no format '" + wanted + "'; choose from";
+  for (const std::string_view name : ImportFormatNames())
+    message.append(message.ends_with("from") ? " " : ", ").append(name);
+  return Error{ErrorCode::kInvalidArgument, message};
+}
+
+Result<const Format*> FindFormat(std::span<const std::byte> content, std::string_view name, const std::string& wanted) {
   const std::span<const std::byte> head = content.first(std::min(content.size(), kHeadBytes));
+  if (!wanted.empty() && !head.empty()) return FindNamedFormat(head, wanted);
   for (const Format& format : kFormats) {
     if (format.detect(head)) return &format;
   }
@@ -80,7 +109,7 @@ Status ImportStream(const Format& format, TextSource* text, std::string_view nam
 
 Status ImportPlain(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                    const Target& target) {
-  const Result<const Format*> format = FindFormat(bytes, name);
+  const Result<const Format*> format = FindFormat(bytes, name, options.format);
   if (!format.ok()) return format.error();
   if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, target.builder);
   PlainText text(bytes);
@@ -102,7 +131,7 @@ Status ImportGathered(const Format& format, PiecedText* text, std::string_view n
 
 Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, const Target& target) {
   text->Extend(kHeadBytes);
-  const Result<const Format*> format = FindFormat(BytesOf(text->text()), name);
+  const Result<const Format*> format = FindFormat(BytesOf(text->text()), name, options.format);
   if (!format.ok()) return format.error();
   if (format.value()->import != nullptr) return ImportGathered(*format.value(), text, name, options, target.builder);
   return ImportStream(*format.value(), text, name, options, target);
@@ -199,6 +228,19 @@ std::string NameOfDescriptor(int descriptor, const ImportOptions& options) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> ImportFormatNames() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const Format& format : kFormats) {
+      for (const std::string_view name : format.names) {
+        if (!name.empty() && std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+      }
+    }
+    return all;
+  }();
+  return names;
+}
 
 Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options) {
   return OrShortMemory(name, [&] {

@@ -84,5 +84,40 @@ TEST(Import, SaysWhyAFileStandsInForRecords) {
   EXPECT_EQ(ImportBytes(bytes, "dump").value().problems().size(), 0u);
 }
 
+Result<Trace> ReadAs(std::string_view text, const std::string& format) {
+  return ImportBytes(std::as_bytes(std::span(text)), "input", {.format = format});
+}
+
+TEST(ImportAs, ANamedFormatIsReadWhateverTheContentLooksLike) {
+  constexpr std::string_view kProse = "Training took 12\nEpoch 3\n";
+  const Result<Trace> stacks = ReadAs(kProse, "collapsed-stacks");
+  ASSERT_TRUE(stacks.ok()) << stacks.error().message;
+  EXPECT_EQ(stacks.value().spans().size(), 2u);
+  constexpr std::string_view kEvents = R"([{"ph":"X","name":"a","cat":"Session","pid":1,"tid":1,"ts":0,"dur":10}])";
+  EXPECT_EQ(ReadAs(kEvents, "").value().info().format, "onnxruntime-json");
+  EXPECT_EQ(ReadAs(kEvents, "chrome-json").value().info().format, "chrome-json");
+  EXPECT_EQ(ReadAs(kEvents, "viztracer-json").value().info().format, "viztracer-json");
+}
+
+TEST(ImportAs, ContentThatIsNotOfTheNamedFormatIsAnErrorOfThatFormat) {
+  constexpr std::string_view kEvents = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10}])";
+  for (const std::string_view name : ImportFormatNames()) {
+    const Result<Trace> trace = ReadAs("\x01\x02 neither text nor a message", std::string(name));
+    if (name == "collapsed-stacks") continue;
+    ASSERT_FALSE(trace.ok()) << name;
+    EXPECT_TRUE(trace.error().message.starts_with("input: at byte ")) << name << trace.error().message;
+  }
+  EXPECT_FALSE(ReadAs(kEvents, "opscope").ok());
+  EXPECT_EQ(ReadAs("", "chrome-json").error().message, "input: at byte 0: the file is empty");
+}
+
+TEST(ImportAs, AnUnknownFormatIsRefusedWithTheList) {
+  const Result<Trace> trace = ReadAs("[]", "kineto");
+  ASSERT_FALSE(trace.ok());
+  EXPECT_EQ(trace.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(trace.error().message.starts_with("there is no format 'kineto'; choose from opscope, "))
+      << trace.error().message;
+}
+
 }  // namespace
 }  // namespace opscope

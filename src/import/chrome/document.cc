@@ -287,7 +287,8 @@ bool ChromeDocument::EventsShowMegEngine() const {
 void ChromeDocument::Finish() {
   pipeline_.reset();
   if (!join_.Finish(own_tracks_)) builder_->AddProblem("bad_value", -1, 1, "opscope.tracks");
-  builder_->info().format = DetectChromeFormat(builder_, EventsShowMegEngine());
+  builder_->info().format =
+      options_.format.empty() ? DetectChromeFormat(builder_, EventsShowMegEngine()) : options_.format;
   GiveChromeKinds(builder_);
   if (builder_->info().format == "paddle-json") GivePaddleTimes(builder_);
   if (builder_->info().format != "megengine-json") return;
