@@ -211,8 +211,9 @@ void ChromeRows::AddInstant(const ChromeEvent& event) {
   part_->instants.push_back(row);
 }
 
-// Objects that are made, shown and destroyed: instants that keep what they say.
-void ChromeRows::AddObject(const ChromeEvent& event) {
+// Moments of something with an id: of an asynchronous range, or objects that are made, shown and destroyed. Instants
+// that keep the phase and the id.
+void ChromeRows::AddIdInstant(const ChromeEvent& event) {
   InstantRow row;
   row.time = ReadTime(event);
   row.name = ReadName(event);
@@ -309,13 +310,13 @@ void ChromeRows::Add(const ChromeEvent& event) {
       break;
     case 'i':
     case 'I':
-    case 'n':
       AddInstant(event);
       break;
+    case 'n':
     case 'N':
     case 'O':
     case 'D':
-      AddObject(event);
+      AddIdInstant(event);
       break;
     case 'C':
       AddCounter(event);

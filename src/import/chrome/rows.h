@@ -33,7 +33,7 @@ class ChromeRows {
   void AddComplete(const ChromeEvent& event);
   void AddHalf(const ChromeEvent& event, bool begin);
   void AddInstant(const ChromeEvent& event);
-  void AddObject(const ChromeEvent& event);
+  void AddIdInstant(const ChromeEvent& event);
   void AddCounter(const ChromeEvent& event);
   bool AddFlow(const ChromeEvent& event, bool start);
   void AddAsync(const ChromeEvent& event, bool begin);
