@@ -120,7 +120,7 @@ struct AsyncSpanColumns {
   std::span<const StringId> name;
   std::span<const StringId> category;
   std::span<const TrackId> track;
-  std::span<const StringId> id;  // as the file spelt it
+  std::span<const StringId> id;  // as the file spelt it, with its scope where it has one (docs/chrome_json.md)
   std::span<const StringId> extra;
   size_t size() const { return start.size(); }
 };

@@ -1,5 +1,6 @@
 // What a Trace knows and Kineto's format has no word for: members named "opscope.*", written only where a reader of the
-// file would otherwise see something else (a recording by torch, or a file of Kineto, has none of them).
+// file would otherwise see something else (a file of Kineto has none of them, nor has a recording by torch whose ranges
+// do not cross).
 //
 //   of the document  "opscope.tracks": [{"pid": 0, "tid": 1, "kind": "other", "device": 0, "crossing": true}]
 //                    kind and device where categories do not tell them; crossing: its spans cross each other and stand

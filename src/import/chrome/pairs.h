@@ -1,11 +1,12 @@
 // Events that mean something only in twos: B/E on a track, b/e of an asynchronous range, s/t/f of a
 // flow. A file need not be in order of time, so they are collected and joined at the end.
 //
-//   B, E   by track, in order of time, at one time in that of the file: an E closes the newest open B. Where a track
-//          has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other
-//   b, e   by (category, id), and by process where the id is one of a process (ids.h), in order of time: an e closes
-//   the newest open b of its name, else the newest s, t, f  by (category, id), likewise: every t and f is joined to the
-//   latest s at or before it, else to the first s
+//   B, E     by track, in order of time, at one time in that of the file: an E closes the newest open B. Where a track
+//            has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other.
+//   b, e     by (category, id), in order of time: an e closes the newest open b of its name, else the newest.
+//   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s.
+//
+// Ids mean something within their scope, and those of one process within that (ids.h).
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
