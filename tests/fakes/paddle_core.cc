@@ -77,6 +77,7 @@ PADDLE void EnableRecorder() {
 }
 PADDLE void DisableRecorder() {
   is_recording = false;
+  recorder.disabled_ns = SteadyNs();
 }
 
 }  // namespace fake_paddle
@@ -99,6 +100,11 @@ extern "C" PADDLE void FakePaddleAdd() {
   End(&named);
   End(&named);
   End(&outer);
+}
+
+// How long the recorder had been off when its events were gathered.
+extern "C" PADDLE uint64_t FakePaddleNsBeforeGather() {
+  return fake_paddle::recorder.gathered_ns - fake_paddle::recorder.disabled_ns;
 }
 
 // A profiler of its own: 1 starts it, -1 ends it. Returns how many events it has.

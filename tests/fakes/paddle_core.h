@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <deque>
 #include <string>
 #include <vector>
@@ -50,6 +51,13 @@ struct HostEvents {
 struct Recorder {
   std::vector<Event> events;
   std::deque<std::string> names;
+  uint64_t disabled_ns = 0, gathered_ns = 0;  // when it was, by SteadyNs()
 };
+
+inline uint64_t SteadyNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
 
 }  // namespace fake_paddle

@@ -2,6 +2,8 @@
 #include "sources/paddle/drain.h"
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "opscope/paddle_source.h"
@@ -13,6 +15,10 @@ namespace opscope {
 namespace {
 
 using paddle_layout::CommonEvent;
+
+// A thread that is in RecordEvent::End when the recorder is switched off still writes its event into the block that
+// gathering frees. It has this long to do so, which covers a few time slices of other threads.
+constexpr std::chrono::milliseconds kGrace{10};
 
 constinit std::atomic<bool> runs{false};
 
@@ -47,6 +53,7 @@ const char* StartDrain() {
 void StopDrain(Window* window) {
   paddle.disable_recorder();
   SetLevel(-1);
+  std::this_thread::sleep_for(kGrace);
   try {
     const paddle_layout::HostEvents events = paddle.gather(paddle.recorder);
     for (const paddle_layout::ThreadEvents& thread : events.threads)

@@ -3,7 +3,7 @@
 // nothing of that at the end. One recording at a time, and not beside Paddle's profiler.
 //
 // Thread rule: calls take turns. Emptying Paddle's recorder frees its blocks of events without a lock (docs/paddle.md):
-// a thread that ends an event while a recording stops may lose it, or write it into freed memory.
+// a thread that is still ending an event 10 ms after the recorder was switched off writes into freed memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -126,6 +126,13 @@ TEST_F(PaddleBesideAFake, IsDrainedWhereTheSlotsAreForbidden) {
   EXPECT_EQ(profile_(-1), 0u) << "its recorder is off again";
 }
 
+TEST_F(PaddleBesideAFake, IsDrainedAfterItsThreadsHadTimeToWriteTheirLastEvents) {
+  setenv("OPSCOPE_PADDLE_ROUTE", "drain", 1);
+  Record({}, [this] { add_(); });
+  const auto ns_before_gather = reinterpret_cast<uint64_t (*)()>(dlsym(core_, "FakePaddleNsBeforeGather"));
+  EXPECT_GE(ns_before_gather(), 10'000'000u);
+}
+
 TEST_F(PaddleBesideAFake, IsNotRecordedWithoutAVerdict) {
   ThePaddleSource().take_verdict(PaddlePart::kSlots, "it \"crashed\"");
   EXPECT_STREQ(ThePaddleSource().route(), "drain: it \"crashed\"");
