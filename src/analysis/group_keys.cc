@@ -103,6 +103,34 @@ uint32_t SpanGrouper::StepOf(size_t span) const {
   return static_cast<uint32_t>((is_step ? found : step_numbers_.end()) - step_numbers_.begin());
 }
 
+uint32_t SpanGrouper::OtherValue(GroupKey key, size_t span) const {
+  switch (key) {
+    case GroupKey::kName:
+      break;
+    case GroupKey::kShape:
+      return spans_.args[span] == ArgsId::kNone ? 0 : shape_of_args_[Row(spans_.args[span])];
+    case GroupKey::kCategory:
+      return TextNumber(spans_.category[span]);
+    case GroupKey::kThread:
+      return threads_.of_track[Row(spans_.track[span])];
+    case GroupKey::kProcess:
+      return processes_.of_track[Row(spans_.track[span])];
+    case GroupKey::kRank:
+      return ranks_.of_track[Row(spans_.track[span])];
+    case GroupKey::kDevice:
+      return devices_.of_track[Row(spans_.track[span])];
+    case GroupKey::kStep:
+      return StepOf(span);
+    case GroupKey::kStack:
+      return stacks_.node_of[span];
+    case GroupKey::kModule:
+      return modules_.node_of[span];
+    case GroupKey::kKind:
+      return static_cast<uint32_t>(spans_.kind[span]);
+  }
+  return 0;
+}
+
 size_t SpanGrouper::Values(GroupKey key) const {
   switch (key) {
     case GroupKey::kName:
@@ -181,6 +209,12 @@ GroupRows::GroupRows(const SpanGrouper& grouper)
     : grouper_(grouper),
       by_value_(2 * (grouper.keys().empty() ? 1 : grouper.Values(grouper.keys().front()))),
       further_(std::max<size_t>(grouper.keys().size(), 1) - 1) {
+}
+
+uint32_t GroupRows::AddRow(size_t value) {
+  used_.push_back(value);
+  by_value_[value] = static_cast<uint32_t>(used_.size());
+  return by_value_[value] - 1;
 }
 
 uint32_t GroupRows::FindFurther(uint32_t row, size_t span) {

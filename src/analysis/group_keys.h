@@ -49,33 +49,9 @@ class SpanGrouper {
   std::span<const GroupKey> keys() const { return keys_; }
   // On a stream of a device, or one of its annotations.
   bool IsOnDevice(size_t span) const { return is_on_device_[Row(spans_.track[span])] != 0; }
-  // Below Values(key).
+  // Below Values(key). Names, the usual key, are read inline.
   uint32_t Value(GroupKey key, size_t span) const {
-    switch (key) {
-      case GroupKey::kName:
-        return TextNumber(step_names_.Join(spans_.name[span]));
-      case GroupKey::kShape:
-        return spans_.args[span] == ArgsId::kNone ? 0 : shape_of_args_[Row(spans_.args[span])];
-      case GroupKey::kCategory:
-        return TextNumber(spans_.category[span]);
-      case GroupKey::kThread:
-        return threads_.of_track[Row(spans_.track[span])];
-      case GroupKey::kProcess:
-        return processes_.of_track[Row(spans_.track[span])];
-      case GroupKey::kRank:
-        return ranks_.of_track[Row(spans_.track[span])];
-      case GroupKey::kDevice:
-        return devices_.of_track[Row(spans_.track[span])];
-      case GroupKey::kStep:
-        return StepOf(span);
-      case GroupKey::kStack:
-        return stacks_.node_of[span];
-      case GroupKey::kModule:
-        return modules_.node_of[span];
-      case GroupKey::kKind:
-        return static_cast<uint32_t>(spans_.kind[span]);
-    }
-    return 0;
+    return key == GroupKey::kName ? TextNumber(step_names_.Join(spans_.name[span])) : OtherValue(key, span);
   }
   size_t Values(GroupKey key) const;
   // Names and texts of the keys other than kName, in their order.
@@ -95,6 +71,7 @@ class SpanGrouper {
   TrackNumbers NumberTracks(const TextOf& text_of) const;
   void NumberShapes();
   void NumberSteps();
+  uint32_t OtherValue(GroupKey key, size_t span) const;
   uint32_t StepOf(size_t span) const;
 
   const Trace& trace_;
@@ -127,13 +104,10 @@ class GroupRows {
 
  private:
   uint32_t RowOf(size_t value) {
-    uint32_t& row = by_value_[value];
-    if (row == 0) {
-      used_.push_back(value);
-      row = static_cast<uint32_t>(used_.size());
-    }
-    return row - 1;
+    const uint32_t row = by_value_[value];
+    return row != 0 ? row - 1 : AddRow(value);
   }
+  uint32_t AddRow(size_t value);
   uint32_t FindFurther(uint32_t row, size_t span);
 
   const SpanGrouper& grouper_;
