@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "import/text/json_number.h"
 #include "import/text/json_walk.h"
@@ -263,10 +264,8 @@ ChromeIdentity ChromeTracks::IdentityOf(const JsonValue& value) {
 }
 
 ChromeIdentity ChromeTracks::ThreadOf(const ChromeIdentity& pid, const ChromeIdentity& tid) const {
-  for (const OtherRow& row : other_rows_) {
-    if (row.pid == pid && row.tid == tid) return row.thread;
-  }
-  return tid;
+  const auto row = thread_of_row_.find({pid, tid});
+  return row == thread_of_row_.end() ? tid : row->second;
 }
 
 void ChromeTracks::ReadRows(std::string_view own_members) {
@@ -274,16 +273,14 @@ void ChromeTracks::ReadRows(std::string_view own_members) {
   std::vector<JsonMember> members;
   WalkArray(&scanner, [&] {
     if (scanner.Peek() != '{' || !scanner.ReadMembers(&members)) return false;
-    OtherRow row;
-    bool has_thread = false;
+    std::pair<ChromeIdentity, ChromeIdentity> row;
+    std::optional<ChromeIdentity> thread;
     for (const JsonMember& member : members) {
-      if (member.key.text == "pid") row.pid = IdentityOf(member.value);
-      if (member.key.text == "tid") row.tid = IdentityOf(member.value);
-      if (member.key.text != "row_of") continue;
-      has_thread = true;
-      row.thread = IdentityOf(member.value);
+      if (member.key.text == "pid") row.first = IdentityOf(member.value);
+      if (member.key.text == "tid") row.second = IdentityOf(member.value);
+      if (member.key.text == "row_of") thread = IdentityOf(member.value);
     }
-    if (has_thread) other_rows_.push_back(row);
+    if (thread) thread_of_row_.try_emplace(row, *thread);
     return true;
   });
 }

@@ -7,10 +7,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/column.h"
@@ -24,7 +26,7 @@ namespace opscope {
 struct ChromeIdentity {
   int64_t number = 0;
   StringId text = StringId::kNone;
-  bool operator==(const ChromeIdentity&) const = default;
+  auto operator<=>(const ChromeIdentity&) const = default;
 };
 
 // The tracks of one part.
@@ -127,11 +129,8 @@ class ChromeTracks {
   std::vector<Process> processes_;
   std::vector<Track> tracks_;
   std::map<Key, uint32_t> process_of_key_, track_of_key_;
-  // Row and thread of the same process.
-  struct OtherRow {
-    ChromeIdentity pid, tid, thread;
-  };
-  std::vector<OtherRow> other_rows_;
+  // By pid and tid of a row that holds spans of another thread of its process: that thread's tid.
+  std::map<std::pair<ChromeIdentity, ChromeIdentity>, ChromeIdentity> thread_of_row_;
   std::vector<int64_t> last_ns_;  // by track of the Trace
 };
 
