@@ -113,11 +113,12 @@ class TerminalWidth : public Cli {
 TEST_F(TerminalWidth, IsKeptByEveryTable) {
   for (const int columns : {40, 80, 120, 200}) {
     for (const char* arguments :
-         {"summary hostile.json", "summary hostile.json --group-by name,shape,stack,module,category,thread,device,kind",
+         {"summary hostile.json",
+          "summary hostile.json --group-by name,shape,stack,module,category,thread,process,device,kind",
           "summary hostile.json --peak-flops 1e12 --sort p99", "summary hostile.json --style torch",
           "summary hostile.json --style torch --group-by name,shape,stack", "devices hostile.json",
-          "modules hostile.json", "info hostile.json", "doctor", "summary hostile.json hostile.json",
-          "merge hostile.json hostile.json -o all.opscope"})
+          "modules hostile.json", "info hostile.json", "info hostile.json --list-threads --list-steps", "doctor",
+          "summary hostile.json hostile.json", "merge hostile.json hostile.json -o all.opscope"})
       ExpectFits(arguments, columns);
   }
 }
