@@ -58,6 +58,8 @@ TEST(Contents, ListEachTrackWithSpansAsTablesCallIt) {
   add(TrackKind::kThread, 4, builder.Intern("idle"), 1);
   add(TrackKind::kDeviceStream, 7, StringId::kNone, 1);
   add(TrackKind::kDeviceAnnotation, 7, StringId::kNone, 1);
+  add(TrackKind::kDeviceStream, 8, builder.Intern("stream 8 "), 1);
+  add(TrackKind::kDeviceAnnotation, 8, builder.Intern("stream 8 "), 1);
   const Trace trace = builder.Build();
   std::vector<std::string> names;
   for (const ListedThread& thread : ListThreads(trace)) {
@@ -66,7 +68,8 @@ TEST(Contents, ListEachTrackWithSpansAsTablesCallIt) {
     EXPECT_EQ(thread.start_ns, 0);
     EXPECT_EQ(thread.end_ns, thread.spans == 2 ? 15 : 5);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"worker (1)", "worker (2)", "idle", "7", "7 (annotations)"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"worker (1)", "worker (2)", "idle", "7", "7 (annotations)", "stream 8",
+                                             "stream 8 (annotations)"}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -13,6 +14,11 @@ namespace opscope {
 namespace {
 
 using DetailOf = std::function<std::string(uint32_t row)>;
+
+// Kineto calls a stream "stream 7 ".
+std::string_view WithoutBlanksBehind(std::string_view name) {
+  return name.substr(0, name.find_last_not_of(' ') + 1);
+}
 
 // Adds one detail after the other to the names that several rows have, until no two are equal or no detail is left.
 std::vector<std::string> TellApart(const std::vector<std::string>& names, const std::vector<uint8_t>& is_used,
@@ -49,7 +55,7 @@ std::vector<std::string> LabelProcesses(const Trace& trace) {
   const auto number = [&](uint32_t row) { return NumberOrText(trace, processes.pid[row], processes.pid_text[row]); };
   std::vector<std::string> names;
   for (uint32_t row = 0; row < processes.size(); ++row) {
-    const std::string_view name = trace.text(processes.name[row]);
+    const std::string_view name = WithoutBlanksBehind(trace.text(processes.name[row]));
     names.push_back(name.empty() ? number(row) : std::string(name));
   }
   std::vector<uint8_t> is_used(processes.size());
@@ -68,7 +74,7 @@ std::vector<std::string> LabelTracks(const Trace& trace) {
   std::vector<std::string> names;
   std::vector<uint8_t> is_used;
   for (uint32_t row = 0; row < tracks.size(); ++row) {
-    const std::string_view name = trace.text(tracks.name[row]);
+    const std::string_view name = WithoutBlanksBehind(trace.text(tracks.name[row]));
     names.push_back(name.empty() ? number(row) : std::string(name));
     is_used.push_back(tracks.span_count[row] > 0 ? 1 : 0);
   }
