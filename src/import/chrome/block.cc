@@ -3,8 +3,13 @@
 
 #include <cstring>
 
+#include "import/chrome/resync.h"
+
 namespace opscope {
 namespace {
+
+// How far the next event is looked for. Before the first one the text may be no trace at all.
+constexpr size_t kLongestFault = size_t{64} << 20, kLongestFirstFault = size_t{1} << 20;
 
 bool IsBlank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -54,44 +59,74 @@ size_t FindEventStart(std::string_view text, size_t from) {
 
 // False: the scanner failed, or may have if the text goes on.
 bool ChromeBlockReader::ReadElement(JsonScanner* scanner, ChromePart* part, ChromeBlockEnd* end) {
+  const uint64_t offset = scanner->offset();
+  const uint64_t bad_escapes = scanner->bad_escapes().strings;
   if (scanner->Peek() == '{') {
     if (!ReadChromeEvent(scanner, &event_)) return false;
     rows_.Add(event_);
     ++end->events;
-    return true;
+  } else {
+    JsonValue value;
+    if (!scanner->ReadValue(&value)) return false;
+    const char next = scanner->Peek();
+    if (scanner->at_end()) return scanner->Fail("a value ends with the text");  // of "12" the rest may be missing
+    if (next == ':') return scanner->Fail("a member stands outside of any event");
+    part->AddProblem("unknown_event", offset);
+    ++end->other_values;
   }
-  const uint64_t offset = scanner->offset();
-  JsonValue value;
-  if (!scanner->ReadValue(&value)) return false;
-  if (scanner->at_end()) return scanner->Fail("a value ends with the text");  // of "12" the rest may be missing
-  part->AddProblem("unknown_event", offset);
-  ++end->other_values;
+  const uint64_t bad = scanner->bad_escapes().strings - bad_escapes;
+  if (bad != 0) part->AddProblem("bad_escape", offset, bad);
   return true;
 }
 
-ChromeBlockEnd ChromeBlockReader::Read(const TextBlock& block, bool comma_due, bool keeps_categories,
-                                       ChromePart* part) {
+// Moves the scanner from the element at end->consumed, which it could not read, to the next event. False: reading ends.
+bool ChromeBlockReader::PassFault(const ChromeBlock& block, JsonScanner* scanner, ChromePart* part,
+                                  ChromeBlockEnd* end) {
+  const ChromeBlockEnd::Fault fault = {scanner->complaint(), scanner->failed_offset()};
+  end->kind = ChromeBlockEnd::Kind::kCut;
+  end->failure = fault;
+  const std::string_view rest = block.text.text.substr(end->consumed);
+  const bool may_go_on = scanner->truncated() && !block.is_last && rest.size() < kLongestFault;
+  if (may_go_on) return false;
+  const bool has_events = block.has_events || end->events != 0;
+  const ResyncPoint next = FindNextEvent(rest, block.is_last, has_events ? kLongestFault : kLongestFirstFault);
+  if (next.kind == ResyncPoint::Kind::kNeedsMore) return false;
+  // An event that the end of the text cuts, unless it took in those behind it.
+  if (scanner->truncated() && next.kind != ResyncPoint::Kind::kEvent) return false;
+  const bool is_end = next.kind == ResyncPoint::Kind::kNone;
+  end->kind = is_end && !block.is_last ? ChromeBlockEnd::Kind::kError : ChromeBlockEnd::Kind::kAllRead;
+  if (end->kind == ChromeBlockEnd::Kind::kError) return false;
+  if (end->faults++ == 0) end->first_fault = fault;
+  const size_t size = is_end ? rest.size() : next.at;
+  const bool holds_event = rest.substr(0, size).find_first_of("{:") != std::string_view::npos;
+  part->AddProblem(holds_event ? "faulty_event" : "stray_text", block.text.offset + end->consumed);
+  scanner->MoveTo(rest.substr(size), block.text.offset + end->consumed + size);
+  return true;
+}
+
+ChromeBlockEnd ChromeBlockReader::Read(const ChromeBlock& block, bool keeps_categories, ChromePart* part) {
   rows_.Begin(part, keeps_categories);
-  JsonScanner scanner(block.text, block.offset, &memo_);
+  JsonScanner scanner(block.text.text, block.text.offset, &memo_);
   ChromeBlockEnd end;
-  end.comma_due = comma_due;
+  end.comma_due = block.comma_due;
   while (true) {
     const char next = scanner.Peek();
-    end.consumed = static_cast<size_t>(scanner.offset() - block.offset);
+    end.consumed = static_cast<size_t>(scanner.offset() - block.text.offset);
     if (scanner.at_end()) break;
     if (next == ']') {
       end.kind = ChromeBlockEnd::Kind::kArrayEnd;
       break;
     }
-    const bool is_read =
-        end.comma_due ? scanner.Expect(',', "',' or ']' is missing after an event") : ReadElement(&scanner, part, &end);
-    if (!is_read) {
-      end.kind = scanner.truncated() ? ChromeBlockEnd::Kind::kCut : ChromeBlockEnd::Kind::kError;
-      end.complaint = scanner.complaint();
-      end.failed_at = scanner.failed_offset();
-      break;
+    if (next == ',') {  // also one too many
+      scanner.Skip(1);
+      end.comma_due = false;
+      continue;
     }
-    end.comma_due = !end.comma_due;
+    const bool lacks_comma = end.comma_due && next != '{';
+    const bool is_read =
+        lacks_comma ? scanner.Fail("',' or ']' is missing after an event") : ReadElement(&scanner, part, &end);
+    end.comma_due = is_read;
+    if (!is_read && !PassFault(block, &scanner, part, &end)) break;
   }
   return end;
 }

@@ -20,24 +20,37 @@ struct ChromeBlockEnd {
     kAllRead,   // the stretch ends where an element may begin, or, with comma_due, the comma before it
     kCut,       // it ends within the element that begins at `consumed`
     kArrayEnd,  // at `consumed` stands the ']'
-    kError,     // the element at `consumed` is no JSON: see complaint and failed_at
+    kError,     // what stands at `consumed` is no JSON, and no event begins behind it
+  };
+  struct Fault {
+    const char* complaint = "";
+    uint64_t at = 0;  // offset in the text
   };
   Kind kind = Kind::kAllRead;
-  size_t consumed = 0;     // bytes of the stretch
-  bool comma_due = false;  // an element ended, and no comma has come yet
-  const char* complaint = "";
-  uint64_t failed_at = 0;     // offset in the text
+  size_t consumed = 0;        // bytes of the stretch
+  bool comma_due = false;     // an element ended, and no comma has come yet
+  Fault failure;              // of kCut and kError
+  Fault first_fault;          // of those that were passed over
+  uint64_t faults = 0;        // that were passed over
   uint64_t events = 0;        // objects
   uint64_t other_values = 0;  // elements that are none
+};
+
+struct ChromeBlock {
+  TextBlock text;
+  bool comma_due = false;   // an element stands before it, and no comma yet
+  bool is_last = false;     // it reaches the end of the document
+  bool has_events = false;  // some were read before it
 };
 
 class ChromeBlockReader {
  public:
   // Replaces the contents of `part`.
-  ChromeBlockEnd Read(const TextBlock& block, bool comma_due, bool keeps_categories, ChromePart* part);
+  ChromeBlockEnd Read(const ChromeBlock& block, bool keeps_categories, ChromePart* part);
 
  private:
   bool ReadElement(JsonScanner* scanner, ChromePart* part, ChromeBlockEnd* end);
+  bool PassFault(const ChromeBlock& block, JsonScanner* scanner, ChromePart* part, ChromeBlockEnd* end);
 
   ChromeRows rows_;
   ChromeEvent event_;

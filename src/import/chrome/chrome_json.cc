@@ -37,6 +37,8 @@ Status ImportChromeText(TextSource* text, std::string_view name, const ImportOpt
     return MalformedAt(name, text->offset(), "memory ends before the first whole event: see the memory limit");
   }
   if (!document.found_events()) return MalformedAt(name, 0, "JSON without \"traceEvents\", not a Chrome trace");
+  if (!document.read_whole_event() && *document.first_fault().complaint != '\0')
+    return MalformedAt(name, document.first_fault().at, document.first_fault().complaint);
   if (document.holds_only_other_values())
     return MalformedAt(name, 0, "a JSON array without events, not a Chrome trace");
   document.AddProblems();

@@ -92,6 +92,8 @@ bool ChromeDocument::Read(const ReadPiece& read) {
     if (is_cut && GrowWindow()) continue;
     if (stopped_) return true;
     if (!ok) return Fail(scanner.failed_offset(), scanner.truncated(), scanner.complaint());
+    if (const BadEscapes& bad = scanner.bad_escapes(); bad.strings != 0)
+      join_.Count({"bad_escape", static_cast<int64_t>(bad.first), bad.strings});
     source_->Take(static_cast<size_t>(scanner.offset() - source_->offset()));
     return true;
   }
@@ -135,13 +137,31 @@ bool ChromeDocument::ReadObject() {
     if (next != ',' && next != '}') return scanner->Fail("',' or '}' is missing");
     closed = next == '}';
     scanner->Skip(1);
+    if (closed || scanner->Peek() != '}') return true;
+    closed = true;
+    scanner->Skip(1);
     return true;
   };
   if (!Read(read_empty)) return false;
   while (!closed && !stopped_) {
-    if (!ReadMember()) return false;
-    if (!stopped_ && !Read(read_separator)) return false;
+    const bool is_read = ReadMember() && (stopped_ || Read(read_separator));
+    if (!is_read && !PassToEvents()) return false;
   }
+  return true;
+}
+
+// From a member that is no JSON to the events, if they are still to come.
+bool ChromeDocument::PassToEvents() {
+  constexpr std::string_view kKey = "\"traceEvents\"";
+  constexpr size_t kLongest = size_t{1} << 20;
+  if (found_events_ || failure_.truncated) return false;
+  size_t at = source_->text().find(kKey, 1);
+  while (at == std::string_view::npos && source_->text().size() < kLongest && GrowWindow())
+    at = source_->text().find(kKey, 1);
+  if (at == std::string_view::npos) return false;
+  join_.Count({"bad_value", static_cast<int64_t>(source_->offset()), 1});
+  first_fault_ = {failure_.complaint, failure_.offset};
+  source_->Take(at);
   return true;
 }
 
@@ -159,6 +179,8 @@ bool ChromeDocument::ReadMember() {
     }
     if (!scanner->ReadValue(&value)) return false;
     end = scanner->offset();
+    const char next = scanner->Peek();
+    if (!scanner->at_end() && next != ',' && next != '}') return scanner->Fail("',' or '}' is missing");
     if (!scanner->at_end() || source_->ended()) AddMetadata(key, value, end);
     return true;
   };
@@ -200,6 +222,7 @@ void ChromeDocument::Join(const ChromePart& part, const ChromeBlockEnd& end) {
   join_.Add(part);
   events_ += end.events;
   other_values_ += end.other_values;
+  if (end.faults != 0 && *first_fault_.complaint == '\0') first_fault_ = end.first_fault;
   if (options_.on_progress) options_.on_progress(source_->bytes_read(), source_->total_bytes());
 }
 
@@ -209,8 +232,8 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
     if (source_->text().empty()) GrowWindow();
     if (stopped_) return true;
     const bool is_last = source_->ended();
-    const ChromeBlockEnd end =
-        reader_.Read({source_->text(), source_->offset(), nullptr}, *comma_due, keeps_categories_, &part_);
+    const ChromeBlock block = {{source_->text(), source_->offset(), nullptr}, *comma_due, is_last, events_ != 0};
+    const ChromeBlockEnd end = reader_.Read(block, keeps_categories_, &part_);
     Join(part_, end);
     *comma_due = end.comma_due;
     source_->Take(end.consumed);
@@ -219,10 +242,10 @@ bool ChromeDocument::ReadEventsHere(bool* comma_due, bool* ended) {
       *ended = true;
       return true;
     }
-    if (end.kind == ChromeBlockEnd::Kind::kError) return Fail(end.failed_at, false, end.complaint);
+    if (end.kind == ChromeBlockEnd::Kind::kError) return Fail(end.failure.at, false, end.failure.complaint);
     if (is_last) {
       *ended = true;
-      if (end.kind == ChromeBlockEnd::Kind::kCut) return Fail(end.failed_at, true, end.complaint);
+      if (end.kind == ChromeBlockEnd::Kind::kCut) return Fail(end.failure.at, true, end.failure.complaint);
       // The array form may end without its bracket.
       return array_form_ || Fail(source_->offset(), true,
                                  end.comma_due ? "',' or ']' is missing after an event" : "a value is missing");
@@ -267,7 +290,7 @@ bool ChromeDocument::ReadEvents() {
     if (!ReadEventsHere(&comma_due, &ended)) return false;
     if (ended || stopped_) return true;
     const bool is_worth_it = source_->offset() - first >= sizes_.first;
-    if (is_worth_it && !comma_due && !source_->ended()) ReadEventsByBlocks(&comma_due);
+    if (is_worth_it && events_ != 0 && !comma_due && !source_->ended()) ReadEventsByBlocks(&comma_due);
     if (stopped_) return true;
   }
 }

@@ -36,6 +36,8 @@ class ChromeDocument {
   const Failure& failure() const { return failure_; }
   bool found_events() const { return found_events_; }
   bool read_whole_event() const { return events_ != 0; }
+  // The first text that is no JSON and was passed over; an empty complaint: there was none.
+  const ChromeBlockEnd::Fault& first_fault() const { return first_fault_; }
   bool holds_only_other_values() const { return events_ == 0 && other_values_ != 0; }
   bool is_over_limit() const { return stopped_; }
 
@@ -47,6 +49,7 @@ class ChromeDocument {
 
   bool ReadObject();
   bool ReadMember();
+  bool PassToEvents();
   void AddMetadata(const JsonValue& key, const JsonValue& value, uint64_t end_offset);
   bool ReadEnd();
   bool ReadEvents();
@@ -67,6 +70,7 @@ class ChromeDocument {
   ChromePart part_;
   std::unique_ptr<ChromePipeline> pipeline_;  // once it is worth it
   Failure failure_;
+  ChromeBlockEnd::Fault first_fault_;
   std::string own_tracks_;  // what an export of ours says of its tracks
   uint64_t events_ = 0;
   uint64_t other_values_ = 0;  // elements of the array that are no objects

@@ -78,7 +78,6 @@ JsonValue* SkipUsualName(JsonScanner* scanner, ChromeEvent* event) {
 
 bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
   JsonValue key;
-  if (scanner->Peek() != '"') return scanner->Fail("the name of a member is missing");
   if (JsonValue* member = SkipUsualName(scanner, event)) return scanner->ReadValue(member);
   if (!scanner->ReadString(&key) || !scanner->Expect(':', "':' is missing")) return false;
   if (key.text == "args") {
@@ -106,6 +105,12 @@ bool ReadChromeEvent(JsonScanner* scanner, ChromeEvent* event) {
   }
   event->empty = false;
   while (true) {
+    const char first = scanner->Peek();
+    if (first == '}') {  // behind a comma
+      scanner->Skip(1);
+      return true;
+    }
+    if (first != '"') return scanner->Fail("the name of a member is missing");
     if (!ReadMember(scanner, event)) return false;
     const char next = scanner->Peek();
     if (next == '}') {

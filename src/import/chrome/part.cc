@@ -3,14 +3,14 @@
 
 namespace opscope {
 
-void ChromePart::AddProblem(const char* kind, uint64_t offset) {
+void ChromePart::AddProblem(const char* kind, uint64_t offset, uint64_t count) {
   for (ChromeProblem& problem : problems) {
     if (std::string_view(problem.kind) == kind) {
-      ++problem.count;
+      problem.count += count;
       return;
     }
   }
-  problems.push_back({kind, static_cast<int64_t>(offset), 1});
+  problems.push_back({kind, static_cast<int64_t>(offset), count});
 }
 
 void ChromePart::Clear() {

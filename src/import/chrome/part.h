@@ -60,7 +60,7 @@ struct ChromePart {
   StringId Intern(std::string_view text) { return static_cast<StringId>(texts.Add(text)); }
   StringId InternView(std::string_view text) { return static_cast<StringId>(texts.AddView(text)); }
   std::string_view text(StringId id) const { return texts.text(Row(id)); }
-  void AddProblem(const char* kind, uint64_t offset);
+  void AddProblem(const char* kind, uint64_t offset, uint64_t count = 1);
   void AddEvidence(MegEngineEvidence evidence) { megengine = std::max(megengine, evidence); }
   void Clear();
   uint64_t memory_bytes() const;

@@ -71,7 +71,7 @@ bool ChromePipeline::TakeBlock(size_t member) {
     slot.state = State::kTaken;
     mutex_.unlock();
     try {
-      slot.end = readers_[member].Read(slot.block, false, keeps_categories_, &slot.part);
+      slot.end = readers_[member].Read({.text = slot.block, .has_events = true}, keeps_categories_, &slot.part);
     } catch (...) {
       slot.thrown = std::current_exception();
     }

@@ -27,6 +27,7 @@ class ChromePipeline {
   ChromePipeline(TextSource* source, size_t members, size_t block_bytes, uint64_t most_bytes);
   ~ChromePipeline();
 
+  // REQUIRES: an event was read.
   // Reads from source->offset(), where an element is due, and calls `join` for one block after the other with what was
   // read of it. Returns when join does not return true, the text has ended, or a block ended anyhow but at the next
   // one; the source then stands behind the last byte that was read. comma_due as in ChromeBlockEnd.

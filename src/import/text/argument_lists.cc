@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "import/text/json_number.h"
-#include "import/text/json_scan.h"
+#include "import/text/json_walk.h"
 
 namespace opscope {
 namespace {
@@ -28,19 +28,7 @@ class ListParser {
   // Calls `read_item` before every item of an array; false when it or the array fails.
   template <typename ReadItem>
   bool ForEach(ReadItem read_item) {
-    if (scanner_.Peek() != '[') return false;
-    scanner_.Skip(1);
-    if (scanner_.Peek() == ']') {
-      scanner_.Skip(1);
-      return true;
-    }
-    while (true) {
-      if (!read_item()) return false;
-      const char next = scanner_.Peek();
-      if (next != ',' && next != ']') return false;
-      scanner_.Skip(1);
-      if (next == ']') return true;
-    }
+    return WalkArray(&scanner_, read_item);
   }
 
   bool ReadSizes(Sizes* sizes) {

@@ -21,7 +21,7 @@ void DocumentScanner::More(size_t size) {
   if (most_bytes_ != 0) size = static_cast<size_t>(std::min<uint64_t>(size, most_bytes_));
   text_.Extend(size);
   over_limit_ = text_.text().size() == before && !text_.ended();
-  scanner_ = JsonScanner(text_.text(), text_.offset());
+  scanner_.MoveTo(text_.text(), text_.offset());
 }
 
 // A number at the end of the text in memory may go on behind it.
@@ -71,10 +71,11 @@ JsonScanner DocumentScanner::Ahead(size_t bytes) {
 bool DocumentScanner::Look(JsonValue* out) {
   Peek();
   const uint64_t at = scanner_.offset();
+  const BadEscapes counted = scanner_.bad_escapes();
   const bool is_whole = ReadValue(out);
   // The text in memory begins no later than the value.
   const std::string_view rest = text_.text().substr(static_cast<size_t>(at - text_.offset()));
-  scanner_ = JsonScanner(rest, at);
+  scanner_.MoveTo(rest, at, counted);
   return is_whole;
 }
 

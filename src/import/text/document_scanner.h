@@ -42,6 +42,7 @@ class DocumentScanner {
   bool truncated() const { return scanner_.truncated(); }
   uint64_t failed_offset() const { return scanner_.failed_offset(); }
   const char* complaint() const { return scanner_.complaint(); }
+  const BadEscapes& bad_escapes() const { return scanner_.bad_escapes(); }
 
   // Over the text from the cursor on, at least so many bytes of it unless it ends: to look ahead.
   JsonScanner Ahead(size_t bytes);

@@ -76,6 +76,8 @@ class JsonImport {
 
   // The answer of the importer, when `whole` is what the walk of the document answered.
   Status End(bool whole, std::string_view name) {
+    if (const BadEscapes& bad = scanner_.bad_escapes(); bad.strings != 0)
+      builder_->AddProblem("bad_escape", static_cast<int64_t>(bad.first), bad.strings);
     if (!is_over_limit_ && !scanner_.over_limit()) return EndOfDocument(&scanner_, whole, rows_ != 0, name, builder_);
     builder_->AddProblem("over_memory_limit", static_cast<int64_t>(scanner_.offset()));
     return {};

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/json_scan.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "base/text.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -55,6 +58,33 @@ StringEnd FindStringEnd(const char* at, const char* end) {
     ++at;
   }
   return {at, plain};
+}
+
+// `text` begins with a backslash, and does not end with it.
+bool BeginsWithEscape(std::string_view text) {
+  switch (text[1]) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+      return true;
+    case 'u':
+      return text.size() >= 6 && std::all_of(&text[2], &text[6], [](char c) { return HexDigit(c) >= 0; });
+    default:
+      return false;
+  }
+}
+
+// The byte before `at` that is not blank. REQUIRES: there is one.
+char LastBefore(const char* at) {
+  do
+    --at;
+  while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t');
+  return *at;
 }
 
 bool IsDigit(char c) {
@@ -123,7 +153,17 @@ bool JsonScanner::ReadString(JsonValue* out) {
   out->plain = found.plain;
   out->text = {start, static_cast<size_t>(found.at - start)};
   at_ = found.at + 1;
+  if (!found.plain) CountBadEscapes(out->text);
   return true;
+}
+
+void JsonScanner::CountBadEscapes(std::string_view string) {
+  for (size_t at = string.find('\\'); at != std::string_view::npos; at = string.find('\\', at + 2)) {
+    if (BeginsWithEscape(string.substr(at))) continue;
+    if (bad_escapes_.strings++ == 0)
+      bad_escapes_.first = first_offset_ + static_cast<uint64_t>(string.data() + at - begin_);
+    return;
+  }
 }
 
 // at_ is written once: every store through it could change the bytes that are read, as far as the compiler knows.
@@ -224,34 +264,10 @@ bool JsonScanner::ReadValue(JsonValue* out) {
     at_ += size;
     return true;
   }
+  const uint64_t bad_strings = bad_escapes_.strings;
   if (!ReadNested(out)) return false;
-  memo_->Keep(from_here, out->text.size(), out->plain);
+  if (bad_escapes_.strings == bad_strings) memo_->Keep(from_here, out->text.size(), out->plain);
   return true;
-}
-
-size_t JsonArrayMemo::SlotOf(std::string_view rest) {
-  uint64_t words[2];
-  static_assert(sizeof(words) == kKey);
-  std::memcpy(words, rest.data(), kKey);
-  const uint64_t mixed = (words[0] ^ (words[1] * 0x9e3779b97f4a7c15u)) * 0xc2b2ae3d27d4eb4fu;
-  return static_cast<size_t>(mixed >> 56);
-}
-
-size_t JsonArrayMemo::Find(std::string_view rest, bool* plain) const {
-  static_assert(kEntries == 256);
-  if (rest.size() < kKey) return 0;
-  const Entry& entry = entries_[SlotOf(rest)];
-  if (entry.size == 0 || rest.size() < entry.size || std::memcmp(rest.data(), entry.text, entry.size) != 0) return 0;
-  *plain = entry.plain;
-  return entry.size;
-}
-
-void JsonArrayMemo::Keep(std::string_view rest, size_t size, bool plain) {
-  if (rest.size() < kKey || size > kMost) return;
-  Entry& entry = entries_[SlotOf(rest)];
-  entry.size = static_cast<uint16_t>(size);
-  entry.plain = plain;
-  std::memcpy(entry.text, rest.data(), size);
 }
 
 // Walks an object or array without recursion: a bit per level says which of the two is open.
@@ -274,9 +290,16 @@ bool JsonScanner::ReadNested(JsonValue* out) {
       ++depth;
       ++at_;
       opened = true;
-    } else {
-      if (!ReadScalar(&item)) return false;
+    } else if (ReadScalar(&item)) {
       plain = plain && item.plain;
+    } else if (next == ',' && LastBefore(at_) == '[') {
+      plain = false;  // a comma at the begin of an array
+      ++at_;
+      continue;
+    } else if (next == ']' && LastBefore(at_) == ',') {
+      plain = false;  // one before its end
+    } else {
+      return false;
     }
     // Close what ends here, then stand before the next value.
     while (true) {
@@ -300,6 +323,10 @@ bool JsonScanner::ReadNested(JsonValue* out) {
         after = Peek();
       }
       if (object) {
+        if (after == '}') {  // behind a comma
+          plain = false;
+          continue;
+        }
         if (after != '"') return Fail("the name of a member is missing");
         if (!ReadString(&item)) return false;
         plain = plain && item.plain;
@@ -340,7 +367,12 @@ bool JsonScanner::ReadMembers(std::vector<JsonMember>* out) {
   }
   uint64_t seen = 0;  // a bit for each key, of few kinds of them: without it nothing is compared
   while (true) {
-    if (Peek() != '"') return Fail("the name of a member is missing");
+    const char first = Peek();
+    if (first == '}') {  // behind a comma
+      ++at_;
+      return true;
+    }
+    if (first != '"') return Fail("the name of a member is missing");
     JsonMember& member = out->emplace_back();
     if (!ReadString(&member.key) || !Expect(':', "':' is missing") || !ReadValue(&member.value)) return false;
     const uint64_t bit = BitOfKey(member.key.text);

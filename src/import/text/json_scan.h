@@ -1,7 +1,8 @@
 // A cursor over JSON bytes that validates as it goes and hands out slices of the input. It is written
 // for damaged files: it needs no padding after the end, builds no index, knows at every moment the byte
 // at which it stands, tells a cut from a syntax error, and does not stop at what writers of traces get
-// wrong (NaN, raw control characters, bytes that are not UTF-8).
+// wrong (NaN, raw control characters, bytes that are not UTF-8, a comma before a closing bracket or at the begin of an
+// array).
 //
 // Why not simdjson here: its first stage reads the whole document before anything is handed out and
 // refuses it for one cut string, one raw control character or one byte that is not UTF-8, all of which
@@ -38,6 +39,12 @@ struct JsonValue {
 struct JsonMember {
   JsonValue key;
   JsonValue value;
+};
+
+// Strings that were read and hold escapes that JSON does not have.
+struct BadEscapes {
+  uint64_t strings = 0;
+  uint64_t first = 0;  // offset of the first such escape, when there are strings
 };
 
 // Short arrays that were read before. They repeat: the sizes of arguments, their types.
@@ -86,6 +93,15 @@ class JsonScanner {
     if (std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with("\xef\xbb\xbf")) at_ += 3;
   }
 
+  // Goes on in another text, with the counts so far.
+  void MoveTo(std::string_view text, uint64_t first_offset) { MoveTo(text, first_offset, BadEscapes(bad_escapes_)); }
+  void MoveTo(std::string_view text, uint64_t first_offset, const BadEscapes& counted) {
+    *this = JsonScanner(text, first_offset, memo_);
+    bad_escapes_ = counted;
+  }
+
+  const BadEscapes& bad_escapes() const { return bad_escapes_; }
+
   // The bytes from the cursor on, to look ahead.
   std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
 
@@ -108,6 +124,7 @@ class JsonScanner {
   static bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
   void SkipBlanks();
   bool ReadScalar(JsonValue* out);
+  void CountBadEscapes(std::string_view string);
   bool ReadNumber(JsonValue* out);
   bool ReadWord(JsonValue* out);
   bool ReadNested(JsonValue* out);
@@ -117,13 +134,14 @@ class JsonScanner {
   const char* begin_;
   const char* at_;
   const char* end_;
+  BadEscapes bad_escapes_;
   bool truncated_ = false;
   uint64_t failed_ = 0;
   const char* complaint_ = "";
 };
 
-// What a string stands for. Escapes that do not exist stand for the character itself; \udc80..\udcff
-// alone is the byte 0x80..0xff (how AppendJsonString spells bytes that are not UTF-8).
+// What a string stands for. Escapes that JSON does not have ("C:\dir", "\u12g4") stand for themselves, backslash
+// included; \udc80..\udcff alone is the byte 0x80..0xff (how AppendJsonString spells bytes that are not UTF-8).
 void AppendDecoded(std::string* out, std::string_view text);
 
 // `value` as JSON that every reader accepts: strings escaped again, NaN and infinities as null.

@@ -25,7 +25,7 @@ int32_t ReadCodeUnit(std::string_view text, size_t at) {
 size_t AppendUnicodeEscape(std::string* out, std::string_view text, size_t at) {
   const int32_t unit = ReadCodeUnit(text, at);
   if (unit < 0) {
-    *out += 'u';
+    out->append("\\u");
     return 0;
   }
   if (unit >= 0xd800 && unit <= 0xdbff && text.substr(at + 4, 2) == "\\u") {
@@ -71,14 +71,24 @@ void AppendDecoded(std::string* out, std::string_view text) {
       case 'u':
         at += AppendUnicodeEscape(out, text, at);
         break;
-      default:
+      case '"':
+      case '\\':
+      case '/':
         *out += c;
+        break;
+      default:
+        out->append({'\\', c});
         break;
     }
   }
 }
 
 namespace {
+
+// Removes a comma before a closing bracket.
+void DropStrayComma(std::string* out) {
+  if (out->ends_with(", ")) out->resize(out->size() - 2);
+}
 
 // Tokens of text that the scanner has already accepted.
 void AppendCleanNested(std::string* out, std::string_view text) {
@@ -97,9 +107,11 @@ void AppendCleanNested(std::string* out, std::string_view text) {
     } else if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
       ++at;
     } else if (c == ',' || c == ':') {
-      out->append({c, ' '});
+      const bool is_stray = c == ',' && out->back() == '[';
+      if (!is_stray) out->append({c, ' '});
       ++at;
     } else if (c == '{' || c == '}' || c == '[' || c == ']') {
+      if (c == '}' || c == ']') DropStrayComma(out);
       *out += c;
       ++at;
     } else {

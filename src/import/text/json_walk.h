@@ -19,7 +19,7 @@
 
 namespace opscope {
 
-// visit(const JsonValue& key). Fails where there is no '{'.
+// visit(const JsonValue& key). Fails where there is no '{'. A comma before the '}' is passed over.
 template <typename Scanner, typename Visit>
 bool WalkObject(Scanner* scanner, Visit visit) {
   if (!scanner->Expect('{', "'{' is missing")) return false;
@@ -35,6 +35,9 @@ bool WalkObject(Scanner* scanner, Visit visit) {
     if (next != '}' && next != ',') return scanner->Fail("',' or '}' is missing");
     scanner->Skip(1);
     if (next == '}') return true;
+    if (scanner->Peek() != '}') continue;
+    scanner->Skip(1);
+    return true;
   }
 }
 
@@ -44,22 +47,20 @@ inline void ForgetItem(DocumentScanner* scanner) {
   scanner->Forget();
 }
 
-// visit(). Fails where there is no '['.
+// visit(). Fails where there is no '['. A comma before the ']' or behind the '[' is passed over.
 template <typename Scanner, typename Visit>
 bool WalkArray(Scanner* scanner, Visit visit) {
   if (!scanner->Expect('[', "'[' is missing")) return false;
-  if (scanner->Peek() == ']') {
-    scanner->Skip(1);
-    return true;
-  }
-  while (true) {
+  if (scanner->Peek() == ',') scanner->Skip(1);
+  while (scanner->Peek() != ']') {
     ForgetItem(scanner);
     if (!visit()) return false;
     const char next = scanner->Peek();
     if (next != ']' && next != ',') return scanner->Fail("',' or ']' is missing");
-    scanner->Skip(1);
-    if (next == ']') return true;
+    if (next == ',') scanner->Skip(1);
   }
+  scanner->Skip(1);
+  return true;
 }
 
 inline std::string_view TextOf(std::span<const std::byte> bytes) {
