@@ -18,6 +18,7 @@
 #include "import/text/file_pieces.h"
 #include "import/text/pieced_text.h"
 #include "import/text/text_source.h"
+#include "import/text/utf16.h"
 #include "opscope/megengine/operator_profile.h"
 #include "wire/container.h"
 
@@ -107,8 +108,15 @@ Status ImportStream(const Format& format, TextSource* text, std::string_view nam
   return format.stream(text, name, options, target.builder);
 }
 
+Status ImportUtf16(TextSource* text, Utf16Order order, std::string_view name, const ImportOptions& options,
+                   const Target& target);
+
 Status ImportPlain(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                    const Target& target) {
+  if (const Utf16Order order = DetectUtf16(bytes); order != Utf16Order::kNone) {
+    PlainText text(bytes);
+    return ImportUtf16(&text, order, name, options, target);
+  }
   const Result<const Format*> format = FindFormat(bytes, name, options.format);
   if (!format.ok()) return format.error();
   if (format.value()->import != nullptr) return format.value()->import(bytes, name, options, target.builder);
@@ -129,12 +137,19 @@ Status ImportGathered(const Format& format, PiecedText* text, std::string_view n
   return {};
 }
 
-Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, const Target& target) {
+Status ImportUtf8(PiecedText* text, std::string_view name, const ImportOptions& options, const Target& target) {
   text->Extend(kHeadBytes);
   const Result<const Format*> format = FindFormat(BytesOf(text->text()), name, options.format);
   if (!format.ok()) return format.error();
   if (format.value()->import != nullptr) return ImportGathered(*format.value(), text, name, options, target.builder);
   return ImportStream(*format.value(), text, name, options, target);
+}
+
+Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, const Target& target) {
+  text->Extend(kHeadBytes);
+  const Utf16Order order = DetectUtf16(BytesOf(text->text()));
+  return order == Utf16Order::kNone ? ImportUtf8(text, name, options, target)
+                                    : ImportUtf16(text, order, name, options, target);
 }
 
 Error NothingDecompressed(const TextEnd& end, std::string_view name) {
@@ -145,12 +160,21 @@ Error NothingDecompressed(const TextEnd& end, std::string_view name) {
 
 // Where the text ends although the compressed data does not. The importer has usually seen the end of the text for
 // itself; this is for a cut in the trailer.
-void NoteDamage(const TextEnd& end, int64_t offset, TraceBuilder* builder) {
+void NoteDamage(const TextEnd& end, int64_t offset, const char* complaint, TraceBuilder* builder) {
   if (end.damaged_at < 0) return;
   for (const char* told : {"truncated", "syntax_error", "over_memory_limit"}) {
     if (builder->HasProblem(told)) return;
   }
-  builder->AddProblem("truncated", offset, 1, "the compressed data is damaged");
+  builder->AddProblem("truncated", offset, 1, complaint);
+}
+
+Status ImportUtf16(TextSource* text, Utf16Order order, std::string_view name, const ImportOptions& options,
+                   const Target& target) {
+  PiecedText utf8(ReadUtf16(text, order), text->total_bytes());
+  OPSCOPE_TRY(ImportUtf8(&utf8, name, options, target));
+  NoteDamage(utf8.end(), static_cast<int64_t>(utf8.offset() + utf8.text().size()), "half a character of UTF-16",
+             target.builder);
+  return {};
 }
 
 Status ImportCompressed(std::unique_ptr<TextSource> compressed, CompressedFormat compression, std::string_view name,
@@ -160,7 +184,8 @@ Status ImportCompressed(std::unique_ptr<TextSource> compressed, CompressedFormat
   text.Extend(kHeadBytes);
   if (text.text().empty() && text.end().damaged_at >= 0) return NothingDecompressed(text.end(), name);
   OPSCOPE_TRY(ImportPieces(&text, name, options, target));
-  NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), target.builder);
+  NoteDamage(text.end(), static_cast<int64_t>(text.offset() + text.text().size()), "the compressed data is damaged",
+             target.builder);
   target.builder->info().compressed = compression == CompressedFormat::kGzip ? "gzip" : "zstd";
   return {};
 }
