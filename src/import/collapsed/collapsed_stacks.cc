@@ -7,6 +7,9 @@
 // There are no times in them. They become one track with the flame graph of all lines on it, equal frames of one caller
 // joined in the order in which they first come, one nanosecond per count: total and self of a name are its counts.
 //
+// Files without a line that has callers are read as well: `main 10`, `thread 139 4`. tracing-flame separates frames by
+// "; ". A byte-order mark may stand before the first line.
+//
 // Differential ones, as FlameGraph's difffolded.pl writes them, have two counts in each line, of a profile before and
 // one after: each is a flame graph on a track of its own, with the stacks that it counts.
 //
@@ -18,6 +21,7 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -34,6 +38,7 @@ namespace {
 constexpr size_t kDeepest = 60'000;    // depths of spans are 16-bit numbers
 constexpr uint64_t kMost = kLatestNs;  // of all counts
 constexpr int kLinesLookedAt = 32;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr size_t kLookedAt = size_t{1} << 20;  // decides whether stacks are differential
 
 struct StackLine {
@@ -83,20 +88,28 @@ bool ParseDifferentialLine(std::string_view line, StackLine* stack) {
   return true;
 }
 
-// Whether every stack has two counts, as far as the first megabyte goes. Of frames that end in a number ("worker 3") a
-// file has others, too. What a cut may have left of the last line decides nothing.
-bool IsDifferential(std::string_view text) {
-  bool any = false;
+// What the first megabyte says of all lines.
+struct StackStyle {
+  // Every stack has two counts, and one has callers: `worker 3 4` alone is a frame called "worker 3". Of frames that
+  // end in a number a file has others, too. What a cut may have left of the last line decides nothing.
+  bool is_differential = false;
+  bool is_spaced = false;  // "; " stands between frames, as tracing-flame writes it
+};
+
+StackStyle FindStyle(std::string_view text) {
+  bool have_two = true, has_callers = false, is_packed = false;
   for (size_t at = 0; at < text.size();) {
     bool is_ended = false;
     const std::string_view line = TakeLine(text, &at, &is_ended);
     StackLine stack;
     if (line.empty() || IsComment(line) || !ParseLine(line, &stack)) continue;
-    const bool has_two = ParseDifferentialLine(line, &stack);
-    if (!has_two && (is_ended || !any)) return false;
-    any = true;
+    for (size_t i = stack.frames.find(';'); i != std::string_view::npos; i = stack.frames.find(';', i + 1)) {
+      has_callers = true;
+      is_packed = is_packed || !stack.frames.substr(i).starts_with("; ");
+    }
+    have_two = have_two && (ParseDifferentialLine(line, &stack) || !is_ended);
   }
-  return any;
+  return {has_callers && have_two, has_callers && !is_packed};
 }
 
 class FrameTree {
@@ -104,13 +117,13 @@ class FrameTree {
   explicit FrameTree(TraceBuilder* builder) : builder_(builder), nodes_(1) {}
 
   // False: the stack is too deep, and was added up to a point.
-  bool Add(std::string_view frames, uint64_t count) {
+  bool Add(std::string_view frames, bool is_spaced, uint64_t count) {
     uint32_t node = 0;
     size_t depth = 0;
     for (size_t at = 0; at <= frames.size() && depth < kDeepest; ++depth) {
       const size_t end = std::min(frames.find(';', at), frames.size());
       node = ChildOf(node, builder_->Intern(frames.substr(at, end - at)));
-      at = end + 1;
+      at = end + (is_spaced ? 2 : 1);
     }
     nodes_[node].self += count;
     return depth < kDeepest;
@@ -193,25 +206,64 @@ class FrameTree {
 
 }  // namespace
 
+namespace {
+
+bool IsControl(unsigned char c) {
+  return c < ' ' || c == 127;
+}
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// "; " is how people write; who separates frames by it has no other blanks.
+bool AreFrames(std::string_view frames) {
+  if (frames.find("; ") == std::string_view::npos) return true;
+  for (size_t i = frames.find(' '); i != std::string_view::npos; i = frames.find(' ', i + 1)) {
+    if (i == 0 || frames[i - 1] != ';') return false;
+  }
+  return true;
+}
+
+// A thread or function without callers: a name, "thread 139". No prose, key, table or list item.
+bool IsName(std::string_view frame) {
+  const auto first = static_cast<unsigned char>(frame[0]);
+  const bool begins =
+      std::isalpha(first) != 0 || first >= 0x80 || std::string_view("_<[(/").find(frame[0]) != std::string_view::npos;
+  if (!begins || frame.find_first_of(",=\"") != std::string_view::npos) return false;
+  if (std::string_view(":.!?-").find(frame.back()) != std::string_view::npos) return false;
+  const size_t blank = frame.find(' ');
+  return blank == std::string_view::npos ||
+         std::all_of(frame.begin() + static_cast<ptrdiff_t>(blank) + 1, frame.end(), IsDigit);
+}
+
+}  // namespace
+
 // The first line and two of three behind it must be stacks with a count, and every other one of them have several
-// frames: prose, logs and tables do not look so. "; " is how people write.
+// frames or be a name: prose, logs and tables do not look so. Where no line has callers every one must be a name.
 bool LooksLikeCollapsedStacks(std::span<const std::byte> head) {
-  const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
-  int lines = 0, stacks = 0, with_callers = 0;
+  std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  int lines = 0, stacks = 0, with_callers = 0, names = 0;
   for (size_t at = 0; at < text.size() && lines < kLinesLookedAt;) {
     bool is_ended = false;
     const std::string_view line = TakeLine(text, &at, &is_ended);
     if (!is_ended && lines > 0) break;  // the head may end anywhere
     if (line.empty() || IsComment(line)) continue;
     StackLine stack;
-    const bool is_stack = ParseLine(line, &stack) && stack.frames.find("; ") == std::string_view::npos &&
-                          std::none_of(line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; });
+    const bool is_stack =
+        ParseLine(line, &stack) && AreFrames(stack.frames) && std::none_of(line.begin(), line.end(), IsControl);
     if (lines++ == 0 && !is_stack) return false;
     if (!is_stack) continue;
     ++stacks;
-    if (stack.frames.find(';') != std::string_view::npos) ++with_callers;
+    if (stack.frames.find(';') != std::string_view::npos) {
+      ++with_callers;
+    } else if (IsName(stack.frames) && !line.ends_with('.')) {
+      ++names;
+    }
   }
-  return stacks > 0 && 3 * stacks >= 2 * lines && 2 * with_callers >= stacks;
+  if (with_callers == 0) return names > 0 && names == lines;
+  return 3 * stacks >= 2 * lines && 2 * (with_callers + names) >= stacks;
 }
 
 namespace {
@@ -224,7 +276,8 @@ class CollapsedStacks {
   // False: there is no stack.
   bool Read() {
     text_.Extend(kLookedAt);
-    is_differential_ = IsDifferential(text_.text().substr(0, kLookedAt));
+    if (text_.text().starts_with(kByteOrderMark)) static_cast<void>(text_.Take(kByteOrderMark.size()));
+    style_ = FindStyle(text_.text().substr(0, kLookedAt));
     while (!text_.text().empty() && !is_over_limit_) {
       const size_t read = ReadLines(text_.text());
       static_cast<void>(text_.Take(read));
@@ -239,8 +292,8 @@ class CollapsedStacks {
 
   void AddSpans() {
     const ProcessId process = builder_->AddProcess({});
-    if (is_differential_) before_.AddSpans(AddTrack(process, 0, "before"));
-    after_.AddSpans(AddTrack(process, is_differential_ ? 1 : 0, is_differential_ ? "after" : "stacks"));
+    if (style_.is_differential) before_.AddSpans(AddTrack(process, 0, "before"));
+    after_.AddSpans(AddTrack(process, style_.is_differential ? 1 : 0, style_.is_differential ? "after" : "stacks"));
   }
 
  private:
@@ -270,7 +323,7 @@ class CollapsedStacks {
   }
 
   bool Parse(std::string_view line, StackLine* stack) const {
-    return is_differential_ ? ParseDifferentialLine(line, stack) : ParseLine(line, stack);
+    return style_.is_differential ? ParseDifferentialLine(line, stack) : ParseLine(line, stack);
   }
 
   // False: its count is too much.
@@ -283,8 +336,9 @@ class CollapsedStacks {
     total_before_ += stack.count_before;
     if (!stack.is_whole_number) builder_->AddProblem("bad_value", offset, 1, "decimals of counts, which are rounded");
     bool is_whole = true;
-    if (stack.count_before != 0) is_whole = before_.Add(stack.frames, stack.count_before);
-    if (stack.count != 0 || !is_differential_) is_whole &= after_.Add(stack.frames, stack.count);
+    if (stack.count_before != 0) is_whole = before_.Add(stack.frames, style_.is_spaced, stack.count_before);
+    if (stack.count != 0 || !style_.is_differential)
+      is_whole &= after_.Add(stack.frames, style_.is_spaced, stack.count);
     if (!is_whole) builder_->AddProblem("bad_value", offset, 1, "frames 60000 calls deep and deeper");
     return true;
   }
@@ -300,7 +354,7 @@ class CollapsedStacks {
   }
 
   TextSource& text_;
-  bool is_differential_ = false;
+  StackStyle style_;
   bool is_over_limit_ = false;
   const ImportOptions& options_;
   TraceBuilder* builder_;

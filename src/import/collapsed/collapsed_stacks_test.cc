@@ -28,8 +28,56 @@ TEST(CollapsedStacks, AreNotSeenInOtherTexts) {
   EXPECT_TRUE(LooksLike("a;b 1"));
   EXPECT_TRUE(LooksLike("idle 9\na;b 1\n"));
   for (const char* text :
-       {"", "\n", "12\n", "hello 3\n", "time;name;count\n1;a;2 3\n", "first, second 2\n", "key: value 1\n",
+       {"", "\n", "12\n", "time;name;count\n1;a;2 3\n", "first, second 2\n", "key: value 1\n",
         "if (a) return; else b 4\n", "a;b\n", "a;b one\n", "a;b 1;\n", "\x01;b 1\n", "x;y 1\nprose\nprose\n"})
+    EXPECT_FALSE(LooksLike(text)) << text;
+}
+
+// What tools write where threads have no frames, or between frames more than a ';'.
+TEST(CollapsedStacks, AreSeenAsEveryToolWritesThem) {
+  for (const char* text :
+       {"main 10\n", "main 10", "thread 139 4\n", "thread 139 4\nthread 140 1\nthread 139;main 3\n",
+        "ThreadId(1)-main; foo 123\n", "ThreadId(1)-main 7\nThreadId(1)-main; foo; bar::baz 123\n", "[unknown] 3\n",
+        "\xef\xbb\xbf"
+        "a;b 1\n",
+        "\xef\xbb\xbf"
+        "main 10\r\n",
+        "<module> 4\n_start 2\n/usr/bin/python 9\n"})
+    EXPECT_TRUE(LooksLike(text)) << text;
+}
+
+TEST(CollapsedStacks, AreNotSeenInProseLogsAndTables) {
+  for (const char* text : {"The answer is 42\n",
+                           "See chapter 3\n",
+                           "Stop; then go 5\n",
+                           "return x; // line 7\n",
+                           "x = 3\n",
+                           "x=3 4\n",
+                           "a,b,c 1\n",
+                           "a, b 1\n",
+                           "name count\nmain 10\n",
+                           "main 10\nsome words of prose\n",
+                           "epoch 3 loss 5\n",
+                           "- item 3\n",
+                           "* item 3\n",
+                           "## Part 3\n",
+                           "1 2\n3 4\n",
+                           "1.5 2\n",
+                           "total: 5\n",
+                           "Total 5.\n",
+                           "Hello! 3\n",
+                           "2026-11-27 14:00:00 INFO 5\n",
+                           "INFO step 5\n",
+                           "[INFO] step done 5\n",
+                           "{ 3\n",
+                           "\"a\" 3\n",
+                           "main\t10\n",
+                           "for (i = 0; i < n; i++) f(i); 5\n",
+                           "\xef\xbb\xbf",
+                           "\xef\xbb\xbf\n",
+                           "GET /index.html 200\n",
+                           "main 10\nmain -3\n",
+                           "main 10 \n"})
     EXPECT_FALSE(LooksLike(text)) << text;
 }
 
@@ -99,6 +147,17 @@ TEST(CollapsedStacks, AreOfTwoProfilesWhereEveryLineHasTwoCounts) {
             "before a 4, before b 3, before c 1, after a 6, after b 4, after c 2");
   EXPECT_EQ(RowsOf("a;b 3 4\na;c 1"), "before a 3, before b 3, after a 4, after b 4");  // the end was cut off
   EXPECT_EQ(RowsOf("a;b 1.5 4\n"), "before a 2, before b 2, after a 4, after b 4");
+}
+
+TEST(CollapsedStacks, OfThreadsWithoutFramesAndOfSpacedFramesKeepTheirNames) {
+  EXPECT_EQ(RowsOf("thread 139 4\nthread 140 2\n"), "stacks thread 139 4, stacks thread 140 2");
+  EXPECT_EQ(RowsOf("main 3 4\n"), "stacks main 3 4");
+  EXPECT_EQ(RowsOf("ThreadId(1)-main; foo 3\nThreadId(1)-main; foo; bar 4\nThreadId(1)-main 1\n"),
+            "stacks ThreadId(1)-main 8, stacks foo 7, stacks bar 4");
+  EXPECT_EQ(RowsOf("a;b 1\na; b 2\n"), "stacks a 3, stacks b 1, stacks  b 2");
+  EXPECT_EQ(RowsOf("\xef\xbb\xbf"
+                   "main;a 3\nmain;b 1\n"),
+            "stacks main 4, stacks a 3, stacks b 1");
 }
 
 std::map<std::string, int64_t> SelfTimes(const Trace& trace) {
