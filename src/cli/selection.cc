@@ -87,7 +87,10 @@ Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options)
 }
 
 std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter) {
-  if (trace.spans().size() == 0 && !filter) return "there are no spans in it";
+  if (trace.spans().size() == 0 && !filter) {
+    return trace.async_spans().size() == 0 ? "there are no spans in it"
+                                           : "all its spans are asynchronous, so they are on no thread's stack";
+  }
   if (!filter) return "";
   const std::vector<uint8_t> selected = filter->Select(trace);
   const bool is_any = std::find(selected.begin(), selected.end(), 1) != selected.end();

@@ -13,6 +13,7 @@
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "opscope/analysis/async_summary.h"
 #include "opscope/analysis/op_summary.h"
 #include "opscope/report.h"
 
@@ -124,12 +125,18 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   if (Status sorted = SortOpSummary(trace, &summary, sort); !sorted.ok()) {
     return UsageError("summary: --sort: " + sorted.error().message);
   }
+  // Conditions are on spans of tracks alone.
+  const std::vector<AsyncSummaryRow> async_rows =
+      options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
   const auto table = [&](const RowOptions& rows) {
-    return FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops, sort});
+    const std::string text =
+        FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops, sort});
+    const std::string below = FormatAsyncSummaryTable(trace, async_rows, rows.limit, rows.width);
+    return text + (text.empty() || below.empty() ? "" : "\n") + below;
   };
   const auto csv = [&](const RowOptions& rows) { return SummaryCsv(trace, summary, rows.limit); };
   const auto json = [&](const RowOptions& rows) {
-    return SummaryJson(trace, summary, JudgeQuality(trace), rows.limit);
+    return SummaryJson(trace, summary, JudgeQuality(trace), rows.limit, async_rows);
   };
   const std::string nothing = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
   return PrintRows("summary", file, options.common, options.rows, {table, csv, json, nothing}, answers);

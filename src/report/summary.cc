@@ -126,6 +126,25 @@ RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTable
   return rows;
 }
 
+RowTable AsyncRowsOf(const Trace& trace, const std::vector<AsyncSummaryRow>& rows) {
+  std::vector<std::string> names;
+  std::vector<int64_t> counts, totals, means, least, most;
+  for (const AsyncSummaryRow& row : rows) {
+    names.emplace_back(trace.text(row.name));
+    counts.push_back(static_cast<int64_t>(row.count));
+    totals.push_back(row.total_ns), means.push_back(row.mean_ns());
+    least.push_back(row.min_ns), most.push_back(row.max_ns);
+  }
+  RowTable table;
+  table.AddTexts("name", "Asynchronous", std::move(names));
+  table.AddNumbers("count", "Count", RowUnit::kNumber, std::move(counts));
+  table.AddNumbers("total_ns", "Total", RowUnit::kTime, std::move(totals));
+  table.AddNumbers("mean_ns", "Mean", RowUnit::kTime, std::move(means));
+  table.AddNumbers("min_ns", "Min", RowUnit::kTime, std::move(least));
+  table.AddNumbers("max_ns", "Max", RowUnit::kTime, std::move(most));
+  return table;
+}
+
 }  // namespace
 
 std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options) {
@@ -139,7 +158,13 @@ std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limi
   return RowsOf(trace, summary).Csv(limit);
 }
 
-std::string SummaryJson(const Trace& trace, const OpSummary& summary, const Quality& quality, size_t limit) {
+std::string FormatAsyncSummaryTable(const Trace& trace, const std::vector<AsyncSummaryRow>& rows, size_t limit,
+                                    size_t width) {
+  return rows.empty() ? "" : AsyncRowsOf(trace, rows).ForPeople(limit, width);
+}
+
+std::string SummaryJson(const Trace& trace, const OpSummary& summary, const Quality& quality, size_t limit,
+                        const std::vector<AsyncSummaryRow>& async_rows) {
   std::string out;
   JsonObject document(&out);
   document.Text("schema", "opscope.summary/1");
@@ -152,6 +177,10 @@ std::string SummaryJson(const Trace& trace, const OpSummary& summary, const Qual
   }
   document.Key("rows");
   RowsOf(trace, summary).AppendJson(limit, &out);
+  if (!async_rows.empty()) {
+    document.Key("async_rows");
+    AsyncRowsOf(trace, async_rows).AppendJson(limit, &out);
+  }
   document.Key("problems");
   out += ProblemsJson(trace);
   document.Key("quality");

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/analysis/async_summary.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+
+namespace opscope {
+namespace {
+
+constexpr uint32_t kNoRow = UINT32_MAX;
+
+}  // namespace
+
+std::vector<AsyncSummaryRow> SummarizeAsyncSpans(const Trace& trace) {
+  const AsyncSpanColumns& spans = trace.async_spans();
+  std::vector<AsyncSummaryRow> rows;
+  std::vector<uint32_t> row_of;  // by name
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const size_t name = Row(spans.name[i]);
+    if (name >= row_of.size()) row_of.resize(name + 1, kNoRow);
+    const int64_t ns = spans.duration[i].ns;
+    if (row_of[name] == kNoRow) {
+      row_of[name] = static_cast<uint32_t>(rows.size());
+      rows.push_back({.name = spans.name[i], .min_ns = ns, .max_ns = ns});
+    }
+    AsyncSummaryRow& row = rows[row_of[name]];
+    ++row.count;
+    row.total_ns = SaturatingAdd(row.total_ns, ns);
+    row.min_ns = std::min(row.min_ns, ns);
+    row.max_ns = std::max(row.max_ns, ns);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const AsyncSummaryRow& a, const AsyncSummaryRow& b) { return a.total_ns > b.total_ns; });
+  return rows;
+}
+
+}  // namespace opscope
