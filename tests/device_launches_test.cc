@@ -192,7 +192,11 @@ TEST(DeviceLaunches, AreTheKernelsOfTorchsEvents) {
     for (size_t i = 0; i < events.size() && !events.kernel_offset.empty(); ++i) {
       if (events.span[i] == SpanId::kNone) continue;
       const bool is_op = trace.text(trace.spans().category[Row(events.span[i])]) == "cpu_op";
-      const size_t count = events.kernel_offset[i + 1] - events.kernel_offset[i];
+      size_t count = 0;  // waits for no stream are on no track of one, where launches are not looked for
+      for (uint32_t k = events.kernel_offset[i]; k < events.kernel_offset[i + 1]; ++k) {
+        const TrackId track = trace.spans().track[Row(events.span[Row(events.kernels[k])])];
+        count += trace.tracks().kind[Row(track)] == TrackKind::kDeviceStream ? 1 : 0;
+      }
       if (is_op && count != 0) kernels[events.span[i]] = count;
     }
     // An operator that is its parent's only child and has its name is folded into it.

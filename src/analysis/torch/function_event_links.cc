@@ -40,9 +40,9 @@ OpKey LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
   const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
   if (found == launches.span.end() || *found != span) return may_be_own ? 0 : id;
   const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
-  const bool is_of_op = !IsCall(spans.kind[Row(launcher)]) && spans.external_id[Row(launcher)] == id;
-  if (may_be_own && !is_of_op) return 0;
-  return is_of_op ? id : KeyOfRow(launcher);
+  const bool is_call = IsCall(spans.kind[Row(launcher)]);
+  if (may_be_own && is_call) return 0;
+  return !is_call && spans.external_id[Row(launcher)] == id ? id : KeyOfRow(launcher);
 }
 
 using EventsByOp = std::unordered_map<OpKey, std::vector<uint32_t>>;

@@ -7,6 +7,7 @@
 #include "analysis/torch/function_event_list.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -98,6 +99,15 @@ void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, u
   }
 }
 
+// In which tracks are gone through: Kineto lists the ranges of devices last.
+std::vector<uint32_t> OrderOfTracks(const TrackColumns& tracks) {
+  std::vector<uint32_t> order(tracks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](uint32_t track) { return tracks.kind[track] != TrackKind::kDeviceAnnotation; });
+  return order;
+}
+
 // names: null keeps every name, and with it every event. only_finished: of FunctionEventOptions.
 std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names,
                                 bool only_finished) {
@@ -106,7 +116,7 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
   std::vector<ListKey> keys;
   keys.reserve(spans.size());
   std::vector<size_t> bounds = {0};
-  for (size_t track = 0; track < tracks.size(); ++track) {
+  for (const uint32_t track : OrderOfTracks(tracks)) {
     const uint32_t first = tracks.first_span[track];
     uint8_t flags = 0;
     for (uint32_t row = first; row < first + tracks.span_count[track]; ++row) {
@@ -120,7 +130,7 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
     if (keys.size() == bounds.back()) continue;
     auto run = keys.begin() + static_cast<ptrdiff_t>(bounds.back());
     if ((flags & span_flags::kUnfinished) != 0) {
-      EndUnfinished(trace, roles, static_cast<uint32_t>(track), only_finished, std::span(run, keys.end()));
+      EndUnfinished(trace, roles, track, only_finished, std::span(run, keys.end()));
       keys.erase(std::remove_if(run, keys.end(), [](const ListKey& key) { return key.span == kLeftOut; }), keys.end());
       if (keys.size() == bounds.back()) continue;
     }
