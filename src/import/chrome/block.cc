@@ -125,8 +125,8 @@ ChromeBlockEnd ChromeBlockReader::Read(const ChromeBlock& block, bool keeps_cate
     const bool lacks_comma = end.comma_due && next != '{';
     const bool is_read =
         lacks_comma ? scanner.Fail("',' or ']' is missing after an event") : ReadElement(&scanner, part, &end);
-    end.comma_due = is_read;
     if (!is_read && !PassFault(block, &scanner, part, &end)) break;
+    end.comma_due = is_read;
   }
   return end;
 }

@@ -269,13 +269,14 @@ TEST(ChromeFaults, AreTheSameHoweverTheTextComes) {
     return status.ok() ? DumpTrace(builder.Build()) : status.error().message;
   };
   for (int round = 0; round < 40; ++round) {
-    const std::string text = writer
-                                 .Write(1 + writer.Pick(40),
-                                        [&](const std::string& event) {
-                                          const Fault& fault = kFaults[writer.Pick(std::size(kFaults))];
-                                          return writer.Pick(3) == 0 ? Replaced(event, fault.from, fault.to) : "";
-                                        })
-                                 .text;
+    std::string text = writer
+                           .Write(1 + writer.Pick(40),
+                                  [&](const std::string& event) {
+                                    const Fault& fault = kFaults[writer.Pick(std::size(kFaults))];
+                                    return writer.Pick(3) == 0 ? Replaced(event, fault.from, fault.to) : "";
+                                  })
+                           .text;
+    if (round % 2 == 0) text[writer.Pick(text.size())] = "{}[],:\"1"[writer.Pick(8)];
     PlainText whole_text(std::as_bytes(std::span(text)));
     const std::string whole = read(&whole_text, {}, 1);
     for (const size_t size : {size_t{1}, size_t{7}, size_t{100}, size_t{1000}, text.size()}) {
@@ -367,6 +368,17 @@ TEST(ChromeFaults, AreFoundInLinearTime) {
   const Result<Trace> trace = Import(text);
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   EXPECT_EQ(NamesOf(trace.value()).back(), "z");
+}
+
+// Each of them seems to hold all that follow.
+TEST(ChromeFaults, OfManyEventsCutWithinAListAreFoundInLinearTime) {
+  std::string text = "[";
+  for (int i = 0; i < 5000; ++i)
+    text += "{\"ph\":\"X\",\"a\":[1," + std::string(i % 100 == 0 ? Span("a") + "," : "");
+  text += Span("z") + "]";
+  const Result<Trace> trace = Import(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(NamesOf(trace.value()).size(), 51u);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace opscope {
 namespace {
 
 // What candidates may cost: they may lie within each other, each up to JsonScanner::kMaxDepth deep.
-constexpr uint64_t kFreeWork = uint64_t{64} << 10, kWorkPerByte = 8;
-constexpr size_t kLongestArray = size_t{64} << 10;  // of arguments that look like events
+constexpr uint64_t kFreeWork = uint64_t{4} << 10, kWorkPerByte = 8;
+constexpr size_t kLongestArray = size_t{4} << 10;  // of arguments that look like events
 
 bool IsBlank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
