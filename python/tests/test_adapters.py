@@ -249,6 +249,35 @@ def test_the_carried_adapter_is_taken_where_it_fits(tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+BUILD = """
+import opscope.torch as t
+{first}
+print(t.build_adapter())
+print(t.build_adapter({arguments}))
+"""
+
+
+def test_build_adapter_returns_the_carried_adapter_and_compiles_only_to_rebuild(carrying, compiler, tmp_path):
+    (carried,) = (carrying / "opscope/lib").glob("libopscope_torch*.so")
+    cache = tmp_path / "cache"
+    for first in ("", "with t.profile(): pass"):
+        done = run(BUILD.format(first=first, arguments=""), carrying, cache, CXX=str(compiler.path))
+        assert (done.stdout.split(), done.status) == ([str(carried)] * 2, 0), done.stderr
+        assert compiler.calls == []
+    done = run(BUILD.format(first="", arguments="rebuild=True"), carrying, cache, CXX=str(compiler.path))
+    kept, rebuilt = done.stdout.split()
+    assert (kept, len(compiler.calls)) == (str(carried), 1), done.stderr
+    assert rebuilt.startswith(str(cache))
+
+
+def test_build_adapter_compiles_where_the_carried_adapter_does_not_load(carrying, compiler, tmp_path):
+    (carried,) = (carrying / "opscope/lib").glob("libopscope_torch*.so")
+    carried.write_bytes(b"no library")
+    done = run(BUILD.format(first="", arguments=""), carrying, tmp_path / "cache", CXX=str(compiler.path))
+    assert len(set(done.stdout.split())) == 1 and str(tmp_path / "cache") in done.stdout, done.stderr
+    assert len(compiler.calls) == 1
+
+
 ROUTE = (
     ONE_OPERATOR
     + """

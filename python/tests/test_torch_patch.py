@@ -106,6 +106,22 @@ def test_undo_puts_everything_back(trainer):
     assert type(module.train(seen=[])) is torch.profiler.profile
 
 
+def test_a_patch_is_undone_by_its_block_by_its_result_and_by_undo():
+    import torch.profiler
+
+    import opscope.torch
+
+    original = torch.profiler.profile
+    with opscope.torch.patch():
+        assert torch.profiler.profile is opscope.torch.profile
+    assert torch.profiler.profile is original
+    undo = opscope.torch.patch()
+    assert undo() is None and torch.profiler.profile is original
+    undo()  # a second call changes nothing
+    undo = opscope.torch.patch()
+    assert undo.undo() is None and torch.profiler.profile is original
+
+
 def test_undo_leaves_what_somebody_changed_since(trainer):
     import torch.profiler
 
