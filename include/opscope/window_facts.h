@@ -15,6 +15,9 @@ inline constexpr std::string_view kSourceFailuresKey = "opscope.source_failures"
 inline constexpr std::string_view kCallsUnseenKey = "opscope.calls_unseen";
 inline constexpr std::string_view kIdleThreadsKey = "opscope.idle_threads";
 inline constexpr std::string_view kPartsLeftOutKey = "opscope.parts_left_out";
+// A 1: the window recorded operators of chosen threads alone, and others ran meanwhile. Where it has no operator,
+// import makes it a Problem of kind operators_elsewhere.
+inline constexpr std::string_view kOthersRanKey = "opscope.other_threads_ran";
 // A 1: spans have the calls of Python around them as their stacks (torch's `verbose`).
 inline constexpr std::string_view kCallStacksKey = "opscope.call_stacks";
 // A 1: steps begin in the call of Python that ends them (torch's `adjust_profiler_step`).

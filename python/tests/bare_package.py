@@ -3,9 +3,12 @@
 
 import atexit
 import functools
+import json
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 import tempfile
 
 from program_server import ProgramServer
@@ -66,6 +69,15 @@ def start(code, site, cache, **more):
 def run(code, site, cache, **more):
     """Its Outcome."""
     return start(code, site, cache, **more).wait(300)
+
+
+def doctor_of_torch(site, cache, **more):
+    """What `opscope doctor` says of torch."""
+    command = [sys.executable, "-m", "opscope", "doctor", "--json"]
+    around = environment(site, cache, **more)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=around)
+    (torch,) = [row for row in json.loads(done.stdout)["frameworks"] if row["name"] == "torch"]
+    return torch
 
 
 # An adapter is compiled as two units, side by side, and linked: the first one is noted. What does not end by itself, or

@@ -25,13 +25,17 @@ std::string FormatLoss(const Trace& trace) {
            " events were dropped at the cap of memory (max_bytes)";
   }
   const ProblemColumns& problems = trace.problems();
+  std::string elsewhere;
   for (size_t i = 0; i < problems.size(); ++i) {
+    if (trace.text(problems.kind[i]) == "operators_elsewhere") elsewhere = Shown(trace.text(problems.message[i]));
     if (problems.severity[i] < static_cast<uint8_t>(ProblemSeverity::kDataLoss)) continue;
     if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // said above
     line.append(line.empty() ? "" : "; ").append(Shown(trace.text(problems.kind[i])));
     line.append(" ").append(WithSeparators(problems.count[i]));
   }
-  return line.empty() ? line : "Incomplete: " + line;
+  if (!line.empty()) line.insert(0, "Incomplete: ");
+  if (!line.empty() && !elsewhere.empty()) line.append("\n");
+  return line + elsewhere;
 }
 
 }  // namespace opscope

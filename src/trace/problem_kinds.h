@@ -57,6 +57,9 @@ inline constexpr ProblemKind kProblemKinds[] = {
      "threads were given another profile function while their calls were recorded; from there on they are missing"},
     {"idle_threads", ProblemSeverity::kInfo,
      "threads of Python called nothing while they were recorded; where they waited is not shown"},
+    {"operators_elsewhere", ProblemSeverity::kInfo,
+     "no operator ran on the threads that were recorded, while other threads of the process ran; profile_all_threads "
+     "records the operators of all threads"},
     {"part_left_out", ProblemSeverity::kInfo,
      "parts of what was asked for were not recorded: they do not fit this framework; opscope doctor says which"},
     {"framework_file", ProblemSeverity::kInfo,

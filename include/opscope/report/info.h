@@ -34,7 +34,8 @@ struct InfoLists {
 [[nodiscard]] std::string ProblemsJson(const Trace& trace);
 [[nodiscard]] std::string FormatProblems(const Trace& trace);
 
-// One line for below a table: what is missing from the recording, "" when nothing is.
+// Lines for below a table: what is missing from the recording, and why it has no operators where that is known; "" when
+// nothing is.
 [[nodiscard]] std::string FormatLoss(const Trace& trace);
 
 }  // namespace opscope

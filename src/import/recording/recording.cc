@@ -12,6 +12,7 @@
 #include "import/recording/moment.h"
 #include "import/recording/native.h"
 #include "import/recording/open.h"
+#include "import/recording/operators_elsewhere.h"
 #include "import/recording/own_costs.h"
 #include "import/recording/thread.h"
 #include "import/recording/unix_times.h"
@@ -224,7 +225,7 @@ void AddWindowFacts(const std::vector<WindowInfo>& windows, TraceBuilder* builde
     if (window.options_json != "{}") builder->info().options_json = window.options_json;
     for (const auto& [key, json] : window.metadata) {
       if (key == kFirstEventIdKey || key == kForwardBackwardKey || key == kAdjustStepsKey) continue;  // read elsewhere
-      if (key == kHostMemoryKey || key == kPaddleDevicesKey || key == kGraphNodesKey) continue;
+      if (key == kOthersRanKey || key == kHostMemoryKey || key == kPaddleDevicesKey || key == kGraphNodesKey) continue;
       if (const std::string_view kind = ProblemOfSource(key); !kind.empty()) {
         if (const uint64_t count = CountOf(json); count > 0) builder->AddProblem(kind, -1, count);
       } else if (key == kDeviceProblemsKey) {
@@ -366,7 +367,6 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
     tables.NameProcess(window.process, window.process_name);
     ReadPlainFacts(window, clock, &tables);
   }
-  uint64_t recorded = 0;
   auto part = parts.begin();
   for (size_t begin = 0, end = 0; begin < chunks_.size(); begin = end) {
     end = begin + 1;
@@ -384,14 +384,14 @@ void RecordingReader::Finish(const ImportOptions& options, uint64_t input_bytes)
     const WindowThread* thread = FindThread(window, chunks.front().thread_index());
     const uint64_t missing = CountMissing(chunks, window, thread);
     if (missing > 0) builder_->AddProblem("missing_chunk", chunks.front().file_offset(), missing);
-    recorded += tables.AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
+    builder_->info().recorded += tables.AddThread(chunks, {first_part, part}, thread, EndOfWindow(window));
   }
   if (const uint64_t missing = CountThreadsWithoutChunks(chunks_, windows_); missing > 0) {
     builder_->AddProblem("missing_chunk", -1, missing);
   }
   tables.Fill(&team);
   tables.Finish();
-  builder_->info().recorded += recorded;
+  if (Ask(windows_, kOthersRanKey)) AddOperatorsElsewhere(builder_);
   const uint64_t dropped = CountDropped(chunks_, windows_);
   builder_->info().dropped += dropped;
   if (dropped > 0) builder_->AddProblem("dropped_at_cap", -1, dropped);

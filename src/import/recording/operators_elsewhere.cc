@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/recording/operators_elsewhere.h"
+
+#include <algorithm>
+
+namespace opscope {
+
+void AddOperatorsElsewhere(TraceBuilder* builder) {
+  const auto scopes = builder->added_spans().scope;
+  const auto is_operator = [](ScopeType scope) {
+    return scope != ScopeType::kUnknown && scope != ScopeType::kUserScope;
+  };
+  if (std::none_of(scopes.begin(), scopes.end(), is_operator)) builder->AddProblem("operators_elsewhere", -1);
+}
+
+}  // namespace opscope
