@@ -113,7 +113,8 @@ def test_members_of_the_trace_are_torchs(training, tmp_path, verbose):
     found = []
     for number, prof in enumerate(both(training, with_stack=True, verbose=verbose)):
         prof.export_chrome_trace(str(tmp_path / f"{number}.json"))
-        trace = json.loads((tmp_path / f"{number}.json").read_text())
+        # torch writes names of some C functions from memory that was freed meanwhile.
+        trace = json.loads((tmp_path / f"{number}.json").read_text(errors="replace"), strict=False)
         assert trace["with_stack"] == 1
         events = [event for event in trace["traceEvents"] if event.get("cat") in ("cpu_op", "python_function")]
         found.append(

@@ -188,6 +188,8 @@ print(json.dumps([str(w.message) for w in caught if "CUDA" in str(w.message)]))
     assert "in use" in told[0]
 
 
+@pytest.mark.framework("torch")
+@pytest.mark.torch_has("LegacyProfile.toggle_collection_dynamic")
 def test_cuda_is_toggled_without_the_operators_and_they_without_cuda():
     operators, kernels = run_program("""
 cpu, cuda = [ProfilerActivity.CPU], [ProfilerActivity.CUDA]
