@@ -22,19 +22,7 @@ def write(path, *events):
 
 
 class TestOpen:
-    def test_a_named_format_turns_detection_off(tmp_path):
-    path = tmp_path / "prose.txt"
-    path.write_text("Training took 12\nEpoch 3\n")
-    for trace in (
-        opscope.open(path, format="collapsed-stacks"),
-        opscope.read(path.read_bytes(), format="collapsed-stacks"),
-    ):
-        assert (trace.info["format"], len(trace.spans)) == ("collapsed-stacks", 2)
-    with pytest.raises(opscope.Error, match="there is no format 'kineto'; choose from opscope, "):
-        opscope.open(path, format="kineto")
-
-
-def test_takes_str_bytes_and_path(self, tmp_path):
+    def test_takes_str_bytes_and_path(self, tmp_path):
         path = write(tmp_path / "t.json", complete_event("a", 0, 1))
         for spelling in (path, str(path), os.fsencode(path)):
             assert len(opscope.open(spelling).spans) == 1
@@ -302,3 +290,15 @@ def test_opening_many_traces_gives_the_memory_back(trace):
     for _ in range(5):
         read_some()
     assert resident() - before < 8 << 20
+
+
+def test_a_named_format_turns_detection_off(tmp_path):
+    path = tmp_path / "prose.txt"
+    path.write_text("Training took 12\nEpoch 3\n")
+    for trace in (
+        opscope.open(path, format="collapsed-stacks"),
+        opscope.read(path.read_bytes(), format="collapsed-stacks"),
+    ):
+        assert (trace.info["format"], len(trace.spans)) == ("collapsed-stacks", 2)
+    with pytest.raises(opscope.Error, match="there is no format 'kineto'; choose from opscope, "):
+        opscope.open(path, format="kineto")
