@@ -35,6 +35,7 @@ class Loader(Generic[Source]):
     ) -> None:
         self._find, self._load_library, self._take = find, load, take
         self._loaded: Source | None = None
+        self._path: Path | None = None  # of the loaded one
         self._left_out: dict[str, str] = {}
         self._failure: AdapterMissing | None = None
         self._lock = threading.RLock()
@@ -80,10 +81,15 @@ class Loader(Generic[Source]):
                 return False
 
     def build(self, *, rebuild: bool = False) -> Path:
-        """Compiles it into the cache where it is not there, or in any case; this process takes it when it has none."""
+        """The one that the package carries where that fits, else the one in the cache, compiled where it is not there;
+        with ``rebuild`` it is compiled into the cache in any case. This process takes it when it has none.
+        """
         with self._lock:
             adapter = self._find()
-            path = adapter.compiled(rebuild=rebuild)
+            if not rebuild and self._loaded is None:
+                self._take_carried(adapter)
+            uses_carried = self._path is not None and self._path == adapter.carried
+            path = self._path if uses_carried and not rebuild else adapter.compiled(rebuild=rebuild)
             self._failure = None
             if self._loaded is None:
                 self._use(adapter, path)
@@ -92,6 +98,7 @@ class Loader(Generic[Source]):
     def _use(self, adapter: Adapter, path: Path, found: dict[str, str] | None = None) -> Source:
         found = parts.read_parts(path) if found is None else found
         self._loaded = self._load_library(path)
+        self._path = path
         self._left_out = parts.left_out(found)
         self._take(self._loaded, found)
         tell("info", f"{adapter.what} is {path}")

@@ -11,7 +11,14 @@ from typing import Any
 
 
 class Patch:
-    """What one call of ``patch()`` has replaced; ``undo()`` puts it back. Also a context manager."""
+    """What one call of ``patch()`` has replaced; ``undo()`` puts it back.
+
+    Undone in any of three ways::
+
+        with patch(): ...
+        undo = patch(); ...; undo()
+        patched = patch(); ...; patched.undo()
+    """
 
     def __init__(self, patching: Patching) -> None:
         self._patching = patching
@@ -36,6 +43,10 @@ class Patch:
                     del names[name]
             if self._patching._active is self:
                 self._patching._active = None
+
+    def __call__(self) -> None:
+        """As ``undo()``."""
+        self.undo()
 
     def __enter__(self) -> Patch:
         return self

@@ -104,7 +104,7 @@ class EventList(ShownList):
             raise ValueError(f"style must be 'torch' or 'plain', not {style!r}")
         rows = self._corrected() if corrected else self
         if len(rows) == 0:
-            return TableText()
+            return TableText("" if compat_is_asked() else rows._loss)
         if header is not None and not isinstance(header, str):
             raise TypeError(f"sequence item 2: expected str instance, {type(header).__name__} found as the header")
         events = rows

@@ -48,8 +48,8 @@ def patch() -> Patch:
     ``ProfilerAction`` in ``torch.profiler``, ``profile`` in ``torch.autograd.profiler``, and what modules other than
     torch's hold of these by ``from torch.profiler import ...``. Adds ``torch.profiler.Profiler`` and
     ``torch.profiler.tensorboard``, which documents name. Names that a function, a class or an object holds keep what
-    they had: call it before the program defines those. Undone by ``undo()`` of the result, or at the end of
-    ``with patch():``.
+    they had: call it before the program defines those. Undone at the end of ``with patch():``, or by the
+    result: ``undo = patch()``, later ``undo()`` (or ``undo.undo()``).
 
     Raises RuntimeError while an earlier patch stands. Any thread; other threads see the change name by name.
     """

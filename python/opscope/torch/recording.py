@@ -13,6 +13,7 @@ import torch
 from .. import _core
 from ..frontend import cuda_activity, recording
 from ..frontend.session import Session
+from ..user_warning import warn_user
 from . import source
 from .compat import compat_is_asked
 from .enabled_flag import tell_torch
@@ -27,6 +28,12 @@ _OUT_OF_TIME = (
     "Profiler timed out after {:.3f} seconds, when the recording had been read: returning partial results with 0 "
     "events. The recording is whole: export_chrome_trace(), save() and trace have all of it"
 )
+
+_NOTHING_HERE = (
+    "nothing was recorded: no operator ran on the thread that started the profile, while other threads ran; "
+    "experimental_config=_ExperimentalConfig(profile_all_threads=True) records the operators of all threads"
+)
+_SOME_WORK_NS = 200_000  # of other threads; more than reading two clocks, or the end of a thread, can take
 
 
 def _no_events(device: str | None) -> EventList:
@@ -59,6 +66,7 @@ class Recording(InnerProfile, recording.Recording):
         )
         self._is_told = False  # to torch
         self._started_ns = 0
+        self._others_at_start: tuple[int, int] | None = None
         links_forward_to_backward()  # looked for now: the search would be among the calls of Python that are recorded
         self._events: EventList | None = None
         self._earlier_events: EventList | None = None  # while this one is not over
@@ -79,6 +87,8 @@ class Recording(InnerProfile, recording.Recording):
             self._core.add_metadata("opscope.call_stacks", "1")
         if self._settings.adjust_steps:
             self._core.add_metadata("opscope.adjust_steps", "1")
+        if self._settings.records_cpu and not self._settings.all_threads:
+            self._others_at_start = _cpu_of_other_threads()
         self._is_told = True
         tell_torch(+1)
         self._started_ns = time.perf_counter_ns()
@@ -94,6 +104,9 @@ class Recording(InnerProfile, recording.Recording):
         thread = threading.get_native_id()
         if is_first and self._settings.cuda_flags is not None and thread != os.getpid():  # not the main thread
             self._core.add_metadata("opscope_stopping_thread", str(thread))  # kStoppingThreadKey of function_events.h
+        others_ran = is_first and self._others_ran()
+        if others_ran:
+            self._core.add_metadata("opscope.other_threads_ran", "1")  # kOthersRanKey
         if is_first and self._settings.monitor is not None:
             self._settings.monitor.describe(self._core)
         self._end()
@@ -102,6 +115,15 @@ class Recording(InnerProfile, recording.Recording):
             self._stats.profiling_window_duration_sec = (began - self._started_ns) / 1e9
         self._tell_torch_of_end()
         self._warn_of_file()
+        if others_ran and self.counts()["recorded"] == 0:
+            warn_user(_NOTHING_HERE)
+
+    def _others_ran(self) -> bool:
+        """Whether other threads of the process worked meanwhile; unknown, so no, where another thread ends it."""
+        if self._others_at_start is None:
+            return False
+        thread, cpu_ns = _cpu_of_other_threads()
+        return thread == self._others_at_start[0] and cpu_ns - self._others_at_start[1] > _SOME_WORK_NS
 
     def _synchronize_device(self) -> None:
         if torch.cuda.is_initialized():
@@ -182,6 +204,11 @@ class Recording(InnerProfile, recording.Recording):
 def _sources_of_torch(settings, adapter, lacks: list[str]) -> list[tuple[_core.Source, list[str]]]:
     flags = settings.source_flags(lacks)
     return [] if flags is None else [(adapter, flags)]
+
+
+def _cpu_of_other_threads() -> tuple[int, int]:
+    """The calling thread, and the processor time of all other threads of the process in nanoseconds."""
+    return threading.get_ident(), time.process_time_ns() - time.thread_time_ns()
 
 
 def _sources_of_calls(settings, adapter) -> list[tuple[_core.Source, list[str]]]:

@@ -54,10 +54,11 @@ def left_out() -> dict[str, str]:
 
 
 def build_adapter(*, rebuild: bool = False) -> Path:
-    """Compiles the adapter for this torch into the cache now, instead of at the first recording.
+    """Makes sure now, instead of at the first recording, that there is an adapter for this torch.
 
-    For images and clusters: run it once where there is a compiler, with OPSCOPE_CACHE set to a folder
-    that the job can read. Returns the library; this process uses it when it has loaded none yet. An
-    adapter in the cache is left as it is unless ``rebuild``. Raises AdapterMissing.
+    Returns at once the one that the package carries for this torch, or the one in the cache; where there is
+    neither, and with ``rebuild`` in any case, it compiles one into the cache. For images and clusters: run it once
+    where there is a compiler, with OPSCOPE_CACHE set to a folder that the job can read. Returns the library; this
+    process uses it when it has loaded none yet. Raises AdapterMissing.
     """
     return _loader.build(rebuild=rebuild)
