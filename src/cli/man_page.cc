@@ -54,6 +54,16 @@ std::string ValueOf(const Option& option) {
   return text;
 }
 
+// Roff, with places where a line may end: groff takes a list of choices for one word.
+std::string BreakableRoff(const std::string& text) {
+  std::string breakable;
+  for (const char c : Roff(text)) {
+    breakable += c;
+    if (c == '|') breakable += "\\:";
+  }
+  return breakable;
+}
+
 std::string Entry(const Option& option) {
   std::string text = ".TP\n";
   bool is_first = true;
@@ -61,7 +71,7 @@ std::string Entry(const Option& option) {
     text += (is_first ? "\\fB" : ", \\fB") + Roff(name) + "\\fR";
     is_first = false;
   }
-  if (!option.is_flag()) text += " \\fI" + Roff(ValueOf(option)) + "\\fR";
+  if (!option.is_flag()) text += " \\fI" + BreakableRoff(ValueOf(option)) + "\\fR";
   return text + "\n" + Roff(Sentence(option.description)) + "\n";
 }
 
@@ -86,7 +96,7 @@ std::string VerbSection(const Verb& verb) {
 
 std::string ManPage(const CommandLine& line, const std::string& version) {
   std::string page =
-      ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.SH NAME\nopscope \\- " +
+      ".TH OPSCOPE 1 \"\" \"" + Roff(version) + "\" \"User Commands\"\n.ad l\n.SH NAME\nopscope \\- " +
       Roff(line.description) +
       "\n.SH SYNOPSIS\n\\fBopscope\\fR \\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
       ".SH DESCRIPTION\nReads traces, whoever wrote them, and answers questions about them. The format of "

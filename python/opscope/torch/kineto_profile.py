@@ -146,7 +146,6 @@ class _KinetoProfile(TraceIdentity, Views, Lifecycle):
             call_stacks=bool(self.with_stack and self._experimental.get("verbose")),
             adjust_steps=bool(self.with_stack and self._experimental.get("adjust_profiler_step")),
             python_gc=bool(self._experimental.get("record_python_gc_info")),
-            records_cpu=ProfilerActivity.CPU in self.activities,
             all_threads=bool(self._experimental.get("profile_all_threads")),
             overload_names=bool(self._experimental.get("capture_overload_names")),
             expose_metadata=bool(self._experimental.get("expose_kineto_event_metadata")),

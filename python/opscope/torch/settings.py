@@ -30,7 +30,6 @@ class RecordingSettings:
     call_stacks: bool = False
     adjust_steps: bool = False
     python_gc: bool = False
-    records_cpu: bool = True
     all_threads: bool = False
     overload_names: bool = False
     expose_metadata: bool = False
