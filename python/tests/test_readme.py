@@ -68,6 +68,29 @@ def test_what_readme_names_is_there():
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+# By the words of README.md: the row of docs/performance.md that has its two numbers.
+ROWS = {
+    "from stop to the operator table": "stop + events() + walk + table, tiny ops, record_shapes",
+    "added time of a tiny op with shapes": "added per tiny op, record_shapes",
+    "size of 20 ResNet-18 training steps": ".opscope of ResNet-18 steps with shapes, against its JSON",
+}
+
+
+def measured(row):
+    """Best and median of opscope, and of the other side."""
+    text = (ROOT / "docs" / "performance.md").read_text()
+    cells = re.search(rf"^\| {re.escape(row)}(?: \[\d\])? \| [^|]*\| ([^|]*) \| ([^|]*) \|", text, re.MULTILINE)
+    return [[float(number) for number in re.findall(r"[\d.]+", cell)] for cell in cells.groups()]
+
+
+@pytest.mark.parametrize("words", ROWS)
+def test_three_numbers_are_of_rows_that_were_measured(words):
+    line = next(line for line in README.splitlines() if line.startswith(f"| {words}"))
+    for cell, values in zip(line.split("|")[-3:-1], measured(ROWS[words]), strict=True):
+        shown = float(re.search(r"[\d.]+", cell).group())
+        assert any(shown == pytest.approx(value, rel=0.02) for value in values), (cell, values)
+
+
 def test_picture_is_what_the_command_draws_and_small():
     picture = (ROOT / "docs" / "pictures" / "flame.svg").read_text()
     assert len(picture) < 200_000
