@@ -11,11 +11,20 @@ set(opscope_common_headers
 set(opscope_test_headers
   <filesystem> <fstream> <random> <set> <sstream> <thread> <gtest/gtest.h> <gmock/gmock.h>)
 
+# GCC knows a header of a precompiled one by its bytes, ccache by its preprocessed text: after a change in a comment alone,
+# ccache would return the file with the old bytes, and GCC would read the header a second time.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  file(GLOB opscope_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/opscope/*.h)
+  string(REPLACE ";" ":" opscope_headers "${opscope_headers}")
+  set(opscope_header_launcher env "CCACHE_EXTRAFILES=${opscope_headers}" ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()
+
 function(opscope_header_set name)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.cc CONTENT "")
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/${name}.cc)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
   target_precompile_headers(${name} PRIVATE ${ARGN})
+  set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "${opscope_header_launcher}")
   opscope_strict(${name})
 endfunction()
 

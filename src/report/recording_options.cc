@@ -26,8 +26,10 @@ constexpr Phrase kPhrases[] = {
     {"paddle_route", "Paddle by "},
 };
 
+// Of names alone: a value may be the name of an environment variable, or a text that somebody wrote.
 void ReplaceUnderscores(std::string* words) {
-  std::replace(words->begin(), words->end(), '_', ' ');
+  if (words->find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos)
+    std::replace(words->begin(), words->end(), '_', ' ');
 }
 
 bool IsObject(std::string_view value) {

@@ -17,6 +17,11 @@ TEST(OptionsInWords, HaveNoJsonInThem) {
       "clock: of the system, record shapes, no with stack, interval ns 1.500 us, n [1,2], of (a b c)");
 }
 
+TEST(OptionsInWords, KeepTextsAsTheyAre) {
+  EXPECT_EQ(OptionsInWords(R"({"paddle_route":"drain: OPSCOPE_PADDLE_ROUTE=drain"})"),
+            "Paddle by drain: OPSCOPE_PADDLE_ROUTE=drain");
+}
+
 TEST(OptionsInWords, AreWhatCanBeReadOfADamagedObject) {
   for (const char* empty : {"", "{}", "[1]", "{", "null", R"({"own_cost":{}})"})
     EXPECT_EQ(OptionsInWords(empty), "") << empty;

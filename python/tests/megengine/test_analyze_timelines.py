@@ -217,7 +217,8 @@ def test_what_a_timeline_does_not_say_is_told_in_one_line(recorded, capfd):
     timeline, _ = recorded
     code, printed = printed_by_opscope([str(timeline), "--order-by", "flops"], capfd)
     assert code == 0
-    lines = collections.Counter(line.split(": ", 2)[2].partition(":")[0] for line in printed.err.splitlines())
+    said = [line for line in printed.err.splitlines() if ": doubtful: " not in line]  # how far it can be trusted
+    lines = collections.Counter(line.split(": ", 2)[2].partition(":")[0] for line in said)
     assert lines == {
         "a timeline does not say what operators compute": 1,
         "operators left out, as the program's own thread computed them, of which there are no times": 1,

@@ -8,8 +8,8 @@
 
 namespace opscope {
 
-// Adds the problem where no span is an operator. Ranges of the program do not count: they are on the threads that are
-// recorded, whichever threads run the operators. Call when all spans are there.
+// Adds the problem where no span is an operator and no device has worked. Ranges of the program do not count: they are
+// on the threads that are recorded, whichever threads run the operators. Call when all spans are there.
 void AddOperatorsElsewhere(TraceBuilder* builder);
 
 }  // namespace opscope
