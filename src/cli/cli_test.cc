@@ -103,7 +103,7 @@ TEST_F(Cli, DoctorFindsTheCuptiBesideTheTorchOfPythonsFolders) {
     fs::create_directories(Path(folder));
     Put(folder + "/libcupti.so.12", "");
     const Outcome outcome = Run("--version >/dev/null; unset VIRTUAL_ENV PYTHONPATH LD_LIBRARY_PATH; export " +
-                                variable + "; " OPSCOPE_PROGRAM " doctor --json");
+                                variable + "; " OPSCOPE_COMMAND " doctor --json");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
     return outcome.out.find(folder + "/libcupti.so.12") != std::string::npos;
   };
@@ -113,7 +113,7 @@ TEST_F(Cli, DoctorFindsTheCuptiBesideTheTorchOfPythonsFolders) {
 }
 
 TEST_F(Cli, DoctorTellsTheLimitsOfItsProcess) {
-  const Outcome outcome = Run("--version >/dev/null; ulimit -f 1000; ulimit -n 77; " OPSCOPE_PROGRAM " doctor --json");
+  const Outcome outcome = Run("--version >/dev/null; ulimit -f 1000; ulimit -n 77; " OPSCOPE_COMMAND " doctor --json");
   simdjson::dom::parser parser;
   simdjson::dom::element document;
   ASSERT_EQ(parser.parse(outcome.out).get(document), simdjson::SUCCESS) << outcome.out << outcome.error;
@@ -225,7 +225,7 @@ TEST_F(Cli, KeepsTheTableThroughEveryFormatItWrites) {
   }
   EXPECT_EQ(Run("convert -o b.opscope " + Quoted(trace)).exit_code, 0);
   EXPECT_EQ(ReadText(Path("b.opscope")), ReadText(Path("a.opscope")));
-  Run("export a.opscope --to chrome -o - | " OPSCOPE_PROGRAM " summary --style torch -");
+  Run("export a.opscope --to chrome -o - | " OPSCOPE_COMMAND " summary --style torch -");
   EXPECT_EQ(ReadText(Path("stdout")), table);
 }
 
@@ -259,7 +259,7 @@ TEST_F(Cli, ReportsAFullStandardOutput) {
   const std::string path = Quoted(Put("a.json", kTwoOps));
   // The redirections of Run come later and would win; a subshell keeps ours.
   const int status =
-      std::system((std::string(OPSCOPE_PROGRAM " summary ") + path + " >/dev/full 2>" + Quoted(Path("error"))).c_str());
+      std::system((std::string(OPSCOPE_COMMAND " summary ") + path + " >/dev/full 2>" + Quoted(Path("error"))).c_str());
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_TRUE(ReadText(Path("error")).starts_with("opscope: standard output: ")) << ReadText(Path("error"));
 }

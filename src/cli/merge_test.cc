@@ -65,7 +65,7 @@ TEST_F(MergeVerb, CallsStandardInputAndOutputByTheirNames) {
 
 TEST_F(MergeVerb, TellsWhatIsMissingAndExitsWithThree) {
   const Outcome outcome = Run("merge -q " + Quoted(Put("b.json", RankText(1))) +
-                              " -o - | cat >/dev/null; " OPSCOPE_PROGRAM " merge b.json -o one.opscope");
+                              " -o - | cat >/dev/null; " OPSCOPE_COMMAND " merge b.json -o one.opscope");
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.error,
             "opscope: one.opscope: ranks of the job have no file (0)\n"

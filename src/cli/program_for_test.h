@@ -14,6 +14,9 @@
 #include <sstream>
 #include <string>
 
+// The program for a shell, whatever its path.
+#define OPSCOPE_COMMAND "'" OPSCOPE_PROGRAM "'"
+
 namespace opscope {
 
 namespace fs = std::filesystem;
@@ -54,7 +57,7 @@ class Cli : public testing::Test {
 
   // Runs `opscope ARGUMENTS` by the shell, which also understands pipes and redirections in them.
   Outcome Run(const std::string& arguments) const {
-    const std::string command = "cd " + Quoted(folder_.string()) + " && " OPSCOPE_PROGRAM " " + arguments + " >" +
+    const std::string command = "cd " + Quoted(folder_.string()) + " && " OPSCOPE_COMMAND " " + arguments + " >" +
                                 Quoted(Path("stdout")) + " 2>" + Quoted(Path("stderr"));
     const int status = std::system(command.c_str());
     Outcome outcome;

@@ -41,7 +41,7 @@ class Streams : public Cli {
   // As Run, but the standard streams are those of `redirections`.
   int RunWith(const std::string& arguments, const std::string& redirections) const {
     const std::string command =
-        "cd " + Quoted(folder_.string()) + " && " OPSCOPE_PROGRAM " " + arguments + " " + redirections;
+        "cd " + Quoted(folder_.string()) + " && " OPSCOPE_COMMAND " " + arguments + " " + redirections;
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

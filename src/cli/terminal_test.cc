@@ -50,7 +50,7 @@ std::string OnTerminal(const std::string& folder, const std::string& arguments, 
   size.ws_col = static_cast<unsigned short>(columns);
   ioctl(terminal, TIOCSWINSZ, &size);
   const std::string command =
-      "unset COLUMNS; cd " + Quoted(folder) + " && TERM=xterm " OPSCOPE_PROGRAM " " + arguments + " 2>errors";
+      "unset COLUMNS; cd " + Quoted(folder) + " && TERM=xterm " OPSCOPE_COMMAND " " + arguments + " 2>errors";
   const pid_t child = fork();
   if (child == 0) {
     dup2(terminal, STDOUT_FILENO);
