@@ -14,7 +14,7 @@ CMAKE = Path(__file__).parents[2] / "cmake"
 PROJECT = f"""
 cmake_minimum_required(VERSION 3.25)
 project(asks LANGUAGES C CXX)
-list(APPEND CMAKE_MODULE_PATH {CMAKE})
+list(APPEND CMAKE_MODULE_PATH "{CMAKE}")
 include(FindInstalledTorch)
 message(STATUS "found=[${{OPSCOPE_TORCH_DIR}}]")
 """

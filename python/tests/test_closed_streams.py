@@ -2,6 +2,7 @@
 """A program that has closed its standard streams: none of our files takes their numbers."""
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -51,7 +52,7 @@ def test_no_file_takes_the_number_of_a_closed_stream(tmp_path):
 
 
 def run_by_shell(command, tmp_path):
-    program = f"{sys.executable} -m opscope {command}"
+    program = f"{shlex.quote(sys.executable)} -m opscope {command}"
     return subprocess.run(["sh", "-c", program], check=False, capture_output=True, text=True, cwd=tmp_path)
 
 
