@@ -29,8 +29,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gpu_traces  # noqa: E402  (the folder of tools is no package)
-from gpu_runs import STOPPED, OutOfTime, Run, Runner  # noqa: E402
-from gpu_traces import Check  # noqa: E402
+from gpu_runs import STOPPED, OutOfTime, Run, Runner  # noqa: E402  (the folder of tools is no package)
+from gpu_traces import Check  # noqa: E402  (the folder of tools is no package)
 
 CANNOT_CHECK = 3
 TOOLS = Path(__file__).resolve().parent

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
-from resnet18 import ResNet18  # noqa: E402
+from resnet18 import ResNet18  # noqa: E402  (the folder of examples is no package)
 
 MODULES = {"opscope": "opscope.torch", "torch": "torch.profiler"}
 ROUNDS = {"launches": 3}  # windows of one process

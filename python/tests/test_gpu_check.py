@@ -14,8 +14,8 @@ if not TOOLS.exists():
     pytest.skip("the tools are not here", allow_module_level=True)
 sys.path.insert(0, str(TOOLS))
 import gpu_check  # noqa: E402  (the folder of tools is no package)
-import gpu_runs  # noqa: E402
-from gpu_traces import Check  # noqa: E402
+import gpu_runs  # noqa: E402  (the folder of tools is no package)
+from gpu_traces import Check  # noqa: E402  (the folder of tools is no package)
 
 
 def test_where_there_is_no_gpu_one_line_and_an_exit_status_say_so(tmp_path):

@@ -36,7 +36,7 @@ struct ListedStep {
 };
 // In the order of rank and start. O(spans log steps).
 [[nodiscard]] std::vector<ListedStep> ListSteps(const Trace& trace);
-// The numbers of all steps in ranges, "0..7, 9"; "" where there are none.
+// The numbers of all steps in ranges, "0..7, 9"; "" for a trace without steps.
 [[nodiscard]] std::string StepRanges(const Trace& trace);
 
 }  // namespace opscope

@@ -13,11 +13,11 @@
 
 namespace opscope {
 
-// "opscope.info/1". With lists, "thread_list" and "step_list" are arrays of objects beside the facts.
 struct InfoLists {
   bool threads = false;
   bool steps = false;
 };
+// "opscope.info/1". With lists, "thread_list" and "step_list" are arrays of objects beside the facts.
 [[nodiscard]] std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists& lists = {});
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
 // One line per input, below the names of the columns.

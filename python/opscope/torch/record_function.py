@@ -69,22 +69,7 @@ class record_function(_core.torch.RangeBase):
 
             @functools.wraps(function)
             def labelled(*positional, **keywords):
-                generator = function(*positional, **keywords)
-                step, value = generator.send, None
-                while True:
-                    with kind(label, args):
-                        try:
-                            item = step(value)
-                        except StopIteration as stop:
-                            return stop.value
-                    try:
-                        step, value = generator.send, (yield item)
-                    except GeneratorExit:
-                        with kind(label, args):
-                            generator.close()
-                        raise
-                    except BaseException as raised:
-                        step, value = generator.throw, raised
+                return (yield from _stepped(function(*positional, **keywords), lambda: kind(label, args)))
 
         else:
 
@@ -119,29 +104,32 @@ class record_function(_core.torch.RangeBase):
         return fut.then(pass_on)
 
 
+def _stepped(iterator, new_range):
+    """As ``yield from iterator``, with a range of its own around each step."""
+    step, value = iterator.send, None
+    while True:
+        with new_range():
+            try:
+                item = step(value)
+            except StopIteration as stop:
+                return stop.value
+        try:
+            step, value = iterator.send, (yield item)
+        except GeneratorExit:
+            with new_range():
+                iterator.close()
+            raise
+        except BaseException as raised:
+            step, value = iterator.throw, raised
+
+
 @types.coroutine
 def _awaited(kind, label, args, awaitable):
     """Awaits within an asynchronous range, and each time until the next suspension within one that nests."""
-    steps = awaitable.__await__()
-    running = f"{label} (running)"
     whole = kind(label, args)
     whole._enter_async()
     try:
-        step, value = steps.send, None
-        while True:
-            with kind(running):
-                try:
-                    waits_for = step(value)
-                except StopIteration as stop:
-                    return stop.value
-            try:
-                step, value = steps.send, (yield waits_for)
-            except GeneratorExit:
-                with kind(running):
-                    steps.close()
-                raise
-            except BaseException as raised:
-                step, value = steps.throw, raised
+        return (yield from _stepped(awaitable.__await__(), lambda: kind(f"{label} (running)")))
     finally:
         whole.__exit__(None, None, None)
 
