@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <tuple>
 
 #include "base/text.h"
@@ -12,6 +13,9 @@ namespace opscope {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
+// Rows that a crossing span is tried in, the newest ones; then it gets a new one. Without a limit n spans that all
+// cross each other would take n * n / 2 tries.
+constexpr ptrdiff_t kMostTried = 64;
 
 struct Times {
   int64_t start, end;
@@ -126,34 +130,33 @@ void ChromeLanes::AddThread(TrackId track, std::span<const uint32_t> rows) {
   std::vector<Nest> nests;
   for (const uint32_t row : FindCrossing(spans, rows)) {
     const Times times = TimesOf(spans, row);
-    auto fitting = std::find_if(nests.begin(), nests.end(), [&](Nest& nest) { return nest.Add(times); });
+    const auto newest = nests.size() > kMostTried ? nests.end() - kMostTried : nests.begin();
+    auto fitting = std::find_if(newest, nests.end(), [&](Nest& nest) { return nest.Add(times); });
     if (fitting == nests.end()) {
       nests.emplace_back().Add(times);
       fitting = nests.end() - 1;
-      lanes_.push_back(MakeLane(track));
+      lanes_.push_back({track, NewTid(track, nests.size())});
     }
     lane_of_[row] = static_cast<uint32_t>(first + static_cast<size_t>(fitting - nests.begin()) + 1);
   }
 }
 
-// "12 crossing", "12 crossing 2", whichever no thread and no lane of the process has.
-ChromeLane ChromeLanes::MakeLane(TrackId track) const {
+// "12 crossing", "12 crossing 2", as JSON; a number is passed over where a thread of the process already has that name.
+std::string ChromeLanes::NewTid(TrackId track, size_t number) {
   const TrackColumns& tracks = trace_.tracks();
+  if (taken_.empty()) {
+    for (size_t i = 0; i < tracks.size(); ++i)
+      taken_.emplace(tracks.process[i], trace_.text(tracks.tid_text[i]));
+  }
   std::string base(trace_.text(tracks.tid_text[Row(track)]));
   if (base.empty()) AppendInt(&base, tracks.tid[Row(track)]);
   base.append(" crossing");
-  for (int number = 1;; ++number) {
-    const std::string tid = number == 1 ? base : base + " " + std::to_string(number);
-    ChromeLane lane{track, {}};
-    AppendJsonString(&lane.tid, tid);
-    const auto has_it = [&](const ChromeLane& other) {
-      return tracks.process[Row(other.track)] == tracks.process[Row(track)] && other.tid == lane.tid;
-    };
-    bool is_taken = std::any_of(lanes_.begin(), lanes_.end(), has_it);
-    for (size_t i = 0; i < tracks.size() && !is_taken; ++i)
-      is_taken = tracks.process[i] == tracks.process[Row(track)] && trace_.text(tracks.tid_text[i]) == tid;
-    if (!is_taken) return lane;
-  }
+  std::string tid = number == 1 ? base : base + " " + std::to_string(number);
+  while (!taken_.emplace(tracks.process[Row(track)], tid).second)
+    tid = base + " " + std::to_string(++number);
+  std::string json;
+  AppendJsonString(&json, tid);
+  return json;
 }
 
 }  // namespace opscope

@@ -15,8 +15,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "opscope/trace.h"
@@ -33,7 +35,8 @@ class ChromeLanes {
  public:
   explicit ChromeLanes(const Trace& trace) : trace_(trace) {}
 
-  // `rows`: the spans that one thread of a viewer has, by start, longer first. O(n) where none cross, else O(n log n).
+  // `rows`: the spans that one thread of a viewer has, by start, longer first. O(n) where none cross, else
+  // O(n log n) and, for each span, the depth of the nesting that it is compared with.
   void AddThread(TrackId track, std::span<const uint32_t> rows);
 
   const std::vector<ChromeLane>& lanes() const { return lanes_; }
@@ -43,10 +46,11 @@ class ChromeLanes {
   }
 
  private:
-  ChromeLane MakeLane(TrackId track) const;
+  std::string NewTid(TrackId track, size_t number);
 
   const Trace& trace_;
   std::vector<ChromeLane> lanes_;
+  std::set<std::pair<ProcessId, std::string>> taken_;  // texts in place of thread numbers; filled for the first lane
   std::vector<uint32_t> lane_of_;  // by span: 1 + number of the lane; empty until the first span leaves its thread
 };
 

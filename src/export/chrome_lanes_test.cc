@@ -108,6 +108,17 @@ TEST(ChromeLanes, RangesThatCrossEachOtherStandInRowsOfTheirOwn) {
   EXPECT_EQ(NamesOf(rows.at("12 crossing 2")), std::vector<std::string>{"c"});
 }
 
+// With time for each pair of rows, or for each name that a row could have, this would not end.
+TEST(ChromeLanes, ManySpansThatAllCrossEachOtherAreAllWritten) {
+  constexpr int kSpans = 20'000;
+  Thread thread;
+  for (int i = 0; i < kSpans; ++i)
+    thread.Add("a", "user_annotation", i, kSpans + i);
+  const auto rows = RowsOf(ChromeTraceText(thread.Build()).value());
+  EXPECT_EQ(rows.size(), size_t{kSpans});
+  EXPECT_EQ(rows.count("12 crossing 19999"), 1u);
+}
+
 TEST(ChromeLanes, SpansThatDoNotCrossStayOnTheirThread) {
   Thread thread;
   thread.Add("a", "python_function", 0, 20);
