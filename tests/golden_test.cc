@@ -172,7 +172,7 @@ void ExpectGolden(const fs::path& path, const std::string& actual) {
 bool HasDataLoss(const Trace& trace) {
   const ProblemColumns& problems = trace.problems();
   return std::any_of(problems.severity.begin(), problems.severity.end(),
-                     [](uint8_t s) { return s != static_cast<uint8_t>(ProblemSeverity::kInfo); });
+                     [](ProblemSeverity severity) { return severity != ProblemSeverity::kInfo; });
 }
 
 class Golden : public testing::TestWithParam<fs::path> {};

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 MAX_LINES = 400
-SOURCE_SUFFIXES = {".h", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx"}
-CXX_SUFFIXES = {".h", ".cc", ".c"}
+SOURCE_SUFFIXES = {".h", ".def", ".cc", ".c", ".py", ".pyi", ".ts", ".tsx"}
+CXX_SUFFIXES = {".h", ".def", ".cc", ".c"}
 
 # Third-party name as the table spells it -> how its headers are included.
 VENDOR_HEADERS = {
@@ -71,7 +71,7 @@ class Layer(NamedTuple):
 
     def takes(self, header):
         """Whether it may include the public header opscope/..."""
-        name = header.removeprefix("opscope/").removesuffix(".h")
+        name = header.removeprefix("opscope/").removesuffix(".h").removesuffix(".def")
         return not self.public.isdisjoint({"all", name, name.rpartition("/")[0]})
 
 

@@ -58,7 +58,7 @@ std::vector<std::string> LossesOf(const Trace& trace) {
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_cap = trace.text(problems.kind[i]) == "dropped_at_cap";
     if (is_cap && !losses.empty()) continue;  // said above
-    if (!is_cap && problems.severity[i] < static_cast<uint8_t>(ProblemSeverity::kDataLoss)) continue;
+    if (!is_cap && problems.severity[i] < ProblemSeverity::kDataLoss) continue;
     losses.push_back("problem " + std::string(trace.text(problems.kind[i])));
     if (problems.count[i] > 1) losses.back() += " (" + std::to_string(problems.count[i]) + " times)";
   }

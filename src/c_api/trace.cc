@@ -151,7 +151,7 @@ opscope_code opscope_trace_get_problem(const opscope_trace* trace, uint64_t inde
   row.message = trace->problems[index].message.c_str();
   row.count = columns.count[index];
   row.first_offset = columns.first_offset[index];
-  row.severity = columns.severity[index];
+  row.severity = static_cast<uint8_t>(columns.severity[index]);
   return opscope::c_api::WriteStruct(row, problem);
 }
 

@@ -29,7 +29,7 @@ Result<Trace> OpenInput(const std::string& file, const CommonOptions& common) {
 void ListProblems(const Trace& trace, const std::string& name, bool all) {
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
-    const bool is_loss = problems.severity[i] != static_cast<uint8_t>(ProblemSeverity::kInfo);
+    const bool is_loss = problems.severity[i] != ProblemSeverity::kInfo;
     if (!is_loss && !all) continue;
     std::string line = name + ": ";
     if (problems.first_offset[i] >= 0) line += "at byte " + std::to_string(problems.first_offset[i]) + ": ";

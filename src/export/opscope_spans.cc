@@ -4,12 +4,13 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/column.h"
 #include "base/hash.h"
-#include "export/opscope_values.h"
 #include "wire/schema.h"
+#include "wire/wire_values.h"
 
 namespace opscope {
 namespace {
@@ -90,10 +91,10 @@ void AddTimes(const SpanColumns& spans, std::span<const Segment> segments, Table
     AppendEdgeGaps(append(spans.depth, &times->depth), append(spans.start, &times->start),
                    append(spans.duration, &times->duration), base.back(), &times->gaps);
   }
-  block->Add(wire::span::kSegmentBase, base, Transform::kDelta);
-  block->AddUnless(0, wire::span::kDepth, times->depth, Transform::kPlain);
+  block->Add(wire::span::kSegmentBase, base, ColumnEncoding::kDelta);
+  block->AddUnless(0, wire::span::kDepth, times->depth, ColumnEncoding::kPlain);
   const auto add_gaps = [&](uint32_t column, std::span<const uint64_t> values) {
-    if (!values.empty()) block->Add(column, values, Transform::kSigned);
+    if (!values.empty()) block->Add(column, values, ColumnEncoding::kSigned);
   };
   const EdgeGaps& gaps = times->gaps;
   add_gaps(wire::span::kStartAfterStart, gaps.gaps[0][0]);
@@ -101,15 +102,13 @@ void AddTimes(const SpanColumns& spans, std::span<const Segment> segments, Table
   add_gaps(wire::span::kStartAfterEnd, gaps.gaps[1][0]);
   add_gaps(wire::span::kEndAfterEnd, gaps.gaps[1][1]);
   if (times->async_start.empty()) return;
-  block->Add(wire::span::kAsyncStart, times->async_start, Transform::kDelta);
-  block->Add(wire::span::kAsyncDuration, times->async_duration, Transform::kPlain);
+  block->Add(wire::span::kAsyncStart, times->async_start, ColumnEncoding::kDelta);
+  block->Add(wire::span::kAsyncDuration, times->async_duration, ColumnEncoding::kPlain);
 }
-
-constexpr uint64_t kNoKind = 0xff;  // of no span: the column is written whole
 
 template <typename T>
 void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::span<const Segment> segments,
-             Transform transform, TableBlockWriter* block) {
+             ColumnEncoding encoding, TableBlockWriter* block) {
   size_t rows = 0;
   bool all_absent = true;
   for (const Segment& segment : segments) {
@@ -122,13 +121,13 @@ void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::s
     CopyWireValues(values.subspan(segment.first, segment.rows), at);
     at += segment.rows;
   }
-  block->AddRoom(column, rows, transform);
+  block->AddRoom(column, rows, encoding);
 }
 
 // own_kinds: they are not to be found again by category and name.
 void EncodeSlice(const SpanColumns& spans, bool own_kinds, std::span<const Segment> segments, BlockMaker* maker) {
   TableBlockWriter& block = maker->table;
-  block.Restart(wire::kSpans);
+  block.Restart(SpanDescription::kNumber);
   std::vector<uint64_t> track, is_async, rows, first_row;
   for (const Segment& segment : segments) {
     track.push_back(segment.track);
@@ -136,27 +135,21 @@ void EncodeSlice(const SpanColumns& spans, bool own_kinds, std::span<const Segme
     rows.push_back(segment.rows);
     first_row.push_back(segment.first);
   }
-  block.Add(wire::span::kSegmentTrack, track, Transform::kDelta);
-  block.AddUnless(0, wire::span::kSegmentAsync, is_async, Transform::kPlain);
-  block.Add(wire::span::kSegmentRows, rows, Transform::kPlain);
-  block.Add(wire::span::kSegmentFirstRow, first_row, Transform::kDelta);
+  block.Add(wire::span::kSegmentTrack, track, ColumnEncoding::kDelta);
+  block.AddUnless(0, wire::span::kSegmentAsync, is_async, ColumnEncoding::kPlain);
+  block.Add(wire::span::kSegmentRows, rows, ColumnEncoding::kPlain);
+  block.Add(wire::span::kSegmentFirstRow, first_row, ColumnEncoding::kDelta);
   AddTimes(spans, segments, &block, &maker->times);
-  const auto add = [&](uint64_t absent, uint32_t column, auto values, Transform transform) {
-    AddRows(absent, column, values, segments, transform, &block);
-  };
-  add(wire::kNoId, wire::span::kName, spans.name, Transform::kPlain);
-  add(wire::kNoId, wire::span::kOverload, spans.overload, Transform::kPlain);
-  add(wire::kNoId, wire::span::kCategory, spans.category, Transform::kPlain);
-  add(0, wire::span::kFlags, spans.flags, Transform::kPlain);
-  add(WireValue(ScopeType::kUnknown), wire::span::kScope, spans.scope, Transform::kPlain);
-  add(wire::kMinusOne, wire::span::kSequence, spans.sequence, Transform::kSparseDelta);
-  add(0, wire::span::kForwardThread, spans.forward_thread, Transform::kPlain);
-  add(0, wire::span::kCorrelation, spans.correlation, Transform::kDelta);
-  add(0, wire::span::kExternalId, spans.external_id, Transform::kDelta);
-  add(wire::kNoId, wire::span::kArgs, spans.args, Transform::kPlain);
-  add(wire::kNoId, wire::span::kStack, spans.stack, Transform::kPlain);
-  add(wire::kNoId, wire::span::kExtra, spans.extra, Transform::kPlain);
-  if (own_kinds) add(kNoKind, wire::span::kKind, spans.kind, Transform::kPlain);
+  SpanDescription::ForEach(
+      [&]<typename Column>(Column column, const auto& values) {
+        if constexpr (std::is_same_v<Column, columns::spans::kind>) {
+          constexpr uint64_t kNoKind = 0xff;  // of no span: the column is written whole
+          if (own_kinds) AddRows(kNoKind, column.kNumber, values, segments, column.kEncoding, &block);
+        } else if constexpr (column.kNumber != 0) {
+          AddRows(AbsentValue<Column>(), column.kNumber, values, segments, column.kEncoding, &block);
+        }
+      },
+      spans);
   maker->FinishTable();
 }
 
@@ -191,7 +184,7 @@ void PlanSpanBlocks(const Trace& trace, std::vector<PlannedBlock>* blocks) {
       rows += segment.rows;
     blocks->push_back(
         {.rows = rows,
-         .table = wire::kSpans,
+         .table = SpanDescription::kNumber,
          .make = [&spans, own_kinds, segments = std::move(segments)](BlockMaker* maker, FooterBlock* footer) {
            DescribeSlice(spans, segments, footer);
            EncodeSlice(spans, own_kinds, segments, maker);

@@ -98,8 +98,8 @@ std::string TraceAppender::FreePidText(std::string_view text, int32_t rank) {
 
 ProcessRow TraceAppender::ProcessOf(const Trace& trace, size_t row, int32_t rank) {
   const ProcessColumns& rows = trace.processes();
-  ProcessRow process{.pid = rows.pid[row], .rank = rank < 0 ? rows.rank[row] : rank};
-  if (rows.name[row] != StringId::kNone) process.name = builder_->Intern(trace.text(rows.name[row]));
+  ProcessRow process = CopyProcess(trace, row, builder_);
+  if (rank >= 0) process.rank = rank;
   if (rows.pid_text[row] != StringId::kNone) {
     process.pid_text = builder_->Intern(FreePidText(trace.text(rows.pid_text[row]), process.rank));
   } else {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 
 namespace opscope {
 namespace {
@@ -77,6 +78,16 @@ std::vector<uint16_t> KeptRows::DepthsOf(const Trace& trace) const {
   return depths;
 }
 
+ProcessRow CopyProcess(const Trace& trace, size_t process, TraceBuilder* builder) {
+  return CopyRow<ProcessDescription>(trace.processes(), process, [&]<typename T>(T value) {
+    if constexpr (std::is_same_v<T, StringId>) {
+      return value == StringId::kNone ? value : builder->Intern(trace.text(value));
+    } else {
+      return value;
+    }
+  });
+}
+
 TraceCopy::TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const KeptRows& kept,
                      TraceBuilder* builder)
     : trace_(trace),
@@ -116,14 +127,10 @@ void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
       tracks_.push_back(TrackId::kNone);
       continue;
     }
-    tracks_.push_back(builder_.AddTrack({.process = processes[Row(rows.process[i])],
-                                         .kind = rows.kind[i],
-                                         .tid = rows.tid[i],
-                                         .tid_text = Text(rows.tid_text[i]),
-                                         .name = Text(rows.name[i]),
-                                         .sort_index = rows.sort_index[i],
-                                         .logical_thread = Moved(rows.logical_thread[i], bases_.logical_thread),
-                                         .device = rows.device[i]}));
+    TrackRow row = Copied<TrackDescription>(rows, i);
+    row.process = processes[Row(rows.process[i])];
+    row.logical_thread = Moved(row.logical_thread, bases_.logical_thread);
+    tracks_.push_back(builder_.AddTrack(row));
     builder_.SetPreOrdered(tracks_.back());
   }
 }
@@ -194,30 +201,20 @@ void TraceCopy::Spans() {
   const std::vector<uint16_t> depths = kept_.DepthsOf(trace_);
   const auto kind_of = [&](size_t i) {
     if (!trace_.has_own_kinds()) return kKindOfCategory;
-    return rows.kind[i] == SpanKind::kOther ? kSurelyOther : rows.kind[i];
+    return rows.kind[i] == SpanKind::kOther ? kForcedOther : rows.kind[i];
   };
   spans_.assign(rows.size(), AddedSpan::kNone);
   builder_.ReserveSpans(kept_.CountSpans(rows.size()));
   for (size_t i = 0; i < rows.size(); ++i) {
     if (!kept_.HasSpan(i)) continue;
-    const Timestamp start = shift_(rows.start[i]);
-    spans_[i] = builder_.AddSpan({.start = start,
-                                  .duration = shift_(rows.start[i] + rows.duration[i]) - start,
-                                  .name = Text(rows.name[i]),
-                                  .overload = Text(rows.overload[i]),
-                                  .category = Text(rows.category[i]),
-                                  .track = tracks_[Row(rows.track[i])],
-                                  .depth = depths.empty() ? rows.depth[i] : depths[i],
-                                  .flags = rows.flags[i],
-                                  .scope = rows.scope[i],
-                                  .kind = kind_of(i),
-                                  .sequence = rows.sequence[i],
-                                  .forward_thread = Moved(rows.forward_thread[i], bases_.logical_thread),
-                                  .correlation = Moved(rows.correlation[i], bases_.correlation),
-                                  .external_id = Moved(rows.external_id[i], bases_.external),
-                                  .args = ArgumentsOf(rows.args[i]),
-                                  .stack = Stack(rows.stack[i]),
-                                  .extra = Text(rows.extra[i])});
+    SpanRow row = Copied<SpanDescription>(rows, i);
+    row.duration = shift_(rows.start[i] + rows.duration[i]) - row.start;
+    if (!depths.empty()) row.depth = depths[i];
+    row.forward_thread = Moved(row.forward_thread, bases_.logical_thread);
+    row.correlation = Moved(row.correlation, bases_.correlation);
+    row.external_id = Moved(row.external_id, bases_.external);
+    row.kind = kind_of(i);
+    spans_[i] = builder_.AddSpan(row);
   }
 }
 
@@ -225,17 +222,17 @@ void TraceCopy::Ranges() {
   const AsyncSpanColumns& ranges = trace_.async_spans();
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (!kept_.HasRange(ranges.start[i], ranges.duration[i])) continue;
-    const Timestamp start = shift_(ranges.start[i]);
-    builder_.AddAsyncSpan({start, shift_(ranges.start[i] + ranges.duration[i]) - start, Text(ranges.name[i]),
-                           Text(ranges.category[i]), Track(ranges.track[i]), AsyncId(ranges.id[i]),
-                           Text(ranges.extra[i])});
+    AsyncSpanRow row = Copied<AsyncSpanDescription>(ranges, i);
+    row.duration = shift_(ranges.start[i] + ranges.duration[i]) - row.start;
+    row.id = AsyncId(ranges.id[i]);
+    builder_.AddAsyncSpan(row);
   }
   const FlowColumns& flows = trace_.flows();
   for (size_t i = 0; i < flows.size(); ++i) {
     if (!kept_.HasFlow(flows, i)) continue;
-    builder_.AddFlow({flows.id[i] + bases_.flow, Text(flows.category[i]), Text(flows.name[i]),
-                      shift_(flows.start_time[i]), Track(flows.start_track[i]), Span(flows.start_span[i]),
-                      shift_(flows.end_time[i]), Track(flows.end_track[i]), Span(flows.end_span[i])});
+    FlowRow row = Copied<FlowDescription>(flows, i);
+    row.id += bases_.flow;
+    builder_.AddFlow(row);
   }
   const StepColumns& steps = trace_.steps();
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -245,25 +242,14 @@ void TraceCopy::Ranges() {
 }
 
 void TraceCopy::Moments() {
-  const InstantColumns& instants = trace_.instants();
-  for (size_t i = 0; i < instants.size(); ++i) {
-    if (!kept_.HasMoment(instants.time[i])) continue;
-    builder_.AddInstant({shift_(instants.time[i]), Text(instants.name[i]), Text(instants.category[i]),
-                         Track(instants.track[i]), instants.scope[i], Text(instants.extra[i])});
-  }
-  const CounterColumns& counters = trace_.counters();
-  for (size_t i = 0; i < counters.size(); ++i) {
-    if (!kept_.HasMoment(counters.time[i])) continue;
-    builder_.AddCounter({shift_(counters.time[i]), Text(counters.name[i]), Text(counters.series[i]),
-                         Track(counters.track[i]), counters.value[i]});
-  }
-  const AllocationColumns& blocks = trace_.allocations();
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    if (!kept_.HasMoment(blocks.time[i])) continue;
-    builder_.AddAllocation({shift_(blocks.time[i]), Track(blocks.track[i]), blocks.address[i], blocks.bytes[i],
-                            blocks.total_allocated[i], blocks.total_reserved[i], blocks.device_type[i],
-                            blocks.device[i], Stack(blocks.stack[i])});
-  }
+  const auto copy = [&]<typename Description>(Description, const auto& columns, auto add) {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (kept_.HasMoment(columns.time[i])) add(Copied<Description>(columns, i));
+    }
+  };
+  copy(InstantDescription(), trace_.instants(), [&](const InstantRow& row) { builder_.AddInstant(row); });
+  copy(CounterDescription(), trace_.counters(), [&](const CounterRow& row) { builder_.AddCounter(row); });
+  copy(AllocationDescription(), trace_.allocations(), [&](const AllocationRow& row) { builder_.AddAllocation(row); });
 }
 
 // What a framework's sources say beside the spans.
@@ -279,27 +265,30 @@ void TraceCopy::Calls() {
   };
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!kept_.HasSpan(calls.span[i])) continue;
-    builder_.AddPythonCall({Span(calls.span[i]), Moved(calls.id[i], bases_.python_call),
-                            Moved(caller_of(i), bases_.python_call), calls.module_id[i], calls.thread[i]});
+    PythonCallRow row = Copied<PythonCallDescription>(calls, i);
+    row.id = Moved(row.id, bases_.python_call);
+    row.caller = Moved(caller_of(i), bases_.python_call);
+    builder_.AddPythonCall(row);
   }
   const TensorColumns& tensors = trace_.tensors();
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!kept_.HasSpan(tensors.span[i])) continue;
-    builder_.AddTensor({Span(tensors.span[i]), Moved(tensors.tensor[i], bases_.tensor), tensors.storage[i],
-                        tensors.device_type[i], tensors.device[i]});
+    TensorRow row = Copied<TensorDescription>(tensors, i);
+    row.tensor = Moved(row.tensor, bases_.tensor);
+    builder_.AddTensor(row);
   }
   const HeldTensorColumns& held = trace_.held_tensors();
   for (size_t i = 0; i < held.size(); ++i) {
-    builder_.AddHeldTensor({shift_(held.time[i]), Track(held.track[i]), held.owner[i], held.held_as[i],
-                            Moved(held.tensor[i], bases_.tensor), held.storage[i], held.device_type[i], held.device[i],
-                            held.bytes[i], Text(held.name[i])});
+    HeldTensorRow row = Copied<HeldTensorDescription>(held, i);
+    row.tensor = Moved(row.tensor, bases_.tensor);
+    builder_.AddHeldTensor(row);
   }
   const TensorLifeColumns& lives = trace_.tensor_lives();
   for (size_t i = 0; i < lives.size(); ++i) {
-    builder_.AddTensorLife({shift_(lives.produced[i]), lives.duration[i], Track(lives.track[i]),
-                            Moved(lives.tensor[i], uint64_t{bases_.external}),
-                            Moved(lives.op[i], uint64_t{bases_.external}), lives.address[i], lives.bytes[i],
-                            lives.uses[i], ArgumentsOf(lives.args[i]), Text(lives.name[i])});
+    TensorLifeRow row = Copied<TensorLifeDescription>(lives, i);
+    row.tensor = Moved(row.tensor, uint64_t{bases_.external});
+    row.op = Moved(row.op, uint64_t{bases_.external});
+    builder_.AddTensorLife(row);
   }
 }
 

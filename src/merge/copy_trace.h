@@ -12,6 +12,7 @@
 #include "merge/clock_fit.h"
 #include "opscope/trace.h"
 #include "trace/builder.h"
+#include "trace/copy_row.h"
 
 namespace opscope {
 
@@ -59,6 +60,9 @@ class KeptRows {
   std::vector<uint8_t> tracks_;  // on which something is kept
 };
 
+// A process of a trace as the builder has it.
+ProcessRow CopyProcess(const Trace& trace, size_t process, TraceBuilder* builder);
+
 class TraceCopy {
  public:
   // Everything must outlive the copy.
@@ -69,6 +73,21 @@ class TraceCopy {
   void CopyTables(const std::vector<ProcessId>& processes);
 
  private:
+  template <typename Description>
+  typename RowStruct<Description>::Type Copied(const typename Description::Columns& columns, size_t row) {
+    return CopyRow<Description>(columns, row, [this](auto value) { return Converted(value); });
+  }
+  // A value as the builder has it.
+  StringId Converted(StringId id) { return Text(id); }
+  TrackId Converted(TrackId track) const { return Track(track); }
+  AddedSpan Converted(SpanId span) const { return Span(span); }
+  StackId Converted(StackId id) const { return Stack(id); }
+  ArgsId Converted(ArgsId id) const { return ArgumentsOf(id); }
+  Timestamp Converted(Timestamp time) const { return shift_(time); }
+  template <typename T>
+  T Converted(T value) const {
+    return value;
+  }
   StringId Text(StringId id);
   StringId AsyncId(StringId id);
   void Tracks(const std::vector<ProcessId>& processes);

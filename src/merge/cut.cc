@@ -17,17 +17,9 @@ std::vector<ProcessId> CopyProcesses(const Trace& trace, const KeptRows& kept, T
   for (uint32_t track = 0; track < trace.tracks().size(); ++track) {
     if (kept.HasTrack(track)) used[Row(trace.tracks().process[track])] = 1;
   }
-  const auto copy = [&](StringId id) { return id == StringId::kNone ? id : builder->Intern(trace.text(id)); };
   std::vector<ProcessId> ids;
-  for (size_t row = 0; row < rows.size(); ++row) {
-    ids.push_back(used[row] == 0 ? ProcessId::kNone
-                                 : builder->AddProcess({.pid = rows.pid[row],
-                                                        .pid_text = copy(rows.pid_text[row]),
-                                                        .name = copy(rows.name[row]),
-                                                        .labels = copy(rows.labels[row]),
-                                                        .sort_index = rows.sort_index[row],
-                                                        .rank = rows.rank[row]}));
-  }
+  for (size_t row = 0; row < rows.size(); ++row)
+    ids.push_back(used[row] == 0 ? ProcessId::kNone : builder->AddProcess(CopyProcess(trace, row, builder)));
   return ids;
 }
 
@@ -43,8 +35,8 @@ void CopyFacts(const Trace& trace, TraceBuilder* builder) {
     builder->AddMetadata(trace.text(metadata.key[row]), trace.text(metadata.json[row]));
   const ProblemColumns& problems = trace.problems();
   for (size_t row = 0; row < problems.size(); ++row) {
-    builder->RestoreProblem(trace.text(problems.kind[row]), static_cast<ProblemSeverity>(problems.severity[row]),
-                            problems.count[row], problems.first_offset[row], trace.text(problems.message[row]));
+    builder->RestoreProblem(trace.text(problems.kind[row]), problems.severity[row], problems.count[row],
+                            problems.first_offset[row], trace.text(problems.message[row]));
   }
 }
 

@@ -50,7 +50,7 @@ TEST(CutTrace, KeepsTheKindsThatCategoriesDoNotTell) {
   TraceBuilder builder;
   const TrackId track = builder.AddTrack({.process = builder.AddProcess({.pid = 1}), .tid = 1});
   const StringId category = builder.Intern("cpu_op");
-  for (const SpanKind kind : {kSurelyOther, SpanKind::kForward, kKindOfCategory})
+  for (const SpanKind kind : {kForcedOther, SpanKind::kForward, kKindOfCategory})
     builder.AddSpan({.duration = {1}, .category = category, .track = track, .kind = kind});
   const Trace cut = CutBy(builder.Build(), "duration = 1ns");
   EXPECT_EQ(std::vector(cut.spans().kind.begin(), cut.spans().kind.end()),

@@ -172,10 +172,9 @@ class Merger {
     const bool is_one_of_many = inputs_.size() > 1;
     for (size_t row = 0; row < rows.size(); ++row) {
       if (trace.text(rows.kind[row]) == "rank_missing") continue;  // another input may have it; AddProblems looks anew
-      const auto severity = static_cast<ProblemSeverity>(rows.severity[row]);
       std::string message(trace.text(rows.message[row]));
       if (is_one_of_many) message += " (" + input.name + ")";
-      builder_.RestoreProblem(trace.text(rows.kind[row]), severity, rows.count[row],
+      builder_.RestoreProblem(trace.text(rows.kind[row]), rows.severity[row], rows.count[row],
                               is_one_of_many ? -1 : rows.first_offset[row], message);
     }
   }

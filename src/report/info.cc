@@ -63,9 +63,9 @@ std::pair<uint64_t, uint64_t> CountTracksAndProcesses(const Trace& trace) {
           static_cast<uint64_t>(std::count(is_process_used.begin(), is_process_used.end(), 1))};
 }
 
-std::string_view SeverityName(uint8_t severity) {
+std::string_view SeverityName(ProblemSeverity severity) {
   static constexpr std::string_view kNames[] = {"info", "data_loss", "error"};
-  return kNames[std::min<uint8_t>(severity, 2)];
+  return kNames[static_cast<size_t>(severity)];
 }
 
 // The process that this one was forked or spawned from, as JSON; empty: not known.

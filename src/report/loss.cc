@@ -28,7 +28,7 @@ std::string FormatLoss(const Trace& trace) {
   std::string elsewhere;
   for (size_t i = 0; i < problems.size(); ++i) {
     if (trace.text(problems.kind[i]) == "operators_elsewhere") elsewhere = Shown(trace.text(problems.message[i]));
-    if (problems.severity[i] < static_cast<uint8_t>(ProblemSeverity::kDataLoss)) continue;
+    if (problems.severity[i] < ProblemSeverity::kDataLoss) continue;
     if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // said above
     line.append(line.empty() ? "" : "; ").append(Shown(trace.text(problems.kind[i])));
     line.append(" ").append(WithSeparators(problems.count[i]));

@@ -106,7 +106,7 @@ Trace TraceBuilder::Build(size_t max_threads) {
   for (size_t row = 0; row < storage.tensors.span.size(); ++row) {
     storage.tensors.span[row] = FinalSpan(storage.tensors.span[row], final_row);
   }
-  storage.tensors.OrderBySpan();
+  OrderBySpan(&storage.tensors);
   for (size_t row = 0; row < storage.steps.span.size(); ++row) {
     storage.steps.span[row] = FinalSpan(storage.steps.span[row], final_row);
   }
@@ -124,7 +124,9 @@ Trace TraceBuilder::Build(size_t max_threads) {
   for (const ProcessRow& row : pending_->processes)
     storage.processes.Add(row);
   for (size_t track = 0; track < pending_->tracks.size(); ++track) {
-    storage.tracks.Add(pending_->tracks[track], order.tracks[track].first, order.tracks[track].count);
+    TrackRow& row = pending_->tracks[track];
+    row.first_span = order.tracks[track].first, row.span_count = order.tracks[track].count;
+    storage.tracks.Add(row);
   }
   if (const uint64_t ids = FindLaunches(threads, &storage); ids > 0) AddProblem(kForeignIds, -1, ids);
   if (pending_->has_python_calls) {

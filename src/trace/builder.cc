@@ -99,7 +99,7 @@ FlowColumns TraceBuilder::added_flows() const {
   return storage_->flows.view();
 }
 std::span<const Argument> TraceBuilder::arguments(ArgsId id) const {
-  return storage_->arguments.list(id);
+  return storage_->argument_lists.list(id);
 }
 size_t TraceBuilder::step_count() const {
   return storage_->steps.number.size();
@@ -187,14 +187,11 @@ void TraceBuilder::AddTensorLife(const TensorLifeRow& row) {
   storage_->tensor_lives.Add(row);
 }
 void TraceBuilder::AddOperator(StringId name, StringId arguments) {
-  storage_->operators.name.push_back(name);
-  storage_->operators.arguments.push_back(arguments);
+  storage_->operators.Add({.name = name, .arguments = arguments});
 }
 
 void TraceBuilder::AddStep(int64_t number, StringId name, AddedSpan span) {
-  storage_->steps.number.push_back(number);
-  storage_->steps.name.push_back(name);
-  storage_->steps.span.push_back(static_cast<SpanId>(span));
+  storage_->steps.Add({.number = number, .name = name, .span = span});
 }
 
 void TraceBuilder::AddPythonCall(const PythonCallRow& row) {
@@ -208,20 +205,20 @@ void TraceBuilder::FillStacksFromCalls() {
 }
 
 FrameId TraceBuilder::AddFrame(StringId text) {
-  return storage_->stacks.AddFrame(text);
+  return storage_->stack_index.AddFrame(text, &storage_->frames);
 }
 StackId TraceBuilder::AddStack(FrameId frame, StackId caller) {
-  return storage_->stacks.AddStack(frame, caller);
+  return storage_->stack_index.AddStack(frame, caller, &storage_->stacks);
 }
 std::string TraceBuilder::CallStackText(StackId stack) const {
   std::string text;
-  const StackColumns stacks = storage_->stacks.stacks();
+  const StackColumns stacks = storage_->stacks.view();
   for (; stack != StackId::kNone; stack = stacks.caller[Row(stack)])
-    text.append(this->text(storage_->stacks.frames().text[Row(stacks.frame[Row(stack)])])).append(";");
+    text.append(this->text(storage_->frames.text[Row(stacks.frame[Row(stack)])])).append(";");
   return text;
 }
 ArgsId TraceBuilder::AddArguments(std::span<const ArgumentRow> arguments) {
-  return storage_->arguments.Add(arguments);
+  return storage_->argument_lists.Add(arguments);
 }
 
 void TraceBuilder::AddMetadata(std::string_view key, std::string_view json) {
@@ -232,8 +229,7 @@ void TraceBuilder::AddMetadata(std::string_view key, std::string_view json) {
     table.json[found->second] = value;
     return;
   }
-  table.key.push_back(id);
-  table.json.push_back(value);
+  table.Add({.key = id, .json = value});
 }
 
 std::string_view TraceBuilder::FindMetadata(std::string_view key) const {
@@ -257,22 +253,15 @@ void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t co
   const ProblemKind& known = FindProblemKind(kind);
   std::string message(known.sentence);
   if (!detail.empty()) message.append(" (").append(detail).append(")");
-  table.kind.push_back(id);
-  table.severity.push_back(static_cast<uint8_t>(known.severity));
-  table.count.push_back(count);
-  table.first_offset.push_back(offset);
-  table.message.push_back(Intern(message));
+  table.Add(
+      {.kind = id, .severity = known.severity, .count = count, .first_offset = offset, .message = Intern(message)});
 }
 
 void TraceBuilder::RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
                                   std::string_view message) {
   if (kind == kForeignIds) return;
-  ProblemTable& table = storage_->problems;
-  table.kind.push_back(Intern(kind));
-  table.severity.push_back(static_cast<uint8_t>(severity));
-  table.count.push_back(count);
-  table.first_offset.push_back(offset);
-  table.message.push_back(Intern(message));
+  storage_->problems.Add(
+      {.kind = Intern(kind), .severity = severity, .count = count, .first_offset = offset, .message = Intern(message)});
 }
 
 bool TraceBuilder::HasProblem(std::string_view kind) const {
@@ -286,8 +275,9 @@ uint64_t TraceBuilder::memory_bytes() const {
 }
 
 bool TraceBuilder::empty() const {
-  return storage_->spans.size() + storage_->async_spans.start.size() + storage_->instants.time.size() +
-             storage_->counters.time.size() + storage_->flows.id.size() + storage_->allocations.time.size() ==
+  const TraceStorage& s = *storage_;
+  return s.spans.size() + s.async_spans.size() + s.instants.size() + s.counters.size() + s.flows.size() +
+             s.allocations.size() ==
          0;
 }
 

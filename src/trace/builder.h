@@ -15,151 +15,10 @@
 
 #include "base/unique_texts.h"
 #include "opscope/trace.h"
-#include "trace/flow_memory.h"
-#include "trace/span_memory.h"
+#include "trace/row_memory.h"
+#include "trace/rows.h"
 
 namespace opscope {
-
-// Row number of a span in order of addition; Build() turns it into a SpanId.
-enum class AddedSpan : uint32_t { kNone = 0xffffffff };
-
-struct ProcessRow {
-  int64_t pid = 0;
-  StringId pid_text = StringId::kNone;
-  StringId name = StringId::kNone;
-  StringId labels = StringId::kNone;
-  int64_t sort_index = INT64_MIN;
-  int32_t rank = -1;
-};
-
-struct TrackRow {
-  ProcessId process = ProcessId::kNone;
-  TrackKind kind = TrackKind::kThread;
-  int64_t tid = 0;
-  StringId tid_text = StringId::kNone;
-  StringId name = StringId::kNone;
-  int64_t sort_index = INT64_MIN;
-  uint64_t logical_thread = 0;
-  int32_t device = -1;
-};
-
-// What a span is given when it is added: a kind, or one of these.
-inline constexpr SpanKind kKindOfCategory = SpanKind::kOther;  // Build() finds it by category, name and flags
-inline constexpr SpanKind kSurelyOther{0xff};                  // kOther, whatever these say
-
-struct SpanRow {
-  Timestamp start = {};
-  Duration duration = {};  // negative: made zero and counted as a problem
-  StringId name = StringId::kEmpty;
-  StringId overload = StringId::kNone;
-  StringId category = StringId::kEmpty;
-  TrackId track = TrackId::kNone;
-  uint16_t depth = 0;  // read only for tracks of SetPreOrdered and SetNested
-  uint8_t flags = 0;
-  ScopeType scope = ScopeType::kUnknown;
-  SpanKind kind = kKindOfCategory;
-  int64_t sequence = -1;
-  uint64_t forward_thread = 0;
-  uint32_t correlation = 0;
-  uint32_t external_id = 0;
-  ArgsId args = ArgsId::kNone;
-  StackId stack = StackId::kNone;
-  StringId extra = StringId::kNone;
-};
-
-struct AsyncSpanRow {
-  Timestamp start = {};
-  Duration duration = {};
-  StringId name = StringId::kEmpty, category = StringId::kEmpty;
-  TrackId track = TrackId::kNone;
-  StringId id = StringId::kEmpty, extra = StringId::kNone;
-};
-
-struct InstantRow {
-  Timestamp time = {};
-  StringId name = StringId::kEmpty, category = StringId::kEmpty;
-  TrackId track = TrackId::kNone;
-  uint8_t scope = 't';
-  StringId extra = StringId::kNone;
-};
-
-struct CounterRow {
-  Timestamp time = {};
-  StringId name = StringId::kEmpty, series = StringId::kEmpty;
-  TrackId track = TrackId::kNone;
-  double value = 0;
-};
-
-struct FlowRow {
-  uint64_t id = 0;
-  StringId category = StringId::kEmpty, name = StringId::kEmpty;
-  Timestamp start_time = {};
-  TrackId start_track = TrackId::kNone;
-  AddedSpan start_span = AddedSpan::kNone;  // kNone: Build() looks for the innermost span that holds start_time
-  Timestamp end_time = {};
-  TrackId end_track = TrackId::kNone;
-  AddedSpan end_span = AddedSpan::kNone;
-};
-
-struct AllocationRow {
-  Timestamp time = {};
-  TrackId track = TrackId::kNone;
-  uint64_t address = 0;
-  int64_t bytes = 0, total_allocated = -1, total_reserved = -1;
-  int32_t device_type = 0, device = -1;
-  StackId stack = StackId::kNone;
-};
-
-struct PythonCallRow {
-  AddedSpan span = AddedSpan::kNone;
-  uint32_t id = 0, caller = 0;
-  int32_t module_id = -1, thread = -1;
-};
-
-struct TensorRow {
-  AddedSpan span = AddedSpan::kNone;
-  uint64_t tensor = 0, storage = 0;
-  int32_t device_type = 0, device = -1;
-};
-
-struct HeldTensorRow {
-  Timestamp time = {};
-  TrackId track = TrackId::kNone;
-  uint64_t owner = 0;
-  HeldAs held_as = HeldAs::kParameter;
-  uint64_t tensor = 0, storage = 0;
-  int32_t device_type = 0, device = -1;
-  int64_t bytes = -1;
-  StringId name = StringId::kNone;
-};
-
-struct TensorLifeRow {
-  Timestamp produced = {};
-  Duration duration = {-1};
-  TrackId track = TrackId::kNone;
-  uint64_t tensor = 0, op = 0, address = 0, bytes = 0;
-  uint32_t uses = 0;
-  ArgsId args = ArgsId::kNone;
-  StringId name = StringId::kNone;
-};
-
-// Of rows whose place is not known yet. Nothing may be reckoned with it.
-inline constexpr Timestamp kNoTime = {INT64_MIN};
-inline Timestamp EarlierOf(Timestamp a, Timestamp b) {
-  return a == kNoTime ? b : b == kNoTime ? a : std::min(a, b);
-}
-
-// One argument while it is added; sizes, strides and tensors are copied.
-struct ArgumentRow {
-  ArgumentKind kind = ArgumentKind::kOther;
-  StringId dtype = StringId::kEmpty;
-  StringId value = StringId::kEmpty;
-  bool has_strides = false;
-  TensorLayout layout = TensorLayout::kStrided;
-  std::span<const int64_t> sizes = {};
-  std::span<const int64_t> strides = {};
-  std::span<const ArgumentRow> tensors = {};  // kTensorList; one level
-};
 
 class TraceBuilder {
  public:
@@ -187,10 +46,10 @@ class TraceBuilder {
   AddedSpan AddSpan(const SpanRow& row);
   size_t span_count() const;
   // `count` rows at once; every one must be set before Build. SetSpan may be called by several threads at once, each
-  // for rows of its own, while nothing else is called. parent: see SetNested.
+  // for rows of its own, while nothing else is called. row.parent: see SetNested.
   // REQUIRES of SetSpan: row.track is a track.
   AddedSpan AppendSpans(size_t count);
-  void SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent);
+  void SetSpan(AddedSpan span, const SpanRow& row);
   // `count` rows at once, to be written column by column before spans are asked for, added or changed otherwise.
   SpanMemory AppendSpanRows(size_t count, const SpanFields& wanted);
   void DropSpanRows(size_t count);  // the last ones. REQUIRES: nothing refers to them

@@ -8,12 +8,7 @@
 namespace opscope {
 namespace {
 
-template <typename T>
-T* RowsFrom(size_t first, Column<T>* column) {
-  return column->data() + first;
-}
-
-// The rows from `first` on: for the caller to write when it wants to, blank otherwise.
+// The rows from `first` on for the caller to fill in if it wants to, else null, and they hold the default.
 template <typename T, T kBlank>
 T* RowsFrom(size_t first, bool is_wanted, BlankColumn<T, kBlank>* column) {
   if (is_wanted) return column->FillBefore(first) + first;
@@ -32,8 +27,8 @@ AddedSpan TraceBuilder::AppendSpans(size_t count) {
   storage_->spans.Append(count);
   return first;
 }
-void TraceBuilder::SetSpan(AddedSpan span, const SpanRow& row, AddedSpan parent) {
-  storage_->spans.Set(static_cast<size_t>(span), row, static_cast<SpanId>(parent));
+void TraceBuilder::SetSpan(AddedSpan span, const SpanRow& row) {
+  storage_->spans.Set(static_cast<size_t>(span), row);
 }
 
 SpanMemory TraceBuilder::AppendSpanRows(size_t count, const SpanFields& wanted) {
@@ -41,24 +36,17 @@ SpanMemory TraceBuilder::AppendSpanRows(size_t count, const SpanFields& wanted) 
   const size_t first = spans.size();
   if (first == 0) spans.Reserve(count);
   spans.Append(count);
-  return {.start = RowsFrom(first, &spans.start),
-          .duration = RowsFrom(first, &spans.duration),
-          .name = RowsFrom(first, &spans.name),
-          .category = RowsFrom(first, &spans.category),
-          .track = RowsFrom(first, &spans.track),
-          .parent = RowsFrom(first, &spans.parent),
-          .depth = RowsFrom(first, &spans.depth),
-          .overload = RowsFrom(first, wanted.overload, &spans.overload),
-          .flags = RowsFrom(first, wanted.flags, &spans.flags),
-          .scope = RowsFrom(first, wanted.scope, &spans.scope),
-          .kind = RowsFrom(first, wanted.kind, &spans.kind),
-          .sequence = RowsFrom(first, wanted.sequence, &spans.sequence),
-          .forward_thread = RowsFrom(first, wanted.forward_thread, &spans.forward_thread),
-          .correlation = RowsFrom(first, wanted.correlation, &spans.correlation),
-          .external_id = RowsFrom(first, wanted.external_id, &spans.external_id),
-          .args = RowsFrom(first, wanted.args, &spans.args),
-          .stack = RowsFrom(first, wanted.stack, &spans.stack),
-          .extra = RowsFrom(first, wanted.extra, &spans.extra)};
+  SpanMemory memory;
+  SpanDescription::ForEach(
+      [first](auto, auto& rows, auto& column, bool is_wanted) {
+        if constexpr (requires { column.is_blank(); }) {
+          rows = RowsFrom(first, is_wanted, &column);
+        } else {
+          rows = column.data() + first;
+        }
+      },
+      memory, static_cast<SpanMembers&>(spans), wanted);
+  return memory;
 }
 
 void TraceBuilder::DropSpanRows(size_t count) {
@@ -69,25 +57,20 @@ void TraceBuilder::DropSpanRows(size_t count) {
 
 FlowMemory TraceBuilder::AppendFlowRows(size_t count) {
   FlowTable& flows = storage_->flows;
-  const size_t first = flows.id.size(), rows = first + count;
+  const size_t first = flows.size(), rows = first + count;
   flows.ForEach([first, rows](auto& column) {
     if (first == 0) column.reserve(rows);
     column.resize_unset(rows);
   });
-  return {.id = RowsFrom(first, &flows.id),
-          .category = RowsFrom(first, &flows.category),
-          .name = RowsFrom(first, &flows.name),
-          .start_time = RowsFrom(first, &flows.start_time),
-          .start_track = RowsFrom(first, &flows.start_track),
-          .start_span = RowsFrom(first, &flows.start_span),
-          .end_time = RowsFrom(first, &flows.end_time),
-          .end_track = RowsFrom(first, &flows.end_track),
-          .end_span = RowsFrom(first, &flows.end_span)};
+  FlowMemory memory;
+  FlowDescription::ForEach([first](auto, auto& rows_of, auto& column) { rows_of = column.data() + first; }, memory,
+                           static_cast<FlowMembers&>(flows));
+  return memory;
 }
 
 void TraceBuilder::DropFlowRows(size_t count) {
   FlowTable& flows = storage_->flows;
-  flows.ForEach([left = flows.id.size() - count](auto& column) { column.resize_unset(left); });
+  flows.ForEach([left = flows.size() - count](auto& column) { column.resize_unset(left); });
 }
 
 }  // namespace opscope

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/dump.h"
 
-#include <cinttypes>
+#include <algorithm>
+#include <initializer_list>
+#include <type_traits>
 
 #include "base/text.h"
 
 namespace opscope {
 namespace {
+
+// Whether a column has one of these names.
+bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 class Dumper {
  public:
@@ -14,97 +21,140 @@ class Dumper {
 
   std::string Run(const DumpOptions& options) {
     if (options.info) DumpInfo();
-    DumpProcesses();
+    Rows<ProcessDescription>("process", trace_.processes(), {"pid"}, [&](size_t i) { Int(trace_.processes().pid[i]); });
     DumpTracks();
     DumpSpans();
-    DumpAsyncSpans();
-    DumpInstants();
+    const AsyncSpanColumns& async = trace_.async_spans();
+    Rows<AsyncSpanDescription>("async_span", async, {"start", "duration", "name"}, [&](size_t i) {
+      Range(async.start[i], async.duration[i]);
+      Quoted(async.name[i]);
+    });
+    const InstantColumns& instants = trace_.instants();
+    Rows<InstantDescription>("instant", instants, {"time", "name"}, [&](size_t i) {
+      Int(instants.time[i].ns);
+      Quoted(instants.name[i]);
+    });
     DumpCounters();
     DumpFlows();
-    DumpAllocations();
-    DumpTensors();
-    DumpSteps();
-    DumpPythonCalls();
-    DumpMetadata();
-    if (options.problems) DumpProblems();
+    const AllocationColumns& allocations = trace_.allocations();
+    Rows<AllocationDescription>("allocation", allocations, {"time", "bytes"}, [&](size_t i) {
+      Int(allocations.time[i].ns);
+      Int(allocations.bytes[i]);
+    });
+    Rows<TensorDescription>("tensor", trace_.tensors(), {}, [](size_t) {});
+    DumpHeldTensors();
+    const TensorLifeColumns& lives = trace_.tensor_lives();
+    Rows<TensorLifeDescription>("tensor_life", lives, {"produced"}, [&](size_t i) { Int(lives.produced[i].ns); });
+    const OperatorColumns& operators = trace_.operators();
+    Rows<OperatorDescription>("operator", operators, {"name"}, [&](size_t i) { Quoted(operators.name[i]); });
+    const StepColumns& steps = trace_.steps();
+    Rows<StepDescription>("step", steps, {"number", "name"}, [&](size_t i) {
+      Int(steps.number[i]);
+      Quoted(steps.name[i]);
+    });
+    Rows<PythonCallDescription>("python_call", trace_.python_calls(), {}, [](size_t) {});
+    const MetadataColumns& metadata = trace_.metadata();
+    Rows<MetadataDescription>("metadata", metadata, {"key", "json"}, [&](size_t i) {
+      Quoted(metadata.key[i]);
+      out_.append(" ").append(trace_.text(metadata.json[i]));
+    });
+    const ProblemColumns& problems = trace_.problems();
+    if (options.problems) {
+      Rows<ProblemDescription>("problem", problems, {"kind"},
+                               [&](size_t i) { out_.append(" ").append(trace_.text(problems.kind[i])); });
+    }
     return std::move(out_);
   }
 
  private:
-  void Begin(const char* table) { out_ += table; }
-  void End() { out_ += '\n'; }
-  void Key(const char* key) { out_.append(" ").append(key).append("="); }
+  using Names = std::initializer_list<std::string_view>;
 
-  void Number(const char* key, int64_t value, int64_t otherwise) {
-    if (value == otherwise) return;
-    Key(key);
-    AppendInt(&out_, value);
+  // A line per row: what `head` writes, then " column=value" for the columns that differ from their default and are
+  // not among those of the head.
+  template <typename Description, typename Head>
+  void Rows(std::string_view name, const typename Description::Columns& columns, Names in_head, Head head) {
+    for (size_t row = 0; row < columns.size(); ++row) {
+      out_ += name;
+      head(row);
+      OtherColumns<Description>(columns, row, in_head);
+      out_ += '\n';
+    }
   }
-  void Unsigned(const char* key, uint64_t value) {
-    if (value == 0) return;
-    Key(key);
-    AppendUint(&out_, value);
+  template <typename Description>
+  void OtherColumns(const typename Description::Columns& columns, size_t row, Names in_head) {
+    Description::ForEach(
+        [&](auto column, const auto& values) {
+          if (!IsOneOf(column.kName, in_head)) Value(column, values[row]);
+        },
+        columns);
   }
-  void Bare(int64_t value) {
+
+  void Key(std::string_view key) { out_.append(" ").append(key).append("="); }
+  void Int(int64_t value) {
     out_ += ' ';
     AppendInt(&out_, value);
   }
-  void Quoted(std::string_view text) {
-    out_ += ' ';
-    AppendJsonString(&out_, text);
+  void Range(Timestamp start, Duration duration) {
+    Int(start.ns);
+    out_ += '+';
+    AppendInt(&out_, duration.ns);
   }
-  void Text(const char* key, StringId id) {
-    if (id == StringId::kNone) return;
-    Key(key);
+  void Quoted(StringId id) {
+    out_ += ' ';
     AppendJsonString(&out_, trace_.text(id));
   }
-  void SpanRef(const char* key, SpanId span) {
-    if (span != SpanId::kNone) Number(key, Row(span), -1);
-  }
-  void TrackRef(TrackId track) {
-    if (track != TrackId::kNone) Number("track", Row(track), -1);
+
+  template <typename Column, typename T>
+  void Value(Column column, T value) {
+    if constexpr (std::is_same_v<T, StringId>) {
+      if (value == StringId::kNone) return;
+      Key(column.kName);
+      AppendJsonString(&out_, trace_.text(value));
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      const bool is_address = IsOneOf(column.kName, {"address", "storage", "owner"});
+      if (!is_address && value == column.kDefault) return;
+      Key(column.kName);
+      is_address ? AppendHex(&(out_ += "0x"), value) : AppendUint(&out_, value);
+    } else if (value != column.kDefault) {
+      Key(column.kName);
+      if constexpr (std::is_same_v<T, ArgsId>) {
+        DumpArguments(trace_.arguments(value));
+      } else if constexpr (std::is_same_v<T, StackId>) {
+        DumpStack(value);
+      } else if constexpr (requires { value.ns; }) {
+        AppendInt(&out_, value.ns);
+      } else {
+        AppendInt(&out_, static_cast<int64_t>(value));
+      }
+    }
   }
 
   void DumpInfo() {
     const TraceInfo& info = trace_.info();
     out_.append("info format=").append(info.format).append(" version=").append(info.format_version);
     out_.append(" compressed=").append(info.compressed);
-    Unsigned("recorded", info.recorded);
-    Unsigned("dropped", info.dropped);
-    Number("epoch_ns", info.epoch_ns, 0);
-    out_.append(" options=").append(info.options_json);
-    End();
-  }
-
-  void DumpProcesses() {
-    const ProcessColumns& rows = trace_.processes();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("process");
-      Bare(rows.pid[i]);
-      Text("pid_text", rows.pid_text[i]);
-      Text("name", rows.name[i]);
-      Text("labels", rows.labels[i]);
-      Number("sort_index", rows.sort_index[i], INT64_MIN);
-      Number("rank", rows.rank[i], -1);
-      End();
-    }
+    const auto number = [&](std::string_view key, int64_t value) {
+      if (value == 0) return;
+      Key(key);
+      AppendInt(&out_, value);
+    };
+    number("recorded", static_cast<int64_t>(info.recorded));
+    number("dropped", static_cast<int64_t>(info.dropped));
+    number("epoch_ns", info.epoch_ns);
+    out_.append(" options=").append(info.options_json).append("\n");
   }
 
   void DumpTracks() {
-    const TrackColumns& rows = trace_.tracks();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("track");
-      Bare(static_cast<int64_t>(i));
-      Number("process", Row(rows.process[i]), -1);
-      Number("kind", static_cast<int64_t>(rows.kind[i]), 0);
-      Number("tid", rows.tid[i], 0);
-      Text("tid_text", rows.tid_text[i]);
-      Text("name", rows.name[i]);
-      Number("sort_index", rows.sort_index[i], INT64_MIN);
-      Unsigned("logical_thread", rows.logical_thread[i]);
-      Number("device", rows.device[i], -1);
-      Number("spans", rows.span_count[i], 0);
-      End();
+    const TrackColumns& tracks = trace_.tracks();
+    for (size_t i = 0; i < tracks.size(); ++i) {
+      out_ += "track";
+      Int(static_cast<int64_t>(i));
+      OtherColumns<TrackDescription>(tracks, i, {"first_span", "span_count"});
+      if (tracks.span_count[i] != 0) {
+        Key("spans");
+        AppendUint(&out_, tracks.span_count[i]);
+      }
+      out_ += '\n';
     }
   }
 
@@ -124,22 +174,20 @@ class Dumper {
       const Argument& argument = arguments[i];
       if (i > 0) out_ += "; ";
       out_ += kKinds[static_cast<size_t>(argument.kind)];
-      if (argument.dtype != StringId::kEmpty) Quoted(trace_.text(argument.dtype));
-      if (argument.value != StringId::kEmpty) Text("value", argument.value);
+      if (argument.dtype != StringId::kEmpty) Quoted(argument.dtype);
+      Value(columns::arguments::value{}, argument.value == StringId::kEmpty ? StringId::kNone : argument.value);
       if (argument.kind == ArgumentKind::kTensor || !argument.sizes.empty()) DumpIntegers(argument.sizes);
       if (argument.has_strides) {
         out_ += '/';
         DumpIntegers(argument.strides);
       }
-      Number("layout", static_cast<int64_t>(argument.layout), 0);
+      Value(columns::arguments::layout{}, argument.layout);
       if (argument.kind == ArgumentKind::kTensorList) DumpArguments(argument.tensors);
     }
     out_ += ')';
   }
 
   void DumpStack(StackId stack) {
-    if (stack == StackId::kNone) return;
-    Key("stack");
     const StackColumns& stacks = trace_.stacks();
     for (const char* separator = ""; stack != StackId::kNone; stack = stacks.caller[Row(stack)], separator = " < ") {
       out_ += separator;
@@ -148,219 +196,65 @@ class Dumper {
   }
 
   void DumpSpans() {
-    const SpanColumns& rows = trace_.spans();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("span");
-      Bare(Row(rows.track[i]));
-      Bare(rows.start[i].ns);
-      out_ += '+';
-      AppendInt(&out_, rows.duration[i].ns);
-      out_.append(2 * size_t{rows.depth[i]}, ' ');
-      Quoted(trace_.text(rows.name[i]));
-      Text("overload", rows.overload[i]);
-      if (rows.category[i] != StringId::kEmpty) Text("category", rows.category[i]);
-      if (trace_.has_own_kinds()) Key("kind"), out_ += SpanKindName(rows.kind[i]);
-      SpanRef("parent", rows.parent[i]);
-      Number("flags", rows.flags[i], 0);
-      Number("scope", static_cast<int64_t>(rows.scope[i]), static_cast<int64_t>(ScopeType::kUnknown));
-      Number("sequence", rows.sequence[i], -1);
-      Unsigned("forward_thread", rows.forward_thread[i]);
-      Unsigned("correlation", rows.correlation[i]);
-      Unsigned("external_id", rows.external_id[i]);
-      if (rows.args[i] != ArgsId::kNone) {
-        Key("args");
-        DumpArguments(trace_.arguments(rows.args[i]));
-      }
-      DumpStack(rows.stack[i]);
-      Text("extra", rows.extra[i]);
-      End();
-    }
-  }
-
-  void DumpAsyncSpans() {
-    const AsyncSpanColumns& rows = trace_.async_spans();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("async_span");
-      Bare(rows.start[i].ns);
-      out_ += '+';
-      AppendInt(&out_, rows.duration[i].ns);
-      Quoted(trace_.text(rows.name[i]));
-      Text("category", rows.category[i]);
-      TrackRef(rows.track[i]);
-      Text("id", rows.id[i]);
-      Text("extra", rows.extra[i]);
-      End();
-    }
-  }
-
-  void DumpInstants() {
-    const InstantColumns& rows = trace_.instants();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("instant");
-      Bare(rows.time[i].ns);
-      Quoted(trace_.text(rows.name[i]));
-      Text("category", rows.category[i]);
-      TrackRef(rows.track[i]);
-      Number("scope", rows.scope[i], 't');
-      Text("extra", rows.extra[i]);
-      End();
-    }
+    namespace column = columns::spans;
+    const SpanColumns& spans = trace_.spans();
+    const Names in_head = {"start", "duration", "name", "overload", "category", "track", "parent", "depth", "kind"};
+    Rows<SpanDescription>("span", spans, in_head, [&](size_t i) {
+      Int(Row(spans.track[i]));
+      Range(spans.start[i], spans.duration[i]);
+      out_.append(2 * size_t{spans.depth[i]}, ' ');
+      Quoted(spans.name[i]);
+      Value(column::overload{}, spans.overload[i]);
+      if (spans.category[i] != StringId::kEmpty) Value(column::category{}, spans.category[i]);
+      if (trace_.has_own_kinds()) Key("kind"), out_ += SpanKindName(spans.kind[i]);
+      Value(column::parent{}, spans.parent[i]);
+    });
   }
 
   void DumpCounters() {
-    const CounterColumns& rows = trace_.counters();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("counter");
-      Bare(rows.time[i].ns);
-      Quoted(trace_.text(rows.name[i]));
-      Text("series", rows.series[i]);
-      TrackRef(rows.track[i]);
+    const CounterColumns& counters = trace_.counters();
+    for (size_t i = 0; i < counters.size(); ++i) {
+      out_ += "counter";
+      Int(counters.time[i].ns);
+      Quoted(counters.name[i]);
+      OtherColumns<CounterDescription>(counters, i, {"time", "name", "value"});
       Key("value");
-      AppendDouble(&out_, rows.value[i]);
-      End();
+      AppendDouble(&out_, counters.value[i]);
+      out_ += '\n';
     }
   }
 
   void DumpFlows() {
-    const FlowColumns& rows = trace_.flows();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("flow");
-      out_ += ' ';
-      AppendUint(&out_, rows.id[i]);
-      Quoted(trace_.text(rows.name[i]));
-      Text("category", rows.category[i]);
-      Number("from", rows.start_time[i].ns, INT64_MIN);
-      TrackRef(rows.start_track[i]);
-      SpanRef("span", rows.start_span[i]);
-      Number("to", rows.end_time[i].ns, INT64_MIN);
-      TrackRef(rows.end_track[i]);
-      SpanRef("span", rows.end_span[i]);
-      End();
+    const FlowColumns& flows = trace_.flows();
+    const auto end = [&](std::string_view key, Timestamp time, TrackId track, SpanId span) {
+      Key(key);
+      AppendInt(&out_, time.ns);
+      Value(columns::instants::track{}, track);
+      Value(columns::steps::span{}, span);
+    };
+    for (size_t i = 0; i < flows.size(); ++i) {
+      out_ += "flow ";
+      AppendUint(&out_, flows.id[i]);
+      Quoted(flows.name[i]);
+      Value(columns::flows::category{}, flows.category[i]);
+      end("from", flows.start_time[i], flows.start_track[i], flows.start_span[i]);
+      end("to", flows.end_time[i], flows.end_track[i], flows.end_span[i]);
+      out_ += '\n';
     }
   }
 
-  void DumpAllocations() {
-    const AllocationColumns& rows = trace_.allocations();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("allocation");
-      Bare(rows.time[i].ns);
-      Bare(rows.bytes[i]);
-      TrackRef(rows.track[i]);
-      out_ += " address=0x";
-      AppendHex(&out_, rows.address[i]);
-      Number("total_allocated", rows.total_allocated[i], -1);
-      Number("total_reserved", rows.total_reserved[i], -1);
-      Number("device_type", rows.device_type[i], 0);
-      Number("device", rows.device[i], -1);
-      DumpStack(rows.stack[i]);
-      End();
-    }
-  }
-
-  void DumpTensors() {
-    const TensorColumns& rows = trace_.tensors();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("tensor");
-      SpanRef("span", rows.span[i]);
-      TensorRef(rows.tensor[i], rows.storage[i], rows.device_type[i], rows.device[i]);
-      End();
-    }
+  void DumpHeldTensors() {
     const HeldTensorColumns& held = trace_.held_tensors();
-    for (size_t i = 0; i < held.size(); ++i) {
-      Begin("held_tensor");
-      Bare(held.time[i].ns);
-      TrackRef(held.track[i]);
-      out_ += " owner=0x";
-      AppendHex(&out_, held.owner[i]);
-      Number("as", static_cast<int64_t>(held.held_as[i]), 0);
-      TensorRef(held.tensor[i], held.storage[i], held.device_type[i], held.device[i]);
-      Number("bytes", held.bytes[i], -1);
-      Text("name", held.name[i]);
-      End();
-    }
-    const TensorLifeColumns& lives = trace_.tensor_lives();
-    for (size_t i = 0; i < lives.size(); ++i) {
-      Begin("tensor_life");
-      Bare(lives.produced[i].ns);
-      Number("duration", lives.duration[i].ns, -1);
-      TrackRef(lives.track[i]);
-      Number("tensor", static_cast<int64_t>(lives.tensor[i]), 0);
-      Number("op", static_cast<int64_t>(lives.op[i]), 0);
-      out_ += " address=0x";
-      AppendHex(&out_, lives.address[i]);
-      Number("bytes", static_cast<int64_t>(lives.bytes[i]), 0);
-      Number("uses", lives.uses[i], 0);
-      if (lives.args[i] != ArgsId::kNone) {
-        Key("args");
-        DumpArguments(trace_.arguments(lives.args[i]));
+    Rows<HeldTensorDescription>("held_tensor", held, {"time", "track", "owner", "held_as"}, [&](size_t i) {
+      namespace column = columns::held_tensors;
+      Int(held.time[i].ns);
+      Value(column::track{}, held.track[i]);
+      Value(column::owner{}, held.owner[i]);
+      if (held.held_as[i] != HeldAs::kParameter) {
+        Key("as");
+        AppendInt(&out_, static_cast<int64_t>(held.held_as[i]));
       }
-      Text("name", lives.name[i]);
-      End();
-    }
-    const OperatorColumns& operators = trace_.operators();
-    for (size_t i = 0; i < operators.size(); ++i) {
-      Begin("operator");
-      Quoted(trace_.text(operators.name[i]));
-      Text("arguments", operators.arguments[i]);
-      End();
-    }
-  }
-
-  void TensorRef(uint64_t tensor, uint64_t storage, int32_t device_type, int32_t device) {
-    out_ += " tensor=";
-    AppendUint(&out_, tensor);
-    out_ += " storage=0x";
-    AppendHex(&out_, storage);
-    Number("device_type", device_type, 0);
-    Number("device", device, -1);
-  }
-
-  void DumpSteps() {
-    const StepColumns& rows = trace_.steps();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("step");
-      Bare(rows.number[i]);
-      Quoted(trace_.text(rows.name[i]));
-      SpanRef("span", rows.span[i]);
-      End();
-    }
-  }
-
-  void DumpPythonCalls() {
-    const PythonCallColumns& rows = trace_.python_calls();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("python_call");
-      SpanRef("span", rows.span[i]);
-      Unsigned("id", rows.id[i]);
-      Unsigned("caller", rows.caller[i]);
-      Number("module_id", rows.module_id[i], -1);
-      Number("thread", rows.thread[i], -1);
-      End();
-    }
-  }
-
-  void DumpMetadata() {
-    const MetadataColumns& rows = trace_.metadata();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("metadata");
-      Quoted(trace_.text(rows.key[i]));
-      out_ += ' ';
-      out_ += trace_.text(rows.json[i]);
-      End();
-    }
-  }
-
-  void DumpProblems() {
-    const ProblemColumns& rows = trace_.problems();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Begin("problem ");
-      out_ += trace_.text(rows.kind[i]);
-      Number("severity", rows.severity[i], 0);
-      Unsigned("count", rows.count[i]);
-      Number("first_offset", rows.first_offset[i], -1);
-      Text("message", rows.message[i]);
-      End();
-    }
+    });
   }
 
   const Trace& trace_;

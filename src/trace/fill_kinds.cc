@@ -31,7 +31,7 @@ class KindFiller {
       SpanKind found = finder->Of(spans_.category[row], spans_.name[row], FlagsOf(row), text);
       if (found != SpanKind::kStep && IsOnAnnotations(row)) found = SpanKind::kDeviceAnnotation;
       const SpanKind given = rows == nullptr ? kKindOfCategory : rows[row];
-      const SpanKind kind = given == kKindOfCategory ? found : given == kSurelyOther ? SpanKind::kOther : given;
+      const SpanKind kind = given == kKindOfCategory ? found : given == kForcedOther ? SpanKind::kOther : given;
       is_own |= kind != found;
       ++next;
       if (FlagsOf(row) == 0 && !finder->names_mattered()) next = EndOfRun(row, end, rows);

@@ -93,12 +93,13 @@ class CallNumbering {
 
   // A span has the calls around its beginning, wherever it ends: a range that a `with` block opens began in __enter__.
   void FillStacks() {
-    StackTable& stacks = storage_.stacks;
+    StackIndex& index = storage_.stack_index;
     SpanTable& spans = storage_.spans;
     inside_.resize(rows_.size());
     for (size_t call = 0; call < rows_.size(); ++call) {
       const StackId around = caller_[call] == kNone ? StackId::kNone : inside_[caller_[call]];
-      inside_[call] = stacks.AddStack(stacks.AddFrame(spans.name[rows_[call]]), around);
+      const FrameId frame = index.AddFrame(spans.name[rows_[call]], &storage_.frames);
+      inside_[call] = index.AddStack(frame, around, &storage_.stacks);
       SetStack(rows_[call], around);
     }
     for (size_t row = 0, call = 0; row < spans.size();) {

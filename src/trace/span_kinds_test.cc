@@ -163,7 +163,7 @@ TEST(SpanKinds, OfStepsScopesAndAnnotationsComeFirst) {
 TEST(SpanKinds, ThatAnImporterGivesStay) {
   const Trace trace = TraceOf({{"cpu_op", "a"},
                                {"", "b", 0, TrackKind::kThread, SpanKind::kForward},
-                               {"cpu_op", "c", 0, TrackKind::kThread, kSurelyOther}});
+                               {"cpu_op", "c", 0, TrackKind::kThread, kForcedOther}});
   EXPECT_EQ(trace.spans().kind[0], SpanKind::kOperator);
   EXPECT_EQ(trace.spans().kind[1], SpanKind::kForward);
   EXPECT_EQ(trace.spans().kind[2], SpanKind::kOther);

@@ -115,30 +115,22 @@ void SpanTable::Append(size_t rows) {
   ForEach([count](auto& column) { column.resize_unset(count); });
 }
 
-void SpanTable::Set(size_t at, const SpanRow& row, SpanId parent_row) {
-  start[at] = row.start;
-  duration[at] = row.duration;
-  name[at] = row.name;
-  category[at] = row.category;
-  track[at] = row.track;
-  parent[at] = parent_row;
-  depth[at] = row.depth;
-  flags.Set(at, row.flags);
-  scope.Set(at, row.scope);
-  kind.Set(at, row.kind);
-  external_id.Set(at, row.external_id);
-  args.Set(at, row.args);
-  sequence.Set(at, row.sequence);
-  forward_thread.Set(at, row.forward_thread);
-  overload.Set(at, row.overload);
-  stack.Set(at, row.stack);
-  correlation.Set(at, row.correlation);
-  extra.Set(at, row.extra);
+void SpanTable::Set(size_t at, const SpanRow& row) {
+  SpanDescription::ForEach(
+      [at](auto column, auto& values, const auto& value) {
+        const auto converted = static_cast<typename decltype(column)::Type>(value);
+        if constexpr (requires { values.Set(at, converted); }) {
+          values.Set(at, converted);
+        } else {
+          values[at] = converted;
+        }
+      },
+      static_cast<SpanMembers&>(*this), row);
 }
 
 void SpanTable::Add(const SpanRow& row) {
   Append(1);
-  Set(size() - 1, row, SpanId::kNone);
+  Set(size() - 1, row);
 }
 
 template <typename Visit>
@@ -167,24 +159,17 @@ void SpanTable::ShrinkToFit() {
 }
 
 SpanColumns SpanTable::view() const {
-  return {.start = start.view(),
-          .duration = duration.view(),
-          .name = name.view(),
-          .overload = overload.view(&blanks),
-          .category = category.view(),
-          .kind = kind.view(&blanks),
-          .track = track.view(),
-          .parent = parent.view(),
-          .depth = depth.view(),
-          .flags = flags.view(&blanks),
-          .scope = scope.view(&blanks),
-          .sequence = sequence.view(&blanks),
-          .forward_thread = forward_thread.view(&blanks),
-          .correlation = correlation.view(&blanks),
-          .external_id = external_id.view(&blanks),
-          .args = args.view(&blanks),
-          .stack = stack.view(&blanks),
-          .extra = extra.view(&blanks)};
+  SpanColumns columns;
+  SpanDescription::ForEach(
+      [this](auto, auto& view, const auto& values) {
+        if constexpr (requires { values.view(&blanks); }) {
+          view = values.view(&blanks);
+        } else {
+          view = values.view();
+        }
+      },
+      columns, static_cast<const SpanMembers&>(*this));
+  return columns;
 }
 
 SpanOrder OrderSpans(const SpanTable& table, std::span<const Nesting> nesting) {

@@ -7,57 +7,50 @@
 
 #include <span>
 
-#include "base/blank_column.h"
-#include "base/column.h"
 #include "base/huge_block.h"
 #include "base/thread_team.h"
 #include "opscope/trace.h"
-#include "trace/builder.h"
 #include "trace/nesting.h"
+#include "trace/tables.h"
 
 namespace opscope {
 
-struct SpanTable {
-  HugeBlock block;  // of the columns, when the number of rows was known; declared before them: it outlives them
-  Column<Timestamp> start;
-  Column<Duration> duration;
-  Column<StringId> name, category;
-  Column<TrackId> track;
-  Column<SpanId> parent;
-  Column<uint16_t> depth;
-  // What only some inputs know.
-  BlankColumn<uint8_t, 0> flags;
-  BlankColumn<ScopeType, ScopeType::kUnknown> scope;
-  BlankColumn<SpanKind, kKindOfCategory> kind;
-  BlankColumn<uint32_t, 0> external_id;
-  BlankColumn<ArgsId, ArgsId::kNone> args;
-  BlankColumn<int64_t, -1> sequence;
-  BlankColumn<uint64_t, 0> forward_thread;
-  BlankColumn<StringId, StringId::kNone> overload;
-  BlankColumn<StackId, StackId::kNone> stack;
-  BlankColumn<uint32_t, 0> correlation;
-  BlankColumn<StringId, StringId::kNone> extra;
-  mutable BlankBytes blanks;  // what view() shows of the columns that nothing was written to
+// The block that holds the columns if the number of rows was known.
+struct SpanBlock {
+  HugeBlock block;
+};
 
-  size_t size() const { return start.size(); }
-  void Add(const SpanRow& row);  // leaves `parent` for the nesting
-  // More rows, which hold anything until Set. Different threads may set different rows at once.
+template <>
+struct GrowingTable<SpanDescription, SpanMembers, SpanRow> : SpanBlock /* outlives the columns */, SpanMembers {
+  mutable BlankBytes blanks;  // what view() shows of the sparse columns that are still at their default
+
+  void Add(const SpanRow& row);
+  // Adds rows that hold anything until Set. Different threads may set different rows at once.
   void Append(size_t rows);
-  void Set(size_t at, const SpanRow& row, SpanId parent_row);
+  void Set(size_t at, const SpanRow& row);  // row.parent: number of addition, kNone: left to the nesting
   void Reserve(size_t rows);
   void ShrinkToFit();        // out of a block that is much too large
   SpanColumns view() const;  // valid until rows are added or Set
 
-  // Those that are mostly written come first: behind them the block stays untouched.
+  // The dense columns come first: most inputs leave the end of the block untouched.
   template <typename Visit>
   void ForEach(Visit visit) {
-    visit(start), visit(duration), visit(name), visit(category), visit(track), visit(parent), visit(depth);
-    visit(flags), visit(kind), visit(scope), visit(external_id), visit(args), visit(sequence), visit(forward_thread);
-    visit(overload), visit(stack), visit(correlation), visit(extra);
+    ForEachOf<false>(visit);
+    ForEachOf<true>(visit);
   }
-  // Visits the columns that hold something, as Column; those of one value are in their order already.
+  // Visits the columns that hold something, as Column; sparse columns at their default are in order already.
   template <typename Visit>
   void ForEachFilled(Visit visit);
+
+ private:
+  template <bool is_sparse, typename Visit>
+  void ForEachOf(Visit visit) {
+    SpanDescription::ForEach(
+        [&](auto, auto& values) {
+          if constexpr (requires { values.is_blank(); } == is_sparse) visit(values);
+        },
+        static_cast<SpanMembers&>(*this));
+  }
 };
 
 // Row range of one track: nested rows [first, first + nested), async rows behind them up to first + count.

@@ -11,12 +11,9 @@ namespace opscope {
 
 template <typename Visit>
 void TraceStorage::ForEachColumn(Visit visit) {
-  processes.ForEach(visit), tracks.ForEach(visit), spans.ForEach(visit), launches.ForEach(visit);
-  async_spans.ForEach(visit);
-  instants.ForEach(visit), counters.ForEach(visit), flows.ForEach(visit), allocations.ForEach(visit);
-  tensors.ForEach(visit), held_tensors.ForEach(visit), tensor_lives.ForEach(visit);
-  operators.ForEach(visit);
-  steps.ForEach(visit), python_calls.ForEach(visit), problems.ForEach(visit), metadata.ForEach(visit);
+#define OPSCOPE_TABLE(Name, name, number, documentation) name.ForEach(visit);
+#define OPSCOPE_DERIVED_TABLE(Name, name, documentation)
+#include "opscope/trace_tables.def"
 }
 
 template <typename Visit>
@@ -39,12 +36,13 @@ Timestamp TraceStorage::PlaceRowsWithoutTime(Timestamp first_elsewhere) {
   return first;
 }
 
-void TensorTable::OrderBySpan() {
-  if (std::is_sorted(span.view().begin(), span.view().end())) return;
-  std::vector<uint32_t> order(span.size());
+void OrderBySpan(TensorTable* table) {
+  const std::span<const SpanId> spans = table->span.view();
+  if (std::is_sorted(spans.begin(), spans.end())) return;
+  std::vector<uint32_t> order(spans.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) { return span[a] < span[b]; });
-  ForEach([&order](auto& column) {
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return spans[a] < spans[b]; });
+  table->ForEach([&order](auto& column) {
     std::remove_reference_t<decltype(column)> moved;
     moved.resize_unset(order.size());
     for (size_t row = 0; row < order.size(); ++row)
@@ -54,39 +52,50 @@ void TensorTable::OrderBySpan() {
 }
 
 uint64_t TraceStorage::memory_bytes() {
-  uint64_t bytes = sizeof(*this) + strings.memory_bytes() + stacks.memory_bytes() + arguments.memory_bytes();
+  uint64_t bytes = sizeof(*this) + strings.memory_bytes() + stack_index.memory_bytes() + argument_lists.memory_bytes();
   ForEachColumn([&bytes](auto& column) { bytes += column.memory_bytes(); });
   return bytes;
 }
 
 void TraceStorage::Freeze() {
-  stacks.DropIndex();
-  arguments.DropIndex();
+  stack_index.Clear();
+  argument_lists.DropIndex();
   spans.ShrinkToFit();
   ForEachColumn([](auto& column) { column.shrink_to_fit(); });
-  views_ = {.processes = processes.view(),
-            .tracks = tracks.view(),
-            .spans = spans.view(),
-            .launches = launches.view(),
-            .async_spans = async_spans.view(),
-            .instants = instants.view(),
-            .counters = counters.view(),
-            .flows = flows.view(),
-            .allocations = allocations.view(),
-            .tensors = tensors.view(),
-            .held_tensors = held_tensors.view(),
-            .tensor_lives = tensor_lives.view(),
-            .operators = operators.view(),
-            .steps = steps.view(),
-            .frames = stacks.frames(),
-            .stacks = stacks.stacks(),
-            .python_calls = python_calls.view(),
-            .problems = problems.view(),
-            .metadata = metadata.view()};
+#define OPSCOPE_TABLE(Name, name, number, documentation) views_.name = name.view();
+#define OPSCOPE_DERIVED_TABLE(Name, name, documentation)
+#include "opscope/trace_tables.def"
   views_.memory_bytes = memory_bytes();
-  for (const uint8_t severity : views_.problems.severity) {
-    views_.is_partial |= severity != static_cast<uint8_t>(ProblemSeverity::kInfo);
-  }
+  for (const ProblemSeverity severity : views_.problems.severity)
+    views_.is_partial |= severity != ProblemSeverity::kInfo;
+}
+
+const ArgumentValueColumns& TraceStorage::arguments() const {
+  std::call_once(flat_arguments_.made, [this] {
+    ArgumentValueTable& table = flat_arguments_.table;
+    for (uint32_t list = 0; list < argument_lists.size(); ++list) {
+      uint32_t position = 0;
+      for (const Argument& argument : argument_lists.list(ArgsId{list})) {
+        const auto add = [&](const Argument& value, int32_t element) {
+          table.Add({.list = ArgsId{list},
+                     .position = position,
+                     .element = element,
+                     .kind = value.kind,
+                     .dtype = value.dtype,
+                     .value = value.value,
+                     .sizes = value.sizes,
+                     .strides = value.strides,
+                     .layout = value.layout});
+        };
+        add(argument, columns::arguments::element::kDefault);
+        for (size_t i = 0; i < argument.tensors.size(); ++i)
+          add(argument.tensors[i], static_cast<int32_t>(i));
+        ++position;
+      }
+    }
+    flat_arguments_.view = table.view();
+  });
+  return flat_arguments_.view;
 }
 
 }  // namespace opscope

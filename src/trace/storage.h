@@ -4,9 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trace/argument_table.h"
+#include <mutex>
+
+#include "trace/argument_lists.h"
 #include "trace/span_table.h"
-#include "trace/stack_table.h"
+#include "trace/stack_index.h"
 #include "trace/string_pool.h"
 #include "trace/tables.h"
 
@@ -16,25 +18,11 @@ class TraceStorage {
  public:
   TraceInfo info;
   StringPool strings;
-  ProcessTable processes;
-  TrackTable tracks;
-  SpanTable spans;
-  LaunchTable launches;
-  AsyncSpanTable async_spans;
-  InstantTable instants;
-  CounterTable counters;
-  FlowTable flows;
-  AllocationTable allocations;
-  TensorTable tensors;
-  HeldTensorTable held_tensors;
-  TensorLifeTable tensor_lives;
-  OperatorTable operators;
-  StepTable steps;
-  StackTable stacks;
-  PythonCallTable python_calls;
-  ArgumentTable arguments;
-  ProblemTable problems;
-  MetadataTable metadata;
+#define OPSCOPE_TABLE(Name, name, number, documentation) Name##Table name;
+#define OPSCOPE_DERIVED_TABLE(Name, name, documentation)
+#include "opscope/trace_tables.def"
+  StackIndex stack_index;  // of frames and stacks
+  ArgumentLists argument_lists;
   bool has_own_kinds = false;
 
   Timestamp PlaceRowsWithoutTime(Timestamp first_elsewhere);  // as that of TraceBuilder
@@ -43,29 +31,15 @@ class TraceStorage {
   uint64_t memory_bytes();
 
   struct Views {
-    ProcessColumns processes;
-    TrackColumns tracks;
-    SpanColumns spans;
-    LaunchColumns launches;
-    AsyncSpanColumns async_spans;
-    InstantColumns instants;
-    CounterColumns counters;
-    FlowColumns flows;
-    AllocationColumns allocations;
-    TensorColumns tensors;
-    HeldTensorColumns held_tensors;
-    TensorLifeColumns tensor_lives;
-    OperatorColumns operators;
-    StepColumns steps;
-    FrameColumns frames;
-    StackColumns stacks;
-    PythonCallColumns python_calls;
-    ProblemColumns problems;
-    MetadataColumns metadata;
+#define OPSCOPE_TABLE(Name, name, number, documentation) Name##Columns name;
+#define OPSCOPE_DERIVED_TABLE(Name, name, documentation)
+#include "opscope/trace_tables.def"
     uint64_t memory_bytes = 0;
     bool is_partial = false;
   };
   const Views& views() const { return views_; }
+  // The table of all argument lists. O(arguments) at the first call. REQUIRES: frozen; then any thread.
+  const ArgumentValueColumns& arguments() const;
 
  private:
   template <typename Visit>
@@ -73,7 +47,14 @@ class TraceStorage {
   template <typename Visit>
   void ForEachTime(Visit visit);
 
+  struct FlatArguments {
+    std::once_flag made;
+    ArgumentValueTable table;
+    ArgumentValueColumns view;
+  };
+
   Views views_;
+  mutable FlatArguments flat_arguments_;
 };
 
 }  // namespace opscope

@@ -30,69 +30,21 @@ size_t Trace::string_count() const {
   return storage_->strings.size();
 }
 
-const ProcessColumns& Trace::processes() const {
-  return storage_->views().processes;
-}
-const TrackColumns& Trace::tracks() const {
-  return storage_->views().tracks;
-}
-const SpanColumns& Trace::spans() const {
-  return storage_->views().spans;
-}
-const LaunchColumns& Trace::launches() const {
-  return storage_->views().launches;
-}
-const AsyncSpanColumns& Trace::async_spans() const {
-  return storage_->views().async_spans;
-}
-const InstantColumns& Trace::instants() const {
-  return storage_->views().instants;
-}
-const CounterColumns& Trace::counters() const {
-  return storage_->views().counters;
-}
-const FlowColumns& Trace::flows() const {
-  return storage_->views().flows;
-}
-const AllocationColumns& Trace::allocations() const {
-  return storage_->views().allocations;
-}
-const TensorColumns& Trace::tensors() const {
-  return storage_->views().tensors;
-}
-const HeldTensorColumns& Trace::held_tensors() const {
-  return storage_->views().held_tensors;
-}
-const TensorLifeColumns& Trace::tensor_lives() const {
-  return storage_->views().tensor_lives;
-}
-const OperatorColumns& Trace::operators() const {
-  return storage_->views().operators;
-}
-const StepColumns& Trace::steps() const {
-  return storage_->views().steps;
-}
-const FrameColumns& Trace::frames() const {
-  return storage_->views().frames;
-}
-const StackColumns& Trace::stacks() const {
-  return storage_->views().stacks;
-}
-const PythonCallColumns& Trace::python_calls() const {
-  return storage_->views().python_calls;
-}
-const ProblemColumns& Trace::problems() const {
-  return storage_->views().problems;
-}
-const MetadataColumns& Trace::metadata() const {
-  return storage_->views().metadata;
-}
+#define OPSCOPE_TABLE(Name, name, number, documentation) \
+  const Name##Columns& Trace::name() const {             \
+    return storage_->views().name;                       \
+  }
+#define OPSCOPE_DERIVED_TABLE(Name, name, documentation) \
+  const Name##Columns& Trace::name() const {             \
+    return storage_->name();                             \
+  }
+#include "opscope/trace_tables.def"
 
 size_t Trace::argument_list_count() const {
-  return storage_->arguments.size();
+  return storage_->argument_lists.size();
 }
 std::span<const Argument> Trace::arguments(ArgsId id) const {
-  return storage_->arguments.list(id);
+  return storage_->argument_lists.list(id);
 }
 const OwnCostRow* OwnCosts::Find(std::string_view source, SpanKind kind) const {
   for (const OwnCostRow& row : rows) {

@@ -114,32 +114,32 @@ size_t CopyBytes(std::span<const uint64_t> rows, const char* lengths, size_t k, 
   return next;
 }
 
-void ApplyTransform(std::span<uint64_t> values, Transform transform) {
-  if (transform == Transform::kPlain) return;
+void ApplyTransform(std::span<uint64_t> values, ColumnEncoding encoding) {
+  if (encoding == ColumnEncoding::kPlain) return;
   uint64_t previous = 0;
   for (uint64_t& value : values) {
     const uint64_t original = value;
-    if (transform == Transform::kSigned) {
+    if (encoding == ColumnEncoding::kSigned) {
       value = ZigZag(static_cast<int64_t>(value));
-    } else if (transform == Transform::kSparseDelta && original == UINT64_MAX) {
+    } else if (encoding == ColumnEncoding::kSparseDelta && original == UINT64_MAX) {
       value = 0;
     } else {
-      value = ZigZag(static_cast<int64_t>(value - previous)) + (transform == Transform::kSparseDelta ? 1 : 0);
+      value = ZigZag(static_cast<int64_t>(value - previous)) + (encoding == ColumnEncoding::kSparseDelta ? 1 : 0);
       previous = original;
     }
   }
 }
 
-void UndoTransform(std::span<uint64_t> values, Transform transform) {
-  if (transform == Transform::kPlain) return;
+void UndoTransform(std::span<uint64_t> values, ColumnEncoding encoding) {
+  if (encoding == ColumnEncoding::kPlain) return;
   uint64_t previous = 0;
   for (uint64_t& value : values) {
-    if (transform == Transform::kSigned) {
+    if (encoding == ColumnEncoding::kSigned) {
       value = static_cast<uint64_t>(UnZigZag(value));
-    } else if (transform == Transform::kSparseDelta && value == 0) {
+    } else if (encoding == ColumnEncoding::kSparseDelta && value == 0) {
       value = UINT64_MAX;
     } else {
-      value = previous + static_cast<uint64_t>(UnZigZag(value - (transform == Transform::kSparseDelta ? 1 : 0)));
+      value = previous + static_cast<uint64_t>(UnZigZag(value - (encoding == ColumnEncoding::kSparseDelta ? 1 : 0)));
       previous = value;
     }
   }
@@ -185,10 +185,10 @@ void ColumnEncoder::AppendPlanes(std::string* out, std::span<const uint64_t> val
   }
 }
 
-void ColumnEncoder::Append(std::string* out, std::span<uint64_t> values, Transform transform) {
-  if (transform == Transform::kSparseDelta && !FitsSparseDelta(values)) transform = Transform::kDelta;
-  ApplyTransform(values, transform);
-  out->push_back(static_cast<char>(transform));
+void ColumnEncoder::Append(std::string* out, std::span<uint64_t> values, ColumnEncoding encoding) {
+  if (encoding == ColumnEncoding::kSparseDelta && !FitsSparseDelta(values)) encoding = ColumnEncoding::kDelta;
+  ApplyTransform(values, encoding);
+  out->push_back(static_cast<char>(encoding));
   const bool constant = std::all_of(values.begin(), values.end(), [&](uint64_t v) { return v == values.front(); });
   out->push_back(static_cast<char>(constant ? kConstant : kPlanes));
   if (constant) {
@@ -198,9 +198,9 @@ void ColumnEncoder::Append(std::string* out, std::span<uint64_t> values, Transfo
   }
 }
 
-void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform) {
+void AppendColumn(std::string* out, std::span<const uint64_t> values, ColumnEncoding encoding) {
   std::vector<uint64_t> changed(values.begin(), values.end());
-  ColumnEncoder().Append(out, changed, transform);
+  ColumnEncoder().Append(out, changed, encoding);
 }
 
 bool ColumnDecoder::ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
@@ -232,15 +232,15 @@ bool ColumnDecoder::ReadPlanes(ByteReader* reader, std::span<uint64_t> values) {
 }
 
 bool ColumnDecoder::Read(ByteReader* reader, std::span<uint64_t> values) {
-  const auto transform = static_cast<Transform>(reader->Fixed<uint8_t>());
-  const auto encoding = reader->Fixed<uint8_t>();
-  if (!reader->ok() || transform > Transform::kSparseDelta) return false;
-  if (encoding == kConstant) {
+  const auto encoding = static_cast<ColumnEncoding>(reader->Fixed<uint8_t>());
+  const auto layout = reader->Fixed<uint8_t>();
+  if (!reader->ok() || encoding > ColumnEncoding::kSparseDelta) return false;
+  if (layout == kConstant) {
     std::fill(values.begin(), values.end(), reader->Varint());
-  } else if (encoding != kPlanes || !ReadPlanes(reader, values)) {
+  } else if (layout != kPlanes || !ReadPlanes(reader, values)) {
     return false;
   }
-  UndoTransform(values, transform);
+  UndoTransform(values, encoding);
   return reader->ok();
 }
 

@@ -21,22 +21,15 @@
 #include <string_view>
 
 #include "base/varint.h"
+#include "opscope/column_encoding.h"
 
 namespace opscope {
-
-// How values are changed before they are cut; chosen per column by the schema, stored with it.
-enum class Transform : uint8_t {
-  kPlain = 0,        // as they are (ids, bits of doubles)
-  kSigned = 1,       // zigzag
-  kDelta = 2,        // zigzag of the difference to the previous row, the first to 0
-  kSparseDelta = 3,  // 0 for -1, else 1 + zigzag of the difference to the last value that was not -1
-};
 
 // Encodes many columns with the same memory.
 class ColumnEncoder {
  public:
   // Uses up the values: they hold anything afterwards.
-  void Append(std::string* out, std::span<uint64_t> values, Transform transform);
+  void Append(std::string* out, std::span<uint64_t> values, ColumnEncoding encoding);
 
  private:
   void AppendPlanes(std::string* out, std::span<const uint64_t> values);
@@ -45,7 +38,7 @@ class ColumnEncoder {
   std::string lengths_, plane_, frame_;
 };
 
-void AppendColumn(std::string* out, std::span<const uint64_t> values, Transform transform);
+void AppendColumn(std::string* out, std::span<const uint64_t> values, ColumnEncoding encoding);
 
 // Decodes many columns with the same memory.
 class ColumnDecoder {

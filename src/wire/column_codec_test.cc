@@ -11,9 +11,9 @@
 namespace opscope {
 namespace {
 
-std::vector<uint64_t> RoundTrip(const std::vector<uint64_t>& values, Transform transform) {
+std::vector<uint64_t> RoundTrip(const std::vector<uint64_t>& values, ColumnEncoding encoding) {
   std::string bytes;
-  AppendColumn(&bytes, values, transform);
+  AppendColumn(&bytes, values, encoding);
   ByteReader reader(std::as_bytes(std::span(bytes)));
   std::vector<uint64_t> back(values.size(), 12345);
   EXPECT_TRUE(ReadColumn(&reader, back));
@@ -21,15 +21,16 @@ std::vector<uint64_t> RoundTrip(const std::vector<uint64_t>& values, Transform t
   return back;
 }
 
-constexpr Transform kTransforms[] = {Transform::kPlain, Transform::kSigned, Transform::kDelta, Transform::kSparseDelta};
+constexpr ColumnEncoding kTransforms[] = {ColumnEncoding::kPlain, ColumnEncoding::kSigned, ColumnEncoding::kDelta,
+                                          ColumnEncoding::kSparseDelta};
 
 TEST(ColumnCodec, GivesBackTheEdgesOfTheRange) {
   const std::vector<uint64_t> edges = {0, 1,    255, 256, UINT64_MAX, uint64_t{1} << 63, (uint64_t{1} << 63) - 1,
                                        0, 65536};
-  for (const Transform transform : kTransforms) {
-    EXPECT_EQ(RoundTrip(edges, transform), edges);
-    EXPECT_EQ(RoundTrip({}, transform), std::vector<uint64_t>());
-    EXPECT_EQ(RoundTrip({UINT64_MAX}, transform), std::vector<uint64_t>({UINT64_MAX}));
+  for (const ColumnEncoding encoding : kTransforms) {
+    EXPECT_EQ(RoundTrip(edges, encoding), edges);
+    EXPECT_EQ(RoundTrip({}, encoding), std::vector<uint64_t>());
+    EXPECT_EQ(RoundTrip({UINT64_MAX}, encoding), std::vector<uint64_t>({UINT64_MAX}));
   }
 }
 
@@ -42,14 +43,14 @@ TEST(ColumnCodec, GivesBackRandomColumnsOfEveryWidth) {
     const unsigned width = static_cast<unsigned>(random() % 64);
     for (uint64_t& value : values)
       value = random() % 7 == 0 ? UINT64_MAX : random() >> width;
-    for (const Transform transform : kTransforms)
-      ASSERT_EQ(RoundTrip(values, transform), values);
+    for (const ColumnEncoding encoding : kTransforms)
+      ASSERT_EQ(RoundTrip(values, encoding), values);
   }
 }
 
 TEST(ColumnCodec, StoresConstantColumnsInAFewBytes) {
   std::string bytes;
-  AppendColumn(&bytes, std::vector<uint64_t>(50000, 77), Transform::kPlain);
+  AppendColumn(&bytes, std::vector<uint64_t>(50000, 77), ColumnEncoding::kPlain);
   EXPECT_LE(bytes.size(), 3u);
 }
 
@@ -58,7 +59,7 @@ TEST(ColumnCodec, RefusesBytesThatContradictThemselves) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = i * i * 2654435761u;
   std::string bytes;
-  AppendColumn(&bytes, values, Transform::kDelta);
+  AppendColumn(&bytes, values, ColumnEncoding::kDelta);
   for (size_t cut = 0; cut < bytes.size(); ++cut) {
     ByteReader reader(std::as_bytes(std::span(bytes.data(), cut)));
     std::vector<uint64_t> back(values.size());
@@ -71,9 +72,9 @@ TEST(ColumnCodec, RefusesBytesThatContradictThemselves) {
 
 TEST(TableBlock, TakesDefaultsForAbsentColumnsAndSkipsUnknownOnes) {
   TableBlockWriter writer(9);
-  writer.Add(1, std::vector<uint64_t>{5, 6, 7}, Transform::kDelta);
-  writer.AddUnless(4, 2, std::vector<uint64_t>{4, 4, 4}, Transform::kPlain);
-  writer.Add(99, std::vector<uint64_t>{1, 2}, Transform::kPlain);
+  writer.Add(1, std::vector<uint64_t>{5, 6, 7}, ColumnEncoding::kDelta);
+  writer.AddUnless(4, 2, std::vector<uint64_t>{4, 4, 4}, ColumnEncoding::kPlain);
+  writer.Add(99, std::vector<uint64_t>{1, 2}, ColumnEncoding::kPlain);
   const std::string payload = writer.Finish();
   TableBlock block;
   ASSERT_TRUE(block.Parse(std::as_bytes(std::span(payload))));

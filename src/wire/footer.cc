@@ -12,12 +12,12 @@ namespace {
 constexpr uint64_t kMaxRows = uint64_t{1} << 24;
 
 template <typename Row, typename Field>
-void AppendField(std::string* out, const std::vector<Row>& rows, Field Row::* field, Transform transform) {
+void AppendField(std::string* out, const std::vector<Row>& rows, Field Row::* field, ColumnEncoding encoding) {
   std::vector<uint64_t> values;
   values.reserve(rows.size());
   for (const Row& row : rows)
     values.push_back(static_cast<uint64_t>(row.*field));
-  AppendColumn(out, values, transform);
+  AppendColumn(out, values, encoding);
 }
 
 template <typename Row, typename Field>
@@ -42,20 +42,20 @@ bool ReadCount(ByteReader* reader, std::vector<Row>* rows) {
 std::string EncodeFooter(const Footer& footer) {
   std::string out;
   AppendVarint(&out, footer.blocks.size());
-  AppendField(&out, footer.blocks, &FooterBlock::offset, Transform::kDelta);
-  AppendField(&out, footer.blocks, &FooterBlock::type, Transform::kPlain);
-  AppendField(&out, footer.blocks, &FooterBlock::table, Transform::kPlain);
-  AppendField(&out, footer.blocks, &FooterBlock::rows, Transform::kPlain);
-  AppendField(&out, footer.blocks, &FooterBlock::first_ns, Transform::kDelta);
-  AppendField(&out, footer.blocks, &FooterBlock::last_ns, Transform::kDelta);
+  AppendField(&out, footer.blocks, &FooterBlock::offset, ColumnEncoding::kDelta);
+  AppendField(&out, footer.blocks, &FooterBlock::type, ColumnEncoding::kPlain);
+  AppendField(&out, footer.blocks, &FooterBlock::table, ColumnEncoding::kPlain);
+  AppendField(&out, footer.blocks, &FooterBlock::rows, ColumnEncoding::kPlain);
+  AppendField(&out, footer.blocks, &FooterBlock::first_ns, ColumnEncoding::kDelta);
+  AppendField(&out, footer.blocks, &FooterBlock::last_ns, ColumnEncoding::kDelta);
   AppendVarint(&out, footer.sums.size());
-  AppendField(&out, footer.sums, &FooterSum::name, Transform::kDelta);
-  AppendField(&out, footer.sums, &FooterSum::category, Transform::kPlain);
-  AppendField(&out, footer.sums, &FooterSum::count, Transform::kPlain);
-  AppendField(&out, footer.sums, &FooterSum::total_ns, Transform::kSigned);
-  AppendField(&out, footer.sums, &FooterSum::self_ns, Transform::kSigned);
-  AppendField(&out, footer.sums, &FooterSum::min_ns, Transform::kSigned);
-  AppendField(&out, footer.sums, &FooterSum::max_ns, Transform::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::name, ColumnEncoding::kDelta);
+  AppendField(&out, footer.sums, &FooterSum::category, ColumnEncoding::kPlain);
+  AppendField(&out, footer.sums, &FooterSum::count, ColumnEncoding::kPlain);
+  AppendField(&out, footer.sums, &FooterSum::total_ns, ColumnEncoding::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::self_ns, ColumnEncoding::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::min_ns, ColumnEncoding::kSigned);
+  AppendField(&out, footer.sums, &FooterSum::max_ns, ColumnEncoding::kSigned);
   return out;
 }
 

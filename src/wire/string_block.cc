@@ -12,7 +12,7 @@ void AppendStrings(const StringBlock& block, ColumnEncoder* encoder, std::string
     sizes.push_back(text.size());
   AppendVarint(payload, block.first_id);
   AppendVarint(payload, block.texts.size());
-  encoder->Append(payload, sizes, Transform::kPlain);
+  encoder->Append(payload, sizes, ColumnEncoding::kPlain);
   for (const std::string_view text : block.texts)
     *payload += text;
 }

@@ -19,9 +19,9 @@ std::span<uint64_t> TableBlockWriter::Room(size_t rows) {
   return std::span(values_).first(rows);
 }
 
-void TableBlockWriter::AddRoom(uint32_t column, size_t rows, Transform transform) {
+void TableBlockWriter::AddRoom(uint32_t column, size_t rows, ColumnEncoding encoding) {
   encoded_.clear();
-  encoder_.Append(&encoded_, Room(rows), transform);
+  encoder_.Append(&encoded_, Room(rows), encoding);
   AppendVarint(&body_, column);
   AppendVarint(&body_, rows);
   AppendVarint(&body_, encoded_.size());
@@ -29,15 +29,15 @@ void TableBlockWriter::AddRoom(uint32_t column, size_t rows, Transform transform
   ++columns_;
 }
 
-void TableBlockWriter::Add(uint32_t column, std::span<const uint64_t> values, Transform transform) {
+void TableBlockWriter::Add(uint32_t column, std::span<const uint64_t> values, ColumnEncoding encoding) {
   std::copy(values.begin(), values.end(), Room(values.size()).begin());
-  AddRoom(column, values.size(), transform);
+  AddRoom(column, values.size(), encoding);
 }
 
 void TableBlockWriter::AddUnless(uint64_t absent, uint32_t column, std::span<const uint64_t> values,
-                                 Transform transform) {
+                                 ColumnEncoding encoding) {
   if (std::all_of(values.begin(), values.end(), [absent](uint64_t value) { return value == absent; })) return;
-  Add(column, values, transform);
+  Add(column, values, encoding);
 }
 
 void TableBlockWriter::AppendTo(std::string* payload) const {

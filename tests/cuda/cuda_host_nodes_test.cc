@@ -109,7 +109,7 @@ TEST_F(CudaHostNodes, AreToldToBeMissingWhereCuptiHasNone) {
       const auto trace = RecordLaunches(1);
       EXPECT_THAT(ProblemOf(*trace, "device_call_failed").message, HasSubstr("host nodes of graphs"));
       EXPECT_THAT(ProblemOf(*trace, "device_call_failed").message, HasSubstr("older than 13.1"));
-      EXPECT_EQ(trace->problems().severity[0], static_cast<uint8_t>(ProblemSeverity::kInfo));
+      EXPECT_EQ(trace->problems().severity[0], ProblemSeverity::kInfo);
       EXPECT_THAT(std::string(fake_cupti_log()), Not(HasSubstr("(56)"))) << "it would not know the number";
       EXPECT_EQ(CountOf(*trace, SpanKind::kKernel), 2u);
       ExpectNothingLeft();

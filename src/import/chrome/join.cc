@@ -46,7 +46,7 @@ AddedSpan ChromeJoin::Added(const ChromePart& part, AddedSpan of_part) const {
 void ChromeJoin::AddSpans(const ChromePart& part) {
   builder_->AppendSpans(part.spans.size());
   for (size_t i = 0; i < part.spans.size(); ++i) {
-    builder_->SetSpan(Added(part, static_cast<AddedSpan>(i)), RowOf(part.spans[i]), AddedSpan::kNone);
+    builder_->SetSpan(Added(part, static_cast<AddedSpan>(i)), RowOf(part.spans[i]));
   }
   for (const ChromeStep& step : part.steps)
     builder_->AddStep(step.number, Text(step.name), Added(part, step.span));

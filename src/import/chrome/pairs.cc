@@ -127,7 +127,7 @@ void ChromePairs::SetSpansOfTrack(std::span<const uint32_t> order, size_t spans_
     builder_->SetPreOrdered(begins[0]->row.track);
   }
   for (size_t i = 0; i < begins.size(); ++i)
-    builder_->SetSpan(places[i], begins[i]->row, AddedSpan::kNone);
+    builder_->SetSpan(places[i], begins[i]->row);
 }
 
 uint64_t ChromePairs::JoinHalves() {

@@ -51,7 +51,7 @@ void CudaGraphs::AddHostNode(const CudaRecord& record, const CudaCall* launch, C
                          .name = builder_->Intern("HostNode"),
                          .category = builder_->Intern("graph_host_node"),
                          .track = track,
-                         .kind = kSurelyOther,
+                         .kind = kForcedOther,
                          .correlation = record.correlation,
                          .extra = builder_->Intern(HostNodeMembers(node) + MembersOf(node.graph_node))});
   if (record.correlation == 0) return;
@@ -92,7 +92,7 @@ void CudaGraphs::AddEventSpans(CudaDevices* devices) {
                              .name = name,
                              .category = category,
                              .track = track,
-                             .kind = kSurelyOther,
+                             .kind = kForcedOther,
                              .correlation = correlation,
                              .extra = builder_->Intern(EventNodeMembers(event, device, node) + MembersOf(node))});
       works_.push_back({node, correlation, span, track, record.start, record.start, {}});

@@ -215,7 +215,7 @@ void CudaImport::AddEventRecord(const CudaRecord& record) {
                      .name = builder_->Intern("cudaEventRecord"),
                      .category = event_,
                      .track = devices_.OfStream(device, event.stream),
-                     .kind = kSurelyOther,
+                     .kind = kForcedOther,
                      .correlation = record.correlation,
                      .external_id = call == nullptr ? 0 : call->external_id,
                      .extra = builder_->Intern(EventRecordMembers(event, device))});

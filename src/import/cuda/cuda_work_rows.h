@@ -22,7 +22,7 @@ struct CudaWork {
   Duration duration = {};
   StringId name = StringId::kEmpty, category = StringId::kEmpty;
   TrackId track = TrackId::kNone;
-  SpanKind kind = kSurelyOther;
+  SpanKind kind = kForcedOther;
   uint32_t correlation = 0, external_id = 0;
   StringId extra = StringId::kNone;
 };

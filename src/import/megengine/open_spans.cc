@@ -32,7 +32,8 @@ void OpenSpans::Close(Track* track, size_t depth, Timestamp time, bool is_finish
     open.row.duration = LengthOf(open.row.start, time);
     open.row.depth = static_cast<uint16_t>(std::min<size_t>(at, UINT16_MAX));
     if (at != depth || !is_finished) open.row.flags |= span_flags::kUnfinished;
-    builder_->SetSpan(open.place, open.row, at == 0 ? AddedSpan::kNone : track->open[at - 1].place);
+    open.row.parent = at == 0 ? AddedSpan::kNone : track->open[at - 1].place;
+    builder_->SetSpan(open.place, open.row);
   }
   track->open.resize(depth);
 }
@@ -63,7 +64,7 @@ void OpenSpans::Abandon(TrackId id, uint32_t event, Timestamp time) {
 }
 
 void OpenSpans::Add(const SpanRow& row) {
-  builder_->SetSpan(TakeRow(), row, AddedSpan::kNone);
+  builder_->SetSpan(TakeRow(), row);
   const auto [device, is_new] = devices_.try_emplace(row.track, Device{row.start});
   device->second.in_order &= is_new || row.start >= device->second.last;
   device->second.last = row.start;

@@ -224,7 +224,7 @@ void MegEngineReplay::PlayBegin(const MegEngineRecord& record, Thread* thread) {
       row.category = ScopeCategory(record.detail);
       row.kind = record.detail == static_cast<uint16_t>(MegEngineScope::kModule)    ? SpanKind::kModule
                  : record.detail == static_cast<uint16_t>(MegEngineScope::kDefault) ? SpanKind::kUserRange
-                                                                                    : kSurelyOther;
+                                                                                    : kForcedOther;
       break;
     case MegEngineEvent::kCustom:
       row.name = record.name;

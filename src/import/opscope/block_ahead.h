@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/unique_texts.h"
+#include "opscope/trace_tables.h"
 #include "wire/container.h"
-#include "wire/schema.h"
 #include "wire/string_block.h"
 #include "wire/table_block.h"
 
@@ -40,7 +40,7 @@ class BlockAhead {
       tags.push_back(UniqueTexts::TagOf(text));
   }
 
-  bool is_spans() const { return unread.type == block_types::kTable && TableOf(payload) == wire::kSpans; }
+  bool is_spans() const { return unread.type == block_types::kTable && TableOf(payload) == SpanDescription::kNumber; }
   TaggedTexts texts() const { return {strings.texts, tags}; }
 
  private:

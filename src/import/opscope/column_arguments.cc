@@ -1,4 +1,4 @@
-// What rows refer to besides tracks: frames, stacks of them, and arguments, of column files.
+// The argument lists of column files. They are stored flattened: a row per list, a row per argument, all sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include <span>
 #include <vector>
@@ -8,33 +8,6 @@
 #include "wire/schema.h"
 
 namespace opscope {
-
-bool AddFrames(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder) {
-  ColumnReader reader(block, wire::frame::kText);
-  uint64_t row = reader.FirstRow();
-  const ColumnValues text = reader.Read(wire::frame::kText, wire::kNoId);
-  if (!reader.ok()) return false;
-  for (const uint64_t stored : text) {
-    if (!ids->Place(row++, builder->AddFrame(ids->String(stored)))) return false;
-  }
-  return true;
-}
-
-bool AddStacks(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder) {
-  ColumnReader reader(block, wire::stack::kFrame);
-  uint64_t row = reader.FirstRow();
-  const ColumnValues frame = reader.Read(wire::stack::kFrame, wire::kNoId);
-  const ColumnValues caller = reader.Read(wire::stack::kCaller, wire::kNoId);
-  if (!reader.ok()) return false;
-  for (size_t i = 0; i < reader.rows(); ++i) {
-    // A caller stands before its callees, so a stack can never go round in circles.
-    const FrameId at = ids->Frame(frame[i]);
-    const StackId called_by = ids->Stack(caller[i]);
-    const StackId id = at == FrameId::kNone ? called_by : builder->AddStack(at, called_by);
-    if (!ids->Place(row++, id)) return false;
-  }
-  return true;
-}
 
 namespace {
 
@@ -54,7 +27,7 @@ struct FlatArguments {
 
 }  // namespace
 
-bool AddArguments(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder) {
+bool AddArgumentLists(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder) {
   ColumnReader lists(block, wire::argument::kListSize);
   uint64_t row = lists.FirstRow();
   const ColumnValues list_size = lists.Read(wire::argument::kListSize, 0);

@@ -49,9 +49,11 @@ AddedSpan ColumnIds::Span(uint64_t stored) {
   }
   const auto after = std::upper_bound(spans_.begin(), spans_.end(), row,
                                       [](uint64_t r, const SpanRun& run) { return r < run.file_row; });
-  if (after == spans_.begin()) return AddedSpan::kNone;
+  if (after == spans_.begin() || row - (after - 1)->file_row >= (after - 1)->rows) {
+    ++lost_spans_;
+    return AddedSpan::kNone;
+  }
   const SpanRun& run = *(after - 1);
-  if (row - run.file_row >= run.rows) return AddedSpan::kNone;
   return static_cast<AddedSpan>(run.added + static_cast<uint32_t>(row - run.file_row));
 }
 

@@ -26,6 +26,7 @@ class ColumnIds {
   StackId Stack(uint64_t stored) const { return At(stacks_, stored, StackId::kNone); }
   ArgsId Arguments(uint64_t stored) const { return At(arguments_, stored, ArgsId::kNone); }
   AddedSpan Span(uint64_t stored);
+  uint64_t lost_spans() const { return lost_spans_; }  // how often Span met a span of a lost block
 
   // What stands at a row of the file. False: no file can have such a row.
   [[nodiscard]] bool Place(uint64_t row, ProcessId id) { return PlaceRow(row, id, ProcessId::kNone, &processes_); }
@@ -64,6 +65,7 @@ class ColumnIds {
   std::vector<ArgsId> arguments_;
   std::vector<SpanRun> spans_;
   bool runs_sorted_ = false;
+  uint64_t lost_spans_ = 0;
 };
 
 }  // namespace opscope

@@ -1,6 +1,4 @@
-// The rows of one table of a column file into a TraceBuilder, a function per table (`wire/schema.h`). Each reads all
-// its columns first. False: they contradict themselves, and nothing of the block was added, unless a row's number is
-// what lies. A row that refers to something that is not there (a lost block) keeps what it can.
+// The rows of one table of a column file into a TraceBuilder.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,23 +10,11 @@
 
 namespace opscope {
 
-[[nodiscard]] bool AddProcesses(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddTracks(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddAsyncSpans(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddInstants(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddCounters(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddFlows(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddAllocations(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddSteps(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddPythonCalls(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddFrames(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddStacks(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddArguments(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddProblems(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddMetadata(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddTensors(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddHeldTensors(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddTensorLives(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
-[[nodiscard]] bool AddOperators(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
+// Adds the rows of a block of any table but spans (column_spans.h); a table of a newer version is skipped. False if the
+// columns contradict themselves: then nothing of the block was added, unless the number of a row is what is wrong. A
+// row that refers to a row of a lost block keeps what it can.
+[[nodiscard]] bool AddTableRows(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
+
+[[nodiscard]] bool AddArgumentLists(const TableBlock& block, ColumnIds* ids, TraceBuilder* builder);
 
 }  // namespace opscope

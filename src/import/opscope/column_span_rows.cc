@@ -2,6 +2,7 @@
 #include "import/opscope/column_span_rows.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "import/opscope/column_reader.h"
 #include "wire/schema.h"
@@ -99,27 +100,26 @@ bool SpanRowReader::ReadRows(const ColumnSpans::Ids& ids, const SpanMemory& to, 
     ok = block->table.Read(column, values_, &decoder_);
     if (ok) Place(segments, values_.data(), rows, convert);
   };
-  const auto number = [&](uint32_t column, auto* rows, auto none) {
-    using T = decltype(none);
-    place(column, rows, none, [](uint64_t stored) { return static_cast<T>(stored); });
-  };
-  const auto text = [&](uint32_t column, StringId* rows) { place(column, rows, StringId::kNone, ids.strings); };
-  text(wire::span::kName, to.name);
-  text(wire::span::kOverload, to.overload);
-  text(wire::span::kCategory, to.category);
-  number(wire::span::kFlags, to.flags, uint8_t{0});
-  number(wire::span::kScope, to.scope, ScopeType::kUnknown);
-  place(wire::span::kKind, to.kind, kKindOfCategory, [](uint64_t stored) {
-    const bool is_other = stored == 0 || stored >= kSpanKinds;  // of a newer version
-    return is_other ? kSurelyOther : static_cast<SpanKind>(stored);
-  });
-  number(wire::span::kSequence, to.sequence, int64_t{-1});
-  number(wire::span::kForwardThread, to.forward_thread, uint64_t{0});
-  number(wire::span::kCorrelation, to.correlation, uint32_t{0});
-  number(wire::span::kExternalId, to.external_id, uint32_t{0});
-  place(wire::span::kArgs, to.args, ArgsId::kNone, IdIn(ids.arguments, ArgsId::kNone));
-  place(wire::span::kStack, to.stack, StackId::kNone, IdIn(ids.stacks, StackId::kNone));
-  text(wire::span::kExtra, to.extra);
+  SpanDescription::ForEach(
+      [&]<typename Column, typename T>(Column column, T* rows) {
+        if constexpr (column.kNumber == 0) {
+          return;
+        } else if constexpr (std::is_same_v<T, StringId>) {
+          place(column.kNumber, rows, StringId::kNone, ids.strings);
+        } else if constexpr (std::is_same_v<T, ArgsId>) {
+          place(column.kNumber, rows, ArgsId::kNone, IdIn(ids.arguments, ArgsId::kNone));
+        } else if constexpr (std::is_same_v<T, StackId>) {
+          place(column.kNumber, rows, StackId::kNone, IdIn(ids.stacks, StackId::kNone));
+        } else if constexpr (std::is_same_v<T, SpanKind>) {
+          place(column.kNumber, rows, kKindOfCategory, [](uint64_t stored) {
+            const bool is_other = stored == 0 || stored >= kSpanKinds;  // of a newer version
+            return is_other ? kForcedOther : static_cast<SpanKind>(stored);
+          });
+        } else {
+          place(column.kNumber, rows, column.kDefault, [](uint64_t stored) { return static_cast<T>(stored); });
+        }
+      },
+      to);
   for (const ColumnSpans::Segment& segment : segments) {
     std::fill_n(to.track + segment.added, segment.rows, segment.track);
     std::fill_n(to.parent + segment.added, segment.rows, SpanId::kNone);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "import/opscope/column_spans.h"
-#include "trace/span_memory.h"
+#include "trace/row_memory.h"
 #include "wire/column_codec.h"
 #include "wire/span_times.h"
 

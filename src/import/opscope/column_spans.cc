@@ -12,12 +12,6 @@
 namespace opscope {
 namespace {
 
-constexpr uint32_t kRowColumns[] = {wire::span::kName,          wire::span::kOverload,    wire::span::kCategory,
-                                    wire::span::kFlags,         wire::span::kScope,       wire::span::kSequence,
-                                    wire::span::kForwardThread, wire::span::kCorrelation, wire::span::kExternalId,
-                                    wire::span::kArgs,          wire::span::kStack,       wire::span::kExtra,
-                                    wire::span::kKind};
-
 // Of one column of all the segments.
 bool ReadSmall(const TableBlock& table, uint32_t column, size_t rows, std::vector<uint64_t>* values) {
   return table.Read(column, rows, 0, values);
@@ -57,10 +51,12 @@ bool ColumnSpans::Add(const TablePayload& payload) {
   const auto has = [&block](uint32_t column, size_t rows) {
     return !block.table.has(column) || block.table.rows(column) == rows;
   };
+  bool has_sound_columns = true;
+  SpanDescription::ForEach(
+      [&](auto column) { has_sound_columns &= column.kNumber == 0 || has(column.kNumber, block.rows); });
   const size_t async_rows = block.rows - block.nested_rows;
   if (!has(wire::span::kDepth, block.nested_rows) || !has(wire::span::kAsyncStart, async_rows) ||
-      !has(wire::span::kAsyncDuration, async_rows) ||
-      !std::all_of(std::begin(kRowColumns), std::end(kRowColumns), [&](uint32_t c) { return has(c, block.rows); }) ||
+      !has(wire::span::kAsyncDuration, async_rows) || !has_sound_columns ||
       builder_->span_count() + rows_ + block.rows > kMaxRow) {
     return false;
   }
@@ -78,19 +74,12 @@ SpanFields ColumnSpans::FieldsOfAll() const {
   const auto any = [this](uint32_t column) {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& block) { return block.table.has(column); });
   };
-  return {
-      .overload = any(wire::span::kOverload),
-      .flags = any(wire::span::kFlags) || std::any_of(waiting_.begin(), waiting_.end(),
-                                                      [](const auto& block) { return block.rows > block.nested_rows; }),
-      .scope = any(wire::span::kScope),
-      .kind = any(wire::span::kKind),
-      .sequence = any(wire::span::kSequence),
-      .forward_thread = any(wire::span::kForwardThread),
-      .correlation = any(wire::span::kCorrelation),
-      .external_id = any(wire::span::kExternalId),
-      .args = any(wire::span::kArgs),
-      .stack = any(wire::span::kStack),
-      .extra = any(wire::span::kExtra)};
+  SpanFields fields;
+  SpanDescription::ForEach(
+      [&](auto column, bool& is_wanted) { is_wanted = column.kNumber != 0 && any(column.kNumber); }, fields);
+  fields.flags |= std::any_of(waiting_.begin(), waiting_.end(),
+                              [](const WaitingBlock& block) { return block.rows > block.nested_rows; });
+  return fields;
 }
 
 // Gives each segment its rows: by track, nested ones first, in the order in which they came. Returns how many there

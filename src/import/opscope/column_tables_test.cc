@@ -26,28 +26,28 @@ class FileOfBlocks {
   void Damage(uint64_t block) { bytes_[block + kBlockHeaderBytes] ^= 1; }
   // Instants with these names, as stored.
   void AddInstants(const std::vector<uint64_t>& names) {
-    TableBlockWriter block(wire::kInstants);
-    block.Add(wire::instant::kTime, std::vector<uint64_t>(names.size(), 7), Transform::kPlain);
-    block.Add(wire::instant::kName, names, Transform::kPlain);
+    TableBlockWriter block(InstantDescription::kNumber);
+    block.Add(columns::instants::time::kNumber, std::vector<uint64_t>(names.size(), 7), ColumnEncoding::kPlain);
+    block.Add(columns::instants::name::kNumber, names, ColumnEncoding::kPlain);
     AppendBlock(&bytes_, block_types::kTable, block.Finish());
   }
   // One track with its process.
   void AddTrack() {
-    TableBlockWriter process(wire::kProcesses), track(wire::kTracks);
-    process.Add(wire::process::kPid, std::vector<uint64_t>{1}, Transform::kSigned);
-    track.Add(wire::track::kProcess, std::vector<uint64_t>{1}, Transform::kPlain);
+    TableBlockWriter process(ProcessDescription::kNumber), track(TrackDescription::kNumber);
+    process.Add(columns::processes::pid::kNumber, std::vector<uint64_t>{1}, ColumnEncoding::kSigned);
+    track.Add(columns::tracks::process::kNumber, std::vector<uint64_t>{1}, ColumnEncoding::kPlain);
     AppendBlock(&bytes_, block_types::kTable, process.Finish());
     AppendBlock(&bytes_, block_types::kTable, track.Finish());
   }
   // Spans of 10 ns, one every 100 ns; as many starts as `starts` says. Returns the offset of the block.
   uint64_t AddSpans(uint64_t track, uint64_t base, size_t rows, size_t starts, bool compress = false) {
-    TableBlockWriter block(wire::kSpans);
-    block.Add(wire::span::kSegmentTrack, std::vector<uint64_t>{track}, Transform::kDelta);
-    block.Add(wire::span::kSegmentRows, std::vector<uint64_t>{rows}, Transform::kPlain);
-    block.Add(wire::span::kSegmentBase, std::vector<uint64_t>{base}, Transform::kDelta);
-    block.Add(wire::span::kStartAfterStart, std::vector<uint64_t>{0}, Transform::kSigned);
-    block.Add(wire::span::kStartAfterEnd, std::vector<uint64_t>(starts - 1, 90), Transform::kSigned);
-    block.Add(wire::span::kEndAfterStart, std::vector<uint64_t>(rows, 10), Transform::kSigned);
+    TableBlockWriter block(SpanDescription::kNumber);
+    block.Add(wire::span::kSegmentTrack, std::vector<uint64_t>{track}, ColumnEncoding::kDelta);
+    block.Add(wire::span::kSegmentRows, std::vector<uint64_t>{rows}, ColumnEncoding::kPlain);
+    block.Add(wire::span::kSegmentBase, std::vector<uint64_t>{base}, ColumnEncoding::kDelta);
+    block.Add(wire::span::kStartAfterStart, std::vector<uint64_t>{0}, ColumnEncoding::kSigned);
+    block.Add(wire::span::kStartAfterEnd, std::vector<uint64_t>(starts - 1, 90), ColumnEncoding::kSigned);
+    block.Add(wire::span::kEndAfterStart, std::vector<uint64_t>(rows, 10), ColumnEncoding::kSigned);
     return AppendBlock(&bytes_, block_types::kTable, block.Finish(), compress);
   }
   Trace Import() {

@@ -54,7 +54,7 @@ Trace TraceWithOwnKinds() {
   builder.AddSpan({.start = {1}, .duration = {1}, .category = category, .track = track});
   builder.AddSpan(
       {.start = {3}, .duration = {1}, .category = category, .track = track, .kind = SpanKind::kCommunication});
-  builder.AddSpan({.start = {5}, .duration = {1}, .category = category, .track = track, .kind = kSurelyOther});
+  builder.AddSpan({.start = {5}, .duration = {1}, .category = category, .track = track, .kind = kForcedOther});
   return builder.Build();
 }
 

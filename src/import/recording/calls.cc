@@ -17,7 +17,7 @@ SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
     case CallKind::kModule:
       return SpanKind::kModule;
     case CallKind::kCollector:
-      return kSurelyOther;
+      return kForcedOther;
     default:
       return kKindOfCategory;  // of a newer version
   }
@@ -27,7 +27,7 @@ SpanKind RecordingCalls::KindOf(const Record& record, StringId name) {
     const std::string_view text = builder_->text(name);
     const bool has_line = text.find("): ") != std::string_view::npos;
     const SpanKind by_name = has_line ? SpanKind::kPythonFunction : KindOfPythonCall(text);
-    known = by_name == SpanKind::kOther ? kSurelyOther : by_name;
+    known = by_name == SpanKind::kOther ? kForcedOther : by_name;
   }
   return known;
 }

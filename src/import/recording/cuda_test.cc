@@ -267,8 +267,7 @@ TEST(RecordingOfCuda, TellsWhatTheSourceFoundWrong) {
   EXPECT_EQ(CountOf(trace, "device_call_failed"), 1u);
   for (size_t i = 0; i < trace.problems().size(); ++i) {
     const bool is_call = trace.text(trace.problems().kind[i]) == "device_call_failed";
-    EXPECT_EQ(trace.problems().severity[i],
-              static_cast<uint8_t>(is_call ? ProblemSeverity::kInfo : ProblemSeverity::kDataLoss));
+    EXPECT_EQ(trace.problems().severity[i], is_call ? ProblemSeverity::kInfo : ProblemSeverity::kDataLoss);
     if (is_call) {
       EXPECT_THAT(std::string(trace.text(trace.problems().message[i])), HasSubstr("CUPTI_ERROR_UNKNOWN"));
     }

@@ -160,14 +160,14 @@ void RecordingTables::FillPart(const Thread& thread, const TickClock& clock, Fil
     SpanRow row = RowOf(part, scope, record, clock);
     row.track = thread.track;
     row.depth = depth;
+    row.parent = parent == kNoParent ? AddedSpan::kNone : AddedSpan{first + parent};
     if (IsLate(part, scope, record, row)) filled->late.push_back({place, row.duration.ns < 0, &scope});
     row.duration.ns = std::max<int64_t>(row.duration.ns, 0);
     if (row.external_id != 0 && row.sequence >= 0) filled->sequenced.push_back(place);
     if (row.external_id != 0 && row.scope == ScopeType::kBackwardFunction) filled->backward.push_back(place);
     if (scope.has_fields != 0)
       RecordingTensors::AppendBackward(part, scope, AddedSpan{first + place}, &filled->tensors);
-    builder_->SetSpan(AddedSpan{first + place}, row,
-                      parent == kNoParent ? AddedSpan::kNone : AddedSpan{first + parent});
+    builder_->SetSpan(AddedSpan{first + place}, row);
   });
 }
 

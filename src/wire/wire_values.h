@@ -11,14 +11,14 @@
 #include <span>
 #include <type_traits>
 
-#include "opscope/trace.h"
+#include "opscope/trace_tables.h"
 #include "opscope/types.h"
 #include "wire/table_block.h"
 
 namespace opscope {
 
 template <typename T>
-uint64_t WireValue(T value) {
+constexpr uint64_t WireValue(T value) {
   if constexpr (std::is_same_v<T, Timestamp> || std::is_same_v<T, Duration>) {
     return static_cast<uint64_t>(value.ns);
   } else if constexpr (std::is_same_v<T, double>) {
@@ -44,9 +44,17 @@ void CopyWireValues(std::span<const T> rows, uint64_t* values) {
 }
 
 template <typename T>
-void AddWireColumn(uint32_t column, std::span<const T> rows, Transform transform, TableBlockWriter* block) {
+void AddWireColumn(uint32_t column, std::span<const T> rows, ColumnEncoding encoding, TableBlockWriter* block) {
   CopyWireValues(rows, block->Room(rows.size()).data());
-  block->AddRoom(column, rows.size(), transform);
+  block->AddRoom(column, rows.size(), encoding);
+}
+
+// What the file leaves out: a column whose every value is this one is not written. No id, or the default.
+template <typename Column>
+constexpr uint64_t AbsentValue() {
+  using T = typename Column::Type;
+  if constexpr (std::is_enum_v<T> && sizeof(T) == sizeof(uint32_t)) return WireValue(T::kNone);
+  return WireValue(Column::kDefault);
 }
 
 }  // namespace opscope

@@ -12,11 +12,11 @@
 #include "base/arena.h"
 #include "base/column.h"
 #include "opscope/trace.h"
-#include "trace/builder.h"
+#include "trace/rows.h"
 
 namespace opscope {
 
-class ArgumentTable {
+class ArgumentLists {
  public:
   ArgsId Add(std::span<const ArgumentRow> arguments);
   std::span<const Argument> list(ArgsId id) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/argument_table.h"
+#include "trace/argument_lists.h"
 
 #include <algorithm>
 #include <vector>
@@ -41,7 +41,7 @@ bool Same(std::span<const Argument> kept, std::span<const ArgumentRow> added) {
 
 }  // namespace
 
-std::span<const Argument> ArgumentTable::Keep(std::span<const ArgumentRow> arguments) {
+std::span<const Argument> ArgumentLists::Keep(std::span<const ArgumentRow> arguments) {
   std::vector<Argument> kept;
   kept.reserve(arguments.size());
   for (const ArgumentRow& argument : arguments) {
@@ -57,7 +57,7 @@ std::span<const Argument> ArgumentTable::Keep(std::span<const ArgumentRow> argum
   return arena_.Copy(std::span<const Argument>(kept));
 }
 
-ArgsId ArgumentTable::Add(std::span<const ArgumentRow> arguments) {
+ArgsId ArgumentLists::Add(std::span<const ArgumentRow> arguments) {
   if (arguments.empty()) return ArgsId::kNone;
   const uint64_t hash = HashOf(arguments, 0);
   const auto found = by_hash_.find(hash);
@@ -72,11 +72,11 @@ ArgsId ArgumentTable::Add(std::span<const ArgumentRow> arguments) {
   return static_cast<ArgsId>(id);
 }
 
-size_t ArgumentTable::memory_bytes() const {
+size_t ArgumentLists::memory_bytes() const {
   return arena_.memory_bytes() + lists_.memory_bytes() + same_hash_.memory_bytes() + by_hash_.bucket_count() * 24;
 }
 
-void ArgumentTable::DropIndex() {
+void ArgumentLists::DropIndex() {
   by_hash_ = {};
   same_hash_ = {};
 }

@@ -1,0 +1,164 @@
+// The tables of a Trace as columns: one struct per table (ProcessColumns, SpanColumns, ...) with one std::span per
+// column, and what is known of each column at compile time. trace_tables.def describes the tables and their columns;
+// this header has the types that stand there.
+//
+//   for (size_t row = 0; row < trace.spans().size(); ++row)
+//     total += trace.spans().duration[row].ns;
+//
+// All columns of a table have the same length, size(). Code that handles every column of a table alike visits them:
+//
+//   SpanDescription::ForEach([](auto column, auto values) { Print(column.kName, values.size()); }, trace.spans());
+//
+// Thread rule: immutable, any thread. Columns live as long as their Trace.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "opscope/column_encoding.h"
+#include "opscope/span_kind.h"
+#include "opscope/types.h"
+
+namespace opscope {
+
+// What a track stands for.
+enum class TrackKind : uint8_t {
+  kThread = 0,
+  kDeviceStream = 1,      // kernels, copies, sets: busy time
+  kDeviceAnnotation = 2,  // gpu_user_annotation of a stream: not busy time
+  kOther = 3,             // anything else that a file names (counters' homes, "Spans", "Traces")
+};
+
+// How a span was classified by its framework. Values 0..9 are torch's at::RecordScope.
+enum class ScopeType : uint8_t {
+  kFunction = 0,
+  kBackwardFunction = 1,
+  kTorchScriptFunction = 2,
+  kKernelFunctionDtype = 3,
+  kCustomClass = 4,
+  kBuildFeature = 5,
+  kLiteInterpreter = 6,
+  kUserScope = 7,
+  kStaticRuntimeOp = 8,
+  kStaticRuntimeModel = 9,
+  kUnknown = 255,
+};
+
+namespace span_flags {
+inline constexpr uint8_t kUnfinished = 1;   // still open at the end of the recording
+inline constexpr uint8_t kAsync = 2;        // outside the nesting: no parent, no children
+inline constexpr uint8_t kOtherThread = 4;  // ended on another thread than it began on
+inline constexpr uint8_t kStep = 8;         // the range of one step; also a row of `steps`
+inline constexpr uint8_t kNative = 16;      // a scope of the program itself (OPSCOPE_SCOPE), through no framework
+inline constexpr uint8_t kCrossing = 32;    // kAsync only because a scope that began inside it ended after it
+}  // namespace span_flags
+
+// How the program holds a tensor.
+enum class HeldAs : uint8_t { kParameter = 0, kGradient = 1, kOptimizerState = 2 };
+
+// How much a Problem cost. kDataLoss and kError make a Trace partial.
+enum class ProblemSeverity : uint8_t { kInfo = 0, kDataLoss = 1, kError = 2 };
+
+enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kScalar, kScalarList };
+
+// Layout of a tensor in memory; torch's numbers. Inputs that do not say it give kStrided, without strides.
+enum class TensorLayout : uint8_t {
+  kStrided,
+  kSparse,
+  kSparseCsr,
+  kMkldnn,
+  kSparseCsc,
+  kSparseBsr,
+  kSparseBsc,
+  kJagged
+};
+constexpr TensorLayout TensorLayoutNumbered(uint64_t number) {  // kStrided for numbers that torch does not have
+  return static_cast<TensorLayout>(number <= static_cast<uint64_t>(TensorLayout::kJagged) ? number : 0);
+}
+
+// Sizes or strides of one tensor, a value per dimension.
+using Int64List = std::span<const int64_t>;
+
+// A struct of columns per table.
+#define OPSCOPE_TABLE(Name, name, number, documentation) struct Name##Columns {
+#define OPSCOPE_COLUMN(type, name, default_value, stored, documentation) std::span<const type> name;
+#define OPSCOPE_END_TABLE(Name, column) \
+  size_t size() const {                 \
+    return column.size();               \
+  }                                     \
+  }                                     \
+  ;
+#include "opscope/trace_tables.def"
+
+// What trace_tables.def says of each column, as a type: columns::processes::pid, ...
+namespace columns {
+
+template <typename T>
+struct Default {
+  T value;
+  bool is_unknown;
+};
+template <typename T>
+constexpr Default<T> ValueIs(T value) {
+  return {value, false};
+}
+template <typename T>
+constexpr Default<T> UnknownIs(T value) {
+  return {value, true};
+}
+
+struct Stored {
+  uint32_t number;  // 0: not as a column of its own
+  ColumnEncoding encoding;
+};
+constexpr Stored At(uint32_t number, ColumnEncoding encoding) {
+  return {number, encoding};
+}
+constexpr Stored InOwnWay() {
+  return {0, ColumnEncoding::kPlain};
+}
+
+using enum ColumnEncoding;
+
+#define OPSCOPE_TABLE(Name, name, number, documentation) namespace name {
+#define OPSCOPE_COLUMN(type, name, default_value, stored, documentation)       \
+  struct name {                                                                \
+    using Type = type;                                                         \
+    static constexpr std::string_view kName = #name;                           \
+    static constexpr Type kDefault = static_cast<Type>((default_value).value); \
+    static constexpr bool kDefaultIsUnknown = (default_value).is_unknown;      \
+    static constexpr uint32_t kNumber = (stored).number;                       \
+    static constexpr ColumnEncoding kEncoding = (stored).encoding;             \
+    static constexpr std::string_view kDocumentation = documentation;          \
+  };
+#define OPSCOPE_END_TABLE(Name, column) \
+  using ForRows = column;               \
+  }
+#include "opscope/trace_tables.def"
+
+}  // namespace columns
+
+// What trace_tables.def says of each table. ForEach calls visit(column{}, member of each struct...) for every column in
+// order; the structs are any that have a member per column (SpanColumns, a row, storage, ...).
+#define OPSCOPE_TABLE(Name, name, number, documentation)                 \
+  struct Name##Description {                                             \
+    using Columns = Name##Columns;                                       \
+    using ForRows = columns::name::ForRows; /* always stored */          \
+    static constexpr std::string_view kName = #name;                     \
+    static constexpr uint32_t kNumber = number;                          \
+    static constexpr std::string_view kDocumentation = documentation;    \
+    template <typename Visit, typename... Structs>                       \
+    static constexpr void ForEach(Visit&& visit, Structs&&... structs) { \
+      namespace here = columns::name;
+#define OPSCOPE_COLUMN(type, name, default_value, stored, documentation) visit(here::name{}, structs.name...);
+#define OPSCOPE_END_TABLE(Name, column) \
+  }                                     \
+  }                                     \
+  ;
+#include "opscope/trace_tables.def"
+
+}  // namespace opscope
