@@ -1,6 +1,6 @@
 // The tables of a Trace by name, for readers that do not know them at compile time: Python, Arrow,
 // CSV, SQL. A table is its columns, a column is its values where the Trace keeps them: nothing is
-// copied. `spans`, `tracks`, ... have the names and the columns of trace.h.
+// copied. Tables and columns are those of trace_tables.def.
 //
 // Thread rule: pure functions; views live as long as the Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,35 +17,49 @@
 
 namespace opscope {
 
-enum class ColumnType : uint8_t { kUint8, kUint16, kUint32, kUint64, kInt32, kInt64, kFloat64 };
+enum class ColumnType : uint8_t { kUint8, kUint16, kUint32, kUint64, kInt32, kInt64, kFloat64, kInt64List };
 
-// What the integers of a column stand for.
+// What the values of a column stand for.
 enum class ColumnMeaning : uint8_t {
-  kValue,   // themselves
-  kText,    // StringId; kNone is "no text"
-  kHandle,  // row of another table; kNone (all bits set) is "no row"
+  kValue,     // themselves
+  kText,      // StringId; kNone is "no text"
+  kHandle,    // row of another table; kNone (all bits set) is "no row"
+  kTime,      // nanoseconds since the epoch of the Trace
+  kDuration,  // nanoseconds
 };
+
+// TableColumn::unknown of texts and handles.
+inline constexpr uint64_t kNoneBits = 0xffffffff;
 
 struct TableColumn {
   std::string_view name;
   ColumnType type = ColumnType::kUint8;
   ColumnMeaning meaning = ColumnMeaning::kValue;
-  const void* data = nullptr;  // `rows` values without gaps; may be null when there are none
+  const void* data = nullptr;  // `rows` values without gaps (kInt64List: Int64List); may be null when there are none
+  // The value that means "unknown", its bits as an integer of the column's width; unset: every value is known. Readers
+  // outside of opscope get NULL for it.
+  std::optional<uint64_t> unknown = std::nullopt;
+  std::string_view refers_to = {};      // kHandle: the table whose rows these are
+  std::string_view documentation = {};  // a sentence or two, Markdown
 };
+
+// Whether a value is unknown. REQUIRES: row < rows of the table
+[[nodiscard]] bool IsUnknown(const TableColumn& column, size_t row);
 
 struct TableView {
   std::string_view name;
   size_t rows = 0;
-  std::vector<TableColumn> columns;
+  std::vector<TableColumn> columns = {};
+  std::string_view documentation = {};
   // Texts that are none of the Trace: ids from first_own_text on. Empty for the tables of the Trace itself.
-  std::vector<std::string_view> own_texts;
+  std::vector<std::string_view> own_texts = {};
   uint32_t first_own_text = 0;
 };
 
 // The text of an id in a text column of this table. kNone gives "".
 [[nodiscard]] std::string_view TextIn(const Trace& trace, const TableView& table, StringId id);
 
-// "processes", "tracks", "spans", ..., in the order of trace.h.
+// "processes", "tracks", "spans", ..., in the order of trace_tables.def.
 [[nodiscard]] std::span<const std::string_view> TableNames();
 
 // nullopt when no table has this name. O(columns).

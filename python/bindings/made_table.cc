@@ -59,6 +59,7 @@ TableColumn AddColumn(const std::string& name, const std::string& type, nb::hand
   if (type == "text") {
     column.type = ColumnType::kUint32;
     column.meaning = ColumnMeaning::kText;
+    column.unknown = kNoneBits;
     column.data = AddTexts(nb::cast<nb::list>(values), table);
     rows = table->texts_of_rows.back().size();
   } else {

@@ -57,6 +57,8 @@ TypeText TypeOf(ColumnType type) {
       return {nb::dtype<int64_t>(), "int64"};
     case ColumnType::kFloat64:
       return {nb::dtype<double>(), "float64"};
+    case ColumnType::kInt64List:
+      return {nb::dtype<int64_t>(), "list<int64>"};
   }
   return {nb::dtype<uint8_t>(), "uint8"};
 }
@@ -69,6 +71,10 @@ const char* MeaningText(ColumnMeaning meaning) {
       return "text";
     case ColumnMeaning::kHandle:
       return "handle";
+    case ColumnMeaning::kTime:
+      return "time";
+    case ColumnMeaning::kDuration:
+      return "duration";
   }
   return "value";
 }
@@ -83,6 +89,7 @@ template <typename Holder>
 View ColumnView(nb::pointer_and_handle<Holder> self, const std::string& table, const std::string& name) {
   const TableView& view = TableOf(*self.p, table);
   const TableColumn column = ColumnOf(view, name);
+  if (column.type == ColumnType::kInt64List) throw nb::type_error((name + " is a column of lists").c_str());
   return ViewOf(column.data, view.rows, TypeOf(column.type).type, self.h);
 }
 
@@ -98,14 +105,40 @@ size_t RowCount(const Holder& self, const std::string& table) {
   return TableOf(self, table).rows;
 }
 
-// (name, type, meaning) of each column.
+// The integer of a value that means "unknown", as the column shows it.
+nb::object UnknownValue(const TableColumn& column) {
+  if (!column.unknown) return nb::none();
+  if (column.type == ColumnType::kInt32) return nb::int_(static_cast<int32_t>(*column.unknown));
+  if (column.type == ColumnType::kInt64) return nb::int_(static_cast<int64_t>(*column.unknown));
+  return nb::int_(*column.unknown);
+}
+
+// (name, type, meaning, unknown, table, documentation) of each column.
 template <typename Holder>
 nb::list ColumnList(const Holder& self, const std::string& table) {
   nb::list list;
   const TableView& view = TableOf(self, table);
   for (const TableColumn& column : view.columns) {
-    list.append(nb::make_tuple(ToText(column.name), TypeOf(column.type).name, MeaningText(column.meaning)));
+    list.append(nb::make_tuple(ToText(column.name), TypeOf(column.type).name, MeaningText(column.meaning),
+                               UnknownValue(column), ToText(column.refers_to), ToText(column.documentation)));
   }
+  return list;
+}
+
+template <typename Holder>
+nb::object TableDocumentation(const Holder& self, const std::string& table) {
+  return ToText(TableOf(self, table).documentation);
+}
+
+// One value of a column of lists.
+template <typename Holder>
+nb::list ListAt(const Holder& self, const std::string& table, const std::string& name, size_t row) {
+  const TableView& view = TableOf(self, table);
+  const TableColumn column = ColumnOf(view, name);
+  if (column.type != ColumnType::kInt64List || row >= view.rows) throw nb::index_error("no such list");
+  nb::list list;
+  for (const int64_t value : static_cast<const Int64List*>(column.data)[row])
+    list.append(value);
   return list;
 }
 
@@ -158,7 +191,10 @@ void BindTablesOf(nb::module_& module) {
              "A column as a read-only memoryview, without a copy; it keeps the trace.");
   module.def("row_count", &RowCount<Holder>, nb::arg("trace"), nb::arg("table"));
   module.def("columns", &ColumnList<Holder>, nb::arg("trace"), nb::arg("table"),
-             "(name, type, meaning) of each column.");
+             "(name, type, meaning, unknown, table, documentation) of each column.");
+  module.def("table_documentation", &TableDocumentation<Holder>, nb::arg("trace"), nb::arg("table"));
+  module.def("list_at", &ListAt<Holder>, nb::arg("trace"), nb::arg("table"), nb::arg("name"), nb::arg("row"),
+             "One value of a column of lists.");
   module.def("text_codes", &TextCodes<Holder>, nb::arg("trace"), nb::arg("table"), nb::arg("name"),
              "(codes, texts) of a text column; code -1 is none.");
   module.def("arrow_stream", &ArrowStream<Holder>, nb::arg("trace"), nb::arg("table"),

@@ -7,12 +7,12 @@ The examples read the trace of `opscope.trace`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from opscope import _core
 from opscope.shown import Shown
 
-__all__ = ["Strings", "Table", "TextColumn"]
+__all__ = ["ArgumentTable", "Column", "ListColumn", "Strings", "Table", "TextColumn"]
 
 _NONE = 0xFFFFFFFF  # an id or a handle that stands for nothing
 
@@ -87,10 +87,49 @@ class TextColumn(Sequence):
         return f"<opscope.TextColumn {'.'.join(self._where)}: {len(self)} rows>"
 
 
+class ListColumn(Sequence):
+    """A column each of whose values is a list of integers; each row is read when it is asked for."""
+
+    __slots__ = ("_core", "_rows", "_where")
+
+    def __init__(self, core: _core.Trace, table: str, column: str):
+        self._core = core
+        self._rows = _core.row_count(core, table)
+        self._where = (table, column)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._rows))]
+        return _core.list_at(self._core, *self._where, _row(index, self._rows))
+
+    def __repr__(self) -> str:
+        return f"<opscope.ListColumn {'.'.join(self._where)}: {len(self)} rows>"
+
+
+class Column(NamedTuple):
+    """What is known of a column: ``trace.spans.schema["parent"]``."""
+
+    type: str
+    """Of one value: "uint8", "int64", "float64", "list<int64>", ..."""
+    meaning: str
+    """"value", "text", "handle" (row of ``table``), "time" or "duration" (nanoseconds)."""
+    unknown: int | None
+    """The number that means "unknown"; None if every value is known."""
+    table: str
+    """The table that a handle refers to, else ""."""
+    documentation: str
+    """A sentence or two, Markdown."""
+
+
 class Table:
     """One table of a trace. Columns are read by name: ``table["start"]`` or ``table.start``.
 
-    The one column that has the name of a method is read as ``frames["text"]``.
+    A number column is a read-only memoryview, in which `schema` says what number means "unknown"; rows, Arrow and
+    pandas have None or NULL there. A text column is a sequence of texts, decoded when they are read; `codes` has the
+    ids of its texts. The columns that have the name of a method are read as ``frames["text"]``.
 
     >>> trace.spans
     <opscope.Table spans: 2 rows>
@@ -98,18 +137,32 @@ class Table:
     [5000, 7000]
     """
 
-    __slots__ = ("_columns", "_core", "_name", "_views")
+    __slots__ = ("_core", "_name", "_schema", "_views")
 
     def __init__(self, core: _core.Trace, name: str):
         self._core = core
         self._name = name
-        self._views: dict[str, memoryview] = {}
-        self._columns = {column: (type, meaning) for column, type, meaning in _core.columns(core, name)}
+        self._views: dict[str, memoryview | TextColumn | ListColumn] = {}
+        self._schema = {column[0]: Column(*column[1:]) for column in _core.columns(core, name)}
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return list(self._columns)
+        return list(self._schema)
+
+    @property
+    def schema(self) -> dict[str, Column]:
+        """Each column's type, meaning and documentation.
+
+        >>> trace.spans.schema["parent"].table, trace.spans.schema["start"].meaning
+        ('spans', 'time')
+        """
+        return dict(self._schema)
+
+    @property
+    def documentation(self) -> str:
+        """What the rows are, Markdown."""
+        return _core.table_documentation(self._core, self._name)
 
     def __len__(self) -> int:
         return _core.row_count(self._core, self._name)
@@ -117,42 +170,62 @@ class Table:
     def __bool__(self) -> bool:
         return True
 
-    def __getitem__(self, column: str) -> memoryview:
-        """A column without a copy, as a read-only memoryview that keeps the trace alive."""
+    def __getitem__(self, column: str) -> memoryview | TextColumn | ListColumn:
+        """A column: numbers without a copy, as a memoryview that keeps the trace alive, or texts.
+
+        >>> list(trace.spans["name"]), trace.spans["start"].tolist()
+        (['aten::mm', 'aten::add'], [10000, 20000])
+        """
         view = self._views.get(column)
         if view is None:
-            view = self._views[column] = _core.column(self._core, self._name, column)
+            described = self._schema[column]
+            if described.meaning == "text":
+                view = TextColumn(self._core, self._name, column)
+            elif described.type == "list<int64>":
+                view = ListColumn(self._core, self._name, column)
+            else:
+                view = _core.column(self._core, self._name, column)
+            self._views[column] = view
         return view
 
-    def __getattr__(self, name: str) -> memoryview:
-        if name.startswith("_") or name not in self._columns:
+    def __getattr__(self, name: str) -> memoryview | TextColumn | ListColumn:
+        if name.startswith("_") or name not in self._schema:
             raise AttributeError(f"table '{self._name}' has no column '{name}'")
         return self[name]
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._columns})
+        return sorted({*super().__dir__(), *self._schema})
 
     def text(self, column: str) -> TextColumn:
         """A text column as text."""
-        if self._columns[column][1] != "text":
+        self._require_text(column)
+        return self[column]
+
+    def codes(self, column: str) -> memoryview:
+        """The ids of the texts of a text column, for `Trace.strings`: equal texts have equal ids, 0xffffffff is none.
+
+        >>> [trace.strings[id] for id in trace.spans.codes("name")]
+        ['aten::mm', 'aten::add']
+        """
+        self._require_text(column)
+        return _core.column(self._core, self._name, column)
+
+    def _require_text(self, column: str) -> None:
+        if self._schema[column].meaning != "text":
             raise TypeError(f"column '{column}' of table '{self._name}' holds numbers, not text")
-        return TextColumn(self._core, self._name, column)
 
     def row(self, index: int) -> dict[str, Any]:
-        """One row as a dict; texts are decoded, handles that stand for nothing are None.
+        """One row as a dict; texts are decoded, unknown values are None.
 
-        >>> trace.spans.row(0)["name"]
-        'aten::mm'
+        >>> trace.spans.row(0)["name"], trace.spans.row(0)["parent"]
+        ('aten::mm', None)
         """
         index = _row(index, len(self))
         values = {}
-        for column, (_, meaning) in self._columns.items():
+        for column, described in self._schema.items():
             value = self[column][index]
-            if meaning != "value" and value == _NONE:
-                value = None
-            elif meaning == "text":
-                value = self._core.text(value)
-            values[column] = value
+            is_unknown = described.meaning != "text" and described.unknown is not None and value == described.unknown
+            values[column] = None if is_unknown else value
         return values
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -161,20 +234,24 @@ class Table:
     def to_pandas(self):
         """A ``pandas.DataFrame`` over the same memory.
 
-        Text columns become categories, rows of other tables ("parent") ``UInt32``, with ``pandas.NA`` for none.
+        Text columns become categories. Columns that may be unknown ("parent", "device") have pandas' nullable types
+        (``UInt32``), with ``pandas.NA`` where they are.
         """
         pandas = _require("pandas", "pandas")
         numpy = _require("numpy", "numpy")
         data = {}
-        for column, (_, meaning) in self._columns.items():
-            if meaning == "text":
+        for column, described in self._schema.items():
+            if described.meaning == "text":
                 codes, texts = self.text(column).codes()
                 # An index of objects also holds names that are not valid Unicode.
                 data[column] = pandas.Categorical.from_codes(numpy.asarray(codes), pandas.Index(texts, dtype=object))
-            else:
+            elif described.type == "list<int64>":
+                data[column] = pandas.Series(list(self[column]), dtype=object)
+            elif described.unknown is not None:
                 numbers = numpy.asarray(self[column])
-                is_handle = meaning == "handle"
-                data[column] = pandas.arrays.IntegerArray(numbers, numbers == _NONE) if is_handle else numbers
+                data[column] = pandas.arrays.IntegerArray(numbers, numbers == described.unknown)
+            else:
+                data[column] = numpy.asarray(self[column])
         return pandas.DataFrame(data, copy=False)
 
     def to_arrow(self):
@@ -190,6 +267,15 @@ class Table:
 
     def _repr_html_(self) -> str:
         return Shown.of(f"{self._name}: {len(self):,} rows", self, len(self)).html()
+
+
+class ArgumentTable(Table):
+    """The table `Trace.arguments`; called with a value of ``spans.args`` it gives the arguments of one call."""
+
+    __slots__ = ()
+
+    def __call__(self, id: int) -> list[dict[str, Any]]:
+        return self._core.arguments(id)
 
 
 def _row(index: int, count: int) -> int:

@@ -3,7 +3,7 @@
 
 A `Trace` holds tables, a `Table` holds columns. A number column is a read-only `memoryview` of the
 engine's own memory: nothing is copied, NumPy takes it with ``numpy.asarray``, and it keeps the trace
-alive. A text column holds ids of `Trace.strings`; `Table.text` reads it as text. All times are integer
+alive. A text column is a sequence of texts, decoded when they are read. All times are integer
 nanoseconds relative to ``trace.info["epoch_ns"]``.
 
 The examples read this trace::
@@ -26,7 +26,7 @@ from typing import Any
 from opscope import _core
 from opscope.shown import Rows, Shown, TableText
 from opscope.sizes import byte_count
-from opscope.table import Strings, Table
+from opscope.table import ArgumentTable, Strings, Table
 from opscope.user_warning import warn_user
 
 __all__ = ["ExportWarning", "Trace", "merge", "open", "read"]
@@ -83,8 +83,9 @@ def merge(
 class _TableProperty:
     """The table of the attribute's name."""
 
-    def __init__(self, doc: str):
+    def __init__(self, doc: str, kind: type[Table] = Table):
         self.__doc__ = doc
+        self._kind = kind
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -94,7 +95,7 @@ class _TableProperty:
             return self  # type: ignore[return-value] - the class's own attribute, for help()
         table = trace._tables.get(self._name)
         if table is None:
-            table = trace._tables[self._name] = Table(trace._core, self._name)
+            table = trace._tables[self._name] = self._kind(trace._core, self._name)
         return table
 
 
@@ -114,11 +115,16 @@ class Trace:
     processes = _TableProperty("Processes and devices.")
     tracks = _TableProperty("Threads and device streams; each is one contiguous range of `spans`.")
     spans = _TableProperty("Operators, ranges, kernels: by track, parents before their children.")
+    launches = _TableProperty("The operator that each span of a device, and each call of its runtime, was made for.")
     async_spans = _TableProperty("Ranges with an id that cross threads.")
     instants = _TableProperty("Points in time.")
     counters = _TableProperty("Samples of counters.")
     flows = _TableProperty("Arrows: launch to kernel, forward to backward.")
     allocations = _TableProperty("Allocations (bytes > 0) and frees (bytes < 0).")
+    arguments = _TableProperty(
+        "Arguments of operators: ``trace.arguments(id)`` gives those of one call, ``id`` is a value of ``spans.args``.",
+        ArgumentTable,
+    )
     tensors = _TableProperty("Which tensors the arguments of spans are (recorded for the memory timeline).")
     held_tensors = _TableProperty("Parameters, gradients and state that modules and optimizers hold.")
     tensor_lives = _TableProperty("When each tensor had memory, and where (MegEngine).")
@@ -132,7 +138,7 @@ class Trace:
 
     @property
     def strings(self) -> Strings:
-        """The texts that text columns hold ids of."""
+        """The texts of the trace by id: what `Table.codes` has."""
         return Strings(self._core)
 
     @property
@@ -147,7 +153,7 @@ class Trace:
         """
         facts = self._core.info()
         facts["options"] = json.loads(facts.pop("options_json"))
-        for key, value in zip(self.metadata.text("key"), self.metadata.text("json"), strict=True):
+        for key, value in zip(self.metadata["key"], self.metadata["json"], strict=True):
             if key == "parent_pid" and value.isdecimal():
                 facts[key] = int(value)
             elif key == "opscope_merge":
@@ -163,10 +169,6 @@ class Trace:
     def memory_bytes(self) -> int:
         """Bytes that the columns and texts hold."""
         return self._core.memory_bytes
-
-    def arguments(self, id: int) -> list[dict[str, Any]]:
-        """The arguments of one call: ``id`` is a value of ``spans.args``."""
-        return self._core.arguments(id)
 
     def summary(
         self,

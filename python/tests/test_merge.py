@@ -70,9 +70,7 @@ def test_ranks_of_a_real_job_become_one_trace(job: Path, module):
     ranks = dict(zip(trace.processes.pid, trace.processes.rank, strict=True))
     for part, rank in zip(parts, (0, 1), strict=True):
         assert list(part.processes.rank) == [rank] * len(part.processes)
-        pids = {
-            pid for pid, text in zip(part.processes.pid, part.processes.pid_text, strict=True) if text == 0xFFFFFFFF
-        }
+        pids = {pid for pid, text in zip(part.processes.pid, part.processes.pid_text, strict=True) if text is None}
         assert all(ranks[pid] == rank for pid in pids if list(parts[1 - rank].processes.pid).count(pid) == 0)
 
 

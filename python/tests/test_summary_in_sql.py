@@ -13,7 +13,7 @@ SAMPLES = Path(__file__).parents[2].parent / "shared" / "samples" / "kineto"
 QUERY = """
 with recursive track as (
   select row_number() over () - 1 as track, case when tracks.kind in (1, 2) then 'device' else 'host' end as on_what,
-         case when device < 0 then '' else device::varchar end as device, process
+         coalesce(device::varchar, '') as device, process
   from tracks),
 numbered as (select row_number() over () - 1 as id, spans.* from spans),
 span as (

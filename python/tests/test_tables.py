@@ -18,6 +18,13 @@ class TestColumns:
             table = getattr(trace, table_name)
             for column in table.columns:
                 view = table[column]
+                if table.schema[column].meaning == "text":
+                    ids = table.codes(column)
+                    assert [None if id == 0xFFFFFFFF else trace.strings[id] for id in ids] == list(view)
+                    view = ids
+                elif table.schema[column].type == "list<int64>":
+                    assert len(list(view)) == len(table)
+                    continue
                 assert isinstance(view, memoryview)
                 assert (len(view), view.ndim, view.readonly) == (len(table), 1, True)
                 assert len(view.tolist()) == len(table)
@@ -97,9 +104,51 @@ class TestTextColumns:
         assert trace.spans.text("overload").codes()[0].tolist() == [-1, -1, -1]
 
 
+def test_an_unknown_value_is_missing_in_rows_pandas_polars_and_sql():
+    events = [
+        complete_event("launch", 0, 5) | {"args": {"correlation": 7}},
+        complete_event("other", 10, 5),
+    ]
+    trace = opscope.read(chrome_json(*events))
+    assert trace.spans["correlation"].tolist() == [7, 0]
+    assert trace.spans.schema["correlation"].unknown == 0
+    assert [row["correlation"] for row in trace.spans] == [7, None]
+    pandas = pytest.importorskip("pandas")
+    assert trace.spans.to_pandas()["correlation"].isna().tolist() == [False, True]
+    assert trace.processes.to_pandas()["sort_index"].tolist() == [pandas.NA]
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(trace.spans)["correlation"].to_list() == [7, None]
+    duckdb = pytest.importorskip("duckdb")
+    spans = trace.spans.to_arrow()  # noqa: F841 - duckdb finds it by name
+    assert duckdb.sql("select count(correlation), count(*), max(depth) from spans").fetchall() == [(1, 2, 0)]
+
+
+def test_arguments_are_a_table_with_lists(trace):
+    shapes = {"Input Dims": [[2, 3], [], [[4], [5, 6]]], "Input type": ["float", "Scalar", "TensorList"]}
+    read = opscope.read(chrome_json(complete_event("aten::mm", 0, 1) | {"cat": "cpu_op", "args": shapes}))
+    rows = [(row["position"], row["element"], row["dtype"], row["sizes"]) for row in read.arguments]
+    assert rows[0] == (0, None, "float", [2, 3])
+    assert [sizes for position, element, _, sizes in rows if position == 2 and element is not None] == [[4], [5, 6]]
+    assert read.arguments(read.spans.args[0])[0]["sizes"] == [2, 3]
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    arguments = read.arguments.to_arrow()  # noqa: F841 - duckdb finds it by name
+    assert duckdb.sql("select sizes[2] from arguments where list = 0 and position = 0").fetchall() == [(3,)]
+
+
+def test_schema_says_what_handles_refer_to(trace):
+    for name in _core.TABLES:
+        table = getattr(trace, name)
+        assert table.documentation
+        for described in table.schema.values():
+            assert (described.meaning == "handle") == (described.table in _core.TABLES)
+            assert described.documentation
+    assert trace.spans.schema["parent"].table == "spans"
+
+
 def test_rows_are_dicts_with_none_for_nothing(trace):
     row = trace.spans.row(1)
-    assert (row["name"], row["parent"], row["overload"], row["sequence"]) == ("aten::mm", 0, None, -1)
+    assert (row["name"], row["parent"], row["overload"], row["sequence"]) == ("aten::mm", 0, None, None)
     assert trace.spans.row(0)["parent"] is None
     with pytest.raises(IndexError):
         trace.spans.row(3)

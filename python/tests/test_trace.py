@@ -134,7 +134,7 @@ class TestTexts:
             assert list(trace.spans.text("name")) == names
 
     def test_a_text_is_found_or_none(self, trace):
-        assert trace.strings.find("aten::mm") == trace.spans.name[1]
+        assert trace.strings.find("aten::mm") == trace.spans.codes("name")[1]
         assert trace.strings.find("aten::nothing") is None
         assert trace.strings.find("\ud800") is None
         assert trace.strings[0] == ""

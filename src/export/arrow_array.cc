@@ -1,9 +1,11 @@
 // A struct array whose children are the columns. Layout of the buffers (Arrow columnar format):
 //   numbers      validity (only with nulls), values: the Trace's own memory
+//   lists        offsets (int32); child: numbers
 //   text         validity, int32 codes; dictionary: offsets (int64), characters ("large utf8")
 // SPDX-License-Identifier: Apache-2.0
 #include "export/arrow_array.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +28,8 @@ struct SchemaOwner {
 struct ArrayOwner {
   std::shared_ptr<const Trace> trace;
   std::vector<uint8_t> validity;
-  std::vector<int32_t> codes;
-  std::vector<int64_t> offsets;
+  std::vector<int32_t> integers32;  // codes of texts, offsets of lists
+  std::vector<int64_t> integers64;  // offsets of texts, items of lists
   std::string characters;
   const void* buffers[3] = {nullptr, nullptr, nullptr};
   std::vector<ArrowArray> children;
@@ -63,6 +65,8 @@ const char* FormatOf(const TableColumn& column) {
       return "l";
     case ColumnType::kFloat64:
       return "g";
+    case ColumnType::kInt64List:
+      return "+l";
   }
   return "n";
 }
@@ -85,8 +89,13 @@ void MakeColumnSchema(const TableColumn& column, ArrowSchema* out) {
   if (column.meaning == ColumnMeaning::kText) {
     FillSchema(std::make_unique<SchemaOwner>(), "U", 0, &owner->dictionary);
   }
-  FillSchema(std::move(owner), FormatOf(column), column.meaning == ColumnMeaning::kValue ? 0 : ARROW_FLAG_NULLABLE,
-             out);
+  if (column.type == ColumnType::kInt64List) {
+    auto item = std::make_unique<SchemaOwner>();
+    item->name = "item";
+    FillSchema(std::move(item), "l", 0, &owner->children.emplace_back());
+    owner->child_pointers.push_back(owner->children.data());
+  }
+  FillSchema(std::move(owner), FormatOf(column), column.unknown ? ARROW_FLAG_NULLABLE : 0, out);
 }
 
 void FillArray(std::unique_ptr<ArrayOwner> owner, size_t rows, int64_t nulls, int64_t buffer_count, ArrowArray* out) {
@@ -106,17 +115,38 @@ void FillArray(std::unique_ptr<ArrayOwner> owner, size_t rows, int64_t nulls, in
   out->private_data = owner.release();
 }
 
-// Bit i says that row i has a value. Returns the number of rows that have none.
-int64_t MarkNulls(std::span<const uint32_t> handles, std::vector<uint8_t>* validity) {
-  constexpr uint32_t kNone = 0xffffffff;
-  int64_t nulls = 0;
-  validity->assign((handles.size() + 7) / 8, 0);
-  for (size_t i = 0; i < handles.size(); ++i) {
-    const bool valid = handles[i] != kNone;
-    if (!valid) ++nulls;
-    (*validity)[i / 8] = static_cast<uint8_t>((*validity)[i / 8] | (valid ? 1u : 0u) << (i % 8));
-  }
+// Bit i says that row i has a value. Returns the number of rows that have none; no bits if every row has one.
+template <typename T>
+int64_t MarkNulls(std::span<const T> values, T unknown, std::vector<uint8_t>* validity) {
+  const auto nulls = std::count(values.begin(), values.end(), unknown);
+  if (nulls == 0) return 0;
+  validity->assign((values.size() + 7) / 8, 0);
+  for (size_t i = 0; i < values.size(); ++i)
+    (*validity)[i / 8] = static_cast<uint8_t>((*validity)[i / 8] | (values[i] != unknown ? 1u : 0u) << (i % 8));
   return nulls;
+}
+
+int64_t MarkNulls(const TableColumn& column, size_t rows, std::vector<uint8_t>* validity) {
+  if (!column.unknown) return 0;
+  const auto mark = [&]<typename T>(T) {
+    return MarkNulls<T>({static_cast<const T*>(column.data), rows}, static_cast<T>(*column.unknown), validity);
+  };
+  switch (column.type) {
+    case ColumnType::kUint8:
+      return mark(uint8_t{});
+    case ColumnType::kUint16:
+      return mark(uint16_t{});
+    case ColumnType::kUint32:
+    case ColumnType::kInt32:
+      return mark(uint32_t{});
+    case ColumnType::kUint64:
+    case ColumnType::kInt64:
+      return mark(uint64_t{});
+    case ColumnType::kFloat64:
+    case ColumnType::kInt64List:
+      break;
+  }
+  return 0;
 }
 
 void AppendUtf8(std::string_view text, std::string* out) {
@@ -142,31 +172,48 @@ void AppendUtf8(std::string_view text, std::string* out) {
 
 void MakeDictionary(const Trace& trace, const TableView& table, const std::vector<StringId>& texts, ArrowArray* out) {
   auto owner = std::make_unique<ArrayOwner>();
-  owner->offsets.reserve(texts.size() + 1);
-  owner->offsets.push_back(0);
+  owner->integers64.reserve(texts.size() + 1);
+  owner->integers64.push_back(0);
   for (StringId id : texts) {
     AppendUtf8(TextIn(trace, table, id), &owner->characters);
-    owner->offsets.push_back(static_cast<int64_t>(owner->characters.size()));
+    owner->integers64.push_back(static_cast<int64_t>(owner->characters.size()));
   }
-  owner->buffers[1] = owner->offsets.data();
+  owner->buffers[1] = owner->integers64.data();
   owner->buffers[2] = owner->characters.data();
   FillArray(std::move(owner), texts.size(), 0, 3, out);
+}
+
+void MakeLists(std::span<const Int64List> lists, ArrowArray* out) {
+  auto owner = std::make_unique<ArrayOwner>();
+  auto items = std::make_unique<ArrayOwner>();
+  owner->integers32.push_back(0);
+  for (const Int64List& list : lists) {
+    items->integers64.insert(items->integers64.end(), list.begin(), list.end());
+    owner->integers32.push_back(static_cast<int32_t>(items->integers64.size()));
+  }
+  const size_t count = items->integers64.size();
+  items->buffers[1] = items->integers64.data();
+  FillArray(std::move(items), count, 0, 2, &owner->children.emplace_back());
+  owner->child_pointers.push_back(owner->children.data());
+  owner->buffers[1] = owner->integers32.data();
+  FillArray(std::move(owner), lists.size(), 0, 2, out);
 }
 
 void MakeColumn(const std::shared_ptr<const Trace>& trace, const TableView& table, const TableColumn& column,
                 ArrowArray* out) {
   const size_t rows = table.rows;
+  if (column.type == ColumnType::kInt64List) {
+    MakeLists({static_cast<const Int64List*>(column.data), rows}, out);
+    return;
+  }
   auto owner = std::make_unique<ArrayOwner>();
   owner->trace = trace;
   owner->buffers[1] = column.data;
-  int64_t nulls = 0;
-  if (column.meaning != ColumnMeaning::kValue) {
-    nulls = MarkNulls({static_cast<const uint32_t*>(column.data), rows}, &owner->validity);
-  }
+  const int64_t nulls = MarkNulls(column, rows, &owner->validity);
   if (column.meaning == ColumnMeaning::kText) {
     TextDictionary dictionary = EncodeTexts(*trace, table, column);
-    owner->codes = std::move(dictionary.codes);
-    owner->buffers[1] = owner->codes.data();
+    owner->integers32 = std::move(dictionary.codes);
+    owner->buffers[1] = owner->integers32.data();
     MakeDictionary(*trace, table, dictionary.texts, &owner->dictionary);
   }
   FillArray(std::move(owner), rows, nulls, 2, out);

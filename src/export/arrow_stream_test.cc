@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "opscope/arrow.h"
 #include "opscope/table.h"
@@ -98,6 +99,40 @@ TEST(ArrowStream, MarksWhatStandsForNothingAsNull) {
   EXPECT_EQ(TextOf(overloads, 0), "<null>");
   EXPECT_EQ(TextOf(overloads, 17), "out");
   EXPECT_EQ(reading.array.children[reading.Find("start")]->null_count, 0);
+}
+
+TEST(ArrowStream, MarksUnknownNumbersAsNullWithoutCopyingTheOthers) {
+  TraceBuilder builder;
+  const ProcessId process = builder.AddProcess({.pid = 1});
+  builder.AddTrack({.process = process, .tid = 1});
+  builder.AddTrack({.process = process, .tid = 2, .device = 3});
+  const auto trace = std::make_shared<Trace>(builder.Build());
+  Reading reading;
+  reading.Open(trace, "tracks");
+  const ArrowArray& devices = *reading.array.children[reading.Find("device")];
+  EXPECT_EQ(devices.null_count, 1);
+  EXPECT_FALSE(IsValid(devices, 0));
+  EXPECT_TRUE(IsValid(devices, 1));
+  EXPECT_EQ(devices.buffers[1], trace->tracks().device.data());
+  const ArrowArray& tids = *reading.array.children[reading.Find("tid")];
+  EXPECT_EQ(tids.buffers[0], nullptr) << "no bitmap where nothing is unknown";
+  EXPECT_EQ(reading.schema.children[reading.Find("tid")]->flags, 0);
+}
+
+TEST(ArrowStream, GivesSizesOfTensorsAsLists) {
+  TraceBuilder builder;
+  const int64_t sizes[] = {2, 3};
+  const ArgumentRow arguments[] = {{.kind = ArgumentKind::kTensor, .sizes = sizes}, {.kind = ArgumentKind::kScalar}};
+  builder.AddArguments(arguments);
+  Reading reading;
+  reading.Open(std::make_shared<Trace>(builder.Build()), "arguments");
+  const int64_t at = reading.Find("sizes");
+  EXPECT_STREQ(reading.schema.children[at]->format, "+l");
+  const ArrowArray& lists = *reading.array.children[at];
+  const auto* offsets = static_cast<const int32_t*>(lists.buffers[1]);
+  EXPECT_EQ(std::vector<int32_t>(offsets, offsets + 3), (std::vector<int32_t>{0, 2, 2}));
+  const auto* items = static_cast<const int64_t*>(lists.children[0]->buffers[1]);
+  EXPECT_EQ(std::vector<int64_t>(items, items + 2), (std::vector<int64_t>{2, 3}));
 }
 
 TEST(ArrowStream, GivesTextsAsDictionaries) {

@@ -1,5 +1,5 @@
 // One table as RFC 4180: CRLF, a header, quotes where they are needed. Columns of ids have their texts, the arguments
-// of spans their JSON, handles of other tables the number of the row.
+// of spans their JSON, handles of other tables the number of the row. A field of an unknown value is empty.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv.h"
 
@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
 #include "export/argument_text.h"
 #include "export/plain_text.h"
 #include "export/writers.h"
@@ -26,6 +27,16 @@ std::string Field(std::string_view text) {
   std::string field;
   AppendCsvField(&field, PlainText(text));
   return field;
+}
+
+// As one field: "[64, 3]".
+std::string ListText(Int64List list) {
+  std::string text = "[";
+  for (const int64_t value : list) {
+    if (text.size() > 1) text += ", ";
+    AppendInt(&text, value);
+  }
+  return Field(text + "]");
 }
 
 class CsvTable {
@@ -79,12 +90,9 @@ class CsvTable {
   }
 
   void WriteValue(const TableColumn& column, size_t row, ChromeBuffer* out) const {
-    if (column.meaning != ColumnMeaning::kValue) {
-      const auto id = At<uint32_t>(column, row);
-      if (id == UINT32_MAX) return;
-      if (column.meaning == ColumnMeaning::kText) return out->Append(texts_[id]);
-      if (!arguments_.empty() && column.name == "args") return out->Append(arguments_[id]);
-    }
+    if (IsUnknown(column, row)) return;
+    if (column.meaning == ColumnMeaning::kText) return out->Append(texts_[At<uint32_t>(column, row)]);
+    if (!arguments_.empty() && column.name == "args") return out->Append(arguments_[At<uint32_t>(column, row)]);
     out->Reserve(kNumberRoom);
     switch (column.type) {
       case ColumnType::kUint8:
@@ -104,6 +112,8 @@ class CsvTable {
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), At<double>(column, row)).ptr;
         return out->Put({digits.data(), static_cast<size_t>(end - digits.data())});
       }
+      case ColumnType::kInt64List:
+        return out->Append(ListText(At<Int64List>(column, row)));
     }
   }
 

@@ -11,7 +11,9 @@ namespace flags = function_event_flags;
 template <typename T>
 void AddColumn(std::string_view name, ColumnType type, ColumnMeaning meaning, const std::vector<T>& values,
                TableView* view) {
-  view->columns.push_back({name, type, meaning, static_cast<const void*>(values.data())});
+  const bool is_id = meaning == ColumnMeaning::kText || meaning == ColumnMeaning::kHandle;
+  view->columns.push_back(
+      {name, type, meaning, static_cast<const void*>(values.data()), is_id ? std::optional(kNoneBits) : std::nullopt});
 }
 
 }  // namespace
