@@ -6,139 +6,22 @@ in all the ways that Python has, with calls of Python recorded; every pair of ev
 """
 
 import collections
-import contextlib
 import json
-import random
 import threading
-import types
 
 import pytest
 
 pytestmark = pytest.mark.framework("torch")
 
-WAYS = (
-    "with", "explicit", "callee", "stack", "contextmanager", "decorator", "generator", "crossed", "raising", "torchs",
-    "left_open", "coroutines",
-)  # fmt: skip
+FURTHER_ROWS = range(10**9, 10**9 + 1000)  # of spans that cross others
 
 
-class Program:
-    """Calls itself with random ways to enter a range around less and less."""
+def program_of(seed):
+    import range_programs
 
-    def __init__(self, seed):
-        import torch.profiler
+    import opscope.torch
 
-        import opscope.torch
-
-        self.random = random.Random(seed)
-        self.range, self.torchs_range = opscope.torch.record_function, torch.profiler.record_function
-        self.names = 0
-        self.open = []
-
-    def run(self, depth):
-        import torch
-
-        torch.ones(2).add(1)
-        for _ in range(self.random.randrange(3) if depth else 0):
-            self.names += 1
-            getattr(self, self.random.choice(WAYS) + "_way")(f"range {self.names}", depth - 1)
-
-    def with_way(self, name, depth):
-        with self.range(name):
-            self.run(depth)
-
-    def torchs_way(self, name, depth):
-        with self.torchs_range(name):
-            self.run(depth)
-
-    def explicit_way(self, name, depth):
-        entered = self.range(name)
-        entered.__enter__()
-        self.run(depth)
-        entered.__exit__(None, None, None)
-
-    def enter(self, label, calls):
-        if calls:
-            return self.enter(label, calls - 1)
-        label.__enter__()
-        return self.run(0)  # operators of the call that lie in the range
-
-    def leave(self, label, calls):
-        self.run(0)
-        self.leave(label, calls - 1) if calls else label.__exit__(None, None, None)
-
-    def callee_way(self, name, depth):
-        """As Lightning does: the range begins in one call and ends in another."""
-        label = self.range(name)
-        self.enter(label, self.random.randrange(4))
-        self.run(depth)
-        self.leave(label, self.random.randrange(4))
-
-    def stack_way(self, name, depth):
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self.range(name))
-            self.run(depth)
-            stack.enter_context(self.range(name + " second"))
-
-    def contextmanager_way(self, name, depth):
-        @contextlib.contextmanager
-        def labelled():
-            with self.range(name):
-                yield self.run(0)
-
-        with labelled():
-            self.run(depth)
-
-    def decorator_way(self, name, depth):
-        self.range(name)(self.run)(depth)
-
-    def generator_way(self, name, depth):
-        @self.range(name)
-        def items():
-            yield self.run(depth)
-            yield self.run(0)
-
-        for _ in items():
-            self.run(0)
-
-    def coroutines_way(self, name, depth):
-        @types.coroutine
-        def suspended():
-            yield
-
-        @self.range(name)
-        async def work():
-            self.run(depth)
-            await suspended()
-            self.run(0)
-
-        taking_turns = [work(), work()]
-        while taking_turns:
-            coroutine = self.random.choice(taking_turns)
-            try:
-                coroutine.send(None)
-            except StopIteration:
-                taking_turns.remove(coroutine)
-
-    def crossed_way(self, name, depth):
-        first, second = self.range(name), self.range(name + " crossing")
-        first.__enter__()
-        self.run(0)
-        self.enter(second, self.random.randrange(2))
-        self.run(depth)
-        first.__exit__(None, None, None)
-        self.leave(second, self.random.randrange(2))
-
-    def raising_way(self, name, depth):
-        with contextlib.suppress(KeyError), self.range(name):
-            self.run(depth)
-            raise KeyError
-
-    def left_open_way(self, name, depth):
-        self.open.append(self.range(name))
-        self.open[-1].__enter__()
-        if len(self.open) > 2:
-            self.open.pop(0).__exit__(None, None, None)
+    return range_programs.Program(seed, opscope.torch)
 
 
 def rows_of(path):
@@ -185,7 +68,7 @@ def test_events_of_a_thread_do_not_cross_however_ranges_are_entered(seed, tmp_pa
     import opscope
     import opscope.torch
 
-    program = Program(seed)
+    program = program_of(seed)
     with opscope.torch.profile(with_stack=True) as prof:
         for _ in range(3):
             program.run(4)
@@ -206,12 +89,14 @@ def test_events_of_many_threads_do_not_cross(tmp_path):
 
     config = opscope.torch._ExperimentalConfig(profile_all_threads=True)
     with opscope.torch.profile(with_stack=True, experimental_config=config) as prof:
-        threads = [threading.Thread(target=Program(seed).run, args=(4,)) for seed in range(100, 104)]
+        threads = [threading.Thread(target=program_of(seed).run, args=(4,)) for seed in range(100, 104)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    exported(prof, tmp_path / "ours.json")
+    rows = exported(prof, tmp_path / "ours.json")
+    opscope.open(tmp_path / "ours.json").export(tmp_path / "again.json", to="chrome")
+    assert rows_of(tmp_path / "again.json") == rows
 
 
 def test_steps_and_what_runs_in_them_stay_on_their_thread(tmp_path):
@@ -225,13 +110,12 @@ def test_steps_and_what_runs_in_them_stay_on_their_thread(tmp_path):
         seen.append(
             [row[1] for row, events in rows.items() for event in events if event[2].startswith("ProfilerStep#")]
         )
-        (tid,) = {tid for tid in seen[-1] if isinstance(tid, int)}
-        assert set(seen[-1]) == {tid}
-        aside = {name for (_, row), events in rows.items() if row == f"{tid} crossing" for _, _, name in events}
+        assert set(seen[-1]) == {threading.get_native_id()}
+        aside = {name for (_, row), events in rows.items() if row in FURTHER_ROWS for _, _, name in events}
         assert any("profile.py" in name and name.endswith(": step") for name in aside), aside
         assert not any(name.startswith("aten::") for name in aside)
 
-    program = Program(7)
+    program = program_of(7)
     options = {"with_stack": True, "schedule": opscope.torch.schedule(wait=1, warmup=1, active=3, repeat=2)}
     with opscope.torch.profile(on_trace_ready=handler, **options) as prof:
         for _ in range(12):

@@ -128,6 +128,14 @@ void NameTrack(const Trace& trace, TrackId track, bool recorded, std::string_vie
     events->AddText("thread_name", ids, "name", full);
   } else if (tracks.name[row] != StringId::kNone) {
     events->AddText("thread_name", ids, "name", name.append(suffix));
+  } else if (!suffix.empty()) {  // the number of the row tells nothing
+    std::string of_thread = "thread ";
+    if (tracks.tid_text[row] == StringId::kNone) {
+      AppendInt(&of_thread, tracks.tid[row]);
+    } else {
+      of_thread.append(trace.text(tracks.tid_text[row]));
+    }
+    events->AddText("thread_name", ids, "name", of_thread.append(suffix));
   }
   if (tracks.sort_index[row] != INT64_MIN) {
     events->AddNumber("thread_sort_index", ids, "sort_index", tracks.sort_index[row]);

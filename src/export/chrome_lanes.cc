@@ -6,7 +6,6 @@
 #include <string>
 #include <tuple>
 
-#include "base/text.h"
 #include "export/span_lanes.h"
 
 namespace opscope {
@@ -135,28 +134,17 @@ void ChromeLanes::AddThread(TrackId track, std::span<const uint32_t> rows) {
     if (fitting == nests.end()) {
       nests.emplace_back().Add(times);
       fitting = nests.end() - 1;
-      lanes_.push_back({track, NewTid(track, nests.size())});
+      lanes_.push_back({track, NewTid()});
     }
     lane_of_[row] = static_cast<uint32_t>(first + static_cast<size_t>(fitting - nests.begin()) + 1);
   }
 }
 
-// "12 crossing", "12 crossing 2", as JSON; a number is passed over where a thread of the process already has that name.
-std::string ChromeLanes::NewTid(TrackId track, size_t number) {
-  const TrackColumns& tracks = trace_.tracks();
-  if (taken_.empty()) {
-    for (size_t i = 0; i < tracks.size(); ++i)
-      taken_.emplace(tracks.process[i], trace_.text(tracks.tid_text[i]));
-  }
-  std::string base(trace_.text(tracks.tid_text[Row(track)]));
-  if (base.empty()) AppendInt(&base, tracks.tid[Row(track)]);
-  base.append(" crossing");
-  std::string tid = number == 1 ? base : base + " " + std::to_string(number);
-  while (!taken_.emplace(tracks.process[Row(track)], tid).second)
-    tid = base + " " + std::to_string(++number);
-  std::string json;
-  AppendJsonString(&json, tid);
-  return json;
+std::string ChromeLanes::NewTid() {
+  if (next_tid_ == kFirstTid) taken_.insert(trace_.tracks().tid.begin(), trace_.tracks().tid.end());
+  while (taken_.contains(next_tid_))
+    ++next_tid_;
+  return std::to_string(next_tid_++);
 }
 
 }  // namespace opscope

@@ -5,7 +5,7 @@
 //   of the document  "opscope.tracks": [{"pid": 0, "tid": 1, "kind": "other", "device": 0, "crossing": true}]
 //                    kind and device where categories do not tell them; crossing: its spans cross each other and stand
 //                    beside, not in each other
-//                    {"pid": 0, "tid": "1 crossing", "row_of": 1}: spans of the thread 1 (chrome_lanes.h)
+//                    {"pid": 0, "tid": 1000000000, "row_of": 1}: spans of the thread 1 (chrome_lanes.h)
 //   of a span        "opscope.step": 3               it is that step, whatever its name is
 //                    "opscope.overload": "dtype"     the last part of its name is that
 //                    "opscope.async": "crossing"     it is outside of the nesting of its thread: it crosses spans that
