@@ -3,13 +3,22 @@
 
 #include <cstring>
 
-#include "import/chrome/resync.h"
+#include "import/text/resync.h"
 
 namespace opscope {
 namespace {
 
-// How far the next event is looked for. Before the first one the text may be no trace at all.
-constexpr size_t kLongestFault = size_t{64} << 20, kLongestFirstFault = size_t{1} << 20;
+// An event has a phase of one letter.
+class EventTest : public RowTest {
+ public:
+  Row Read(JsonScanner* scanner) override {
+    const bool is_read = ReadChromeEvent(scanner, &event_);
+    return {is_read, static_cast<uint8_t>(event_.phase_letter() != '\0' ? 1 : 0)};
+  }
+
+ private:
+  ChromeEvent event_;
+};
 
 bool IsBlank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -89,10 +98,11 @@ bool ChromeBlockReader::PassFault(const ChromeBlock& block, JsonScanner* scanner
   const bool may_go_on = scanner->truncated() && !block.is_last && rest.size() < kLongestFault;
   if (may_go_on) return false;
   const bool has_events = block.has_events || end->events != 0;
-  const ResyncPoint next = FindNextEvent(rest, block.is_last, has_events ? kLongestFault : kLongestFirstFault);
+  EventTest test;
+  const ResyncPoint next = FindNextRow(rest, block.is_last, has_events ? kLongestFault : kLongestFirstFault, &test);
   if (next.kind == ResyncPoint::Kind::kNeedsMore) return false;
   // An event that the end of the text cuts, unless it took in those behind it.
-  if (scanner->truncated() && next.kind != ResyncPoint::Kind::kEvent) return false;
+  if (scanner->truncated() && next.kind != ResyncPoint::Kind::kRow) return false;
   const bool is_end = next.kind == ResyncPoint::Kind::kNone;
   end->kind = is_end && !block.is_last ? ChromeBlockEnd::Kind::kError : ChromeBlockEnd::Kind::kAllRead;
   if (end->kind == ChromeBlockEnd::Kind::kError) return false;

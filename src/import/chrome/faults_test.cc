@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "import/chrome/importer.h"
-#include "import/chrome/resync.h"
 #include "import/text/compress_for_test.h"
 #include "import/text/decompress.h"
+#include "import/text/faults_for_test.h"
 #include "import/text/pieced_text.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
@@ -31,51 +31,6 @@ constexpr const char* kLayouts[] = {
     "    }\n  }",
     R"({ "name": "$", "pid": 1, "tid": 2, "ts": #, "dur": 1, "args": { "place": "Place:cpu", "l": [1, 2] }, "ph": "X" })",
     R"({"args":{"o":[{"name":"in","k":1},{"name":"ph","k":2}],"s":"},{"},"cat":"c","dur":1,"name":"$","ph":"X","pid":1,"tid":2,"ts":#})",
-};
-
-std::string Replaced(std::string text, std::string_view from, std::string_view to) {
-  const size_t at = text.find(from);
-  if (at != std::string::npos) text.replace(at, from.size(), to);
-  return text;
-}
-
-struct Fault {
-  const char* name;
-  const char* from;
-  const char* to;
-};
-
-// The writers' own: texts without escapes, values of other languages, commas and brackets forgotten.
-constexpr Fault kFaults[] = {
-    {"quote in the name", "\"name\":", "\"name\": \"ran\"ge\", \"n\":"},
-    {"quotes in the name", "\"name\":", "\"name\": \"the \"fast\" one\", \"n\":"},
-    {"quote at the end of the name", "\"name\":", "\"name\": \"inch\"\", \"n\":"},
-    {"backslash at the end of the name", "\"name\":", "\"name\": \"C:\\\", \"n\":"},
-    {"quote and brackets in the name", "\"name\":", "\"name\": \"a\"[{b\", \"n\":"},
-    {"no quote in front", "\"name\": \"", "\"name\": "},
-    {"no name", "\"name\":", "\"name\": , \"n\":"},
-    {"hexadecimal number", "\"args\":", "\"x\": 0x7f12, \"args\":"},
-    {"None", "\"args\":", "\"x\": None, \"args\":"},
-    {"undefined", "\"args\":", "\"x\": undefined, \"args\":"},
-    {"True", "\"args\":", "\"x\": True, \"args\":"},
-    {"zeros in front", "\"args\":", "\"x\": 007, \"args\":"},
-    {"no zero in front", "\"args\":", "\"x\": .5, \"args\":"},
-    {"number that ends early", "\"args\":", "\"x\": 5., \"args\":"},
-    {"plus sign", "\"args\":", "\"x\": +5, \"args\":"},
-    {"apostrophes", "\"args\":", "'x': 'y', \"args\":"},
-    {"address", "\"args\":", "\"x\": <object at 0x7f>, \"args\":"},
-    {"missing comma", "\"pid\": 1, ", "\"pid\": 1 "},
-    {"missing comma, compact", "\"pid\":1,", "\"pid\":1 "},
-    {"missing colon", "\"pid\":", "\"pid\" "},
-    {"two commas", "\"pid\":", ", \"pid\":"},
-    {"hexadecimal number in args", "\"args\": {", "\"args\": { \"p\": 0x7f, "},
-    {"hexadecimal number in args, compact", "\"args\":{", "\"args\":{\"p\":0x7f,"},
-    {"None in a list", "[2, 4]", "[None, 4]"},
-    {"None in a list, compact", "[2,4]", "[None,4]"},
-    {"object in a list", "{\"f\":[1]}", "{\"f\":[0x1]}"},
-    {"missing bracket of a list", "[]]", "[]"},
-    {"missing brace of an object in a list", "{\"f\":[1]}", "{\"f\":[1]"},
-    {"control bytes", "\"args\":", "\"x\": \1\2\3, \"args\":"},
 };
 
 struct Document {

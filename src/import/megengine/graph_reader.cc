@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/graph_reader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "import/text/json_number.h"
 
 namespace opscope {
+
+namespace {
+
+constexpr std::string_view kProfilerParts[] = {"device", "host", "opr_footprint", "opr_internal_pf"};
+constexpr std::string_view kGraphParts[] = {"operator", "var", "mem_chunk", "comp_seq"};
+
+template <typename Names>
+bool IsOneOf(std::string_view name, const Names& names) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool IsRowId(std::string_view name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
 
 GraphReader::GraphReader(TextSource* text, const ImportOptions& options, TraceBuilder* builder, Rest rest)
     : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder), rest_(rest) {
@@ -13,12 +31,59 @@ GraphReader::GraphReader(TextSource* text, const ImportOptions& options, TraceBu
 }
 
 Status GraphReader::Read(std::string_view name) {
-  const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
-    if (key.text == "profiler") return ForEachMember([&](const JsonValue& part) { return ReadProfiler(part); });
-    if (key.text == "graph_exec") return ReadGraph(key);
-    return KeepRest(key);
-  });
+  bool whole = WalkObject(&scanner_, [&](const JsonValue& key) { return ReadMember(key); });
+  ResyncPoint found;
+  const auto find_row = [this](std::string_view text, bool is_whole, size_t most) {
+    if (has_taken_in_) return ResyncPoint{.kind = ResyncPoint::Kind::kKey};
+    return FindNextRow(text, is_whole, most, this);
+  };
+  while (!whole && json_.PassFault(find_row, "\"{:", &found))
+    whole = found.kind != ResyncPoint::Kind::kKey ? scanner_.Fail("',' or '}' is missing") : Resume();
   return json_.End(whole, name);
+}
+
+bool GraphReader::ReadMember(const JsonValue& key) {
+  if (key.text == "profiler") return ForEachMember([&](const JsonValue& part) { return ReadProfiler(part); });
+  if (key.text == "graph_exec") return ReadGraph(key);
+  return KeepRest(key);
+}
+
+// Rows are members: their names are numbers, or those of places, whose values have times.
+bool GraphReader::IsKey(std::string_view text) const {
+  std::string_view name;
+  const char first = FirstOfMember(text, &name);
+  if (first == '[') return name == "comp_seq";
+  if (first != '{') return false;
+  if (IsRowId(name) || IsOneOf(name, kProfilerParts) || IsOneOf(name, kGraphParts)) return true;
+  return in_places_ || name == "profiler" || name == "graph_exec";
+}
+
+// From the name of a member behind a fault to the end of the document.
+bool GraphReader::Resume() {
+  has_taken_in_ = false;
+  if (part_ == Part::kOperators) operators_.DropLast(open_row_);
+  if (part_ == Part::kFootprints) footprints_.DropLast(open_row_);
+  open_row_ = {};
+  std::string_view name;
+  constexpr size_t kLongestName = 256;
+  FirstOfMember(scanner_.Ahead(kLongestName).rest(), &name);
+  const auto read_member = [&](const JsonValue& key) { return ReadMember(key); };
+  if (name == "profiler" || name == "graph_exec") return ContinueObject(&scanner_, read_member);
+  const auto read_profiler = [&](const JsonValue& part) { return ReadProfiler(part); };
+  const auto read_graph = [&](const JsonValue& part) { return ReadGraphPart(part); };
+  bool is_read = false;
+  const bool is_place = in_places_ && !IsRowId(name) && !IsOneOf(name, kProfilerParts) && !IsOneOf(name, kGraphParts);
+  in_places_ = false;
+  if (IsOneOf(name, kProfilerParts)) {
+    is_read = ContinueObject(&scanner_, read_profiler);
+  } else if (IsOneOf(name, kGraphParts)) {
+    is_read = ContinueObject(&scanner_, read_graph);
+  } else {
+    is_read = (!is_place || ContinuePlaces()) && ContinueIds() &&
+              (part_ == Part::kOperators || part_ == Part::kVariables ? ContinueBehindMember(&scanner_, read_graph)
+                                                                      : ContinueBehindMember(&scanner_, read_profiler));
+  }
+  return is_read && ContinueBehindMember(&scanner_, read_member);
 }
 
 const GraphOperator* GraphReader::FindOperator(std::string_view key) const {
@@ -37,7 +102,10 @@ JsonValue GraphReader::DtypeOf(std::string_view variable) const {
 // What is no object is counted and passed over.
 template <typename Visit>
 bool GraphReader::ForEachMember(Visit visit) {
-  if (scanner_.Peek() == '{') return WalkObject(&scanner_, visit);
+  return scanner_.Peek() == '{' ? WalkObject(&scanner_, visit) : SkipBad();
+}
+
+bool GraphReader::SkipBad() {
   JsonValue value;
   if (!scanner_.ReadValue(&value)) return false;
   json_.BadValue(value);
@@ -47,6 +115,8 @@ bool GraphReader::ForEachMember(Visit visit) {
 // Members of the object at the cursor.
 bool GraphReader::ReadInto(std::initializer_list<Wanted> wanted) {
   return ForEachMember([&](const JsonValue& key) {
+    // Of a row that was cut off the next one seems to be a member.
+    if (scanner_.Peek() == '{' && (in_places_ || IsRowId(key.text))) return scanner_.Fail("a row within a row");
     JsonValue value;
     if (!scanner_.ReadValue(&value)) return false;
     for (const Wanted& one : wanted) {
@@ -61,32 +131,89 @@ bool GraphReader::KeepRest(const JsonValue& key) {
 }
 
 bool GraphReader::ReadProfiler(const JsonValue& part) {
-  if (part.text == "device" || part.text == "host") {
-    const bool is_device = part.text == "device";
-    return ForEachMember([&, is_device](const JsonValue& id) { return ReadPlaces(id, is_device); });
-  }
-  if (part.text == "opr_footprint") {
-    return ForEachMember([&](const JsonValue& id) {
-      GraphFootprint& print = footprints_[id.text];
-      return ReadInto({{"computation", &print.computation},
-                       {"memory", &print.memory},
-                       {"in_shapes", &print.in_shapes},
-                       {"out_shapes", &print.out_shapes},
-                       {"in_layouts", &print.in_layouts},
-                       {"param", &print.param}}) &&
-             json_.CountItem(waiting_bytes());
-    });
-  }
-  return KeepRest(part);
+  if (part.text == "device") return ReadIds(Part::kDevice);
+  if (part.text == "host") return ReadIds(Part::kHost);
+  return part.text == "opr_footprint" ? ReadIds(Part::kFootprints) : KeepRest(part);
 }
 
-bool GraphReader::ReadPlaces(const JsonValue& id, bool is_device) {
-  return ForEachMember([&](const JsonValue& place) {
-    GraphInterval interval{.id = id, .place = place, .start = {}, .kern = {}, .end = {}, .is_device = is_device};
+// The rows of a part.
+bool GraphReader::ReadIds(Part part) {
+  part_ = part;
+  if (scanner_.Peek() != '{') return SkipBad();
+  scanner_.Skip(1);
+  return ContinueIds();
+}
+
+bool GraphReader::ContinueIds() {
+  return ContinueRowMembers(&scanner_, [&](const JsonValue& id) {
+    switch (part_) {
+      case Part::kDevice:
+      case Part::kHost:
+        return ReadPlaces(id);
+      case Part::kFootprints:
+        return ReadFootprint(id);
+      case Part::kOperators:
+        return ReadOperator(id);
+      case Part::kVariables:
+        return ReadVariable(id) && json_.CountItem(waiting_bytes());
+    }
+    return false;
+  });
+}
+
+bool GraphReader::CountWhole() {
+  open_row_ = {};
+  return json_.CountItem(waiting_bytes());
+}
+
+bool GraphReader::ReadFootprint(const JsonValue& id) {
+  open_row_ = id.text;
+  GraphFootprint& print = footprints_[id.text];
+  return ReadInto({{"computation", &print.computation},
+                   {"memory", &print.memory},
+                   {"in_shapes", &print.in_shapes},
+                   {"out_shapes", &print.out_shapes},
+                   {"in_layouts", &print.in_layouts},
+                   {"param", &print.param}}) &&
+         CountWhole();
+}
+
+bool GraphReader::ReadOperator(const JsonValue& id) {
+  open_row_ = id.text;
+  GraphOperator& opr = operators_[id.text];
+  if (!opr.key.present()) opr.key = id;
+  return ReadInto({{"id", &opr.id},
+                   {"name", &opr.name},
+                   {"type", &opr.type},
+                   {"input", &opr.input},
+                   {"output", &opr.output}}) &&
+         CountWhole();
+}
+
+bool GraphReader::ReadPlaces(const JsonValue& id) {
+  if (scanner_.Peek() != '{') return SkipBad();
+  scanner_.Skip(1);
+  id_ = id;
+  id_row_ = scanner_.row();
+  return ContinuePlaces();
+}
+
+bool GraphReader::ContinuePlaces() {
+  in_places_ = true;
+  const bool is_read = ContinueRowMembers(&scanner_, [&](const JsonValue& place) {
+    if (IsRowId(place.text)) {
+      has_taken_in_ = true;
+      scanner_.SetRow(id_row_);
+      return scanner_.Fail("a row within a row");
+    }
+    GraphInterval interval{
+        .id = id_, .place = place, .start = {}, .kern = {}, .end = {}, .is_device = part_ == Part::kDevice};
     if (!ReadInto({{"start", &interval.start}, {"kern", &interval.kern}, {"end", &interval.end}})) return false;
     intervals_.push_back(interval);
     return json_.CountRow(waiting_bytes());
   });
+  if (is_read) in_places_ = false;
+  return is_read;
 }
 
 bool GraphReader::ReadGraph(const JsonValue& key) {
@@ -96,24 +223,12 @@ bool GraphReader::ReadGraph(const JsonValue& key) {
     AppendCleanJson(&json, whole);
     builder_->AddMetadata(key.text, json);
   }
-  return ForEachMember([&](const JsonValue& part) {
-    if (part.text == "operator") {
-      return ForEachMember([&](const JsonValue& id) {
-        GraphOperator& opr = operators_[id.text];
-        if (!opr.key.present()) opr.key = id;
-        return ReadInto({{"id", &opr.id},
-                         {"name", &opr.name},
-                         {"type", &opr.type},
-                         {"input", &opr.input},
-                         {"output", &opr.output}}) &&
-               json_.CountItem(waiting_bytes());
-      });
-    }
-    if (part.text == "var") {
-      return ForEachMember([&](const JsonValue& id) { return ReadVariable(id) && json_.CountItem(waiting_bytes()); });
-    }
-    return json_.Skip();
-  });
+  return ForEachMember([&](const JsonValue& part) { return ReadGraphPart(part); });
+}
+
+bool GraphReader::ReadGraphPart(const JsonValue& part) {
+  if (part.text == "operator") return ReadIds(Part::kOperators);
+  return part.text == "var" ? ReadIds(Part::kVariables) : json_.Skip();
 }
 
 // The type of its elements: {"mem_plan": {"layout": {"dtype": "Float32", ...}, ...}, ...}.

@@ -37,7 +37,7 @@ struct GraphInterval {  // of one operator on one device or thread
   bool is_device = false;
 };
 
-class GraphReader {
+class GraphReader : private RowTest {
  public:
   // kMetadata: what is not understood, and graph_exec as a whole, becomes metadata of the builder.
   enum class Rest : uint8_t { kMetadata, kSkipped };
@@ -59,17 +59,34 @@ class GraphReader {
   int64_t OffsetOf(const JsonValue& value) const { return json_.OffsetOf(value); }
 
  private:
+  enum class Part : uint8_t { kDevice, kHost, kFootprints, kOperators, kVariables };  // whose members are rows
   struct Wanted {
     std::string_view key;
     JsonValue* value;
   };
 
+  // Behind a fault: no object of a list is a row, members are.
+  Row Read(JsonScanner* /*scanner*/) override { return {}; }
+  bool has_keys() const override { return true; }
+  bool IsKey(std::string_view text) const override;
+  std::string_view closers() const override { return ""; }
+  bool Resume();
+
   template <typename Visit>
   bool ForEachMember(Visit visit);
   bool ReadInto(std::initializer_list<Wanted> wanted);
+  bool SkipBad();
+  bool ReadMember(const JsonValue& key);
   bool ReadProfiler(const JsonValue& part);
-  bool ReadPlaces(const JsonValue& id, bool is_device);
+  bool ReadIds(Part part);
+  bool ContinueIds();
+  bool ReadPlaces(const JsonValue& id);
+  bool ContinuePlaces();
+  bool CountWhole();
+  bool ReadFootprint(const JsonValue& id);
   bool ReadGraph(const JsonValue& key);
+  bool ReadGraphPart(const JsonValue& part);
+  bool ReadOperator(const JsonValue& id);
   bool ReadVariable(const JsonValue& id);
   bool KeepRest(const JsonValue& key);
   uint64_t waiting_bytes() const;
@@ -78,6 +95,12 @@ class GraphReader {
   DocumentScanner& scanner_;
   TraceBuilder* builder_;
   const Rest rest_;
+  Part part_ = Part::kDevice;  // that is being read, or was last
+  bool in_places_ = false;     // of it the intervals of id_
+  JsonValue id_;
+  uint64_t id_row_ = DocumentScanner::kNoRow;
+  bool has_taken_in_ = false;  // the fault is that the row of id_ does not end: where it was found the next one begins
+  std::string_view open_row_;  // the operator or footprint that is being read
   std::vector<GraphInterval> intervals_;
   SliceTable<GraphOperator> operators_;
   SliceTable<GraphFootprint> footprints_;

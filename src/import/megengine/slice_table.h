@@ -50,6 +50,14 @@ class SliceTable {
     keys_.push_back(added);
     return values_.emplace_back();
   }
+  // Takes out the last one if it has that key.
+  void DropLast(std::string_view key) {
+    if (keys_.empty() || !(keys_.back() == SliceKey(key))) return;
+    rows_.erase(keys_.back());
+    keys_.pop_back();
+    values_.pop_back();
+    next_ = 0;
+  }
   // nullptr: there is none.
   const Value* Find(std::string_view key) const {
     const size_t row = RowOf(key);

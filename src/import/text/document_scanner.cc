@@ -89,10 +89,22 @@ uint64_t DocumentScanner::OffsetOf(std::string_view slice) const {
   return found == kept_.rend() ? 0 : found->offset + static_cast<uint64_t>(slice.data() - found->text.data());
 }
 
-void DocumentScanner::Forget() {
-  if (keeps_slices_ || kept_.empty()) return;
+void DocumentScanner::ForgetKept() {
   kept_.clear();
   kept_bytes_ = 0;
+}
+
+// The text from there on stands before the cursor again. REQUIRES: not forgotten.
+void DocumentScanner::GoBackTo(uint64_t offset) {
+  for (auto block = kept_.rbegin(); block != kept_.rend() && text_.offset() > offset; ++block) {
+    const auto begin = static_cast<size_t>(std::max(offset, block->offset) - block->offset);
+    text_.GiveBack({block->text.substr(begin), block->offset + begin, block->keeps});
+  }
+  if (text_.offset() < offset) {
+    kept_.push_back(text_.Take(static_cast<size_t>(offset - text_.offset())));
+    if (kept_.back().keeps) kept_bytes_ += kept_.back().text.size();
+  }
+  scanner_.MoveTo(text_.text(), text_.offset());
 }
 
 }  // namespace opscope

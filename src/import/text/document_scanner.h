@@ -7,12 +7,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "import/text/json_scan.h"
+#include "import/text/resync.h"
 #include "import/text/text_source.h"
 
 namespace opscope {
@@ -52,8 +54,35 @@ class DocumentScanner {
   uint64_t OffsetOf(std::string_view slice) const;  // REQUIRES: not forgotten
 
   // Ends the life of all slices.
-  void Forget();
+  void Forget() {
+    if (!kept_.empty() && !keeps_slices_) ForgetKept();
+  }
   void KeepSlices() { keeps_slices_ = true; }  // Forget does nothing
+
+  // A row begins at the cursor: what a fault in it costs begins here. Ends the life of slices.
+  void BeginRow() {
+    Forget();
+    row_ = from_ = scanner_.offset();
+    escapes_before_ = scanner_.bad_escapes();
+  }
+  // The cursor stands behind a list of rows that is a part of the row at `outer`.
+  void EndRows(uint64_t outer) {
+    row_ = outer;
+    from_ = scanner_.offset();
+  }
+  void SetRow(uint64_t row) { row_ = row; }
+  uint64_t row() const { return row_; }  // kNoRow: outside of any
+  uint64_t from() const { return from_; }
+  static constexpr uint64_t kNoRow = UINT64_MAX;
+
+  // Behind a failure within a row: find(text, is_whole) looks for where reading goes on, in the text from the row on
+  // (from the last whole row within it), and the cursor moves there; of kNone to the end of the text. The cursor is in
+  // no row then. False: find found nothing within its limits, or those of memory, or the end of the text cuts the row;
+  // the failure is as it was.
+  template <typename Find>
+  bool PassFault(const Find& find, ResyncPoint* found);
+  // What it passed over, until something is read.
+  std::string_view passed() const { return passed_; }
 
   bool over_limit() const { return over_limit_; }
   // Of the text; what a file mapping holds is not counted.
@@ -62,6 +91,8 @@ class DocumentScanner {
  private:
   template <typename Read>
   bool Try(const Read& read);
+  void ForgetKept();
+  void GoBackTo(uint64_t offset);
   char PeekBehind();
   bool is_last() const { return text_.ended() || over_limit_; }  // there is no more than what the scanner sees
   void More(size_t size);                                        // from the cursor on
@@ -71,8 +102,33 @@ class DocumentScanner {
   JsonScanner scanner_;          // over text_.text()
   std::vector<TextBlock> kept_;  // what lies before it and slices may look at
   uint64_t kept_bytes_ = 0;
+  uint64_t row_ = kNoRow, from_ = 0;  // offsets: of the row, and of what was not yet read of it
+  BadEscapes escapes_before_;         // those counted before the row
+  std::string_view passed_;
   bool keeps_slices_ = false;
   bool over_limit_ = false;
 };
+
+template <typename Find>
+bool DocumentScanner::PassFault(const Find& find, ResyncPoint* found) {
+  const JsonScanner failed = scanner_;
+  GoBackTo(from_);
+  *found = find(text_.text(), is_last());
+  while (found->kind == ResyncPoint::Kind::kNeedsMore && !is_last()) {
+    More(std::max(text_.window_bytes(), 2 * text_.text().size()));
+    *found = find(text_.text(), is_last());
+  }
+  const bool is_none = found->kind == ResyncPoint::Kind::kNone || found->kind == ResyncPoint::Kind::kNeedsMore;
+  const bool takes_in_others = found->kind == ResyncPoint::Kind::kRow || found->kind == ResyncPoint::Kind::kKey;
+  if (over_limit_ || (failed.truncated() && !takes_in_others) || (is_none && !text_.ended())) {
+    scanner_ = failed;
+    return false;
+  }
+  if (is_none) found->at = text_.text().size();
+  passed_ = text_.text().substr(0, found->at);
+  scanner_.MoveTo(text_.text().substr(found->at), text_.offset() + found->at, escapes_before_);
+  row_ = kNoRow;
+  return true;
+}
 
 }  // namespace opscope

@@ -55,6 +55,7 @@ JsonHead ReadJsonHead(std::span<const std::byte> head) {
   found.rest = text.substr(scanner.offset());
   if (first == '[') {
     scanner.Skip(1);
+    if (scanner.Peek() == ',') scanner.Skip(1);
     if (scanner.Peek() != '{') return found;
   }
   ReadMembers(scanner, text, &found.members);

@@ -12,6 +12,8 @@
 
 #include "import/text/json_number.h"
 #include "import/text/json_walk.h"
+#include "import/text/malformed.h"
+#include "import/text/resync.h"
 #include "opscope/import.h"
 #include "opscope/result.h"
 #include "trace/builder.h"
@@ -27,7 +29,7 @@ class JsonImport {
 
   DocumentScanner& scanner() { return scanner_; }
 
-  // One more row was read whole; its slices end. False: over the limit of memory, which stops the walk. `waiting`:
+  // One more row was read whole. False: over the limit of memory, which stops the walk. `waiting`:
   // bytes that the importer holds itself, and those that its rows will take in the builder.
   bool CountRow(uint64_t waiting = 0) {
     ++rows_;
@@ -35,7 +37,6 @@ class JsonImport {
   }
   // Likewise something that is no row but is kept.
   bool CountItem(uint64_t waiting = 0) {
-    scanner_.Forget();
     if (++items_ % 1024 != 0) return true;
     if (options_.on_progress) options_.on_progress(text_->bytes_read(), text_->total_bytes());
     return HasRoom(waiting);
@@ -74,16 +75,57 @@ class JsonImport {
     return HasRoom(0);
   }
 
+  // Reads past a value in a list of rows that is none, and counts it.
+  bool SkipStray() {
+    JsonValue value;
+    if (!scanner_.ReadValue(&value)) return false;
+    if (scanner_.Peek() == ':') return scanner_.Fail("a member stands outside of any row");
+    builder_->AddProblem("unknown_event", OffsetOf(value));
+    return true;
+  }
+
+  // Behind a walk that failed within a row: counts the fault and moves to where reading goes on, see
+  // DocumentScanner::PassFault. False: reading ends. find(text, is_whole, most_bytes); what holds one of the bytes
+  // `marks` was a row.
+  template <typename Find>
+  bool PassFault(const Find& find, std::string_view marks, ResyncPoint* found) {
+    if (is_over_limit_ || scanner_.row() == DocumentScanner::kNoRow) return false;
+    const uint64_t row = scanner_.row();
+    const Fault fault = {scanner_.failed_offset(), scanner_.complaint()};
+    const size_t most = rows_ != 0 ? kLongestFault : kLongestFirstFault;
+    const auto find_here = [&](std::string_view text, bool is_whole) { return find(text, is_whole, most); };
+    if (!scanner_.PassFault(find_here, found)) return false;
+    if (faults_++ == 0) first_fault_ = fault;
+    was_row_ = row != scanner_.from() || scanner_.passed().find_first_of(marks) != std::string_view::npos;
+    builder_->AddProblem(was_row_ ? "faulty_event" : "stray_text", static_cast<int64_t>(row));
+    return true;
+  }
+  bool PassFault(RowTest* test, ResyncPoint* found, std::string_view marks = "{:") {
+    const auto find = [test](std::string_view text, bool is_whole, size_t most) {
+      return FindNextRow(text, is_whole, most, test);
+    };
+    return PassFault(find, marks, found);
+  }
+
+  bool was_row() const { return was_row_; }  // what PassFault passed last
+
   // The answer of the importer, when `whole` is what the walk of the document answered.
   Status End(bool whole, std::string_view name) {
     if (const BadEscapes& bad = scanner_.bad_escapes(); bad.strings != 0)
       builder_->AddProblem("bad_escape", static_cast<int64_t>(bad.first), bad.strings);
-    if (!is_over_limit_ && !scanner_.over_limit()) return EndOfDocument(&scanner_, whole, rows_ != 0, name, builder_);
+    const bool is_stopped = is_over_limit_ || scanner_.over_limit();
+    if (!is_stopped && rows_ == 0 && faults_ != 0)
+      return MalformedAt(name, first_fault_.offset, first_fault_.complaint);
+    if (!is_stopped) return EndOfDocument(&scanner_, whole, rows_ != 0, name, builder_);
     builder_->AddProblem("over_memory_limit", static_cast<int64_t>(scanner_.offset()));
     return {};
   }
 
  private:
+  struct Fault {
+    uint64_t offset = 0;
+    const char* complaint = "";
+  };
   bool HasRoom(uint64_t waiting) {
     const uint64_t bytes = scanner_.memory_bytes() + builder_->memory_bytes() + waiting;
     is_over_limit_ = options_.max_memory != 0 && bytes > options_.max_memory;
@@ -94,8 +136,9 @@ class JsonImport {
   DocumentScanner scanner_;
   const ImportOptions& options_;
   TraceBuilder* builder_;
-  uint64_t rows_ = 0, items_ = 0;
-  bool is_over_limit_ = false;
+  uint64_t rows_ = 0, items_ = 0, faults_ = 0;
+  Fault first_fault_;
+  bool was_row_ = false, is_over_limit_ = false;
 };
 
 }  // namespace opscope

@@ -19,14 +19,10 @@
 
 namespace opscope {
 
-// visit(const JsonValue& key). Fails where there is no '{'. A comma before the '}' is passed over.
+// The members from the cursor on, which stands behind the '{' or behind a member.
+// visit(const JsonValue& key). A comma before the '}' is passed over.
 template <typename Scanner, typename Visit>
-bool WalkObject(Scanner* scanner, Visit visit) {
-  if (!scanner->Expect('{', "'{' is missing")) return false;
-  if (scanner->Peek() == '}') {
-    scanner->Skip(1);
-    return true;
-  }
+bool ContinueObject(Scanner* scanner, Visit visit) {
   while (true) {
     JsonValue key;
     if (scanner->Peek() != '"') return scanner->Fail("the name of a member is missing");
@@ -39,6 +35,26 @@ bool WalkObject(Scanner* scanner, Visit visit) {
     scanner->Skip(1);
     return true;
   }
+}
+
+// visit(const JsonValue& key). Fails where there is no '{'.
+template <typename Scanner, typename Visit>
+bool WalkObject(Scanner* scanner, Visit visit) {
+  if (!scanner->Expect('{', "'{' is missing")) return false;
+  if (scanner->Peek() == '}') {
+    scanner->Skip(1);
+    return true;
+  }
+  return ContinueObject(scanner, visit);
+}
+
+// Likewise behind a value that was read, or was not.
+template <typename Scanner, typename Visit>
+bool ContinueBehindMember(Scanner* scanner, Visit visit) {
+  if (scanner->Peek() == ',') scanner->Skip(1);
+  if (scanner->Peek() != '}') return ContinueObject(scanner, visit);
+  scanner->Skip(1);
+  return true;
 }
 
 inline void ForgetItem(JsonScanner* /*its input stays*/) {
@@ -61,6 +77,59 @@ bool WalkArray(Scanner* scanner, Visit visit) {
   }
   scanner->Skip(1);
   return true;
+}
+
+// The rows of a list from the cursor on, to its end: a fault in one of them costs that row alone
+// (JsonImport::PassFault). A row begins with `opening`. Commas too many or missing between rows are passed over.
+template <typename Visit>
+bool ContinueRows(DocumentScanner* scanner, char opening, Visit visit) {
+  const uint64_t outer_row = scanner->row();
+  bool comma_due = false;
+  while (true) {
+    const char next = scanner->Peek();
+    if (next == ']') break;
+    if (next == ',') {
+      scanner->Skip(1);
+      comma_due = false;
+      continue;
+    }
+    // A row may have taken in all that follow: it is the one that is looked into.
+    if (next == '\0' && scanner->at_end()) return scanner->Fail("a value is missing");
+    scanner->BeginRow();
+    if (comma_due && next != opening) return scanner->Fail("',' or ']' is missing");
+    if (!visit()) return false;
+    comma_due = true;
+  }
+  scanner->Skip(1);
+  scanner->EndRows(outer_row);
+  return true;
+}
+
+// Likewise where rows are the members of an object. visit(const JsonValue& key).
+template <typename Visit>
+bool ContinueRowMembers(DocumentScanner* scanner, Visit visit) {
+  const uint64_t outer_row = scanner->row();
+  while (true) {
+    const char next = scanner->Peek();
+    if (next == '}') break;
+    if (next == ',') {
+      scanner->Skip(1);
+      continue;
+    }
+    if (next == '\0' && scanner->at_end()) return scanner->Fail("a value is missing");
+    scanner->BeginRow();
+    JsonValue key;
+    if (next != '"') return scanner->Fail("the name of a member is missing");
+    if (!scanner->ReadString(&key) || !scanner->Expect(':', "':' is missing") || !visit(key)) return false;
+  }
+  scanner->Skip(1);
+  scanner->EndRows(outer_row);
+  return true;
+}
+
+template <typename Visit>
+bool WalkRows(DocumentScanner* scanner, char opening, Visit visit) {
+  return scanner->Expect('[', "'[' is missing") && ContinueRows(scanner, opening, visit);
 }
 
 inline std::string_view TextOf(std::span<const std::byte> bytes) {

@@ -40,6 +40,23 @@ struct Lists {
   JsonValue values, shapes, types, strides;
 };
 
+// A node has an id and a name.
+class NodeTest : public RowTest {
+ public:
+  Row Read(JsonScanner* scanner) override {
+    const bool is_read = scanner->ReadMembers(&members_);
+    bool has_id = false, has_name = false;
+    for (const JsonMember& member : members_) {
+      has_id |= member.key.text == "id" && member.value.present();
+      has_name |= member.key.text == "name" && member.value.present();
+    }
+    return {is_read, static_cast<uint8_t>(has_id && has_name ? 1 : 0)};
+  }
+
+ private:
+  std::vector<JsonMember> members_;
+};
+
 class ExecutionTraceDocument {
  public:
   ExecutionTraceDocument(TextSource* text, const ImportOptions& options, TraceBuilder* builder)
@@ -47,13 +64,17 @@ class ExecutionTraceDocument {
 
   Status Import(std::string_view name) {
     bool has_nodes = false;
-    const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
-      if (key.text == "nodes" && scanner_.Peek() == '[') {
-        has_nodes = true;
-        return WalkArray(&scanner_, [&] { return ReadNode(); });
-      }
-      return ReadMember(key);
-    });
+    const auto read_node = [&] { return ReadNode(); };
+    const auto read_member = [&](const JsonValue& key) {
+      if (key.text != "nodes" || scanner_.Peek() != '[') return ReadMember(key);
+      has_nodes = true;
+      return WalkRows(&scanner_, '{', read_node);
+    };
+    bool whole = WalkObject(&scanner_, read_member);
+    NodeTest test;
+    ResyncPoint found;
+    while (!whole && json_.PassFault(&test, &found))
+      whole = ContinueRows(&scanner_, '{', read_node) && ContinueBehindMember(&scanner_, read_member);
     if (whole && !has_nodes) scanner_.Fail("an execution trace without \"nodes\"");
     OPSCOPE_TRY(json_.End(whole && has_nodes, name));
     Finish();
@@ -73,12 +94,7 @@ class ExecutionTraceDocument {
   }
 
   bool ReadNode() {
-    if (scanner_.Peek() != '{') {
-      JsonValue value;
-      if (!scanner_.ReadValue(&value)) return false;
-      builder_->AddProblem("unknown_event", json_.OffsetOf(value));
-      return true;
-    }
+    if (scanner_.Peek() != '{') return json_.SkipStray();
     if (!scanner_.ReadMembers(&members_)) return false;
     Node& node = nodes_.emplace_back();
     Lists inputs, outputs;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "import/text/json_import.h"
 #include "import/torch/importer.h"
 #include "import/torch/memory_snapshot.h"
+#include "import/torch/memory_snapshot_rows.h"
 
 namespace opscope {
 namespace {
@@ -28,9 +30,12 @@ class SnapshotDocument {
       : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder), tables_(builder) {}
 
   Status Import(std::string_view name) {
-    const bool whole = scanner_.Peek() == '['
-                           ? ReadSegments()
-                           : WalkObject(&scanner_, [&](const JsonValue& key) { return ReadMember(key); });
+    rows_.is_bare = scanner_.Peek() == '[';
+    bool whole =
+        rows_.is_bare ? ReadSegments() : WalkObject(&scanner_, [&](const JsonValue& key) { return ReadMember(key); });
+    ResyncPoint found;
+    while (!whole && json_.PassFault(&rows_, &found))
+      whole = Resume(found);
     OPSCOPE_TRY(json_.End(whole, name));
     tables_.Finish();
     builder_->info().format = "torch-memory-snapshot";
@@ -52,52 +57,93 @@ class SnapshotDocument {
     return json_.KeepAsMetadata(key);
   }
 
-  // Objects of an array; what is no object is counted and passed over.
+  // Objects of an array from the cursor on; what is no object is counted and passed over.
   template <typename ReadObject>
-  bool ForEachObject(ReadObject read_object) {
-    return WalkArray(&scanner_, [&] {
-      if (scanner_.Peek() == '{') return read_object();
-      JsonValue value;
-      if (!scanner_.ReadValue(&value)) return false;
-      builder_->AddProblem("unknown_event", json_.OffsetOf(value));
-      return true;
-    });
+  bool ContinueObjects(SnapshotRow kind, ReadObject read_object) {
+    const SnapshotRow outer = std::exchange(rows_.list, kind);
+    const bool is_read =
+        ContinueRows(&scanner_, '{', [&] { return scanner_.Peek() == '{' ? read_object() : json_.SkipStray(); });
+    if (is_read) rows_.list = outer;
+    return is_read;
   }
 
-  bool ReadSegments() {
-    return ForEachObject([&] { return ReadSegment(); });
+  // From where a fault was passed to the end of the document.
+  bool Resume(const ResyncPoint& found) {
+    const SnapshotRow list = rows_.list;
+    const bool is_same =
+        found.kind != ResyncPoint::Kind::kKey && (found.row == 0 || static_cast<SnapshotRow>(found.row) == list);
+    rows_.list = SnapshotRow::kNone;
+    if (list == SnapshotRow::kBlock) {
+      blocks_.resize(whole_blocks_);
+      scanner_.EndRows(segment_row_);
+      rows_.list = SnapshotRow::kSegment;
+      if (is_same && !(ContinueBlocks() &&
+                       ContinueBehindMember(&scanner_, [&](const JsonValue& key) { return ReadSegmentMember(key); })))
+        return false;
+      if (!AddSegment()) return false;
+    }
+    if (found.kind == ResyncPoint::Kind::kKey)
+      return ContinueObject(&scanner_, [&](const JsonValue& key) { return ReadMember(key); });
+    if (list == SnapshotRow::kAction) {
+      device_ += static_cast<int64_t>(found.lists);
+      if (!ContinueActions() || !ContinueTraces()) return false;
+    } else if (list == SnapshotRow::kAnnotation) {
+      if (!ContinueAnnotations()) return false;
+    } else if (!ContinueSegments()) {
+      return false;
+    }
+    return rows_.is_bare || ContinueBehindMember(&scanner_, [&](const JsonValue& key) { return ReadMember(key); });
+  }
+
+  bool ReadSegments() { return scanner_.Expect('[', "'[' is missing") && ContinueSegments(); }
+  bool ContinueSegments() {
+    return ContinueObjects(SnapshotRow::kSegment, [&] { return ReadSegment(); });
   }
 
   bool ReadSegment() {
-    SnapshotSegment segment;
-    std::string extra;
-    std::vector<Block> blocks;
-    const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
-      if (key.text == "blocks" && scanner_.Peek() == '[')
-        return ForEachObject([&] { return ReadBlock(&blocks.emplace_back()); });
-      JsonValue value;
-      if (!scanner_.ReadValue(&value)) return false;
-      if (key.text == "device") {
-        segment.device = json_.Integer(value, 0);
-      } else if (key.text == "address") {
-        segment.address = json_.Unsigned(value, 0);
-      } else if (key.text == "total_size") {
-        segment.total_size = json_.Integer(value, 0);
-      } else if (key.text == "frames") {
-        segment.stack = ReadFrames(value);
-      } else {
-        Keep(key, value, &extra);
-      }
-      return true;
+    segment_ = {};
+    segment_extra_.clear();
+    blocks_.clear();
+    segment_row_ = scanner_.row();
+    return WalkObject(&scanner_, [&](const JsonValue& key) { return ReadSegmentMember(key); }) && AddSegment();
+  }
+
+  bool ReadSegmentMember(const JsonValue& key) {
+    if (key.text == "blocks" && scanner_.Peek() == '[') {
+      scanner_.Skip(1);
+      return ContinueBlocks();
+    }
+    JsonValue value;
+    if (!scanner_.ReadValue(&value)) return false;
+    if (key.text == "device") {
+      segment_.device = json_.Integer(value, 0);
+    } else if (key.text == "address") {
+      segment_.address = json_.Unsigned(value, 0);
+    } else if (key.text == "total_size") {
+      segment_.total_size = json_.Integer(value, 0);
+    } else if (key.text == "frames") {
+      segment_.stack = ReadFrames(value);
+    } else {
+      Keep(key, value, &segment_extra_);
+    }
+    return true;
+  }
+
+  bool ContinueBlocks() {
+    return ContinueObjects(SnapshotRow::kBlock, [&] {
+      whole_blocks_ = blocks_.size();
+      return ReadBlock(&blocks_.emplace_back());
     });
-    if (!whole) return false;
-    segment.extra = extra;
-    tables_.AddSegment(segment);
-    uint64_t address = segment.address;  // older blocks have none of their own: they lie one behind the other
-    for (Block& block : blocks) {
+  }
+
+  bool AddSegment() {
+    segment_.extra = segment_extra_;
+    tables_.AddSegment(segment_);
+    uint64_t address = segment_.address;  // older blocks have none of their own: they lie one behind the other
+    for (Block& block : blocks_) {
       if (!block.has_address) block.row.address = address;
       address = block.row.address + static_cast<uint64_t>(block.row.size);
-      block.row.device = segment.device;
+      block.row.device = segment_.device;
       block.row.state = block.state;
       block.row.extra = block.extra;
       tables_.AddBlock(block.row);
@@ -144,15 +190,26 @@ class SnapshotDocument {
 
   // One list per device, in the order of the devices.
   bool ReadTraces() {
-    int64_t device = 0;
-    return WalkArray(&scanner_, [&] {
-      const int64_t number = device++;
-      if (scanner_.Peek() == '[') return ForEachObject([&] { return ReadAction(number); });
+    device_ = -1;
+    return scanner_.Expect('[', "'[' is missing") && ContinueTraces();
+  }
+
+  bool ContinueTraces() {
+    return ContinueRows(&scanner_, '[', [&] {
+      ++device_;
+      if (scanner_.Peek() == '[') {
+        scanner_.Skip(1);
+        return ContinueActions();
+      }
       JsonValue value;
       if (!scanner_.ReadValue(&value)) return false;
       json_.BadValue(value);
       return true;
     });
+  }
+
+  bool ContinueActions() {
+    return ContinueObjects(SnapshotRow::kAction, [&] { return ReadAction(device_); });
   }
 
   bool ReadAction(int64_t device) {
@@ -183,8 +240,9 @@ class SnapshotDocument {
     return Count();
   }
 
-  bool ReadAnnotations() {
-    return ForEachObject([&] {
+  bool ReadAnnotations() { return scanner_.Expect('[', "'[' is missing") && ContinueAnnotations(); }
+  bool ContinueAnnotations() {
+    return ContinueObjects(SnapshotRow::kAnnotation, [&] {
       SnapshotAnnotation row;
       std::string name, stage;
       const bool whole = WalkObject(&scanner_, [&](const JsonValue& key) {
@@ -262,6 +320,14 @@ class SnapshotDocument {
   DocumentScanner& scanner_;
   TraceBuilder* builder_;
   MemorySnapshotTables tables_;
+  SnapshotRowTest rows_;
+  // The segment that is being read, with its blocks, and the device whose actions are.
+  SnapshotSegment segment_;
+  std::string segment_extra_;
+  std::vector<Block> blocks_;
+  size_t whole_blocks_ = 0;
+  uint64_t segment_row_ = DocumentScanner::kNoRow;
+  int64_t device_ = 0;
   std::unordered_map<std::string, StackId, TextHash, std::equal_to<>> stack_of_text_;  // of the last ones
   size_t text_bytes_ = 0;                                                              // of stack_of_text_
 };
@@ -270,6 +336,10 @@ class SnapshotDocument {
 
 bool LooksLikeMemorySnapshotJson(std::span<const std::byte> head) {
   const JsonHead json = ReadJsonHead(head);
+  const auto has = [&](std::string_view name) { return json.rest.find(name) != std::string_view::npos; };
+  // The first segment may be faulty.
+  const bool has_segments = has("\"total_size\"") && has("\"segment_type\"") && has("\"blocks\"");
+  if (json.first == '[' && has_segments && json.Find("ph") == nullptr) return true;
   if (json.first == '[') return json.Find("total_size") != nullptr && json.Find("address") != nullptr;
   if (json.is_chrome_trace()) return false;
   const JsonHeadMember* segments = json.Find("segments");

@@ -24,7 +24,21 @@ constexpr size_t kHead = size_t{64} << 10;  // decides which of the two it is
 constexpr std::string_view kNames[kCategories] = {"PARAMETER",  "OPTIMIZER_STATE", "INPUT",           "TEMPORARY",
                                                   "ACTIVATION", "GRADIENT",        "AUTOGRAD_DETAIL", "Unknown"};
 constexpr std::string_view kActions[] = {"", "preexisting", "create", "increment_version", "destroy"};
+constexpr int64_t kFaultyTime = INT64_MIN;  // a time that could not be read
 constexpr int64_t kIncrementVersion = 3, kDestroy = 4;
+
+// Whether a row of four numbers stands behind the faulty list with which `text` begins.
+bool IsRowBehind(std::string_view text) {
+  const size_t next = text.find('[', 1);
+  if (next == std::string_view::npos) return false;
+  JsonScanner scanner(text.substr(next));
+  size_t count = 0;
+  const bool whole = WalkArray(&scanner, [&] {
+    JsonValue value;
+    return ++count <= 4 && scanner.ReadValue(&value) && value.kind != JsonValue::Kind::kArray;
+  });
+  return whole && count == 4;
+}
 
 class TimelineDocument {
  public:
@@ -32,13 +46,10 @@ class TimelineDocument {
       : json_(text, options, builder), scanner_(json_.scanner()), builder_(builder) {}
 
   Status Import(std::string_view name) {
-    size_t items = 0;
-    const bool whole = WalkArray(&scanner_, [&] {
-      if (items++ == 0) is_raw_ = IsRaw();
-      if (is_raw_) return ReadRow();
-      if (items == 1) return ReadTimes();
-      return items == 2 && scanner_.Peek() == '[' ? ReadSamples() : json_.Skip();
-    });
+    bool whole = scanner_.Expect('[', "'[' is missing") && ReadItems();
+    ResyncPoint found;
+    while (!whole && PassFault(&found))
+      whole = ContinueList() && ReadItems();
     OPSCOPE_TRY(json_.End(whole, name));
     if (!is_raw_ && samples_ < times_.size() && whole) builder_->AddProblem("bad_value", -1, times_.size() - samples_);
     Finish();
@@ -51,34 +62,84 @@ class TimelineDocument {
     uint8_t action = 0, category = 0;
   };
 
+  enum class List : uint8_t { kItems, kTimes, kSamples };
+
+  // The rows, or the two lists.
+  bool ReadItems() {
+    list_ = List::kItems;
+    return ContinueRows(&scanner_, '[', [&] {
+      if (items_++ == 0) is_raw_ = IsRaw();
+      if (is_raw_) return ReadRow();
+      if (scanner_.Peek() != '[' || items_ > 2) return json_.Skip();
+      scanner_.Skip(1);
+      list_ = items_ == 1 ? List::kTimes : List::kSamples;
+      const bool is_read = ContinueList();
+      list_ = is_read ? List::kItems : list_;
+      return is_read;
+    });
+  }
+
+  // From within the list where reading stopped to its end.
+  bool ContinueList() {
+    if (list_ == List::kItems) return true;
+    return list_ == List::kTimes ? ReadTimes() : ReadSamples();
+  }
+
+  bool PassFault(ResyncPoint* found) {
+    if (list_ != List::kTimes) {
+      if (!json_.PassFault(FindNextNumbers, "0123456789", found)) return false;
+      if (list_ == List::kSamples && json_.was_row()) ++samples_, ++faulty_samples_;
+      return true;
+    }
+    if (!json_.PassFault(FindNextNumber, "0123456789aeiou", found)) return false;
+    times_.push_back(kFaultyTime);  // the place of a sample
+    return true;
+  }
+
   // The first item decides: a row has four numbers and another row or nothing behind it, the list of times has the
   // list of lists of sizes there.
   bool IsRaw() {
     JsonScanner ahead = scanner_.Ahead(kHead);
     if (ahead.Peek() != '[') return false;
+    const std::string_view text = ahead.rest();
     size_t count = 0;
     const bool whole = WalkArray(&ahead, [&] {
       JsonValue value;
-      return ++count <= 5 && ahead.ReadValue(&value);
+      return ahead.Peek() != '[' && ++count <= 5 && ahead.ReadValue(&value);
     });
+    if (!whole && count <= 5) return IsRowBehind(text);
     if (!whole || count != 4) return false;
     if (ahead.Peek() != ',') return true;
-    ahead.Skip(1);
+    while (ahead.Peek() == ',')
+      ahead.Skip(1);
     if (ahead.Peek() != '[') return true;
     ahead.Skip(1);
     return ahead.Peek() != '[';
   }
 
-  // Numbers of the array at the cursor; NaN and the like are 0 and counted. False: the scanner failed.
+  // Numbers of the array at the cursor; NaN and the like are 0 and counted. Of more than a row has the first ones.
+  // False: the scanner failed.
   bool ReadNumbers(std::vector<int64_t>* numbers) {
+    constexpr size_t kMost = kCategories + 2;
     numbers->clear();
-    if (scanner_.Peek() != '[') return SkipBad();
-    return WalkArray(&scanner_, [&] {
+    const char first = scanner_.Peek();
+    if ((first >= '0' && first <= '9') || first == '-') return scanner_.Fail("a number stands outside of any row");
+    if (first != '[') return SkipBad();
+    scanner_.Skip(1);
+    if (scanner_.Peek() == ',') scanner_.Skip(1);
+    while (true) {
+      char next = scanner_.Peek();
+      if (next == ']') break;
+      if (next == '[') return scanner_.Fail("a list within a row");
       JsonValue value;
       if (!scanner_.ReadValue(&value)) return false;
-      numbers->push_back(Whole(value));
-      return json_.CountItem(numbers->capacity() * sizeof(int64_t));
-    });
+      if (numbers->size() < kMost) numbers->push_back(Whole(value));
+      next = scanner_.Peek();
+      if (next != ']' && next != ',') return scanner_.Fail("',' or ']' is missing");
+      if (next == ',') scanner_.Skip(1);
+    }
+    scanner_.Skip(1);
+    return true;
   }
 
   // Older versions wrote times with a fraction.
@@ -110,10 +171,19 @@ class TimelineDocument {
     return json_.CountRow(rows_.capacity() * sizeof(Row) + rows_.size() * kLater);
   }
 
-  bool ReadTimes() { return ReadNumbers(&times_); }
+  bool ReadTimes() {
+    return ContinueRows(&scanner_, '\0', [&] {
+      JsonValue value;
+      if (!scanner_.ReadValue(&value)) return false;
+      const char next = scanner_.Peek();
+      if (next != ',' && next != ']') return scanner_.Fail("',' or ']' is missing");
+      times_.push_back(Whole(value));
+      return json_.CountItem(times_.capacity() * sizeof(int64_t));
+    });
+  }
 
   bool ReadSamples() {
-    return WalkArray(&scanner_, [&] {
+    return ContinueRows(&scanner_, '[', [&] {
       const auto offset = static_cast<int64_t>(scanner_.offset());
       if (!ReadNumbers(&numbers_)) return false;
       if (numbers_.size() != kCategories + 1 || samples_ >= times_.size()) {
@@ -121,7 +191,9 @@ class TimelineDocument {
         return true;
       }
       const int64_t time = times_[samples_++];
-      if (samples_ == 1) epoch_ns_ = Thousandfold(time);
+      if (time == kFaultyTime) return json_.CountRow();
+      if (!has_epoch_) epoch_ns_ = Thousandfold(time);
+      has_epoch_ = true;
       const Timestamp at = {Thousandfold(time) - epoch_ns_};
       for (size_t i = 0; i < kCategories; ++i)
         now_[i] = numbers_[i + 1];
@@ -187,22 +259,40 @@ class TimelineDocument {
     info.format = "torch-memory-timeline";
     info.format_version = is_raw_ ? "raw" : "";
     info.epoch_ns = epoch_ns_;
-    info.recorded = rows_.size() + samples_;
+    info.recorded = rows_.size() + samples_ - faulty_samples_;
   }
 
   JsonImport json_;
   DocumentScanner& scanner_;
   TraceBuilder* builder_;
   bool is_raw_ = false;
+  List list_ = List::kItems;  // that is being read
+  size_t items_ = 0;
   std::vector<Row> rows_;
   std::vector<int64_t> times_, numbers_;
-  size_t samples_ = 0;
+  size_t samples_ = 0, faulty_samples_ = 0;
   int64_t epoch_ns_ = 0;
+  bool has_epoch_ = false;
   std::array<int64_t, kCategories> now_{}, shown_{};
   std::array<StringId, kCategories> names_{};
   StringId counter_ = StringId::kNone, memory_ = StringId::kNone, instant_category_ = StringId::kNone;
   TrackId track_ = TrackId::kNone;
 };
+
+}  // namespace
+
+namespace {
+
+// Of a list with a fault: whether it may begin with a number, and a row or the list of samples stands behind it.
+bool IsFaultyList(std::string_view list) {
+  const size_t first = list.find_first_not_of(" \t\r\n,", 1);
+  if (first == std::string_view::npos || std::string_view("[]{\"").find(list[first]) != std::string_view::npos)
+    return false;
+  const size_t next = list.find('[', 1);
+  if (next == std::string_view::npos) return false;
+  const size_t inner = list.find_first_not_of(" \t\r\n", next + 1);
+  return IsRowBehind(list) || (inner != std::string_view::npos && list[inner] == '[');
+}
 
 }  // namespace
 
@@ -212,16 +302,22 @@ bool LooksLikeMemoryTimeline(std::span<const std::byte> head) {
   scanner.SkipByteOrderMark();
   if (scanner.Peek() != '[') return false;
   scanner.Skip(1);
+  if (scanner.Peek() == ',') scanner.Skip(1);
   if (scanner.Peek() != '[') return false;
+  const std::string_view first_list = scanner.rest();
   size_t count = 0;
   const bool is_list = WalkArray(&scanner, [&] {
     JsonValue value;
     return ++count > 0 && scanner.ReadValue(&value) && (value.is_number() || value.kind == JsonValue::Kind::kNotFinite);
   });
+  if (!is_list && !scanner.at_end() && count > 0) return IsFaultyList(first_list);
   if (!is_list) return count > 0 && scanner.at_end();
   if (scanner.Peek() != ',') return count == 4 || scanner.at_end();
-  scanner.Skip(1);
-  if (scanner.Peek() != '[') return scanner.at_end();
+  while (scanner.Peek() == ',')
+    scanner.Skip(1);
+  const char behind = scanner.Peek();
+  if (count == 4 && behind >= '0' && behind <= '9') return true;  // of a row that has lost its bracket
+  if (behind != '[') return scanner.at_end();
   scanner.Skip(1);
   const char next = scanner.Peek();
   return count == 4 || next == '[' || next == ']' || scanner.at_end();
