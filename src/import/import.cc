@@ -16,6 +16,7 @@
 #include "import/recording/recording.h"
 #include "import/text/decompress.h"
 #include "import/text/file_pieces.h"
+#include "import/text/json_number.h"
 #include "import/text/pieced_text.h"
 #include "import/text/text_source.h"
 #include "import/text/utf16.h"
@@ -108,12 +109,24 @@ Status ImportStream(const Format& format, TextSource* text, std::string_view nam
   return format.stream(text, name, options, target.builder);
 }
 
+// Behind no mark and not JSON it must look like collapsed stacks.
+Utf16Order OrderOf(std::span<const std::byte> content) {
+  const std::span<const std::byte> head = content.first(std::min(content.size(), kHeadBytes));
+  const Utf16Order order = DetectUtf16(head), guess = GuessUtf16(head);
+  if (order != Utf16Order::kNone || guess == Utf16Order::kNone) return order;
+  PlainText text(head);
+  Utf16Offsets offsets;
+  PiecedText utf8(ReadUtf16(&text, guess, &offsets), head.size());
+  utf8.Extend(head.size());
+  return LooksLikeCollapsedStacks(BytesOf(utf8.text())) ? guess : Utf16Order::kNone;
+}
+
 Status ImportUtf16(TextSource* text, Utf16Order order, std::string_view name, const ImportOptions& options,
                    const Target& target);
 
 Status ImportPlain(std::span<const std::byte> bytes, std::string_view name, const ImportOptions& options,
                    const Target& target) {
-  if (const Utf16Order order = DetectUtf16(bytes); order != Utf16Order::kNone) {
+  if (const Utf16Order order = OrderOf(bytes); order != Utf16Order::kNone) {
     PlainText text(bytes);
     return ImportUtf16(&text, order, name, options, target);
   }
@@ -147,7 +160,7 @@ Status ImportUtf8(PiecedText* text, std::string_view name, const ImportOptions& 
 
 Status ImportPieces(PiecedText* text, std::string_view name, const ImportOptions& options, const Target& target) {
   text->Extend(kHeadBytes);
-  const Utf16Order order = DetectUtf16(BytesOf(text->text()));
+  const Utf16Order order = OrderOf(BytesOf(text->text()));
   return order == Utf16Order::kNone ? ImportUtf8(text, name, options, target)
                                     : ImportUtf16(text, order, name, options, target);
 }
@@ -168,12 +181,25 @@ void NoteDamage(const TextEnd& end, int64_t offset, const char* complaint, Trace
   builder->AddProblem("truncated", offset, 1, complaint);
 }
 
+// "name: at byte 12: ..." with the offset in the UTF-16.
+Error InUtf16(Error error, std::string_view name, const Utf16Offsets& offsets) {
+  const std::string place = std::string(name) + ": at byte ";
+  if (!error.message.starts_with(place)) return error;
+  const size_t end = std::min(error.message.find_first_not_of("0123456789", place.size()), error.message.size());
+  const auto offset = ParseUnsigned(std::string_view(error.message).substr(place.size(), end - place.size()));
+  if (offset) error.message.replace(place.size(), end - place.size(), std::to_string(offsets.Utf16Of(*offset)));
+  return error;
+}
+
 Status ImportUtf16(TextSource* text, Utf16Order order, std::string_view name, const ImportOptions& options,
                    const Target& target) {
-  PiecedText utf8(ReadUtf16(text, order), text->total_bytes());
-  OPSCOPE_TRY(ImportUtf8(&utf8, name, options, target));
+  Utf16Offsets offsets;
+  PiecedText utf8(ReadUtf16(text, order, &offsets), text->total_bytes());
+  const Status imported = ImportUtf8(&utf8, name, options, target);
+  if (!imported.ok()) return InUtf16(imported.error(), name, offsets);
   NoteDamage(utf8.end(), static_cast<int64_t>(utf8.offset() + utf8.text().size()), "half a character of UTF-16",
              target.builder);
+  target.builder->MoveProblems([&](uint64_t offset) { return offsets.Utf16Of(offset); });
   return {};
 }
 

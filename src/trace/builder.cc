@@ -257,6 +257,13 @@ void TraceBuilder::AddProblem(std::string_view kind, int64_t offset, uint64_t co
       {.kind = id, .severity = known.severity, .count = count, .first_offset = offset, .message = Intern(message)});
 }
 
+void TraceBuilder::MoveProblems(const std::function<uint64_t(uint64_t)>& offset_of) {
+  auto& offsets = storage_->problems.first_offset;
+  for (size_t row = 0; row < offsets.size(); ++row) {
+    if (offsets[row] >= 0) offsets[row] = static_cast<int64_t>(offset_of(static_cast<uint64_t>(offsets[row])));
+  }
+}
+
 void TraceBuilder::RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
                                   std::string_view message) {
   if (kind == kForeignIds) return;

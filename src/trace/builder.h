@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -128,6 +129,8 @@ class TraceBuilder {
   void RestoreProblem(std::string_view kind, ProblemSeverity severity, uint64_t count, int64_t offset,
                       std::string_view message);
   bool HasProblem(std::string_view kind) const;
+  // Where the offsets so far are those of another text than the input: each becomes what offset_of says of it.
+  void MoveProblems(const std::function<uint64_t(uint64_t)>& offset_of);
 
   uint64_t memory_bytes() const;
   bool empty() const;  // no event was added

@@ -28,7 +28,8 @@ std::string InUtf16(std::u16string_view text, Utf16Order order) {
 }
 
 std::string ReadAll(TextSource* source, Utf16Order order, TextEnd* end = nullptr) {
-  PiecedText text(ReadUtf16(source, order), source->total_bytes());
+  Utf16Offsets offsets;
+  PiecedText text(ReadUtf16(source, order, &offsets), source->total_bytes());
   text.Extend(SIZE_MAX);
   if (end != nullptr) *end = text.end();
   return std::string(text.text());
@@ -99,7 +100,7 @@ std::string Outcome(const Result<Trace>& trace) {
 // Texts of every format that begins as these do, whole and cut anywhere, plain and compressed.
 TEST(Utf16, GivesTheTraceOfTheUtf8) {
   const std::string texts[] = {
-      R"([{"ph":"X","name":"\xc3\xa9\xf0\x9f\x98\x80","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","name":"b","pid":1,"tid":1,"ts":5,"dur":1}])",
+      R"([{"ph":"X","name":"é😀","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","name":"b","pid":1,"tid":1,"ts":5,"dur":1}])",
       "main;a 3\nmain;b 4\n",
       R"({"device_traces": [[{"action": "alloc", "addr": 4096, "size": 8, "time_us": 7}]]})",
       R"({"schema": "1.0.1", "nodes": [{"name": "aten::add", "id": 2, "parent": 1, "tid": 1, "inputs": [], "input_shapes": [], "input_types": []}]})",
@@ -117,6 +118,7 @@ TEST(Utf16, GivesTheTraceOfTheUtf8) {
       const std::string bytes = InUtf16(u"\ufeff" + units, order);
       const auto import = [](const std::string& of) { return ImportBytes(std::as_bytes(std::span(of)), "text"); };
       EXPECT_EQ(Outcome(import(bytes)), Outcome(import(text)));
+      EXPECT_EQ(Outcome(import(InUtf16(units, order))), Outcome(import(text))) << "without a mark";
       Result<Trace> compressed = import(Gzip(bytes));
       ASSERT_TRUE(compressed.ok()) << compressed.error().message;
       EXPECT_EQ(compressed.value().spans().size(), import(text).value().spans().size());
@@ -128,6 +130,77 @@ TEST(Utf16, GivesTheTraceOfTheUtf8) {
       }
     }
   }
+}
+
+// Any characters, those outside the basic plane and halves of them too.
+std::u16string RandomCharacters(std::mt19937* random, size_t most) {
+  std::u16string text;
+  const auto below = [random](uint32_t n) { return static_cast<uint32_t>((*random)() % n); };
+  for (size_t i = (*random)() % (most + 1); i-- > 0;) {
+    const uint32_t kind = below(5);
+    const uint32_t code = kind < 2 ? 'a' + below(26) : kind == 2 ? 0xa0 + below(0x700) : 0x800 + below(0x5000);
+    if (kind == 4) {
+      text += static_cast<char16_t>(0xd800 + below(0x400));
+      text += static_cast<char16_t>(0xdc00 + below(0x400));
+    } else {
+      text += static_cast<char16_t>(code);
+    }
+  }
+  return text;
+}
+
+// The offset of a problem, and of an error, is that of the UTF-16, whatever characters stand before it.
+TEST(Utf16, OffsetsNameThePlaceOfTheFault) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int round = 0; round < 300; ++round) {
+    std::u16string text = u"[";
+    const bool has_long_names = round % 50 == 0;
+    for (size_t i = random() % 4 + 1; i-- > 0;)
+      text += u"{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1,\"name\":\"" +
+              RandomCharacters(&random, has_long_names ? 20'000 : 20) + u"\"},";
+    const size_t fault = text.size();
+    text += u"{\"ph\":\"X\",\"ts\":0x1,\"name\":\"" + RandomCharacters(&random, 20) +
+            u"\"},{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"" + RandomCharacters(&random, 20) + u"\"}]";
+    const std::u16string bad = u"{\"" + RandomCharacters(&random, 20) + u"\":\"x\", 7}";
+    for (const Utf16Order order : kOrders) {
+      for (const size_t mark : {size_t{0}, size_t{2}}) {
+        const std::string before = mark == 0 ? "" : InUtf16(u"\ufeff", order);
+        const std::string bytes = before + InUtf16(text, order), bad_bytes = before + InUtf16(bad, order);
+        for (const std::string& input : {bytes, Gzip(bytes)}) {
+          const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(input)), "text");
+          ASSERT_TRUE(trace.ok()) << trace.error().message;
+          ASSERT_EQ(trace.value().problems().size(), 1u);
+          EXPECT_EQ(trace.value().text(trace.value().problems().kind[0]), "faulty_event");
+          EXPECT_EQ(static_cast<size_t>(trace.value().problems().first_offset[0]), mark + 2 * fault);
+        }
+        const Result<Trace> error = ImportBytes(std::as_bytes(std::span(bad_bytes)), "text");
+        ASSERT_FALSE(error.ok());
+        const std::string place = "text: at byte " + std::to_string(mark + 2 * (bad.size() - 2)) + ": ";
+        EXPECT_EQ(error.error().message.substr(0, place.size()), place) << error.error().message;
+      }
+    }
+  }
+}
+
+TEST(Utf16, OfCollapsedStacksWithoutAMarkIsRead) {
+  for (const Utf16Order order : kOrders) {
+    const std::string bytes = InUtf16(u"main;a 3\nmain;\u00e9 4\nmain 5 x\nmain;b 1\n", order);
+    const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(bytes)), "text");
+    ASSERT_TRUE(trace.ok()) << trace.error().message;
+    EXPECT_EQ(trace.value().info().format, "collapsed-stacks");
+    EXPECT_EQ(trace.value().problems().first_offset[0], 2 * 18);
+  }
+}
+
+TEST(Utf16, IsNotSeenInBytesThatAreNone) {
+  for (const std::string& bytes :
+       {std::string("{\0", 2), std::string("m\0a\0\1\0", 6), std::string("{\0\0\0", 4), std::string("a\0b\0c\0", 6)}) {
+    const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(bytes)), "text");
+    EXPECT_FALSE(trace.ok());
+  }
+  EXPECT_EQ(DetectUtf16(std::as_bytes(std::span(std::string_view("{\0\0\0", 4)))), Utf16Order::kNone);
 }
 
 }  // namespace
