@@ -20,7 +20,8 @@ bool IsOneOf(std::string_view name, const Names& names) {
 }
 
 bool IsRowId(std::string_view name) {
-  return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+  return !name.empty() && name[0] >= '0' && name[0] <= '9' &&
+         name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
@@ -115,14 +116,15 @@ bool GraphReader::SkipBad() {
 // Members of the object at the cursor.
 bool GraphReader::ReadInto(std::initializer_list<Wanted> wanted) {
   return ForEachMember([&](const JsonValue& key) {
-    // Of a row that was cut off the next one seems to be a member.
-    if (scanner_.Peek() == '{' && (in_places_ || IsRowId(key.text))) return scanner_.Fail("a row within a row");
-    JsonValue value;
-    if (!scanner_.ReadValue(&value)) return false;
+    JsonValue other;
+    JsonValue* value = &other;
     for (const Wanted& one : wanted) {
-      if (one.key == key.text) *one.value = value;
+      if (one.key == key.text) value = one.value;
     }
-    return true;
+    // Of a row that was cut off the next one seems to be a member.
+    if (value == &other && scanner_.Peek() == '{' && (in_places_ || IsRowId(key.text)))
+      return scanner_.Fail("a row within a row");
+    return scanner_.ReadValue(value);
   });
 }
 
@@ -155,7 +157,7 @@ bool GraphReader::ContinueIds() {
       case Part::kOperators:
         return ReadOperator(id);
       case Part::kVariables:
-        return ReadVariable(id) && json_.CountItem(waiting_bytes());
+        return ReadVariable(id) && json_.CountItem(json_.is_due() ? waiting_bytes() : 0);
     }
     return false;
   });
@@ -163,7 +165,7 @@ bool GraphReader::ContinueIds() {
 
 bool GraphReader::CountWhole() {
   open_row_ = {};
-  return json_.CountItem(waiting_bytes());
+  return json_.CountItem(json_.is_due() ? waiting_bytes() : 0);
 }
 
 bool GraphReader::ReadFootprint(const JsonValue& id) {
@@ -210,7 +212,7 @@ bool GraphReader::ContinuePlaces() {
         .id = id_, .place = place, .start = {}, .kern = {}, .end = {}, .is_device = part_ == Part::kDevice};
     if (!ReadInto({{"start", &interval.start}, {"kern", &interval.kern}, {"end", &interval.end}})) return false;
     intervals_.push_back(interval);
-    return json_.CountRow(waiting_bytes());
+    return json_.CountRow(json_.is_due() ? waiting_bytes() : 0);
   });
   if (is_read) in_places_ = false;
   return is_read;
