@@ -149,6 +149,9 @@ std::span<Timestamp> TraceBuilder::instant_times() {
 std::span<Timestamp> TraceBuilder::allocation_times() {
   return {storage_->allocations.time.data(), storage_->allocations.time.size()};
 }
+std::span<Timestamp> TraceBuilder::flow_end_times() {
+  return {storage_->flows.end_time.data(), storage_->flows.end_time.size()};
+}
 void TraceBuilder::MoveStart(AddedSpan span, Timestamp start) {
   SpanTable& spans = storage_->spans;
   const auto row = static_cast<size_t>(span);

@@ -86,6 +86,7 @@ class TraceBuilder {
   void SetStart(AddedSpan span, Timestamp start);  // its duration stays
   std::span<Timestamp> instant_times();            // by order of addition; valid until the next AddInstant
   std::span<Timestamp> allocation_times();         // likewise, AddAllocation
+  std::span<Timestamp> flow_end_times();           // likewise, AddFlow
   // Lets it begin later; its end stays. Its track becomes one of SetCrossing. REQUIRES: start is not behind the end.
   void MoveStart(AddedSpan span, Timestamp start);
 

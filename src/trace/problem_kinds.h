@@ -72,6 +72,9 @@ inline constexpr ProblemKind kProblemKinds[] = {
      "works of devices, or host nodes of graphs, have no start or no end; they were left out"},
     {"device_unknown", ProblemSeverity::kInfo, "records of devices are of kinds that this version does not know"},
     {"device_clock", ProblemSeverity::kInfo, "records of devices begin before the call that launched them"},
+    {"device_clock_moved", ProblemSeverity::kInfo,
+     "kernels of MegEngine began before their launches; the times of their device are later by the least that mends "
+     "it"},
     {"device_flush_timeout", ProblemSeverity::kDataLoss,
      "CUPTI did not answer in time when the recording ended; what it still held is missing"},
     {"device_call_failed", ProblemSeverity::kDataLoss, "calls of CUPTI failed"},

@@ -183,8 +183,11 @@ def test_picture_has_their_rectangles(train, tmp_path):
     apart = []
     for rect in theirs:
         one = min(by_rect[told(rect)], key=lambda other: abs(edges(other)[0] - edges(rect)[0]))
-        apart += [abs(our - their) for our, their in zip(edges(one), edges(rect), strict=True)]
+        apart += [our - their for our, their in zip(edges(one), edges(rect), strict=True)]
         assert float(one["width"]) == pytest.approx(nanoseconds(one["tag:duration"]) / 1e5, abs=1e-6)
-    # Theirs lies between marks beside the kernels, ours between the kernels themselves.
-    assert statistics.median(apart) < 50_000
+    # Theirs lies between marks beside the kernels, ours between the kernels themselves. Ours is later by a constant
+    # where kernels of theirs begin before their launches.
+    later = statistics.median(apart)
+    apart = [abs(each - later) for each in apart]
+    assert later > -50_000 and statistics.median(apart) < 50_000
     assert sorted(apart)[len(apart) * 3 // 4] < 500_000

@@ -319,6 +319,7 @@ void ChromeDocument::Finish() {
   if (replaced.count != 0) builder_->AddProblem("bad_value", replaced.first_offset, replaced.count);
   NumberMegEngineDevices(builder_);
   GiveMegEngineNumbers(builder_);
+  AlignMegEngineDevices(builder_);
   AddMegEngineSteps(builder_);
 }
 

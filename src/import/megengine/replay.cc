@@ -2,6 +2,8 @@
 #include "import/megengine/replay.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "import/megengine/timeline.h"
 
@@ -95,19 +97,31 @@ void MegEngineReplay::Look(const MegEngineRecord& record) {
   switch (record.event) {
     case MegEngineEvent::kStart:
       pieces_ = std::max(pieces_, record.value);
+      if (record.value != piece_) tracks_.BeginPiece(record.value);
+      piece_ = record.value;
       return;
     case MegEngineEvent::kThread:
       return tracks_.NameThread(record.thread, builder_->text(record.name));
     case MegEngineEvent::kDevice:
       return tracks_.NameDevice(record.detail, builder_->text(record.name));
+    case MegEngineEvent::kKernelLaunch:
+      Of(record.thread).launched = record.finish ? std::nullopt : std::optional(record.time);
+      break;
+    case MegEngineEvent::kRecordDevice:
+      tracks_.LookAtTick(record.detail, record.time, {static_cast<int64_t>(record.value)},
+                         std::exchange(Of(record.thread).launched, std::nullopt));
+      break;
     default:
-      if (record.thread != shown_thread_) tracks_.ShowThread(record.thread);
-      shown_thread_ = record.thread;
-      rows_ += MakesSpan(record.event, record.finish) ? 1 : 0;
+      break;
   }
+  if (record.thread != shown_thread_) tracks_.ShowThread(record.thread);
+  shown_thread_ = record.thread;
+  rows_ += MakesSpan(record.event, record.finish) ? 1 : 0;
 }
 
 void MegEngineReplay::BeginPlaying() {
+  piece_ = 0;
+  tracks_.BeginPiece(piece_);
   spans_.Expect(rows_);
 }
 
@@ -135,7 +149,7 @@ bool MegEngineReplay::PlayAtSeam(const MegEngineRecord& record, Thread* thread) 
 
 void MegEngineReplay::Play(const MegEngineRecord& record) {
   if (record.event == MegEngineEvent::kStart) {
-    if (record.value != piece_) tracks_.ForgetFirstTicks();
+    if (record.value != piece_) tracks_.BeginPiece(record.value);
     piece_ = record.value;
     return;
   }

@@ -57,8 +57,9 @@ class MegEngineReplay {
     bool at_seam = false;  // between the records of a start or a stop that is none of the window
     bool is_dtr = false;   // the operator that runs was run before
     Timestamp op_start, copy_start;
-    std::vector<Kernel> kernels;  // launched and not finished
-    std::vector<ArgsId> inputs;   // of the operator that runs
+    std::optional<Timestamp> launched;  // of Look: a kernel whose first event on its device is to come
+    std::vector<Kernel> kernels;        // launched and not finished
+    std::vector<ArgsId> inputs;         // of the operator that runs
   };
   struct Copy {
     uint16_t device = 0;

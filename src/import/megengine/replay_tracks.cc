@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/megengine/replay_tracks.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "import/megengine/timeline.h"
 
@@ -11,6 +13,7 @@ void ReplayTracks::Begin(ProcessId process, int64_t pid) {
   pid_ = pid;
   threads_.clear();
   devices_.clear();
+  piece_ = 0;
 }
 
 ReplayTracks::Lane& ReplayTracks::At(std::vector<Lane>* lanes, uint16_t number) {
@@ -72,17 +75,31 @@ std::string_view ReplayTracks::physical_name(uint16_t device) {
   return At(&devices_, device).physical;
 }
 
+Timestamp ReplayTracks::TickOf(Lane* lane, Timestamp time, Duration elapsed) {
+  if (!lane->has_ticked) lane->first = time;
+  lane->has_ticked = true;
+  return lane->first + elapsed;
+}
+
+void ReplayTracks::LookAtTick(uint16_t device, Timestamp time, Duration elapsed, std::optional<Timestamp> launched) {
+  Lane& lane = At(&devices_, device);
+  const Timestamp ticked = TickOf(&lane, time, elapsed);
+  if (!launched || *launched <= ticked) return;
+  Duration& delay = lane.delays[piece_];
+  delay = std::max(delay, *launched - ticked);
+}
+
 Timestamp ReplayTracks::Tick(uint16_t device, Timestamp time, Duration elapsed) {
   has_ticks_ = true;
   Lane& lane = At(&devices_, device);
-  if (!lane.has_ticked) lane.first = time;
-  lane.has_ticked = true;
-  const Timestamp ticked = lane.first + elapsed;
+  const auto delay = lane.delays.find(piece_);
+  const Timestamp ticked = TickOf(&lane, time, elapsed) + (delay == lane.delays.end() ? Duration{} : delay->second);
   lane.shift = ticked - time;
   return ticked;
 }
 
-void ReplayTracks::ForgetFirstTicks() {
+void ReplayTracks::BeginPiece(uint64_t piece) {
+  piece_ = piece;
   for (Lane& lane : devices_)
     lane.has_ticked = false;
 }

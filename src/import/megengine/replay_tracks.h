@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,10 +37,15 @@ class ReplayTracks {
   std::string_view physical_name(uint16_t device);
   std::string NodeText(uint16_t device);  // as MegEngine writes it
 
+  // Of a first pass over the records, so that Tick knows how late the device's clock is (AlignMegEngineDevices in
+  // timeline.h): an event of a device, the beginning of what was launched at `launched`.
+  void LookAtTick(uint16_t device, Timestamp time, Duration elapsed, std::optional<Timestamp> launched);
+
   // An event of a device was at `elapsed` after the first one of the piece of the window, and was asked for at `time`.
   // When it was, in the time of the threads.
   Timestamp Tick(uint16_t device, Timestamp time, Duration elapsed);
-  void ForgetFirstTicks();
+  // Another piece of the window: first events of devices are to come.
+  void BeginPiece(uint64_t piece);
   // When the device does what is asked for at `time`.
   Timestamp OnDevice(uint16_t device, Timestamp time);
 
@@ -51,15 +57,18 @@ class ReplayTracks {
     std::string name, physical;
     TrackId track = TrackId::kNone;
     bool has_ticked = false;
-    Timestamp first;  // tick, in the time of the threads
-    Duration shift;   // of the newest one
+    Timestamp first;                      // tick, in the time of the threads
+    Duration shift;                       // of the newest one
+    std::map<uint64_t, Duration> delays;  // of pieces: the largest by which a kernel begins before its launch
   };
+  static Timestamp TickOf(Lane* lane, Timestamp time, Duration elapsed);
   Lane& At(std::vector<Lane>* lanes, uint16_t number);
   TrackId Track(TrackKind kind, const std::string& name);
 
   TraceBuilder* builder_;
   ProcessId process_ = ProcessId::kNone;
   bool has_ticks_ = false;
+  uint64_t piece_ = 0;
   int64_t pid_ = 0;
   std::vector<Lane> threads_, devices_;
   std::map<std::pair<ProcessId, std::pair<TrackKind, std::string>>, TrackId> known_;

@@ -92,6 +92,32 @@ void NumberMegEngineDevices(TraceBuilder* builder) {
   }
 }
 
+void AlignMegEngineDevices(TraceBuilder* builder) {
+  const FlowColumns flows = builder->added_flows();
+  const std::span<Timestamp> ends = builder->flow_end_times();
+  std::vector<Duration> delays(builder->track_count());
+  uint64_t early = 0;
+  std::vector<size_t> launches;
+  for (size_t i = 0; i < flows.size(); ++i) {
+    const TrackId device = flows.end_track[i];
+    if (builder->text(flows.category[i]) != "KernelLaunch") continue;
+    if (builder->track(device).kind != TrackKind::kDeviceStream) continue;
+    launches.push_back(i);
+    if (flows.start_time[i] <= ends[i]) continue;
+    delays[Row(device)] = std::max(delays[Row(device)], flows.start_time[i] - ends[i]);
+    ++early;
+  }
+  if (early == 0) return;
+  builder->AddProblem("device_clock_moved", -1, early);
+  for (const size_t flow : launches)
+    ends[flow] = ends[flow] + delays[Row(flows.end_track[flow])];
+  const SpanColumns spans = builder->added_spans();
+  for (uint32_t row = 0; row < spans.size(); ++row) {
+    const Duration delay = delays[Row(spans.track[row])];
+    if (delay.ns != 0) builder->SetStart(AddedSpan{row}, spans.start[row] + delay);
+  }
+}
+
 void AddMegEngineSteps(TraceBuilder* builder) {
   if (builder->step_count() != 0) return;
   const auto ends = StepEnds(builder);

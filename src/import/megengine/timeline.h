@@ -47,6 +47,12 @@ inline constexpr std::string_view kStepsCategory = "profiler_step";
 // Of all device streams. Kineto's and ours are the process.
 void NumberMegEngineDevices(TraceBuilder* builder);
 
+// A device's clock is that of the threads at the first event that MegEngine asks of it, though the device comes to that
+// later: by then it has ended what it was at, or its thread is awake. So MegEngine's files have all of a device too
+// early by a constant, and kernels before their launches. Where there are such, the spans of the device become later by
+// the least that puts each kernel behind its launch: its true distance can only be larger.
+void AlignMegEngineDevices(TraceBuilder* builder);
+
 // A span and a row of `steps` for each step of each process, on a track "steps" of its own: a range of the program may
 // hold several of them, or parts. Nothing where a file has steps already: an export of ours.
 void AddMegEngineSteps(TraceBuilder* builder);

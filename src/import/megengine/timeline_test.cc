@@ -114,5 +114,38 @@ TEST(MegEngineTimeline, TakesTheNumberOfADeviceFromItsName) {
   EXPECT_EQ(device("gpu99999999999:0"), -1);
 }
 
+// A launch at `launched` and its kernel at `begun`, 2 us long.
+std::string Launched(int number, int launched, int begun) {
+  const std::string id = R"(, "id": )" + std::to_string(number) + R"(, "cat": "KernelLaunch", "scope": "7")";
+  return Event("s", "7", 0, launched, id) + Event("f", "7", 2, begun, id) +
+         Event("B", "ADD", 2, begun, R"(, "cat": "Kernel")") +
+         Event("E", "ADD", 2, begun + 2, R"(, "cat": "Kernel", "args": {"__id__": )" + std::to_string(number) + "}");
+}
+
+TEST(MegEngineTimeline, ShiftsADeviceByTheLeastThatPutsEachKernelBehindItsLaunch) {
+  const std::string rest = Event("M", "thread_name", 2, 0, R"(, "args": {"name": "xpux:0"})") +
+                           R"({"ph": "X", "name": "OpDispatch", "pid": 7, "tid": 1, "ts": 3, "dur": 0})";
+  const auto times = [&](const std::string& events) {
+    const Trace trace = Import(events + rest);
+    std::vector<std::string> found;
+    for (size_t i = 0; i < trace.spans().size(); ++i) {
+      if (trace.text(trace.spans().name[i]) == "ADD") {
+        found.push_back(std::to_string(trace.spans().start[i].ns) + "+" + std::to_string(trace.spans().duration[i].ns));
+      }
+    }
+    for (size_t i = 0; i < trace.flows().size(); ++i)
+      found.push_back("arrow to " + std::to_string(trace.flows().end_time[i].ns));
+    for (size_t i = 0; i < trace.problems().size(); ++i)
+      found.push_back(std::string(trace.text(trace.problems().kind[i])) + " " +
+                      std::to_string(trace.problems().count[i]));
+    return found;
+  };
+  EXPECT_THAT(times(Launched(1, 10, 4) + Launched(2, 20, 11) + Launched(3, 30, 40)),
+              testing::ElementsAre("13000+2000", "20000+2000", "49000+2000", "arrow to 13000", "arrow to 20000",
+                                   "arrow to 49000", "device_clock_moved 2"));
+  EXPECT_THAT(times(Launched(1, 10, 10) + Launched(2, 20, 25)),
+              testing::ElementsAre("10000+2000", "25000+2000", "arrow to 10000", "arrow to 25000"));
+}
+
 }  // namespace
 }  // namespace opscope

@@ -145,7 +145,34 @@ TEST(RecordingOfMegEngine, HasCopiesToADeviceDoneBeforeItsNextKernel) {
     if (trace.text(trace.spans().name[i]) == "HostToDevice")
       copies.emplace_back(trace.spans().start[i].ns, trace.spans().duration[i].ns);
   }
-  EXPECT_EQ(copies, (std::vector<std::pair<int64_t, int64_t>>{{30, 2}, {55, 4}}));
+  // The device is late by 8 at least: its kernel began at 40, not at 32.
+  EXPECT_EQ(copies, (std::vector<std::pair<int64_t, int64_t>>{{38, 2}, {63, 4}}));
+}
+
+TEST(RecordingOfMegEngine, ShiftsADeviceInEachPieceByTheLeastThatPutsItsKernelsBehindTheirLaunches) {
+  NativeWindow window;
+  PayloadBytes kernel;
+  kernel.Field(payload_fields::kDevice, {0, 77});
+  const auto launch = [&](uint64_t at, uint64_t ticks, uint64_t op) {
+    window.Add(Event::kKernelLaunch, false, at, kWorker, op, 0, {}, &kernel);
+    window.Add(Event::kRecordDevice, false, at + 1, kWorker, ticks);
+    window.Add(Event::kRecordDevice, false, at + 2, kWorker, ticks + 5);
+    window.Add(Event::kKernelLaunch, true, at + 3, kWorker, op, 0, {}, &kernel);
+  };
+  window.Add(Event::kRecordDevice, false, 10, kWorker, 0);
+  launch(40, 20, 5);  // at 30, 10 too early
+  launch(60, 43, 6);  // at 53, 7 too early
+  window.Piece(2);
+  window.Add(Event::kRecordDevice, false, 110, kWorker, 0);
+  launch(140, 27, 7);  // at 137, 3 too early
+  launch(160, 90, 8);  // at 200
+  const Trace trace = window.Import();
+  std::vector<int64_t> starts;
+  for (size_t i = 0; i < trace.spans().size(); ++i) {
+    if (trace.text(trace.spans().category[i]) == "Kernel") starts.push_back(trace.spans().start[i].ns);
+  }
+  EXPECT_EQ(starts, (std::vector<int64_t>{40, 63, 140, 203}));
+  EXPECT_EQ(trace.problems().size(), 0u) << "the records do not say when the first event of a device was";
 }
 
 TEST(RecordingOfMegEngine, ShowsNothingOfWhereItsPiecesMeet) {
