@@ -8,6 +8,7 @@ each other, on two streams and two threads.
 import collections
 import gzip
 import json
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -257,10 +258,25 @@ def start_of(file):
     return int(document.get("baseTimeNanoseconds", 0)) + int(begin * 1000)
 
 
-@pytest.mark.parametrize("name", ["rocm_mi250_train", "cuda_triton", "cuda_event_sync_multi_stream"])
+@pytest.mark.parametrize("name", ["rocm_mi250_train", "cuda_triton", "cuda_event_sync_multi_stream", "cuda_nccl"])
 def test_files_of_kineto_have_torchs_table(name):
     if not (file := SAMPLES / f"{name}.json.gz").exists():
         pytest.skip("no ../shared/samples here")
     events = torchs_events(kineto_events(file, is_kinetos=True), start_of(file))
     theirs = events.key_averages().table(sort_by="cuda_time_total", row_limit=-1)
     assert summary_in_torchs_style(file, "cuda_time_total").rstrip("\n") == theirs.rstrip("\n")
+
+
+def test_a_call_that_kineto_linked_to_no_op_takes_from_the_main_thread():
+    """cuda_nccl has a call of 2.394 ms within aten::cudnn_batch_norm_backward, on the thread of the backward pass,
+    with its own correlation as its id. To torch it is a call of the thread that stopped the profiler, within the range
+    there."""
+    if not (file := SAMPLES / "cuda_nccl.json.gz").exists():
+        pytest.skip("no ../shared/samples here")
+    rows = collections.defaultdict(list)
+    for line in summary_in_torchs_style(file, "cuda_time_total").splitlines():
+        name, *cells = re.split(r"\s{2,}", line.strip())
+        rows[name].append(cells)
+    self_cpu = 1
+    assert [cells[self_cpu] for cells in rows["aten::cudnn_batch_norm_backward"]] == ["25.104ms"]
+    assert [cells[self_cpu] for cells in rows["## backward ##"]] == ["0.000us", "305.767ms"]  # of the device, the host

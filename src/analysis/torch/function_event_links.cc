@@ -1,10 +1,11 @@
 // Device work and memory of torch's events.
 //
 // Kineto gives a kernel, a copy or a runtime call the "External id" of the op that launched it; torch
-// appends the device ones to that op's kernels and moves the host ones to the op's thread. Older versions of Kineto
-// wrote another number there: where the op around the call has another id, that op is meant (Trace::launches). A call
-// without an id is listed like an op, under its CUPTI correlation number; where that number equals an op's id it gets
-// the op's kernels too. That is an error of torch; it is kept, because its tables show it.
+// appends the device ones to that op's kernels and moves the host ones to the op's thread. What it could link to no op
+// has its own CUPTI correlation there. Older versions of Kineto wrote that number everywhere: where the op around the
+// call has another id, that op is meant (Trace::launches). A call without an id is listed like an op, under its
+// correlation; where that number equals an op's id it gets the op's kernels too. That is an error of torch; it is kept,
+// because its tables show it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
@@ -28,29 +29,53 @@ constexpr OpKey KeyOfRow(SpanId op) {
   return uint64_t{1} << 32 | Row(op);
 }
 
-// The op that launched event i, 0 when torch calls it "frontend".
-OpKey LaunchingOp(const Trace& trace, const EventListWork& work, size_t i) {
+// The span that launched this one by Trace::launches, or kNone.
+SpanId LauncherOf(const Trace& trace, SpanId span) {
+  const LaunchColumns& launches = trace.launches();
+  const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
+  if (found == launches.span.end() || *found != span) return SpanId::kNone;
+  return launches.launcher[static_cast<size_t>(found - launches.span.begin())];
+}
+
+// Whether most calls within an op have its id, so that a number of their own says that Kineto linked them to no op.
+bool HasIdsOfOps(const Trace& trace, const EventListWork& work) {
+  const SpanColumns& spans = trace.spans();
+  size_t of_ops = 0, own = 0;
+  for (size_t i = 0; i < work.events.size(); ++i) {
+    const SpanId span = work.events.span[i];
+    if (IsDevice(work.events, i) || !IsLinkedKind(trace, work.events, i)) continue;
+    const SpanId launcher = LauncherOf(trace, span);
+    const uint32_t id = spans.external_id[Row(span)];
+    if (launcher == SpanId::kNone || id == 0) continue;
+    if (spans.external_id[Row(launcher)] == id) ++of_ops;
+    else if (spans.correlation[Row(span)] == id) ++own;
+  }
+  return of_ops > own;
+}
+
+// The op that launched event i, 0 when torch calls it "frontend". has_ids_of_ops: HasIdsOfOps.
+OpKey LaunchingOp(const Trace& trace, const EventListWork& work, bool has_ids_of_ops, size_t i) {
   const SpanColumns& spans = trace.spans();
   const SpanId span = work.events.span[i];
   const uint32_t id = IsLinkedKind(trace, work.events, i) ? spans.external_id[Row(span)] : 0;
   if (id == 0) return 0;
-  // A wait that no op made has its own correlation as its id.
-  const bool may_be_own = spans.kind[Row(span)] == SpanKind::kSynchronization && id == spans.correlation[Row(span)];
-  const LaunchColumns& launches = trace.launches();
-  const auto found = std::lower_bound(launches.span.begin(), launches.span.end(), span);
-  if (found == launches.span.end() || *found != span) return may_be_own ? 0 : id;
-  const SpanId launcher = launches.launcher[static_cast<size_t>(found - launches.span.begin())];
-  const bool is_call = IsCall(spans.kind[Row(launcher)]);
-  if (may_be_own && is_call) return 0;
-  return !is_call && spans.external_id[Row(launcher)] == id ? id : KeyOfRow(launcher);
+  const SpanId launcher = LauncherOf(trace, span);
+  const bool is_of_call = launcher == SpanId::kNone || IsCall(spans.kind[Row(launcher)]);
+  const bool is_of_its_op = !is_of_call && spans.external_id[Row(launcher)] == id;
+  const bool is_own = id == spans.correlation[Row(span)];
+  // A wait that no op made has its own correlation as its id in all versions.
+  const bool is_wait = spans.kind[Row(span)] == SpanKind::kSynchronization;
+  if (is_own && ((has_ids_of_ops && !is_of_its_op) || (is_wait && is_of_call))) return 0;
+  if (launcher == SpanId::kNone || is_of_its_op) return id;
+  return KeyOfRow(launcher);
 }
 
 using EventsByOp = std::unordered_map<OpKey, std::vector<uint32_t>>;
 
-EventsByOp CollectLaunched(const Trace& trace, const EventListWork& work) {
+EventsByOp CollectLaunched(const Trace& trace, const EventListWork& work, bool has_ids_of_ops) {
   EventsByOp launched;
   for (size_t i = 0; i < work.events.size(); ++i) {
-    if (const OpKey op = LaunchingOp(trace, work, i)) launched[op].push_back(static_cast<uint32_t>(i));
+    if (const OpKey op = LaunchingOp(trace, work, has_ids_of_ops, i)) launched[op].push_back(static_cast<uint32_t>(i));
   }
   return launched;
 }
@@ -223,7 +248,8 @@ bool IsLinkedKind(const Trace& trace, const FunctionEvents& events, size_t i) {
 
 void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   FunctionEvents& events = work->events;
-  const EventsByOp launched = CollectLaunched(trace, *work);
+  const bool has_ids_of_ops = HasIdsOfOps(trace, *work);
+  const EventsByOp launched = CollectLaunched(trace, *work, has_ids_of_ops);
   if (launched.empty()) return;
   const size_t n = events.size();
   work->kernel_of.assign(n, {});
@@ -233,7 +259,7 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   std::vector<uint8_t> is_frontend(n, 0);
   for (size_t i = 0; i < n; ++i) {
     if (IsDevice(events, i) || (events.flags[i] & function_event_flags::kAsync) != 0) continue;
-    if (LaunchingOp(trace, *work, i) != 0) continue;
+    if (LaunchingOp(trace, *work, has_ids_of_ops, i) != 0) continue;
     const uint32_t span = Row(events.span[i]);
     is_frontend[i] = 1;
     const bool is_threadless = work->lane[i] + 1 == work->lane_count;

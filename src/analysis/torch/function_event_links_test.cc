@@ -153,6 +153,42 @@ TEST(LinkDeviceEvents, AWaitThatNoOpMadeIsNotOfTheOpWithItsCorrelation) {
   EXPECT_EQ(DeviceTimeTotal(result.events, result.Row("aten::mm")), 0);
 }
 
+// Two ops of a second thread, the second with a call that has its own correlation as its id. So have those of the first
+// op, or its id. The main thread has a range all the while.
+CudaProgram::Result CallWithAnIdOfItsOwn(bool others_have_that_of_their_op) {
+  CudaProgram program;
+  program.Host("range", "user_annotation", 0, 100, 1).external_id = 3;
+  program.Host("aten::mm", "cpu_op", 10, 40, 2).external_id = 4;
+  for (const uint32_t correlation : {90u, 91u}) {
+    SpanRow& call = program.Host(correlation == 90 ? "zeroth" : "first", "cuda_runtime", correlation == 90 ? 15 : 25,
+                                 correlation == 90 ? 20 : 30, 2);
+    call.correlation = correlation;
+    call.external_id = others_have_that_of_their_op ? 4 : correlation;
+  }
+  program.Host("aten::add", "cpu_op", 50, 80, 2).external_id = 5;
+  SpanRow& second = program.Host("second", "cuda_runtime", 60, 70, 2);
+  second.correlation = second.external_id = 92;
+  SpanRow& kernel = program.Device("second's kernel", "kernel", 2000, 5000);
+  kernel.correlation = kernel.external_id = 92;
+  return program.Build();
+}
+
+TEST(LinkDeviceEvents, AnOwnIdIsOfNoOpWhereOtherCallsHaveThoseOfTheirOps) {
+  const CudaProgram::Result result = CallWithAnIdOfItsOwn(true);
+  EXPECT_EQ(result.ParentOf("first"), "aten::mm");
+  EXPECT_EQ(result.ParentOf("second"), "range") << "on the thread that stopped the profiler";
+  EXPECT_DOUBLE_EQ(SelfCpuTimeTotal(result.events, result.Row("aten::add")), 0.03);
+  EXPECT_EQ(DeviceTimeTotal(result.events, result.Row("aten::add")), 0);
+}
+
+TEST(LinkDeviceEvents, AnOwnIdIsTheOpAroundWhereAllCallsHaveOne) {
+  const CudaProgram::Result result = CallWithAnIdOfItsOwn(false);
+  EXPECT_EQ(result.ParentOf("first"), "aten::mm");
+  EXPECT_EQ(result.ParentOf("second"), "aten::add");
+  EXPECT_DOUBLE_EQ(SelfCpuTimeTotal(result.events, result.Row("aten::add")), 0.02);
+  EXPECT_DOUBLE_EQ(DeviceTimeTotal(result.events, result.Row("aten::add")), 3);
+}
+
 // A call on each thread that no op made, within a range of each thread.
 void AddUnlinkedCalls(CudaProgram* program) {
   for (const int64_t tid : {1, 2}) {
