@@ -11,9 +11,12 @@ pytest.importorskip("torch")
 from cuda_program import run_program
 from kineto_oracle import kineto_events, torchs_events
 
+import opscope
+
 ALONE = """
 import threading
 from opscope.torch import schedule
+from torch.autograd import ProfilerConfig, ProfilerState, _disable_profiler, _enable_profiler, _prepare_profiler
 
 class Module(torch.nn.Module):
     def forward(self, value):
@@ -34,6 +37,14 @@ def alone(**options):
         if "schedule" in options:
             prof.step()
     return prof
+
+def theirs(*asked):
+    flags = [name in asked for name in ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")]
+    config = ProfilerConfig(ProfilerState.KINETO, *flags, torch._C._profiler._ExperimentalConfig(), "an id")
+    _prepare_profiler(config, {ProfilerActivity.CUDA})
+    _enable_profiler(config, {ProfilerActivity.CUDA})
+    program()
+    return _disable_profiler()
 """
 
 
@@ -65,7 +76,7 @@ print(json.dumps([sorted(e.name for e in prof.events()), sorted(set(trace.spans.
     )
     assert categories == ["cuda_runtime", "gpu_memset", "kernel"]
     rows = json.loads(path.read_text())["traceEvents"]
-    assert {row["cat"] for row in rows if row["ph"] == "X"} == set(categories)
+    assert {row["cat"] for row in rows if row["ph"] == "X"} == {*categories, "Trace"}
     assert not any("External id" in row.get("args", {}) for row in rows)
 
 
@@ -87,21 +98,12 @@ def test_of_the_host_it_has_what_torch_has(options, tmp_path):
     path = tmp_path / "alone.json"
     theirs, ours, categories = ran(f"""
 asked = {[name for name in options.split(",") if name]!r}
-def theirs():
-    from torch.autograd import ProfilerConfig, ProfilerState, _disable_profiler, _enable_profiler, _prepare_profiler
-    flags = [name in asked for name in ("record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")]
-    config = ProfilerConfig(ProfilerState.KINETO, *flags, torch._C._profiler._ExperimentalConfig(), "an id")
-    _prepare_profiler(config, {{ProfilerActivity.CUDA}})
-    _enable_profiler(config, {{ProfilerActivity.CUDA}})
-    program()
-    return _disable_profiler()
-
 def of_host(results):
     rows = [(e.name(), e.nbytes()) for e in results.events() if e.device_type() == DeviceType.CPU]
     return [row for row in rows if not row[0].startswith("cuda")]
 
 program()  # what is done once is done
-expected = of_host(theirs())
+expected = of_host(theirs(*asked))
 prof = alone(**{{name: True for name in asked}})
 prof.export_chrome_trace({str(path)!r})
 categories = sorted({{e["cat"] for e in json.load(open({str(path)!r}))["traceEvents"] if "cat" in e}})
@@ -110,6 +112,41 @@ print(json.dumps([expected, of_host(prof.profiler.kineto_results), categories]))
     assert ours == theirs
     assert (len(ours) > 5) == bool(options)
     assert not {"cpu_op", "user_annotation", "cpu_instant_event", "python_function"} & set(categories)
+
+
+def of_the_window(path):
+    """What stands around the events in a file: the span of the window, its instants, names and order of the process."""
+    rows = json.loads(path.read_text())["traceEvents"]
+    pids = {row["pid"] for row in rows if row["ph"] == "M" and row["args"].get("labels") == "CPU"}
+    assert len(pids) == 1
+    shown = [row for row in rows if row["pid"] in {*pids, "Spans", "Traces", ""}]
+    of_process = ("process_name", "process_labels", "process_sort_index")
+    return [
+        {key: value for key, value in row.items() if key not in ("ts", "dur")}
+        for row in shown
+        if row["ph"] == "i" or row.get("cat") == "Trace" or row["name"] in of_process
+    ]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_its_file_has_kinetos_span_of_the_window(saved, tmp_path):
+    ours, theirs, recording = tmp_path / "ours.json", tmp_path / "theirs.json", tmp_path / "alone.opscope"
+    ran(f"""
+theirs().save({str(theirs)!r})
+prof = alone()
+prof.save({str(recording)!r})
+prof.export_chrome_trace({str(ours)!r})
+print(0)
+""")
+    if saved:
+        opscope.open(recording).export(ours, to="chrome")
+    assert of_the_window(ours) == of_the_window(theirs)
+    rows = json.loads(ours.read_text())["traceEvents"]
+    window = next(row for row in rows if row.get("cat") == "Trace")
+    works = [row for row in rows if row["ph"] == "X" and row is not window]
+    assert len(works) == 7
+    for row in works:
+        assert window["ts"] <= row["ts"] and row["ts"] + row["dur"] <= window["ts"] + window["dur"] + 0.001
 
 
 def test_toggling_cpu_activity_records_nothing_of_it():

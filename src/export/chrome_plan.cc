@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -52,6 +53,13 @@ bool IsOfTheWindow(const Trace& trace, uint32_t instant) {
   return instants.scope[instant] == 'g' && (name == "Record Window End" || name.starts_with("Iteration Start: "));
 }
 
+bool IsRecordingOfTorch(const Trace& trace) {
+  const MetadataColumns& metadata = trace.metadata();
+  return trace.info().options_json.find("\"abi\":") != std::string::npos &&
+         std::any_of(metadata.key.begin(), metadata.key.end(),
+                     [&](StringId key) { return trace.text(key) == "trace_id"; });
+}
+
 }  // namespace
 
 bool ChromePlan::IsSpansProcess(const Trace& trace, ProcessId process) {
@@ -78,10 +86,12 @@ ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : lanes_(trace
   CutBlocks(trace, rows_per_block);
 }
 
-// Files of other tools do not tell the scope of a span, recordings do.
+// Files of other tools do not tell the scope of a span, recordings do where they have operators or ranges. Without any
+// (activities=[CUDA]) a recording of torch says that a recorder made it, and has the identity that opscope.torch gives.
 void ChromePlan::FindRecorded(const Trace& trace) {
   const auto& scopes = trace.spans().scope;
-  recorded_ = std::any_of(scopes.begin(), scopes.end(), [](ScopeType scope) { return scope != ScopeType::kUnknown; });
+  recorded_ = std::any_of(scopes.begin(), scopes.end(), [](ScopeType scope) { return scope != ScopeType::kUnknown; }) ||
+              (!scopes.empty() && IsRecordingOfTorch(trace));
   writes_window_ = recorded_ && !trace.FindString("PyTorch Profiler (0)");
 }
 
