@@ -8,13 +8,16 @@ What torch makes of the events is done by torch itself: ``_parse_kineto_results`
 ``torch.autograd.profiler.profile`` and ``torch.autograd.profiler_util.EventList``.
 """
 
+import bisect
+import copy
 import gzip
 import json
 from decimal import Decimal
+from unittest import mock
 
 from torch.autograd import DeviceType
 from torch.autograd.profiler import profile
-from torch.autograd.profiler_util import EventList
+from torch.autograd.profiler_util import EventList, MemRecordsAcc
 
 OPERATOR, RANGE, DEVICE_RANGE, MEMORY = "cpu_op", "user_annotation", "gpu_user_annotation", "cpu_instant_event"
 OF_TORCH = (OPERATOR, RANGE, "python_function", MEMORY)
@@ -51,6 +54,12 @@ class KinetoEvent:
         """Whether the other one lies in it; of equal ones the first of the file is around."""
         is_longer = self.end - self.start > other.end - other.start
         return self.encloses(other) and other.end <= self.end and (is_longer or self.start < other.start)
+
+    def since(self, start_ns):
+        """The same event with times from there on."""
+        event = copy.copy(self)
+        event.start, event.end = self.start - start_ns, self.end - start_ns
+        return event
 
     def name(self):
         return self.row["name"]
@@ -181,11 +190,25 @@ def kineto_events(path, *, is_kinetos=False, stopping_thread=None):
     return sorted(events, key=lambda e: e.start)
 
 
+def _in_interval(self, start_us, end_us):
+    first = bisect.bisect_left(self._start_nses, round(start_us * 1000))
+    last = bisect.bisect_right(self._start_nses, round(end_us * 1000))
+    return (self._mem_records[self._indices[at]] for at in range(first, last))
+
+
+def _exact_intervals_of_memory():
+    """Torch 2.8 has nanoseconds since 1970 divided by 1,000 and multiplied again there, 128 ns off at times."""
+    code = MemRecordsAcc.in_interval.__code__
+    is_rounded = "start_us" in code.co_varnames and "_start_nses" in code.co_names
+    return mock.patch.object(MemRecordsAcc, "in_interval", _in_interval if is_rounded else MemRecordsAcc.in_interval)
+
+
 def torchs_events(events, start_ns, *, profile_memory=False):
     """What ``prof.events()`` of torch.profiler would be, of kineto_events()."""
     torchs = profile(use_kineto=True, profile_memory=profile_memory)
     torchs.use_device = "cuda"  # which the constructor refuses where torch has none
-    parsed = torchs._parse_kineto_results(KinetoResult(events, start_ns))
+    with _exact_intervals_of_memory():
+        parsed = torchs._parse_kineto_results(KinetoResult([event.since(start_ns) for event in events], 0))
     listed = EventList(parsed, use_device="cuda", profile_memory=profile_memory)
     listed._build_tree()
     return listed

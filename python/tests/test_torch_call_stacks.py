@@ -197,6 +197,8 @@ def test_what_is_open_at_the_start_comes_from_where_torch_says(tmp_path):
         stack = [program]
         while (caller := stack[-1]["args"].get("Python parent id")) is not None:
             stack.append(calls[caller])
+        # Torch 2.8 has each of them a second time, as a C function: <function program at 0x7f...>.
+        stack = [event for event in stack if not event["name"].startswith("<function ")]
         found.append([(event["name"], event["args"].get("CallFrom")) for event in stack])
     assert len(found[0]) > 10
     assert found[1] == found[0]
