@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scoped_id.h"
 
+#include <charconv>
+
 #include "base/json_members.h"
 #include "base/text.h"
 
@@ -23,6 +25,16 @@ std::string ScopedId::Members() const {
     members.assign("\"id2\":{\"").append(kKeys[static_cast<size_t>(kind)]).append("\":").append(json_id).append("}");
   if (!json_scope.empty()) members.append(",\"scope\":").append(json_scope);
   return members;
+}
+
+std::string ScopedId::MembersOf(uint64_t number) const {
+  ScopedId with_number = *this;
+  with_number.json_id.clear();
+  if (kind != Kind::kId) with_number.json_id = "\"0x";  // as Chrome writes it
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number, kind != Kind::kId ? 16 : 10).ptr;
+  with_number.json_id.append(digits, end).append(kind != Kind::kId ? "\"" : "");
+  return with_number.Members();
 }
 
 ScopedId ParseScopedId(std::string_view text) {

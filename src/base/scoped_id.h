@@ -6,6 +6,8 @@
 //   {"local": "0x1"}                "id2": {"local": "0x1"}, an id of its process
 //   {"global": "0x1"}               "id2": {"global": "0x1"}, which is the same as an "id"
 //
+// Arrows have a column for the number; the text of what surrounds it has an empty id: {"scope": "net", "local": ""}.
+//
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,8 +24,11 @@ struct ScopedId {
   std::string json_id;     // a JSON string, with its quotes
   std::string json_scope;  // likewise; empty: none
 
-  // REQUIRES: it is no plain id (kId without a scope), whose text is the id itself.
+  bool is_plain() const { return kind == Kind::kId && json_scope.empty(); }
+  // REQUIRES: it is not plain; the text of a plain id is the id itself.
   std::string Text() const;
+  // REQUIRES: as Text. That of arrows: with a number in place of the id.
+  std::string MembersOf(uint64_t number) const;
   // As members of an event: "id":"0x1", or "id2":{"local":"0x1"},"scope":"net".
   std::string Members() const;
 };

@@ -26,7 +26,8 @@ std::string Number(int64_t number) {
   return " " + std::to_string(number);
 }
 
-// Asynchronous ranges with their ids, arrows by their ends, counters by name and process.
+// Asynchronous ranges with their ids, arrows by their ends and what their ids mean something within, counters by name
+// and process.
 std::vector<std::string> RowsOf(const Trace& trace) {
   std::vector<std::string> rows;
   const auto process_of = [&](TrackId track) {
@@ -40,7 +41,9 @@ std::vector<std::string> RowsOf(const Trace& trace) {
   }
   const FlowColumns& flows = trace.flows();
   for (size_t i = 0; i < flows.size(); ++i)
-    rows.push_back("arrow" + Number(flows.start_time[i].ns) + Number(flows.end_time[i].ns));
+    rows.push_back("arrow" + process_of(flows.start_track[i]) + Number(flows.start_time[i].ns) +
+                   process_of(flows.end_track[i]) + Number(flows.end_time[i].ns) + " " +
+                   std::string(trace.text(flows.id_scope[i])));
   const CounterColumns& counters = trace.counters();
   for (size_t i = 0; i < counters.size(); ++i) {
     rows.push_back(std::string(trace.text(counters.name[i])) + process_of(counters.track[i]) +
@@ -55,7 +58,7 @@ std::string RandomEvents(std::mt19937_64* random) {
   std::string text = "[";
   for (int time = 0; time < 20; ++time) {
     const std::string name = pick({"m", "n"});
-    text += (time == 0 ? "" : ",\n") + std::string("{\"ph\":\"") + pick({"b", "e", "s", "f", "C"}) +
+    text += (time == 0 ? "" : ",\n") + std::string("{\"ph\":\"") + pick({"b", "e", "s", "t", "f", "C"}) +
             "\",\"cat\":\"c\",\"name\":\"" + name + "\",\"pid\":" + pick({"1", "2", "\"Main\""}) +
             ",\"tid\":1,\"ts\":" + std::to_string(time) + "," +
             pick({"\"id\":7", "\"id\":\"a\\\"b\"", "\"id2\":{\"local\":7}", "\"id2\":{\"global\":\"0x8\"}"}) +
@@ -78,11 +81,25 @@ TEST(ChromeIds, MeanTheSameInAFileThatIsReadAgain) {
   }
 }
 
+// Of two events with this id, as they are written again.
+std::string WrittenAgain(const std::string& id, const std::string& begin, const std::string& end) {
+  const std::string rest = "\"cat\":\"c\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"ts\":";
+  return ChromeTraceText(ReadAgain("[{\"ph\":\"" + begin + "\"," + id + "," + rest + "1},{\"ph\":\"" + end + "\"," +
+                                   id + "," + rest + "2}]"))
+      .value();
+}
+
+TEST(ChromeIds, OfArrowsAreWrittenAsTheFormatHasThem) {
+  const auto exported = [](const std::string& id) { return WrittenAgain(id, "s", "f"); };
+  EXPECT_THAT(exported(R"("id":"0x1f")"), HasSubstr(R"("name":"n","id":31,"ts":)"));
+  EXPECT_THAT(exported(R"("id":31,"scope":"a\"b")"), HasSubstr(R"("name":"n","id":31,"scope":"a\"b","ts":)"));
+  EXPECT_THAT(exported(R"("id2":{"local":"0x1f"},"scope":"net")"),
+              HasSubstr(R"("name":"n","id2":{"local":"0x1f"},"scope":"net","ts":)"));
+  EXPECT_THAT(exported(R"("id2":{"global":"0x1f"})"), HasSubstr(R"("name":"n","id2":{"global":"0x1f"},"ts":)"));
+}
+
 TEST(ChromeIds, AreWrittenAsTheFormatHasThem) {
-  const auto exported = [](const std::string& id) {
-    const std::string rest = ",\"cat\":\"c\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"ts\":";
-    return ChromeTraceText(ReadAgain("[{\"ph\":\"b\"," + id + rest + "1},{\"ph\":\"e\"," + id + rest + "2}]")).value();
-  };
+  const auto exported = [](const std::string& id) { return WrittenAgain(id, "b", "e"); };
   EXPECT_THAT(exported(R"("id":"0x1")"), HasSubstr(R"("name":"n","id":"0x1","pid":1)"));
   EXPECT_THAT(exported(R"("id":"0x1","scope":"net")"), HasSubstr(R"("id":"0x1","scope":"net","pid":1)"));
   EXPECT_THAT(exported(R"("id2":{"local":"0x1"},"scope":"net")"),

@@ -194,8 +194,9 @@ void ChromePlan::OrderFlows(const Trace& trace) {
   const auto place_of = [&](SpanId span) { return span == SpanId::kNone ? UINT32_MAX : place[Row(span)]; };
   for (size_t i = 0; i < order.size(); ++i) {
     const uint32_t flow = order[i];
-    const bool same_start =
-        i != 0 && key(order[i - 1]) == key(flow) && flows.start_track[order[i - 1]] == flows.start_track[flow];
+    const bool same_start = i != 0 && key(order[i - 1]) == key(flow) &&
+                            flows.start_track[order[i - 1]] == flows.start_track[flow] &&
+                            flows.id_scope[order[i - 1]] == flows.id_scope[flow];
     if (!same_start) flow_ends_.push_back({place_of(flows.start_span[flow]), flow, false});
     flow_ends_.push_back({place_of(flows.end_span[flow]), flow, true});
   }

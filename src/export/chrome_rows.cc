@@ -125,6 +125,13 @@ std::string_view ChromeRowWriter::Extra(StringId extra, std::string* scratch) co
   return *scratch;
 }
 
+std::string ChromeRowWriter::IdMembers(uint32_t flow) const {
+  const FlowColumns& flows = trace_.flows();
+  ScopedId id = ParseScopedId(trace_.text(flows.id_scope[flow]));
+  if (id.json_id != "\"\"") id = {};  // of a file that another writer wrote
+  return id.MembersOf(flows.id[flow]);
+}
+
 void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const {
   const FlowColumns& flows = trace_.flows();
   const std::string_view name = pieces_.name(flows.name[end.flow]);
@@ -133,7 +140,9 @@ void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) 
   const ChromeLane* lane = end.span == UINT32_MAX ? nullptr : plan_.lanes().LaneOf(plan_.spans()[end.span]);
   const std::string of_lane = lane == nullptr ? std::string() : pieces_.track_with(at, lane->tid);
   const std::string_view track = lane == nullptr ? pieces_.track(at) : std::string_view(of_lane);
-  out->Reserve(kFixedRoom + name.size() + category.size() + track.size());
+  const bool has_scope = flows.id_scope[end.flow] != StringId::kNone;
+  const std::string id = has_scope ? IdMembers(end.flow) : std::string();
+  out->Reserve(kFixedRoom + name.size() + category.size() + track.size() + id.size());
   out->Put(kNext);
   out->Put(end.arrives ? "{\"ph\":\"f\",\"bp\":\"e\"," : "{\"ph\":\"s\",");
   out->Put(track);
@@ -141,8 +150,13 @@ void ChromeRowWriter::WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) 
   out->Put(category);
   out->Put("\",\"name\":\"");
   out->Put(name);
-  out->Put("\",\"id\":");
-  out->PutUint(flows.id[end.flow]);
+  if (has_scope) {
+    out->Put("\",");
+    out->Put(id);
+  } else {
+    out->Put("\",\"id\":");
+    out->PutUint(flows.id[end.flow]);
+  }
   out->Put(",\"ts\":");
   out->PutMicros((end.arrives ? flows.end_time[end.flow] : flows.start_time[end.flow]).ns);
   out->Put("}");

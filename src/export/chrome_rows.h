@@ -56,6 +56,8 @@ class ChromeRowWriter {
   };
 
   bool IsWritten(StringId category) const;
+  // Of a flow whose id is more than a number: the members that say it.
+  std::string IdMembers(uint32_t flow) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
   void SetFrame(StringId category, TrackId track, const ChromeLane* lane, SpanFrame* frame) const;
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;

@@ -1,5 +1,5 @@
-// Ids of asynchronous ranges mean something only within one input: in a merged job, and in a file of it, ranges of two
-// inputs are never mixed.
+// Ids of asynchronous ranges and arrows mean something only within one input: in a merged job, and in a file of it,
+// those of two inputs are never mixed.
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
@@ -21,17 +21,17 @@ Trace ReadInput(const std::string& text) {
   return trace.ok() ? std::move(trace).value() : Trace();
 }
 
-// Ranges of ids that every input uses. Their names are those of the input and a number.
+// Ranges and arrows of ids that every input uses. Their names are those of the input and a number.
 std::string RandomInput(int input, std::mt19937_64* random) {
   const auto pick = [random](const std::vector<const char*>& texts) { return texts[(*random)() % texts.size()]; };
   std::string text = "{\"distributedInfo\":{\"rank\":" + std::to_string(input) + ",\"world_size\":3},\"traceEvents\":[";
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 24; ++i) {
     const std::string id =
         pick({"\"id\":7", "\"id\":\"0x1\"", "\"id2\":{\"local\":\"0x1\"}", "\"id2\":{\"global\":7}"});
     const std::string scope = pick({"", ",\"scope\":\"net\"", ",\"scope\":\"rank 1\""});
     const std::string name = std::to_string(input) + "." + std::to_string(i % 3);
-    text += (i == 0 ? "" : ",\n") + std::string("{\"ph\":\"") + pick({"b", "e"}) + "\",\"cat\":\"c\",\"name\":\"" +
-            name + "\"," + id + scope + ",\"pid\":" + pick({"5", "6"}) +
+    text += (i == 0 ? "" : ",\n") + std::string("{\"ph\":\"") + pick({"b", "e", "s", "t", "f"}) +
+            "\",\"cat\":\"c\",\"name\":\"" + name + "\"," + id + scope + ",\"pid\":" + pick({"5", "6"}) +
             ",\"tid\":1,\"ts\":" + std::to_string(10 * i + input) + "}";
   }
   // Something must happen at the same time in all of them, else they are no job.
@@ -43,6 +43,12 @@ std::vector<std::string> RangesOf(const Trace& trace) {
   const AsyncSpanColumns& spans = trace.async_spans();
   for (size_t i = 0; i < spans.size(); ++i)
     ranges.push_back(std::string(trace.text(spans.name[i])) + " " + std::to_string(spans.duration[i].ns));
+  const FlowColumns& arrows = trace.flows();
+  for (size_t i = 0; i < arrows.size(); ++i) {
+    ranges.push_back("arrow " + std::string(trace.text(arrows.name[i])) + " " +
+                     std::string(trace.text(arrows.id_scope[i])) + " " +
+                     std::to_string((arrows.end_time[i] - arrows.start_time[i]).ns));
+  }
   std::sort(ranges.begin(), ranges.end());
   return ranges;
 }

@@ -1,6 +1,7 @@
 // What a TraceBuilder takes many of at once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <type_traits>
 
 #include "trace/builder.h"
 #include "trace/storage.h"
@@ -14,6 +15,22 @@ T* RowsFrom(size_t first, bool is_wanted, BlankColumn<T, kBlank>* column) {
   if (is_wanted) return column->FillBefore(first) + first;
   if (!column->is_blank()) std::ranges::fill(column->rows().subspan(first), kBlank);
   return nullptr;
+}
+
+// The memory of the rows from `first` on, of a table that has grown already.
+template <typename Description, typename Memory, typename Members, typename Fields>
+Memory MemoryFrom(size_t first, const Fields& wanted, Members* members) {
+  Memory memory;
+  Description::ForEach(
+      [first](auto, auto& rows, auto& column, bool is_wanted) {
+        if constexpr (SparseColumn<std::remove_reference_t<decltype(column)>>) {
+          rows = RowsFrom(first, is_wanted, &column);
+        } else {
+          rows = column.data() + first;
+        }
+      },
+      memory, *members, wanted);
+  return memory;
 }
 
 }  // namespace
@@ -36,17 +53,7 @@ SpanMemory TraceBuilder::AppendSpanRows(size_t count, const SpanFields& wanted) 
   const size_t first = spans.size();
   if (first == 0) spans.Reserve(count);
   spans.Append(count);
-  SpanMemory memory;
-  SpanDescription::ForEach(
-      [first](auto, auto& rows, auto& column, bool is_wanted) {
-        if constexpr (requires { column.is_blank(); }) {
-          rows = RowsFrom(first, is_wanted, &column);
-        } else {
-          rows = column.data() + first;
-        }
-      },
-      memory, static_cast<SpanMembers&>(spans), wanted);
-  return memory;
+  return MemoryFrom<SpanDescription, SpanMemory, SpanMembers>(first, wanted, &spans);
 }
 
 void TraceBuilder::DropSpanRows(size_t count) {
@@ -62,10 +69,7 @@ FlowMemory TraceBuilder::AppendFlowRows(size_t count) {
     if (first == 0) column.reserve(rows);
     column.resize_unset(rows);
   });
-  FlowMemory memory;
-  FlowDescription::ForEach([first](auto, auto& rows_of, auto& column) { rows_of = column.data() + first; }, memory,
-                           static_cast<FlowMembers&>(flows));
-  return memory;
+  return MemoryFrom<FlowDescription, FlowMemory, FlowMembers>(first, FlowFields(), &flows);
 }
 
 void TraceBuilder::DropFlowRows(size_t count) {

@@ -239,6 +239,7 @@ class Dumper {
       Value(columns::flows::category{}, flows.category[i]);
       end("from", flows.start_time[i], flows.start_track[i], flows.start_span[i]);
       end("to", flows.end_time[i], flows.end_track[i], flows.end_span[i]);
+      Value(columns::flows::id_scope{}, flows.id_scope[i]);
       out_ += '\n';
     }
   }

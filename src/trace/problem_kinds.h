@@ -35,6 +35,7 @@ inline constexpr ProblemKind kProblemKinds[] = {
     {"unpaired_flow", ProblemSeverity::kInfo, "flow ends without their other end were dropped"},
     {"unpaired_async", ProblemSeverity::kInfo, "asynchronous ends without their other end were dropped"},
     {"bad_value", ProblemSeverity::kInfo, "values that are not what the format says were ignored"},
+    {"lost_member", ProblemSeverity::kInfo, "members of events have no place in a Trace; they were left out"},
     {"bad_escape", ProblemSeverity::kInfo,
      "texts with escapes that JSON does not have were kept as they are written, backslash included"},
     {"unknown_event", ProblemSeverity::kInfo, "events of an unknown type were ignored"},

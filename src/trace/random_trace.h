@@ -123,7 +123,8 @@ class RandomTrace {
       builder_.AddAllocation({Time(), Track(), Any(), AnySigned(), AnySigned(), AnySigned(),
                               static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()),
                               stacks_[Below(stacks_.size())]});
-      builder_.AddFlow({Any(), Text(), Text(), Time(), Track(), MaybeSpan(), Time(), Track(), MaybeSpan()});
+      builder_.AddFlow(
+          {Any(), Text(), Text(), Time(), Track(), MaybeSpan(), Time(), Track(), MaybeSpan(), MaybeText()});
       builder_.AddHeldTensor({Time(), Track(), Any(), static_cast<HeldAs>(Below(3)), Any(), Any(),
                               static_cast<int32_t>(Any32()), static_cast<int32_t>(Any32()), AnySigned(), MaybeText()});
       builder_.AddTensorLife({Time(),

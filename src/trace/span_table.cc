@@ -119,7 +119,7 @@ void SpanTable::Set(size_t at, const SpanRow& row) {
   SpanDescription::ForEach(
       [at](auto column, auto& values, const auto& value) {
         const auto converted = static_cast<typename decltype(column)::Type>(value);
-        if constexpr (requires { values.Set(at, converted); }) {
+        if constexpr (SparseColumn<std::remove_reference_t<decltype(values)>>) {
           values.Set(at, converted);
         } else {
           values[at] = converted;
@@ -160,15 +160,8 @@ void SpanTable::ShrinkToFit() {
 
 SpanColumns SpanTable::view() const {
   SpanColumns columns;
-  SpanDescription::ForEach(
-      [this](auto, auto& view, const auto& values) {
-        if constexpr (requires { values.view(&blanks); }) {
-          view = values.view(&blanks);
-        } else {
-          view = values.view();
-        }
-      },
-      columns, static_cast<const SpanMembers&>(*this));
+  SpanDescription::ForEach([this](auto, auto& view, const auto& values) { view = ViewOf(values, &blanks); }, columns,
+                           static_cast<const SpanMembers&>(*this));
   return columns;
 }
 

@@ -47,7 +47,7 @@ struct GrowingTable<SpanDescription, SpanMembers, SpanRow> : SpanBlock /* outliv
   void ForEachOf(Visit visit) {
     SpanDescription::ForEach(
         [&](auto, auto& values) {
-          if constexpr (requires { values.is_blank(); } == is_sparse) visit(values);
+          if constexpr (SparseColumn<std::remove_reference_t<decltype(values)>> == is_sparse) visit(values);
         },
         static_cast<SpanMembers&>(*this));
   }

@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
+
 #include "base/blank_column.h"
 #include "base/column.h"
 #include "opscope/trace.h"
@@ -25,17 +27,40 @@ namespace opscope {
   ;
 #include "opscope/trace_tables.def"
 
+template <typename T>
+concept SparseColumn = requires(const T& column) { column.is_blank(); };
+
+// What is known of `values` as a public view.
+template <typename T>
+auto ViewOf(const T& values, BlankBytes* blanks) {
+  if constexpr (SparseColumn<T>) {
+    return values.view(blanks);
+  } else {
+    return values.view();
+  }
+}
+
 // A table that grows row by row. Columns of spans hold AddedSpan numbers until Build.
 template <typename Description, typename Members, typename Row>
 struct GrowingTable : Members {
+  mutable BlankBytes blanks;  // what view() shows of the sparse columns that are still at their default
+
   void Add(const Row& row) {
-    Description::ForEach([](auto column, auto& rows,
-                            const auto& added) { rows.push_back(static_cast<typename decltype(column)::Type>(added)); },
-                         static_cast<Members&>(*this), row);
+    Description::ForEach(
+        [at = this->size()](auto column, auto& rows, const auto& added) {
+          const auto cell = static_cast<typename decltype(column)::Type>(added);
+          if constexpr (SparseColumn<std::remove_reference_t<decltype(rows)>>) {
+            rows.resize_unset(at + 1);
+            rows.Set(at, cell);
+          } else {
+            rows.push_back(cell);
+          }
+        },
+        static_cast<Members&>(*this), row);
   }
   typename Description::Columns view() const {
     typename Description::Columns columns;
-    Description::ForEach([](auto, auto& view, const auto& values) { view = values.view(); }, columns,
+    Description::ForEach([this](auto, auto& view, const auto& values) { view = ViewOf(values, &blanks); }, columns,
                          static_cast<const Members&>(*this));
     return columns;
   }

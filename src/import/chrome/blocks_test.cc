@@ -99,6 +99,15 @@ class Writer {
     return kArgs[Pick(10)];
   }
 
+  // Members beside those that most events have: of ids, of arrows, and ones that are lost.
+  std::string Other() {
+    static const char* const kOthers[] = {
+        "\"scope\": \"net\"", "\"id2\": {\"local\": 3}", "\"id2\": {\"global\": 3}", "\"bind_id\": \"0x1\"",
+        "\"flow_in\": true",  "\"flow_out\": true",      "\"cname\": \"good\"",      "\"bp\": \"e\""};
+    const int other = Pick(20);
+    return ", " + (other < 8 ? std::string(kOthers[other]) : "\"x" + std::to_string(other) + "\": 1");
+  }
+
   std::string Event() {
     static const char* const kPhases[] = {"X", "X", "X", "X", "B", "E", "i", "C", "s",
                                           "f", "t", "b", "e", "n", "M", "N", "O", "q"};
@@ -116,6 +125,8 @@ class Writer {
     if (Pick(20) != 0) text += ", \"ts\": " + std::to_string(Pick(40)) + "." + std::to_string(Pick(1000));
     if (Pick(20) != 0) text += ", \"dur\": " + std::to_string(Pick(10));
     if (Pick(20) != 0) text += ", \"id\": " + std::to_string(Pick(4));
+    for (int others = Pick(4); others > 1; --others)
+      text += Other();
     if (Pick(5) != 0) text += Pick(2) == 0 ? ",\n  \"args\": " + Args() : ", \"args\":" + Args();
     return text + "}";
   }

@@ -7,24 +7,23 @@
 namespace opscope {
 namespace {
 
+// nullptr: it is none of these.
 JsonValue* FindMember(ChromeEvent* event, std::string_view key) {
   switch (key.size()) {
     case 1:
       return key == "s" ? &event->scope : nullptr;
     case 2:
+      if (key == "id") return &event->id;
+      if (key == "bp") return &event->binding_point;
       if (key == "ph") return &event->phase;
-      if (key == "ts") return &event->time;
-      return key == "id" ? &event->id : nullptr;
+      return key == "ts" ? &event->time : nullptr;
     case 3:
       if (key == "cat") return &event->category;
       if (key == "pid") return &event->pid;
       if (key == "tid") return &event->tid;
-      if (key == "dur") return &event->duration;
-      return key == "id2" ? &event->id2 : nullptr;
+      return key == "dur" ? &event->duration : nullptr;
     case 4:
       return key == "name" ? &event->name : nullptr;
-    case 5:
-      return key == "scope" ? &event->id_scope : nullptr;
     default:
       return nullptr;
   }
@@ -84,18 +83,25 @@ bool ReadMember(JsonScanner* scanner, ChromeEvent* event) {
     if (scanner->Peek() == '{') return scanner->ReadMembers(&event->args);
     event->args.clear();
   }
-  JsonValue other;
   JsonValue* member = FindMember(event, key.text);
-  return scanner->ReadValue(member != nullptr ? member : &other);
+  if (member == nullptr) member = &event->others.emplace_back(JsonMember{key, {}}).value;
+  return scanner->ReadValue(member);
 }
 
 }  // namespace
 
+JsonValue ChromeEvent::Other(std::string_view key) const {
+  for (size_t i = others.size(); i-- > 0;) {
+    if (others[i].key.text == key) return others[i].value;
+  }
+  return {};
+}
+
 bool ReadChromeEvent(JsonScanner* scanner, ChromeEvent* event) {
   event->phase = event->name = event->category = event->pid = event->tid = JsonValue();
-  event->time = event->duration = event->scope = JsonValue();
-  event->id = event->id2 = event->id_scope = JsonValue();
+  event->time = event->duration = event->scope = event->id = JsonValue();
   event->args.clear();
+  event->others.clear();
   event->empty = true;
   event->offset = scanner->offset();
   scanner->Skip(1);

@@ -1,11 +1,12 @@
-// One element of "traceEvents" as slices of the input. The members that every event may have are
-// found by name; those of "args" are listed; anything else is passed over.
+// One element of "traceEvents" as slices of the input. The members that most events have are found by name; those of
+// "args", and all others, are listed.
 //
 // Thread rule: plain values; slices live as long as the input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "import/text/json_scan.h"
@@ -14,11 +15,15 @@ namespace opscope {
 
 struct ChromeEvent {
   JsonValue phase, name, category, pid, tid, time, duration, scope;
-  JsonValue id, id2, id_scope;  // ids.h
+  JsonValue id;             // ids.h
+  JsonValue binding_point;  // "bp", perhaps of an earlier event: nothing depends on it
   std::vector<JsonMember> args;
+  std::vector<JsonMember> others;
   bool empty = true;    // "{}"
   uint64_t offset = 0;  // of its '{'
 
+  // The value of one of `others`, of several the last; absent: there is none.
+  JsonValue Other(std::string_view key) const;
   char phase_letter() const { return phase.is_string() && phase.text.size() == 1 ? phase.text[0] : '\0'; }
 };
 

@@ -67,11 +67,28 @@ uint64_t ChromeId::FlowNumber() const {
   return NumberOf(ValueText());
 }
 
+std::string ChromeId::FlowScopeText() const {
+  return ScopedId{kind, "\"\"", scope.present() ? JsonString(TextOf(scope)) : ""}.Text();
+}
+
+ChromeBinding BindingOf(const ChromeEvent& event) {
+  const auto is_true = [&](std::string_view key) {
+    const JsonValue value = event.Other(key);
+    return value.kind == JsonValue::Kind::kTrue || (value.is_string() && value.text == "true") ||
+           (value.is_number() && value.text != "0");
+  };
+  return {.bind_id = event.Other("bind_id"), .in = is_true("flow_in"), .out = is_true("flow_out")};
+}
+
 ChromeId IdOf(const ChromeEvent& event) {
-  ChromeId id{.value = event.id.present() ? event.id : event.id2, .scope = event.id_scope};
+  ChromeId id{.value = event.id, .scope = {}};
+  if (event.others.empty()) return id;
+  id.scope = event.Other("scope");
   if (id.scope.text.empty()) id.scope = {};
-  if (event.id.present() || event.id2.kind != JsonValue::Kind::kObject) return id;
-  JsonScanner scanner(event.id2.text);
+  if (id.present()) return id;
+  id.value = event.Other("id2");
+  if (id.value.kind != JsonValue::Kind::kObject) return id;
+  JsonScanner scanner(id.value.text);
   std::vector<JsonMember> members;
   if (!scanner.ReadMembers(&members)) return id;
   for (const JsonMember& member : members) {

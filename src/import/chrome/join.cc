@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/scoped_id.h"
 #include "import/chrome/args.h"
 #include "import/text/argument_lists.h"
 
@@ -56,13 +57,24 @@ void ChromeJoin::AddSpans(const ChromePart& part) {
   }
 }
 
-// `point`: its track is the Trace's, its scope the part's.
-uint64_t ChromeJoin::DomainOf(const ChromePairs::FlowPoint& point) {
-  if (point.domain == 0 && point.is_local == 0) return 0;
-  const StringId scope = Text(static_cast<StringId>(point.domain));
-  const ProcessId process = point.is_local ? builder_->track(point.track).process : ProcessId::kNone;
-  const uint64_t next = std::min(flow_domains_.size() + 1, ChromePairs::kMostDomains);
-  return flow_domains_.try_emplace({scope, process}, next).first->second;
+// `point`: its track is the Trace's, its scope the part's and not 0.
+void ChromeJoin::SetDomain(ChromePairs::FlowPoint* point) {
+  const StringId id_scope = Text(static_cast<StringId>(point->domain));
+  const ProcessId process = builder_->track(point->track).process;
+  const auto [seen, is_new] = scopes_seen_.try_emplace({id_scope, process});
+  auto& [domain, is_global] = seen->second;
+  if (is_new) {
+    const ScopedId scope = ParseScopedId(builder_->text(id_scope));
+    const bool is_local = scope.kind == ScopedId::Kind::kLocal;
+    is_global = scope.kind == ScopedId::Kind::kGlobal;
+    const uint64_t next = std::min(flow_domains_.size() + 1, ChromePairs::kMostDomains);
+    const bool is_plain = !is_local && scope.json_scope.empty();
+    const auto key = std::pair(scope.json_scope, is_local ? process : ProcessId::kNone);
+    domain = is_plain ? 0 : flow_domains_.try_emplace(key, next).first->second;
+    pairs_.SetFlowScope(domain, is_global, id_scope);
+  }
+  point->domain = domain & ChromePairs::kMostDomains;
+  point->is_global = is_global ? 1 : 0;
 }
 
 void ChromeJoin::AddFlows(const ChromePart& part) {
@@ -73,7 +85,7 @@ void ChromeJoin::AddFlows(const ChromePart& part) {
     point.category = Text(point.category);
     point.name = Text(point.name);
     point.track = track_of_[Row(point.track)];
-    point.domain = DomainOf(point) & ChromePairs::kMostDomains;
+    if (point.domain != 0) SetDomain(&point);
     if (point.span != AddedSpan::kNone) {
       point.span = Added(part, point.span);
     } else if (i < before_complete && last_span_track_ == point.track && last_span_start_ == point.time) {
@@ -134,6 +146,7 @@ void ChromeJoin::Add(const ChromePart& part) {
   AddHalves(part);
   builder_->info().recorded += part.recorded;
   megengine_ = std::max(megengine_, part.megengine);
+  lost_members_.Add(part.lost_members);
   for (const ChromeProblem& problem : part.problems)
     Count(problem);
 }
@@ -150,8 +163,11 @@ void ChromeJoin::Count(const ChromeProblem& problem) {
 }
 
 void ChromeJoin::AddProblems() {
-  for (const ChromeProblem& problem : problems_)
-    builder_->AddProblem(problem.kind, problem.first_offset, problem.count);
+  for (const ChromeProblem& problem : problems_) {
+    const bool is_of_members = std::string_view(problem.kind) == kLostMember;
+    builder_->AddProblem(problem.kind, problem.first_offset, problem.count,
+                         is_of_members ? lost_members_.Text() : std::string());
+  }
 }
 
 void ChromeJoin::ReadListsOfSpans() {

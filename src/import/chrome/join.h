@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,7 +48,7 @@ class ChromeJoin {
   // What a span of the part that was added last is called in the Trace.
   AddedSpan Added(const ChromePart& part, AddedSpan of_part) const;
   void AddFlows(const ChromePart& part);
-  uint64_t DomainOf(const ChromePairs::FlowPoint& point);
+  void SetDomain(ChromePairs::FlowPoint* point);
   void ReadListsOfSpans();
   void ReadStacksOfSpans();
   StringId Text(StringId of_part) const { return of_part == StringId::kNone ? of_part : string_of_[Row(of_part)]; }
@@ -56,9 +57,11 @@ class ChromeJoin {
   TraceBuilder* builder_;
   ChromeTracks tracks_;
   ChromePairs pairs_;
-  std::map<std::pair<StringId, ProcessId>, uint64_t> flow_domains_;  // numbers from 1, by scope and process
+  std::map<std::pair<std::string, ProcessId>, uint64_t> flow_domains_;  // numbers from 1, by scope and process
+  std::map<std::pair<StringId, ProcessId>, std::pair<uint64_t, bool>> scopes_seen_;  // domain, is_global
   UniqueTexts lists_, stacks_;  // of the file; ids of spans mean these until Finish
   std::vector<ChromeProblem> problems_;
+  LostMembers lost_members_;
   MegEngineEvidence megengine_ = MegEngineEvidence::kNone;
   // By the ids of the part that is being added.
   std::vector<StringId> string_of_;

@@ -25,6 +25,12 @@ void TakeColumns(const SpanRow& end, SpanRow* begin) {
   if (end.external_id != 0) begin->external_id = end.external_id;
 }
 
+// A number of ours in place of an id that means something only together with another number.
+uint64_t NumberOf(uint64_t id, uint64_t within) {
+  const uint64_t both[] = {id, within};
+  return HashBytes(std::as_bytes(std::span(both))) >> 11;  // readers of JSON keep 53 bits
+}
+
 // Row numbers of `rows` ordered by `key`, equal keys in the order of the file.
 template <typename Rows, typename Key>
 std::vector<uint32_t> OrderBy(const Rows& rows, Key key) {
@@ -188,16 +194,16 @@ uint64_t ChromePairs::JoinAsyncHalves() {
 }
 
 uint64_t ChromePairs::JoinFlows() {
-  // Files mostly hold the flows of a category by id; those of all categories lie mixed.
+  // Files mostly hold the flows of a category by id; those of all categories lie mixed. kNone: of bind_ids, which join
+  // categories.
   std::map<StringId, Column<uint32_t>> of_category;
   for (uint32_t i = 0; i < flow_points_.size(); ++i)
-    of_category[flow_points_[i].category].push_back(i);
+    of_category[flow_points_[i].is_binding ? StringId::kNone : flow_points_[i].category].push_back(i);
   uint64_t lost = 0;
   for (auto& [category, order] : of_category) {
-    // Starts before ends of the same time.
     const auto domain_of = [](const FlowPoint& p) { return std::pair(uint64_t{p.id}, uint64_t{p.domain}); };
     const auto place = [&](uint32_t i) {
-      return std::tuple(domain_of(flow_points_[i]), flow_points_[i].time, flow_points_[i].start == 0);
+      return std::tuple(domain_of(flow_points_[i]), flow_points_[i].time, uint64_t{flow_points_[i].order});
     };
     NaturalSort(&order, [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
     std::optional<uint64_t> taken;
@@ -215,19 +221,38 @@ uint64_t ChromePairs::JoinFlows() {
 // In the Trace a flow has a number alone, and another domain has used this one.
 void ChromePairs::Renumber(std::span<const uint32_t> points) {
   const FlowPoint& first = flow_points_[points[0]];
-  const uint64_t both[] = {first.id, first.domain};
-  const uint64_t number = HashBytes(std::as_bytes(std::span(both))) >> 11;  // readers of JSON keep 53 bits
+  const uint64_t number = NumberOf(first.id, first.domain);
   for (const uint32_t i : points)
     flow_points_[i].id = number;
 }
 
-// `points`: those of one id, by time, starts first.
+void ChromePairs::AddFlow(const FlowPoint& from, const FlowPoint& to) {
+  FlowRow row{.id = from.id,
+              .category = from.category,
+              .name = from.name,
+              .start_time = from.time,
+              .start_track = from.track,
+              .start_span = from.span,
+              .end_time = to.time,
+              .end_track = to.track,
+              .end_span = to.span};
+  if (from.domain != 0 || from.is_global) {
+    const auto scope = flow_scopes_.find(2 * from.domain + from.is_global);
+    if (scope != flow_scopes_.end()) row.id_scope = scope->second;
+  }
+  // Where an arrow ends another of its id may begin. Written as two events they need an id of their own.
+  if (from.is_binding) row.id = NumberOf(from.id, from.offset);
+  builder_->AddFlow(row);
+}
+
+// `points`: those of one id, by time and order.
 uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
   uint64_t lost = 0;
-  const auto is_start = [&](uint32_t i) { return flow_points_[i].start != 0; };
+  const bool are_bindings = flow_points_[points[0]].is_binding;
+  const auto is_start = [&](uint32_t i) { return flow_points_[i].is_start(); };
   const auto lose = [&](uint32_t i) {
     builder_->AddProblem("unpaired_flow", static_cast<int64_t>(flow_points_[i].offset));
-    ++lost;
+    lost += are_bindings ? 0 : 1;  // their events are ranges, which are kept
   };
   // Of starts at one time the last counts, also for the ends before all starts.
   auto current = std::find_if(points.begin(), points.end(), is_start);
@@ -244,20 +269,9 @@ uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
     if (starts_share_an_end && !at_end) return waiting.push_back(*current);
     lose(*current);
   };
-  const auto add = [&](const FlowPoint& from, const FlowPoint& to) {
-    builder_->AddFlow({.id = from.id,
-                       .category = from.category,
-                       .name = from.name,
-                       .start_time = from.time,
-                       .start_track = from.track,
-                       .start_span = from.span,
-                       .end_time = to.time,
-                       .end_track = to.track,
-                       .end_span = to.span});
-  };
   for (auto i = points.begin(); i != points.end(); ++i) {
     const FlowPoint& point = flow_points_[*i];
-    if (point.start) {
+    if (point.is_start()) {
       if (i > current) {
         close_current(false);
         current = i;
@@ -265,18 +279,18 @@ uint64_t ChromePairs::JoinFlow(std::span<const uint32_t> points) {
       }
       continue;
     }
-    if (current == points.end()) {
+    if (current == points.end() || (are_bindings && i < current)) {
       lose(*i);
       continue;
     }
     // Ours of such a file have an end for each start.
     const bool is_again = i != points.begin() && flow_points_[*std::prev(i)].time == point.time &&
-                          flow_points_[*std::prev(i)].track == point.track && !flow_points_[*std::prev(i)].start;
+                          flow_points_[*std::prev(i)].track == point.track && !is_start(*std::prev(i));
     if (starts_share_an_end && is_again) continue;
     for (const uint32_t start : waiting)
-      add(flow_points_[start], point);
+      AddFlow(flow_points_[start], point);
     waiting.clear();
-    add(flow_points_[*current], point);
+    AddFlow(flow_points_[*current], point);
     current_used = true;
   }
   for (const uint32_t start : waiting)

@@ -5,6 +5,7 @@
 //            has nothing else, that order is also its tree: B z 5, E z 5, B q 5, E q 9 are beside each other.
 //   b, e     by (category, id), in order of time: an e closes the newest open b of its name, else the newest.
 //   s, t, f  by (category, id): every t and f is joined to the latest s at or before it, else to the first s.
+//   bind_id  by id alone: a range with flow_in is joined to the latest other range with flow_out at or before it.
 //
 // Ids mean something within their scope, and those of one process within that (ids.h).
 //
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/column.h"
@@ -38,7 +40,10 @@ class ChromePairs {
     int64_t offset = 0;
     bool begin = false;  // b, not e
   };
-  static constexpr uint64_t kMostDomains = (uint64_t{1} << 22) - 1;
+  static constexpr uint64_t kMostDomains = (uint64_t{1} << 20) - 1;
+  // Of points with one id and time those that come first are less. A range that an arrow reaches and the next one
+  // leaves has two points.
+  enum FlowOrder : uint64_t { kFlowStart, kFlowStepEnd, kFlowStepStart, kFlowEnd };
   struct FlowPoint {
     uint64_t id = 0;
     StringId category = StringId::kEmpty, name = StringId::kEmpty;
@@ -46,12 +51,15 @@ class ChromePairs {
     TrackId track = TrackId::kNone;
     AddedSpan span = AddedSpan::kNone;
     // A file has one for every few events, and all are kept until its end.
-    uint64_t start : 1 = 0;
-    uint64_t is_local : 1 = 0;  // `id` is one of its process
+    uint64_t order : 2 = kFlowEnd;
+    uint64_t is_binding : 1 = 0;  // `id` is a "bind_id"
+    uint64_t is_global : 1 = 0;   // `id` is spelt as a global one, which belongs to those that are not
     // Of the points with one id those of one domain belong together; 0: those of no scope and of all processes. In a
-    // part the StringId of the scope.
-    uint64_t domain : 22 = 0;
+    // part the StringId of FlowColumns::id_scope.
+    uint64_t domain : 20 = 0;
     uint64_t offset : 40 = 0;
+
+    bool is_start() const { return order == kFlowStart || order == kFlowStepStart; }
   };
 
   // `tracks` knows when the last event of a track ended, which ends ranges that nothing closes.
@@ -61,6 +69,10 @@ class ChromePairs {
   void Add(const AsyncHalf& half) { async_halves_.push_back(half); }
   void Add(const FlowPoint& point) { flow_points_.push_back(point); }
   std::vector<Half>& halves() { return halves_; }  // to complete them before Finish
+  // What FlowColumns::id_scope is in a domain.
+  void SetFlowScope(uint64_t domain, bool is_global, StringId id_scope) {
+    flow_scopes_[2 * domain + (is_global ? 1 : 0)] = id_scope;
+  }
 
   // As that of TraceBuilder, for what was added here too.
   void PlaceRowsWithoutTime();
@@ -87,12 +99,14 @@ class ChromePairs {
   uint64_t JoinFlows();
   void Renumber(std::span<const uint32_t> points);
   uint64_t JoinFlow(std::span<const uint32_t> points);
+  void AddFlow(const FlowPoint& from, const FlowPoint& to);
 
   TraceBuilder* builder_;
   const ChromeTracks* tracks_;
   std::vector<Half> halves_;
   std::vector<AsyncHalf> async_halves_;
   Column<FlowPoint> flow_points_;
+  std::unordered_map<uint64_t, StringId> flow_scopes_;  // by domain, twice, and is_global
   Replaced replaced_;
 };
 

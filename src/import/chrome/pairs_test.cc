@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -263,6 +264,84 @@ TEST(ChromePairs, OfFlowsAreOfOneCategoryScopeAndId) {
     std::sort(arrows.begin(), arrows.end()), std::sort(expected.begin(), expected.end());
     ASSERT_EQ(arrows, expected) << text;
   }
+}
+
+// A range with "bind_id". A file may have any two of them at one time, where the order of the file decides.
+struct Bound {
+  std::string category, id;
+  bool is_in = false, is_out = false, is_begin = false;
+  int time = 0;
+};
+
+// As Perfetto's FlowTracker does: it keeps the range that the next arrow of an id leaves.
+Lines BoundByTheRules(const std::vector<Bound>& ranges) {
+  std::map<std::string, const Bound*> newest;
+  Lines lines;
+  for (const Bound& range : ranges) {
+    if (range.id.empty()) continue;
+    const auto from = newest.find(range.id);
+    if (range.is_in && from != newest.end())
+      lines.push_back(from->second->category + " " + std::to_string(from->second->time) + " " +
+                      std::to_string(range.time));
+    if (range.is_out) newest[range.id] = &range;
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(ChromePairs, OfRangesWithABindIdLeadFromOneToTheNext) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto pick = [&random](const std::vector<const char*>& texts) { return texts[random() % texts.size()]; };
+  for (int round = 0; round < 3000 && !testing::Test::HasFailure(); ++round) {
+    std::vector<Bound> ranges;
+    Lines events;
+    for (int time = 0, count = static_cast<int>(random() % 16); time < count; ++time) {
+      const Bound& range = ranges.emplace_back(Bound{pick({"c", "d"}), pick({"7", "\"0x8\"", "\"x\"", ""}),
+                                                     random() % 2 == 0, random() % 2 == 0, random() % 2 == 0, time});
+      std::string rest = ",\"pid\":1,\"tid\":" + std::to_string(time) + ",\"cat\":\"" + range.category +
+                         "\",\"ts\":" + std::to_string(time);
+      std::string binding = range.id.empty() ? "" : ",\"bind_id\":" + range.id;
+      if (range.is_in) binding += ",\"flow_in\":true";
+      binding += range.is_out ? ",\"flow_out\":true" : pick({"", ",\"flow_out\":false"});
+      const std::string name = ",\"name\":\"n\"" + rest + binding;
+      events.push_back(range.is_begin ? "{\"ph\":\"B\"" + name + "}" : "{\"ph\":\"X\",\"dur\":1" + name + "}");
+      // Arrows of the older form with the same ids are others.
+      if (random() % 4 == 0) events.push_back("{\"ph\":\"s\",\"id\":7" + rest + ",\"name\":\"old\"}");
+    }
+    std::shuffle(events.begin(), events.end(), random);
+    const Trace trace = ReadEvents(Joined(events));
+    const auto arrows_of = [](const Trace& of) {
+      Lines arrows;
+      const FlowColumns& flows = of.flows();
+      for (size_t i = 0; i < flows.size(); ++i) {
+        EXPECT_EQ(of.spans().start[Row(flows.start_span[i])], flows.start_time[i]);
+        EXPECT_EQ(of.spans().start[Row(flows.end_span[i])], flows.end_time[i]);
+        arrows.push_back(std::string(of.text(flows.category[i])) + " " + std::to_string(flows.start_time[i].ns / 1000) +
+                         " " + std::to_string(flows.end_time[i].ns / 1000));
+      }
+      std::sort(arrows.begin(), arrows.end());
+      return arrows;
+    };
+    ASSERT_EQ(arrows_of(trace), BoundByTheRules(ranges)) << Joined(events);
+  }
+}
+
+// Two ranges at one time: a start before an end, and none leads to itself.
+TEST(ChromePairs, OfARangeThatAnArrowReachesAndLeavesLeadNotToItself) {
+  const auto range = [](int tid, const char* binding) {
+    return "{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":" + std::to_string(tid) +
+           ",\"ts\":5,\"dur\":1,\"bind_id\":\"0x1\"" + binding + "}";
+  };
+  const Trace trace = ReadEvents(Joined({range(1, ",\"flow_in\":true,\"flow_out\":true"),
+                                         range(2, ",\"flow_out\":true"), range(3, ",\"flow_in\":true")}));
+  Lines arrows;
+  for (size_t i = 0; i < trace.flows().size(); ++i) {
+    const auto tid_of = [&](TrackId track) { return std::to_string(trace.tracks().tid[Row(track)]); };
+    arrows.push_back(tid_of(trace.flows().start_track[i]) + " " + tid_of(trace.flows().end_track[i]));
+  }
+  EXPECT_EQ(arrows, (Lines{"2 1", "1 3"}));
 }
 
 TEST(ChromePairs, OfOneProcessAreNotPairedAcrossProcesses) {

@@ -3,6 +3,28 @@
 
 namespace opscope {
 
+void LostMembers::Add(std::string_view name) {
+  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return;
+  if (names_.size() < kMost) {
+    names_.emplace_back(name);
+  } else {
+    has_more_ = true;
+  }
+}
+
+void LostMembers::Add(const LostMembers& later) {
+  for (const std::string& name : later.names_)
+    Add(name);
+  has_more_ |= later.has_more_;
+}
+
+std::string LostMembers::Text() const {
+  std::string text;
+  for (const std::string& name : names_)
+    text.append(text.empty() ? "" : ", ").append(name);
+  return text.append(has_more_ ? ", ..." : "");
+}
+
 void ChromePart::AddProblem(const char* kind, uint64_t offset, uint64_t count) {
   for (ChromeProblem& problem : problems) {
     if (std::string_view(problem.kind) == kind) {
@@ -31,6 +53,7 @@ void ChromePart::Clear() {
   last_complete = AddedSpan::kNone;
   flows_before_complete = 0;
   problems.clear();
+  lost_members.Clear();
   recorded = 0;
   megengine = MegEngineEvidence::kNone;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,22 @@ struct ChromeProblem {
   uint64_t count = 0;
 };
 
+inline constexpr char kLostMember[] = "lost_member";
+
+// Names of members of events that a Trace has no place for: the first few, in the order of the file.
+class LostMembers {
+ public:
+  void Add(std::string_view name);
+  void Add(const LostMembers& later);
+  void Clear() { names_.clear(), has_more_ = false; }
+  std::string Text() const;  // "tts, tdur, ..."
+
+ private:
+  static constexpr size_t kMost = 8;
+  std::vector<std::string> names_;
+  bool has_more_ = false;
+};
+
 struct ChromePart {
   UniqueTexts texts;   // 0 is ""; views into the block that the part was read from, and copies
   UniqueTexts lists;   // the four texts of argument lists (ListTextsOf), by the ArgsId of `spans`
@@ -54,6 +71,7 @@ struct ChromePart {
   AddedSpan last_complete = AddedSpan::kNone;  // of spans, the last "X"
   size_t flows_before_complete = 0;            // of flow_points, those before the first "X"
   std::vector<ChromeProblem> problems;
+  LostMembers lost_members;
   uint64_t recorded = 0;
   MegEngineEvidence megengine = MegEngineEvidence::kNone;  // the strongest
 

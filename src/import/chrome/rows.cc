@@ -83,6 +83,7 @@ void ChromeRows::Begin(ChromePart* part, bool keeps_categories) {
   keeps_categories_ = keeps_categories;
   categories_.clear();
   last_category_ = nullptr;
+  last_id_scope_ = StringId::kEmpty;
 }
 
 Timestamp ChromeRows::ReadTime(const ChromeEvent& event) {
@@ -227,7 +228,7 @@ void ChromeRows::AddIdInstant(const ChromeEvent& event) {
     first.append(", \"").append(key).append("\": ");
     AppendCleanJson(&first, value);
   };
-  keep("id", event.id), keep("id2", event.id2), keep("scope", event.id_scope);
+  keep("id", event.id), keep("id2", event.Other("id2")), keep("scope", event.Other("scope"));
   row.extra = args_.ReadExtra(event.args, first);
   part_->instants.push_back(row);
 }
@@ -253,44 +254,6 @@ void ChromeRows::AddCounter(const ChromeEvent& event) {
     row.value = *value;
     part_->counters.push_back(row);
   }
-}
-
-bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
-  const ChromeId id = IdOf(event);
-  if (!id.present()) {
-    Problem("bad_value", event);
-    return false;
-  }
-  ChromePairs::FlowPoint point;
-  point.id = id.FlowNumber();
-  point.is_local = id.is_local();
-  if (id.scope.present()) point.domain = Row(args_.Text(id.scope)) & ChromePairs::kMostDomains;
-  point.category = ReadCategory(event).today;
-  point.name = ReadName(event);
-  part_->AddEvidence(EvidenceOfArrow(event.category.text, event.name.text, event.pid.text));
-  point.time = ReadTime(event);
-  point.track = part_->tracks.TrackOf(event, Role::kNothing);
-  point.start = start;
-  point.offset = event.offset & ((uint64_t{1} << 40) - 1);
-  const bool is_at_last_span = last_span_track_ == point.track && last_span_start_ == point.time;
-  if (part_->last_complete != AddedSpan::kNone && is_at_last_span) point.span = part_->last_complete;
-  part_->flow_points.push_back(point);
-  return true;
-}
-
-void ChromeRows::AddAsync(const ChromeEvent& event, bool begin) {
-  const ChromeId id = IdOf(event);
-  if (!id.present()) Problem("bad_value", event);
-  ChromePairs::AsyncHalf half{.row = {}, .offset = static_cast<int64_t>(event.offset), .begin = begin};
-  half.row.start = ReadTime(event);
-  half.row.name = ReadName(event);
-  half.row.category = ReadCategory(event).today;
-  half.row.track = part_->tracks.TrackOf(event, Role::kHost);
-  half.row.id = id.is_plain() ? args_.Text(id.value) : part_->Intern(id.Text());
-  half.pairing_id = id.is_plain() ? half.row.id : part_->Intern(id.PairingText());
-  half.is_local = id.is_local();
-  half.row.extra = args_.ReadExtra(event.args);
-  part_->async_halves.push_back(half);
 }
 
 void ChromeRows::Add(const ChromeEvent& event) {
@@ -342,6 +305,7 @@ void ChromeRows::Add(const ChromeEvent& event) {
       known = kept = false;
       break;
   }
+  if (!event.others.empty() && known) AddOthers(event);
   if (!known) Problem("unknown_event", event);
   if (kept) ++part_->recorded;
   if (args_.dropped_values() != dropped_before) Problem("bad_value", event);

@@ -11,6 +11,7 @@
 
 #include "import/chrome/args.h"
 #include "import/chrome/event.h"
+#include "import/chrome/ids.h"
 #include "import/chrome/part.h"
 #include "trace/builder.h"
 
@@ -36,6 +37,11 @@ class ChromeRows {
   void AddIdInstant(const ChromeEvent& event);
   void AddCounter(const ChromeEvent& event);
   bool AddFlow(const ChromeEvent& event, bool start);
+  StringId FlowScope(const ChromeId& id);
+  // What its `others` say beside the row that it has. REQUIRES: a range has been added.
+  void AddOthers(const ChromeEvent& event);
+  void AddBinding(const ChromeEvent& event, const ChromeBinding& binding);
+  void LoseMember(const ChromeEvent& event, std::string_view name);
   void AddAsync(const ChromeEvent& event, bool begin);
 
   Timestamp ReadTime(const ChromeEvent& event);
@@ -52,6 +58,10 @@ class ChromeRows {
   std::vector<Category> categories_;     // by StringId of the spelling
   std::string_view last_category_text_;  // neighbours mostly share it
   const Category* last_category_ = nullptr;
+  // Of flows, likewise.
+  std::string_view last_flow_scope_;
+  ScopedId::Kind last_flow_kind_ = ScopedId::Kind::kId;
+  StringId last_id_scope_ = StringId::kEmpty;
   // The event before a flow is mostly the one that the flow belongs to.
   TrackId last_span_track_ = TrackId::kNone;
   Timestamp last_span_start_;

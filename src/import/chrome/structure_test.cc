@@ -70,6 +70,23 @@ const Structure kStructures[] = {
      0},
     {"flow without id", {AT("s", "5", "a")}, {{"bad_value", 1}}, 1, 0},
     {"flow ids as text", {WITH_ID("s", "5", "\"0x$\""), WITH_ID("f", "6", "\"0x$\"")}, {}, 0, 0},
+    {"flows with arguments",
+     {WITH_ID("s", "5", "$") ",\"args\":{\"a\":1}", WITH_ID("f", "6", "$") ",\"args\":{}"},
+     {{"lost_member", 1}},
+     0,
+     0},
+    {"members that no reader knows",
+     {X("5", "3", "a") ",\"tts\":1,\"cname\":\"good\",\"tdur\":null", AT("i", "6", "a") ",\"s\":\"t\",\"sf\":7"},
+     {{"lost_member", 3}},
+     0,
+     1},
+    {"binding of an arrow that is none", {X("5", "3", "a") ",\"flow_out\":true"}, {{"lost_member", 1}}, 0, 1},
+    {"binding without the other end",
+     {X("5", "3", "a") ",\"flow_in\":true,\"bind_id\":\"x$\"",
+      X("9", "3", "a") ",\"flow_out\":true,\"bind_id\":\"x$\""},
+     {{"unpaired_flow", 2}},
+     0,
+     2},
     {"asynchronous end without begin", {WITH_ID("e", "5", "$")}, {{"unpaired_async", 1}}, 1, 0},
     {"asynchronous begin without end", {WITH_ID("b", "5", "$")}, {{"unpaired_async", 1}}, 1, 0},
     {"asynchronous within a span", {X("1", "9", "a"), WITH_ID("b", "2", "$"), WITH_ID("e", "30", "$")}, {}, 0, 1},
@@ -247,6 +264,27 @@ TEST(ChromeStructure, IsReadAHundredThousandSpansDeep) {
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(trace.value().spans().size(), 100'000u);
   EXPECT_EQ(trace.value().info().recorded, 100'000u);
+}
+
+TEST(ChromeStructures, SayWhichMembersAreLostAndWhereTheFirstOneIs) {
+  std::string events = R"([{"ph":"X","name":"a","ts":1,"dur":1,"tid":1,"pid":1})";
+  const size_t first = events.size() + 2;
+  for (int i = 0; i < 10; ++i)
+    events += ",\n{\"ph\":\"X\",\"name\":\"a\",\"ts\":2,\"dur\":1,\"tid\":2,\"pid\":1,\"tts\":3,\"m" +
+              std::to_string(i) + "\":4}";
+  events += "]";
+  const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(events)), "trace.json");
+  ASSERT_TRUE(trace.ok());
+  const ProblemColumns& problems = trace.value().problems();
+  for (size_t i = 0; i < problems.size(); ++i) {
+    if (trace.value().text(problems.kind[i]) != "lost_member") continue;
+    EXPECT_EQ(problems.count[i], 20u);
+    EXPECT_EQ(problems.first_offset[i], static_cast<int64_t>(first));
+    EXPECT_EQ(trace.value().text(problems.message[i]),
+              "members of events have no place in a Trace; they were left out (tts, m0, m1, m2, m3, m4, m5, m6, ...)");
+    return;
+  }
+  FAIL() << "no problem says it";
 }
 
 }  // namespace
