@@ -63,7 +63,12 @@ void PutCategory(std::string_view escaped, ChromeBuffer* out) {
 
 ChromeRowWriter::ChromeRowWriter(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
                                  const std::optional<std::vector<std::string>>& only_categories)
-    : trace_(trace), plan_(plan), pieces_(pieces), step_numbers_(trace), writes_all_(!only_categories) {
+    : trace_(trace),
+      plan_(plan),
+      pieces_(pieces),
+      step_numbers_(trace),
+      framework_members_(MegEngineMembersBesideKineto(trace)),
+      writes_all_(!only_categories) {
   if (writes_all_) return;
   for (const std::string& category : *only_categories) {
     if (const std::optional<StringId> id = trace.FindString(category)) written_.push_back(*id);

@@ -13,6 +13,7 @@
 #include "export/chrome_own_members.h"
 #include "export/chrome_pieces.h"
 #include "export/chrome_plan.h"
+#include "export/framework_members.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -48,6 +49,7 @@ class ChromeRowWriter {
     StackId stack = StackId::kNone;
     std::string call_stack;  // the member for `stack`
     std::string own_members, extra_text;
+    AppendSpanMembers append_members;  // of framework_members_
   };
 
   // Members of "args" that are texts already, those that are empty are not there.
@@ -65,7 +67,8 @@ class ChromeRowWriter {
   void WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const;
   // The member "Call stack", "" without one; valid until the next call.
   std::string_view CallStack(StackId stack, SpanFrame* frame) const;
-  // Those of chrome_own_members.h; `overload` is escaped. Valid until the next call.
+  // Those of chrome_own_members.h and what MegEngine's timeline says of a span; `overload` is escaped. Valid until the
+  // next call.
   std::string_view OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const;
   // What a row says beyond its columns, as members of JSON; valid until the next call.
   std::string_view Extra(StringId extra, std::string* scratch) const;
@@ -84,6 +87,7 @@ class ChromeRowWriter {
   const ChromePlan& plan_;
   const ChromePieces& pieces_;
   const OwnStepNumbers step_numbers_;
+  const FrameworkMembers framework_members_;  // null: none beside the columns
   bool writes_all_ = true;
   std::vector<StringId> written_;  // the categories, otherwise
 };

@@ -145,7 +145,7 @@ std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view ove
   const uint8_t flags = trace_.spans().flags[span];
   const bool is_step = (flags & span_flags::kStep) != 0;
   const bool is_async = (flags & span_flags::kAsync) != 0;
-  if (overload.empty() && !is_step && !is_async) return {};
+  if (overload.empty() && !is_step && !is_async && !framework_members_) return {};
   std::string& text = frame->own_members;
   text.clear();
   const auto next = [&text](std::string_view quoted_key) -> std::string& {
@@ -155,6 +155,10 @@ std::string_view ChromeRowWriter::OwnMembers(uint32_t span, std::string_view ove
   if (const auto number = is_step ? step_numbers_.Of(span) : std::nullopt)
     AppendInt(&next("\"opscope.step\": "), *number);
   if (is_async) next("\"opscope.async\": \"").append(AsyncReason(flags)).append("\"");
+  if (framework_members_) {
+    if (!frame->append_members) frame->append_members = framework_members_();
+    frame->append_members(span, &text);
+  }
   return text;
 }
 

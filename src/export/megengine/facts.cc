@@ -234,8 +234,12 @@ MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
 
 void MegEngineFacts::FindRoles() {
   roles_.reserve(trace_.spans().size());
-  for (uint32_t span = 0; span < trace_.spans().size(); ++span)
+  for (uint32_t span = 0; span < trace_.spans().size(); ++span) {
     roles_.push_back(FindRole(span));
+    // Where the lives are not known, as in an export of ours in Kineto's dialect, spans may say more of their tensors.
+    if (roles_.back() >= MegEngineRole::kInput && trace_.tensor_lives().size() == 0)
+      Describe(trace_.spans().args[span]);
+  }
 }
 
 const MegEngineCall* MegEngineFacts::OperatorOf(uint32_t span) const {

@@ -58,6 +58,8 @@ class MegEngineFacts {
   const std::string& TypeText(ArgsId args) const { return args == ArgsId::kNone ? no_type_ : types_[Row(args)]; }
   const std::string& CountText(ArgsId args) const { return args == ArgsId::kNone ? no_count_ : counts_[Row(args)]; }
   const std::string& ShapeText(ArgsId args) const { return args == ArgsId::kNone ? no_shape_ : shapes_[Row(args)]; }
+  // The Trace is a recording that knows what its tensors are.
+  bool is_of_recording() const { return !is_of_timeline_ && trace_.tensor_lives().size() != 0; }
   // The Trace is of a timeline that MegEngine or opscope wrote: members of its events are all in `extra`.
   bool is_of_timeline() const { return is_of_timeline_; }
   // A thread that is called so, runs operators, or on which a window began or ended.

@@ -2,8 +2,11 @@
 #include "export/megengine/span_members.h"
 
 #include <iterator>
+#include <memory>
+#include <string>
 
 #include "base/json_members.h"
+#include "export/framework_members.h"
 
 namespace opscope {
 namespace {
@@ -45,6 +48,14 @@ void PutMembers(const MegEngineMembers& members, ChromeCursor* at) {
     at->Put(members.count);
     at->Put(",");
     at->Put(members.shape);
+  } else if (members.of == Of::kOwnTensor) {
+    at->Put(members.type);
+    if (members.number != 0) {
+      at->Put(members.type.empty() ? "\"id\":" : ",\"id\":");
+      at->PutUint(members.number);
+    }
+    if (!members.shape.empty()) at->Put(",");
+    at->Put(members.shape);
   } else if (members.of == Of::kLayout) {
     at->Put(members.type);
     if (members.lived >= 0) PutLivingTime(members.lived, at);
@@ -77,10 +88,17 @@ MegEngineMembers MegEngineMemberFinder::Find(const MegEngineMark& event) {
       members.own = text;
     }
   }
+  const auto has_own = [&](std::string_view key) { return !FindJsonMember(members.own, key).empty(); };
+  if (members.of == Of::kOperator && has_own("__device__")) members.device = {};
+  // An export of ours in Kineto's dialect, read again.
+  if (members.of == Of::kTensor && has_own("nr_elements")) {
+    const ArgsId args = has_own("dtype") ? ArgsId::kNone : spans_.args[event.row];
+    members.of = members.number == 0 && args == ArgsId::kNone ? Of::kNothing : Of::kOwnTensor;
+    members.type = args == ArgsId::kNone ? std::string_view() : facts_.TypeText(args);
+    members.shape = args == ArgsId::kNone ? std::string_view() : facts_.ShapeText(args);
+  }
   if (!facts_.is_of_timeline()) return members;
-  if (members.of == Of::kOperator) {
-    if (!FindJsonMember(members.own, "__device__").empty()) members.device = {};
-  } else if (role != MegEngineRole::kRange) {
+  if (members.of != Of::kOperator && role != MegEngineRole::kRange) {
     FindLayout(event, &members);
   }
   return members;
@@ -124,11 +142,55 @@ void MegEngineMemberFinder::FindTensor(const MegEngineMark& event, MegEngineMemb
   members->count = facts_.CountText(args);
   members->shape = facts_.ShapeText(args);
   members->lived = LivedBefore(event);
+  members->is_known = is_known;
   if (!is_known) {
     members->name = "UnknownTensor";
   } else if (lives.name[life] != StringId::kNone) {
     members->name = names_.Of(lives.name[life]);
   }
+}
+
+namespace {
+
+// Kineto's members have the number of an operator or tensor ("External id") and, if the span has an argument list, type
+// and shape. Spaced as an importer spaces the members that it keeps.
+void AppendBesideKineto(const MegEngineMembers& members, bool has_list, std::string* out) {
+  const auto add = [out](std::string_view member) {
+    const size_t colon = member.find("\":") + 2;
+    out->append(out->empty() ? "" : ", ").append(member.substr(0, colon)).append(" ").append(member.substr(colon));
+  };
+  if (members.of == Of::kOperator) {
+    if (!members.device.empty() && members.device != "\"invalid\"")
+      add(std::string("\"__device__\":").append(members.device));
+    return;
+  }
+  if (members.of != Of::kTensor || !members.is_known) return;
+  add(std::string("\"device\":").append(members.device));
+  if (!has_list) add(members.type);
+  if (members.number == 0) add("\"id\":0");  // the column's 0 stands for no tensor
+  if (members.lived >= 0) {
+    char text[64];
+    ChromeCursor at(text);
+    PutLivingTime(members.lived, &at);
+    add(std::string_view(text + 1, static_cast<size_t>(at.at() - text) - 1));
+  }
+  add(std::string("\"name\":\"").append(members.name).append("\""));
+  add(members.count);
+  if (!has_list) add(members.shape);
+}
+
+}  // namespace
+
+FrameworkMembers MegEngineMembersBesideKineto(const Trace& trace) {
+  if (trace.tensor_lives().size() == 0) return nullptr;
+  const auto facts = std::make_shared<const MegEngineFacts>(trace);
+  if (!facts->is_of_recording()) return nullptr;
+  return [&trace, facts]() -> AppendSpanMembers {
+    const auto finder = std::make_shared<MegEngineMemberFinder>(trace, *facts);
+    return [&trace, facts, finder](uint32_t span, std::string* out) {
+      AppendBesideKineto(finder->FindAtEnd(span), trace.spans().args[span] != ArgsId::kNone, out);
+    };
+  };
 }
 
 }  // namespace opscope

@@ -2,6 +2,7 @@
 // has.
 //
 //   recording   known from the operator's dispatch and from tensor_lives, as MegEngine's own writer knows it
+//               An export in Kineto's dialect has them too (chrome_spans.cc); read again, an event has them as its own.
 //   timeline    what the file that was read said in this very event, though others contradict it. The importer took
 //               the number of an operator and the layout of a tensor out of the members; all else is still there.
 //
@@ -24,11 +25,12 @@
 namespace opscope {
 
 struct MegEngineMembers {
-  // kLayout: type and shape alone.
-  enum class Of : uint8_t { kNothing, kOperator, kTensor, kLayout };
+  // kLayout: type and shape alone. kOwnTensor: a tensor of which `own` says the most.
+  enum class Of : uint8_t { kNothing, kOperator, kTensor, kLayout, kOwnTensor };
   Of of = Of::kNothing;
   uint32_t number = 0;
-  int64_t lived = -1;  // nanoseconds, of a tensor that is gone
+  int64_t lived = -1;    // nanoseconds, of a tensor that is gone
+  bool is_known = true;  // what a tensor is
   // device: "" where `own` has it
   std::string_view device = {}, type = {}, count = {}, shape = {}, name = {}, own = {};
 
@@ -44,6 +46,10 @@ class MegEngineMemberFinder {
 
   // Of a span. Views live until the next call.
   MegEngineMembers Find(const MegEngineMark& event);
+  // What is known at the end of a span.
+  MegEngineMembers FindAtEnd(uint32_t span) {
+    return Find({(spans_.start[span] + spans_.duration[span]).ns, span, MegEngineWhat::kEnd});
+  }
 
  private:
   void FindOperator(uint32_t row, MegEngineMembers* members, StringId* extra) const;
