@@ -20,7 +20,7 @@ std::string Csv(const Trace& trace, const std::string& table) {
 TEST(CsvExport, HasAHeaderAndALinePerRow) {
   EXPECT_EQ(Csv(MakeEverything(), "counters"), "time,name,series,track,value\r\n20,load,cpu,0,0.5\r\n");
   EXPECT_EQ(Csv(MakeEverything(), "processes"),
-            "pid,pid_text,name,labels,sort_index,rank\r\n12,,python,,,\r\n0,,python,GPU 0,,\r\n");
+            "pid,pid_text,name,labels,sort_index,rank,host\r\n12,,python,,,,\r\n0,,python,GPU 0,,,\r\n");
   EXPECT_EQ(Csv(Trace(), "steps"), "number,name,span\r\n");
 }
 

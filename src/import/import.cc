@@ -250,7 +250,7 @@ Result<Trace> ImportWith(const ImportOptions& options, const Fill& fill) {
   TraceBuilder builder;
   const Status imported = fill(&builder);
   if (!imported.ok()) return imported.error();
-  ReadRanks(&builder);
+  ReadRanksAndHosts(&builder);
   if (!options.stands_in_because.empty()) builder.AddProblem("framework_file", -1, 1, options.stands_in_because);
   return builder.Build(options.max_threads);
 }
@@ -346,7 +346,7 @@ Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const Impo
       bytes += block.bytes.size();
     }
     reader.Finish(options, bytes);
-    ReadRanks(&builder);
+    ReadRanksAndHosts(&builder);
     return builder.Build(options.max_threads);
   });
 }

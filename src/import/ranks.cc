@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/metadata_keys.h"
+
 namespace opscope {
 namespace {
 
@@ -46,22 +48,34 @@ void SetRanksByPid(const simdjson::dom::element& merge, TraceBuilder* builder) {
   }
 }
 
+void SetHost(const simdjson::dom::element& name, TraceBuilder* builder) {
+  std::string_view host;
+  if (name.get(host) != simdjson::SUCCESS || host.empty()) return;
+  const StringId id = builder->Intern(host);
+  for (size_t row = 0; row < builder->process_count(); ++row) {
+    ProcessRow& process = builder->process(static_cast<ProcessId>(row));
+    if (process.host == StringId::kNone) process.host = id;
+  }
+}
+
 }  // namespace
 
-void ReadRanks(TraceBuilder* builder) {
+void ReadRanksAndHosts(TraceBuilder* builder) {
   simdjson::dom::parser parser;
   const auto read = [&](std::string_view key, auto use) {
     const std::string_view json = builder->FindMetadata(key);
-    simdjson::dom::element object;
-    if (json.empty() || parser.parse(json.data(), json.size()).get(object) != simdjson::SUCCESS) return;
-    if (!object.is_object()) return;
-    ReadWorldSize(object, builder);
-    use(object);
+    simdjson::dom::element value;
+    if (!json.empty() && parser.parse(json.data(), json.size()).get(value) == simdjson::SUCCESS) use(value);
   };
+  read(kHostKey, [&](const simdjson::dom::element& name) { SetHost(name, builder); });
   read("distributedInfo", [&](const simdjson::dom::element& info) {
+    ReadWorldSize(info, builder);
     if (const std::optional<int32_t> rank = RankIn(info)) SetRank(*rank, builder);
   });
-  read(kMergeMetadata, [&](const simdjson::dom::element& merge) { SetRanksByPid(merge, builder); });
+  read(kMergeMetadata, [&](const simdjson::dom::element& merge) {
+    ReadWorldSize(merge, builder);
+    SetRanksByPid(merge, builder);
+  });
 }
 
 }  // namespace opscope

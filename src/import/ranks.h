@@ -1,4 +1,5 @@
-// Which rank of which job the processes of a trace are: from Kineto's "distributedInfo", or from what a merge wrote.
+// Which rank of which job the processes of a trace are, from Kineto's "distributedInfo" or from the metadata of a
+// merge, and on which host they ran, from "host_name" of Kineto and of recordings.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,8 +13,8 @@ namespace opscope {
 // ...}, ...]}.
 inline constexpr std::string_view kMergeMetadata = "opscope_merge";
 
-// Sets the ranks of the processes that are there, and the size of the job. To be called when all were added; metadata
-// of another shape changes nothing.
-void ReadRanks(TraceBuilder* builder);
+// Sets ranks and hosts of the processes, and the size of the job. Call it after all processes were added; metadata of
+// another shape changes nothing.
+void ReadRanksAndHosts(TraceBuilder* builder);
 
 }  // namespace opscope

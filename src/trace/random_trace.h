@@ -55,7 +55,8 @@ class RandomTrace {
 
   void MakeTracks() {
     for (int i = 0; i < 3; ++i) {
-      const ProcessId process = builder_.AddProcess({AnySigned(), MaybeText(), MaybeText(), MaybeText(), AnySigned()});
+      const ProcessId process =
+          builder_.AddProcess({AnySigned(), MaybeText(), MaybeText(), MaybeText(), AnySigned(), -1, MaybeText()});
       for (int j = 0; j < 2; ++j) {
         builder_.AddTrack({process, static_cast<TrackKind>(Below(4)), AnySigned(), MaybeText(), MaybeText(),
                            AnySigned(), Any(), static_cast<int32_t>(Any32())});
