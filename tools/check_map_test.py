@@ -155,6 +155,10 @@ class CheckMap(unittest.TestCase):
     def test_a_long_file_is_found(self):
         self.expect_one(["401 lines"], {"src/wire/block.h": "int x;\n" * 401})
 
+    def test_a_generated_file_may_be_long(self):
+        text = "// What it is.\nGenerated from a.def\n" + "int x;\n" * 401
+        self.assertEqual(self.violations(**{"src/wire/block.h": text}), [])
+
     def test_a_quote_that_no_longer_stands_in_its_source_is_found(self):
         self.expect_one(["does not occur in examples/a.py"], {"examples/a.py": "x = 2\n"})
 

@@ -7,12 +7,12 @@ The examples read the trace of `opscope.trace`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from opscope import _core
 from opscope.shown import Shown
 
-__all__ = ["ArgumentTable", "Column", "ListColumn", "Strings", "Table", "TextColumn"]
+__all__ = ["ArgumentTable", "Column", "ListColumn", "Strings", "Table", "TableProperty", "TextColumn"]
 
 _NONE = 0xFFFFFFFF  # an id or a handle that stands for nothing
 
@@ -276,6 +276,28 @@ class ArgumentTable(Table):
 
     def __call__(self, id: int) -> list[dict[str, Any]]:
         return self._core.arguments(id)
+
+
+_TableOfName = TypeVar("_TableOfName", bound=Table)
+
+
+class TableProperty(Generic[_TableOfName]):
+    """The table of a trace that has the attribute's name; made when it is first read."""
+
+    def __init__(self, kind: type[_TableOfName]):
+        self.__doc__ = kind.__doc__
+        self._kind = kind
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, trace: Any, owner: type | None = None) -> _TableOfName:
+        if trace is None:
+            return self  # type: ignore[return-value] - the class's own attribute, for help()
+        table = trace._tables.get(self._name)
+        if table is None:
+            table = trace._tables[self._name] = self._kind(trace._core, self._name)
+        return table
 
 
 def _row(index: int, count: int) -> int:

@@ -26,7 +26,8 @@ from typing import Any
 from opscope import _core
 from opscope.shown import Rows, Shown, TableText
 from opscope.sizes import byte_count
-from opscope.table import ArgumentTable, Strings, Table
+from opscope.table import Strings, Table
+from opscope.trace_tables import TraceTables
 from opscope.user_warning import warn_user
 
 __all__ = ["ExportWarning", "Trace", "merge", "open", "read"]
@@ -80,26 +81,7 @@ def merge(
     return Trace(_core.merge_traces(files, list(sync), float(max_clock_difference)))
 
 
-class _TableProperty:
-    """The table of the attribute's name."""
-
-    def __init__(self, doc: str, kind: type[Table] = Table):
-        self.__doc__ = doc
-        self._kind = kind
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, trace: Trace | None, owner: type | None = None) -> Table:
-        if trace is None:
-            return self  # type: ignore[return-value] - the class's own attribute, for help()
-        table = trace._tables.get(self._name)
-        if table is None:
-            table = trace._tables[self._name] = self._kind(trace._core, self._name)
-        return table
-
-
-class Trace:
+class Trace(TraceTables):
     """What was recorded: immutable tables. Made by `opscope.open`, `opscope.read` and the profilers.
 
     >>> trace.summary(sort="total_ns", limit=1)[0]["name"]
@@ -111,30 +93,6 @@ class Trace:
     def __init__(self, core: _core.Trace):
         self._core = core
         self._tables: dict[str, Table] = {}
-
-    processes = _TableProperty("Processes and devices.")
-    tracks = _TableProperty("Threads and device streams; each is one contiguous range of `spans`.")
-    spans = _TableProperty("Operators, ranges, kernels: by track, parents before their children.")
-    launches = _TableProperty("The operator that each span of a device, and each call of its runtime, was made for.")
-    async_spans = _TableProperty("Ranges with an id that cross threads.")
-    instants = _TableProperty("Points in time.")
-    counters = _TableProperty("Samples of counters.")
-    flows = _TableProperty("Arrows: launch to kernel, forward to backward.")
-    allocations = _TableProperty("Allocations (bytes > 0) and frees (bytes < 0).")
-    arguments = _TableProperty(
-        "Arguments of operators: ``trace.arguments(id)`` gives those of one call, ``id`` is a value of ``spans.args``.",
-        ArgumentTable,
-    )
-    tensors = _TableProperty("Which tensors the arguments of spans are (recorded for the memory timeline).")
-    held_tensors = _TableProperty("Parameters, gradients and state that modules and optimizers hold.")
-    tensor_lives = _TableProperty("When each tensor had memory, and where (MegEngine).")
-    operators = _TableProperty("What the recorded operators take and write, a row per overload.")
-    steps = _TableProperty("Training steps.")
-    frames = _TableProperty("Lines of call stacks.")
-    stacks = _TableProperty("Call stacks: a frame and the stack of its caller.")
-    python_calls = _TableProperty("Numbers of the spans that are calls of Python functions and modules.")
-    problems = _TableProperty("What was repaired, dropped or guessed, with counts.")
-    metadata = _TableProperty("Top-level metadata; values as JSON text.")
 
     @property
     def strings(self) -> Strings:
