@@ -1,15 +1,16 @@
-// A Trace: what was recorded, as immutable columns. One struct per table, one std::span per column;
-// all columns of a table have the same length. Strings are interned: a column holds StringId.
+// A Trace: what was recorded, as immutable columns. trace_tables.def lists its tables and columns; a table is a struct
+// with one std::span per column, all of one length. Texts are interned: a column holds StringIds.
 //
-//   strings   processes   tracks   spans   async_spans   instants   counters   flows   allocations
-//   steps     frames      stacks   python_calls   arguments      problems   metadata
-//   tensors   held_tensors         tensor_lives      operators
+//   const Trace trace = ImportFile("run.json").value();
+//   const SpanColumns& spans = trace.spans();
+//   for (size_t row = 0; row < spans.size(); ++row)
+//     Print(trace.text(spans.name[row]), spans.duration[row].ns);
 //
-// Order of `spans`: by track, and within a track in pre-order (a parent before its children, siblings
-// by start), so every track is one contiguous row range and every subtree too. A track's async spans
-// come after its nested ones, by start.
+// Spans stand by track, and within a track in pre-order (a parent before its children, siblings by start), so each
+// track and each subtree is one contiguous range of rows. The asynchronous spans of a track stand behind its nested
+// ones.
 //
-// Thread rule: immutable, any thread. Views live as long as the Trace.
+// Thread rule: immutable, any thread. Columns and texts live as long as the Trace.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

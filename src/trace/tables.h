@@ -30,7 +30,7 @@ namespace opscope {
 template <typename T>
 concept SparseColumn = requires(const T& column) { column.is_blank(); };
 
-// What is known of `values` as a public view.
+// The rows of a column as a public view.
 template <typename T>
 auto ViewOf(const T& values, BlankBytes* blanks) {
   if constexpr (SparseColumn<T>) {
