@@ -67,7 +67,9 @@ void ReadRanksAndHosts(TraceBuilder* builder) {
     simdjson::dom::element value;
     if (!json.empty() && parser.parse(json.data(), json.size()).get(value) == simdjson::SUCCESS) use(value);
   };
-  read(kHostKey, [&](const simdjson::dom::element& name) { SetHost(name, builder); });
+  // Of a merge the metadata may be those of one input, and the hosts stand with the processes.
+  if (builder->FindMetadata(kMergeMetadata).empty())
+    read(kHostKey, [&](const simdjson::dom::element& name) { SetHost(name, builder); });
   read("distributedInfo", [&](const simdjson::dom::element& info) {
     ReadWorldSize(info, builder);
     if (const std::optional<int32_t> rank = RankIn(info)) SetRank(*rank, builder);

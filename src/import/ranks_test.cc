@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "opscope/export.h"
 #include "opscope/export/formats.h"
@@ -28,19 +29,28 @@ TEST(Hosts, AreReadFromKinetosHostName) {
     EXPECT_EQ(HostOf(other), "<none>") << other;
 }
 
-TEST(Hosts, StayWithTheirProcessesInFiles) {
+// Three processes, of which the last has no host, written to `.opscope` and read again; "" where it is unknown.
+std::vector<std::string> HostsOfFile(bool is_merged) {
   TraceBuilder builder;
   builder.AddProcess({.pid = 1, .host = builder.Intern("node1")});
   builder.AddProcess({.pid = 2, .host = builder.Intern("node2")});
   builder.AddProcess({.pid = 3});
   builder.AddMetadata("host_name", "\"node1\"");
-  const Trace trace = builder.Build();
-  const std::string file = ExportToBytes(trace, ExportFormat::kOpscope).value().bytes;
+  if (is_merged) builder.AddMetadata(kMergeMetadata, "{}");
+  const std::string file = ExportToBytes(builder.Build(), ExportFormat::kOpscope).value().bytes;
   const Trace again = ImportBytes(std::as_bytes(std::span(file)), "trace.opscope").value();
-  ASSERT_EQ(again.processes().size(), 3u);
-  EXPECT_EQ(again.text(again.processes().host[0]), "node1");
-  EXPECT_EQ(again.text(again.processes().host[1]), "node2");
-  EXPECT_EQ(again.text(again.processes().host[2]), "node1") << "what the input says of all its processes";
+  std::vector<std::string> hosts;
+  for (const StringId host : again.processes().host)
+    hosts.emplace_back(again.text(host));
+  return hosts;
+}
+
+TEST(Hosts, StayWithTheirProcessesInFiles) {
+  EXPECT_EQ(HostsOfFile(false), (std::vector<std::string>{"node1", "node2", "node1"}));
+}
+
+TEST(Hosts, OfAMergeAreNotTakenFromTheMetadataOfOneInput) {
+  EXPECT_EQ(HostsOfFile(true), (std::vector<std::string>{"node1", "node2", ""}));
 }
 
 }  // namespace
