@@ -130,7 +130,7 @@ class TestOptions:
     def test_are_taken(self, at_cap, native_threads):
         recording = started(max_bytes=1 << 24, at_cap=at_cap, native_threads=native_threads)
         recording.stop()
-        recording.trace()
+        assert json.loads(recording.trace().info()["options_json"])["at_cap"] == at_cap
 
     def test_unknown_words_name_the_known(self):
         with pytest.raises(ValueError, match="'stop' or 'keep_newest'"):

@@ -165,6 +165,14 @@ TEST(LateTracks, MayBeClosedWhileTheirWindowIsFreedAndAfter) {
   window.reset();
   Append(track, 1);
   opscope_track_close(track);
+  // The recorder is as before: a late track of another window has its own records alone.
+  OwnedWindow next = OpenTestWindow();
+  Stream* of_next = OpenLateTrack(next);
+  opscope_window_close(next.get());
+  for (uint64_t i = 0; i < 3; ++i)
+    Append(of_next, i);
+  opscope_track_close(of_next);
+  ExpectInOrder(ThreadCalled(CloseAndDecode(next.get()), "device"), 0, 3);
 }
 
 TEST(LateTracks, DoNotKeepTheSlotOfTheirWindow) {

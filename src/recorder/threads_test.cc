@@ -195,14 +195,23 @@ TEST(Threads, NativeScopesGoOnWhileWindowsComeAndGo) {
       }
     });
   }
+  const auto expect_their_records = [](const DecodedWindow& decoded) {
+    for (const DecodedThread* thread : Busy(decoded)) {
+      for (const DecodedRecord& record : thread->records)
+        ASSERT_TRUE(record.name == "outer" || record.name == "inner" || record.name == "value") << record.name;
+    }
+  };
   for (int round = 0; round < kRounds; ++round) {
     OwnedWindow window = OpenTestWindow({.max_bytes = 8 * kChunkBytes});
     OwnedWindow second = round % 2 == 0 ? OpenTestWindow({.max_bytes = 8 * kChunkBytes}) : nullptr;
     while (opscope_window_counts(window.get()).recorded < 100)
       std::this_thread::yield();
     if (round % 3 == 0) window.reset();  // freed while the others write
-    if (window != nullptr) CloseAndDecode(window.get());
-    if (second != nullptr) CloseAndDecode(second.get());
+    if (window != nullptr) {
+      expect_their_records(CloseAndDecode(window.get()));
+      EXPECT_GE(opscope_window_counts(window.get()).recorded, 100u);
+    }
+    if (second != nullptr) expect_their_records(CloseAndDecode(second.get()));
   }
   done.store(true);
   for (std::thread& writer : writers)
