@@ -14,7 +14,8 @@
 // where it must answer; a Trace that was read before the fork can be had.
 //
 // Thread rule: any thread; calls take turns. No call needs Python's GIL (a source of Python's calls takes it by
-// itself). SPDX-License-Identifier: Apache-2.0
+// itself).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

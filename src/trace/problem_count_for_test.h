@@ -1,4 +1,5 @@
-// Thread rule: pure functions. SPDX-License-Identifier: Apache-2.0
+// Thread rule: pure functions.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

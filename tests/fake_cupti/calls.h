@@ -1,5 +1,6 @@
 // Calls of CUDA as CUPTI sees them: correlation ids, records of calls, ids pushed from outside, callbacks of
-// subscribers. SPDX-License-Identifier: Apache-2.0
+// subscribers.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

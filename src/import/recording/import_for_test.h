@@ -1,4 +1,5 @@
-// Thread rule: as GoogleTest's assertions. SPDX-License-Identifier: Apache-2.0
+// Thread rule: as GoogleTest's assertions.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
