@@ -1,6 +1,7 @@
 # opscope_module(NAME [SHARED] [COLD] [ONE_UNIT] [DEPS target...] [PRIVATE_DEPS target...] [TEST_DEPS target...])
 # Makes the library opscope_NAME from the *.cc of the folder and of its subfolders and, in developer mode, the test
-# program NAME_tests from their *_test.cc. A new source file or subfolder needs no change here or in the folder.
+# program NAME_tests from their *_test.cc. What tests of several modules share is *_for_test.cc and *_for_test.h:
+# opscope_NAME_for_test, which no product links. A new source file or subfolder needs no change here or in the folder.
 # ONE_UNIT: library and tests are compiled as one source each, because a framework's headers are most of the work; the
 # precompiled ones do not fit the definitions that those need. Otherwise the sources of a folder are (opscope_join).
 # COLD: what it does is done once per command; it is optimised little, to be compiled sooner.
@@ -8,7 +9,9 @@ function(opscope_module name)
   cmake_parse_arguments(arg "SHARED;COLD;ONE_UNIT" "" "DEPS;PRIVATE_DEPS;TEST_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc ${CMAKE_CURRENT_SOURCE_DIR}/*/*_test.cc)
-  list(REMOVE_ITEM sources ${tests})
+  file(GLOB for_test CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_for_test.cc)
+  list(REMOVE_ITEM tests ${for_test})
+  list(REMOVE_ITEM sources ${tests} ${for_test})
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(NOT sources)
     message(STATUS "opscope: ${name} has no source yet")
@@ -34,6 +37,13 @@ function(opscope_module name)
   endif()
   if(arg_COLD)
     opscope_optimise_little(opscope_${name})
+  endif()
+  if(OPSCOPE_DEVELOPER AND for_test)
+    add_library(opscope_${name}_for_test STATIC ${for_test})
+    target_link_libraries(opscope_${name}_for_test PUBLIC opscope_${name})
+    target_include_directories(opscope_${name}_for_test PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    opscope_strict(opscope_${name}_for_test)
+    opscope_precompiled(opscope_${name}_for_test library)
   endif()
   if(OPSCOPE_DEVELOPER AND tests)
     add_executable(${name}_tests ${tests})

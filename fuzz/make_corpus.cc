@@ -8,7 +8,7 @@
 #include "import/recording/recorded_bytes.h"
 #include "opscope/export.h"
 #include "opscope/megengine_event.h"
-#include "trace/random_trace.h"
+#include "trace/random_tables_for_test.h"
 #include "wire/container.h"
 
 namespace opscope {
@@ -110,8 +110,8 @@ std::string SharedArguments() {
 }
 
 bool WriteAll(const std::string& folder) {
-  const std::string small = OpscopeBytes(RandomTrace(3).Make(12)).value();
-  const std::string empty = OpscopeBytes(RandomTrace(4).Make(0)).value();
+  const std::string small = OpscopeBytes(RandomTables(3).Make(12)).value();
+  const std::string empty = OpscopeBytes(RandomTables(4).Make(0)).value();
   return Write(folder + "/opscope_file/columns.opscope", small) &&
          Write(folder + "/opscope_file/columns_payloads", Payloads(small)) &&
          Write(folder + "/opscope_file/no_spans_payloads", Payloads(empty)) &&

@@ -9,7 +9,7 @@
 #include "base/varint.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 #include "wire/container.h"
 
 namespace {
@@ -42,9 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!bytes.ok()) std::abort();
   const auto back = opscope::ImportBytes(std::as_bytes(std::span(bytes.value())), "fuzz again");
   if (!back.ok()) std::abort();
-  const opscope::DumpOptions content{.info = false};
+  const opscope::DebugTextOptions content{.info = false};
   if (trace.value().spans().size() < 2000 &&
-      opscope::DumpTrace(trace.value(), content) != opscope::DumpTrace(back.value(), content)) {
+      opscope::ToDebugText(trace.value(), content) != opscope::ToDebugText(back.value(), content)) {
     std::abort();
   }
   return 0;

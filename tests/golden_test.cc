@@ -18,7 +18,7 @@
 
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -181,7 +181,7 @@ TEST_P(Golden, IsReadTheSameByAnyNumberOfThreads) {
   const std::string text = ReadText(InputOf(GetParam()));
   const auto import = [&](uint32_t threads) {
     const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(text)), "input", {.max_threads = threads});
-    return trace.ok() ? DumpTrace(trace.value()) + OpscopeBytes(trace.value()).value() : trace.error().message;
+    return trace.ok() ? ToDebugText(trace.value()) + OpscopeBytes(trace.value()).value() : trace.error().message;
   };
   const std::string alone = import(1);
   for (const uint32_t threads : {2u, 3u, 8u})
@@ -191,7 +191,7 @@ TEST_P(Golden, IsReadTheSameByAnyNumberOfThreads) {
 TEST_P(Golden, GivesTheExpectedTrace) {
   const Result<Trace> trace = ImportText(ReadText(InputOf(GetParam())));
   if (trace.ok()) {
-    ExpectGolden(GetParam() / "expected.txt", DumpTrace(trace.value()));
+    ExpectGolden(GetParam() / "expected.txt", ToDebugText(trace.value()));
     EXPECT_FALSE(fs::exists(GetParam() / "expected_error.txt"));
   } else {
     ExpectGolden(GetParam() / "expected_error.txt", trace.error().message + "\n");
@@ -205,7 +205,7 @@ TEST_P(Golden, IsRecognisedUnderAnyName) {
   const Result<Trace> by_bytes = ImportText(ReadText(input), "no_suffix");
   ASSERT_EQ(by_path.ok(), by_bytes.ok());
   if (by_path.ok()) {
-    EXPECT_EQ(DumpTrace(by_path.value()), DumpTrace(by_bytes.value()));
+    EXPECT_EQ(ToDebugText(by_path.value()), ToDebugText(by_bytes.value()));
   } else {
     EXPECT_EQ(by_path.error().code, by_bytes.error().code);
     EXPECT_THAT(by_path.error().message, testing::StartsWith(input.string() + ": "));
@@ -220,7 +220,7 @@ TEST_P(Golden, IsTheSameWhenItsFormatIsNamed) {
   const Result<Trace> named =
       ImportBytes(std::as_bytes(std::span(text)), "input", {.format = found.value().info().format});
   ASSERT_TRUE(named.ok()) << named.error().message;
-  EXPECT_EQ(DumpTrace(named.value()), DumpTrace(found.value()));
+  EXPECT_EQ(ToDebugText(named.value()), ToDebugText(found.value()));
 }
 
 TEST_P(Golden, SurvivesACutAtEveryByte) {

@@ -16,7 +16,7 @@
 #include "opscope/analysis/op_summary.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -99,7 +99,7 @@ std::string EverythingOf(const std::string& input) {
   const Result<Trace> trace = ImportFile(input);
   if (!trace.ok()) return trace.error().message;
   std::string text =
-      DumpTrace(trace.value()) + ChromeTraceText(trace.value()).value() + OpscopeBytes(trace.value()).value();
+      ToDebugText(trace.value()) + ChromeTraceText(trace.value()).value() + OpscopeBytes(trace.value()).value();
   for (const OpSummaryRow& row : SummarizeOps(trace.value()).rows)
     text += std::string(trace.value().text(row.name)) + " " + std::to_string(row.self_ns) + "\n";
   return text;

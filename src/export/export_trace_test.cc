@@ -12,7 +12,7 @@
 
 #include "export/export_for_test.h"
 #include "opscope/import.h"
-#include "trace/random_trace.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {
@@ -139,7 +139,7 @@ TEST_P(ExportFile, ThatFailsLeavesTheOldOne) {
 TEST_P(ExportFile, OfRandomTracesIsMadeTwiceTheSame) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Trace trace = RandomTrace(seed).Make(seed * 10);
+    const Trace trace = RandomTables(seed).Make(seed * 10);
     const std::string bytes = ExportAll(trace, format()).bytes;
     EXPECT_FALSE(bytes.empty() && format() != ExportFormat::kCollapsed) << "that alone may have nothing to say";
     EXPECT_FALSE(bytes.starts_with("failed: ")) << bytes;

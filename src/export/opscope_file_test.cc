@@ -8,7 +8,7 @@
 
 #include "opscope/export.h"
 #include "trace/builder.h"
-#include "trace/random_trace.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {
@@ -27,7 +27,7 @@ TEST(OpscopeFile, HasTheSameBytesHoweverManyThreadsWriteIt) {
   const uint64_t first_seed = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
   for (uint64_t seed = first_seed; seed < first_seed + 10; ++seed) {
     SCOPED_TRACE("OPSCOPE_TEST_SEED=" + std::to_string(seed));
-    const Trace trace = RandomTrace(seed).Make(300);
+    const Trace trace = RandomTables(seed).Make(300);
     const std::string alone = BytesBy(1, trace);
     EXPECT_EQ(BytesBy(2, trace), alone);
     EXPECT_EQ(BytesBy(5, trace), alone);
@@ -52,7 +52,7 @@ TEST(OpscopeFile, HasTheSameBytesAlsoWithManyBlocksOfATable) {
 }
 
 TEST(OpscopeFile, IsNotWrittenOnWhenNoMoreIsWanted) {
-  const Trace trace = RandomTrace(1).Make(300);
+  const Trace trace = RandomTables(1).Make(300);
   for (const size_t threads : {1u, 5u}) {
     for (int wanted = 1; wanted < 6; ++wanted) {
       int taken = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "export/export_for_test.h"
-#include "trace/random_trace.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {
@@ -84,7 +84,7 @@ void ExpectWhole(const Trace& trace, const SpanLanes& lanes, const ExportTimes& 
 TEST(SpanLanes, NestInEveryRandomTrace) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Trace trace = RandomTrace(seed).Make(seed * 3);
+    const Trace trace = RandomTables(seed).Make(seed * 3);
     for (const uint64_t most : {uint64_t{INT64_MAX}, (uint64_t{1} << 53) - 1, uint64_t{1000}}) {
       const ExportTimes times = FitTimes(trace, most);
       ExpectWhole(trace, SpanLanes(trace, times), times);

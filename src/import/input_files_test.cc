@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -92,7 +92,7 @@ TEST_F(InputFiles, AreReadFromWhereADescriptorStands) {
   fs::remove(path);
   const Result<Trace> trace = ImportDescriptor(descriptor, {.name = "standard input"});
   ASSERT_TRUE(trace.ok()) << trace.error().message;
-  EXPECT_EQ(DumpTrace(trace.value()), DumpTrace(ImportBytes(std::as_bytes(std::span(text)), "").value()));
+  EXPECT_EQ(ToDebugText(trace.value()), ToDebugText(ImportBytes(std::as_bytes(std::span(text)), "").value()));
   EXPECT_EQ(lseek(descriptor, 0, SEEK_CUR), static_cast<off_t>(11 + text.size()));
   EXPECT_EQ(close(descriptor), 0);
 }

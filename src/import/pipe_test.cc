@@ -17,7 +17,7 @@
 
 #include "import/text/compress_for_test.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -56,7 +56,7 @@ Result<Trace> ThroughPipe(std::string_view bytes, size_t most, unsigned seed, co
 
 std::string Outcome(const Result<Trace>& trace) {
   if (!trace.ok()) return "error: " + trace.error().message;
-  return DumpTrace(trace.value());
+  return ToDebugText(trace.value());
 }
 
 // One file of every format.

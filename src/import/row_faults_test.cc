@@ -15,7 +15,7 @@
 #include "import/text/tiny_pieces_for_test.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -162,7 +162,7 @@ Result<Trace> ImportDocument(const std::string& text) {
 
 // Without metadata, which are the last: the graph as a whole is one, if it is whole.
 std::string Rows(const Trace& trace) {
-  const std::string dump = DumpTrace(trace, {.info = false, .problems = false});
+  const std::string dump = ToDebugText(trace, {.info = false, .problems = false});
   return dump.substr(0, dump.find("metadata "));
 }
 
@@ -279,7 +279,7 @@ std::string OutcomeOf(Status (*importer)(TextSource*, std::string_view, const Im
                       TextSource* text) {
   TraceBuilder builder;
   const Status status = importer(text, "input", {}, &builder);
-  return status.ok() ? DumpTrace(builder.Build()) : status.error().message;
+  return status.ok() ? ToDebugText(builder.Build()) : status.error().message;
 }
 
 // Any byte replaced, taken out or put in: the Trace does not depend on the pieces in which the text comes.

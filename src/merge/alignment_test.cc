@@ -8,7 +8,7 @@
 #include <set>
 
 #include "merge/merged_for_test.h"
-#include "merge/synthetic_job.h"
+#include "merge/synthetic_job_for_test.h"
 
 namespace opscope {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/dump.h"
-#include "trace/random_trace.h"
+#include "trace/debug_text_for_test.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 // Problems and metadata are the caller's; the order of processes is made anew.
 std::string Tables(const Trace& trace) {
   std::string kept;
-  const std::string dump = DumpTrace(trace, {.info = false, .problems = false});
+  const std::string dump = ToDebugText(trace, {.info = false, .problems = false});
   for (size_t at = 0; at < dump.size();) {
     const size_t end = dump.find('\n', at) + 1;
     const std::string_view line = std::string_view(dump).substr(at, end - at);
@@ -24,7 +24,7 @@ std::string Tables(const Trace& trace) {
 
 TEST(AppendTrace, KeepsEveryTableAndColumn) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Trace trace = RandomTrace(seed).Make(300);
+    const Trace trace = RandomTables(seed).Make(300);
     TraceBuilder builder;
     TraceAppender appender(&builder);
     appender.Append(trace, {}, -1);

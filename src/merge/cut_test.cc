@@ -11,8 +11,8 @@
 #include "opscope/analysis/span_filter.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
-#include "trace/random_trace.h"
+#include "trace/debug_text_for_test.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {
@@ -110,7 +110,7 @@ TEST(CutTrace, RefusesASelectionOfAnotherTrace) {
 
 TEST(CutTrace, OfEverythingIsTheSameTrace) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Trace trace = RandomTrace(seed).Make(300);
+    const Trace trace = RandomTables(seed).Make(300);
     const Trace cut = CutTrace(trace, std::vector<uint8_t>(trace.spans().size(), 1)).value();
     ASSERT_EQ(cut.spans().size(), trace.spans().size());
     EXPECT_EQ(NamesByDepth(cut), NamesByDepth(trace)) << "seed " << seed;
@@ -122,7 +122,7 @@ TEST(CutTrace, OfEverythingIsTheSameTrace) {
 
 TEST(CutTrace, IsWholeWhateverIsLeftOut) {
   for (uint64_t seed = 0; seed < 30; ++seed) {
-    const Trace trace = RandomTrace(seed).Make(200);
+    const Trace trace = RandomTables(seed).Make(200);
     std::mt19937_64 random(seed);
     std::vector<uint8_t> kept(trace.spans().size());
     for (uint8_t& keep : kept)
@@ -132,7 +132,7 @@ TEST(CutTrace, IsWholeWhateverIsLeftOut) {
     ASSERT_TRUE(bytes.ok());
     const Result<Trace> again = ImportBytes(std::as_bytes(std::span(bytes.value())), "cut");
     ASSERT_TRUE(again.ok());
-    EXPECT_EQ(DumpTrace(again.value(), {.info = false}), DumpTrace(cut, {.info = false})) << "seed " << seed;
+    EXPECT_EQ(ToDebugText(again.value(), {.info = false}), ToDebugText(cut, {.info = false})) << "seed " << seed;
     for (size_t row = 0; row < cut.python_calls().size(); ++row)
       EXPECT_LT(Row(cut.python_calls().span[row]), cut.spans().size());
   }

@@ -8,10 +8,10 @@
 #include <map>
 
 #include "merge/merged_for_test.h"
-#include "merge/synthetic_job.h"
+#include "merge/synthetic_job_for_test.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -196,7 +196,7 @@ TEST(Merge, TheOrderOfTheInputsChangesNothing) {
     inputs.push_back(job.Rank(2, 10, 30));
     inputs.back().name = "again.opscope";
     if (seed > 0) std::shuffle(inputs.begin(), inputs.end(), std::mt19937_64(seed));
-    const std::string dump = DumpTrace(MergeAll(std::move(inputs)).trace);
+    const std::string dump = ToDebugText(MergeAll(std::move(inputs)).trace);
     if (seed == 0) first = dump;
     EXPECT_EQ(dump, first);
   }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "merge/synthetic_job.h"
+#include "merge/synthetic_job_for_test.h"
 #include "opscope/merge.h"
 
 namespace opscope {

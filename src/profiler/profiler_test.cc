@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "opscope/import.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 
 namespace opscope {
 namespace {

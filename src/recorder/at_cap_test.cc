@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "opscope/scope.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 
 namespace opscope {
 namespace {

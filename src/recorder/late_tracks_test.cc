@@ -13,7 +13,7 @@
 
 #include "opscope/scope.h"
 #include "recorder/chunk_pool.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 
 namespace opscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "opscope/scope.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 
 namespace opscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 #include "trace/problem_kinds.h"
 
 namespace opscope {
@@ -182,7 +182,7 @@ TEST(TraceBuilder, ReplacesMetadataOfTheSameKey) {
   f.builder.AddMetadata("a", "1");
   f.builder.AddMetadata("b", "2");
   f.builder.AddMetadata("a", "3");
-  EXPECT_EQ(DumpTrace(f.builder.Build(), {.info = false}),
+  EXPECT_EQ(ToDebugText(f.builder.Build(), {.info = false}),
             "process 1\ntrack 0 process=0 tid=1\nmetadata \"a\" 3\nmetadata \"b\" 2\n");
 }
 

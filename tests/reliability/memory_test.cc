@@ -13,7 +13,7 @@
 
 #include "footprint.h"
 #include "opscope/scope.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 #include "soak.h"
 
 namespace opscope {

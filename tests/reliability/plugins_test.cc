@@ -12,7 +12,7 @@
 
 #include "job.h"
 #include "opscope/scope.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 
 namespace opscope {
 namespace {

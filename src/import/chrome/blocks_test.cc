@@ -17,7 +17,7 @@
 #include "opscope/export.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 std::string Outcome(const Status& status, TraceBuilder* builder) {
   if (!status.ok()) return status.error().message;
   const Trace trace = builder->Build();
-  return DumpTrace(trace) + OpscopeBytes(trace).value();
+  return ToDebugText(trace) + OpscopeBytes(trace).value();
 }
 
 std::string Read(TextSource* source, const ChromeBlockSizes& sizes, uint32_t threads) {

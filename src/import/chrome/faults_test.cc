@@ -16,7 +16,7 @@
 #include "import/text/pieced_text.h"
 #include "opscope/import.h"
 #include "trace/builder.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -221,7 +221,7 @@ TEST(ChromeFaults, AreTheSameHoweverTheTextComes) {
     TraceBuilder builder;
     const ImportOptions options{.max_threads = threads};
     const Status status = ImportChromeText(source, "input", options, sizes, &builder);
-    return status.ok() ? DumpTrace(builder.Build()) : status.error().message;
+    return status.ok() ? ToDebugText(builder.Build()) : status.error().message;
   };
   for (int round = 0; round < 40; ++round) {
     std::string text = writer

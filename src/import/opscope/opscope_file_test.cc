@@ -10,8 +10,8 @@
 #include "import/recording/recorded_bytes.h"
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
-#include "trace/random_trace.h"
+#include "trace/debug_text_for_test.h"
+#include "trace/random_tables_for_test.h"
 #include "wire/container.h"
 #include "wire/footer.h"
 
@@ -39,7 +39,7 @@ bool HasProblem(const Trace& trace, std::string_view kind) {
 
 // Every column of both traces as text, independent of the numbers of strings.
 void ExpectSame(const Trace& a, const Trace& b) {
-  const std::string first = DumpTrace(a), second = DumpTrace(b);
+  const std::string first = ToDebugText(a), second = ToDebugText(b);
   if (first == second) return;
   const auto differ = std::mismatch(first.begin(), first.end(), second.begin(), second.end()).first - first.begin();
   const auto from = static_cast<size_t>(std::max<ptrdiff_t>(0, differ - 100));
@@ -87,7 +87,7 @@ TEST(OpscopeFile, GivesBackEveryTableAndColumn) {
   const uint64_t first_seed = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
   for (uint64_t seed = first_seed; seed < first_seed + 40; ++seed) {
     SCOPED_TRACE("OPSCOPE_TEST_SEED=" + std::to_string(seed));
-    const Trace trace = RandomTrace(seed).Make(seed % 5 == 0 ? 0 : 300);
+    const Trace trace = RandomTables(seed).Make(seed % 5 == 0 ? 0 : 300);
     const std::string file = Export(trace);
     Result<Trace> back = Import(file);
     ASSERT_TRUE(back.ok()) << back.error().message;
@@ -138,7 +138,7 @@ TEST(OpscopeFile, CutsBlocksByTheSecond) {
 
 // Small, and with a block per kind of table.
 std::string SmallFile() {
-  return Export(RandomTrace(3).Make(12));
+  return Export(RandomTables(3).Make(12));
 }
 
 TEST(OpscopeFile, OpensWhereverItIsCut) {
@@ -328,7 +328,7 @@ TEST(OpscopeFile, NestsByTimeWhenABlockIsLost) {
 }
 
 TEST(OpscopeFile, StopsAtTheMemoryLimit) {
-  const std::string file = Export(RandomTrace(8).Make(5000));
+  const std::string file = Export(RandomTables(8).Make(5000));
   ImportOptions options;
   options.max_memory = file.size() + 20000;
   Result<Trace> trace = ImportBytes(Bytes(file), "file.opscope", options);

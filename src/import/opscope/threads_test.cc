@@ -8,8 +8,8 @@
 
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
-#include "trace/random_trace.h"
+#include "trace/debug_text_for_test.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {
@@ -21,7 +21,7 @@ std::string ReadBy(uint32_t threads, std::string_view file, uint64_t max_memory 
   options.max_memory = max_memory;
   const Result<Trace> trace = ImportBytes(std::as_bytes(std::span(file)), "file.opscope", options);
   if (!trace.ok()) return trace.error().message;
-  return DumpTrace(trace.value()) + OpscopeBytes(trace.value()).value();
+  return ToDebugText(trace.value()) + OpscopeBytes(trace.value()).value();
 }
 
 void ExpectSameBy(std::string_view file, uint64_t max_memory = 0) {
@@ -39,7 +39,7 @@ uint64_t FirstSeed() {
 TEST(OpscopeThreads, GiveTheSameTraceOfEveryTable) {
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + 10; ++seed) {
     SCOPED_TRACE("OPSCOPE_TEST_SEED=" + std::to_string(seed));
-    ExpectSameBy(OpscopeBytes(RandomTrace(seed).Make(300)).value());
+    ExpectSameBy(OpscopeBytes(RandomTables(seed).Make(300)).value());
   }
 }
 
@@ -79,7 +79,7 @@ TEST(OpscopeThreads, GiveTheSameTraceOfDamagedFiles) {
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + 60; ++seed) {
     SCOPED_TRACE("OPSCOPE_TEST_SEED=" + std::to_string(seed));
     std::mt19937_64 random(seed);
-    std::string file = OpscopeBytes(RandomTrace(seed).Make(40)).value();
+    std::string file = OpscopeBytes(RandomTables(seed).Make(40)).value();
     for (size_t times = 1 + random() % 3; times > 0; --times)
       file[16 + random() % (file.size() - 16)] = static_cast<char>(random());
     if (random() % 3 == 0) file.resize(16 + random() % (file.size() - 16));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -117,7 +117,7 @@ TEST(PaddleProtobuf, PutsKernelsOnTheirStreamWithAnArrowFromTheLaunch) {
                              {4, Launch(6, 4000, 4100, DeviceEvent("MEMCPY_HtoD", 5, 8000, 8500, 6, 10, copy))},
                              {4, Launch(7, 4200, 4300, "")}})}));
   ASSERT_TRUE(trace.ok()) << trace.error().message;
-  EXPECT_EQ(DumpTrace(trace.value(), {.info = false}), R"dump(process 77 name="Process 77 (CPU)" sort_index=77
+  EXPECT_EQ(ToDebugText(trace.value(), {.info = false}), R"dump(process 77 name="Process 77 (CPU)" sort_index=77
 process 1 name="Device 1 (GPU)" sort_index=268435457
 track 0 process=0 tid_text="78(C++)" name="thread 78:(C++)" sort_index=157 spans=4
 track 1 process=1 kind=1 tid=9 name="stream 9" sort_index=9 device=1 spans=2
@@ -253,7 +253,7 @@ TEST(PaddleProtobuf, GivesOperatorsTheirArguments) {
   });
   const Result<Trace> trace = Import(Dump({HostNode(1, HostCall("matmul dygraph", 0, 10, 20), {{6, node}})}));
   ASSERT_TRUE(trace.ok()) << trace.error().message;
-  const std::string dump = DumpTrace(trace.value(), {.info = false});
+  const std::string dump = ToDebugText(trace.value(), {.info = false});
   EXPECT_THAT(dump, testing::HasSubstr(R"(args=(tensor "FP32"[2,3]; tensor "FP32"[2,-1]))"));
   EXPECT_THAT(dump, testing::HasSubstr(R"(\"input_shapes\": {\"X\": [[2, 3]], \"Y\": [[2, -1]]})"));
 }

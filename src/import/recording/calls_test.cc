@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "import/recording/recorded_bytes.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -60,14 +60,14 @@ class Calls {
     chunk_.Add(record);
     return *this;
   }
-  // Its spans, Python calls and problems, as DumpTrace writes them.
+  // Its spans, Python calls and problems, as ToDebugText writes them.
   std::string Read(const std::string& metadata = "\"opscope.call_stacks\":1") {
     RecordingBytes recording;
     recording.Add(block_types::kWindowInfo, WindowInfoText("\"metadata\":{" + metadata + "}"));
     recording.Add(block_types::kRawChunk, chunk_.bytes());
     const Result<Trace> trace = ImportRecording(recording.blocks);
     if (!trace.ok()) return trace.error().message;
-    const std::string all = DumpTrace(trace.value(), {.info = false});
+    const std::string all = ToDebugText(trace.value(), {.info = false});
     std::string kept;
     for (size_t at = 0, end = 0; (end = all.find('\n', at)) != std::string::npos; at = end + 1) {
       const std::string line = all.substr(at, end + 1 - at);

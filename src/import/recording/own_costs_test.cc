@@ -5,7 +5,7 @@
 
 #include "opscope/export.h"
 #include "opscope/import.h"
-#include "trace/random_trace.h"
+#include "trace/random_tables_for_test.h"
 
 namespace opscope {
 namespace {

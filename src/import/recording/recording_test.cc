@@ -9,7 +9,7 @@
 #include <string>
 
 #include "import/recording/recorded_bytes.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 #include "trace/problem_count_for_test.h"
 
 namespace opscope {
@@ -215,7 +215,7 @@ TEST(Recording, PrintsArgumentsAsTorchDoes) {
   const Trace trace = recording.Import();
   EXPECT_EQ(trace.argument_list_count(), 1u);
   EXPECT_EQ(trace.spans().args[0], trace.spans().args[1]);
-  const std::string dump = DumpTrace(trace);
+  const std::string dump = ToDebugText(trace);
   EXPECT_NE(dump.find("args=(tensor \"float\"[3,4]/[4,1]; tensor \"c10::BFloat16\"[3,4]/[1,3]; "
                       "tensor \"long int\"[8589934592]/[1]; tensor \"double\"[5,6]; undefined; other; "
                       "tensors \"TensorList\"(tensor \"bool\"[9]/[1]; undefined); scalar \"Scalar\" value=\"-1\"; "
@@ -289,7 +289,7 @@ TEST(Recording, ReadsAllOtherKindsOfRecords) {
   add(RecordKind::kEnter, "f.py(3): main", 1070, 0), add(RecordKind::kEnter, "f.py(9): step", 1071, 0);
   add(RecordKind::kExit, "", 1075, 0);
   recording.Add(chunk);
-  EXPECT_EQ(DumpTrace(recording.Import(), {.info = false}),
+  EXPECT_EQ(ToDebugText(recording.Import(), {.info = false}),
             "process 4242 name=\"train\"\n"
             "process 1\n"
             "track 0 process=0 tid=100 logical_thread=1 spans=2\n"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "import/recording/recorded_bytes.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -20,7 +20,7 @@ std::string Read(const std::string& text) {
   recording.Add(block_types::kRawChunk, chunk.bytes());
   const Result<Trace> trace = ImportRecording(recording.blocks);
   if (!trace.ok()) return trace.error().message;
-  const std::string all = DumpTrace(trace.value(), {.info = false});
+  const std::string all = ToDebugText(trace.value(), {.info = false});
   const size_t at = all.find("external_id=1");
   return at == std::string::npos ? all : all.substr(at, all.find('\n', at) - at);
 }

@@ -7,7 +7,7 @@
 #include "import/recording/recorded_bytes.h"
 #include "import/recording/recording.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -20,7 +20,7 @@ constexpr uint64_t kCpu = PackTensor(0, 0, -1);
 
 // Lines of the dump that begin with `table`.
 std::string Lines(const Trace& trace, const std::string& table) {
-  const std::string dump = DumpTrace(trace, {.info = false});
+  const std::string dump = ToDebugText(trace, {.info = false});
   std::string lines;
   for (size_t at = 0, end = 0; at < dump.size(); at = end + 1) {
     end = dump.find('\n', at);

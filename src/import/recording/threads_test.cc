@@ -12,7 +12,7 @@
 
 #include "import/recording/recorded_bytes.h"
 #include "opscope/export.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -129,7 +129,7 @@ class RandomRecording {
 std::string Fingerprint(const Trace& trace) {
   Result<std::string> file = OpscopeBytes(trace);
   EXPECT_TRUE(file.ok());
-  return DumpTrace(trace) + file.value();
+  return ToDebugText(trace) + file.value();
 }
 
 TEST(RecordingThreads, AnyNumberOfThreadsGivesTheSameTrace) {

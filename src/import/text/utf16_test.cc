@@ -11,7 +11,7 @@
 #include "import/text/compress_for_test.h"
 #include "import/text/tiny_pieces_for_test.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -94,7 +94,7 @@ TEST(Utf16, OfAnOddLengthIsCut) {
 }
 
 std::string Outcome(const Result<Trace>& trace) {
-  return trace.ok() ? DumpTrace(trace.value()) : trace.error().message;
+  return trace.ok() ? ToDebugText(trace.value()) : trace.error().message;
 }
 
 // Texts of every format that begins as these do, whole and cut anywhere, plain and compressed.

@@ -8,7 +8,7 @@
 
 #include "import/torch/pickle_reader.h"
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -36,7 +36,7 @@ TEST(MemorySnapshotPickle, GivesWhatTheJsonOfTheSameSnapshotGives) {
     const Result<Trace> ours = ImportFile((entry.path() / "input.pickle").string());
     const Result<Trace> theirs = ImportFile(json.string());
     ASSERT_TRUE(ours.ok() && theirs.ok());
-    EXPECT_EQ(DumpTrace(ours.value()), DumpTrace(theirs.value()));
+    EXPECT_EQ(ToDebugText(ours.value()), ToDebugText(theirs.value()));
     ++compared;
   }
   EXPECT_EQ(compared, 17u);

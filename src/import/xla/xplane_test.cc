@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "opscope/import.h"
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 namespace opscope {
 namespace {
@@ -111,7 +111,7 @@ std::string Space(const std::vector<PlaneBytes>& planes) {
 
 std::string Dump(const std::vector<PlaneBytes>& planes) {
   const Result<Trace> trace = Import(Space(planes));
-  return trace.ok() ? DumpTrace(trace.value(), {.info = false}) : trace.error().message;
+  return trace.ok() ? ToDebugText(trace.value(), {.info = false}) : trace.error().message;
 }
 
 TEST(XPlane, JoinsLaunchesWithTheStreamsOfAGpu) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "opscope/megengine_event.h"
-#include "recorder/decoded_window.h"
+#include "recorder/decoded_window_for_test.h"
 #include "sources/megengine/bundle.h"
 #include "sources/megengine/computing_nodes.h"
 #include "sources/megengine/walk.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sources/slots/call_slots.h"
-#include "sources/torch/recorded_window.h"
+#include "sources/torch/recorded_window_for_test.h"
 
 namespace opscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <thread>
 
-#include "sources/torch/recorded_window.h"
+#include "sources/torch/recorded_window_for_test.h"
 
 namespace opscope {
 namespace {

@@ -15,7 +15,7 @@
 #include <memory>
 #include <thread>
 
-#include "sources/torch/recorded_window.h"
+#include "sources/torch/recorded_window_for_test.h"
 
 namespace opscope {
 namespace {

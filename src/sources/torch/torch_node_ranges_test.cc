@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "sources/torch/route_programs.h"
+#include "sources/torch/route_programs_for_test.h"
 
 namespace opscope {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "sources/slots/pointed_slots.h"
 #include "sources/torch/asking_places.h"
-#include "sources/torch/route_programs.h"
+#include "sources/torch/route_programs_for_test.h"
 
 namespace opscope {
 namespace {

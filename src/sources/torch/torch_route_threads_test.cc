@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "sources/torch/route_programs.h"
+#include "sources/torch/route_programs_for_test.h"
 
 namespace opscope {
 namespace {

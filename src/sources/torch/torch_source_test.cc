@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "sources/torch/recorded_window.h"
+#include "sources/torch/recorded_window_for_test.h"
 
 namespace opscope {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sources/torch/recorded_window.h"
+#include "sources/torch/recorded_window_for_test.h"
 
 namespace opscope {
 namespace {

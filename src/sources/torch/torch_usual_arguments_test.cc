@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "sources/torch/recorded_window.h"
+#include "sources/torch/recorded_window_for_test.h"
 
 namespace opscope {
 namespace {

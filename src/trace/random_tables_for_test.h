@@ -13,9 +13,9 @@
 
 namespace opscope {
 
-class RandomTrace {
+class RandomTables {
  public:
-  explicit RandomTrace(uint64_t seed) : random_(seed) {}
+  explicit RandomTables(uint64_t seed) : random_(seed) {}
 
   Trace Make(size_t spans) {
     TraceInfo& info = builder_.info();

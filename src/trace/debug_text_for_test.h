@@ -1,6 +1,6 @@
 // A Trace as plain text for golden tests: one line per row, in the order of the tables, with every
 // column that differs from its default. The text depends on content alone, never on the numbers of
-// strings, argument lists or stacks, so equal traces have equal dumps however they were built.
+// strings, argument lists or stacks, so equal traces have equal texts however they were built.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,11 +12,11 @@
 
 namespace opscope {
 
-struct DumpOptions {
+struct DebugTextOptions {
   bool info = true;  // format, epoch, counts, options
   bool problems = true;
 };
 
-[[nodiscard]] std::string DumpTrace(const Trace& trace, const DumpOptions& options = {});
+[[nodiscard]] std::string ToDebugText(const Trace& trace, const DebugTextOptions& options = {});
 
 }  // namespace opscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/dump.h"
+#include "trace/debug_text_for_test.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -15,15 +15,15 @@ bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-class Dumper {
+class DebugTextWriter {
  public:
-  explicit Dumper(const Trace& trace) : trace_(trace) {}
+  explicit DebugTextWriter(const Trace& trace) : trace_(trace) {}
 
-  std::string Run(const DumpOptions& options) {
-    if (options.info) DumpInfo();
+  std::string Run(const DebugTextOptions& options) {
+    if (options.info) WriteInfo();
     Rows<ProcessDescription>("process", trace_.processes(), {"pid"}, [&](size_t i) { Int(trace_.processes().pid[i]); });
-    DumpTracks();
-    DumpSpans();
+    WriteTracks();
+    WriteSpans();
     const AsyncSpanColumns& async = trace_.async_spans();
     Rows<AsyncSpanDescription>("async_span", async, {"start", "duration", "name"}, [&](size_t i) {
       Range(async.start[i], async.duration[i]);
@@ -34,15 +34,15 @@ class Dumper {
       Int(instants.time[i].ns);
       Quoted(instants.name[i]);
     });
-    DumpCounters();
-    DumpFlows();
+    WriteCounters();
+    WriteFlows();
     const AllocationColumns& allocations = trace_.allocations();
     Rows<AllocationDescription>("allocation", allocations, {"time", "bytes"}, [&](size_t i) {
       Int(allocations.time[i].ns);
       Int(allocations.bytes[i]);
     });
     Rows<TensorDescription>("tensor", trace_.tensors(), {}, [](size_t) {});
-    DumpHeldTensors();
+    WriteHeldTensors();
     const TensorLifeColumns& lives = trace_.tensor_lives();
     Rows<TensorLifeDescription>("tensor_life", lives, {"produced"}, [&](size_t i) { Int(lives.produced[i].ns); });
     const OperatorColumns& operators = trace_.operators();
@@ -118,9 +118,9 @@ class Dumper {
     } else if (value != column.kDefault) {
       Key(column.kName);
       if constexpr (std::is_same_v<T, ArgsId>) {
-        DumpArguments(trace_.arguments(value));
+        WriteArguments(trace_.arguments(value));
       } else if constexpr (std::is_same_v<T, StackId>) {
-        DumpStack(value);
+        WriteStack(value);
       } else if constexpr (requires { value.ns; }) {
         AppendInt(&out_, value.ns);
       } else {
@@ -129,7 +129,7 @@ class Dumper {
     }
   }
 
-  void DumpInfo() {
+  void WriteInfo() {
     const TraceInfo& info = trace_.info();
     out_.append("info format=").append(info.format).append(" version=").append(info.format_version);
     out_.append(" compressed=").append(info.compressed);
@@ -144,7 +144,7 @@ class Dumper {
     out_.append(" options=").append(info.options_json).append("\n");
   }
 
-  void DumpTracks() {
+  void WriteTracks() {
     const TrackColumns& tracks = trace_.tracks();
     for (size_t i = 0; i < tracks.size(); ++i) {
       out_ += "track";
@@ -158,7 +158,7 @@ class Dumper {
     }
   }
 
-  void DumpIntegers(std::span<const int64_t> values) {
+  void WriteIntegers(std::span<const int64_t> values) {
     out_ += '[';
     for (size_t i = 0; i < values.size(); ++i) {
       if (i > 0) out_ += ',';
@@ -167,7 +167,7 @@ class Dumper {
     out_ += ']';
   }
 
-  void DumpArguments(std::span<const Argument> arguments) {
+  void WriteArguments(std::span<const Argument> arguments) {
     static constexpr const char* kKinds[] = {"other", "tensor", "undefined", "tensors", "scalar", "scalars"};
     out_ += '(';
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -176,18 +176,18 @@ class Dumper {
       out_ += kKinds[static_cast<size_t>(argument.kind)];
       if (argument.dtype != StringId::kEmpty) Quoted(argument.dtype);
       Value(columns::arguments::value{}, argument.value == StringId::kEmpty ? StringId::kNone : argument.value);
-      if (argument.kind == ArgumentKind::kTensor || !argument.sizes.empty()) DumpIntegers(argument.sizes);
+      if (argument.kind == ArgumentKind::kTensor || !argument.sizes.empty()) WriteIntegers(argument.sizes);
       if (argument.has_strides) {
         out_ += '/';
-        DumpIntegers(argument.strides);
+        WriteIntegers(argument.strides);
       }
       Value(columns::arguments::layout{}, argument.layout);
-      if (argument.kind == ArgumentKind::kTensorList) DumpArguments(argument.tensors);
+      if (argument.kind == ArgumentKind::kTensorList) WriteArguments(argument.tensors);
     }
     out_ += ')';
   }
 
-  void DumpStack(StackId stack) {
+  void WriteStack(StackId stack) {
     const StackColumns& stacks = trace_.stacks();
     for (const char* separator = ""; stack != StackId::kNone; stack = stacks.caller[Row(stack)], separator = " < ") {
       out_ += separator;
@@ -195,7 +195,7 @@ class Dumper {
     }
   }
 
-  void DumpSpans() {
+  void WriteSpans() {
     namespace column = columns::spans;
     const SpanColumns& spans = trace_.spans();
     const Names in_head = {"start", "duration", "name", "overload", "category", "track", "parent", "depth", "kind"};
@@ -211,7 +211,7 @@ class Dumper {
     });
   }
 
-  void DumpCounters() {
+  void WriteCounters() {
     const CounterColumns& counters = trace_.counters();
     for (size_t i = 0; i < counters.size(); ++i) {
       out_ += "counter";
@@ -224,7 +224,7 @@ class Dumper {
     }
   }
 
-  void DumpFlows() {
+  void WriteFlows() {
     const FlowColumns& flows = trace_.flows();
     const auto end = [&](std::string_view key, Timestamp time, TrackId track, SpanId span) {
       Key(key);
@@ -244,7 +244,7 @@ class Dumper {
     }
   }
 
-  void DumpHeldTensors() {
+  void WriteHeldTensors() {
     const HeldTensorColumns& held = trace_.held_tensors();
     Rows<HeldTensorDescription>("held_tensor", held, {"time", "track", "owner", "held_as"}, [&](size_t i) {
       namespace column = columns::held_tensors;
@@ -264,8 +264,8 @@ class Dumper {
 
 }  // namespace
 
-std::string DumpTrace(const Trace& trace, const DumpOptions& options) {
-  return Dumper(trace).Run(options);
+std::string ToDebugText(const Trace& trace, const DebugTextOptions& options) {
+  return DebugTextWriter(trace).Run(options);
 }
 
 }  // namespace opscope
