@@ -62,21 +62,18 @@ void AppendTable(const Trace& trace, std::string* out) {
 
 std::string Reference() {
   const Trace trace;
-  std::string out =
-      "# Tables of a trace\n\n"
-      "This page lists the tables and columns of a trace. They have these names in C++ (`trace.spans().start`), in "
-      "Python\n"
-      "(`trace.spans[\"start\"]`), in Arrow, pandas, Polars and SQL, and in CSV files (`opscope export --to csv "
-      "--table`).\n\n"
-      "Times are nanoseconds relative to `epoch_ns` of the trace. A value may be unknown where the third column says "
-      "so:\n"
-      "Arrow, pandas and SQL have NULL there, CSV an empty field, a row in Python None; a plain number column of C++ "
-      "or\n"
-      "NumPy holds the number that is given. The number is that of the column in `.opscope` files "
-      "(`src/wire/FORMAT.md`);\n"
-      "columns without one are derived when a file is read, or stored in a way of their own.\n\n"
-      "<!-- Generated from include/opscope/trace_tables.def: OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -R "
-      "TablesReference -->\n";
+  std::string out = R"(# Tables of a trace
+
+This page lists the tables and columns of a trace. They have these names in C++ (`trace.spans().start`), in Python
+(`trace.spans["start"]`), in Arrow, pandas, Polars and SQL, and in CSV files ([exports.md](../exports.md)).
+
+Times are nanoseconds relative to `epoch_ns` of the trace. A value may be unknown where the third column says so:
+Arrow, pandas and SQL have NULL there, CSV an empty field, a row in Python None; a plain number column of C++ or
+NumPy holds the number that is given. The number is that of the column in `.opscope` files (`src/wire/FORMAT.md`);
+columns without one are derived when a file is read, or stored in a way of their own.
+
+<!-- Generated from include/opscope/trace_tables.def: OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -R TablesReference -->
+)";
 #define OPSCOPE_TABLE(Name, name, number, documentation) AppendTable<Name##Description>(trace, &out);
 #include "opscope/trace_tables.def"
   return out;

@@ -103,7 +103,7 @@ def test_devices_of_both_recorders_keep_their_numbers_and_threads_are_not_mixed(
     tracks = list(trace.tracks)
     assert [(row["name"], row["tid"], row["device"]) for row in tracks if row["name"] in ("xpux:0", "stream 7 ")] == [
         ("stream 7 ", 7, 0),
-        ("xpux:0", 2, -1),
+        ("xpux:0", 2, None),
     ]
     of_calls = {tracks[row["track"]]["name"] for row in trace.spans if row["category"] == "cuda_runtime"}
     assert of_calls.isdisjoint({"interpreter", "worker"})
