@@ -108,7 +108,7 @@ def shown(event):
     args = event.get("args", {})
     args.pop("living_time", None)
     if args.get("id") == 0:
-        args.pop("name")  # theirs knows no tensor of this number
+        args.pop("name", None)  # theirs knows no tensor of this number
     if "nr_elements" in args:
         args["nr_elements"] = float(args["nr_elements"])  # 4 and 4.0 are one number of JSON
     if "__device__" in args:
