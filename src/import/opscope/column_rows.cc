@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/opscope/column_rows.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 #include <type_traits>
