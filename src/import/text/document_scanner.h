@@ -102,6 +102,8 @@ class DocumentScanner {
   JsonScanner scanner_;          // over text_.text()
   std::vector<TextBlock> kept_;  // what lies before it and slices may look at
   uint64_t kept_bytes_ = 0;
+  TextBlock
+      pinned_;  // with KeepSlices: the memory of the newest faulty row, though its text moves while the next is sought
   uint64_t row_ = kNoRow, from_ = 0;  // offsets: of the row, and of what was not yet read of it
   BadEscapes escapes_before_;         // those counted before the row
   std::string_view passed_;
@@ -112,6 +114,7 @@ class DocumentScanner {
 template <typename Find>
 bool DocumentScanner::PassFault(const Find& find, ResyncPoint* found) {
   const JsonScanner failed = scanner_;
+  if (keeps_slices_) pinned_ = text_.Take(0);
   GoBackTo(from_);
   *found = find(text_.text(), is_last());
   while (found->kind == ResyncPoint::Kind::kNeedsMore && !is_last()) {
