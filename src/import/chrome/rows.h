@@ -59,7 +59,7 @@ class ChromeRows {
   std::string_view last_category_text_;  // neighbours mostly share it
   const Category* last_category_ = nullptr;
   // Of flows, likewise.
-  std::string_view last_flow_scope_;
+  std::string last_flow_scope_;  // of its own: the text of its block may be gone
   ScopedId::Kind last_flow_kind_ = ScopedId::Kind::kId;
   StringId last_id_scope_ = StringId::kEmpty;
   // The event before a flow is mostly the one that the flow belongs to.

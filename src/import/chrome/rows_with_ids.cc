@@ -30,9 +30,9 @@ bool ChromeRows::AddFlow(const ChromeEvent& event, bool start) {
 
 StringId ChromeRows::FlowScope(const ChromeId& id) {
   const bool is_last = id.kind == last_flow_kind_ && id.scope.text == last_flow_scope_;
-  if (last_id_scope_ == StringId::kEmpty || !is_last) last_id_scope_ = part_->Intern(id.FlowScopeText());
+  if (last_id_scope_ != StringId::kEmpty && is_last) return last_id_scope_;
   last_flow_kind_ = id.kind, last_flow_scope_ = id.scope.text;
-  return last_id_scope_;
+  return last_id_scope_ = part_->Intern(id.FlowScopeText());
 }
 
 void ChromeRows::AddBinding(const ChromeEvent& event, const ChromeBinding& binding) {
