@@ -35,7 +35,8 @@ struct TableColumn {
   std::string_view name;
   ColumnType type = ColumnType::kUint8;
   ColumnMeaning meaning = ColumnMeaning::kValue;
-  const void* data = nullptr;  // `rows` values without gaps (kInt64List: Int64List); may be null when there are none
+  const void* data =
+      nullptr;  // `rows` values without gaps (kInt64List: Int64List); may be null if the table has no rows
   // The value that means "unknown", its bits as an integer of the column's width; unset: every value is known. Readers
   // outside of opscope get NULL for it.
   std::optional<uint64_t> unknown = std::nullopt;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "export/unknown_values.h"
 
 namespace opscope {
 namespace {
@@ -116,37 +117,15 @@ void FillArray(std::unique_ptr<ArrayOwner> owner, size_t rows, int64_t nulls, in
 }
 
 // Bit i says that row i has a value. Returns the number of rows that have none; no bits if every row has one.
-template <typename T>
-int64_t MarkNulls(std::span<const T> values, T unknown, std::vector<uint8_t>* validity) {
-  const auto nulls = std::count(values.begin(), values.end(), unknown);
-  if (nulls == 0) return 0;
-  validity->assign((values.size() + 7) / 8, 0);
-  for (size_t i = 0; i < values.size(); ++i)
-    (*validity)[i / 8] = static_cast<uint8_t>((*validity)[i / 8] | (values[i] != unknown ? 1u : 0u) << (i % 8));
-  return nulls;
-}
-
 int64_t MarkNulls(const TableColumn& column, size_t rows, std::vector<uint8_t>* validity) {
-  if (!column.unknown) return 0;
-  const auto mark = [&]<typename T>(T) {
-    return MarkNulls<T>({static_cast<const T*>(column.data), rows}, static_cast<T>(*column.unknown), validity);
-  };
-  switch (column.type) {
-    case ColumnType::kUint8:
-      return mark(uint8_t{});
-    case ColumnType::kUint16:
-      return mark(uint16_t{});
-    case ColumnType::kUint32:
-    case ColumnType::kInt32:
-      return mark(uint32_t{});
-    case ColumnType::kUint64:
-    case ColumnType::kInt64:
-      return mark(uint64_t{});
-    case ColumnType::kFloat64:
-    case ColumnType::kInt64List:
-      break;
-  }
-  return 0;
+  return VisitUnknown(column, rows, int64_t{0}, [validity](auto values, auto unknown) -> int64_t {
+    const auto nulls = std::count(values.begin(), values.end(), unknown);
+    if (nulls == 0) return 0;
+    validity->assign((values.size() + 7) / 8, 0);
+    for (size_t i = 0; i < values.size(); ++i)
+      (*validity)[i / 8] = static_cast<uint8_t>((*validity)[i / 8] | (values[i] != unknown ? 1u : 0u) << (i % 8));
+    return nulls;
+  });
 }
 
 void AppendUtf8(std::string_view text, std::string* out) {

@@ -1,4 +1,4 @@
-// The one list of tables and columns by name. A column that trace.h gains is a line here.
+// The tables and columns of trace_tables.def by name, with type and meaning by the C++ type of a value.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/table.h"
 
@@ -6,6 +6,8 @@
 #include <iterator>
 #include <type_traits>
 #include <utility>
+
+#include "export/unknown_values.h"
 
 namespace opscope {
 namespace {
@@ -129,26 +131,7 @@ std::optional<TableView> FindTable(const Trace& trace, std::string_view name) {
 }
 
 bool IsUnknown(const TableColumn& column, size_t row) {
-  if (!column.unknown) return false;
-  const auto equals = [&]<typename T>(T) {
-    return static_cast<const T*>(column.data)[row] == static_cast<T>(*column.unknown);
-  };
-  switch (column.type) {
-    case ColumnType::kUint8:
-      return equals(uint8_t{});
-    case ColumnType::kUint16:
-      return equals(uint16_t{});
-    case ColumnType::kUint32:
-    case ColumnType::kInt32:
-      return equals(uint32_t{});
-    case ColumnType::kUint64:
-    case ColumnType::kInt64:
-      return equals(uint64_t{});
-    case ColumnType::kFloat64:
-    case ColumnType::kInt64List:
-      break;
-  }
-  return false;
+  return VisitUnknown(column, row + 1, false, [row](auto values, auto unknown) { return values[row] == unknown; });
 }
 
 std::string_view TextIn(const Trace& trace, const TableView& table, StringId id) {

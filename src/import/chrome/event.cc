@@ -7,7 +7,7 @@
 namespace opscope {
 namespace {
 
-// nullptr: it is none of these.
+// The field for a member of an event; null for the other members.
 JsonValue* FindMember(ChromeEvent* event, std::string_view key) {
   switch (key.size()) {
     case 1:

@@ -22,7 +22,7 @@ struct ChromeEvent {
   bool empty = true;    // "{}"
   uint64_t offset = 0;  // of its '{'
 
-  // The value of one of `others`, of several the last; absent: there is none.
+  // The value of the last member of this name in `others`; absent if no member has the name.
   JsonValue Other(std::string_view key) const;
   char phase_letter() const { return phase.is_string() && phase.text.size() == 1 ? phase.text[0] : '\0'; }
 };

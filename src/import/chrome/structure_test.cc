@@ -80,7 +80,7 @@ const Structure kStructures[] = {
      {{"lost_member", 3}},
      0,
      1},
-    {"binding of an arrow that is none", {X("5", "3", "a") ",\"flow_out\":true"}, {{"lost_member", 1}}, 0, 1},
+    {"binding without an id", {X("5", "3", "a") ",\"flow_out\":true"}, {{"lost_member", 1}}, 0, 1},
     {"binding without the other end",
      {X("5", "3", "a") ",\"flow_in\":true,\"bind_id\":\"x$\"",
       X("9", "3", "a") ",\"flow_out\":true,\"bind_id\":\"x$\""},
