@@ -61,10 +61,14 @@ for name, options in (("without", {}), ("with", {"enable_cupti": 1})):
 """
 
 
+COUNTERS_OF_THE_RUN = ("gpu_usage_ratio", "gpu_usgae_ratio", "train_time_ratio")
+
+
 def shape(path):
     """What a timeline holds, whatever its times: how often each event, each key, and the tracks.
 
     A track by its name: threads are numbered in the order of their first records, and the worker may be the first.
+    MegEngine puts the counters of the whole run on the first thread, so these are compared without their track.
     """
     content = json.loads(path.read_text())
     events = content["traceEvents"]
@@ -73,7 +77,7 @@ def shape(path):
         (
             event["ph"],
             event["name"].rstrip("0123456789"),
-            names[event["tid"]],
+            "" if event["name"] in COUNTERS_OF_THE_RUN else names[event["tid"]],
             *sorted(event),
             *sorted(event.get("args", ())),
         )
