@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "opscope/owned_table.h"
 #include "opscope/result.h"
 #include "opscope/session.h"
 #include "opscope/source.h"
@@ -37,6 +38,8 @@ struct MadeTable {
   std::shared_ptr<const Trace> trace;
   TableView view;
 };
+
+MadeTable ToMadeTable(std::shared_ptr<const OwnedTable> table);
 
 // Python's `_core.Source`: the table of a loaded library, which is never unloaded.
 struct LoadedSource {
@@ -100,7 +103,6 @@ void BindErrors(nb::module_& module);
 void BindTrace(nb::module_& module);
 void BindTables(nb::module_& module);
 void BindMadeTable(nb::module_& module);
-void BindSummary(nb::module_& module);
 void BindFlame(nb::module_& module);
 void BindFiles(nb::module_& module);
 void BindResults(nb::module_& module);

@@ -10,7 +10,6 @@ NB_MODULE(_core, module) {
   opscope::python::BindErrors(module);
   opscope::python::BindTrace(module);
   opscope::python::BindTables(module);
-  opscope::python::BindSummary(module);
   opscope::python::BindFlame(module);
   opscope::python::BindFiles(module);
   opscope::python::BindResults(module);

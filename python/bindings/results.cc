@@ -1,7 +1,8 @@
-// Results with rows, as tables and as JSON: modules, devices.
+// The results of analyses: the operator summary, modules, devices. Rows cross as tables (OwnedTable), numbers and all.
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
@@ -9,8 +10,8 @@
 
 #include "bindings.h"
 #include "opscope/analysis/device_report.h"
-#include "opscope/analysis/devices.h"
 #include "opscope/analysis/modules.h"
+#include "opscope/analysis/op_summary.h"
 #include "opscope/analysis/span_filter.h"
 #include "opscope/report.h"
 
@@ -18,64 +19,109 @@ namespace opscope::python {
 namespace {
 
 using Where = std::optional<std::string>;
+using Selected = const std::vector<uint8_t>*;
 
-// The text that `make` gives for the spans that `where` chooses.
-template <typename Make>
-nb::object TextOf(const SharedTrace& self, const Where& where, Make make) {
-  return ToText(Unwrap(WithoutGil([&]() -> Result<std::string> {
-    if (!where) return make(*self.trace, nullptr);
+// What `compute` gives for the spans that `where` chooses.
+template <typename Compute>
+auto OfSelected(const SharedTrace& self, const Where& where, Compute compute) {
+  return Unwrap(WithoutGil([&]() -> decltype(compute(*self.trace, nullptr)) {
+    if (!where) return compute(*self.trace, nullptr);
     const Result<SpanFilter> filter = SpanFilter::Parse(*where);
     if (!filter.ok()) return Error{filter.error().code, "where: " + filter.error().message};
     const std::vector<uint8_t> selected = filter.value().Select(*self.trace);
-    return make(*self.trace, &selected);
-  })));
+    return compute(*self.trace, &selected);
+  }));
 }
 
-using Selected = const std::vector<uint8_t>*;
+// The rows as a table of Python.
+template <typename Compute>
+MadeTable RowsOf(const SharedTrace& self, const Where& where, Compute compute) {
+  return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) {
+    return Result<std::shared_ptr<const OwnedTable>>(compute(trace, spans).ToTable());
+  }));
+}
 
-Result<std::string> ReportJson(const Trace& trace, const DeviceReportOptions& options) {
-  return DevicesJson(trace, MeasureDeviceReport(trace, options));
+GroupKey GroupKeyOf(const std::string& name) {
+  if (const std::optional<GroupKey> key = GroupKeyFromName(name)) return *key;
+  std::string known;
+  for (const std::string_view key : GroupKeyNames())
+    known.append(known.empty() ? "" : ", ").append(key);
+  Raise({ErrorCode::kInvalidArgument, "cannot group by '" + name + "'; known: " + known});
+}
+
+MadeTable SummaryRows(const SharedTrace& self, const std::vector<std::string>& group_by, const std::string& sort,
+                      std::optional<size_t> limit, bool corrected, const Where& where) {
+  OpSummaryOptions options;
+  options.group_by.clear();
+  for (const std::string& name : group_by)
+    options.group_by.push_back(GroupKeyOf(name));
+  using Rows = Result<std::shared_ptr<const OwnedTable>>;
+  return ToMadeTable(OfSelected(self, where, [&](const Trace& trace, Selected spans) -> Rows {
+    Result<OwnCostOfSpans> own_cost = OwnCostOfSpans{};
+    if (corrected) {
+      own_cost = MeasureOwnCost(trace);
+      if (!own_cost.ok()) return own_cost.error();
+      options.own_cost = &own_cost.value();
+    }
+    options.selected = spans;
+    ResultTable table = SummaryTable(trace, SummarizeOps(trace, options));
+    OPSCOPE_TRY(table.Sort(sort));
+    return table.ToTable(limit);
+  }));
+}
+
+MadeTable DeviceRows(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
+  return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
+    return DeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
+  });
+}
+
+nb::object DeviceText(const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
+  return ToText(OfSelected(self, where, [&](const Trace& trace, Selected spans) {
+    return Result<std::string>(
+        DeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns})).Text());
+  }));
+}
+
+MadeTable KernelRows(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where,
+                [](const Trace& trace, Selected spans) { return KernelTable(trace, MeasureKernels(trace, spans)); });
+}
+
+MadeTable CopyRows(const SharedTrace& self, const Where& where, uint64_t small_bytes) {
+  return RowsOf(self, where, [&](const Trace& trace, Selected spans) {
+    return CopyTable(trace, MeasureCopies(trace, {.selected = spans, .small_bytes = small_bytes}));
+  });
+}
+
+MadeTable ModuleRows(const SharedTrace& self, const Where& where) {
+  return RowsOf(self, where,
+                [](const Trace& trace, Selected spans) { return ModuleTable(trace, SummarizeModules(trace, spans)); });
+}
+
+nb::object ModuleText(const SharedTrace& self, const Where& where) {
+  return ToText(OfSelected(self, where, [](const Trace& trace, Selected spans) {
+    const ModuleSummary summary = SummarizeModules(trace, spans);
+    return Result<std::string>(summary.nodes.size() < 2 ? std::string() : ModuleTable(trace, summary).Text());
+  }));
 }
 
 }  // namespace
 
 void BindResults(nb::module_& module) {
-  const auto define = [&](const char* name, auto make) {
-    module.def(
-        name, [make](const SharedTrace& self, const Where& where) { return TextOf(self, where, make); },
-        nb::arg("trace"), nb::arg("where") = nb::none());
+  const auto define = [&](const char* name, auto function, const auto&... arguments) {
+    module.def(name, function, nb::arg("trace"), nb::arg("where").none() = nb::none(), arguments...);
   };
-  define("module_table",
-         [](const Trace& trace, Selected spans) { return FormatModuleTable(SummarizeModules(trace, spans)); });
-  define("modules_json", [](const Trace& trace, Selected spans) {
-    return ModulesJson(trace, SummarizeModules(trace, spans), JudgeQuality(trace));
-  });
-  module.def(
-      "device_table",
-      [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
-        return TextOf(self, where, [&](const Trace& trace, Selected spans) {
-          return FormatDeviceTable(trace, MeasureDevices(trace, {.selected = spans, .kernel_gap_ns = kernel_gap_ns}));
-        });
-      },
-      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
-  module.def(
-      "devices_json",
-      [](const SharedTrace& self, const Where& where, int64_t kernel_gap_ns) {
-        return TextOf(self, where, [&](const Trace& trace, Selected spans) {
-          return ReportJson(trace, {.devices = true, .selected = spans, .kernel_gap_ns = kernel_gap_ns});
-        });
-      },
-      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns);
-  define("device_kernels_json",
-         [](const Trace& trace, Selected spans) { return ReportJson(trace, {.kernels = true, .selected = spans}); });
-  module.def(
-      "device_copies_json",
-      [](const SharedTrace& self, const Where& where, uint64_t small_bytes) {
-        return TextOf(self, where, [&](const Trace& trace, Selected spans) {
-          return ReportJson(trace, {.copies = true, .selected = spans, .small_bytes = small_bytes});
-        });
-      },
-      nb::arg("trace"), nb::arg("where") = nb::none(), nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
+  const auto gap = nb::arg("kernel_gap_ns") = DeviceOptions().kernel_gap_ns;
+  module.def("summary", &SummaryRows, nb::arg("trace"), nb::arg("group_by"), nb::arg("sort"), nb::arg("limit").none(),
+             nb::arg("corrected") = false, nb::arg("where").none() = nb::none(),
+             "The operator summary, at most `limit` rows.");
+  define("modules", &ModuleRows);
+  define("module_table", &ModuleText);
+  define("devices", &DeviceRows, gap);
+  define("device_table", &DeviceText, gap);
+  define("device_kernels", &KernelRows);
+  define("device_copies", &CopyRows, nb::arg("small_bytes") = DeviceCopyOptions().small_bytes);
 }
 
 }  // namespace opscope::python

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -108,6 +109,7 @@ size_t RowCount(const Holder& self, const std::string& table) {
 // The integer of a value that means "unknown", as the column shows it.
 nb::object UnknownValue(const TableColumn& column) {
   if (!column.unknown) return nb::none();
+  if (column.type == ColumnType::kFloat64) return nb::float_(std::bit_cast<double>(*column.unknown));
   if (column.type == ColumnType::kInt32) return nb::int_(static_cast<int32_t>(*column.unknown));
   if (column.type == ColumnType::kInt64) return nb::int_(static_cast<int64_t>(*column.unknown));
   return nb::int_(*column.unknown);

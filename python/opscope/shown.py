@@ -14,7 +14,7 @@ from typing import Any
 
 from opscope import _core
 
-__all__ = ["SHOWN_ROWS", "Rows", "Shown", "ShownList", "TableText"]
+__all__ = ["SHOWN_ROWS", "Shown", "ShownList", "TableText"]
 
 SHOWN_ROWS = 30
 _SHOWN_LINES = 1000  # of a text that somebody has asked for as a table
@@ -105,14 +105,6 @@ class ShownList(list):
     def _repr_html_(self) -> str | None:
         shown = self._shown() if self else None
         return None if shown is None else shown.html()
-
-
-class Rows(ShownList):
-    """The rows of a result, dicts with the same keys."""
-
-    def _shown(self) -> Shown | None:
-        is_table = all(isinstance(row, dict) for row in self)
-        return Shown.of(f"{len(self):,} rows", self, len(self)) if is_table else None
 
 
 class TableText(str):

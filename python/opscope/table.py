@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from opscope import _core
-from opscope.shown import Shown
+from opscope.shown import Shown, ShownList
 
-__all__ = ["ArgumentTable", "Column", "ListColumn", "Strings", "Table", "TableProperty", "TextColumn"]
+__all__ = ["ArgumentTable", "Column", "ListColumn", "ResultRows", "Strings", "Table", "TableProperty", "TextColumn"]
 
 _NONE = 0xFFFFFFFF  # an id or a handle that stands for nothing
 
@@ -116,8 +116,8 @@ class Column(NamedTuple):
     """Of one value: "uint8", "int64", "float64", "list<int64>", ..."""
     meaning: str
     """"value", "text", "handle" (row of ``table``), "time" or "duration" (nanoseconds)."""
-    unknown: int | None
-    """The number that means "unknown"; None if every value is known."""
+    unknown: int | float | None
+    """The number that means "unknown", NaN in a column of shares; None if every value is known."""
     table: str
     """The table that a handle refers to, else ""."""
     documentation: str
@@ -202,7 +202,7 @@ class Table:
         return self[column]
 
     def codes(self, column: str) -> memoryview:
-        """The ids of the texts of a text column, for `Trace.strings`: equal texts have equal ids, 0xffffffff means no text.
+        """The ids of the texts of a text column, for `Trace.strings`: equal texts have equal ids; 0xffffffff: no text.
 
         >>> [trace.strings[id] for id in trace.spans.codes("name")]
         ['aten::mm', 'aten::add']
@@ -224,8 +224,8 @@ class Table:
         values = {}
         for column, described in self._schema.items():
             value = self[column][index]
-            is_unknown = described.meaning != "text" and described.unknown is not None and value == described.unknown
-            values[column] = None if is_unknown else value
+            has_unknown = described.meaning != "text" and described.unknown is not None
+            values[column] = None if has_unknown and (value == described.unknown or value != value) else value
         return values
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -247,7 +247,7 @@ class Table:
                 data[column] = pandas.Categorical.from_codes(numpy.asarray(codes), pandas.Index(texts, dtype=object))
             elif described.type == "list<int64>":
                 data[column] = pandas.Series(list(self[column]), dtype=object)
-            elif described.unknown is not None:
+            elif described.unknown is not None and described.type != "float64":
                 numbers = numpy.asarray(self[column])
                 data[column] = pandas.arrays.IntegerArray(numbers, numbers == described.unknown)
             else:
@@ -279,6 +279,48 @@ class ArgumentTable(Table):
 
 
 _TableOfName = TypeVar("_TableOfName", bound=Table)
+
+
+class ResultRows(ShownList):
+    """The rows of a result: a list of dicts, and a table for Arrow and pandas, numbers as they were computed.
+
+    ``to_arrow`` gives what Polars and DuckDB take too (pyarrow itself takes a list as columns). The table has the rows
+    as they were computed, whatever is done to the list.
+
+    >>> rows = trace.summary()
+    >>> rows[0]["name"], rows[0]["total_ns"]
+    ('aten::add', 7000)
+    >>> rows.schema["total_ns"].documentation
+    'Time of the spans that do not lie inside a span of the same row on the same track.'
+    """
+
+    def __init__(self, core: _core.MadeTable, name: str):
+        self._table = Table(core, name)
+        super().__init__(self._table)
+
+    @property
+    def schema(self) -> dict[str, Column]:
+        """Each key's type and documentation."""
+        return self._table.schema
+
+    def to_pandas(self):
+        """A ``pandas.DataFrame``; see `Table.to_pandas`."""
+        return self._table.to_pandas()
+
+    def to_arrow(self):
+        """A ``pyarrow.Table``."""
+        return self._table.to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The Arrow PyCapsule protocol."""
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+    def _shown(self) -> Shown | None:
+        is_table = all(isinstance(row, dict) for row in self)
+        return Shown.of(f"{len(self):,} rows", self, len(self)) if is_table else None
 
 
 class TableProperty(Generic[_TableOfName]):

@@ -24,9 +24,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from opscope import _core
-from opscope.shown import Rows, Shown, TableText
+from opscope.shown import Shown, TableText
 from opscope.sizes import byte_count
-from opscope.table import Strings, Table
+from opscope.table import ResultRows, Strings, Table
 from opscope.trace_tables import TraceTables
 from opscope.user_warning import warn_user
 
@@ -136,8 +136,8 @@ class Trace(TraceTables):
         limit: int | None = None,
         corrected: bool = False,
         where: str | None = None,
-    ) -> list[dict[str, Any]]:
-        """The operator summary: one dict per group with counts and times, largest first.
+    ) -> ResultRows:
+        """The operator summary: one dict per group with counts and times, largest first (`ResultRows`).
 
         ``group_by``: "name" and any of "shape", "category", "thread", "process", "rank", "device", "step", "stack",
         "kind", "module" (the path of the torch.nn.Module that ran it, or whose backward pass it is). A row has spans of
@@ -154,9 +154,9 @@ class Trace(TraceTables):
         if limit is not None and limit < 0:
             raise ValueError("limit must not be negative")
         keys = [group_by] if isinstance(group_by, str) else list(group_by)
-        return Rows(json.loads(_core.summary_json(self._core, keys, sort, limit, corrected, where))["rows"])
+        return ResultRows(_core.summary(self._core, keys, sort, limit, corrected, where), "rows")
 
-    def modules(self, *, where: str | None = None) -> list[dict[str, Any]]:
+    def modules(self, *, where: str | None = None) -> ResultRows:
         """What each ``torch.nn.Module`` took, forward and backward: a dict per place in the hierarchy of calls.
 
         The first row, whose "module" is "", is the whole; its ``self`` numbers are what ran outside of modules.
@@ -165,13 +165,13 @@ class Trace(TraceTables):
         >>> [(row["module"], row["ops"], row["forward_ns"]) for row in trace.modules()]
         [('', 2, 12000)]
         """
-        return Rows(json.loads(_core.modules_json(self._core, where))["rows"])
+        return ResultRows(_core.modules(self._core, where), "rows")
 
     def module_table(self, *, where: str | None = None) -> str:
         """The same as an indented table; "" when no module was recorded."""
         return TableText(_core.module_table(self._core, where))
 
-    def devices(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> list[dict[str, Any]]:
+    def devices(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> ResultRows:
         """How busy each device was, and why not: a dict per device ("stream" is "all"), followed by one per stream.
 
         Busy is the time in which a kernel, a copy or a set ran, overlaps counted once; idle is the rest of the time
@@ -183,9 +183,9 @@ class Trace(TraceTables):
         >>> [(row["stream"], row["busy_ns"], row["idle_ns"]) for row in gpu.devices()]
         [('all', 6000, 4000), ('7', 6000, 4000)]
         """
-        return Rows(json.loads(_core.devices_json(self._core, where, kernel_gap_ns))["rows"])
+        return ResultRows(_core.devices(self._core, where, kernel_gap_ns), "rows")
 
-    def device_kernels(self, *, where: str | None = None) -> list[dict[str, Any]]:
+    def device_kernels(self, *, where: str | None = None) -> ResultRows:
         """The kernels of each device by name, those that took most time first.
 
         "tensor_cores" is "used" where the name of the kernel says so, and "eligible" where an operator launched it
@@ -196,9 +196,9 @@ class Trace(TraceTables):
         >>> [(row["name"], row["count"], row["total_ns"], row["tensor_cores"]) for row in gpu.device_kernels()]
         [('s16816gemm', 2, 6000, 'used')]
         """
-        return Rows(json.loads(_core.device_kernels_json(self._core, where))["kernels"])
+        return ResultRows(_core.device_kernels(self._core, where), "kernels")
 
-    def device_copies(self, *, where: str | None = None, small_bytes: int = 65536) -> list[dict[str, Any]]:
+    def device_copies(self, *, where: str | None = None, small_bytes: int = 65536) -> ResultRows:
         """The copies of each device, by kind and by the memory that they are from and to.
 
         "small" counts those of at most ``small_bytes``, "synchronous" those for which the program waited in the call,
@@ -209,7 +209,7 @@ class Trace(TraceTables):
         >>> [(row["kind"], row["small"], row["exposed_ns"], row["bytes_per_second"]) for row in gpu.device_copies()]
         [('HtoD', 1, 2000, 4000000000)]
         """
-        return Rows(json.loads(_core.device_copies_json(self._core, where, small_bytes))["copies"])
+        return ResultRows(_core.device_copies(self._core, where, small_bytes), "copies")
 
     def device_table(self, *, where: str | None = None, kernel_gap_ns: int = 30_000) -> str:
         """The same as a table; "" when no device did anything."""

@@ -12,6 +12,7 @@
 #include "analysis/op_summary_part.h"
 #include "analysis/row_chunks.h"
 #include "analysis/span_measures.h"
+#include "analysis/step_names.h"
 #include "base/column.h"
 #include "base/in_order.h"
 
@@ -205,6 +206,11 @@ class Summarizer {
 };
 
 }  // namespace
+
+std::string_view OpSummary::NameOf(const Trace& trace, const OpSummaryRow& row) const {
+  const std::string_view name = trace.text(row.name);
+  return joins_steps ? NameOfAllSteps(name).value_or(name) : name;
+}
 
 OpSummary SummarizeOpsInChunks(const Trace& trace, const OpSummaryOptions& options, size_t chunk_size) {
   return Summarizer(trace, options, chunk_size).Run();

@@ -296,8 +296,6 @@ TEST(OpSummary, HasOneRowOfAllStepsWhereThatIsAskedFor) {
   EXPECT_EQ(summary.rows[0].p50_ns, 10);
   EXPECT_EQ(summary.rows[0].max_ns, 30);
   EXPECT_EQ(summary.NameOf(trace, summary.rows[1]), "f");
-  ASSERT_TRUE(SortOpSummary(trace, &summary, "name").ok());
-  EXPECT_EQ(summary.NameOf(trace, summary.rows[0]), "ProfilerStep*") << "capitals come first";
   EXPECT_EQ(SummarizeOps(trace, {.group_by = {GroupKey::kName, GroupKey::kThread}, .join_steps = true}).rows.size(),
             2u);
 }
@@ -360,26 +358,6 @@ TEST(OpSummary, KnowsTheDeviceTimeThatSharesAreTakenOf) {
   const std::vector<uint8_t> host_only = SpanFilter::Parse("category = cpu_op").value().Select(trace);
   EXPECT_EQ(SummarizeOps(trace, {.selected = &host_only}).device_self_ns, 30);
   EXPECT_EQ(SummarizeOps(OneThread({{"f", 0, 5}})).device_self_ns, 0);
-}
-
-TEST(OpSummary, SortsDescendingAndStably) {
-  const Trace trace = OneThread({{"b", 0, 10}, {"a", 20, 30}, {"c", 40, 90}});
-  OpSummary summary = SummarizeOps(trace);
-  ASSERT_TRUE(SortOpSummary(trace, &summary, "total_ns").ok());
-  EXPECT_EQ(trace.text(summary.rows[0].name), "c");
-  EXPECT_EQ(trace.text(summary.rows[1].name), "b");
-  ASSERT_TRUE(SortOpSummary(trace, &summary, "name").ok());
-  EXPECT_EQ(trace.text(summary.rows[0].name), "a");
-}
-
-TEST(OpSummary, NamesTheAllowedSortFieldsWhenAskedForAnother) {
-  const Trace trace = OneThread({{"b", 0, 10}});
-  OpSummary summary = SummarizeOps(trace);
-  const Status status = SortOpSummary(trace, &summary, "price");
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_NE(status.error().message.find("'price'"), std::string::npos);
-  EXPECT_NE(status.error().message.find("device_self_ns"), std::string::npos);
 }
 
 TEST(OpSummary, IsEmptyForAnEmptyTrace) {

@@ -153,16 +153,15 @@ opscope_code opscope_summary_text(const opscope_summary* summary, int style, siz
   if (summary == nullptr || text == nullptr) return NullArgument(error);
   *text = nullptr;
   return Guard(error, [&] {
+    opscope::VerbResult result = opscope::SummaryVerbResult(*summary->trace, summary->summary);
     switch (style) {
       case OPSCOPE_TEXT_TABLE:
-        return opscope::c_api::GiveText(
-            opscope::FormatSummaryTable(*summary->trace, summary->summary, {.limit = limit}), text, error);
+        return opscope::c_api::GiveText(ResultText(result, {.limit = limit}), text, error);
       case OPSCOPE_TEXT_JSON:
-        return opscope::c_api::GiveText(
-            opscope::SummaryJson(*summary->trace, summary->summary, opscope::JudgeQuality(*summary->trace), limit),
-            text, error);
+        result.quality = opscope::JudgeQuality(*summary->trace);
+        return opscope::c_api::GiveText(ResultJson(result, *summary->trace, {.limit = limit}), text, error);
       case OPSCOPE_TEXT_CSV:
-        return opscope::c_api::GiveText(opscope::SummaryCsv(*summary->trace, summary->summary, limit), text, error);
+        return opscope::c_api::GiveText(result.tables[0].Csv(limit), text, error);
       default:
         return opscope::c_api::WrongStyle(error);
     }

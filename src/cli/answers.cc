@@ -15,29 +15,29 @@ std::string WithBoldTitle(const std::string& table) {
 
 }  // namespace
 
-Answers::Answers(const CommonOptions& common)
+Answers::Answers(const CommonOptions& common, Of of)
     : common_(common),
       terminal_(DetectTerminal(common.no_color)),
       width_(common.is_for_people() ? terminal_.width : 0),
-      is_array_(common.json && common.files.size() > 1) {
+      is_of_several_(of == Of::kEachInput && common.files.size() > 1) {
 }
 
 int Answers::Write(const std::string& file, const std::string& text, bool is_table) {
-  const Status written = WriteStandardOutput(is_array_                 ? AsElement(file, text)
-                                             : common_.is_for_people() ? ForPeople(file, text, is_table)
-                                                                       : text);
+  const Status written = WriteStandardOutput(is_of_several_ && common_.json ? AsElement(file, text)
+                                             : common_.is_for_people()      ? ForPeople(file, text, is_table)
+                                                                            : text);
   ++written_;
   return ExitFor(written);
 }
 
 int Answers::End(int exit_code) {
-  if (!is_array_) return exit_code;
+  if (!is_of_several_ || !common_.json) return exit_code;
   return WorseExit(exit_code, ExitFor(WriteStandardOutput(written_ == 0 ? "[]\n" : "\n]\n")));
 }
 
 std::string Answers::ForPeople(const std::string& file, const std::string& text, bool is_table) const {
   std::string title;
-  if (common_.files.size() > 1) {
+  if (is_of_several_) {
     const std::string name = Shown(InputName(file));
     title = (written_ == 0 ? "" : "\n") + (width_ == 0 ? name : CutToColumns(name, width_)) + "\n";
   }

@@ -17,7 +17,9 @@ namespace opscope {
 
 class Answers {
  public:
-  explicit Answers(const CommonOptions& common);
+  // kTogether: one answer for all inputs.
+  enum class Of { kEachInput, kTogether };
+  explicit Answers(const CommonOptions& common, Of of = Of::kEachInput);
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
 
@@ -35,7 +37,7 @@ class Answers {
   const CommonOptions& common_;
   const Terminal terminal_;
   const size_t width_;
-  const bool is_array_;
+  const bool is_of_several_;  // an answer for each of several inputs
   size_t written_ = 0;
 };
 

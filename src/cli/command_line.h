@@ -42,7 +42,8 @@ struct Option {
 struct Verb {
   std::vector<std::string> names;  // its aliases behind it
   std::string description;
-  std::string footer = {};  // "": that of the command line
+  std::string results = {};  // the fields of what it prints, for its help; "": it prints no rows
+  std::string footer = {};   // "": that of the command line
   // Called once, after the targets were written. It owns them. Gives the exit code.
   std::function<int()> run = {};
   std::vector<Option> options = {};  // without those that every verb has

@@ -1,11 +1,13 @@
 // `opscope devices`: how busy the devices and their streams were.
 // SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/devices.h"
+
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "cli/row_verb.h"
+#include "cli/result_verb.h"
 #include "opscope/analysis/device_report.h"
 
 namespace opscope {
@@ -24,73 +26,42 @@ struct DevicesOptions {
     kernel_gap_ns = *gap;
     return {};
   }
-  DeviceList list() const {
-    return kernels ? DeviceList::kKernels : copies ? DeviceList::kCopies : DeviceList::kDevices;
-  }
 };
 
-std::string WhyNoRows(const Trace& trace, const std::optional<SpanFilter>& filter, DeviceList list) {
-  const std::string why = WhyNothing(trace, filter);
-  if (!why.empty()) return why;
-  switch (list) {
-    case DeviceList::kKernels:
-      return "there are no kernels of a device";
-    case DeviceList::kCopies:
-      return "there are no copies of a device";
-    default:
-      return "there are no kernels, copies or sets of a device";
-  }
-}
-
-RowTexts TextsOf(const Trace& trace, const DeviceReport& report, DeviceList list) {
-  RowTexts texts;
-  switch (list) {
-    case DeviceList::kKernels:
-      texts.table = [&](const RowOptions& rows) { return FormatKernelTable(trace, *report.kernels, rows); };
-      texts.csv = [&](const RowOptions& rows) { return KernelsCsv(trace, *report.kernels, rows); };
-      break;
-    case DeviceList::kCopies:
-      texts.table = [&](const RowOptions& rows) { return FormatCopyTable(trace, *report.copies, rows); };
-      texts.csv = [&](const RowOptions& rows) { return CopiesCsv(trace, *report.copies, rows); };
-      break;
-    default:
-      texts.table = [&](const RowOptions& rows) { return FormatDeviceTable(trace, *report.devices, rows); };
-      texts.csv = [&](const RowOptions& rows) { return DevicesCsv(trace, *report.devices, rows); };
-  }
-  texts.json = [&trace, &report, list](const RowOptions& rows) { return DevicesJson(trace, report, rows, list); };
-  return texts;
-}
-
-int PrintDevices(const Trace& trace, const std::string& file, const RowVerb& verb, const DevicesOptions& options,
-                 Answers* answers) {
+// Each list is measured and printed only where it is asked for; JSON has all.
+VerbResult ComputeDevices(std::span<const Trace> traces, const ResultVerb& verb, const DevicesOptions& options) {
+  const Trace& trace = traces[0];
   const SelectedSpans selected(verb.filter, trace);
-  const DeviceList list = options.list();
-  const bool all = verb.common.json;
-  const DeviceReport report = MeasureDeviceReport(trace, {.devices = all || list == DeviceList::kDevices,
-                                                          .kernels = all || list == DeviceList::kKernels,
-                                                          .copies = all || list == DeviceList::kCopies,
+  const bool all = verb.common.json, is_devices = !options.kernels && !options.copies;
+  const DeviceReport report = MeasureDeviceReport(trace, {.devices = all || is_devices,
+                                                          .kernels = all || options.kernels,
+                                                          .copies = all || options.copies,
                                                           .quality = all,
                                                           .selected = selected.get(),
                                                           .kernel_gap_ns = options.kernel_gap_ns,
                                                           .small_bytes = options.small_copy});
-  RowTexts texts = TextsOf(trace, report, list);
-  const bool has_rows = list == DeviceList::kKernels  ? !report.kernels->empty()
-                        : list == DeviceList::kCopies ? !report.copies->empty()
-                                                      : !report.devices->empty();
-  if (!has_rows) texts.nothing = WhyNoRows(trace, verb.filter, list);
-  return PrintRows("devices", file, verb.common, verb.rows, texts, answers);
+  VerbResult result = DeviceVerbResult(trace, report);
+  if (all && !is_devices) std::swap(result.tables[0], result.tables[options.kernels ? 1 : 2]);  // --sort orders it
+  if (result.tables[0].size() > 0) return result;
+  result.why_empty = WhyNothing(trace, verb.filter);
+  if (result.why_empty.empty()) {
+    result.why_empty = options.kernels  ? "there are no kernels of a device"
+                       : options.copies ? "there are no copies of a device"
+                                        : "there are no kernels, copies or sets of a device";
+  }
+  return result;
 }
 
 }  // namespace
 
 Verb DevicesVerb() {
   auto options = std::make_shared<DevicesOptions>();
-  return MakeRowVerb(
+  return MakeResultVerb(
       {.name = "devices",
        .description = "how busy the devices and their streams were, and why not; their kernels, their copies",
        .sort_help = "a JSON field such as busy_ns (default: by device and stream; kernels and copies by time)",
-       .print = [options](const Trace& trace, const std::string& file, const RowVerb& verb,
-                          Answers* answers) { return PrintDevices(trace, file, verb, *options, answers); },
+       .compute = [options](std::span<const Trace> traces,
+                            const ResultVerb& verb) { return ComputeDevices(traces, verb, *options); },
        .more_options = {{.names = {"--kernels"},
                          .target = &options->kernels,
                          .description = "the kernels instead: which took most time, and whether by tensor cores"},

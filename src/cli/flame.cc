@@ -8,7 +8,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/output.h"
-#include "cli/rows.h"
+#include "cli/result_options.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"

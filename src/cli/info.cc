@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/answers.h"
-#include "cli/rows.h"
+#include "cli/result_options.h"
 #include "cli/selection.h"
 #include "cli/verb.h"
 #include "opscope/analysis/contents.h"
@@ -21,11 +21,17 @@ struct InfoOptions {
 };
 
 std::string ListsOf(const Trace& trace, const InfoOptions& info, size_t width) {
-  if (info.common.csv) return info.lists.threads ? ThreadListCsv(trace) : StepListCsv(trace);
+  if (info.common.csv) return (info.lists.threads ? ThreadListTable(trace) : StepListTable(trace)).Csv();
   std::string text;
-  if (info.lists.threads) text += FormatThreadList(trace, width);
+  if (info.lists.threads) text += ThreadListTable(trace).Text(0, width);
   if (!text.empty() && info.lists.steps) text += "\n";
-  return info.lists.steps ? text + FormatStepList(trace, width) : text;
+  return info.lists.steps ? text + StepListTable(trace).Text(0, width) : text;
+}
+
+// One line per input, below the names of the columns.
+std::string InfoCsv(const Trace& trace, const std::string& file, bool has_header) {
+  const std::string text = InfoTable(trace, file).Csv();
+  return has_header ? text : text.substr(text.find("\r\n") + 2);
 }
 
 // Why a list is empty, in a sentence. A filter that chooses no span has said so already.
@@ -63,6 +69,7 @@ Verb InfoVerb() {
             .run = [options] { return RunInfo(*options); }};
   AddCommonOptions(&verb, &options->common);
   AddFormOptions(&verb, &options->common);
+  verb.results = ResultKeysText("info");
   verb.Add({.names = {"--list-threads"},
             .target = &options->lists.threads,
             .description = "the threads and streams, as --where and --group-by call them, in place of the facts"});

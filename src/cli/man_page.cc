@@ -89,6 +89,7 @@ std::string VerbSection(const Verb& verb) {
   text += OperandOf(verb) + "\"\n" + Roff(Sentence(verb.description)) + "\n";
   for (const Option& option : verb.OptionsWithDashes())
     text += Entry(option);
+  if (!verb.results.empty()) text += ".PP\n" + Roff(verb.results) + "\n";
   return text + (verb.footer.empty() ? "" : ".PP\n" + Roff(verb.footer) + "\n");
 }
 

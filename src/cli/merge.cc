@@ -25,12 +25,11 @@ struct MergeVerbOptions {
 
 int RunMerge(const MergeVerbOptions& options) {
   if (const int refused = RefuseInputAsOutput("merge", options.output.path, options.common.files)) return refused;
+  Result<std::vector<Trace>> traces = OpenInputs(options.common);
+  if (!traces.ok()) return ExitFor(traces.error());
   std::vector<MergeInput> inputs;
-  for (const std::string& file : options.common.files) {
-    Result<Trace> trace = OpenInput(file, options.common);
-    if (!trace.ok()) return ExitFor(trace.error());
-    inputs.push_back({std::move(trace).value(), InputName(file), -1});
-  }
+  for (size_t i = 0; i < options.common.files.size(); ++i)
+    inputs.push_back({std::move(traces.value()[i]), InputName(options.common.files[i]), -1});
   MergeOptions merge = options.merge;
   merge.max_clock_difference_ns = static_cast<int64_t>(options.max_clock_difference_s * 1e9);
   Result<Merged> merged = MergeTraces(std::move(inputs), merge);
@@ -41,7 +40,7 @@ int RunMerge(const MergeVerbOptions& options) {
   const bool is_taken = options.output.path == "-";  // standard output holds the trace
   if (!is_taken) {
     const std::string text = options.common.json  ? MergeJson(merged.value(), JudgeQuality(merged.value().trace))
-                             : options.common.csv ? MergeCsv(merged.value())
+                             : options.common.csv ? MergeTable(merged.value()).Csv()
                                                   : FormatMerge(merged.value(), DetectTerminal(true).width);
     if (const int told = ExitFor(WriteStandardOutput(text)); told != kExitDone) return told;
   }
@@ -62,6 +61,7 @@ Verb MergeVerb() {
             .run = [options] { return RunMerge(*options); }};
   AddCommonOptions(&verb, &options->common);
   AddFormOptions(&verb, &options->common);
+  verb.results = ResultKeysText("merge");
   AddOutputOptions(&verb, &options->output);
   AddFormatOptions(&verb, &options->output, false);
   verb.Add({.names = {"--sync"},

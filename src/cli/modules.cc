@@ -2,32 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/modules.h"
 
-#include "cli/row_verb.h"
+#include "cli/result_verb.h"
+#include "opscope/report/modules.h"
 
 namespace opscope {
 namespace {
 
-int PrintModules(const Trace& trace, const std::string& file, const RowVerb& verb, Answers* answers) {
+VerbResult ComputeModules(std::span<const Trace> traces, const ResultVerb& verb) {
+  const Trace& trace = traces[0];
   const SelectedSpans selected(verb.filter, trace);
   const ModuleSummary summary = SummarizeModules(trace, selected.get());
-  std::string nothing;
+  VerbResult result;
+  result.tables.push_back(ModuleTable(trace, summary, verb.options.sort.empty()));
   if (summary.nodes.size() < 2) {
-    nothing = WhyNothing(trace, verb.filter);
-    if (nothing.empty()) nothing = "there are no modules; they are recorded by with_modules=True and with_stack=True";
+    result.shown.clear();  // there is only the row of the whole program
+    result.why_empty = WhyNothing(trace, verb.filter);
+    if (result.why_empty.empty())
+      result.why_empty = "there are no modules; they are recorded by with_modules=True and with_stack=True";
   }
-  const auto table = [&](const RowOptions& rows) { return FormatModuleTable(summary, rows); };
-  const auto csv = [&](const RowOptions& rows) { return ModulesCsv(summary, rows); };
-  const auto json = [&](const RowOptions& rows) { return ModulesJson(trace, summary, JudgeQuality(trace), rows); };
-  return PrintRows("modules", file, verb.common, verb.rows, {table, csv, json, nothing}, answers);
+  return result;
 }
 
 }  // namespace
 
 Verb ModulesVerb() {
-  return MakeRowVerb({.name = "modules",
-                      .description = "what each torch.nn.Module took, forward and backward",
-                      .sort_help = "a JSON field such as forward_self_ns (default: as the program calls them)",
-                      .print = PrintModules});
+  return MakeResultVerb({.name = "modules",
+                         .description = "what each torch.nn.Module took, forward and backward",
+                         .sort_help = "a JSON field such as forward_self_ns (default: as the program calls them)",
+                         .compute = ComputeModules});
 }
 
 }  // namespace opscope

@@ -114,11 +114,12 @@ void ExcludeOptions(const std::vector<Option>& options, const std::vector<CLI::O
   }
 }
 
-CLI::App* AddVerb(CLI::App* root, const Verb& verb, const std::string& version) {
+CLI::App* AddVerb(CLI::App* root, const CommandLine& line, const Verb& verb, const std::string& version) {
   CLI::App* app = root->add_subcommand(verb.names.front(), verb.description);
   for (size_t i = 1; i < verb.names.size(); ++i)
     app->alias(verb.names[i]);
-  if (!verb.footer.empty()) app->footer(verb.footer);
+  const std::string& footer = verb.footer.empty() ? line.footer : verb.footer;
+  app->footer(verb.results.empty() ? footer : verb.results + "\n" + footer);
   app->set_version_flag("--version", version);
   std::vector<CLI::Option*> added;
   added.reserve(verb.options.size());
@@ -147,7 +148,7 @@ ParsedArguments ParseArguments(const CommandLine& command_line, const std::strin
   std::vector<const CLI::App*> apps;
   apps.reserve(command_line.verbs.size());
   for (const Verb& verb : command_line.verbs)
-    apps.push_back(AddVerb(&root, verb, version));
+    apps.push_back(AddVerb(&root, command_line, verb, version));
 
   ParsedArguments parsed;
   const auto is_named = [&](const CLI::App* app) { return app->check_name(argv[1]); };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/rows.h"
+#include "cli/result_options.h"
 #include "opscope/analysis/contents.h"
 #include "opscope/cut.h"
 

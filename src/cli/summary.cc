@@ -9,7 +9,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/paddle_summary.h"
-#include "cli/rows.h"
+#include "cli/result_options.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -26,7 +26,7 @@ constexpr int kStackFrames = 5;
 struct SummaryOptions {
   CommonOptions common;
   std::string style = "plain";
-  RowVerbOptions rows;
+  ResultVerbOptions rows;
   std::vector<std::string> group_names = {"name"};
   std::vector<GroupKey> group_by;
   bool all = false;
@@ -40,16 +40,6 @@ struct SummaryOptions {
   // Another profiler's tables, which have no other form.
   bool is_like(const char* profiler) const { return style == profiler && common.is_for_people(); }
 };
-
-// "total" may stand for "total_ns".
-std::string FieldName(const std::string& sort) {
-  if (sort.empty()) return "total_ns";
-  for (const char* field : {"total", "self", "min", "max", "mean", "total_with_recursion", "device_total",
-                            "device_self", "p50", "p99", "stddev"}) {
-    if (sort == field) return sort + "_ns";
-  }
-  return sort == "self_memory" ? "self_memory_bytes" : sort;
-}
 
 // own_cost: null unless times are to be corrected.
 int PrintTorchTable(const Trace& trace, const std::string& file, const SummaryOptions& options,
@@ -116,30 +106,19 @@ int PrintSummary(const Trace& trace, const std::string& file, const SummaryOptio
   if (options.is_like("torch")) return PrintTorchTable(trace, file, options, cost, answers);
   if (options.is_like("paddle")) return answers->Write(file, PaddleSummaryText(trace, options.paddle), false);
   const SelectedSpans selected(options.filter, trace);
-  OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
-                                           .own_cost = cost,
-                                           .selected = selected.get(),
-                                           .join_steps = options.common.is_for_people(),
-                                           .leaves_out_window = options.common.is_for_people() && !options.all});
-  const std::string sort = FieldName(options.rows.sort);
-  if (Status sorted = SortOpSummary(trace, &summary, sort); !sorted.ok()) {
-    return UsageError("summary: --sort: " + sorted.error().message);
-  }
+  const OpSummary summary = SummarizeOps(trace, {.group_by = options.group_by,
+                                                 .own_cost = cost,
+                                                 .selected = selected.get(),
+                                                 .join_steps = options.common.is_for_people(),
+                                                 .leaves_out_window = options.common.is_for_people() && !options.all});
   // Conditions are on spans of tracks alone.
   const std::vector<AsyncSummaryRow> async_rows =
       options.filter ? std::vector<AsyncSummaryRow>() : SummarizeAsyncSpans(trace);
-  const auto table = [&](const RowOptions& rows) {
-    const std::string text =
-        FormatSummaryTable(trace, summary, {rows.limit, rows.width, options.flop_rate, options.peak_flops, sort});
-    const std::string below = FormatAsyncSummaryTable(trace, async_rows, rows.limit, rows.width);
-    return text + (text.empty() || below.empty() ? "" : "\n") + below;
-  };
-  const auto csv = [&](const RowOptions& rows) { return SummaryCsv(trace, summary, rows.limit); };
-  const auto json = [&](const RowOptions& rows) {
-    return SummaryJson(trace, summary, JudgeQuality(trace), rows.limit, async_rows);
-  };
-  const std::string nothing = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
-  return PrintRows("summary", file, options.common, options.rows, {table, csv, json, nothing}, answers);
+  VerbResult result = SummaryVerbResult(trace, summary, async_rows, {options.flop_rate, options.peak_flops});
+  result.why_empty = summary.rows.empty() ? WhyNoRows(trace, options) : WhyNoKeys(summary);
+  ResultVerbOptions rows = options.rows;
+  if (rows.sort.empty()) rows.sort = "total_ns";
+  return PrintResult("summary", file, trace, options.common, rows, std::move(result), answers);
 }
 
 bool ReadGroupKeys(SummaryOptions* options) {
@@ -188,9 +167,9 @@ Verb SummaryVerb() {
               return RunSummary(options.get());
             }};
   AddCommonOptions(&verb, &options->common);
-  AddRowOptions(&verb, &options->common, &options->rows,
-                "plain: a JSON field such as self_ns or count (default total_ns); torch: an attribute of its rows "
-                "(default cpu_time_total); paddle: one of SortedKeys (default CPUTotal)");
+  AddResultOptions(&verb, &options->common, &options->rows,
+                   "plain: a JSON field such as self_ns or count (default total_ns); torch: an attribute of its rows "
+                   "(default cpu_time_total); paddle: one of SortedKeys (default CPUTotal)");
   verb.Add({.names = {"--style"},
             .target = &options->style,
             .description = "plain, torch: the table of torch.profiler, or paddle: the tables of paddle.profiler",

@@ -12,6 +12,8 @@
 
 namespace opscope {
 
+const char* const kVersionText = "opscope " OPSCOPE_VERSION;
+
 std::string InputName(const std::string& file) {
   return file == "-" ? "standard input" : file;
 }
@@ -71,23 +73,43 @@ void AddFormOptions(Verb* verb, CommonOptions* options) {
       {.names = {"--csv"}, .target = &options->csv, .description = "CSV on standard output", .excludes = "--json"});
 }
 
+Result<std::vector<Trace>> OpenInputs(const CommonOptions& common) {
+  std::vector<Trace> traces;
+  for (const std::string& file : common.files) {
+    Result<Trace> trace = OpenInput(file, common);
+    if (!trace.ok()) return trace.error();
+    traces.push_back(std::move(trace).value());
+  }
+  return traces;
+}
+
+int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options) {
+  if (!options.quiet) ListProblems(trace, InputName(file), options.verbose);
+  if (!options.quiet && !options.json) ReportQuality(trace, InputName(file));
+  return trace.is_partial() ? kExitPartial : kExitDone;
+}
+
+int UseInput(const std::string& file, const std::function<int()>& use) {
+  try {
+    return use();
+  } catch (const std::bad_alloc& refused) {
+    PrintError(ShortMemoryError(InputName(file), ShortMemoryText(refused)).message);
+    return kExitFailed;
+  }
+}
+
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use) {
   int exit_code = kExitDone;
   for (const std::string& file : options.files) {
     Result<Trace> trace = OpenInput(file, options);
     if (!trace.ok()) {
-      PrintError(trace.error().message);
-      exit_code = WorseExit(exit_code, kExitFailed);
+      exit_code = WorseExit(exit_code, ExitFor(trace.error()));
       continue;
     }
-    try {
-      exit_code = WorseExit(exit_code, use(trace.value(), file));
-      if (!options.quiet) ListProblems(trace.value(), InputName(file), options.verbose);
-      if (!options.quiet && !options.json) ReportQuality(trace.value(), InputName(file));
-    } catch (const std::bad_alloc& refused) {
-      PrintError(ShortMemoryError(InputName(file), ShortMemoryText(refused)).message);
-      exit_code = WorseExit(exit_code, kExitFailed);
-    }
+    exit_code = WorseExit(exit_code, UseInput(file, [&] {
+                            const int used = use(trace.value(), file);
+                            return WorseExit(used, ReportInput(trace.value(), file, options));
+                          }));
     if (trace.value().is_partial()) exit_code = WorseExit(exit_code, kExitPartial);
   }
   return exit_code;

@@ -16,7 +16,7 @@
 
 namespace opscope {
 
-inline constexpr const char* kVersionText = "opscope " OPSCOPE_VERSION;
+extern const char* const kVersionText;  // "opscope 1.2.3"
 
 struct CommonOptions {
   std::vector<std::string> files;
@@ -55,11 +55,18 @@ void AddFormOptions(Verb* verb, CommonOptions* options);
 // As messages call it: "-" is standard input.
 std::string InputName(const std::string& file);
 Result<Trace> OpenInput(const std::string& file, const CommonOptions& common);
+// All files, in their order; the error of the first that cannot be opened.
+Result<std::vector<Trace>> OpenInputs(const CommonOptions& common);
 
 // Opens each file ("-" is standard input) and hands the Trace to `use`, which returns an exit code.
 // Prints errors, and the problems of damaged inputs (all problems with -v, none with -q). Returns the
 // worst code.
 int ForEachInput(const CommonOptions& options, const std::function<int(const Trace&, const std::string& file)>& use);
+
+// What `use` returns; where memory does not suffice, an error that names the file, and its exit code.
+int UseInput(const std::string& file, const std::function<int()>& use);
+// Prints the problems and the quality of an input as ForEachInput does. Gives the exit code of a damaged input.
+int ReportInput(const Trace& trace, const std::string& file, const CommonOptions& options);
 
 // The problems of a trace on standard error: losses, or with `all` harmless ones too.
 void ListProblems(const Trace& trace, const std::string& name, bool all);

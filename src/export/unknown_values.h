@@ -29,8 +29,8 @@ Result VisitUnknown(const TableColumn& column, size_t rows, Result otherwise, Vi
       return of_type(uint32_t{});
     case ColumnType::kUint64:
     case ColumnType::kInt64:
+    case ColumnType::kFloat64:  // the bits of one NaN
       return of_type(uint64_t{});
-    case ColumnType::kFloat64:
     case ColumnType::kInt64List:
       break;
   }

@@ -1,65 +1,51 @@
-// The copies of devices: a table for people, CSV, and rows for "opscope.devices/1".
+// The copies of devices: the columns of `opscope devices --copies`.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_copies.h"
 
-#include <string>
-#include <vector>
-
 #include "opscope/report/devices.h"
-#include "report/device_rows.h"
+#include "report/device_place.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-Result<RowTable> SortedRows(const Trace& trace, const std::vector<DeviceCopyRow>& copies, const RowOptions& options) {
-  RowTable rows = CopyRowsOf(trace, copies);
-  if (!options.sort.empty()) OPSCOPE_TRY(rows.Sort(options.sort));
-  return rows;
-}
+using namespace result_units;
+
+using CopyRow = DeviceCopyRow;
+constexpr ResultField<CopyRow> kCopyFields[] = {
+    {{"rank", "Rank", kNumber, "Rank of the device's process; -1 if the input does not say it.", kIfKnown},
+     [](const Trace& trace, const CopyRow& r) { return RankOf(trace, r.process); }},
+    {{"device", "Device", kNumber, "Number of the device."}, [](const CopyRow& r) { return r.device; }},
+    {{"kind", "Kind", kText, "`HtoD`, `DtoH`, `DtoD`, `PtoP`, ...; empty if the input does not say it."},
+     [](const CopyRow& r) { return r.kind; }},
+    {{"source", "From", kText, "Memory that is read: `Pageable`, `Pinned`, `Device`, ..."},
+     [](const CopyRow& r) { return r.source; }},
+    {{"target", "To", kText, "Memory that is written."}, [](const CopyRow& r) { return r.target; }},
+    {{"count", "Count", kNumber, "Number of copies."}, [](const CopyRow& r) { return r.count; }},
+    {{"bytes", "Bytes", kBytes, "Bytes of the copies that have a size."}, [](const CopyRow& r) { return r.bytes; }},
+    {{"total_ns", "Total", kTime, "Sum of the durations."}, [](const CopyRow& r) { return r.total_ns; }},
+    {{"exposed_ns", "Exposed", kTime, "Time in which one of them ran and no kernel of the device."},
+     [](const CopyRow& r) { return r.exposed_ns; }},
+    {{"bytes_per_second", "Per second", kBytes, "Of the copies that have a size and took time."},
+     [](const CopyRow& r) { return r.bytes_per_second; }},
+    {{"small", "Small", kNumber, "Copies of at most `--small-copy` bytes."}, [](const CopyRow& r) { return r.small; }},
+    {{"small_ns", "", kTime, "Their durations."}, [](const CopyRow& r) { return r.small_ns; }},
+    {{"launched", "", kNumber, "Copies whose launch is known."}, [](const CopyRow& r) { return r.launched; }},
+    {{"synchronous", "Synchronous", kNumber, "Of these, copies for which the program waited in the call, or may have."},
+     [](const CopyRow& r) { return r.synchronous; }},
+    {{"synchronous_ns", "", kTime, "Their durations."}, [](const CopyRow& r) { return r.synchronous_ns; }},
+};
 
 }  // namespace
 
-RowTable CopyRowsOf(const Trace& trace, const std::vector<DeviceCopyRow>& copies) {
-  RowTable rows;
-  const auto add_texts = [&](const char* key, const char* title, std::string DeviceCopyRow::* value) {
-    std::vector<std::string>& texts = rows.Add(key, title, RowUnit::kText).texts;
-    for (const DeviceCopyRow& row : copies)
-      texts.push_back(row.*value);
-  };
-  const auto add = [&](const char* key, const char* title, RowUnit unit, const auto& value) {
-    std::vector<int64_t>& numbers = rows.Add(key, title, unit).numbers;
-    for (const DeviceCopyRow& row : copies)
-      numbers.push_back(static_cast<int64_t>(value(row)));
-  };
-  AddPlaces(trace, copies, &rows);
-  add_texts("kind", "Kind", &DeviceCopyRow::kind);
-  add_texts("source", "From", &DeviceCopyRow::source);
-  add_texts("target", "To", &DeviceCopyRow::target);
-  add("count", "Count", RowUnit::kNumber, [](const DeviceCopyRow& r) { return r.count; });
-  add("bytes", "Bytes", RowUnit::kBytes, [](const DeviceCopyRow& r) { return r.bytes.value_or(kNoNumber); });
-  add("total_ns", "Total", RowUnit::kTime, [](const DeviceCopyRow& r) { return r.total_ns; });
-  add("exposed_ns", "Exposed", RowUnit::kTime, [](const DeviceCopyRow& r) { return r.exposed_ns; });
-  add("bytes_per_second", "Per second", RowUnit::kBytes,
-      [](const DeviceCopyRow& r) { return r.bytes_per_second.value_or(kNoNumber); });
-  add("small", "Small", RowUnit::kNumber, [](const DeviceCopyRow& r) { return r.small; });
-  add("small_ns", "", RowUnit::kTime, [](const DeviceCopyRow& r) { return r.small_ns; });
-  add("launched", "", RowUnit::kNumber, [](const DeviceCopyRow& r) { return r.launched; });
-  add("synchronous", "Synchronous", RowUnit::kNumber, [](const DeviceCopyRow& r) { return r.synchronous; });
-  add("synchronous_ns", "", RowUnit::kTime, [](const DeviceCopyRow& r) { return r.synchronous_ns; });
-  return rows;
+const ResultDescription& CopyResult() {
+  static const ResultDescription description = DescribeResult<CopyRow>(
+      "devices", "copies", "The copies of a device of one kind, between the same two memories.", kCopyFields);
+  return description;
 }
 
-Result<std::string> FormatCopyTable(const Trace& trace, const std::vector<DeviceCopyRow>& copies,
-                                    const RowOptions& options) {
-  Result<RowTable> rows = SortedRows(trace, copies, options);
-  if (!rows.ok()) return rows.error();
-  return copies.empty() ? std::string() : rows.value().ForPeople(options.limit, options.width);
-}
-
-Result<std::string> CopiesCsv(const Trace& trace, const std::vector<DeviceCopyRow>& copies, const RowOptions& options) {
-  Result<RowTable> rows = SortedRows(trace, copies, options);
-  if (!rows.ok()) return rows.error();
-  return rows.value().Csv(options.limit);
+ResultTable CopyTable(const Trace& trace, const std::vector<DeviceCopyRow>& copies) {
+  return MakeResultTable<CopyRow>(CopyResult(), kCopyFields, trace, copies);
 }
 
 }  // namespace opscope

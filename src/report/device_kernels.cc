@@ -1,84 +1,66 @@
-// The kernels of devices: a table for people, CSV, and rows for "opscope.devices/1".
+// The kernels of devices: the columns of `opscope devices --kernels`.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_kernels.h"
 
-#include <limits>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "opscope/report/devices.h"
-#include "report/device_rows.h"
+#include "report/device_place.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-std::string TensorCoresOf(const DeviceKernelRow& row) {
-  return row.uses_tensor_cores ? "used" : row.eligible > 0 ? "eligible" : "";
-}
+using namespace result_units;
 
-double ShareOf(int64_t part, int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-Result<RowTable> SortedRows(const Trace& trace, const std::vector<DeviceKernelRow>& kernels,
-                            const RowOptions& options) {
-  RowTable rows = KernelRowsOf(trace, kernels);
-  if (!options.sort.empty()) OPSCOPE_TRY(rows.Sort(options.sort));
-  return rows;
-}
+using KernelRow = DeviceKernelRow;
+constexpr ResultField<KernelRow> kKernelFields[] = {
+    {{"name", "Kernel", kText, "Name of the kernel."},
+     [](const Trace& trace, const KernelRow& r) { return trace.text(r.name); }},
+    {{"rank", "Rank", kNumber, "Rank of the device's process; -1 if the input does not say it.", kIfKnown},
+     [](const Trace& trace, const KernelRow& r) { return RankOf(trace, r.process); }},
+    {{"device", "Device", kNumber, "Number of the device."}, [](const KernelRow& r) { return r.device; }},
+    {{"count", "Count", kNumber, "How often it ran."}, [](const KernelRow& r) { return r.count; }},
+    {{"total_ns", "Total", kTime, "Sum of the durations."}, [](const KernelRow& r) { return r.total_ns; }},
+    {{"share", "Share", kShare, "`total_ns` as a part of that of all kernels of the device."},
+     [](const KernelRow& r) {
+       return r.device_total_ns == 0 ? 0.0 : static_cast<double>(r.total_ns) / static_cast<double>(r.device_total_ns);
+     }},
+    {{"mean_ns", "Mean", kTime, "`total_ns` over `count`, rounded down."},
+     [](const KernelRow& r) { return r.mean_ns(); }},
+    {{"min_ns", "", kTime, "Shortest duration."}, [](const KernelRow& r) { return r.min_ns; }},
+    {{"max_ns", "", kTime, "Longest duration."}, [](const KernelRow& r) { return r.max_ns; }},
+    {{"tensor_cores", "Tensor cores", kText,
+      "`used` if its name says so, `eligible` if an operator launched it that can use them, else empty."},
+     [](const KernelRow& r) { return r.uses_tensor_cores ? "used"
+                                     : r.eligible > 0    ? "eligible"
+                                                         : ""; }},
+    {{"grid", "Grid", kText, "Grid of the most frequent launch, `8x16x5`."}, [](const KernelRow& r) { return r.grid; }},
+    {{"block", "Block", kText, "Block of the most frequent launch."}, [](const KernelRow& r) { return r.block; }},
+    {{"alike", "", kNumber, "Launches with that grid and block."}, [](const KernelRow& r) { return r.alike; }},
+    {{"occupancy", "Occupancy", kShare, "Mean estimated occupancy of those that have it."},
+     [](const KernelRow& r) -> std::optional<double> {
+       if (!r.occupancy) return std::nullopt;
+       return *r.occupancy / 100;
+     }},
+    {{"operator", "Operator", kText, "The operator that launched most of its time."},
+     [](const Trace& trace, const KernelRow& r) { return trace.text(r.operator_name); }},
+    {{"operators", "", kNumber, "How many names the operators that launched it have."},
+     [](const KernelRow& r) { return r.operators; }},
+    {{"eligible", "", kNumber, "Runs launched by an operator that can use tensor cores."},
+     [](const KernelRow& r) { return r.eligible; }},
+};
 
 }  // namespace
 
-RowTable KernelRowsOf(const Trace& trace, const std::vector<DeviceKernelRow>& kernels) {
-  RowTable rows;
-  const auto add_texts = [&](const char* key, const char* title, const auto& value) {
-    std::vector<std::string>& texts = rows.Add(key, title, RowUnit::kText).texts;
-    for (const DeviceKernelRow& row : kernels)
-      texts.emplace_back(value(row));
-  };
-  const auto add = [&](const char* key, const char* title, RowUnit unit, const auto& value) {
-    std::vector<int64_t>& numbers = rows.Add(key, title, unit).numbers;
-    for (const DeviceKernelRow& row : kernels)
-      numbers.push_back(static_cast<int64_t>(value(row)));
-  };
-  const auto add_shares = [&](const char* key, const char* title, const auto& value) {
-    std::vector<double>& shares = rows.Add(key, title, RowUnit::kShare).shares;
-    for (const DeviceKernelRow& row : kernels)
-      shares.push_back(value(row));
-  };
-  add_texts("name", "Kernel", [&](const DeviceKernelRow& r) { return trace.text(r.name); });
-  AddPlaces(trace, kernels, &rows);
-  add("count", "Count", RowUnit::kNumber, [](const DeviceKernelRow& r) { return r.count; });
-  add("total_ns", "Total", RowUnit::kTime, [](const DeviceKernelRow& r) { return r.total_ns; });
-  add_shares("share", "Share", [](const DeviceKernelRow& r) { return ShareOf(r.total_ns, r.device_total_ns); });
-  add("mean_ns", "Mean", RowUnit::kTime, [](const DeviceKernelRow& r) { return r.mean_ns(); });
-  add("min_ns", "", RowUnit::kTime, [](const DeviceKernelRow& r) { return r.min_ns; });
-  add("max_ns", "", RowUnit::kTime, [](const DeviceKernelRow& r) { return r.max_ns; });
-  add_texts("tensor_cores", "Tensor cores", &TensorCoresOf);
-  add_texts("grid", "Grid", [](const DeviceKernelRow& r) { return r.grid; });
-  add_texts("block", "Block", [](const DeviceKernelRow& r) { return r.block; });
-  add("alike", "", RowUnit::kNumber, [](const DeviceKernelRow& r) { return r.alike; });
-  add_shares("occupancy", "Occupancy", [](const DeviceKernelRow& r) {
-    return r.occupancy ? *r.occupancy / 100 : std::numeric_limits<double>::quiet_NaN();
-  });
-  add_texts("operator", "Operator", [&](const DeviceKernelRow& r) { return trace.text(r.operator_name); });
-  add("operators", "", RowUnit::kNumber, [](const DeviceKernelRow& r) { return r.operators; });
-  add("eligible", "", RowUnit::kNumber, [](const DeviceKernelRow& r) { return r.eligible; });
-  return rows;
+const ResultDescription& KernelResult() {
+  static const ResultDescription description = DescribeResult<KernelRow>(
+      "devices", "kernels", "The kernels of a device that have the same name.", kKernelFields);
+  return description;
 }
 
-Result<std::string> FormatKernelTable(const Trace& trace, const std::vector<DeviceKernelRow>& kernels,
-                                      const RowOptions& options) {
-  Result<RowTable> rows = SortedRows(trace, kernels, options);
-  if (!rows.ok()) return rows.error();
-  return kernels.empty() ? std::string() : rows.value().ForPeople(options.limit, options.width);
-}
-
-Result<std::string> KernelsCsv(const Trace& trace, const std::vector<DeviceKernelRow>& kernels,
-                               const RowOptions& options) {
-  Result<RowTable> rows = SortedRows(trace, kernels, options);
-  if (!rows.ok()) return rows.error();
-  return rows.value().Csv(options.limit);
+ResultTable KernelTable(const Trace& trace, const std::vector<DeviceKernelRow>& kernels) {
+  return MakeResultTable<KernelRow>(KernelResult(), kKernelFields, trace, kernels);
 }
 
 }  // namespace opscope

@@ -45,6 +45,10 @@ Trace TraceOfDevice(uint64_t seed) {
   return builder.Build();
 }
 
+std::string JsonOf(const Trace& trace, const DeviceReport& report) {
+  return ResultJson(DeviceVerbResult(trace, report), trace);
+}
+
 TEST(DevicesJson, IsTheSameOfListsThatWereMeasuredTogetherAndApart) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -55,7 +59,7 @@ TEST(DevicesJson, IsTheSameOfListsThatWereMeasuredTogetherAndApart) {
                              .quality = JudgeQuality(trace)};
     const DeviceReport together =
         MeasureDeviceReport(trace, {.devices = true, .kernels = true, .copies = true, .quality = true});
-    EXPECT_EQ(DevicesJson(trace, together).value(), DevicesJson(trace, apart).value());
+    EXPECT_EQ(JsonOf(trace, together), JsonOf(trace, apart));
     EXPECT_GT(together.devices->at(0).launches.launched, 0u);
     EXPECT_GT(together.copies->at(0).synchronous, 0u);
     EXPECT_FALSE(together.quality->reasons.empty());
@@ -64,11 +68,11 @@ TEST(DevicesJson, IsTheSameOfListsThatWereMeasuredTogetherAndApart) {
 
 TEST(DevicesJson, HasTheListsThatWereAskedForAlone) {
   const Trace trace = TraceOfDevice(1);
-  const std::string devices = DevicesJson(trace, MeasureDeviceReport(trace, {.devices = true})).value();
+  const std::string devices = JsonOf(trace, MeasureDeviceReport(trace, {.devices = true}));
   EXPECT_THAT(devices, HasSubstr("\"rows\""));
   for (const char* other : {"\"kernels\"", "\"copies\"", "\"quality\""})
     EXPECT_THAT(devices, Not(HasSubstr(other)));
-  const std::string copies = DevicesJson(trace, MeasureDeviceReport(trace, {.copies = true})).value();
+  const std::string copies = JsonOf(trace, MeasureDeviceReport(trace, {.copies = true}));
   EXPECT_THAT(copies, HasSubstr("\"copies\""));
   for (const char* other : {"\"kernels\"", "\"rows\"", "\"quality\""})
     EXPECT_THAT(copies, Not(HasSubstr(other)));

@@ -3,7 +3,11 @@
 #include "opscope/report/info.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,32 +17,23 @@
 #include "report/code_points.h"
 #include "report/cut_off.h"
 #include "report/human_units.h"
-#include "report/info_lists.h"
 #include "report/own_cost.h"
 #include "report/recording_options.h"
-#include "report/row_table.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-struct SpanCounts {
-  uint64_t events = 0;  // complete events and paired begin/end events
-  Timestamp first;
-  Timestamp last;
-};
+using namespace result_units;
 
-SpanCounts CountSpans(const Trace& trace) {
-  const SpanColumns& spans = trace.spans();
-  SpanCounts counts;
-  counts.events = spans.size();
-  for (size_t row = 0; row < spans.size(); ++row) {
-    const Timestamp start = spans.start[row];
-    const Timestamp end = start + spans.duration[row];
-    counts.first = row == 0 ? start : std::min(counts.first, start);
-    counts.last = row == 0 ? end : std::max(counts.last, end);
-  }
-  return counts;
-}
+// What `opscope info` says of a file in plain numbers and texts.
+struct InfoFacts {
+  std::string file;
+  const TraceInfo* info = nullptr;
+  uint64_t processes = 0, tracks = 0;
+  const Trace* trace = nullptr;
+  Timestamp first = {}, last = {};  // begin and end of the spans
+};
 
 // Tracks and processes count when something happened on them.
 std::pair<uint64_t, uint64_t> CountTracksAndProcesses(const Trace& trace) {
@@ -61,6 +56,72 @@ std::pair<uint64_t, uint64_t> CountTracksAndProcesses(const Trace& trace) {
   }
   return {static_cast<uint64_t>(std::count(is_used.begin(), is_used.end(), 1)),
           static_cast<uint64_t>(std::count(is_process_used.begin(), is_process_used.end(), 1))};
+}
+
+InfoFacts FactsOf(const Trace& trace, std::string_view file = {}) {
+  InfoFacts facts{.file = std::string(file), .info = &trace.info(), .trace = &trace};
+  std::tie(facts.tracks, facts.processes) = CountTracksAndProcesses(trace);
+  const SpanColumns& spans = trace.spans();
+  for (size_t row = 0; row < spans.size(); ++row) {
+    const Timestamp start = spans.start[row];
+    const Timestamp end = start + spans.duration[row];
+    facts.first = row == 0 ? start : std::min(facts.first, start);
+    facts.last = row == 0 ? end : std::max(facts.last, end);
+  }
+  return facts;
+}
+
+constexpr ResultField<InfoFacts> kInfoFields[] = {
+    {{"file", "", kText, "Name of the file. In CSV only."}, [](const InfoFacts& f) { return f.file; }},
+    {{"format", "", kText, "Format of the file, such as `chrome-json`."},
+     [](const InfoFacts& f) { return f.info->format; }},
+    {{"format_version", "", kText, "Version of the format; empty if the file does not say it."},
+     [](const InfoFacts& f) { return f.info->format_version; }},
+    {{"compressed", "", kText, "`gzip`, `zstd` or `none`."}, [](const InfoFacts& f) { return f.info->compressed; }},
+    {{"processes", "Processes", kNumber, "Processes with at least one event."},
+     [](const InfoFacts& f) { return f.processes; }},
+    {{"tracks", "Tracks", kNumber, "Threads and device streams with at least one event."},
+     [](const InfoFacts& f) { return f.tracks; }},
+    {{"spans", "Spans", kNumber, "Complete events and paired begin and end events."},
+     [](const InfoFacts& f) { return f.trace->spans().size(); }},
+    {{"async_spans", "Async spans", kNumber, "Paired asynchronous events (`b`, `e`).", kIfNonZero},
+     [](const InfoFacts& f) { return f.trace->async_spans().size(); }},
+    {{"instants", "Instants", kNumber, "Instants, those of memory included.", kIfNonZero},
+     [](const InfoFacts& f) { return f.trace->instants().size(); }},
+    {{"counters", "Counter samples", kNumber, "Samples of counters.", kIfNonZero},
+     [](const InfoFacts& f) { return f.trace->counters().size(); }},
+    {{"flows", "Flows", kNumber, "Arrows: a start joined to each of its ends.", kIfNonZero},
+     [](const InfoFacts& f) { return f.trace->flows().size(); }},
+    {{"allocations", "Allocations", kNumber, "Allocations and frees.", kIfNonZero},
+     [](const InfoFacts& f) { return f.trace->allocations().size(); }},
+    {{"steps", "Steps", kNumber, "Steps of the program.", kIfNonZero},
+     [](const InfoFacts& f) { return f.trace->steps().size(); }},
+    {{"strings", "Strings", kNumber, "Distinct texts."}, [](const InfoFacts& f) { return f.trace->string_count(); }},
+    {{"recorded", "", kNumber, "Events that were recorded."}, [](const InfoFacts& f) { return f.info->recorded; }},
+    {{"dropped", "", kNumber, "Events that a cap dropped. With `recorded`, all that were issued."},
+     [](const InfoFacts& f) { return f.info->dropped; }},
+    {{"epoch_ns", "", kNumber,
+      "Base of the times since 1970, 0 if the file has none. In JSON a decimal text, as it exceeds 2^53."},
+     [](const InfoFacts& f) { return f.info->epoch_ns; }},
+    {{"start_ns", "", kTime, "First begin of the spans, since `epoch_ns`."},
+     [](const InfoFacts& f) { return f.first.ns; }},
+    {{"end_ns", "", kTime, "Last end of the spans, since `epoch_ns`."}, [](const InfoFacts& f) { return f.last.ns; }},
+    {{"problems", "", kNumber, "Number of problems. In CSV only: JSON lists them."},
+     [](const InfoFacts& f) { return f.trace->problems().size(); }},
+};
+
+// What JSON writes in another way than CSV.
+bool IsInCsvOnly(std::string_view key) {
+  return key == "file" || key == "epoch_ns" || key == "problems";
+}
+
+ResultTable FactsTable(const InfoFacts& facts, bool is_for_json) {
+  ResultTable table(InfoResult());
+  for (const ResultField<InfoFacts>& field : kInfoFields) {
+    if (!is_for_json || !IsInCsvOnly(field.key))
+      table.Add(field, std::span(&facts, 1), [&](const InfoFacts& row) { return field.value(*facts.trace, row); });
+  }
+  return table;
 }
 
 std::string_view SeverityName(ProblemSeverity severity) {
@@ -110,42 +171,42 @@ std::string FormatProblems(const Trace& trace) {
   return out;
 }
 
+const ResultDescription& InfoResult() {
+  static const ResultDescription description = DescribeResult<InfoFacts>(
+      "info", "", "A file: its format, how much it holds, when it was recorded.", kInfoFields);
+  return description;
+}
+
+ResultTable InfoTable(const Trace& trace, std::string_view file) {
+  return FactsTable(FactsOf(trace, file), false);
+}
+
 std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists& lists) {
   const TraceInfo& info = trace.info();
-  const SpanCounts spans = CountSpans(trace);
-  const auto [tracks, processes] = CountTracksAndProcesses(trace);
   std::string out;
   JsonObject object(&out);
   object.Text("schema", "opscope.info/1");
-  object.Text("format", info.format);
-  object.Text("format_version", info.format_version);
-  object.Text("compressed", info.compressed);
-  object.Uint("processes", processes);
+  out += ',';
+  FactsTable(FactsOf(trace), true).AppendJsonMembers(0, &out);
+  object.Text("epoch_ns", std::to_string(info.epoch_ns));
   if (const std::string_view parent = ParentProcess(trace); !parent.empty()) {
     object.Key("parent_pid");
     out += parent;
   }
-  object.Uint("tracks", tracks);
-  object.Uint("spans", spans.events);
-  object.Uint("async_spans", trace.async_spans().size());
-  object.Uint("instants", trace.instants().size());
-  object.Uint("counters", trace.counters().size());
-  object.Uint("flows", trace.flows().size());
-  object.Uint("allocations", trace.allocations().size());
-  object.Uint("steps", trace.steps().size());
-  object.Uint("strings", trace.string_count());
-  object.Uint("recorded", info.recorded);
-  object.Uint("dropped", info.dropped);
-  object.Text("epoch_ns", std::to_string(info.epoch_ns));
-  object.Int("start_ns", spans.first.ns);
-  object.Int("end_ns", spans.last.ns);
   object.Key("options");
   out += info.options_json.empty() ? "{}" : info.options_json;
   AddCutOff(trace, &object, &out);
   const Result<OwnCostOfSpans> own_cost = MeasureOwnCost(trace);
   object.Key("own_cost");
   out += own_cost.ok() ? OwnCostJson(trace, CorrectionOf(own_cost.value())) : "null";
-  AddLists(trace, lists, &object, &out);
+  if (lists.threads) {
+    object.Key(ThreadListResult().list);
+    ThreadListTable(trace).AppendJson(0, &out);
+  }
+  if (lists.steps) {
+    object.Key(StepListResult().list);
+    StepListTable(trace).AppendJson(0, &out);
+  }
   object.Key("problems");
   out += ProblemsJson(trace);
   object.Key("quality");
@@ -154,65 +215,19 @@ std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists
   return out + "\n";
 }
 
-std::string InfoCsv(const Trace& trace, std::string_view file, bool has_header) {
-  const TraceInfo& info = trace.info();
-  const SpanCounts spans = CountSpans(trace);
-  const auto [tracks, processes] = CountTracksAndProcesses(trace);
-  const auto number = [](uint64_t value) { return std::vector<int64_t>{static_cast<int64_t>(value)}; };
-  RowTable row;
-  row.AddTexts("file", "", {std::string(file)});
-  row.AddTexts("format", "", {info.format});
-  row.AddTexts("format_version", "", {info.format_version});
-  row.AddTexts("compressed", "", {info.compressed});
-  const std::pair<const char*, uint64_t> counts[] = {{"processes", processes},
-                                                     {"tracks", tracks},
-                                                     {"spans", spans.events},
-                                                     {"async_spans", trace.async_spans().size()},
-                                                     {"instants", trace.instants().size()},
-                                                     {"counters", trace.counters().size()},
-                                                     {"flows", trace.flows().size()},
-                                                     {"allocations", trace.allocations().size()},
-                                                     {"steps", trace.steps().size()},
-                                                     {"strings", trace.string_count()},
-                                                     {"recorded", info.recorded},
-                                                     {"dropped", info.dropped}};
-  for (const auto& [key, count] : counts)
-    row.AddNumbers(key, "", RowUnit::kNumber, number(count));
-  for (const auto& [key, ns] : {std::pair("epoch_ns", info.epoch_ns), std::pair("start_ns", spans.first.ns),
-                                std::pair("end_ns", spans.last.ns)})
-    row.AddNumbers(key, "", RowUnit::kNumber, {ns});
-  row.AddNumbers("problems", "", RowUnit::kNumber, number(trace.problems().size()));
-  const std::string text = row.Csv(0);
-  return has_header ? text : text.substr(text.find("\r\n") + 2);
-}
-
 std::string FormatInfo(const Trace& trace) {
   const TraceInfo& info = trace.info();
-  const SpanCounts spans = CountSpans(trace);
-  const auto [tracks, processes] = CountTracksAndProcesses(trace);
+  const InfoFacts facts = FactsOf(trace);
   std::vector<std::pair<std::string, std::string>> lines = {
       {"Format", info.format + (info.format_version.empty() ? "" : " " + info.format_version) +
-                     (info.compressed == "none" ? "" : ", " + info.compressed)},
-      {"Time", HumanTime((spans.last - spans.first).ns)},
-      {"Processes", std::to_string(processes)},
-      {"Tracks", std::to_string(tracks)},
-      {"Spans", std::to_string(spans.events)},
-  };
-  if (const std::string_view parent = ParentProcess(trace); !parent.empty()) {
-    lines.emplace(lines.begin() + 3, "Child of", "process " + std::string(parent));
+                     (info.compressed == "none" ? "" : ", " + info.compressed)}};
+  if (const std::optional<DumpCause> cause = CauseOfDump(trace)) lines.emplace_back("Dumped", DumpInWords(*cause));
+  lines.emplace_back("Time", HumanTime((facts.last - facts.first).ns));
+  for (auto& [title, cell] : FactsTable(facts, false).TextLines(0)) {
+    lines.emplace_back(title, std::move(cell));
+    const std::string_view parent = title == "Processes" ? ParentProcess(trace) : std::string_view();
+    if (!parent.empty()) lines.emplace_back("Child of", "process " + std::string(parent));
   }
-  if (const std::optional<DumpCause> cause = CauseOfDump(trace)) {
-    lines.emplace(lines.begin() + 1, "Dumped", DumpInWords(*cause));
-  }
-  const std::pair<const char*, uint64_t> counts[] = {
-      {"Async spans", trace.async_spans().size()},  {"Instants", trace.instants().size()},
-      {"Counter samples", trace.counters().size()}, {"Flows", trace.flows().size()},
-      {"Allocations", trace.allocations().size()},  {"Steps", trace.steps().size()},
-  };
-  for (const auto& [title, count] : counts) {
-    if (count > 0) lines.emplace_back(title, std::to_string(count));
-  }
-  lines.emplace_back("Strings", std::to_string(trace.string_count()));
   lines.emplace_back("Recorded",
                      std::to_string(info.recorded) + " events, " + std::to_string(info.dropped) + " dropped");
   lines.emplace_back("In memory", HumanBytes(static_cast<int64_t>(trace.memory_bytes())));

@@ -1,42 +1,19 @@
-// The threads and the steps of a trace as tables, CSV and JSON.
+// The threads and the steps of a trace: the columns of `opscope info --list-threads` and `--list-steps`.
 // SPDX-License-Identifier: Apache-2.0
-#include "report/info_lists.h"
-
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "opscope/analysis/contents.h"
-#include "report/row_table.h"
+#include "opscope/report/info.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-template <typename Row, typename Value>
-std::vector<int64_t> Numbers(const std::vector<Row>& rows, const Value& value) {
-  std::vector<int64_t> numbers;
-  for (const Row& row : rows)
-    numbers.push_back(static_cast<int64_t>(value(row)));
-  return numbers;
-}
-
-template <typename Row, typename Text>
-std::vector<std::string> Texts(const std::vector<Row>& rows, const Text& text) {
-  std::vector<std::string> texts;
-  for (const Row& row : rows)
-    texts.emplace_back(text(row));
-  return texts;
-}
-
-// -1 stands for none; where all have none, people see no column.
-void AddOptionalNumbers(std::string_view key, std::string_view title, std::vector<int64_t> numbers, RowTable* table) {
-  std::replace(numbers.begin(), numbers.end(), int64_t{-1}, kNoNumber);
-  const bool is_any = std::any_of(numbers.begin(), numbers.end(), [](int64_t number) { return number != kNoNumber; });
-  table->AddNumbers(key, is_any ? title : "", RowUnit::kNumber, std::move(numbers));
-}
+using namespace result_units;
 
 std::string_view KindName(TrackKind kind) {
   switch (kind) {
@@ -52,77 +29,87 @@ std::string_view KindName(TrackKind kind) {
   return "other";
 }
 
+// Unknown for -1.
+std::optional<int64_t> Known(int32_t number) {
+  if (number == -1) return std::nullopt;
+  return number;
+}
+
+// Text tables have times since the first begin of the trace.
+struct ThreadLine {
+  ListedThread thread;
+  int64_t first_ns;
+};
+struct StepLine {
+  ListedStep step;
+  int64_t first_ns;
+};
+
+constexpr ResultField<ThreadLine> kThreadFields[] = {
+    {{"name", "Thread", kText, "Name, as `--where thread` and `--group-by thread` have it."},
+     [](const ThreadLine& l) { return l.thread.name; }},
+    {{"tid", "Tid", kText, "Its number or text in the input."}, [](const ThreadLine& l) { return l.thread.tid; }},
+    {{"process", "Process", kText, "Name of the process."}, [](const ThreadLine& l) { return l.thread.process; }},
+    {{"pid", "Pid", kText, "Number or text of the process in the input."},
+     [](const ThreadLine& l) { return l.thread.pid; }},
+    {{"rank", "Rank", kNumber, "Rank of the process; null if it is unknown.", kIfKnown},
+     [](const ThreadLine& l) { return Known(l.thread.rank); }},
+    {{"kind", "Kind", kText, "`thread`, `stream`, `annotations` of a stream, or `other`."},
+     [](const ThreadLine& l) { return KindName(l.thread.kind); }},
+    {{"device", "Device", kNumber, "Number of the device of a stream; null for threads.", kIfKnown},
+     [](const ThreadLine& l) { return Known(l.thread.device); }},
+    {{"spans", "Spans", kNumber, "Number of spans."}, [](const ThreadLine& l) { return l.thread.spans; }},
+    {{"", "Begin", kTime}, [](const ThreadLine& l) { return l.thread.start_ns - l.first_ns; }},
+    {{"", "End", kTime}, [](const ThreadLine& l) { return l.thread.end_ns - l.first_ns; }},
+    {{"start_ns", "", kTime, "First begin, since `epoch_ns`."}, [](const ThreadLine& l) { return l.thread.start_ns; }},
+    {{"end_ns", "", kTime, "Last end, since `epoch_ns`."}, [](const ThreadLine& l) { return l.thread.end_ns; }},
+};
+
+constexpr ResultField<StepLine> kStepFields[] = {
+    {{"step", "Step", kNumber, "Number, as `--steps` takes it."}, [](const StepLine& l) { return l.step.number; }},
+    {{"name", "Name", kText, "Name of its span: `ProfilerStep#3`."}, [](const StepLine& l) { return l.step.name; }},
+    {{"rank", "Rank", kNumber, "Rank of the process; null if it is unknown.", kIfKnown},
+     [](const StepLine& l) { return Known(l.step.rank); }},
+    {{"spans", "Spans", kNumber, "Spans of its rank that begin within its time."},
+     [](const StepLine& l) { return l.step.spans; }},
+    {{"", "Begin", kTime}, [](const StepLine& l) { return l.step.start_ns - l.first_ns; }},
+    {{"start_ns", "", kTime, "Begin, since `epoch_ns`."}, [](const StepLine& l) { return l.step.start_ns; }},
+    {{"duration_ns", "Time", kTime, "Length."}, [](const StepLine& l) { return l.step.duration_ns; }},
+};
+
 int64_t FirstBegin(const Trace& trace) {
   const auto& starts = trace.spans().start;
   return starts.empty() ? 0 : std::min_element(starts.begin(), starts.end())->ns;
 }
 
-RowTable ThreadRows(const Trace& trace) {
-  const std::vector<ListedThread> threads = ListThreads(trace);
-  const int64_t begin = FirstBegin(trace);
-  RowTable table;
-  table.AddTexts("name", "Thread", Texts(threads, [](const ListedThread& row) { return row.name; }));
-  table.AddTexts("tid", "Tid", Texts(threads, [](const ListedThread& row) { return row.tid; }));
-  table.AddTexts("process", "Process", Texts(threads, [](const ListedThread& row) { return row.process; }));
-  table.AddTexts("pid", "Pid", Texts(threads, [](const ListedThread& row) { return row.pid; }));
-  AddOptionalNumbers("rank", "Rank", Numbers(threads, [](const ListedThread& row) { return row.rank; }), &table);
-  table.AddTexts("kind", "Kind", Texts(threads, [](const ListedThread& row) { return KindName(row.kind); }));
-  AddOptionalNumbers("device", "Device", Numbers(threads, [](const ListedThread& row) { return row.device; }), &table);
-  table.AddNumbers("spans", "Spans", RowUnit::kNumber,
-                   Numbers(threads, [](const ListedThread& row) { return row.spans; }));
-  table.AddNumbers("", "Begin", RowUnit::kTime,
-                   Numbers(threads, [&](const ListedThread& row) { return row.start_ns - begin; }));
-  table.AddNumbers("", "End", RowUnit::kTime,
-                   Numbers(threads, [&](const ListedThread& row) { return row.end_ns - begin; }));
-  table.AddNumbers("start_ns", "", RowUnit::kTime,
-                   Numbers(threads, [](const ListedThread& row) { return row.start_ns; }));
-  table.AddNumbers("end_ns", "", RowUnit::kTime, Numbers(threads, [](const ListedThread& row) { return row.end_ns; }));
-  return table;
-}
-
-RowTable StepRows(const Trace& trace) {
-  const std::vector<ListedStep> steps = ListSteps(trace);
-  const int64_t begin = FirstBegin(trace);
-  RowTable table;
-  table.AddNumbers("step", "Step", RowUnit::kNumber, Numbers(steps, [](const ListedStep& row) { return row.number; }));
-  table.AddTexts("name", "Name", Texts(steps, [](const ListedStep& row) { return row.name; }));
-  AddOptionalNumbers("rank", "Rank", Numbers(steps, [](const ListedStep& row) { return row.rank; }), &table);
-  table.AddNumbers("spans", "Spans", RowUnit::kNumber, Numbers(steps, [](const ListedStep& row) { return row.spans; }));
-  table.AddNumbers("", "Begin", RowUnit::kTime,
-                   Numbers(steps, [&](const ListedStep& row) { return row.start_ns - begin; }));
-  table.AddNumbers("start_ns", "", RowUnit::kTime, Numbers(steps, [](const ListedStep& row) { return row.start_ns; }));
-  table.AddNumbers("duration_ns", "Time", RowUnit::kTime,
-                   Numbers(steps, [](const ListedStep& row) { return row.duration_ns; }));
-  return table;
-}
-
 }  // namespace
 
-void AddLists(const Trace& trace, const InfoLists& lists, JsonObject* object, std::string* out) {
-  if (lists.threads) {
-    object->Key("thread_list");
-    ThreadRows(trace).AppendJson(0, out);
-  }
-  if (lists.steps) {
-    object->Key("step_list");
-    StepRows(trace).AppendJson(0, out);
-  }
+const ResultDescription& ThreadListResult() {
+  static const ResultDescription description = DescribeResult<ThreadLine>(
+      "info", "thread_list", "A thread, a stream of a device, or another track with spans.", kThreadFields);
+  return description;
 }
 
-std::string FormatThreadList(const Trace& trace, size_t width) {
-  return trace.spans().size() == 0 ? "" : ThreadRows(trace).ForPeople(0, width);
+const ResultDescription& StepListResult() {
+  static const ResultDescription description =
+      DescribeResult<StepLine>("info", "step_list", "A step of the program.", kStepFields);
+  return description;
 }
 
-std::string ThreadListCsv(const Trace& trace) {
-  return ThreadRows(trace).Csv(0);
+ResultTable ThreadListTable(const Trace& trace) {
+  std::vector<ThreadLine> lines;
+  const int64_t first_ns = FirstBegin(trace);
+  for (ListedThread& thread : ListThreads(trace))
+    lines.push_back({std::move(thread), first_ns});
+  return MakeResultTable<ThreadLine>(ThreadListResult(), kThreadFields, trace, lines);
 }
 
-std::string FormatStepList(const Trace& trace, size_t width) {
-  return StepRanges(trace).empty() ? "" : StepRows(trace).ForPeople(0, width);
-}
-
-std::string StepListCsv(const Trace& trace) {
-  return StepRows(trace).Csv(0);
+ResultTable StepListTable(const Trace& trace) {
+  std::vector<StepLine> lines;
+  const int64_t first_ns = FirstBegin(trace);
+  for (const ListedStep& step : ListSteps(trace))
+    lines.push_back({step, first_ns});
+  return MakeResultTable<StepLine>(StepListResult(), kStepFields, trace, lines);
 }
 
 }  // namespace opscope

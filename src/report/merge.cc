@@ -1,9 +1,10 @@
-// What became of each input of a merge: for people, as CSV, and "opscope.merge/1".
+// What became of each input: the columns of `opscope merge`, and "opscope.merge/1".
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,29 +15,65 @@
 #include "opscope/report/merge.h"
 #include "opscope/report/quality.h"
 #include "report/human_units.h"
-#include "report/row_table.h"
-#include "report/text_table.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-using Cells = std::vector<std::string>;
+using namespace result_units;
 
-Cells CellsOf(const MergedInput& input) {
-  const std::string rank = input.rank < 0 ? "-" : std::to_string(input.rank) + (input.rank_is_from_name ? "*" : "");
-  if (!input.left_out.empty()) return {rank, input.name, "-", "left out", "-", "-", "-", "-"};
-  const bool has_points = input.sync_points > 0;
-  std::string clock(ClockSourceName(input.clock));
-  std::replace(clock.begin(), clock.end(), '_', ' ');
-  return {rank,
-          input.name,
-          std::to_string(input.spans),
-          clock,
-          HumanTime(input.offset_ns),
-          FixedText(input.drift * 1e6, 2) + " ppm",
-          has_points ? std::to_string(input.sync_points) : "-",
-          has_points ? HumanTime(input.residual_p99_ns) : "-"};
+// Unknown for inputs that are not in the result.
+template <typename T>
+std::optional<T> IfTaken(const MergedInput& input, T value, bool has_value = true) {
+  if (!input.left_out.empty() || !has_value) return std::nullopt;
+  return value;
 }
+
+// "wall clock", "left out"
+std::string ClockInWords(const MergedInput& input) {
+  if (!input.left_out.empty()) return "left out";
+  std::string words(ClockSourceName(input.clock));
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+constexpr ResultField<MergedInput> kMergeFields[] = {
+    {{"file", "", kText, "Name of the input."}, [](const MergedInput& i) { return i.name; }},
+    {{"rank", "", kNumber, "Rank of the input; -1 if it is unknown or there are several."},
+     [](const MergedInput& i) { return i.rank; }},
+    {{"", "Rank", kFigure},
+     [](const MergedInput& i) {
+       return i.rank < 0 ? std::string() : std::to_string(i.rank) + (i.rank_is_from_name ? "*" : "");
+     }},
+    {{"", "File", kText}, [](const MergedInput& i) { return i.name; }},
+    {{"left_out", "", kText, "Why the input is not in the result; empty if it is."},
+     [](const MergedInput& i) { return i.left_out; }},
+    {{"spans", "", kNumber, "Number of its spans."}, [](const MergedInput& i) { return i.spans; }},
+    {{"", "Spans", kNumber}, [](const MergedInput& i) { return IfTaken(i, i.spans); }},
+    {{"clock", "", kText,
+      "How its times were brought to the reference's: `reference`, `collectives`, `wall_clock` or `none`."},
+     [](const MergedInput& i) { return ClockSourceName(i.clock); }},
+    {{"", "Clock", kText}, [](const MergedInput& i) { return ClockInWords(i); }},
+    {{"offset_ns", "", kTime, "Time added to its wall clock, at its first span."},
+     [](const MergedInput& i) { return i.offset_ns; }},
+    {{"", "Offset", kTime}, [](const MergedInput& i) { return IfTaken(i, i.offset_ns); }},
+    {{"drift_ppb", "", kNumber, "Nanoseconds added per second since then."},
+     [](const MergedInput& i) { return std::llround(i.drift * 1e9); }},
+    {{"", "Drift", kFigure}, [](const MergedInput& i) { return IfTaken(i, FixedText(i.drift * 1e6, 2) + " ppm"); }},
+    {{"sync_points", "", kNumber, "Ends of collectives that its clock was fitted to."},
+     [](const MergedInput& i) { return i.sync_points; }},
+    {{"", "Points", kNumber}, [](const MergedInput& i) { return IfTaken(i, i.sync_points, i.sync_points > 0); }},
+    {{"residual_p50_ns", "", kTime, "Half of the sync points are at most this far apart after the fit."},
+     [](const MergedInput& i) { return i.residual_p50_ns; }},
+    {{"residual_p99_ns", "", kTime, "99 of 100 sync points are at most this far apart after the fit."},
+     [](const MergedInput& i) { return i.residual_p99_ns; }},
+    {{"", "Residual p99", kTime},
+     [](const MergedInput& i) { return IfTaken(i, i.residual_p99_ns, i.sync_points > 0); }},
+    {{"wall_bound_ns", "", kTime, "Largest error of its wall clock against the ranks of its machine; -1 if unknown."},
+     [](const MergedInput& i) { return i.wall_bound_ns; }},
+    {{"refused_residual_p99_ns", "", kTime, "Residual of a fit that was not used; -1 if there was none."},
+     [](const MergedInput& i) { return i.refused_fit ? i.refused_fit->residual_p99_ns : -1; }},
+};
 
 // What was not asked of the collectives, and why.
 std::string NoteOnSharedClocks(const Merged& merged) {
@@ -55,20 +92,20 @@ std::string NoteOnSharedClocks(const Merged& merged) {
 
 }  // namespace
 
+const ResultDescription& MergeResult() {
+  static const ResultDescription description =
+      DescribeResult<MergedInput>("merge", "inputs", "An input of the merge.", kMergeFields);
+  return description;
+}
+
+ResultTable MergeTable(const Merged& merged) {
+  return MakeResultTable<MergedInput>(MergeResult(), kMergeFields, merged.trace, merged.inputs);
+}
+
 std::string FormatMerge(const Merged& merged, size_t width) {
-  std::vector<TextColumn> columns;
-  for (const char* title : {"Rank", "File", "Spans", "Clock", "Offset", "Drift", "Points", "Residual p99"})
-    columns.emplace_back().title = title;
-  columns[1].is_text = columns[3].is_text = true;
-  bool has_guess = false;
-  for (const MergedInput& input : merged.inputs) {
-    const Cells cells = CellsOf(input);
-    for (size_t i = 0; i < cells.size(); ++i)
-      columns[i].cells.push_back(cells[i]);
-    has_guess |= input.rank_is_from_name;
-  }
-  std::string text = LayOutTable(std::move(columns), width);
-  if (has_guess) text += "* from the name of the file\n";
+  std::string text = MergeTable(merged).Text(0, width);
+  const auto is_guess = [](const MergedInput& input) { return input.rank_is_from_name; };
+  if (std::any_of(merged.inputs.begin(), merged.inputs.end(), is_guess)) text += "* from the name of the file\n";
   return text + FoldLines(NoteOnSharedClocks(merged), width);
 }
 
@@ -90,34 +127,6 @@ std::string MergeJson(const Merged& merged, const Quality& quality) {
   out += QualityJson(quality);
   object.Close();
   return out + "\n";
-}
-
-std::string MergeCsv(const Merged& merged) {
-  RowTable rows;
-  const auto texts = [&](const char* key, auto text) {
-    std::vector<std::string>& column = rows.Add(key, "", RowUnit::kText).texts;
-    for (const MergedInput& input : merged.inputs)
-      column.emplace_back(text(input));
-  };
-  const auto numbers = [&](const char* key, auto number) {
-    std::vector<int64_t>& column = rows.Add(key, "", RowUnit::kNumber).numbers;
-    for (const MergedInput& input : merged.inputs)
-      column.push_back(static_cast<int64_t>(number(input)));
-  };
-  texts("file", [](const MergedInput& input) { return input.name; });
-  numbers("rank", [](const MergedInput& input) { return input.rank; });
-  texts("left_out", [](const MergedInput& input) { return input.left_out; });
-  numbers("spans", [](const MergedInput& input) { return input.spans; });
-  texts("clock", [](const MergedInput& input) { return ClockSourceName(input.clock); });
-  numbers("offset_ns", [](const MergedInput& input) { return input.offset_ns; });
-  numbers("drift_ppb", [](const MergedInput& input) { return std::llround(input.drift * 1e9); });
-  numbers("sync_points", [](const MergedInput& input) { return input.sync_points; });
-  numbers("residual_p50_ns", [](const MergedInput& input) { return input.residual_p50_ns; });
-  numbers("residual_p99_ns", [](const MergedInput& input) { return input.residual_p99_ns; });
-  numbers("wall_bound_ns", [](const MergedInput& input) { return input.wall_bound_ns; });
-  numbers("refused_residual_p99_ns",
-          [](const MergedInput& input) { return input.refused_fit ? input.refused_fit->residual_p99_ns : -1; });
-  return rows.Csv(0);
 }
 
 }  // namespace opscope

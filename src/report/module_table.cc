@@ -1,41 +1,63 @@
-// The modules of a program as an indented table, as CSV, and as "opscope.modules/1".
+// The modules of a program as a tree: the columns of `opscope modules`.
 // SPDX-License-Identifier: Apache-2.0
-#include <span>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "opscope/report/modules.h"
-#include "report/row_table.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-struct ModuleField {
-  std::string_view key;
-  std::string_view title;
-  RowUnit unit;
-  int64_t (*value)(const ModuleRow& row);
+using namespace result_units;
+
+// A node with what text tables show of it.
+struct ModuleLine {
+  std::string path;  // "Net_0.Linear_3"; "" for node 0
+  std::string label;
+  uint32_t depth = 0;
+  ModuleRow took;
+  int64_t whole_ns = 0;  // forward and backward time of all modules
+
+  int64_t both_ns() const { return took.forward_ns + took.backward_ns; }
 };
 
-constexpr ModuleField kFields[] = {
-    {"calls", "Calls", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.calls); }},
-    {"ops", "Ops", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.ops); }},
-    {"self_ops", "", RowUnit::kNumber, [](const ModuleRow& r) { return static_cast<int64_t>(r.self_ops); }},
-    {"forward_ns", "Forward", RowUnit::kTime, [](const ModuleRow& r) { return r.forward_ns; }},
-    {"forward_self_ns", "Forward self", RowUnit::kTime, [](const ModuleRow& r) { return r.forward_self_ns; }},
-};
-constexpr ModuleField kBackward[] = {
-    {"backward_ns", "Backward", RowUnit::kTime, [](const ModuleRow& r) { return r.backward_ns; }},
-    {"backward_self_ns", "Backward self", RowUnit::kTime, [](const ModuleRow& r) { return r.backward_self_ns; }},
-};
-constexpr ModuleField kResources[] = {
-    {"device_ns", "Device", RowUnit::kTime, [](const ModuleRow& r) { return r.device_ns; }},
-    {"device_self_ns", "", RowUnit::kTime, [](const ModuleRow& r) { return r.device_self_ns; }},
-    {"memory_bytes", "Memory", RowUnit::kBytes, [](const ModuleRow& r) { return r.memory_bytes; }},
-    {"self_memory_bytes", "", RowUnit::kBytes, [](const ModuleRow& r) { return r.self_memory_bytes; }},
-    {"flops", "FLOPs", RowUnit::kAmount, [](const ModuleRow& r) { return r.flops; }},
-    {"self_flops", "", RowUnit::kAmount, [](const ModuleRow& r) { return r.self_flops; }},
+constexpr ResultField<ModuleLine> kModuleFields[] = {
+    {{"module", "", kText, "Path of calls: `Net_0.Sequential_1.Linear_3`; empty for the whole program."},
+     [](const ModuleLine& m) { return m.path; }},
+    {{"", "Module"}, [](const ModuleLine& m) { return m.label; }},
+    {{"depth", "", kNumber, "Number of modules around it; 0 for the whole program."},
+     [](const ModuleLine& m) { return m.depth; }},
+    {{"calls", "Calls", kNumber, "Calls of the module, forward."}, [](const ModuleLine& m) { return m.took.calls; }},
+    {{"ops", "Ops", kNumber, "Operators, forward and backward."}, [](const ModuleLine& m) { return m.took.ops; }},
+    {{"self_ops", "", kNumber, "The same without the modules below it."},
+     [](const ModuleLine& m) { return m.took.self_ops; }},
+    {{"forward_ns", "Forward", kTime, "Time of the forward calls."},
+     [](const ModuleLine& m) { return m.took.forward_ns; }},
+    {{"forward_self_ns", "Forward self", kTime, "The same without the modules below it."},
+     [](const ModuleLine& m) { return m.took.forward_self_ns; }},
+    {{"backward_ns", "Backward", kTime, "Time of the backward functions of its operators.", kIfNonZero},
+     [](const ModuleLine& m) { return m.took.backward_ns; }},
+    {{"backward_self_ns", "Backward self", kTime, "The same without the modules below it.", kIfNonZero},
+     [](const ModuleLine& m) { return m.took.backward_self_ns; }},
+    {{"share", "Share", kShare, "Forward and backward time as a part of the program's."},
+     [](const ModuleLine& m) -> std::optional<double> {
+       if (m.whole_ns <= 0) return std::nullopt;
+       return static_cast<double>(m.both_ns()) / static_cast<double>(m.whole_ns);
+     }},
+    {{"device_ns", "Device", kTime, "Time on devices that its operators launched.", kIfNonZero},
+     [](const ModuleLine& m) { return m.took.device_ns; }},
+    {{"device_self_ns", "", kTime, "The same without the modules below it."},
+     [](const ModuleLine& m) { return m.took.device_self_ns; }},
+    {{"memory_bytes", "Memory", kBytes, "Bytes that were allocated and not freed.", kIfNonZero},
+     [](const ModuleLine& m) { return m.took.memory_bytes; }},
+    {{"self_memory_bytes", "", kBytes, "The same without the modules below it."},
+     [](const ModuleLine& m) { return m.took.self_memory_bytes; }},
+    {{"flops", "FLOPs", kAmount, "Floating-point operations.", kIfNonZero},
+     [](const ModuleLine& m) { return m.took.flops; }},
+    {{"self_flops", "", kAmount, "The same without the modules below it."},
+     [](const ModuleLine& m) { return m.took.self_flops; }},
 };
 
 // Nodes so that each is followed by those below it, siblings in order of first appearance.
@@ -58,69 +80,36 @@ std::vector<uint32_t> InOrder(const std::vector<ModuleNode>& nodes) {
   }
 }
 
-std::string Label(const ModuleNode& node) {
+std::string IndentedName(const ModuleNode& node) {
   return node.depth == 0 ? "(all)" : std::string(2 * (node.depth - 1), ' ') + node.name;
 }
 
-void AddFields(const ModuleSummary& summary, const std::vector<uint32_t>& order, std::span<const ModuleField> fields,
-               bool is_shown, RowTable* rows) {
-  for (const ModuleField& field : fields) {
-    std::vector<int64_t>& numbers = rows->Add(field.key, is_shown ? field.title : "", field.unit).numbers;
-    for (const uint32_t node : order)
-      numbers.push_back(field.value(summary.rows[node]));
-  }
+}  // namespace
+
+const ResultDescription& ModuleResult() {
+  static const ResultDescription description =
+      DescribeResult<ModuleLine>("modules", "rows", "A module at its place in the hierarchy of calls.", kModuleFields);
+  return description;
 }
 
-// In the order of the program and indented, or sorted, and then by path.
-Result<RowTable> RowsOf(const ModuleSummary& summary, const RowOptions& options) {
-  const std::vector<uint32_t> order = InOrder(summary.nodes);
+ResultTable ModuleTable(const Trace& trace, const ModuleSummary& summary, bool is_tree) {
   std::vector<std::string> paths(summary.nodes.size());
   for (size_t node = 1; node < summary.nodes.size(); ++node) {
     const uint32_t parent = summary.nodes[node].parent;
     paths[node] = parent == 0 ? summary.nodes[node].name : paths[parent] + "." + summary.nodes[node].name;
   }
-  RowTable rows;
-  const bool is_tree = options.sort.empty();
-  std::vector<std::string> keys, labels;
-  std::vector<int64_t> depths, both;
-  for (const uint32_t node : order) {
-    keys.push_back(paths[node]);
-    labels.push_back(is_tree || node == 0 ? Label(summary.nodes[node]) : paths[node]);
-    depths.push_back(summary.nodes[node].depth);
-    both.push_back(summary.rows[node].forward_ns + summary.rows[node].backward_ns);
+  const int64_t whole_ns = summary.rows[0].forward_ns + summary.rows[0].backward_ns;
+  std::vector<ModuleLine> lines;
+  lines.reserve(paths.size());
+  for (const uint32_t node : InOrder(summary.nodes)) {
+    const bool is_indented = is_tree || node == 0;
+    lines.push_back({.path = paths[node],
+                     .label = is_indented ? IndentedName(summary.nodes[node]) : paths[node],
+                     .depth = summary.nodes[node].depth,
+                     .took = summary.rows[node],
+                     .whole_ns = whole_ns});
   }
-  rows.AddTexts("module", "", std::move(keys));
-  rows.AddTexts("", "Module", std::move(labels));
-  rows.AddNumbers("depth", "", RowUnit::kNumber, std::move(depths));
-  AddFields(summary, order, kFields, true, &rows);
-  AddFields(summary, order, kBackward, summary.rows[0].backward_ns != 0, &rows);
-  rows.AddShares("share", "Share", both, summary.rows[0].forward_ns + summary.rows[0].backward_ns);
-  AddFields(summary, order, kResources, true, &rows);
-  for (const char* key : {"device_ns", "memory_bytes", "flops"})
-    rows.HideIfZero(key);
-  if (!is_tree) OPSCOPE_TRY(rows.Sort(options.sort));
-  return rows;
-}
-
-}  // namespace
-
-Result<std::string> FormatModuleTable(const ModuleSummary& summary, const RowOptions& options) {
-  Result<RowTable> rows = RowsOf(summary, options);
-  if (!rows.ok()) return rows.error();
-  return summary.nodes.size() < 2 ? std::string() : rows.value().ForPeople(options.limit, options.width);
-}
-
-Result<std::string> ModulesCsv(const ModuleSummary& summary, const RowOptions& options) {
-  Result<RowTable> rows = RowsOf(summary, options);
-  if (!rows.ok()) return rows.error();
-  return rows.value().Csv(options.limit);
-}
-
-Result<std::string> ModulesJson(const Trace& trace, const ModuleSummary& summary, const Quality& quality,
-                                const RowOptions& options) {
-  Result<RowTable> rows = RowsOf(summary, options);
-  if (!rows.ok()) return rows.error();
-  return RowsJson("opscope.modules/1", trace, &rows.value(), options, &quality);
+  return MakeResultTable<ModuleLine>(ModuleResult(), kModuleFields, trace, lines);
 }
 
 }  // namespace opscope

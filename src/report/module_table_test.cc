@@ -21,7 +21,7 @@ ModuleSummary SmallSummary() {
 }
 
 TEST(ModuleTable, IsIndentedByDepthInTheOrderOfTheProgram) {
-  EXPECT_EQ(FormatModuleTable(SmallSummary()).value(),
+  EXPECT_EQ(ModuleTable(Trace(), SmallSummary()).Text(),
             "Module      Calls  Ops   Forward  Forward self   Share\n"
             "(all)           0    3  1.000 us         10 ns  100.0%\n"
             "Net_0           2    2    700 ns        200 ns   70.0%\n"
@@ -31,25 +31,18 @@ TEST(ModuleTable, IsIndentedByDepthInTheOrderOfTheProgram) {
 
 TEST(ModuleTable, ShowsColumnsThatHaveNumbers) {
   ModuleSummary summary = SmallSummary();
-  summary.rows[0].backward_ns = 1;
+  summary.rows[0].backward_ns = summary.rows[0].backward_self_ns = 1;
   summary.rows[0].flops = 5;
-  const std::string table = FormatModuleTable(summary).value();
+  const std::string table = ModuleTable(Trace(), summary).Text();
   const std::string title = table.substr(0, table.find('\n'));
   EXPECT_NE(title.find("Backward self"), std::string::npos);
   EXPECT_NE(title.find("FLOPs"), std::string::npos);
   EXPECT_EQ(title.find("Memory"), std::string::npos);
 }
 
-TEST(ModuleTable, OfNoModulesIsEmpty) {
-  ModuleSummary summary;
-  summary.nodes.resize(1);
-  summary.rows.resize(1);
-  EXPECT_EQ(FormatModuleTable(summary).value(), "");
-}
-
 TEST(ModulesJson, HasEveryNumberByPath) {
   simdjson::dom::parser parser;
-  const simdjson::padded_string text(ModulesJson(Trace(), SmallSummary(), Quality()).value());
+  const simdjson::padded_string text(ResultJson({.tables = {ModuleTable(Trace(), SmallSummary())}}, Trace()));
   const simdjson::dom::element root = parser.parse(text);
   EXPECT_EQ(std::string_view(root["schema"]), "opscope.modules/1");
   const simdjson::dom::array rows = root["rows"];

@@ -1,192 +1,224 @@
-// The operator summary as a table for people, as CSV, and as "opscope.summary/1".
+// The operator summary and the asynchronous spans: the columns of `opscope summary`.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/summary.h"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/json_object.h"
-#include "opscope/report/info.h"
-#include "opscope/report/quality.h"
 #include "report/own_cost.h"
-#include "report/row_table.h"
+#include "report/result_units.h"
 
 namespace opscope {
 namespace {
 
-struct SummaryField {
-  std::string_view key;
-  std::string_view title;
-  RowUnit unit;
-  int64_t (*value)(const OpSummaryRow& row);
+using namespace result_units;
+
+// A row beside the sums that its shares refer to.
+struct SummaryLine {
+  const OpSummary* summary;
+  const OpSummaryRow* row;
+  double peak_flops = 0;
 };
 
-constexpr SummaryField kTimes[] = {
-    {"mean_ns", "Mean", RowUnit::kTime, [](const OpSummaryRow& r) { return r.mean_ns(); }},
-    {"min_ns", "Min", RowUnit::kTime, [](const OpSummaryRow& r) { return r.min_ns; }},
-    {"p50_ns", "P50", RowUnit::kTime, [](const OpSummaryRow& r) { return r.p50_ns; }},
-    {"p99_ns", "P99", RowUnit::kTime, [](const OpSummaryRow& r) { return r.p99_ns; }},
-    {"max_ns", "Max", RowUnit::kTime, [](const OpSummaryRow& r) { return r.max_ns; }},
-    {"stddev_ns", "Std dev", RowUnit::kTime, [](const OpSummaryRow& r) { return r.stddev_ns; }},
-    {"total_with_recursion_ns", "", RowUnit::kTime, [](const OpSummaryRow& r) { return r.total_with_recursion_ns; }},
-    {"device_total_ns", "", RowUnit::kTime, [](const OpSummaryRow& r) { return r.device_total_ns; }},
-    {"device_self_ns", "", RowUnit::kTime, [](const OpSummaryRow& r) { return r.device_self_ns; }},
-    {"self_memory_bytes", "Self memory", RowUnit::kBytes, [](const OpSummaryRow& r) { return r.self_memory_bytes; }},
-    {"flops", "FLOPs", RowUnit::kAmount, [](const OpSummaryRow& r) { return r.flops; }},
-};
-
-template <typename Value>
-std::vector<int64_t> Numbers(const OpSummary& summary, Value value) {
-  std::vector<int64_t> numbers;
-  numbers.reserve(summary.rows.size());
-  for (const OpSummaryRow& row : summary.rows)
-    numbers.push_back(static_cast<int64_t>(value(row)));
-  return numbers;
+std::optional<double> ShareOf(int64_t part, int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void AddNames(const Trace& trace, const OpSummary& summary, RowTable* rows) {
-  if (summary.has_name) {
-    std::vector<std::string>& names = rows->Add("name", "Name", RowUnit::kText).texts;
-    for (const OpSummaryRow& row : summary.rows)
-      names.emplace_back(summary.NameOf(trace, row));
-  }
+using Line = SummaryLine;
+
+constexpr ResultField<Line> kName = {
+    {"name", "Name", kText, "Name of the spans."},
+    [](const Trace& trace, const Line& line) { return line.summary->NameOf(trace, *line.row); }};
+
+// By the names of GroupKeyNames(); those of --group-by stand behind the name.
+constexpr ResultColumn kGroupColumns[] = {
+    {"shape", "shape", kText, "Shapes of the inputs. With `--group-by shape`."},
+    {"category", "category", kText, "Category in the words of the input. With `--group-by category`."},
+    {"thread", "thread", kText, "Name of the thread or stream. With `--group-by thread`."},
+    {"device", "device", kText, "Number of the device. With `--group-by device`."},
+    {"stack", "stack", kText, "Call stack, outermost frame first. With `--group-by stack`."},
+    {"module", "module", kText, "Path of the torch.nn.Module. With `--group-by module`."},
+    {"kind", "kind", kText, "Kind of the span (docs/reference/span_kinds.md). With `--group-by kind`."},
+    {"process", "process", kText, "Name of the process. With `--group-by process`."},
+    {"rank", "rank", kText, "Rank of the process. With `--group-by rank`."},
+    {"step", "step", kText, "Number of the step in which the span begins. With `--group-by step`."},
+};
+
+constexpr const char* kPeakTitle = "% of peak";
+
+constexpr ResultField<Line> kSummaryFields[] = {
+    {{"", "On"}, [](const Line& line) { return line.row->on_device ? "device" : "host"; }},
+    {{"count", "Count", kNumber, "Number of spans."}, [](const Line& line) { return line.row->count; }},
+    {{"total_ns", "Total", kTime, "Time of the spans that do not lie inside a span of the same row on the same track."},
+     [](const Line& line) { return line.row->total_ns; }},
+    {{"self_ns", "Self", kTime, "Time without direct children."}, [](const Line& line) { return line.row->self_ns; }},
+    {{"self_share", "Self %", kShare, "Self time on threads as a part of that of all spans."},
+     [](const Line& line) { return line.summary->ShareOf(*line.row); }},
+    {{"", "Device total", kTime}, [](const Line& line) { return line.row->device_total_ns; }},
+    {{"", "Device self", kTime}, [](const Line& line) { return line.row->device_self_ns; }},
+    {{"", "Device %", kShare},
+     [](const Line& line) { return ShareOf(line.row->device_self_ns, line.summary->device_self_ns); }},
+    {{"mean_ns", "Mean", kTime, "`total_with_recursion_ns` over `count`, rounded down."},
+     [](const Line& line) { return line.row->mean_ns(); }},
+    {{"min_ns", "Min", kTime, "Shortest duration."}, [](const Line& line) { return line.row->min_ns; }},
+    {{"p50_ns", "P50", kTime, "Half of the durations are not longer."},
+     [](const Line& line) { return line.row->p50_ns; }},
+    {{"p99_ns", "P99", kTime, "99 of 100 durations are not longer."},
+     [](const Line& line) { return line.row->p99_ns; }},
+    {{"max_ns", "Max", kTime, "Longest duration."}, [](const Line& line) { return line.row->max_ns; }},
+    {{"stddev_ns", "Std dev", kTime, "Standard deviation of the durations (of the population)."},
+     [](const Line& line) { return line.row->stddev_ns; }},
+    {{"total_with_recursion_ns", "", kTime, "Plain sum of the durations, which torch's table shows."},
+     [](const Line& line) { return line.row->total_with_recursion_ns; }},
+    {{"device_total_ns", "", kTime, "Host: time on devices launched beneath the spans. Device: their total time."},
+     [](const Line& line) { return line.row->device_total_ns; }},
+    {{"device_self_ns", "", kTime, "Host: time on devices launched by the spans themselves. Device: their self time."},
+     [](const Line& line) { return line.row->device_self_ns; }},
+    {{"self_memory_bytes", "Self memory", kBytes, "Bytes allocated less bytes freed while the span was innermost.",
+      kIfNonZero},
+     [](const Line& line) { return line.row->self_memory_bytes; }},
+    {{"flops", "FLOPs", kAmount, "Floating-point operations.", kIfNonZero},
+     [](const Line& line) { return line.row->flops; }},
+    {{"flops_per_s", "FLOP/s", kAmount,
+      "`flops` per second of the device time, or of the thread's where there is none."},
+     [](const Line& line) { return line.row->flops_per_s(); }},
+    {{"", kPeakTitle, kShare},
+     [](const Line& line) -> std::optional<double> {
+       const double rate = line.row->flops_per_s();
+       if (rate == 0 || line.peak_flops <= 0) return std::nullopt;
+       return rate / line.peak_flops;
+     }},
+    {{"on", "", kText, "`host` or `device`: a row never has spans of both."},
+     [](const Line& line) { return line.row->on_device ? "device" : "host"; }},
+};
+
+constexpr ResultField<AsyncSummaryRow> kAsyncFields[] = {
+    {{"name", "Asynchronous", kText, "Name of the spans."},
+     [](const Trace& trace, const AsyncSummaryRow& r) { return trace.text(r.name); }},
+    {{"count", "Count", kNumber, "Number of spans."}, [](const AsyncSummaryRow& r) { return r.count; }},
+    {{"total_ns", "Total", kTime, "Sum of the durations."}, [](const AsyncSummaryRow& r) { return r.total_ns; }},
+    {{"mean_ns", "Mean", kTime, "`total_ns` over `count`, rounded down."},
+     [](const AsyncSummaryRow& r) { return r.mean_ns(); }},
+    {{"min_ns", "Min", kTime, "Shortest duration."}, [](const AsyncSummaryRow& r) { return r.min_ns; }},
+    {{"max_ns", "Max", kTime, "Longest duration."}, [](const AsyncSummaryRow& r) { return r.max_ns; }},
+};
+
+std::vector<SummaryLine> LinesOf(const OpSummary& summary, double peak_flops) {
+  std::vector<SummaryLine> lines;
+  lines.reserve(summary.rows.size());
+  for (const OpSummaryRow& row : summary.rows)
+    lines.push_back({&summary, &row, peak_flops});
+  return lines;
+}
+
+void AddGroupKeys(const OpSummary& summary, ResultTable* table) {
   for (size_t key = 0; key < summary.key_names.size(); ++key) {
-    std::vector<std::string>& texts = rows->Add(summary.key_names[key], summary.key_names[key], RowUnit::kText).texts;
-    for (const OpSummaryRow& row : summary.rows)
-      texts.push_back(row.keys[key]);
+    const auto* column = std::find_if(std::begin(kGroupColumns), std::end(kGroupColumns),
+                                      [&](const ResultColumn& known) { return known.key == summary.key_names[key]; });
+    if (column != std::end(kGroupColumns))
+      table->Add(*column, summary.rows, [&](const OpSummaryRow& row) { return row.keys[key]; });
   }
 }
 
-std::vector<std::string> Sides(const OpSummary& summary) {
-  std::vector<std::string> sides;
-  for (const OpSummaryRow& row : summary.rows)
-    sides.emplace_back(row.on_device ? "device" : "host");
-  return sides;
-}
-
-// For people, who look for it beside the names; only where there are rows of both.
-void AddSidesForPeople(const OpSummary& summary, RowTable* rows) {
+// What a text table has of a field in this summary: columns that would say nothing lose their title.
+ResultColumn ColumnFor(const ResultColumn& field, const OpSummary& summary, const SummaryTableOptions& options) {
   const auto is_on_device = [](const OpSummaryRow& row) { return row.on_device; };
-  const bool has_device = std::any_of(summary.rows.begin(), summary.rows.end(), is_on_device);
-  const bool has_host = !std::all_of(summary.rows.begin(), summary.rows.end(), is_on_device);
-  if (has_device && has_host) rows->AddTexts("", "On", Sides(summary));
-}
-
-// For people, who look for them beside the times of the host.
-void AddDeviceTimes(const OpSummary& summary, RowTable* rows) {
-  if (summary.device_self_ns <= 0) return;
-  rows->AddNumbers("", "Device total", RowUnit::kTime,
-                   Numbers(summary, [](const OpSummaryRow& row) { return row.device_total_ns; }));
-  std::vector<int64_t> self = Numbers(summary, [](const OpSummaryRow& row) { return row.device_self_ns; });
-  rows->AddNumbers("", "Device self", RowUnit::kTime, self);
-  rows->AddShares("", "Device %", self, summary.device_self_ns);
-}
-
-// FLOP/s, and the share of the machine's peak, where asked for and known.
-void AddFlopRates(const OpSummary& summary, const SummaryTableOptions& options, RowTable* rows) {
-  bool has_flops = false;
-  std::vector<double> share;
-  for (const OpSummaryRow& row : summary.rows) {
-    has_flops |= row.flops != 0;
-    const double rate = row.flops_per_s();
-    share.push_back(rate == 0 ? std::numeric_limits<double>::quiet_NaN() : rate / options.peak_flops);
+  const auto begin = summary.rows.begin(), end = summary.rows.end();
+  const bool has_flops = std::any_of(begin, end, [](const OpSummaryRow& row) { return row.flops != 0; });
+  bool is_shown = true;
+  if (field.title == "On") {
+    is_shown = std::any_of(begin, end, is_on_device) && !std::all_of(begin, end, is_on_device);
+  } else if (field.title.starts_with("Device ")) {
+    is_shown = summary.device_self_ns > 0;
+  } else if (field.key == "flops_per_s") {
+    is_shown = has_flops && (options.flop_rate || options.peak_flops > 0);
+  } else if (field.title == kPeakTitle) {
+    is_shown = has_flops && options.peak_flops > 0;
   }
-  const bool shows_rate = has_flops && (options.flop_rate || options.peak_flops > 0);
-  rows->AddNumbers("flops_per_s", shows_rate ? "FLOP/s" : "", RowUnit::kAmount,
-                   Numbers(summary, [](const OpSummaryRow& row) { return row.flops_per_s(); }));
-  if (has_flops && options.peak_flops > 0) rows->Add("", "% of peak", RowUnit::kShare).shares = std::move(share);
-  for (const char* key : {"flops_per_s", "% of peak"})
-    rows->Keep(key);
+  ResultColumn column = field;
+  if (!is_shown) column.title = {};
+  return column;
 }
 
-RowTable RowsOf(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options = {}) {
-  RowTable rows;
-  AddNames(trace, summary, &rows);
-  AddSidesForPeople(summary, &rows);
-  rows.AddNumbers("count", "Count", RowUnit::kNumber,
-                  Numbers(summary, [](const OpSummaryRow& row) { return row.count; }));
-  rows.AddNumbers("total_ns", "Total", RowUnit::kTime,
-                  Numbers(summary, [](const OpSummaryRow& row) { return row.total_ns; }));
-  rows.AddNumbers("self_ns", "Self", RowUnit::kTime,
-                  Numbers(summary, [](const OpSummaryRow& row) { return row.self_ns; }));
-  std::vector<double>& shares = rows.Add("self_share", "Self %", RowUnit::kShare).shares;
-  for (const OpSummaryRow& row : summary.rows)
-    shares.push_back(summary.ShareOf(row).value_or(std::numeric_limits<double>::quiet_NaN()));
-  AddDeviceTimes(summary, &rows);
-  for (const SummaryField& field : kTimes)
-    rows.AddNumbers(field.key, field.title, field.unit, Numbers(summary, field.value));
-  for (const char* key : {"self_memory_bytes", "flops"})
-    rows.HideIfZero(key);
-  AddFlopRates(summary, options, &rows);
-  rows.AddTexts("on", "", Sides(summary));
-  rows.Keep(options.sort);
-  return rows;
-}
-
-RowTable AsyncRowsOf(const Trace& trace, const std::vector<AsyncSummaryRow>& rows) {
-  std::vector<std::string> names;
-  std::vector<int64_t> counts, totals, means, least, most;
-  for (const AsyncSummaryRow& row : rows) {
-    names.emplace_back(trace.text(row.name));
-    counts.push_back(static_cast<int64_t>(row.count));
-    totals.push_back(row.total_ns), means.push_back(row.mean_ns());
-    least.push_back(row.min_ns), most.push_back(row.max_ns);
-  }
-  RowTable table;
-  table.AddTexts("name", "Asynchronous", std::move(names));
-  table.AddNumbers("count", "Count", RowUnit::kNumber, std::move(counts));
-  table.AddNumbers("total_ns", "Total", RowUnit::kTime, std::move(totals));
-  table.AddNumbers("mean_ns", "Mean", RowUnit::kTime, std::move(means));
-  table.AddNumbers("min_ns", "Min", RowUnit::kTime, std::move(least));
-  table.AddNumbers("max_ns", "Max", RowUnit::kTime, std::move(most));
-  return table;
+// Columns of corrected times: what was taken off.
+std::string CorrectionJson(const Trace& trace, const Correction& correction) {
+  return "\"corrected\":true,\"spans_below_zero\":" + std::to_string(correction.below_zero) +
+         ",\"own_cost\":" + OwnCostJson(trace, correction);
 }
 
 }  // namespace
 
-std::string FormatSummaryTable(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options) {
-  std::string table;
-  if (!summary.rows.empty()) table = RowsOf(trace, summary, options).ForPeople(options.limit, options.width);
-  if (summary.correction) table += FormatCorrection(*summary.correction) + "\n";
+const ResultDescription& SummaryResult() {
+  static const ResultDescription description = [] {
+    ResultDescription made{"summary", "rows", "Spans that have the same name and the same keys of `--group-by`.", {}};
+    made.columns.push_back(kName);
+    made.columns.insert(made.columns.end(), std::begin(kGroupColumns), std::end(kGroupColumns));
+    made.columns.insert(made.columns.end(), std::begin(kSummaryFields), std::end(kSummaryFields));
+    return made;
+  }();
+  return description;
+}
+
+const ResultDescription& AsyncSummaryResult() {
+  static const ResultDescription description = DescribeResult<AsyncSummaryRow>(
+      "summary", "async_rows", "Asynchronous spans (`b` and `e` of Chrome traces) that have the same name.",
+      kAsyncFields);
+  return description;
+}
+
+ResultTable SummaryTable(const Trace& trace, const OpSummary& summary, const SummaryTableOptions& options) {
+  const std::vector<SummaryLine> lines = LinesOf(summary, options.peak_flops);
+  const auto add = [&](const ResultField<Line>& field, ResultTable* table) {
+    const ResultColumn column = ColumnFor(field, summary, options);
+    if (column.key.empty() && column.title.empty()) return;
+    table->Add(column, lines, [&](const Line& line) { return field.value(trace, line); });
+  };
+  ResultTable table(SummaryResult());
+  if (summary.has_name) add(kName, &table);
+  AddGroupKeys(summary, &table);
+  for (const ResultField<Line>& field : kSummaryFields)
+    add(field, &table);
+  table.Keep("flops_per_s");
+  table.Keep(kPeakTitle);
   return table;
 }
 
-std::string SummaryCsv(const Trace& trace, const OpSummary& summary, size_t limit) {
-  return RowsOf(trace, summary).Csv(limit);
+ResultTable AsyncSummaryTable(const Trace& trace, const std::vector<AsyncSummaryRow>& rows) {
+  return MakeResultTable<AsyncSummaryRow>(AsyncSummaryResult(), kAsyncFields, trace, rows);
 }
 
-std::string FormatAsyncSummaryTable(const Trace& trace, const std::vector<AsyncSummaryRow>& rows, size_t limit,
-                                    size_t width) {
-  return rows.empty() ? "" : AsyncRowsOf(trace, rows).ForPeople(limit, width);
-}
-
-std::string SummaryJson(const Trace& trace, const OpSummary& summary, const Quality& quality, size_t limit,
-                        const std::vector<AsyncSummaryRow>& async_rows) {
-  std::string out;
-  JsonObject document(&out);
-  document.Text("schema", "opscope.summary/1");
-  if (summary.correction) {
-    document.Key("corrected");
-    out += "true";
-    document.Uint("spans_below_zero", summary.correction->below_zero);
-    document.Key("own_cost");
-    out += OwnCostJson(trace, *summary.correction);
-  }
-  document.Key("rows");
-  RowsOf(trace, summary).AppendJson(limit, &out);
+VerbResult SummaryVerbResult(const Trace& trace, const OpSummary& summary,
+                             const std::vector<AsyncSummaryRow>& async_rows, const SummaryTableOptions& options) {
+  VerbResult result;
+  result.tables.push_back(SummaryTable(trace, summary, options));
   if (!async_rows.empty()) {
-    document.Key("async_rows");
-    AsyncRowsOf(trace, async_rows).AppendJson(limit, &out);
+    result.tables.push_back(AsyncSummaryTable(trace, async_rows));
+    result.shown.push_back(1);
   }
-  document.Key("problems");
-  out += ProblemsJson(trace);
-  document.Key("quality");
-  out += QualityJson(quality);
-  document.Close();
-  return out + "\n";
+  if (summary.correction) {
+    result.note = FormatCorrection(*summary.correction) + "\n";
+    result.facts_json = CorrectionJson(trace, *summary.correction);
+  }
+  return result;
+}
+
+Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view key) {
+  const ResultTable table = SummaryTable(trace, *summary);
+  Result<std::vector<uint32_t>> order = table.OrderBy(key);
+  if (!order.ok()) return order.error();
+  std::vector<OpSummaryRow> sorted;
+  sorted.reserve(summary->rows.size());
+  for (const uint32_t row : order.value())
+    sorted.push_back(std::move(summary->rows[row]));
+  summary->rows = std::move(sorted);
+  return {};
 }
 
 }  // namespace opscope

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   if (!profiler.Stop().ok() || !profiler.Save(path).ok()) return 1;
   const opscope::Result<opscope::Trace> trace = opscope::ImportFile(path);
   if (!trace.ok()) return 1;
-  std::printf("%s", opscope::FormatSummaryTable(trace.value(), opscope::SummarizeOps(trace.value())).c_str());
+  std::printf("%s", opscope::SummaryTable(trace.value(), opscope::SummarizeOps(trace.value())).Text().c_str());
   const opscope::Result<opscope::Trace> nothing = opscope::CutTrace(trace.value(), {0});
   if (!nothing.ok() || nothing.value().spans().size() != 0) return 1;
   return trace.value().spans().size() == 1 && trace.value().instants().size() == 1 ? 0 : 1;

@@ -104,8 +104,4 @@ struct OpSummary {
 
 [[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});
 
-// Sorts descending by a JSON field name ("total_ns", "self_ns", "count", "name" ascending, ...).
-// kInvalidArgument names the allowed fields.
-[[nodiscard]] Status SortOpSummary(const Trace& trace, OpSummary* summary, std::string_view field);
-
 }  // namespace opscope

@@ -4,11 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "opscope/analysis/quality.h"
+#include "opscope/report/result_table.h"
 #include "opscope/trace.h"
 
 namespace opscope {
@@ -20,15 +20,17 @@ struct InfoLists {
 // "opscope.info/1". With lists, "thread_list" and "step_list" are arrays of objects beside the facts.
 [[nodiscard]] std::string InfoJson(const Trace& trace, const Quality& quality, const InfoLists& lists = {});
 [[nodiscard]] std::string FormatInfo(const Trace& trace);
-// One line per input, below the names of the columns.
-[[nodiscard]] std::string InfoCsv(const Trace& trace, std::string_view file, bool has_header = true);
 
-// The threads and steps of a trace (opscope/analysis/contents.h), a row for each; times in tables are since the first
-// begin, as --time takes them. Without any there is no table.
-[[nodiscard]] std::string FormatThreadList(const Trace& trace, size_t width = 0);
-[[nodiscard]] std::string ThreadListCsv(const Trace& trace);
-[[nodiscard]] std::string FormatStepList(const Trace& trace, size_t width = 0);
-[[nodiscard]] std::string StepListCsv(const Trace& trace);
+[[nodiscard]] const ResultDescription& InfoResult();
+[[nodiscard]] const ResultDescription& ThreadListResult();
+[[nodiscard]] const ResultDescription& StepListResult();
+
+// One row: the facts that are plain numbers and texts. `file`: its name.
+[[nodiscard]] ResultTable InfoTable(const Trace& trace, std::string_view file);
+// The threads and steps of a trace (opscope/analysis/contents.h), a row for each. Times in text are since the first
+// begin, as --time takes them.
+[[nodiscard]] ResultTable ThreadListTable(const Trace& trace);
+[[nodiscard]] ResultTable StepListTable(const Trace& trace);
 
 // The "problems" array, and one line per problem for people ("" when there is none).
 [[nodiscard]] std::string ProblemsJson(const Trace& trace);

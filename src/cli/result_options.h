@@ -1,0 +1,34 @@
+// --json, --csv, --limit, --sort: how a verb prints its result.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/answers.h"
+#include "cli/verb.h"
+#include "opscope/report/result_table.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct ResultVerbOptions {
+  int64_t limit = 0;
+  std::string sort;
+};
+
+// Also the keys of the verb's results, below its help. `sort_help`: what may be sorted by, and what happens without.
+void AddResultOptions(Verb* verb, CommonOptions* common, ResultVerbOptions* options, const std::string& sort_help);
+
+// Sorts the first table as --sort asks and prints the form that was asked for: text no wider than the terminal, its
+// first line bold where there is colour. A failure is wrong usage of --sort. `trace`: whose problems JSON lists. Gives
+// the exit code.
+int PrintResult(const std::string& verb, const std::string& file, const Trace& trace, const CommonOptions& common,
+                const ResultVerbOptions& options, VerbResult result, Answers* answers);
+
+// Why there is no answer, on standard error unless -q is given; "": there is one.
+void TellNothing(const std::string& file, const CommonOptions& common, const std::string& sentence);
+
+}  // namespace opscope

@@ -1,0 +1,38 @@
+// A verb that computes a result from the chosen spans of its inputs and prints it. What it adds to the common options
+// is a function from Traces to a VerbResult; selection, sorting, limits and the forms of output are the same for all.
+//
+// Thread rule: one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/result_options.h"
+#include "cli/selection.h"
+#include "cli/verb.h"
+#include "opscope/trace.h"
+
+namespace opscope {
+
+struct ResultVerb {
+  std::string name;
+  std::string description;
+  std::string sort_help = {};
+  // Of one Trace, or of `inputs` Traces in the order of the command line.
+  std::function<VerbResult(std::span<const Trace> traces, const ResultVerb& verb)> compute;
+  size_t inputs = 1;                      // more than 1: the verb takes exactly so many files, together
+  std::vector<Option> more_options = {};  // of this verb alone; `compute` owns their targets
+  std::function<Status()> check = {};     // whether they make sense; none: any do
+  // As the command line has it, when `compute` is called.
+  CommonOptions common = {};
+  ResultVerbOptions options = {};
+  std::optional<SpanFilter> filter = {};
+};
+
+Verb MakeResultVerb(ResultVerb verb);
+
+}  // namespace opscope

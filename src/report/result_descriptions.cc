@@ -1,0 +1,36 @@
+// The list of all results: their keys for the help of the command line, and docs/reference/results.md.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "opscope/report/devices.h"
+#include "opscope/report/info.h"
+#include "opscope/report/merge.h"
+#include "opscope/report/modules.h"
+#include "opscope/report/result_table.h"
+#include "opscope/report/summary.h"
+
+namespace opscope {
+
+std::span<const ResultDescription* const> ResultDescriptions() {
+  static const ResultDescription* const results[] = {
+      &SummaryResult(), &AsyncSummaryResult(), &ModuleResult(),     &DeviceResult(),   &KernelResult(),
+      &CopyResult(),    &InfoResult(),         &ThreadListResult(), &StepListResult(), &MergeResult(),
+  };
+  return results;
+}
+
+std::string ResultKeysText(std::string_view verb) {
+  std::string text;
+  for (const ResultDescription* result : ResultDescriptions()) {
+    if (result->verb != verb) continue;
+    std::string keys;
+    for (const ResultColumn& column : result->columns) {
+      if (!column.key.empty()) keys.append(keys.empty() ? "" : ", ").append(column.key);
+    }
+    text += "Fields" + (result->list.empty() ? std::string() : " of \"" + std::string(result->list) + "\"") + ": " +
+            keys + "\n";
+  }
+  return text;
+}
+
+}  // namespace opscope

@@ -1,0 +1,285 @@
+// A ResultTable holds the values of a result by column: texts, integers or shares, as the column's unit says. Every
+// form of the result is a loop over columns and rows that asks the column how one value is written:
+//
+//   {"busy_ns", "Busy", kTime}, value 1234567   ->   text "1.235 ms", JSON "busy_ns":1234567, CSV 1234567
+//
+// Columns rather than rows, because sorting, hiding empty columns and Arrow need one column at a time.
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/result_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/csv.h"
+#include "base/json_object.h"
+#include "base/text.h"
+#include "opscope/report/info.h"
+#include "opscope/report/quality.h"
+#include "report/human_units.h"
+#include "report/text_table.h"
+
+namespace opscope {
+namespace {
+
+constexpr int64_t kUnknownNumber = INT64_MIN;
+
+// As programs read it.
+double RoundedShare(double share) {
+  return std::round(share * 1e6) / 1e6;
+}
+
+template <typename T>
+void Reorder(const std::vector<uint32_t>& order, std::vector<T>* values) {
+  if (values->empty()) return;
+  std::vector<T> moved;
+  moved.reserve(order.size());
+  for (const uint32_t row : order)
+    moved.push_back(std::move((*values)[row]));
+  *values = std::move(moved);
+}
+
+}  // namespace
+
+bool ResultTable::Column::IsUnknown(size_t row) const {
+  if (unit == ResultUnit::kText) return false;
+  if (unit == ResultUnit::kFigure) return texts[row].empty();
+  return unit == ResultUnit::kShare ? std::isnan(shares[row]) : numbers[row] == kUnknownNumber;
+}
+
+bool ResultTable::Column::IsShown() const {
+  const auto any = [&](auto holds) { return std::any_of(numbers.begin(), numbers.end(), holds); };
+  if (title.empty()) return false;
+  if (shown == ColumnShown::kIfNonZero)
+    return any([](int64_t number) { return number != 0 && number != kUnknownNumber; });
+  return shown == ColumnShown::kAlways || any([](int64_t number) { return number >= 0; });
+}
+
+std::string ResultTable::Column::Cell(size_t row) const {
+  if (IsUnknown(row)) return "-";
+  switch (unit) {
+    case ResultUnit::kText:
+    case ResultUnit::kFigure:
+      return texts[row];
+    case ResultUnit::kNumber:
+      return std::to_string(numbers[row]);
+    case ResultUnit::kTime:
+      return HumanTime(numbers[row]);
+    case ResultUnit::kBytes:
+      return HumanBytes(numbers[row]);
+    case ResultUnit::kAmount:
+      return HumanCount(numbers[row]);
+    case ResultUnit::kShare:
+      break;
+  }
+  return FixedText(100.0 * shares[row], 1) + "%";
+}
+
+void ResultTable::Column::AppendValue(size_t row, std::string_view nothing, std::string* out) const {
+  if (IsUnknown(row)) {
+    *out += nothing;
+  } else if (unit == ResultUnit::kShare) {
+    AppendDouble(out, RoundedShare(shares[row]));
+  } else {
+    AppendInt(out, numbers[row]);
+  }
+}
+
+bool ResultTable::Column::IsBefore(uint32_t a, uint32_t b) const {
+  if (unit == ResultUnit::kText) return texts[a] < texts[b];
+  return unit == ResultUnit::kShare ? shares[a] > shares[b] : numbers[a] > numbers[b];
+}
+
+ResultTable::Column& ResultTable::Begin(const ResultColumn& column) {
+  return columns_.emplace_back(column);
+}
+
+void ResultTable::Append(ResultValue value, Column* column) {
+  auto& held = value.value_;
+  const auto* number = std::get_if<int64_t>(&held);
+  const auto* share = std::get_if<double>(&held);
+  if (column->unit == ResultUnit::kText || column->unit == ResultUnit::kFigure) {
+    auto* text = std::get_if<std::string>(&held);
+    column->texts.push_back(text != nullptr ? std::move(*text) : std::string());
+  } else if (column->unit == ResultUnit::kShare) {
+    column->shares.push_back(share != nullptr    ? *share
+                             : number != nullptr ? static_cast<double>(*number)
+                                                 : std::numeric_limits<double>::quiet_NaN());
+  } else {
+    column->numbers.push_back(number != nullptr  ? *number
+                              : share != nullptr ? static_cast<int64_t>(*share)
+                                                 : kUnknownNumber);
+  }
+}
+
+void ResultTable::Keep(std::string_view key) {
+  for (Column& column : columns_)
+    column.is_kept |= column.key.empty() ? column.title == key : column.key == key;
+}
+
+Result<const ResultTable::Column*> ResultTable::SortColumn(std::string_view key) const {
+  const std::string text(key);
+  std::string keys;
+  for (const Column& column : columns_) {
+    if (column.key.empty()) continue;
+    if (column.key == text || column.key == text + "_ns" || column.key == text + "_bytes") return &column;
+    keys.append(keys.empty() ? "" : ", ").append(column.key);
+  }
+  return Error{ErrorCode::kInvalidArgument, "cannot sort by '" + text + "'; choose one of: " + keys};
+}
+
+Result<std::vector<uint32_t>> ResultTable::OrderBy(std::string_view key) const {
+  const Result<const Column*> column = SortColumn(key);
+  if (!column.ok()) return column.error();
+  std::vector<uint32_t> order(size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return column.value()->IsBefore(a, b); });
+  return order;
+}
+
+Status ResultTable::Sort(std::string_view key) {
+  const Result<std::vector<uint32_t>> order = OrderBy(key);
+  if (!order.ok()) return order.error();
+  for (Column& column : columns_) {
+    Reorder(order.value(), &column.texts);
+    Reorder(order.value(), &column.numbers);
+    Reorder(order.value(), &column.shares);
+  }
+  Keep(SortColumn(key).value()->key);
+  return {};
+}
+
+size_t ResultTable::size() const {
+  if (columns_.empty()) return 0;
+  return std::max({columns_[0].texts.size(), columns_[0].numbers.size(), columns_[0].shares.size()});
+}
+
+size_t ResultTable::RowCount(size_t limit) const {
+  return limit == 0 ? size() : std::min(limit, size());
+}
+
+std::string ResultTable::Text(size_t limit, size_t width) const {
+  if (size() == 0) return "";
+  std::vector<TextColumn> columns;
+  for (const Column& shown : columns_) {
+    if (!shown.IsShown()) continue;
+    TextColumn& column = columns.emplace_back();
+    column.title = shown.title;
+    column.is_text = shown.unit == ResultUnit::kText;
+    column.is_kept = shown.is_kept;
+    for (size_t row = 0; row < RowCount(limit); ++row)
+      column.cells.push_back(shown.Cell(row));
+  }
+  return LayOutTable(std::move(columns), width);
+}
+
+std::vector<std::pair<std::string, std::string>> ResultTable::TextLines(size_t row) const {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const Column& column : columns_) {
+    if (column.IsShown()) lines.emplace_back(column.title, column.Cell(row));
+  }
+  return lines;
+}
+
+std::string ResultTable::Csv(size_t limit) const {
+  std::string out;
+  for (const Column& column : columns_) {
+    if (!column.key.empty()) out.append(out.empty() ? "" : ",").append(column.key);
+  }
+  out += "\r\n";
+  for (size_t row = 0; row < RowCount(limit); ++row) {
+    const char* separator = "";
+    for (const Column& column : columns_) {
+      if (column.key.empty()) continue;
+      out += std::exchange(separator, ",");
+      if (column.unit == ResultUnit::kText) {
+        AppendCsvField(&out, column.texts[row]);
+      } else {
+        column.AppendValue(row, "", &out);
+      }
+    }
+    out += "\r\n";
+  }
+  return out;
+}
+
+void ResultTable::AppendJsonMembers(size_t row, std::string* out) const {
+  const char* separator = "";
+  for (const Column& column : columns_) {
+    if (column.key.empty()) continue;
+    *out += std::exchange(separator, ",");
+    AppendJsonString(out, column.key);
+    *out += ':';
+    if (column.unit == ResultUnit::kText) {
+      AppendJsonString(out, column.texts[row]);
+    } else {
+      column.AppendValue(row, "null", out);
+    }
+  }
+}
+
+void ResultTable::AppendJson(size_t limit, std::string* out) const {
+  *out += '[';
+  for (size_t row = 0; row < RowCount(limit); ++row) {
+    *out += row == 0 ? "\n{" : ",\n{";
+    AppendJsonMembers(row, out);
+    *out += '}';
+  }
+  *out += "\n]";
+}
+
+std::shared_ptr<const OwnedTable> ResultTable::ToTable(std::optional<size_t> limit) const {
+  const size_t rows = std::min(limit.value_or(size()), size());
+  const auto first = [rows](const auto& values) {
+    return std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rows));
+  };
+  auto table = std::make_shared<OwnedTable>(description_->list, rows, description_->documentation);
+  for (const Column& column : columns_) {
+    if (column.key.empty()) continue;
+    const OwnedTable::Description described{.name = column.key, .documentation = column.documentation};
+    if (column.unit == ResultUnit::kText) {
+      table->AddTexts(described, {column.texts.begin(), column.texts.begin() + static_cast<std::ptrdiff_t>(rows)});
+    } else if (column.unit == ResultUnit::kShare) {
+      std::vector<double> shares = first(column.shares);
+      std::transform(shares.begin(), shares.end(), shares.begin(), RoundedShare);
+      table->AddShares(described, shares);
+    } else {
+      table->AddNumbers(described, first(column.numbers), kUnknownNumber);
+    }
+  }
+  return table;
+}
+
+std::string ResultText(const VerbResult& result, const RowOptions& options) {
+  std::string out;
+  for (const size_t shown : result.shown) {
+    const std::string text = result.tables[shown].Text(options.limit, options.width);
+    if (!out.empty() && !text.empty()) out += '\n';
+    out += text;
+    if (shown == 0) out += result.note;
+  }
+  return out;
+}
+
+std::string ResultJson(const VerbResult& result, const Trace& trace, const RowOptions& options) {
+  std::string out;
+  JsonObject document(&out);
+  document.Text("schema", "opscope." + std::string(result.tables[0].description().verb) + "/1");
+  if (!result.facts_json.empty()) out.append(",").append(result.facts_json);
+  for (const ResultTable& table : result.tables) {
+    document.Key(table.description().list);
+    table.AppendJson(options.limit, &out);
+  }
+  document.Key("problems");
+  out += ProblemsJson(trace);
+  if (result.quality) {
+    document.Key("quality");
+    out += QualityJson(*result.quality);
+  }
+  document.Close();
+  return out + "\n";
+}
+
+}  // namespace opscope

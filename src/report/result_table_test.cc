@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opscope/report/result_table.h"
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "report/result_units.h"
+
+namespace opscope {
+namespace {
+
+using namespace result_units;
+
+struct Fruit {
+  std::string name;
+  int64_t total_ns;
+  std::optional<double> share;
+  int64_t empty;
+  int64_t id;
+};
+
+constexpr ResultField<Fruit> kFields[] = {
+    {{"name", "Name", kText, "Its name."}, [](const Fruit& fruit) { return fruit.name; }},
+    {{"total_ns", "Total", kTime, "Its time.", kIfNonZero}, [](const Fruit& fruit) { return fruit.total_ns; }},
+    {{"share", "Share", kShare, "Its share."}, [](const Fruit& fruit) { return fruit.share; }},
+    {{"empty", "Empty", kNumber, "Nothing.", kIfNonZero}, [](const Fruit& fruit) { return fruit.empty; }},
+    {{"id", "", kNumber, "Its number."}, [](const Fruit& fruit) { return fruit.id; }},
+};
+const ResultDescription kFruitResult = DescribeResult<Fruit>("eat", "rows", "A fruit.", kFields);
+
+ResultTable TableOf(const std::vector<Fruit>& fruits) {
+  return MakeResultTable<Fruit>(kFruitResult, kFields, Trace(), fruits);
+}
+
+ResultTable Fruits() {
+  return TableOf({{"pear", 2000, 1 / 3.0, 0, 7},
+                  {"apple, \"red\"", 500, 2 / 3.0, 0, -8},
+                  {"fig\n2", 2000, 0, 0, 9007199254740993}});
+}
+
+TEST(ResultTable, IsAlignedForPeopleWithoutEmptyColumnsAndLineEnds) {
+  EXPECT_EQ(Fruits().Text(0, 0),
+            "Name             Total  Share\n"
+            "pear          2.000 us  33.3%\n"
+            "apple, \"red\"    500 ns  66.7%\n"
+            "fig\\x0a2      2.000 us   0.0%\n");
+}
+
+TEST(ResultTable, CutsTextsInTheMiddleToFitATerminal) {
+  EXPECT_EQ(TableOf({{"abcdefghijklmnopqrstuvwxyz", 0, 1.0, 0, 0}}).Text(0, 23),
+            "Name              Share\nabcdef...uvwxyz  100.0%\n");
+}
+
+TEST(ResultTable, KeepsTheColumnThatItIsSortedByInANarrowTerminal) {
+  ResultTable rows = Fruits();
+  EXPECT_EQ(rows.Text(1, 16), "Name     Total\npear  2.000 us\nLeft out: Share\n");
+  ASSERT_TRUE(rows.Sort("share").ok());
+  EXPECT_EQ(rows.Text(1, 16), "Name       Share\napp...ed\"  66.7%\nLeft out: Total\n");
+}
+
+TEST(ResultTable, IsCsvWithEveryKey) {
+  EXPECT_EQ(Fruits().Csv(2),
+            "name,total_ns,share,empty,id\r\n"
+            "pear,2000,0.333333,0,7\r\n"
+            "\"apple, \"\"red\"\"\",500,0.666667,0,-8\r\n");
+}
+
+TEST(ResultTable, IsJsonWithExactNumbers) {
+  std::string text;
+  Fruits().AppendJson(0, &text);
+  simdjson::dom::parser parser;
+  const simdjson::padded_string padded(text);
+  const simdjson::dom::array rows = parser.parse(padded);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(std::string_view(rows.at(2)["name"]), "fig\n2");
+  EXPECT_EQ(int64_t(rows.at(2)["id"]), 9007199254740993);
+  EXPECT_EQ(double(rows.at(1)["share"]), 0.666667);
+}
+
+TEST(ResultTable, HasNoValueWhereItIsUnknown) {
+  const ResultTable rows = TableOf({{"plum", 1, std::nullopt, 0, 2}});
+  EXPECT_EQ(rows.Text(), "Name  Total  Share\nplum   1 ns      -\n");
+  EXPECT_EQ(rows.Csv(), "name,total_ns,share,empty,id\r\nplum,1,,0,2\r\n");
+  std::string json;
+  rows.AppendJson(0, &json);
+  EXPECT_EQ(json, "[\n{\"name\":\"plum\",\"total_ns\":1,\"share\":null,\"empty\":0,\"id\":2}\n]");
+}
+
+TEST(ResultTable, IsATableForArrowWithTheDocumentationOfEachColumn) {
+  const std::shared_ptr<const OwnedTable> table = Fruits().ToTable(2);
+  const TableView& view = table->view();
+  EXPECT_EQ(view.name, "rows");
+  EXPECT_EQ(view.rows, 2u);
+  ASSERT_EQ(view.columns.size(), 5u);
+  EXPECT_EQ(view.columns[0].meaning, ColumnMeaning::kText);
+  EXPECT_EQ(view.own_texts[1], "apple, \"red\"");
+  EXPECT_EQ(view.columns[2].type, ColumnType::kFloat64);
+  EXPECT_EQ(static_cast<const double*>(view.columns[2].data)[1], 0.666667);
+  EXPECT_EQ(static_cast<const int64_t*>(view.columns[4].data)[1], -8);
+  EXPECT_EQ(view.columns[4].documentation, "Its number.");
+}
+
+TEST(ResultJson, HasFactsListsProblemsAndQuality) {
+  VerbResult result{.tables = {Fruits()}, .facts_json = "\"corrected\":true", .quality = Quality()};
+  simdjson::dom::parser parser;
+  const simdjson::padded_string text(ResultJson(result, Trace(), {.limit = 1}));
+  const simdjson::dom::element root = parser.parse(text);
+  EXPECT_EQ(std::string_view(root["schema"]), "opscope.eat/1");
+  EXPECT_TRUE(bool(root["corrected"]));
+  EXPECT_EQ(root["rows"].get_array().value().size(), 1u);
+  EXPECT_EQ(root["problems"].get_array().value().size(), 0u);
+  EXPECT_EQ(std::string_view(root["quality"]["verdict"]), "good");
+}
+
+TEST(ResultDescriptions, HaveADocumentationForEachKeyAndNoKeyTwice) {
+  for (const ResultDescription* result : ResultDescriptions()) {
+    std::set<std::string_view> keys;
+    EXPECT_FALSE(result->documentation.empty()) << result->verb;
+    for (const ResultColumn& column : result->columns) {
+      EXPECT_NE(column.key.empty() && column.title.empty(), true) << result->verb;
+      if (column.key.empty()) continue;
+      EXPECT_TRUE(keys.insert(column.key).second) << column.key;
+      EXPECT_TRUE(column.documentation.ends_with('.')) << result->verb << " " << column.key;
+    }
+  }
+}
+
+TEST(ResultTable, SortsNumbersDownTextsUpAndKeepsEqualRowsInOrder) {
+  ResultTable rows = Fruits();
+  ASSERT_TRUE(rows.Sort("total").ok());
+  EXPECT_EQ(rows.Text(2, 0), "Name         Total  Share\npear      2.000 us  33.3%\nfig\\x0a2  2.000 us   0.0%\n");
+  ASSERT_TRUE(rows.Sort("name").ok());
+  EXPECT_EQ(rows.Csv(1), "name,total_ns,share,empty,id\r\n\"apple, \"\"red\"\"\",500,0.666667,0,-8\r\n");
+}
+
+TEST(ResultTable, NamesTheKeysWhenItCannotSort) {
+  ResultTable rows = Fruits();
+  EXPECT_EQ(rows.Sort("price").error().message,
+            "cannot sort by 'price'; choose one of: name, total_ns, share, empty, id");
+}
+
+}  // namespace
+}  // namespace opscope

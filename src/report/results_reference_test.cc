@@ -1,0 +1,56 @@
+// docs/reference/results.md is what the descriptions of results say. OPSCOPE_UPDATE_GOLDEN=1 writes it anew.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "opscope/report/result_table.h"
+
+namespace opscope {
+namespace {
+
+constexpr const char* kPath = OPSCOPE_SOURCE_DIR "/docs/reference/results.md";
+
+const char* UnitName(ResultUnit unit) {
+  constexpr const char* kNames[] = {"text", "number", "time (ns)", "bytes", "number", "share of 1", ""};
+  return kNames[static_cast<size_t>(unit)];
+}
+
+std::string Reference() {
+  std::string out = R"(# Results of the command line
+
+This page lists the fields of each result: the keys of `--json`, the columns of `--csv` and of Arrow and pandas, the
+keys of the dicts that Python's methods return, and what `--sort` takes. The third column is the heading in text
+tables; a field without a heading is left out there, and so is one that would be empty.
+
+Times are integer nanoseconds. A value that is unknown is `null` in JSON, empty in CSV, `None` in Python and NULL in
+Arrow.
+
+<!-- Generated from the lists of fields in src/report: OPSCOPE_UPDATE_GOLDEN=1 ctest --preset dev -R ResultsReference -->
+)";
+  for (const ResultDescription* result : ResultDescriptions()) {
+    const std::string list = result->list.empty() ? "" : ", `" + std::string(result->list) + "`";
+    out += "\n## `opscope " + std::string(result->verb) + "`" + list + "\n\n" + std::string(result->documentation) +
+           "\n\n| field | unit | heading | meaning |\n| --- | --- | --- | --- |\n";
+    for (const ResultColumn& column : result->columns) {
+      if (column.key.empty()) continue;
+      out += "| `" + std::string(column.key) + "` | " + UnitName(column.unit) + " | " + std::string(column.title) +
+             " | " + std::string(column.documentation) + " |\n";
+    }
+  }
+  return out;
+}
+
+TEST(ResultsReference, IsWhatTheDescriptionsSay) {
+  const std::string expected = Reference();
+  if (std::getenv("OPSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(kPath) << expected;
+  std::ostringstream content;
+  content << std::ifstream(kPath).rdbuf();
+  EXPECT_EQ(content.str(), expected);
+}
+
+}  // namespace
+}  // namespace opscope
