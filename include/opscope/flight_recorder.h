@@ -1,17 +1,18 @@
-// A flight recorder: the newest of a recording goes into a file when something happens, and the job goes
-// on. Profiler has one (Options::flight); a program with a window of its own uses the class.
+// A flight recorder: writes the newest part of a recording into a file when something happens, and
+// the job goes on. Profiler has one (Options::flight); a program with a window of its own uses the
+// class.
 //
 //   opscope::Profiler profiler({.at_cap = opscope::AtCap::kKeepNewest,
 //                               .flight = {.path = "flight.opscope", .signal = SIGUSR1, .on_exception = true,
 //                                          .no_step_for = std::chrono::seconds(60)}});
 //
-// Each dump is an `.opscope` file of its own, with every thread's newest records, every thread's open
-// scopes as unfinished spans, and the reason in its options. It is written beside and renamed, with mode
-// 0600 less the umask. See docs/flight_recorder.md.
+// Each dump is an `.opscope` file with every thread's newest records, every thread's open scopes as
+// unfinished spans, and its reason in the options. It is written beside the final name and renamed,
+// with mode 0600 less the umask. See docs/flight_recorder.md.
 //
-// Nothing is installed that was not asked for, and what was is taken back by Stop: a signal handler that
-// calls the one before it, a terminate handler that calls the one before it, a thread (for signals and the
-// watchdog) that blocks all signals. After fork the child has none of them.
+// Start installs only what the options ask for, and Stop removes it: a signal handler and a
+// terminate handler that call their predecessors, and a thread (for signals and the watchdog) that
+// blocks all signals. After fork the child has none of them.
 //
 // Thread rule: Dump, Step, files and TakeMessages from any thread; the others one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,57 +29,65 @@
 
 namespace opscope {
 
+// When to dump by itself, and where. The defaults never do.
 struct FlightOptions {
-  // Of the dumps that happen by themselves. "{pid}" and "{number}" stand for the process and for 1, 2, ...;
-  // where one is missing it is put before the extension: flight.opscope -> flight-4242-1.opscope. Numbers
-  // whose file exists are passed over. Relative to the working directory at Start.
+  // Path of automatic dumps. "{pid}" and "{number}" stand for the process and for 1, 2, ...; a
+  // missing one is inserted before the extension: flight.opscope -> flight-4242-1.opscope. Numbers
+  // whose file exists are skipped. Relative to the working directory at Start.
   std::string path = {};
-  int signal = 0;             // dump when the process gets it; 0: none
-  bool on_exception = false;  // dump when the program ends by an exception that nobody catches
-  // Dump when this long there was no Step, once until the next one; 0: never. Counts from Start.
+  // Dump when the process receives this signal; 0: none.
+  int signal = 0;
+  // Dump when an uncaught exception ends the program.
+  bool on_exception = false;
+  // Dump when no Step came for this long, once until the next Step; 0: never. Counts from Start.
   std::chrono::milliseconds no_step_for{0};
 };
 
+// Dumps one window at a time.
 class FlightRecorder {
  public:
   explicit FlightRecorder(FlightOptions options);
-  // Stops. REQUIRES: the window was let go of (Release).
+  // Stops. REQUIRES: Release was called for a watched window.
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // kInvalidArgument: options that Start would refuse: no path, a signal that cannot be used, a negative time. Any
-  // thread.
+  // kInvalidArgument: options that Start would refuse: no path, a signal that cannot be handled or
+  // stands for a fault, a negative time. Any thread.
   [[nodiscard]] static Status Check(const FlightOptions& options);
 
-  // Installs what the options ask for. kInvalidArgument: as Check. kUnsupported: the system refused a handler or a
-  // thread.
+  // Installs what the options ask for. A second call does nothing. kInvalidArgument: as Check.
+  // kUnsupported: the system refused a handler or a thread, or too many flight recorders are
+  // running.
   [[nodiscard]] Status Start();
-  // Takes it back; waits for a dump that is under way. A second call does nothing.
+  // Removes it; waits for an automatic dump in progress. A second call does nothing.
   void Stop();
 
   // Dumps are of this window from here on.
   void Watch(Window* window);
-  // No dump of it begins any more; does not wait.
+  // No new dump of the window begins; does not wait for one in progress.
   void Leave();
-  // Waits until no dump of it is under way. REQUIRES before opscope_window_free of a watched window.
+  // Waits until no dump of the window is in progress. REQUIRED before opscope_window_free of a
+  // watched window.
   void Release(const Window* window);
 
-  // The job is alive.
+  // Tells the watchdog that the job is alive. One clock read and one store.
   void Step();
 
-  // Dumps now, and returns the file's name. An empty path is that of the options; a path is taken as it is
-  // (placeholders excepted) and an existing file is replaced. kInvalidArgument: nothing is being recorded, or
-  // no path. kIo, kNotFound: the system's refusal; nothing half-written stays.
+  // Dumps now and returns the file's path. An empty path means FlightOptions::path. A given path is
+  // taken as it is (placeholders excepted) and replaces an existing file. kInvalidArgument: no
+  // window is watched, or there is no path. kIo, kNotFound: the system refused; no partial file
+  // stays.
   [[nodiscard]] Result<std::string> Dump(const std::string& path = {}, const std::string& reason = "request",
                                          const std::string& detail = {});
 
-  // The dumps so far, in order.
+  // Paths of the dumps so far, in order.
   std::vector<std::string> files() const;
-  // What went wrong in dumps that nobody was waiting for, a sentence each; they are told once.
+  // Errors of automatic dumps, a sentence each; returns and clears them.
   std::vector<std::string> TakeMessages();
 
-  struct State;  // the library's own
+  // Internal (src/flight).
+  struct State;
 
  private:
   std::unique_ptr<State> state_;

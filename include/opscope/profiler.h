@@ -1,6 +1,6 @@
-// Records a program from C++: decides when, how much and which threads; scope.h (included here) is what
-// the program says about itself meanwhile. Kept apart, because code that only annotates is everywhere
-// and must not pay for <string> and <functional>.
+// Records a program from C++. A Profiler decides when to record, how much, and which threads;
+// scope.h, included here, annotates the code. The two are separate headers because annotations are
+// everywhere and must not pay for <string> and <functional>.
 //
 //   opscope::Profiler profiler({.schedule = opscope::Schedule{.wait = 1, .warmup = 1, .active = 3},
 //                               .on_ready = [](opscope::Profiler& p) { (void)p.Save("train.opscope"); }});
@@ -11,7 +11,10 @@
 //   }
 //   (void)profiler.Stop();
 //
-// Thread rule: one thread at a time per Profiler (Dump: any). Several Profilers may record at once.
+// Start and Stop take milliseconds and do not depend on the number of events. Nothing throws.
+//
+// Thread rule: one thread at a time per Profiler; Dump and dumps from any thread. Several Profilers
+// may record at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,29 +37,37 @@ namespace opscope {
 
 class Profiler;
 
+// Options of a Profiler. The defaults record everything of every thread from Start to Stop.
 struct Options {
-  uint64_t max_bytes = uint64_t{1} << 30;  // of records, names and arguments
+  // Cap in bytes for records, names and arguments together.
+  uint64_t max_bytes = uint64_t{1} << 30;
+  // What happens at the cap: keep the beginning, or keep the newest.
   AtCap at_cap = AtCap::kStop;
+  // Which threads' scopes are recorded.
   NativeThreads threads = NativeThreads::kAll;
-  // The action of each step: a Schedule or any callable. None: everything from Start to Stop is
-  // recorded. With one, each step is a range "ProfilerStep#N".
+  // Gives the action of each step: a Schedule or any callable. Empty: record everything from Start
+  // to Stop. If set, every recorded step is also a range "ProfilerStep#N".
   std::function<Action(int64_t step)> schedule = {};
-  // A recording is complete; called from Step or Stop. It may Save it.
+  // Called from Step or Stop when a recording is complete. It may call Save.
   std::function<void(Profiler& profiler)> on_ready = {};
-  // Sentences about a schedule that makes no sense, and about dumps that could not be written; called from
-  // Step and Stop. The library itself prints nothing.
+  // Called from Start, Step and Stop with a sentence about a schedule that makes no sense, a dump
+  // that failed, or a file of record_to that failed. The library itself prints nothing.
   std::function<void(std::string_view sentence)> on_warning = {};
-  // A file that the recording lies in while it is made, so that it is there however the process ends, a kill
-  // included. The second recording of a schedule goes to NAME.2.EXTENSION, and so on. What the file cannot
-  // take (a full disk) is kept in memory and told to on_warning; the recording itself is complete either way.
-  // Empty: OPSCOPE_RECORD_TO of the environment (docs/record_to.md), and without that in memory.
+  // Path of a file in which the recording lies while it is made, so that it survives a killed
+  // process. The second recording of a schedule goes to NAME.2.EXTENSION, and so on. What the file
+  // cannot take (a full disk) stays in memory, with a warning; the recording is complete either
+  // way. Empty: the environment variable OPSCOPE_RECORD_TO decides (docs/record_to.md), without it
+  // the recording lies in memory.
   std::string record_to = {};
-  std::string metadata_json = {};  // members of a JSON object ("\"model\":\"resnet18\""), kept in the recording
-  FlightOptions flight = {};       // dumps that happen by themselves, between Start and Stop
-  // What records beside native scopes: a framework's operators, say (LoadSource, UseSource).
+  // Members of a JSON object that the recording carries: "\"model\":\"resnet18\"".
+  std::string metadata_json = {};
+  // Automatic dumps between Start and Stop.
+  FlightOptions flight = {};
+  // What records beside native scopes, such as a framework's operators (LoadSource, UseSource).
   std::vector<SourceUse> sources = {};
 };
 
+// Records one program in one or more cycles. Destroying it is safe in every state.
 class Profiler {
  public:
   enum class State : uint8_t { kIdle, kRunning, kStopped };
@@ -67,34 +78,39 @@ class Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  // Begins with the action of the current step (0 at first); after Stop it may be called again and
-  // goes on with the same step. kInvalidArgument: running already, or a Schedule that is not valid.
-  // kUnsupported: the recorder has no room for another recording.
+  // Begins with the action of the current step (0 at first). May be called again after Stop and
+  // then continues with the same step. kInvalidArgument: it is running, or the Schedule is not
+  // valid, or the flight options are not. kUnsupported: the recorder or a source cannot record one
+  // more window.
   [[nodiscard]] Status Start();
-  // Ends a step and begins the next one. kInvalidArgument: not running.
+  // Ends the current step and begins the next one. kInvalidArgument: not running.
   [[nodiscard]] Status Step();
-  // Takes milliseconds, however much was recorded, but waits for a dump that is under way. A second call does nothing.
-  // kInvalidArgument: never started.
+  // Takes milliseconds, however much was recorded, but waits for a dump in progress. A second call
+  // does nothing. kInvalidArgument: never started.
   [[nodiscard]] Status Stop();
 
-  // Writes the last complete recording. kInvalidArgument: there is none. kIo: the system's refusal;
-  // nothing half-written stays.
+  // Writes the last complete recording as an `.opscope` file, atomically. kInvalidArgument: there
+  // is none. kIo, kNotFound: the system refused; no partial file stays.
   [[nodiscard]] Status Save(const std::string& path) const;
 
-  // Writes what is recorded now, with the scopes that are open, while the recording goes on; returns the name
-  // of the file. An empty path is that of Options::flight. Any thread. Errors as of FlightRecorder::Dump.
+  // Writes the running recording now, open scopes included, while it goes on. Returns the file's
+  // path. An empty path means Options::flight.path. Any thread. Errors: as FlightRecorder::Dump.
   [[nodiscard]] Result<std::string> Dump(const std::string& path = {}) { return session_.flight().Dump(path); }
-  // Files of all dumps so far, in order. Any thread.
+  // Paths of all dumps so far, in order. Any thread.
   std::vector<std::string> dumps() const { return session_.flight().files(); }
 
-  // Of the running recording, else of the last complete one. recorded + dropped = what was issued.
+  // Events of the running recording, else of the last complete one; 0 without either. recorded() +
+  // dropped() is the number of issued events.
   uint64_t recorded() const { return Counts().recorded; }
   uint64_t dropped() const { return Counts().dropped; }
 
+  // kIdle before the first Start. `action` and `step` describe the current step; the first step is
+  // 0.
   State state() const { return state_; }
   Action action() const { return action_; }
   int64_t step() const { return step_; }
-  // The last complete recording, null: none. Valid until the next one is complete (opscope_window_read).
+  // Window of the last complete recording, for opscope_window_read. Null: none. Valid until the
+  // next recording is complete.
   const Window* recording() const { return complete_ != nullptr ? complete_->window() : nullptr; }
 
  private:

@@ -1,6 +1,6 @@
-// The bytes that the recorder writes: 32-byte records in self-contained chunks. This is the one
-// description that the writer (the recorder's inline hot path, recorder.h) and the reader
-// (src/wire, src/import) share; src/wire/FORMAT.md draws it with an encoded example.
+// The bytes that the recorder writes: 32-byte records in self-contained chunks. The writer (the recorder's inline
+// hot path, recorder.h) and the reader (src/wire, src/import) share this description; src/wire/FORMAT.md draws it
+// with an encoded example.
 //
 //   chunk (one thread, one window)                                    chunk.size bytes
 //   +--------+---------+---------+-- --+            +-- --+----------+-----------+
@@ -8,20 +8,22 @@
 //   +--------+---------+---------+-- --+            +-- --+----------+-----------+
 //                                 record_count ->      <- side_begin
 //
-// Records grow upward, names and payloads ("side entries") grow downward from the end. A record
-// names its entries by byte offset within its own chunk, so a lost chunk costs only itself.
-// A name entry is NameEntry followed by the text; entries are 8-byte aligned.
+// Records grow upward, entries (names and payloads) grow downward from the end. A record names its entries by byte
+// offset within its own chunk, so a lost chunk costs only itself. A name entry is a NameEntry followed by the text;
+// entries are 8-byte aligned.
 //
-// Order: a scope is written when it ends, so children stand before their parent (post-order), and
-// `depth` (number of scopes of the same thread and window that were open around it) rebuilds the
-// tree without looking at times. A gap in depth is legal (an asynchronous scope, a record dropped
-// at the cap): a record adopts all pending records that are deeper than itself. Where a scope between
-// is missing (dropped, asynchronous) a deeper record may also belong further out: it began before the
-// one that would adopt it, and is not adopted.
+// Order: the recorder writes a scope when it ends, so children stand before their parent (post-order). `depth`, the
+// number of open scopes of the same thread and window around it, rebuilds the tree without comparing times:
 //
-// Thread rule: a chunk is written by one thread; `record_count` and `side_begin` are stored together,
-// with release order, after everything they cover. A reader loads them with acquire order and then may
-// read records [0, record_count) and bytes [side_begin, size); what lies between is not settled.
+//   main { load {} train { forward {} } }   is written as   load 1, forward 2, train 1, main 0
+//
+// A record adopts all pending records that are deeper than itself. A gap in depth is legal (an asynchronous scope,
+// a record dropped at the cap). Across a gap a deeper record may belong further out: a record does not adopt one
+// that began before itself.
+//
+// Thread rule: one thread writes a chunk. It stores `record_count` and `side_begin` together, with release order,
+// after everything they cover. A reader loads them with acquire order and may then read records [0, record_count)
+// and bytes [side_begin, size); the bytes between are undefined.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,6 +33,7 @@
 
 namespace opscope {
 
+// What a record means; says how to read start, value, name and side. The numbers stand in files.
 enum class RecordKind : uint8_t {
   kNone = 0,
   kScope = 1,  // start, value = duration in ticks, depth
@@ -55,7 +58,7 @@ enum class RecordKind : uint8_t {
   kOutOfMemory = 14,
 };
 
-// Who made the record; selects how `scope` is read.
+// The origin of a record; says how to read Record::scope.
 enum class RecordSource : uint8_t {
   kAnnotation = 0,
   kTorch = 1,
@@ -66,7 +69,8 @@ enum class RecordSource : uint8_t {
   kOther = 255,  // a source that is not opscope's own; its scopes are operators
 };
 
-// What a kEnter or kExit of kPython is of: Record::scope.
+// What a kEnter or kExit of kPython calls: a Python function, a C function, a module (nn.Module), or the garbage
+// collector. Stored in Record::scope.
 enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };
 
 namespace record_flags {
@@ -79,6 +83,7 @@ inline constexpr uint8_t kUnsure = 32;      // of kHostBlock: its bytes may be t
 inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a scope that began inside it ended after it
 }  // namespace record_flags
 
+// One event. All times are ticks of the recorder's clock, but for tracks with kUnixTimes and for kNative.
 struct Record {
   uint64_t start = 0;  // clock ticks (see Calibration)
   uint64_t value = 0;  // by kind
@@ -93,19 +98,21 @@ struct Record {
 };
 static_assert(sizeof(Record) == 32);
 
-// Whether name and side of a record are offsets of entries in its chunk.
+// True if name and side of a record are offsets of entries in its chunk.
 inline bool NamesEntries(const Record& record) {
   return record.kind != RecordKind::kHostBlock;
 }
-// The address of a kHostBlock, in two words: such a record is one of two per operator and has no name.
+// Address of a kHostBlock, split over name and side. Such a record has no name: it is one of two per operator.
 inline uint64_t BlockAddress(const Record& record) {
   return uint64_t{record.name} | uint64_t{record.side} << 32;
 }
 
+// A name in the entry area. The text may hold any bytes.
 struct NameEntry {
   uint32_t size = 0;  // bytes of text that follow, any bytes, no terminator counted (one NUL is written)
   uint32_t reserved = 0;
 };
+// Bytes of the whole entry: header, text, one NUL, padding to 8.
 constexpr uint64_t NameEntryBytes(uint64_t text_bytes) {
   return (sizeof(NameEntry) + text_bytes + 1 + 7) & ~uint64_t{7};
 }
@@ -118,8 +125,8 @@ struct PayloadHeader {
   uint16_t arg_count = 0;  // encoded arguments at the end
 };
 
-// JSON members may be preceded by the stack of a script's interpreter: this character, a line for each frame from
-// the innermost on, each with its end, this character.
+// Marks a Python stack in front of the JSON members of a kKeywords entry: this character, one line per frame,
+// innermost first, each ended by a newline, this character again.
 inline constexpr char kFramesMark = '\x01';
 
 namespace payload_fields {
@@ -135,7 +142,7 @@ inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then s
 inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many HeldTensor
 // uint32 offset of another payload of the chunk, uint32 0: the encoded arguments are that one's, which has them itself.
 inline constexpr uint16_t kArgumentsOf = 1024;
-// Bytes that a payload's field of this one bit takes; of those with entries what is before them. 0: no such field.
+// Bytes of one field, without the entries that follow kTensors and kHeld. 0: unknown field.
 constexpr uint32_t BytesOf(uint16_t field) {
   return field == kSequence || field == kAddress || field == kDevice || field == kTotals ? 16
          : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ||
@@ -145,8 +152,8 @@ constexpr uint32_t BytesOf(uint16_t field) {
 }
 }  // namespace payload_fields
 
-// Which tensor an argument is: one for each encoded kTensor, in their order, those of lists included. Allocators give
-// the addresses of tensors out again, so they are numbered; storages are told apart by their allocations and frees.
+// Identity of a tensor argument: one per encoded kTensor, in their order, those of lists included. Allocators reuse
+// addresses, so tensor objects carry numbers; allocations and frees distinguish storages at one address.
 struct TensorIdentity {
   uint64_t storage = 0;  // address of its bytes, 0: it has none
   uint64_t tensor = 0;   // bits 0..47 number of the tensor object, 0: none was left; 48..55 device type, 56..63 index
@@ -156,7 +163,7 @@ constexpr uint64_t PackTensor(uint64_t number, uint8_t device_type, int8_t devic
   return (number & 0xffffffffffffu) | uint64_t{device_type} << 48 | uint64_t{static_cast<uint8_t>(device)} << 56;
 }
 
-// What a Python object (nn.Module, Optimizer) holds a tensor for.
+// Why a Python object (nn.Module, Optimizer) holds a tensor.
 enum class TensorRole : uint32_t { kParameter = 0, kGradient = 1, kState = 2 };
 struct HeldTensor {
   TensorIdentity identity;
@@ -166,8 +173,10 @@ struct HeldTensor {
 };
 static_assert(sizeof(HeldTensor) == 32);
 
-// An encoded argument is a tag word, then what its kind says. Tag: kind in bits 0..3, element type
-// in bits 4..11 (torch's ScalarType number, or kUnknownElement), flags in bits 12..15, count in bits 16..31.
+// An encoded argument is a tag word, followed by what its kind says. The tag has the kind in bits 0..3, the element
+// type in bits 4..11 (torch's ScalarType number, or kUnknownElement), flags in bits 12..15, a count in bits 16..31.
+// Example: a contiguous float tensor of sizes [64, 32] is 0x00021061, 64, 32: count 2, kContiguous, float (6),
+// kTensor.
 inline constexpr uint32_t kUnknownElement = 255;
 enum class ArgKind : uint8_t {
   kOther = 0,        // nothing follows (None, string, device, generator, ...)
@@ -188,8 +197,8 @@ inline constexpr uint32_t kContiguous = 1u << 12;  // strides are those of a den
 inline constexpr uint32_t kWide = 1u << 13;        // sizes and strides (or values) take 2 words, low first
 inline constexpr uint32_t kNoStrides = 1u << 14;   // layout without strides (sparse, ...)
 
-// Of a kTensor without strides: the count has 12 bits only, and above them is torch's number of its layout; 0: not
-// told.
+// A kTensor without strides has a count of 12 bits; the four bits above hold torch's number of its layout, 0:
+// unknown.
 inline constexpr uint32_t kMostUnstridedSizes = 0xfff;
 constexpr uint32_t NoStrides(uint32_t layout) {
   return kNoStrides | (layout & 15u) << 28;
@@ -202,7 +211,7 @@ constexpr uint32_t SizesOf(uint32_t tag) {
 }
 }  // namespace arg_flags
 
-// Ticks of the recorder's clock and nanoseconds since 1970 that were read together.
+// One reading of both clocks at the same moment; interpolating between two of them turns ticks into time.
 struct Calibration {
   uint64_t ticks = 0;
   int64_t unix_ns = 0;
@@ -210,14 +219,14 @@ struct Calibration {
 
 inline constexpr uint32_t kChunkMagic = 0x4b48434f;  // "OCHK"
 inline constexpr uint16_t kChunkLayout = 1;
-// Of ChunkHeader::layout, where the chunk is a track's (opscope_track_open): start is not ticks but nanoseconds since
-// 1970, and a duration is nanoseconds.
+// Flag of ChunkHeader::layout for a track of TrackClock::kUnixNs: times are nanoseconds since 1970, durations
+// nanoseconds.
 inline constexpr uint16_t kUnixTimes = 0x100;
 inline constexpr uint32_t kChunkBytes = 256 * 1024;
 
-// "Records of this thread and window before this chunk": recorded_before counts those that were written
-// into earlier chunks, also into chunks that were recycled since (at the cap, kKeepNewest);
-// dropped_before those that were never written and those of recycled chunks.
+// Header of a chunk. "Before" means records of this thread and window before this chunk: recorded_before counts
+// those written into earlier chunks, recycled ones included (kKeepNewest); dropped_before counts those never
+// written and those of recycled chunks.
 struct ChunkHeader {
   uint32_t magic = kChunkMagic;
   uint16_t layout = kChunkLayout;  // maybe with kUnixTimes
@@ -243,8 +252,8 @@ static_assert(offsetof(ChunkHeader, record_count) % 8 == 0 &&
               offsetof(ChunkHeader, side_begin) == offsetof(ChunkHeader, record_count) + 4);
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little-endian");
 
-// record_count and side_begin as the one word that the writer stores: a reader never sees one of them
-// without the other, and publishing costs a single store.
+// record_count and side_begin as the one 64-bit word that the writer stores: a reader never sees one without the
+// other, and publishing costs a single store.
 struct PublishedExtent {
   uint32_t record_count = 0;
   uint32_t side_begin = 0;
@@ -263,20 +272,20 @@ inline PublishedExtent LoadPublished(const ChunkHeader* chunk) {
   return {static_cast<uint32_t>(both), static_cast<uint32_t>(both >> 32)};
 }
 
-// In a file that is written while recording (WindowOptions::record_to) a table of the scopes that are open
-// stands before each chunk, so that what a killed or hung program was doing can be read from the file:
+// A mapped file (WindowOptions::record_to) has a table of the open scopes before each chunk, so that a reader finds
+// what a killed or hung program was doing:
 //
 //   block header | OpenTable | capacity x OpenTableEntry | free | chunk (chunk.size bytes) | ChunkTrailer | free
 //
-// The entry of a scope stands at its depth and names its entries in the chunk. It is written when the scope
-// begins, `start` last. A scope that ends on its own thread leaves it as it is: its record, with the same
-// start and depth, in the same chunk says that it has ended. A chunk that follows begins with the entries of
-// the scopes that are still open, and its magic is written after them, so of one thread's chunks the one with
-// the highest sequence tells what is open. Magic 0: the chunk is not in use.
+// The entry of a scope stands at its depth and names its entries in the chunk. The thread writes it when the scope
+// begins, `start` last. A scope that ends on its own thread leaves it unchanged: a record with the same start and
+// depth in the same chunk means that the scope has ended. The next chunk begins with the entries of the scopes that
+// are still open; its magic is written after them. So of the chunks of a thread the one with the highest sequence
+// has the open scopes. Magic 0: the chunk is not in use.
 //
-// Somebody who reads while the program records reads forward: an open scope's name was written before its
-// table was read, and the record that says that it has ended is read after it. At the cap (kKeepNewest) the
-// place may be given to another chunk meanwhile; table, header and trailer then name different ones.
+// A reader of a running program reads forward: it finds an open scope's name, written before the table entry, and
+// reads records, which may end the scope, after the table. At the cap (kKeepNewest) the unit may be reused for
+// another chunk meanwhile; then table, header and trailer name different chunks.
 struct OpenTableEntry {
   uint64_t start = 0;   // ticks; 0: none
   uint32_t name = 0;    // as in Record
@@ -292,6 +301,7 @@ inline constexpr uint32_t kLeftTheFile = 1;  // the thread went on in memory: wh
 inline constexpr uint32_t kTooDeep = 2;      // scopes deeper than `capacity` began; they have no entry
 }  // namespace open_table_flags
 
+// Header of the table.
 struct OpenTable {
   uint32_t magic = kOpenTableMagic;
   uint32_t capacity = 0;      // entries
@@ -303,6 +313,7 @@ struct OpenTable {
 };
 static_assert(sizeof(OpenTable) == 32);
 
+// Follows the chunk: names it once more, so that a reader detects a unit that was reused while it read.
 struct ChunkTrailer {
   uint32_t thread_index = 0;
   uint32_t sequence = 0;

@@ -1,12 +1,24 @@
-// The recorder's inline hot path over the layouts of recorder_abi.h, for sources (src/sources/*) and for
-// the inline parts of scope.h. Users want scope.h and profiler.h.
+// The recorder's inline hot path over the layouts of recorder_abi.h. Sources (src/sources) call it directly, scope.h
+// builds its scopes on it; programs use scope.h and profiler.h.
 //
-// The life of a record: intern a name, reserve room for a payload if there is one (both in the same
-// chunk: InternAndReserve), open a scope, end it. What the inline functions cannot do in a few loads
-// and stores they leave to the opscope_* functions: the next chunk, the cap, closed windows, ends out of
-// order or on another thread.
+// The life of one record:
 //
-// Thread rule: the functions act on the calling thread's own Stream unless they say otherwise.
+//   Stream* stream = opscope_stream_attach(slot, 0);                    // once per thread and window
+//   OpenScope* scope = OpenScopeOn(stream, [&] {                        // begin
+//     const auto entries = InternAndReserve(stream, bytes, [&] { return InternStable(stream, "aten::add"); });
+//     if (entries.side != nullptr) FillPayload(entries.side);
+//     return ScopeEntries{entries.name, entries.side ? OffsetInChunk(stream, entries.side) : 0};
+//   }, RecordSource::kTorch, 0);
+//   ...
+//   if (scope != nullptr) EndScope(scope, ReadTicks());                 // writes the 32-byte record
+//
+// An inline function handles the case of a few loads and stores. It calls an opscope_* function, the slow path, for a
+// full chunk, the cap, a closed window, an end out of order, and an end on another thread.
+//
+// Cost: one clock read for the begin and one for the end, 32 bytes per scope, and a name once per chunk. No
+// allocation, no lock, no system call, except on a slow path.
+//
+// Thread rule: a function acts on the calling thread's own Stream unless it says otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +32,7 @@
 
 namespace opscope {
 
-// REQUIRES: opscope_clock_is_slow is 0.
+// One TSC read, without the check for a slow clock. REQUIRES: opscope_clock_is_slow is 0.
 inline uint64_t ReadFastTicks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -28,26 +40,28 @@ inline uint64_t ReadFastTicks() {
   return opscope_read_slow_clock();
 #endif
 }
-// Ticks of the recorder's clock: TSC where it is invariant (checked at load), else CLOCK_MONOTONIC.
+// Ticks of the recorder's clock: the TSC where it is invariant (checked at load), else CLOCK_MONOTONIC in
+// nanoseconds. Calibrations turn ticks into time.
 inline uint64_t ReadTicks() {
   if (OPSCOPE_UNLIKELY(opscope_clock_is_slow != 0)) return opscope_read_slow_clock();
   return ReadFastTicks();
 }
 
+// Offset in bytes of an address inside the stream's current chunk: what Record::name and Record::side hold.
 inline uint32_t OffsetInChunk(const Stream* stream, const void* place) {
   return static_cast<uint32_t>(static_cast<const char*>(place) - reinterpret_cast<const char*>(stream->chunk));
 }
 
-// True when one record and `side_bytes` of side entries fit into the current chunk.
+// True if one record and `side_bytes` of entries fit between the last record and the lowest entry of the chunk.
 inline bool HasRoom(const Stream* stream, uint64_t side_bytes) {
   return stream->limit - reinterpret_cast<const char*>(stream->next) >=
          static_cast<int64_t>(side_bytes + sizeof(Record));
 }
 
-// Ask for the memory that the next few records, or their payloads, will be written to. For events that come with
-// pauses, in which the processor forgets that there is a stream: else each instruction of the program that locks waits
-// until what was recorded before it has found its way into the cache (a training step with shapes and memory: 10 us of
-// 100). Always inline: a call of it GCC takes for one without effect, and leaves it out.
+// Prefetches the cache lines of the next records (FetchRecords) or payloads (FetchSide). Worth it for events with
+// pauses between them: the program has evicted the stream from the cache by then, and the next locked instruction of
+// the program waits until the recorder's stores have reached the cache. A training step with shapes and memory: 10 us
+// of 100. GCC removes an out-of-line call as side-effect free; keep them inline.
 __attribute__((always_inline)) inline void FetchRecords(const Stream* stream) {
   __builtin_prefetch(stream->next + 8, 1);
 }
@@ -56,10 +70,9 @@ __attribute__((always_inline)) inline void FetchSide(const Stream* stream) {
   __builtin_prefetch(stream->limit - 320, 1);
 }
 
-// Room for `bytes` (a multiple of 8) of side entries below `limit`, leaving room for one record.
-// Null at the cap. The place is the caller's until its record is published. May go on to the next
-// chunk: offsets that were taken before are then of the past (compare Stream::chunk_sequence, or use
-// InternAndReserve).
+// Reserves `bytes` (a multiple of 8) for entries below `limit` and keeps room for one record. Null at the cap. The
+// caller owns the bytes until it publishes the record. May take the next chunk, which invalidates offsets returned
+// earlier: compare Stream::chunk_sequence, or use InternAndReserve.
 inline char* ReserveSide(Stream* stream, uint32_t bytes) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, bytes))) {
     if (!opscope_make_room(stream, bytes)) return nullptr;
@@ -69,12 +82,14 @@ inline char* ReserveSide(Stream* stream, uint32_t bytes) {
   return stream->limit;
 }
 
-// Names and room for a payload that lie in the same chunk. `intern` may intern several names, returns the offset of the
-// last, and is called again when one of them, or the room, had to be taken from the next chunk. side: null at the cap.
+// A name and room for a payload in the same chunk. side: null at the cap.
 struct NameAndRoom {
   uint32_t name = 0;
   char* side = nullptr;
 };
+// Interns a name and reserves `side_bytes` (a multiple of 8) such that both lie in the current chunk. `intern` may
+// intern several names and returns the offset of the last. It runs again if taking the next chunk invalidated its
+// result.
 template <typename Intern>
 inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const Intern& intern) {
   char* side = nullptr;
@@ -91,7 +106,7 @@ inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const I
   }
 }
 
-// Two neighbouring 32-bit fields as one word: one access instead of two.
+// Two neighbouring 32-bit fields as one 64-bit access. `offset`: of the lower field, a multiple of 8.
 inline void StorePair(OpenScope* scope, size_t offset, uint32_t low, uint32_t high) {
   auto* word = reinterpret_cast<PublishedWord*>(reinterpret_cast<char*>(scope) + offset);
   __atomic_store_n(word, uint64_t{low} | uint64_t{high} << 32, __ATOMIC_RELEASE);
@@ -101,9 +116,9 @@ inline uint64_t LoadPair(const OpenScope* scope, size_t offset) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// What Thread::free_slots holds while its thread is writing: an odd number that tells where on the stack
-// the writing code is. Code of the same thread that finds it is a signal handler further down the stack;
-// further up, the mark was left behind by a handler that jumped out of the writing code (siglongjmp).
+// The value of Thread::free_slots while the thread writes: an odd number that encodes the stack address of the
+// writing code. Code of the same thread that finds the mark is a signal handler if it runs further down the stack. If
+// it runs further up, a handler left the writing code by siglongjmp and the mark is stale.
 inline OpenScope* WritingMark() {
 #if defined(__x86_64__)
   OpenScope* mark;
@@ -113,17 +128,20 @@ inline OpenScope* WritingMark() {
   return reinterpret_cast<OpenScope*>(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) | 1u);
 #endif
 }
+// True for a slot, false for NoSlot() and for a WritingMark.
 inline bool IsSlot(const OpenScope* slot) {
   return (reinterpret_cast<uintptr_t>(slot) & 1u) == 0;
 }
+// Stores the free list, as the last or first store of a critical section against handlers of the same thread. The
+// signal fences cost nothing; they keep the compiler from moving other stores across.
 inline void SetFreeSlots(Thread* thread, OpenScope* slots) {
   std::atomic_signal_fence(std::memory_order_seq_cst);  // costs nothing; keeps what is written on its side
   thread->free_slots = slots;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// While this lives, signal handlers of the calling thread are refused. For code that writes to a stream
-// outside OpenScopeOn and EndScope. REQUIRES: the stream is the calling thread's own.
+// Excludes signal handlers of the calling thread from its streams during its lifetime; their events count as dropped.
+// For code that writes to a stream outside OpenScopeOn and EndScope. REQUIRES: the calling thread owns the stream.
 class Writing {
  public:
   explicit Writing(Stream* stream) : thread_(opscope_tls), slots_(thread_->free_slots) {
@@ -138,7 +156,7 @@ class Writing {
   }
   Writing(const Writing&) = delete;
   Writing& operator=(const Writing&) = delete;
-  // False: this is a handler, what it wants to write is counted as dropped.
+  // False: the caller is such a handler. Its event has been counted as dropped; it must not touch the stream.
   bool allowed() const { return allowed_; }
 
  private:
@@ -147,17 +165,19 @@ class Writing {
   bool allowed_ = true;
 };
 
+// The header of the stream's open table. REQUIRES: stream->open_table is not null.
 inline OpenTable* OpenTableOf(Stream* stream) {
   return reinterpret_cast<OpenTable*>(stream->open_table) - 1;
 }
 
-// A record that will not be. REQUIRES: the calling thread owns the stream.
+// Counts a record that will not be written. REQUIRES: the calling thread owns the stream.
 __attribute__((noinline)) inline void CountDrop(Stream* stream) {
   stream->dropped.store(stream->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
 }
 
-// An event that begins on a stream which takes none: counted, unless its window has closed. At the cap all come here.
+// Counts an event that begins on a stream that accepts none, unless its window has closed. Returns null. Every begin
+// at the cap ends here, so it takes no lock.
 __attribute__((noinline)) inline OpenScope* Refuse(Stream* stream) {
   // In this order: a close ends the generation before the taking.
   if (stream->taking.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
@@ -166,7 +186,7 @@ __attribute__((noinline)) inline OpenScope* Refuse(Stream* stream) {
   return nullptr;
 }
 
-// The entries of an open scope have become others (an argument was added).
+// Updates the open table after an open scope got other entries (an argument was added).
 inline void NoteNewEntries(Stream* stream, const OpenScope* scope) {
   const uint32_t depth = scope->shape.load(std::memory_order_relaxed) & 0xffffu;
   if (depth >= stream->open_capacity) return;
@@ -174,14 +194,14 @@ inline void NoteNewEntries(Stream* stream, const OpenScope* scope) {
   __atomic_store_n(words + 1, LoadPair(scope, offsetof(OpenScope, name)), __ATOMIC_RELEASE);
 }
 
-// Offsets in the current chunk.
+// Offsets of a name and a payload in the current chunk; 0: none.
 struct ScopeEntries {
   uint32_t name = 0;
   uint32_t side = 0;
 };
 
-// Fills the slot of a scope inside of `outer`, StartScope makes it the innermost. REQUIRES for both: the thread counts
-// as writing.
+// FillScope fills the slot of a scope inside `outer`; StartScope makes it the innermost open scope. A dump may read
+// the slot meanwhile, hence the release stores. REQUIRES for both: the thread counts as writing (WritingMark).
 __attribute__((always_inline)) inline void FillScope(Stream* stream, OpenScope* scope, OpenScope* outer,
                                                      ScopeEntries entries, uint64_t generation, RecordSource source,
                                                      uint8_t scope_type, uint8_t flags, RecordKind kind) {
@@ -203,11 +223,12 @@ inline void StartScope(Stream* stream, OpenScope* scope, uint64_t now) {
   stream->top.store(scope, std::memory_order_release);
 }
 
-// Takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the name
-// and writes the payload (InternAndReserve) and returns their offsets. Null at the cap, when memory is short, or in a
-// signal handler that interrupts this thread's writing; counted as dropped. kind: kScope, or kAsync for what is known
-// from its beginning to be no part of the nesting. kMayDecline: where `write` has no entries (name 0) nothing is done
-// and counted, and the answer is null; so, too, where a slot would have to be asked for or the stream takes nothing.
+// Begins a scope: takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the
+// name, writes the payload (InternAndReserve), and returns their offsets. Returns null at the cap, on an allocation
+// failure, and in a signal handler that interrupts this thread's writing; the scope then counts as dropped.
+//   kind          kScope, or kAsync for a scope that is outside of the nesting from its begin.
+//   kMayDecline   `write` may return no name. Then, and where a slow path would be needed, OpenScopeOn does nothing,
+//                 counts nothing and returns null: the caller tries again in its general way.
 template <bool kMayDecline = false, typename Write>
 __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, const Write& write, RecordSource source,
                                                              uint8_t scope_type, uint8_t flags = 0,
@@ -238,17 +259,18 @@ __attribute__((always_inline)) inline OpenScope* OpenScopeOn(Stream* stream, con
   return scope;
 }
 
-// The same for entries that are in the current chunk already.
+// The same for entries that the current chunk already has.
 inline OpenScope* OpenScopeOn(Stream* stream, uint32_t name, uint32_t side, RecordSource source, uint8_t scope_type,
                               uint8_t flags = 0, RecordKind kind = RecordKind::kScope) {
   return OpenScopeOn(stream, [=] { return ScopeEntries{name, side}; }, source, scope_type, flags, kind);
 }
 
+// Records that the current chunk has; the owner's copy of ChunkHeader::record_count.
 inline uint32_t RecordsInChunk(const Stream* stream) {
   return static_cast<uint32_t>(stream->published);
 }
 
-// Publishes the record at `record`, which is stream->next.
+// Publishes `record`, which is stream->next, with one release store. REQUIRES: the record is complete.
 inline void PublishNext(Stream* stream, Record* record) {
   stream->next = record + 1;
   const uint64_t published = stream->published + 1;
@@ -256,8 +278,8 @@ inline void PublishNext(Stream* stream, Record* record) {
   StorePublished(stream->chunk, {static_cast<uint32_t>(published), static_cast<uint32_t>(published >> 32)});
 }
 
-// The usual end of a scope of the calling thread: innermost, room in the chunk, window still open. False:
-// nothing was done, opscope_close_slow has to.
+// Fast path of an end: the scope is the innermost one of the calling thread, the chunk has room, the window is open.
+// False: it did nothing, the caller must call opscope_close_slow.
 __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
   if (OPSCOPE_UNLIKELY(stream->top.load(std::memory_order_relaxed) != scope ||
@@ -281,8 +303,8 @@ __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint6
   return true;
 }
 
-// Writes the scope's record. The slot stays taken until ReleaseScope. Any thread: one that does not own
-// the scope touches nothing but its owner.
+// Writes the scope's record. The slot stays taken until ReleaseScope, for frameworks that keep their context in it.
+// Any thread: a thread that does not own the scope reads only its `owner` here and takes the slow path.
 inline void CloseScope(OpenScope* scope, uint64_t now) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(scope->owner != thread)) {
@@ -295,7 +317,7 @@ inline void CloseScope(OpenScope* scope, uint64_t now) {
   SetFreeSlots(thread, slots);
 }
 
-// Gives the slot back. Any thread.
+// Returns the slot to its owner's free list; drops the scope if it is still open. Any thread, once per scope.
 inline void ReleaseScope(OpenScope* scope) {
   Thread* owner = scope->owner;
   if (OPSCOPE_UNLIKELY(owner != opscope_tls || scope->start.load(std::memory_order_relaxed) != 0)) {
@@ -306,7 +328,7 @@ inline void ReleaseScope(OpenScope* scope) {
   SetFreeSlots(owner, scope);
 }
 
-// Apart and called last, so that the usual way needs no room on the stack.
+// Slow ends as tail calls, so that the fast path of EndScope needs no stack frame.
 __attribute__((noinline, cold)) inline void EndScopeElsewhere(OpenScope* scope, uint64_t now) {
   opscope_close_slow(scope, now);
   opscope_release_slow(scope);
@@ -317,7 +339,7 @@ __attribute__((noinline, cold)) inline void EndScopeUnusually(OpenScope* scope, 
   opscope_release_slow(scope);
 }
 
-// CloseScope and ReleaseScope in one. Any thread.
+// CloseScope and ReleaseScope in one. Any thread, once per scope.
 inline void EndScope(OpenScope* scope, uint64_t now) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(scope->owner != thread)) return EndScopeElsewhere(scope, now);
@@ -328,9 +350,9 @@ inline void EndScope(OpenScope* scope, uint64_t now) {
   SetFreeSlots(thread, scope);
 }
 
-// Appends a finished record (counter, instant, flow, ...) whose name and side are of the current chunk.
-// Make sure of the room before interning (ReserveSide does, else opscope_make_room(stream, 0)): without
-// room the record is counted as dropped.
+// Appends a finished record (counter, instant, flow, ...) whose name and payload lie in the current chunk. Without
+// room the record counts as dropped. Reserve the room before interning: ReserveSide does, else
+// opscope_make_room(stream, 0).
 inline void AppendRecord(Stream* stream, const Record& finished) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) {
     CountDrop(stream);
@@ -341,8 +363,8 @@ inline void AppendRecord(Stream* stream, const Record& finished) {
   PublishNext(stream, record);
 }
 
-// The same with a name, and a payload of `side_bytes` (a multiple of 8; 0: none) that `fill(char* place)` writes: for
-// tracks, and for others while they count as writing. At the cap the record is counted as dropped.
+// The same, with a name and a payload of `side_bytes` (a multiple of 8; 0: none) that `fill(char* address)` writes.
+// For tracks, and for threads that count as writing. At the cap the record counts as dropped.
 template <typename Intern, typename Fill>
 inline void AppendNamed(Stream* stream, Record record, const Intern& intern, uint32_t side_bytes, const Fill& fill) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);

@@ -1,10 +1,16 @@
-// Errors of the library: a `Result<T>` holds a value or an `Error`, a `Status` holds nothing or an
-// `Error`. Three kinds of trouble are kept apart: the input or the system is wrong (an Error, this
-// file), the trace is imperfect (a row of the Trace's problem table, the call succeeds), and we are
-// wrong (OPSCOPE_CHECK, which aborts; never used in the recorder or in sources).
+// Errors of the library: a `Result<T>` holds a value or an `Error`, a `Status` holds success or an
+// `Error`.
 //
-// Functions that return a Status or a Result throw nothing, std::bad_alloc included (kOutOfMemory). Those
-// that return plain values let std::bad_alloc pass, and nothing else.
+//   opscope::Result<opscope::Trace> trace = opscope::ImportFile("run.json");
+//   if (!trace.ok()) return Fail(trace.error().message);
+//   Use(trace.value());
+//
+// Three kinds of trouble stay apart. The input or the system is wrong: an Error, in this file. The
+// trace is imperfect: a row of the Trace's problem table, and the call succeeds. The library is
+// wrong: OPSCOPE_CHECK aborts; the recorder and the sources never use it.
+//
+// A function that returns a Status or a Result throws nothing; a failed allocation is kOutOfMemory.
+// A function that returns a plain value throws std::bad_alloc and nothing else.
 //
 // Thread rule: immutable values.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,22 +25,32 @@
 
 namespace opscope {
 
+// Why a call failed. The list is closed.
 enum class ErrorCode : uint8_t {
-  kInvalidArgument,  // the caller asked for something that does not exist or cannot be
-  kNotFound,         // a file or an entry is not there
-  kIo,               // the system refused: permission, full disk, a directory where a file is wanted
-  kMalformed,        // the input is not what its format promises
-  kUnsupported,      // valid, but this build or version cannot do it; the message says what to use
-  kOutOfMemory,      // memory is short; nothing was changed
+  // The caller asked for something that does not exist or cannot be.
+  kInvalidArgument,
+  // A file or an entry does not exist.
+  kNotFound,
+  // The system refused: permission, full disk, a directory instead of a file.
+  kIo,
+  // The input violates its format.
+  kMalformed,
+  // Valid, but this build or version cannot do it; the message says what to use.
+  kUnsupported,
+  // An allocation failed; the call changed nothing.
+  kOutOfMemory,
 };
 
-// One sentence for people. For files it is "FILE: at byte N: what is wrong" or "FILE: what is wrong".
+// What went wrong, for a program and for people.
 struct Error {
   ErrorCode code = ErrorCode::kInvalidArgument;
+  // One sentence. For files "FILE: at byte N: what is wrong" or "FILE: what is wrong".
   std::string message;
-  int system_errno = 0;  // for kIo and kNotFound: errno of the failed call, else 0
+  // For kIo and kNotFound the errno of the failed call, else 0.
+  int system_errno = 0;
 };
 
+// A T, or the Error that prevented it. Both convert implicitly, so that functions return either.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -44,7 +60,9 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   // REQUIRES: ok()
   T& value() & { return *std::get_if<0>(&state_); }
+  // REQUIRES: ok()
   const T& value() const& { return *std::get_if<0>(&state_); }
+  // REQUIRES: ok()
   T&& value() && { return std::move(*std::get_if<0>(&state_)); }
   // REQUIRES: !ok()
   const Error& error() const { return *std::get_if<1>(&state_); }
@@ -53,6 +71,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
+// Success, or an Error.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -69,7 +88,8 @@ class [[nodiscard]] Status {
 
 }  // namespace opscope
 
-// A broken invariant of our own: file and line, then abort, in all builds. Never on input.
+// Checks an invariant of the library: prints file and line, then aborts, in all builds. Never on
+// input.
 #define OPSCOPE_CHECK(condition)                                                                      \
   do {                                                                                                \
     if (!(condition)) {                                                                               \

@@ -1,24 +1,24 @@
-// What a program says about itself while it runs: scopes, counters, instants, flows, thread names.
-// This is the hot path, so it includes nothing but the recorder's interface; Profiler, which decides
-// when this is recorded and needs strings and functions, is in profiler.h.
+// Annotates a program: scopes, counters, instants, flows, thread names. This is the hot path, so
+// the header includes the recorder's interface alone; profiler.h decides when to record and needs
+// <string> and <functional>.
 //
 //   void Train() {
-//     OPSCOPE_SCOPE("train");                        // a literal: its pointer is the name
+//     OPSCOPE_SCOPE("train");                        // a literal: its address is the name
 //     opscope::Scope scope(layer.name().c_str());    // any text: copied
 //     scope.Arg("batch", 32).Arg("device", "cpu");
 //     opscope::Counter("loss", loss);
 //   }
 //
-// While no window takes native scopes, each of these is one relaxed load and a branch that is not
-// taken. While one does, a scope costs two clock reads and one 32-byte record. Nothing here waits, and
-// between begin and end of a scope nothing allocates but the text of an Arg. With several windows open at once, every
-// window that takes this thread gets its own record.
+// Cost without a window that takes native scopes: one relaxed load and one untaken branch. With
+// one: a scope costs two clock reads and a 32-byte record. Nothing waits. Between begin and end of
+// a scope only the text of an Arg allocates. Of several open windows, every one that takes this
+// thread gets its own record.
 //
-// In a signal handler everything here but Arg may be used, for scopes that end in it. A handler that
-// interrupts the few nanoseconds in which its thread writes a record is refused; counted as dropped.
+// Signal handlers may use everything but Arg, for scopes that end in the handler. A handler that
+// interrupts the few nanoseconds in which its thread writes a record drops its event and counts it.
 //
-// Thread rule: any thread. A Scope belongs to the thread that made it; one that is destroyed on another
-// thread is recorded as asynchronous.
+// Thread rule: any thread. A Scope belongs to the thread that made it; a Scope that another thread
+// destroys is recorded as asynchronous.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@
 namespace opscope {
 
 // The calling thread's stream in the first window that takes its native scopes; Stream::next_native
-// leads to the others. Null when nothing is to be recorded.
+// leads to the others. Null if no window takes them. Attaches the thread to new windows.
 inline Stream* NativeStream() {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
   if (__builtin_expect(gate == 0, 1)) return nullptr;
@@ -44,20 +44,23 @@ inline Stream* NativeStream() {
   return thread->native;
 }
 
-// A text with static storage: its address may stand for it. OPSCOPE_SCOPE makes these of literals.
+// A text with static storage duration: its address identifies it. OPSCOPE_SCOPE makes these of
+// literals.
 struct StaticName {
   const char* text;
 };
 
-// Static storage ends where a plugin is unloaded. One of these lies in each module that includes this
-// (hidden: the same name in another module is another object) and tells the recorder.
+// Literals go when a plugin is unloaded. Each module that includes this header has one such object,
+// whose destructor tells the recorder to forget the addresses. The object is hidden, so two modules
+// never share one.
 struct NamesOfThisModule {
   ~NamesOfThisModule() { opscope_names_go(); }
 };
 __attribute__((visibility("hidden"))) inline const NamesOfThisModule names_of_this_module;
 
-// What Scope is made of, for bindings of other languages: a scope is its OpenScope in the first window that
-// takes it, with siblings in the others. Null: nothing is recorded.
+// The building blocks of Scope, for bindings of other languages. A native scope is its OpenScope in
+// the first window that takes it, linked by `sibling` to those in other windows. Null: no window
+// records it.
 inline OpenScope* OpenAnnotation(Stream* stream, StaticName name) {
   return OpenScopeOn(
       stream, [=] { return ScopeEntries{InternStable(stream, name.text)}; }, RecordSource::kAnnotation, 0);
@@ -74,7 +77,7 @@ __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* 
   }
   return first;
 }
-// In every window that takes this thread, whatever state they are in.
+// Slow path of a begin: works for any state of the thread, the chunk and the windows.
 __attribute__((noinline)) inline OpenScope* BeginAnywhere(StaticName name) {
   Stream* stream = NativeStream();
   if (stream == nullptr) return nullptr;
@@ -82,14 +85,15 @@ __attribute__((noinline)) inline OpenScope* BeginAnywhere(StaticName name) {
   if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name.text);
   return open;
 }
+// The rest of a begin whose chunk lies in a mapped file: the open table gets the scope.
 __attribute__((noinline)) inline OpenScope* BegunInFile(Thread* thread, Stream* stream, OpenScope* scope,
                                                         const char* name) {
   opscope_note_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name) : scope;
 }
-// The usual begin: the name is known in the chunk. It calls nothing but what it ends with, so no register is saved: a
-// tenth of its instructions.
+// Fast path of a begin while a window is open: the chunk knows the name. Every call in it is a tail
+// call, so it saves no registers, which would be a tenth of its instructions.
 __attribute__((noinline)) inline OpenScope* BeginRecorded(StaticName name, uint64_t gate) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) return BeginAnywhere(name);
@@ -112,6 +116,7 @@ __attribute__((noinline)) inline OpenScope* BeginRecorded(StaticName name, uint6
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name.text) : scope;
 }
+// Begins a scope in every window that takes this thread. Null: no window does.
 inline OpenScope* BeginNativeScope(StaticName name) {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
   return __builtin_expect(gate == 0, 1) ? nullptr : BeginRecorded(name, gate);
@@ -133,20 +138,22 @@ __attribute__((noinline, cold)) inline void EndInOtherWindows(OpenScope* first, 
     scope = next;
   }
 }
-// REQUIRES: not null, and once only.
+// Ends a scope and its siblings. Any thread. REQUIRES: `open` is not null, one call per scope.
 inline void EndNativeScope(OpenScope* open) {
   const uint64_t now = ReadTicks();
   if (OPSCOPE_UNLIKELY(open->sibling != nullptr)) EndInOtherWindows(open, now);
   EndScope(open, now);
 }
-// Arguments of an open scope, in src/profiler/scope_arguments.cc. None throws: where memory is short the
-// scope has the member "opscope.arguments_lost" instead. REQUIRES: `open` is not null.
+// Adds an argument to an open scope (src/profiler/scope_arguments.cc). Does not throw: if an
+// allocation fails, the scope gets the member "opscope.arguments_lost" instead. AddScopeJson does
+// not check its value. REQUIRES: `open` is not null, the calling thread began the scope.
 void AddScopeText(OpenScope* open, const char* key, const char* text, size_t size);
 void AddScopeInt(OpenScope* open, const char* key, int64_t value);
 void AddScopeUint(OpenScope* open, const char* key, uint64_t value);
 void AddScopeDouble(OpenScope* open, const char* key, double value);
 void AddScopeJson(OpenScope* open, const char* key, const char* json);
 
+// Records the time from its construction to its destruction.
 class [[nodiscard]] Scope {
  public:
   explicit Scope(StaticName name) : open_(BeginNativeScope(name)) {}
@@ -157,12 +164,12 @@ class [[nodiscard]] Scope {
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
-  // True when something is being recorded: guards work that only makes arguments.
+  // True if some window records this scope. Guards work that only computes arguments.
   bool recording() const { return open_ != nullptr; }
 
-  // An argument, shown with the scope. Formats text when recording, else costs nothing. What was added
-  // is kept also when the window closes before the scope ends.
-  // On the thread that made the scope only.
+  // Adds an argument, shown with the scope. Without a window this costs one branch; with one it
+  // formats JSON. A window that closes before the scope ends keeps the arguments added so far. Only
+  // the thread that made the scope may call it. Copies key and value.
   Scope& Arg(const char* key, const char* text) { return Arg(key, text, std::strlen(text)); }
   Scope& Arg(const char* key, const char* text, size_t size) {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeText(open_, key, text, size);
@@ -196,10 +203,12 @@ class [[nodiscard]] Scope {
   }
 
  private:
-  OpenScope* open_ = nullptr;  // in the first window; siblings in the others
+  // In the first window that takes it; siblings in the others. Null: not recorded.
+  OpenScope* open_ = nullptr;
 };
 
-// One record without duration in `stream` and in every window behind it. The calling thread must own them.
+// Appends one record without duration to `stream` and to every stream linked behind it. REQUIRES:
+// the calling thread owns them.
 inline void RecordNowOn(Stream* stream, RecordKind kind, const char* name, uint64_t value) {
   Record record;
   record.start = ReadTicks();
@@ -222,19 +231,20 @@ inline void RecordNow(RecordKind kind, const char* name, uint64_t value) {
   if (OPSCOPE_UNLIKELY(stream != nullptr)) RecordNowOn(stream, kind, name, value);
 }
 
-// A value at this moment, drawn as a curve by name.
+// Records the value of a counter now. Viewers draw one curve per name.
 inline void Counter(const char* name, double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   RecordNow(RecordKind::kCounter, name, bits);
 }
 
-// A point in time.
+// Records a point in time.
 inline void Instant(const char* name) {
   RecordNow(RecordKind::kInstant, name, 0);
 }
 
-// An arrow from where FlowBegin was called to every FlowEnd with the same name and id, on any thread.
+// Records the begin of an arrow that leads to every FlowEnd with the same name and id, on any
+// thread.
 inline void FlowBegin(const char* name, uint64_t id) {
   RecordNow(RecordKind::kFlowBegin, name, id);
 }
@@ -242,7 +252,7 @@ inline void FlowEnd(const char* name, uint64_t id) {
   RecordNow(RecordKind::kFlowEnd, name, id);
 }
 
-// Name of the calling thread in recordings from now on (31 bytes at most); does not touch the system's.
+// Names the calling thread in recordings from now on; 31 bytes at most. The system's name stays.
 inline void SetThreadName(const char* name) {
   opscope_set_thread_name(name);
 }

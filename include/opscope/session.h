@@ -1,20 +1,23 @@
-// One life of a recording, whatever is recorded: a Session makes Recordings one after the other (the cycles of a
-// profile) and has what they share: the flight recorder, the names of their files, the memory that they may hold
-// together. A Recording is a window of the recorder and the sources that record into it; stopped, it is read as a
-// Trace. opscope::Profiler (profiler.h) adds a schedule and steps; the front ends of Python add names and messages.
+// One profile of a program, whatever it records. A Session makes Recordings one after the other (the cycles
+// of one profile) and has what they share: the flight recorder, the names of their files, the memory they may
+// use together. A Recording is a window of the recorder with the sources that record into it; once stopped it
+// is read as a Trace. opscope::Profiler (profiler.h) adds a schedule and steps; the Python front ends add
+// names and messages.
 //
 //   opscope::Session session;
-//   std::shared_ptr<opscope::Recording> recording = session.Prepare({.sources = {{torch, flags}}});
-//   OPSCOPE_TRY(recording->Start());
+//   auto recording = session.Prepare({.sources = {{torch, flags}}});   // a Result
+//   OPSCOPE_TRY(recording.value()->Start());
 //   ...
-//   recording->Stop();
-//   opscope::Result<std::shared_ptr<const opscope::Trace>> trace = recording->ReadTrace();
+//   recording.value()->Stop();
+//   opscope::Result<std::shared_ptr<const opscope::Trace>> trace = recording.value()->ReadTrace();
 //
-// After fork the child has copies of the objects but no recorder behind them: there every call does nothing and says so
-// where it must answer; a Trace that was read before the fork can be had.
+// States of a Recording: new -> running -> stopped -> read. It records once.
 //
-// Thread rule: any thread; calls take turns. No call needs Python's GIL (a source of Python's calls takes it by
-// itself).
+// After fork the child has copies of the objects without a recorder behind them. There every call does
+// nothing, or returns kInvalidArgument; a Trace that was read before the fork stays readable.
+//
+// Thread rule: any thread; calls on one object run one after the other. No call needs Python's GIL (a source
+// of Python's calls takes it by itself).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,76 +35,93 @@
 
 namespace opscope {
 
+// Options of one recording. The defaults record native scopes of all threads into memory.
 struct RecordingOptions {
-  uint64_t max_bytes = uint64_t{1} << 30;  // of records, names and arguments
+  // Cap in bytes for records, names and arguments together.
+  uint64_t max_bytes = uint64_t{1} << 30;
   AtCap at_cap = AtCap::kStop;
   NativeThreads native_threads = NativeThreads::kAll;
-  // A file that it lies in while it is made. To a Session: of its first recording, further ones go to NAME.2.EXTENSION
-  // and so on; empty: what OPSCOPE_RECORD_TO of the environment says (record_to.h). To a Recording: as it is.
+  // Path of a file in which the recording lies while it is made. For Session::Prepare: the path of its first
+  // recording; later ones get NAME.2.EXTENSION and so on; empty: OPSCOPE_RECORD_TO of the environment decides
+  // (record_to.h). For a Recording without a session: the path itself.
   std::string record_to = {};
-  std::string metadata_json = {};       // members of a JSON object, kept in the recording
-  std::vector<SourceUse> sources = {};  // started in this order, stopped in the other; none: native scopes alone
+  // Members of a JSON object that the recording carries.
+  std::string metadata_json = {};
+  // Started in this order, stopped in reverse. Empty: native scopes alone.
+  std::vector<SourceUse> sources = {};
 };
 
-struct KeptRecording;  // the bytes of a recording that is over
+// The bytes of a finished recording; immutable.
+struct KeptRecording;
 using SharedRecording = std::shared_ptr<const KeptRecording>;
 
+// One window and its sources.
 class Recording {
  public:
   using SharedTrace = std::shared_ptr<const Trace>;
 
   explicit Recording(RecordingOptions options);
-  // Stops, and gives everything back.
+  // Stops, and frees all memory.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // A recording records once. kInvalidArgument: it was started before; kUnsupported: the recorder or
-  // a source has no room for one more, the message says which. Of a session that was not started the flight recorder
-  // is on from here to Stop: errors as of Session::Start.
+  // Opens the window and starts the sources. kInvalidArgument: it was started before. kUnsupported: the
+  // recorder or a source cannot record one more window; the message says which. If its session was not
+  // started, the flight recorder runs from here to Stop; its errors are those of Session::Start.
   [[nodiscard]] Status Start();
-  // Ends it; milliseconds at most. A second call does nothing.
+  // Stops the sources and closes the window; milliseconds. A second call does nothing.
   void Stop();
   bool is_running() const;
-  // It was stopped, or belongs to the process that this one was forked from.
+  // True once it was stopped, and in a forked child.
   bool is_over() const;
+  // True in a child that was forked after Start.
   bool is_inherited() const;
-  // While paused nothing begins to be recorded by sources that can pause, or by the one of this name (Source::name);
-  // without effect unless it runs.
+  // Pauses or resumes all sources that can pause, or the one with this name (Source::name). While paused they
+  // begin no events; open ones end as usual. Without effect unless it is running.
   void Pause(bool paused, std::string_view source = {});
-  // What record_to could not do: asked after the start (no file), and after the stop (the rest). Empty: nothing.
+  // A sentence about what record_to could not do, "" if nothing. Call it after Start (the file could not be
+  // created) and after Stop (it could not take everything).
   std::string FileWarning() const;
 
-  WindowCounts counts() const;  // recorded + dropped = issued
-  // One member of the recording's metadata; `json` is its value. Kept until the recording is read; false after that.
+  // Counts so far, final once it is over. recorded + dropped = issued.
+  WindowCounts counts() const;
+  // Adds one member to the recording's metadata; `json` is its value. False if the recording was read
+  // already.
   bool AddMetadata(std::string_view key, std::string_view json);
 
-  // Imports it, at the first call; its window is given back then. kInvalidArgument: it was not started, or still runs.
+  // Imports the recording at the first call and frees its window; later calls return the same Trace.
+  // O(events) once. kInvalidArgument: it was not started, or is running.
   Result<SharedTrace> ReadTrace();
-  // The same of those before it that it adds up with (Session::Prepare), oldest first, and of itself when it is over.
+  // One Trace of the earlier recordings that this one adds up with (Session::Prepare), oldest first, and of
+  // this one if it is over.
   Result<SharedTrace> ReadAll();
+  // True if ReadAll has more than this recording.
   bool has_earlier() const;
 
-  // Writes it as `.opscope`. kInvalidArgument: it is not over, or was read. kIo: the system's refusal; nothing
-  // half-written stays.
+  // Writes it as an `.opscope` file, atomically. kInvalidArgument: it is not over, or was read. kIo,
+  // kNotFound: the system refused; no partial file stays.
   [[nodiscard]] Status Save(const std::string& path);
 
-  // Of the recorder, for what records by itself: 0 unless it runs.
+  // Slot and generation of its window, for callers that record into it directly. 0 unless it is running.
   uint32_t slot() const;
   uint64_t generation() const;
-  // Null: not started, or read. Valid as long as this is and nobody reads it.
+  // Its window. Null if it was not started, or was read. Valid until the next call that reads or destroys it.
   const Window* window() const;
 
  private:
   friend class Session;
-  struct Life;    // what it is by now, and its lock
-  struct Shared;  // with the session that has prepared it, and its other recordings
+  // State and its lock (src/session).
+  struct Life;
+  // What the recordings of one session share.
+  struct Shared;
 
   Result<std::vector<SharedRecording>> KeepAll();
 
   const std::unique_ptr<Life> life_;
 };
 
+// Makes recordings one after the other.
 class Session {
  public:
   explicit Session(FlightOptions flight = {});
@@ -109,27 +129,34 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // From here to Stop the session is this process's, and the flight recorder is on. kInvalidArgument: it was started
-  // already, or the flight options make no sense; kUnsupported: the system refused a handler or a thread.
+  // Marks the session as started by this process and starts the flight recorder. kInvalidArgument: it was
+  // started already, or the flight options make no sense. kUnsupported: the system refused a signal handler
+  // or a thread.
   [[nodiscard]] Status Start();
   void Stop();
-  bool is_started() const;  // false in the child of a fork
+  // False before Start, after Stop, and in a forked child.
+  bool is_started() const;
 
-  // Makes the next recording, which replaces the one before. adds_up: the one before, where it is over, and those that
-  // it adds up with are kept as bytes, and all of them are one result (Recording::ReadAll) and share max_bytes. With
-  // AtCap::kKeepNewest the oldest give way to the new one, their events counted as dropped.
+  // Makes the next recording, which replaces the previous one. With `adds_up`, and if the previous one is
+  // over, the session keeps its bytes: all such recordings are one result (Recording::ReadAll) and share
+  // max_bytes. Under AtCap::kKeepNewest the oldest ones make room for the new one; their events count as
+  // dropped. kOutOfMemory: the bytes could not be kept.
   [[nodiscard]] Result<std::shared_ptr<Recording>> Prepare(RecordingOptions options, bool adds_up = false);
-  void Forget();  // does not keep the newest recording any more
+  // Drops the session's reference to the newest recording.
+  void Forget();
 
+  // The flight recorder of this session.
   FlightRecorder& flight() const;
 
  private:
-  struct Newest;  // recording, and its lock
+  // The newest recording and its lock.
+  struct Newest;
 
   void RenewInChild();
 
   const FlightOptions flight_options_;
-  int process_;  // of the following
+  // Process that the following members belong to.
+  int process_;
   std::shared_ptr<Recording::Shared> shared_;
   std::unique_ptr<Newest> newest_;
 };

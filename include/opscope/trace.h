@@ -1,16 +1,20 @@
-// A Trace: what was recorded, as immutable columns. trace_tables.def lists its tables and columns; a table is a struct
-// with one std::span per column, all of one length. Texts are interned: a column holds StringIds.
+// A Trace: the recorded data as immutable columns. trace_tables.def lists its tables and columns; a
+// table is a struct with one std::span per column, all of one length. Texts are interned: a column
+// holds StringIds.
 //
-//   const Trace trace = ImportFile("run.json").value();
-//   const SpanColumns& spans = trace.spans();
+//   opscope::Result<opscope::Trace> imported = opscope::ImportFile("run.json");
+//   const opscope::Trace& trace = imported.value();
+//   const opscope::SpanColumns& spans = trace.spans();
 //   for (size_t row = 0; row < spans.size(); ++row)
 //     Print(trace.text(spans.name[row]), spans.duration[row].ns);
 //
-// Spans stand by track, and within a track in pre-order (a parent before its children, siblings by start), so each
-// track and each subtree is one contiguous range of rows. The asynchronous spans of a track stand behind its nested
-// ones.
+// Spans are ordered by track, and within a track in pre-order (a parent before its children,
+// siblings by start). So each track and each subtree is one contiguous range of rows. The
+// asynchronous spans of a track follow its nested ones.
 //
-// Thread rule: immutable, any thread. Columns and texts live as long as the Trace.
+// Ownership: the Trace owns everything; columns and texts live as long as it.
+//
+// Thread rule: immutable, any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,95 +33,129 @@
 
 namespace opscope {
 
-// One argument of an operator. The texts that Chrome traces have of arguments are derived by ArgumentText (src/export),
-// not stored.
+// One argument of an operator. ArgumentText (src/export) derives the texts that Chrome traces show.
 struct Argument {
   ArgumentKind kind = ArgumentKind::kOther;
-  StringId dtype = StringId::kEmpty;  // "float", "long int", "Scalar", "ScalarList", "TensorList", ""
-  StringId value = StringId::kEmpty;  // concrete value as its framework prints it ("[64, 32]", "False", "1."), else ""
-  bool has_strides = false;           // kTensor: false for layouts without strides, and where nobody told them
+  // "float", "long int", "Scalar", "ScalarList", "TensorList"; "" if unknown.
+  StringId dtype = StringId::kEmpty;
+  // Concrete value as its framework prints it: "[64, 32]", "False", "1."; "" if not recorded.
+  StringId value = StringId::kEmpty;
+  // kTensor: false for layouts without strides, and if the input does not say them.
+  bool has_strides = false;
   TensorLayout layout = TensorLayout::kStrided;
-  std::span<const int64_t> sizes;     // kTensor
-  std::span<const int64_t> strides;   // kTensor, as long as sizes when has_strides
-  std::span<const Argument> tensors;  // kTensorList
+  // kTensor: one value per dimension.
+  std::span<const int64_t> sizes;
+  // kTensor: as long as sizes if has_strides, else empty.
+  std::span<const int64_t> strides;
+  // kTensorList: its tensors.
+  std::span<const Argument> tensors;
 };
 
-class TraceStorage;  // src/trace: owns the columns
+// Owns the columns (src/trace).
+class TraceStorage;
 
-// What the program waited for one event of a kind to be recorded, in nanoseconds, as the recorder measured it on the
-// machine where it recorded: around the begin and around the end. `inside` is the part of both that lies between the
-// event's own two times; the rest lengthens what is around it. `floor` is the part that empty callbacks would cost too.
+// Time that the program waited for the recording of one event, in nanoseconds, as the recorder
+// measured it on the recording machine.
 struct EventCost {
+  // Around the begin of the event.
   double begin_ns = 0;
+  // Around its end.
   double end_ns = 0;
+  // The part of both between the event's own two times; the rest lengthens the event around it.
   double inside_ns = 0;
+  // The part that empty callbacks of the framework would cost too.
   double floor_ns = 0;
   double whole_ns() const { return begin_ns + end_ns; }
   double outside_ns() const { return begin_ns + end_ns - inside_ns; }
 };
 
-// What one event of a source and kind cost, where that was measured. docs/analyses.md says what is in each number.
+// Measured cost of one event of a source and kind. docs/analyses.md defines each number.
 struct OwnCostRow {
-  std::string source;                // OwnCosts::kProgram, kPython, or a framework's name
-  SpanKind kind = SpanKind::kOther;  // of the spans; kOther: of the program's counters, instants, either end of a flow
-  EventCost cost;                    // of an operator without its arguments
-  EventCost argument;                // each argument more, when arguments are recorded
-  double async_end_ns = 0;  // of the program's scopes: the end of one that crosses others, in place of cost.end_ns
+  // OwnCosts::kProgram, OwnCosts::kPython, or a framework's name.
+  std::string source;
+  // Kind of the spans. kOther of kProgram: counters, instants, and either end of a flow.
+  SpanKind kind = SpanKind::kOther;
+  // Of an operator without its arguments.
+  EventCost cost;
+  // Of each additional argument, if arguments are recorded.
+  EventCost argument;
+  // Of kProgram: replaces cost.end_ns for a scope that crosses others.
+  double async_end_ns = 0;
 };
 
+// All measured costs of one recording.
 struct OwnCosts {
-  static constexpr std::string_view kProgram = "program";  // OPSCOPE_SCOPE and the like
-  static constexpr std::string_view kPython = "python";    // calls of Python functions, C functions and modules
+  // Source of OPSCOPE_SCOPE and the other annotations of scope.h.
+  static constexpr std::string_view kProgram = "program";
+  // Source of calls of Python functions, C functions and modules.
+  static constexpr std::string_view kPython = "python";
 
-  std::vector<OwnCostRow> rows;  // at most one of a source and kind
+  // At most one row per source and kind.
+  std::vector<OwnCostRow> rows;
 
-  // nullptr: it was not measured.
+  // nullptr: not measured.
   const OwnCostRow* Find(std::string_view source, SpanKind kind) const;
-  // Of the framework that the recording is of.
+  // The row of the framework that was recorded, whichever it is; nullptr: not measured.
   const OwnCostRow* FindOfFramework(SpanKind kind) const;
 };
 
 // Facts about the input as a whole (`opscope info`).
 struct TraceInfo {
-  std::string format;  // "opscope", "chrome-json", ...
+  // "opscope", "chrome-json", ...: one of ImportFormatNames().
+  std::string format;
   std::string format_version;
-  std::string compressed = "none";    // "none", "gzip", "zstd"
-  uint64_t recorded = 0;              // events of the input that were kept
-  uint64_t dropped = 0;               // events that the recorder could not keep
-  uint32_t world_size = 0;            // ranks of the distributed job, from the metadata; 0: not told
-  int64_t epoch_ns = 0;               // unix time of Timestamp 0; 0: the input has no absolute time
-  std::string options_json = "{}";    // recording options
-  std::optional<OwnCosts> own_costs;  // nullopt: the input says nothing about what recording it cost
+  // "none", "gzip", "zstd".
+  std::string compressed = "none";
+  // Events of the input that the Trace keeps.
+  uint64_t recorded = 0;
+  // Events that the recorder dropped.
+  uint64_t dropped = 0;
+  // Ranks of the distributed job, from the metadata; 0: unknown.
+  uint32_t world_size = 0;
+  // Unix time of Timestamp 0 in nanoseconds; 0: the input has no absolute time.
+  int64_t epoch_ns = 0;
+  // Options of the recording, a JSON object.
+  std::string options_json = "{}";
+  // nullopt: the input says nothing about the cost of recording it.
+  std::optional<OwnCosts> own_costs;
 };
 
+// Movable, not copyable. Importers, MergeTraces and CutTrace make one.
 class Trace {
  public:
-  Trace();  // empty
+  // An empty trace.
+  Trace();
+  // For src/trace: takes over built storage.
   explicit Trace(std::unique_ptr<const TraceStorage> storage);
   Trace(Trace&&) noexcept;
   Trace& operator=(Trace&&) noexcept;
   ~Trace();
 
+  // Facts about the input.
   const TraceInfo& info() const;
-  // REQUIRES: id is of this trace. kNone gives "".
+  // The text of an id. kNone and ids of other traces that are out of range give "". O(1).
   std::string_view text(StringId id) const;
-  // The id of a string that the trace contains, or nullopt. O(1).
+  // The id of a text, nullopt if the trace does not contain it. O(1).
   std::optional<StringId> FindString(std::string_view text) const;
+  // Number of distinct texts; StringIds are below it.
   size_t string_count() const;
 
   // The tables: processes(), tracks(), spans(), ... O(1), but for the first call of arguments(): O(arguments).
 #define OPSCOPE_TABLE(Name, name, number, documentation) const Name##Columns& name() const;
 #include "opscope/trace_tables.def"
 
+  // Number of distinct argument lists; ArgsIds are below it.
   size_t argument_list_count() const;
-  // The arguments of one call. kNone gives an empty list.
+  // The arguments of one call. kNone gives an empty list. O(1).
   std::span<const Argument> arguments(ArgsId id) const;
 
-  // True when a Problem row says that input was lost (severity kDataLoss or kError): exit code 3.
+  // True if a Problem row says that input was lost (severity kDataLoss or kError). The command line
+  // then exits with 3.
   bool is_partial() const;
-  // True when some span has a kind that its category, name and flags do not tell.
+  // True if some span has a kind that does not follow from its category, name and flags.
   bool has_own_kinds() const;
-  uint64_t memory_bytes() const;  // bytes that the columns and strings hold
+  // Bytes that columns and strings hold.
+  uint64_t memory_bytes() const;
 
  private:
   std::unique_ptr<const TraceStorage> storage_;

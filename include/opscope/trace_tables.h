@@ -1,11 +1,12 @@
-// The tables of a Trace as columns: one struct per table (ProcessColumns, SpanColumns, ...) with one std::span per
-// column, and what is known of each column at compile time. trace_tables.def describes the tables and their columns;
-// this header has the types that stand there.
+// The tables of a Trace as columns: one struct per table (ProcessColumns, SpanColumns, ...) with
+// one std::span per column, and compile-time facts about each column. trace_tables.def describes
+// tables and columns; this header has the types used there.
 //
 //   for (size_t row = 0; row < trace.spans().size(); ++row)
 //     total += trace.spans().duration[row].ns;
 //
-// All columns of a table have the same length, size(). Code that handles every column of a table alike visits them:
+// All columns of a table have the same length, size(). Code that handles every column alike visits
+// them:
 //
 //   SpanDescription::ForEach([](auto column, auto values) { Print(column.kName, values.size()); }, trace.spans());
 //
@@ -25,7 +26,7 @@
 
 namespace opscope {
 
-// What a track stands for.
+// What a track stands for. Stored in files: new kinds come at the end.
 enum class TrackKind : uint8_t {
   kThread = 0,
   kDeviceStream = 1,      // kernels, copies, sets: busy time
@@ -33,7 +34,7 @@ enum class TrackKind : uint8_t {
   kOther = 3,             // anything else that a file names (counters' homes, "Spans", "Traces")
 };
 
-// How a span was classified by its framework. Values 0..9 are torch's at::RecordScope.
+// The framework's own class of a span. Values 0..9 are torch's at::RecordScope.
 enum class ScopeType : uint8_t {
   kFunction = 0,
   kBackwardFunction = 1,
@@ -49,23 +50,30 @@ enum class ScopeType : uint8_t {
 };
 
 namespace span_flags {
-inline constexpr uint8_t kUnfinished = 1;   // still open at the end of the recording
-inline constexpr uint8_t kAsync = 2;        // outside the nesting: no parent, no children
-inline constexpr uint8_t kOtherThread = 4;  // ended on another thread than it began on
-inline constexpr uint8_t kStep = 8;         // the range of one step; also a row of `steps`
-inline constexpr uint8_t kNative = 16;      // a scope of the program itself (OPSCOPE_SCOPE), through no framework
-inline constexpr uint8_t kCrossing = 32;    // kAsync only because a scope that began inside it ended after it
+// Still open at the end of the recording.
+inline constexpr uint8_t kUnfinished = 1;
+// Outside the nesting: no parent, no children.
+inline constexpr uint8_t kAsync = 2;
+// Ended on another thread than it began on.
+inline constexpr uint8_t kOtherThread = 4;
+// The range of one step; also a row of `steps`.
+inline constexpr uint8_t kStep = 8;
+// A scope of the program itself (OPSCOPE_SCOPE), not of a framework.
+inline constexpr uint8_t kNative = 16;
+// kAsync only because a scope that began inside it ended after it.
+inline constexpr uint8_t kCrossing = 32;
 }  // namespace span_flags
 
-// How the program holds a tensor.
+// What a Python object holds a tensor as.
 enum class HeldAs : uint8_t { kParameter = 0, kGradient = 1, kOptimizerState = 2 };
 
 // How much a Problem cost. kDataLoss and kError make a Trace partial.
 enum class ProblemSeverity : uint8_t { kInfo = 0, kDataLoss = 1, kError = 2 };
 
+// Kind of an Argument. kUndefined: an undefined, nested or symbolic tensor.
 enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kScalar, kScalarList };
 
-// Layout of a tensor in memory; torch's numbers. Inputs that do not say it give kStrided, without strides.
+// Memory layout of a tensor; torch's numbers. kStrided if the input does not say it.
 enum class TensorLayout : uint8_t {
   kStrided,
   kSparse,
@@ -76,7 +84,8 @@ enum class TensorLayout : uint8_t {
   kSparseBsc,
   kJagged
 };
-constexpr TensorLayout TensorLayoutNumbered(uint64_t number) {  // kStrided for numbers that torch does not have
+// The layout with torch's number; kStrided for an unknown number.
+constexpr TensorLayout TensorLayoutNumbered(uint64_t number) {
   return static_cast<TensorLayout>(number <= static_cast<uint64_t>(TensorLayout::kJagged) ? number : 0);
 }
 
