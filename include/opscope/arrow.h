@@ -1,11 +1,21 @@
-// Hands a table of a Trace to other programs through the Arrow C data interface, so that pyarrow,
-// Polars, DuckDB and pandas read it where it lies. Number columns are not copied. Text columns leave
-// as dictionaries: int32 codes and the distinct texts, made when the stream is read. Handles and texts
-// that are kNone are nulls. Arrow's text must be UTF-8: a byte of a text that is not becomes the six
-// characters \udcHH, as in JSON.
+// Exports tables of a Trace through the Arrow C stream interface: pyarrow, Polars,
+// DuckDB and pandas read them in place.
 //
-// Thread rule: a stream is read by one thread at a time; arrays that it gave may be released on any
-// thread and outlive it.
+//   auto trace = std::make_shared<const opscope::Trace>(opscope::ImportFile("run.json").value());
+//   ArrowArrayStream stream;
+//   OPSCOPE_TRY(opscope::OpenArrowStream(trace, "spans", &stream));
+//   ...                                      // hand it to the reader, which calls stream.release
+//
+// Number columns are not copied. Text columns are dictionaries: int32 codes and the
+// distinct texts, computed when the stream is read. Unknown values are nulls.
+// Arrow's texts must be UTF-8: a byte that is not becomes the six characters
+// \udcHH, as in JSON.
+//
+// Ownership: streams and arrays share the Trace and outlive the caller's pointer to
+// it.
+//
+// Thread rule: one thread at a time reads a stream; arrays may be released on any
+// thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +27,8 @@
 #include "opscope/table.h"
 #include "opscope/trace.h"
 
-// The structures of the Arrow project's ABI, as its documentation asks every user to declare them.
+// The structures of the Arrow project's ABI, declared here as its documentation
+// asks every user to do.
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 extern "C" {
@@ -67,14 +78,15 @@ struct ArrowArrayStream {
 
 namespace opscope {
 
-// Fills *stream, which the reader releases. The stream and its arrays share the Trace: a reader on
-// another thread may be the last to need it, which is why the owner here is shared.
-// kInvalidArgument: there is no table of that name.
+// Fills *stream with a stream of the table; the reader releases it.
+// kInvalidArgument: no table has this name. O(columns); reading is O(rows) for text
+// columns.
 [[nodiscard]] Status OpenArrowStream(std::shared_ptr<const Trace> trace, std::string_view table,
                                      ArrowArrayStream* stream);
 
-// The same for a table that is made of a Trace, as FunctionEventTable. `trace` keeps alive what the columns lie in too:
-// a pointer that shares ownership with it.
+// The same for a table derived from a Trace, such as FunctionEventTable. `trace`
+// must also keep alive the memory of the columns: a pointer that shares ownership
+// with it.
 void OpenArrowStream(std::shared_ptr<const Trace> trace, TableView table, ArrowArrayStream* stream);
 
 }  // namespace opscope

@@ -1,5 +1,6 @@
-// The C interface: all of profiler.h and scope.h, and of the reading side what a program needs that opens
-// a recording, looks at it and writes it in another format. C99 and later, C++11 and later.
+// The C interface: all of profiler.h and scope.h, and of the reading side what a
+// program needs that opens a recording, looks at it and writes it in another
+// format. C99 and later, C++11 and later.
 //
 //   opscope_error error = OPSCOPE_ERROR_INIT;
 //   opscope_profiler* profiler = NULL;
@@ -12,17 +13,21 @@
 //   opscope_profiler_save(profiler, "train.opscope", &error);
 //   opscope_profiler_free(profiler);
 //
-// Structs begin with their size, which the *_INIT macros set, so that members can be added at their end: a
-// library takes the older struct (new members have their defaults) and refuses a newer one only when
-// members that it does not know are set.
+// Structs begin with their size, which the *_INIT macros set, so that members can
+// be added at their end: a library takes the older struct (new members have their
+// defaults) and refuses a newer one only when members that it does not know are
+// set.
 //
-// Ownership: what a *_new, *_open or opscope_summarize function gives is the caller's, who passes it to the
-// *_free function of its kind once; those take NULL too. Paths, names and texts that are passed in are copied
-// unless said otherwise. Every `error` may be NULL. NULL for anything else that is needed is
-// OPSCOPE_INVALID_ARGUMENT. Nothing is thrown through these functions, and callbacks must not throw or longjmp.
+// Ownership: what a *_new, *_open or opscope_summarize function gives is the
+// caller's, who passes it to the *_free function of its kind once; those take NULL
+// too. Paths, names and texts that are passed in are copied unless said otherwise.
+// Every `error` may be NULL. NULL for anything else that is needed is
+// OPSCOPE_INVALID_ARGUMENT. Nothing is thrown through these functions, and
+// callbacks must not throw or longjmp.
 //
-// Thread rule: scopes, counters and the like on any thread; every handle on one thread at a time, different
-// handles at once; a trace is never changed and may be read by any number of threads.
+// Thread rule: scopes, counters and the like on any thread; every handle on one
+// thread at a time, different handles at once; a trace is never changed and may be
+// read by any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -51,8 +56,8 @@ typedef enum opscope_code {
 // "invalid argument", ...; static text, also for numbers that are no code.
 const char* opscope_code_text(int32_t code);
 
-// Filled when a function returns another code than OPSCOPE_OK, else left alone. A message that is too long
-// is cut.
+// Filled when a function returns another code than OPSCOPE_OK, else left alone. A
+// message that is too long is cut.
 typedef struct opscope_error {
   size_t size;
   int32_t code;          // opscope_code
@@ -73,8 +78,9 @@ typedef enum opscope_action {
   OPSCOPE_ACTION_RECORD_AND_SAVE = 3  // record; at the end of the step the recording is complete
 } opscope_action;
 
-// `skip_first` steps of nothing, then cycles of `wait`, `warmup` and `active` steps; `repeat` cycles, 0: for
-// ever. skip_first_wait other than 0 leaves out the first cycle's wait.
+// `skip_first` steps of nothing, then cycles of `wait`, `warmup` and `active`
+// steps; `repeat` cycles, 0: for ever. skip_first_wait other than 0 leaves out the
+// first cycle's wait.
 typedef struct opscope_schedule {
   size_t size;
   int64_t wait;
@@ -97,15 +103,17 @@ typedef struct opscope_options {
   const opscope_schedule* schedule;  // copied. NULL, and no action_of: everything from start to stop
   // The action of each step, in place of a schedule; anything that is no opscope_action counts as none.
   int32_t (*action_of)(int64_t step, void* context);
-  // A recording is complete; called from step or stop. It may save it and must not free the profiler.
+  // A recording is complete; called from step or stop. It may save it and must not
+  // free the profiler.
   void (*on_ready)(opscope_profiler* profiler, void* context);
-  // Sentences about a schedule that makes no sense, or about record_to; the text lives during the call.
+  // Sentences about a schedule that makes no sense, or about record_to; the text
+  // lives during the call.
   void (*on_warning)(const char* sentence, void* context);
   void* context;              // handed to the three above
   const char* metadata_json;  // members of a JSON object, kept in the recording; may be NULL
   // A file that the recording lies in while it is made, so that it is there however the process ends; copied,
-  // may be NULL. The second recording goes to NAME.2.EXTENSION, and so on. What the file cannot take is kept in
-  // memory, and on_warning is told.
+  // may be NULL. The second recording goes to NAME.2.EXTENSION, and so on. What the
+  // file cannot take is kept in memory, and on_warning is told.
   const char* record_to;
 } opscope_options;
 #define OPSCOPE_OPTIONS_INIT \
@@ -126,16 +134,18 @@ opscope_code opscope_profiler_new(const opscope_options* options, opscope_profil
 // Stops without calling on_ready, and frees the recording.
 void opscope_profiler_free(opscope_profiler* profiler);
 
-// Begins with the action of the current step (0 at first); after a stop it may be called again and goes on
-// with the same step. INVALID_ARGUMENT: running already, or a schedule that is not valid. UNSUPPORTED: the
-// recorder has no room for another recording.
+// Begins with the action of the current step (0 at first); after a stop it may be
+// called again and goes on with the same step. INVALID_ARGUMENT: running already,
+// or a schedule that is not valid. UNSUPPORTED: the recorder has no room for
+// another recording.
 opscope_code opscope_profiler_start(opscope_profiler* profiler, opscope_error* error);
 // Ends a step and begins the next one. INVALID_ARGUMENT: not running.
 opscope_code opscope_profiler_step(opscope_profiler* profiler, opscope_error* error);
 // A second call does nothing. INVALID_ARGUMENT: never started.
 opscope_code opscope_profiler_stop(opscope_profiler* profiler, opscope_error* error);
-// Writes the last complete recording beside `path` and renames it. INVALID_ARGUMENT: there is none. IO: the
-// system's refusal; nothing half-written stays.
+// Writes the last complete recording beside `path` and renames it.
+// INVALID_ARGUMENT: there is none. IO: the system's refusal; nothing half-written
+// stays.
 opscope_code opscope_profiler_save(const opscope_profiler* profiler, const char* path, opscope_error* error);
 
 enum { OPSCOPE_STATE_IDLE = 0, OPSCOPE_STATE_RUNNING = 1, OPSCOPE_STATE_STOPPED = 2 };
@@ -152,20 +162,23 @@ typedef struct opscope_profiler_status {
 opscope_code opscope_profiler_get_status(const opscope_profiler* profiler, opscope_profiler_status* status);
 
 // ---- what a program says about itself ---------------------------------------------------------------
-// While nothing is recorded each of these is a call, a load and a branch. Names that are NULL count as "".
+// While nothing is recorded each of these is a call, a load and a branch. Names
+// that are NULL count as "".
 
 typedef struct opscope_scope opscope_scope;
 
-// A scope from here to opscope_scope_end. `literal` must stay as it is for the life of the process: its
-// address stands for the text. NULL when nothing is recorded, which every function below takes.
+// A scope from here to opscope_scope_end. `literal` must stay as it is for the life
+// of the process: its address stands for the text. NULL when nothing is recorded,
+// which every function below takes.
 opscope_scope* opscope_scope_begin(const char* literal);
 // The same for any text, which is copied.
 opscope_scope* opscope_scope_begin_copy(const char* name);
-// Once per scope, also after the recording has ended. On another thread than the one that began it the scope
-// is recorded as asynchronous.
+// Once per scope, also after the recording has ended. On another thread than the
+// one that began it the scope is recorded as asynchronous.
 void opscope_scope_end(opscope_scope* scope);
 
-// Arguments, shown with the scope. On the thread that began it only; keys and texts are copied.
+// Arguments, shown with the scope. On the thread that began it only; keys and texts
+// are copied.
 void opscope_scope_text(opscope_scope* scope, const char* key, const char* text);
 void opscope_scope_int(opscope_scope* scope, const char* key, int64_t value);
 void opscope_scope_uint(opscope_scope* scope, const char* key, uint64_t value);
@@ -177,12 +190,15 @@ void opscope_scope_json(opscope_scope* scope, const char* key, const char* json)
 void opscope_counter(const char* name, double value);
 // A point in time.
 void opscope_instant(const char* name);
-// An arrow from where it begins to every end with the same name and id, on any thread.
+// An arrow from where it begins to every end with the same name and id, on any
+// thread.
 void opscope_flow_begin(const char* name, uint64_t id);
 void opscope_flow_end(const char* name, uint64_t id);
-// Name of the calling thread in recordings from now on (31 bytes at most); does not touch the system's.
+// Name of the calling thread in recordings from now on (31 bytes at most); does not
+// touch the system's.
 void opscope_set_thread_name(const char* name);
-// Not 0 when the calling thread's scopes are being recorded: guards work that only makes arguments.
+// Not 0 when the calling thread's scopes are being recorded: guards work that only
+// makes arguments.
 int opscope_is_recording(void);
 
 // ---- reading a trace --------------------------------------------------------------------------------
@@ -195,11 +211,13 @@ typedef struct opscope_import_options {
 } opscope_import_options;
 #define OPSCOPE_IMPORT_OPTIONS_INIT {sizeof(opscope_import_options), 0}
 
-// `.opscope`, Kineto's and Chrome's JSON, also in gzip or zstd; found by content. Damage after the first whole
-// event is no error but a problem of the trace. options: may be NULL.
+// `.opscope`, Kineto's and Chrome's JSON, also in gzip or zstd; found by content.
+// Damage after the first whole event is no error but a problem of the trace.
+// options: may be NULL.
 opscope_code opscope_trace_open(const char* path, const opscope_import_options* options, opscope_trace** trace,
                                 opscope_error* error);
-// The same for bytes, which are not needed after the call; `name` stands for the file in messages.
+// The same for bytes, which are not needed after the call; `name` stands for the
+// file in messages.
 opscope_code opscope_trace_open_bytes(const void* bytes, size_t size, const char* name,
                                       const opscope_import_options* options, opscope_trace** trace,
                                       opscope_error* error);
@@ -252,8 +270,8 @@ typedef struct opscope_problem {
 // INVALID_ARGUMENT: index is not below opscope_trace_info.problems.
 opscope_code opscope_trace_get_problem(const opscope_trace* trace, uint64_t index, opscope_problem* problem);
 
-// The columns of the spans, without a copy; they live as long as the trace. A track's spans stand together, a
-// parent before its children.
+// The columns of the spans, without a copy; they live as long as the trace. A
+// track's spans stand together, a parent before its children.
 typedef struct opscope_spans {
   size_t size;
   uint64_t count;
@@ -267,8 +285,8 @@ typedef struct opscope_spans {
 #define OPSCOPE_SPANS_INIT {sizeof(opscope_spans), 0, NULL, NULL, NULL, NULL, NULL, NULL}
 opscope_code opscope_trace_get_spans(const opscope_trace* trace, opscope_spans* spans);
 
-// Text of a string, which lives as long as the trace, is NOT terminated and may hold any bytes. NULL: no such
-// string. text_size: may not be NULL.
+// Text of a string, which lives as long as the trace, is NOT terminated and may
+// hold any bytes. NULL: no such string. text_size: may not be NULL.
 const char* opscope_trace_string(const opscope_trace* trace, uint32_t string, size_t* text_size);
 
 // ---- the operator summary ---------------------------------------------------------------------------
@@ -289,7 +307,8 @@ opscope_code opscope_summarize(const opscope_trace* trace, const opscope_summary
                                opscope_summary** summary, opscope_error* error);
 void opscope_summary_free(opscope_summary* summary);
 
-// The numbers are defined in docs/analyses.md. Texts live as long as the summary; bytes that are 0 end them.
+// The numbers are defined in docs/analyses.md. Texts live as long as the summary;
+// bytes that are 0 end them.
 typedef struct opscope_summary_row {
   size_t size;
   const char* name;
@@ -321,12 +340,14 @@ opscope_code opscope_summary_get_row(const opscope_summary* summary, uint64_t in
 
 enum { OPSCOPE_TEXT_TABLE = 0, OPSCOPE_TEXT_JSON = 1, OPSCOPE_TEXT_CSV = 2 };
 
-// What the commands `opscope summary`, `info` and `summary --style torch` print, ended by a 0 byte. The caller
-// passes *text to opscope_text_free. limit 0: all rows. JSON and CSV have every column.
+// What the commands `opscope summary`, `info` and `summary --style torch` print,
+// ended by a 0 byte. The caller passes *text to opscope_text_free. limit 0: all
+// rows. JSON and CSV have every column.
 opscope_code opscope_summary_text(const opscope_summary* summary, int style, size_t limit, char** text,
                                   opscope_error* error);
 opscope_code opscope_trace_info_text(const opscope_trace* trace, int style, char** text, opscope_error* error);
-// sort_by: torch's names ("cpu_time_total"), NULL: the order of appearance. row_limit -1: all rows.
+// sort_by: torch's names ("cpu_time_total"), NULL: the order of appearance.
+// row_limit -1: all rows.
 opscope_code opscope_torch_table(const opscope_trace* trace, const char* sort_by, int64_t row_limit, char** text,
                                  opscope_error* error);
 void opscope_text_free(char* text);
@@ -346,7 +367,8 @@ typedef struct opscope_chrome_options {
 } opscope_chrome_options;
 #define OPSCOPE_CHROME_OPTIONS_INIT {sizeof(opscope_chrome_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL}
 
-// Written beside `path` and renamed: after an error the old file, or none, is there. options: may be NULL.
+// Written beside `path` and renamed: after an error the old file, or none, is
+// there. options: may be NULL.
 opscope_code opscope_export_chrome(const opscope_trace* trace, const char* path, const opscope_chrome_options* options,
                                    opscope_error* error);
 opscope_code opscope_export_opscope(const opscope_trace* trace, const char* path, opscope_error* error);
@@ -360,11 +382,11 @@ typedef struct opscope_export_options {
 } opscope_export_options;
 #define OPSCOPE_EXPORT_OPTIONS_INIT {sizeof(opscope_export_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL, 0}
 
-// format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope",
-// "paddle-protobuf", "paddle-chrome", "megengine-chrome" or
-// "megengine-svg" (docs/exports.md). options: may
-// be NULL. *told, if told is not NULL: what the format has no place for, in words, "" for nothing; the caller passes it
-// to opscope_text_free.
+// format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv",
+// "opscope", "paddle-protobuf", "paddle-chrome", "megengine-chrome" or
+// "megengine-svg" (docs/exports.md). options: may be NULL. *told, if told is not
+// NULL: what the format has no place for, in words, "" for nothing; the caller
+// passes it to opscope_text_free.
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
                             const opscope_export_options* options, char** told, opscope_error* error);
 

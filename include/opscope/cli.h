@@ -1,7 +1,10 @@
-// The command line as a function, so that the program without Python and the Python entry point are
-// the same command.
+// The command line as a function. The program without Python and the Python entry
+// point both call it, so they are the same command.
 //
-// Thread rule: one call per process at a time; writes to standard output and standard error.
+//   int main(int argc, char** argv) { return opscope::RunCli(argc, argv); }
+//
+// Thread rule: one call per process at a time; writes to standard output and
+// standard error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,17 +17,19 @@
 
 namespace opscope {
 
-// Asked by `opscope doctor` alone. May be empty: there is no host.
+// Returns the facts about Python for `opscope doctor`, the only verb that calls it.
+// Empty: no host.
 using AskHost = std::function<HostFacts()>;
 
-// Runs `opscope ARGS...`; argv[0] is not looked at. Returns the exit code: 0 done, 1 could not do it,
-// 2 wrong usage, 3 done in part. Never throws, never exits. Leaves signal handlers as they are: with
-// SIGPIPE ignored, a closed pipe ends the output quietly with 0.
+// Runs `opscope ARGS...`; ignores argv[0]. Returns the exit code: 0 done, 1 failed,
+// 2 wrong usage, 3 done in part. Never throws, never exits. Does not change signal
+// handlers: with SIGPIPE ignored, a closed pipe ends the output quietly with 0.
 [[nodiscard]] int RunCli(int argc, const char* const* argv, const AskHost& ask_host = {});
 
-// Draws on standard error, if that is a terminal, how far a long piece of work has come, with a bar and the time that
-// it will still take: "opscope: WHAT [########............]  42 %, 3 s left", once it has lasted a second, four times a
-// second; the line is wiped at the end. Silent with OPSCOPE_LOG=off.
+// Shows the progress of a long operation on standard error, if that is a terminal:
+// "opscope: WHAT [########............]  42 %, 3 s left". The bar appears after
+// `quiet_at_first`, is redrawn four times a second, and is wiped by the destructor.
+// Silent with OPSCOPE_LOG=off.
 class TerminalProgress {
  public:
   explicit TerminalProgress(const std::string& what,
@@ -33,7 +38,8 @@ class TerminalProgress {
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;
 
-  // Total 0: nobody knows; `done` is shown as bytes.
+  // Reports progress. total 0: unknown; `done` is then shown as bytes. Cheap: draws
+  // at most every quarter of a second.
   void Show(size_t done, size_t total);
 
  private:

@@ -1,16 +1,22 @@
-// What a record of kind kNative of source kCuda says: one activity record of CUPTI, made small by the CUDA source
-// (src/sources/cuda), or a reading of NVML. Import makes tracks of devices, spans and flows of them (src/import/cuda).
+// Records of kind kNative of source kCuda: one activity record of CUPTI, made
+// compact by the CUDA source (src/sources/cuda), or a reading of NVML. Import turns
+// them into device tracks, spans and flows (src/import/cuda).
 //
-//   start    nanoseconds of CUPTI's clock, which kClock records tie to the recorder's
-//   value    duration in nanoseconds; of kClock: ticks of the recorder; of kReading: what was read
-//   depth, reserved   low and high half of the correlation number of the call that it belongs to
-//   name     of a kernel as the compiler mangled it, of a call, of a device; else none
+//   start    nanoseconds of CUPTI's clock, which kClock records tie to the recorder's clock
+//   value    duration in nanoseconds; of kClock: ticks of the recorder; of kReading: the reading
+//   depth, reserved   low and high half of the correlation id of the call that it belongs to
+//   name     of a kernel (mangled), of a call, of a device; else none
 //   scope    a CudaEvent
-//   side     a payload without fields: header, then the struct below that the event names. Records that say the same
-//            share one, so most records take 32 bytes
+//   side     a payload without fields: header, then the struct below that the event names. Records with equal
+//            payloads share one, so most records take 32 bytes
 //
-// No struct has padding, so that equal ones have equal bytes. One may grow at its end: a reader takes as much as it
-// knows, and zeros for what is not there. Each chunk says kClock and kDevice again, so that it can be read by itself.
+// No struct has padding, so equal ones have equal bytes. A struct may grow at its
+// end: a reader takes what it knows, and zeros for what is missing. Each chunk
+// repeats kClock and kDevice, so that it can be read alone.
+//
+// Numbers of devices, contexts, streams and graphs are CUPTI's. Sizes are bytes. 0
+// means "none" for graphs, graph nodes and correlations; kCudaNoDevice for a
+// device.
 //
 // Thread rule: constants and plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +28,8 @@
 
 namespace opscope {
 
-// The numbers stand in recordings: new ones come at the end.
+// What a record says, and the struct of its payload. The numbers stand in files:
+// new ones come at the end.
 enum class CudaEvent : uint8_t {
   kNone = 0,
   kClock = 1,             // CudaClockDetails
@@ -50,17 +57,21 @@ enum class CudaEvent : uint8_t {
   kEventOfGraph = 23,     // as kEventRecord, where only those of nodes were asked for
   kHostNode = 24,         // CudaHostNodeDetails: a node of a graph that calls a function on the CPU
 };
+// Number of events.
 inline constexpr uint8_t kCudaEvents = 25;
 
-// What was read, and in which unit.
+// What kReading measured, with its unit.
 enum class CudaReading : uint8_t { kNone = 0, kPowerMilliwatts = 1, kSmClockMegahertz = 2 };
 
-inline constexpr uint32_t kCudaNoDevice = 0xffffffff;  // it was not told
+// Unknown device.
+inline constexpr uint32_t kCudaNoDevice = 0xffffffff;
 
+// Of kClock.
 struct CudaClockDetails {
-  uint64_t bound_ticks = 0;  // by how much the two readings may be apart
+  // Largest distance of the two clock readings, in ticks.
+  uint64_t bound_ticks = 0;
 };
-// Of a device, as Kineto's deviceProperties have it.
+// Properties of a device, as Kineto's deviceProperties.
 struct CudaDeviceDetails {
   uint64_t memory_bytes = 0;
   uint32_t device = 0, compute_major = 0, compute_minor = 0;
@@ -68,6 +79,7 @@ struct CudaDeviceDetails {
   uint32_t registers_per_block = 0, registers_per_sm = 0;
   uint32_t shared_per_block = 0, shared_per_block_optin = 0, shared_per_sm = 0;
 };
+// A kernel launch: configuration and resources.
 struct CudaKernelDetails {
   uint64_t graph_node = 0;
   uint32_t device = 0, context = 0, stream = 0, graph = 0;
@@ -77,70 +89,97 @@ struct CudaKernelDetails {
   uint16_t channel_type = 0;
   uint32_t channel = 0;
 };
+// A copy. Kinds are CUPTI's numbers of copies and memories.
 struct CudaCopyDetails {
   uint64_t bytes = 0, graph_node = 0;
   uint32_t device = 0, context = 0, stream = 0, graph = 0;
   uint8_t copy_kind = 0, source_kind = 0, target_kind = 0, flags = 0;
-  uint32_t source_device = 0, source_context = 0, target_device = 0, target_context = 0;  // of kPeerCopy
+  // Of kPeerCopy.
+  uint32_t source_device = 0, source_context = 0, target_device = 0, target_context = 0;
   uint32_t reserved = 0;
 };
+// A memory set; `value` is the value that was set.
 struct CudaSetDetails {
   uint64_t bytes = 0, graph_node = 0;
   uint32_t device = 0, context = 0, stream = 0, graph = 0;
   uint32_t value = 0, memory_kind = 0;
 };
+// A call of the runtime or driver.
 struct CudaCallDetails {
   uint32_t process = 0, thread = 0;  // of the system
   uint32_t callback = 0, result = 0;
 };
+// Time that CUPTI itself took.
 struct CudaOverheadDetails {
   uint32_t kind = 0;
   uint32_t process = 0, thread = 0;
 };
+// A wait of the host for the device.
 struct CudaSynchronizationDetails {
   uint32_t type = 0, context = 0, stream = 0, event = 0;
-  uint64_t event_record = 0;  // its number among the records of CUDA events, 0: not told
+  // Number of the event record that it waited for (CudaEventRecordDetails::number);
+  // 0: unknown.
+  uint64_t event_record = 0;
 };
+// A cudaEventRecord.
 struct CudaEventRecordDetails {
   uint32_t event = 0, context = 0, stream = 0, device = 0;
-  uint64_t number = 0;     // as event_record
-  uint64_t device_ns = 0;  // when the device came to it, 0: not told
+  // Identifies this record; see CudaSynchronizationDetails::event_record.
+  uint64_t number = 0;
+  // Time at which the device reached it; 0: unknown.
+  uint64_t device_ns = 0;
 };
+// A context and its default stream.
 struct CudaContextDetails {
   uint32_t context = 0, device = 0, null_stream = 0;
 };
+// A stream.
 struct CudaStreamDetails {
   uint32_t context = 0, stream = 0, priority = 0, flags = 0;
 };
+// A launch of a whole graph.
 struct CudaGraphDetails {
   uint32_t device = 0, context = 0, stream = 0, graph = 0;
 };
+// An allocation or a free.
 struct CudaMemoryDetails {
   uint64_t address = 0, bytes = 0;
   uint32_t operation = 0, kind = 0, process = 0, device = 0, context = 0, stream = 0;
 };
+// Another profiler's id for the current call.
 struct CudaExternalIdDetails {
   uint64_t id = 0;
   uint32_t kind = 0, reserved = 0;
 };
+// The sensor of a reading.
 struct CudaReadingDetails {
-  uint32_t device = 0, what = 0;  // a CudaReading
+  // `what` is a CudaReading.
+  uint32_t device = 0, what = 0;
 };
+// The sensor of an environment record.
 struct CudaEnvironmentDetails {
-  uint32_t device = 0, kind = 0;  // CUPTI's: 1 clocks, 2 temperature, 3 power, 4 fan
+  // `kind` is CUPTI's: 1 clocks, 2 temperature, 3 power, 4 fan.
+  uint32_t device = 0, kind = 0;
 };
+// A graph node that records an event.
 struct CudaGraphNodeDetails {
   uint64_t node = 0;
 };
+// A graph node that calls a function on the CPU.
 struct CudaHostNodeDetails {
   uint64_t graph_node = 0;
-  uint32_t device = 0, context = 0, stream = 0, graph = 0;  // the stream waits for it
-  uint32_t process = 0, thread = 0;                         // that ran it, of the system
+  // The stream that waits for it.
+  uint32_t device = 0, context = 0, stream = 0, graph = 0;
+  // The thread that ran it, by the system's ids.
+  uint32_t process = 0, thread = 0;
 };
+// A dependency between two graph nodes.
 struct CudaGraphEdgeDetails {
-  uint64_t from = 0, to = 0;  // that waits for it
+  // `to` waits for `from`.
+  uint64_t from = 0, to = 0;
 };
 
+// The correlation id of a record.
 inline uint32_t CudaCorrelation(const Record& record) {
   return uint32_t{record.depth} | uint32_t{record.reserved} << 16;
 }

@@ -1,4 +1,8 @@
-// A part of a Trace as a Trace: some of its spans, and what happened while they ran.
+// Cuts a part out of a Trace: some of its spans, and what happened while they ran.
+//
+//   const opscope::Result<opscope::SpanFilter> filter = opscope::SpanFilter::Parse("step = 3");
+//   const std::vector<uint8_t> spans = filter.value().Select(trace);
+//   opscope::Result<opscope::Trace> part = opscope::CutTrace(trace, spans, "step = 3");
 //
 // Thread rule: pure functions of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,11 +17,17 @@
 
 namespace opscope {
 
-// `spans`: one entry per span (SpanFilter::Select); those with 1 are kept, below the innermost kept span that was
-// around them, with their steps, arguments, stacks, calls and tensors (and steps without a span). Instants, counters,
-// allocations and async spans are kept from the first begin of a kept span to the last end of one; an arrow while both
-// its ends are. Tracks and processes without anything are left out. Times stay. The metadata "opscope_cut" has the
-// numbers of spans before and after, and `condition`. O(n).
+// Copies the selected rows into a new Trace. `spans`: one entry per span
+// (SpanFilter::Select), 1 keeps it.
+//
+//   - A kept span's parent is its innermost kept ancestor. Its steps, arguments, stacks, Python calls and
+//     tensors come along; steps without a span come along too.
+//   - Instants, counters, allocations and async spans are kept from the first begin of a kept span to the
+//     last end of one; a flow is kept if both its ends are.
+//   - Tracks and processes without rows are left out. Times do not change.
+//   - The metadata "opscope_cut" has the numbers of spans before and after, and `condition`.
+//
+// O(n). kOutOfMemory: an allocation failed.
 [[nodiscard]] Result<Trace> CutTrace(const Trace& trace, const std::vector<uint8_t>& spans,
                                      std::string_view condition = {});
 

@@ -1,4 +1,6 @@
-// What on this machine can be profiled, and what is missing: facts, and their two layouts.
+// What this machine can profile, and what is missing: facts, and their two layouts
+// (`opscope doctor`). Facts of the machine come from the program itself, facts of
+// Python and its frameworks from the host of the command line (cli.h).
 //
 // Thread rule: plain values, pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,50 +13,76 @@
 
 namespace opscope {
 
+// A limit that is not set.
 inline constexpr uint64_t kUnlimited = ~uint64_t{0};
 
 // What the program finds by itself.
 struct MachineFacts {
   std::string opscope_version;
-  std::string built_with;  // compiler
+  // Compiler and its version.
+  std::string built_with;
+  // kRecorderAbi of the recorder in this process.
   uint32_t recorder_abi = 0;
 
-  bool clock_is_tsc = false;  // else a clock_gettime at every event
+  // False: every event calls clock_gettime.
+  bool clock_is_tsc = false;
   bool tsc_is_invariant = false;
+  // Rate of the recorder's clock.
   double ticks_per_second = 0;
-  double clock_read_ns = 0;  // measured now
-  std::string kernel_clock;  // its clock source; empty: unknown
+  // Cost of one clock read, measured now.
+  double clock_read_ns = 0;
+  // The kernel's clock source; empty: unknown.
+  std::string kernel_clock;
 
-  uint32_t processors = 0;                    // that this process may use
-  uint64_t memory_bytes = 0;                  // installed
-  uint64_t memory_limit_bytes = kUnlimited;   // of the control group
-  uint64_t locked_memory_bytes = kUnlimited;  // RLIMIT_MEMLOCK
-  uint64_t file_size_bytes = kUnlimited;      // RLIMIT_FSIZE: how large a recording may grow
-  uint64_t open_files = kUnlimited;           // RLIMIT_NOFILE
-  std::string folder;                         // the working directory
+  // Processors that this process may use.
+  uint32_t processors = 0;
+  // Installed memory.
+  uint64_t memory_bytes = 0;
+  // Limit of the control group.
+  uint64_t memory_limit_bytes = kUnlimited;
+  // RLIMIT_MEMLOCK.
+  uint64_t locked_memory_bytes = kUnlimited;
+  // RLIMIT_FSIZE: the largest recording that a file can take.
+  uint64_t file_size_bytes = kUnlimited;
+  // RLIMIT_NOFILE.
+  uint64_t open_files = kUnlimited;
+  // The working directory.
+  std::string folder;
   uint64_t folder_free_bytes = 0;
   bool folder_is_writable = false;
 
-  std::string perf_event_paranoid;  // the setting's text; empty: this kernel has no perf events
-  bool perf_counters = false;       // this process can open a hardware counter
+  // Text of the setting; empty: this kernel has no perf events.
+  std::string perf_event_paranoid;
+  // True if this process can open a hardware counter.
+  bool perf_counters = false;
   uint32_t nvidia_gpus = 0;
-  std::string cupti;  // the library's path; empty: not found
-  // What it says itself, where the host has asked it.
-  uint32_t cupti_version = 0;  // of its interface, 130001 for CUDA 13.0
+  // Path of the CUPTI library; empty: not found.
+  std::string cupti;
+  // Version of CUPTI's interface as it reports it (130001 for CUDA 13.0); 0: the
+  // host did not ask CUPTI.
+  uint32_t cupti_version = 0;
   bool cuda_can_be_recorded = false;
-  std::string cuda_detail = "CUDA is not recorded: this program does not ask CUPTI";  // why not; "": it can be
+  // Why CUDA cannot be recorded; empty: it can.
+  std::string cuda_detail = "CUDA is not recorded: this program does not ask CUPTI";
 };
 
-// One framework that Python could import.
+// A framework that Python could import.
 struct HostFramework {
   std::string name;
   std::string version;
-  std::string adapter;     // "prebuilt", "cached", "compile" (at its first use), "none": it cannot be profiled
-  std::string detail;      // the adapter's path, or why there is none
-  std::string install;     // a line that removes the obstacle; may be empty
-  bool was_tried = false;  // a self-test has recorded with this adapter
-  std::vector<std::pair<std::string, std::string>> left_out = {};  // parts that do not fit, each with the reason
-  std::string route = {};                                          // what its operators are recorded by; may be empty
+  // "prebuilt", "cached", "compile" (at its first use), or "none": it cannot be
+  // profiled.
+  std::string adapter;
+  // Path of the adapter, or why there is none.
+  std::string detail;
+  // A command that removes the obstacle; may be empty.
+  std::string install;
+  // True if a self-test has recorded with this adapter.
+  bool was_tried = false;
+  // Parts that do not fit this framework, each with the reason.
+  std::vector<std::pair<std::string, std::string>> left_out = {};
+  // How its operators are recorded; may be empty.
+  std::string route = {};
 
   bool cannot_be_profiled() const { return adapter == "none"; }
   bool can_be_profiled() const { return !cannot_be_profiled() && was_tried; }
@@ -62,29 +90,38 @@ struct HostFramework {
 
 // What only the host of the command line knows: Python.
 struct HostFacts {
-  bool is_present = false;  // false: the program without Python
-  std::string interpreter;  // "CPython 3.11.7"
+  // False: the program runs without Python.
+  bool is_present = false;
+  // "CPython 3.11.7".
+  std::string interpreter;
   std::string executable;
-  std::string package;           // folder of the Python package
-  std::string compiler;          // its own first line; empty: none
-  std::string compiler_install;  // what installs one
+  // Folder of the Python package.
+  std::string package;
+  // First line of its --version; empty: no compiler was found.
+  std::string compiler;
+  // A command that installs a compiler.
+  std::string compiler_install;
   std::string cache_folder;
-  std::string cache_state;  // "private", "not there yet", or why it is refused
+  // "private", "not there yet", or why opscope does not use it.
+  std::string cache_state;
   uint64_t cache_adapters = 0;
   uint64_t cache_bytes = 0;
   std::vector<HostFramework> frameworks;
-  bool has_asked_cupti = false;  // then these stand for the machine's
+  // True: the following three replace those of MachineFacts.
+  bool has_asked_cupti = false;
   std::string cupti;
   uint32_t cupti_version = 0;
-  std::string cuda_detail;  // one line, why CUDA cannot be recorded; empty: it can be
+  // One line, why CUDA cannot be recorded; empty: it can.
+  std::string cuda_detail;
 
-  // Nothing that is installed is known to be out of reach.
+  // True if no installed framework is known to be out of reach.
   bool can_profile_everything() const {
     for (const HostFramework& framework : frameworks) {
       if (framework.cannot_be_profiled()) return false;
     }
     return true;
   }
+  // True if a self-test has run for every framework.
   bool has_tried_everything() const {
     for (const HostFramework& framework : frameworks) {
       if (!framework.was_tried) return false;
@@ -95,7 +132,7 @@ struct HostFacts {
 
 // Text for people.
 [[nodiscard]] std::string FormatDoctor(const MachineFacts& machine, const HostFacts& host);
-// "opscope.doctor/1". A limit that is not set is null.
+// JSON of type "opscope.doctor/1". A limit that is not set is null.
 [[nodiscard]] std::string DoctorJson(const MachineFacts& machine, const HostFacts& host);
 
 }  // namespace opscope

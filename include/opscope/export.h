@@ -1,6 +1,6 @@
-// Writes a Trace in other people's formats, and in `.opscope`. Files are written beside the final
-// name and renamed, so a fault leaves nothing half-written; kIo errors name the path. This is all of it; each subject
-// has a header of its own.
+// Writes a Trace in other formats, and as `.opscope`: all headers of
+// include/opscope/export. Each file is written beside its final name and renamed,
+// so a failure leaves no partial file; kIo errors name the path.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

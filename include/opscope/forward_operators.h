@@ -1,5 +1,6 @@
-// Which operator of the forward pass made the autograd node that a backward function runs. The arrows of category
-// fwdbwd, the modules of backward functions and all that follows from either use this one rule, which is torch's
+// Which operator of the forward pass made the autograd node that a backward
+// function runs. The arrows of category fwdbwd, the modules of backward functions
+// and all that follows from either use this one rule, which is torch's
 // (src/trace/forward_match.h).
 //
 //   const std::vector<SpanId> forward = FindForwardOperators(trace);
@@ -15,9 +16,10 @@
 
 namespace opscope {
 
-// By span. kNone: not a backward function, or its forward operator is not in the trace. A forward operator can have
-// several backward functions: the engine's frame around a node, the node itself, and both again when the graph was
-// retained. O(n log n) in the spans with a sequence number.
+// By span. kNone: not a backward function, or its forward operator is not in the
+// trace. A forward operator can have several backward functions: the engine's frame
+// around a node, the node itself, and both again when the graph was retained. O(n
+// log n) in the spans with a sequence number.
 [[nodiscard]] std::vector<SpanId> FindForwardOperators(const Trace& trace);
 
 }  // namespace opscope

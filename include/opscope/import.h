@@ -1,5 +1,10 @@
-// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome JSON, and what docs/formats.md lists.
-// The format is found by content, never by the name of the file; gzip and zstd are transparent.
+// Reads traces: `.opscope` files, recordings still in memory, Kineto and Chrome
+// JSON, and the other formats of docs/formats.md. The content decides the format,
+// never the file's name. Gzip and zstd are transparent.
+//
+//   opscope::Result<opscope::Trace> trace = opscope::ImportFile("trace.json.gz", {.max_memory = 4ull << 30});
+//   if (!trace.ok()) return Fail(trace.error().message);      // "trace.json.gz: at byte 12: ..."
+//   if (trace.value().is_partial()) Warn(trace.value().problems());
 //
 // Thread rule: any thread; each call is independent.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,34 +22,45 @@
 
 namespace opscope {
 
+// Limits and hooks of one import. The defaults suit a file of this machine.
 struct ImportOptions {
-  uint64_t max_memory = 0;  // bytes that the columns and the input buffer may hold together; 0: no limit
-  // Threads that read at once, the caller among them; the others end before the call does. 0: as many as the size of
-  // the input deserves and the caller's processors allow, at most 8. The Trace is the same in any case.
+  // Bytes that columns and input buffers may hold together; 0: no limit. At the
+  // limit the Trace ends, with the Problem over_memory_limit.
+  uint64_t max_memory = 0;
+  // Threads that read at once, the caller among them; all others end before the
+  // call does. 0: as many as the input's size justifies and the caller's processors
+  // allow, at most 8. Does not change the Trace.
   uint32_t max_threads = 0;
-  // Called now and then on the caller's thread: bytes of the file that were read (compressed ones where it is
-  // compressed), and all of them, or 0 where nobody knows how many there are: a pipe.
+  // Called now and then on the caller's thread: bytes of the file read so far
+  // (compressed bytes if it is compressed) and their total, 0 if unknown (a pipe).
   std::function<void(uint64_t bytes_read, uint64_t total_bytes)> on_progress = nullptr;
-  std::string name = {};  // of the file in messages; empty: its path
-  // One of ImportFormatNames(): the input is read as that, whatever it looks like. Empty: its content tells.
+  // Name of the input in messages; empty: its path.
+  std::string name = {};
+  // One of ImportFormatNames(): read the input as this format whatever it looks
+  // like. Empty: detect it.
   std::string format = {};
-  // Why the file, a framework's own, is read where its records were to be: a Problem of the Trace says so.
+  // Set by front ends that read a framework's own file instead of the framework's
+  // records: the reason, which becomes the Problem framework_file.
   std::string stands_in_because = {};
 };
 
-// The formats that are read, by the names that TraceInfo::format has.
+// Names of all formats that can be read; TraceInfo::format is one of them.
 [[nodiscard]] std::span<const std::string_view> ImportFormatNames();
 
-// kNotFound, kIo: the system's refusal. kInvalidArgument: options.format is no format. kMalformed: damaged before any
-// whole event. kUnsupported: a format or version that this build does not read. Damage after the first whole event is
-// not an error: the Trace holds everything before it and a Problem.
+// Reads a file. O(bytes), and O(n log n) for spans out of order. kNotFound, kIo:
+// the system refused. kInvalidArgument: options.format is unknown. kMalformed:
+// damaged before the first whole event. kUnsupported: a format or version that this
+// build cannot read. kOutOfMemory: an allocation failed. Damage after the first
+// whole event is no error: the Trace has everything before it and a Problem.
 [[nodiscard]] Result<Trace> ImportFile(const std::string& path, const ImportOptions& options = {});
 
-// The same for what a descriptor gives from where it stands to its end: standard input, a socket, a file that only
-// another process may open. It is read itself and stays open. `options.name` stands for the file in messages.
+// Reads from a descriptor's current position to its end: standard input, a socket,
+// a file that only another process may open. The descriptor stays open.
+// `options.name` names the input in messages.
 [[nodiscard]] Result<Trace> ImportDescriptor(int descriptor, const ImportOptions& options = {});
 
-// The same for bytes; `name` stands for the file in messages.
+// Reads bytes; they are not needed after the call. `name` names the input in
+// messages.
 [[nodiscard]] Result<Trace> ImportBytes(std::span<const std::byte> bytes, std::string_view name,
                                         const ImportOptions& options = {});
 
@@ -54,7 +70,8 @@ struct RecordingBlock {
   std::span<const std::byte> bytes;
 };
 
-// A recording in memory, as a closed window gives it. The bytes are not needed after the call.
+// Reads a recording in memory: the blocks that opscope_window_read hands out. They
+// are not needed after the call.
 [[nodiscard]] Result<Trace> ImportRecording(std::span<const RecordingBlock> blocks, const ImportOptions& options = {});
 
 }  // namespace opscope

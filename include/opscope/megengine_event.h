@@ -1,14 +1,16 @@
-// What a record of kind kNative of source kMegEngine says: one record of MegEngine's own profiler, as that made it.
-// Import replays them (src/import/megengine/replay.h): spans, counters and arrows follow from them.
+// Records of kind kNative of source kMegEngine: one record of MegEngine's own
+// profiler, unchanged. Import replays them into spans, counters and flows
+// (src/import/megengine/replay.h).
 //
 //   start     nanoseconds since 1970, as MegEngine read them
-//   value     what it is about: the number of a tensor or of an operator, a byte count, ...
-//   scope     a MegEngineEvent; with record_flags::kFinish its end, as MegEngine's own type of the same name says
+//   value     the subject: the number of a tensor or operator, a byte count, ...
+//   scope     a MegEngineEvent; with record_flags::kFinish its end, like MegEngine's type of that name
 //   depth     number of the thread, which a kThread of the same chunk names
-//   reserved  a detail: a kind, a property, the number of a device, which a kDevice of the same chunk names
+//   reserved  a detail: a kind, a property, or the number of a device, which a kDevice of the same chunk names
 //
-// Records stand in the order of MegEngine's own numbers, which is that in which they were made, on all threads.
-// What is in a chunk says what it needs by itself: kStart, kThread and kDevice are said again in each.
+// Records stand in the order of MegEngine's own numbers: the order in which all
+// threads made them. A chunk can be read alone: each one repeats kStart, kThread
+// and kDevice.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +20,7 @@
 
 namespace opscope {
 
-// The numbers stand in recordings: new ones come at the end.
+// The numbers stand in files: new ones come at the end.
 enum class MegEngineEvent : uint8_t {
   kNone = 0,
   kStart = 1,              // start = of the window; value = number of its piece; a window may be recorded in several
@@ -50,10 +52,14 @@ enum class MegEngineEvent : uint8_t {
   kRecordDevice = 27,      // reserved = device; value = nanoseconds since the first of that device in this piece
   kHostToDevice = 28,      // as kTensorProduce, of no tensor
 };
+// Number of events.
 inline constexpr uint8_t kMegEngineEvents = 29;
 
+// Property of a tensor that was requested.
 enum class MegEngineProperty : uint8_t { kNone = 0, kDevice, kShape, kDType, kDevValue, kHostValue };
+// Command of the interpreter.
 enum class MegEngineCommand : uint8_t { kPut = 0, kDel, kDrop, kReGen, kRecFree, kGetValue };
+// Kind of a scope.
 enum class MegEngineScope : uint8_t { kDefault = 0, kModule, kTensorMethod, kFunctional, kBackward };
 
 }  // namespace opscope

@@ -1,9 +1,12 @@
-// The MegEngine source: libopscope_megengine, one library, compiled without MegEngine and not linked to it. MegEngine's
-// own recorder records; when it has stopped, this takes the records out of the memory where they lie, by declarations
-// of their layouts of its own, and writes them into the recording (megengine_event.h). Beside `opscope_source`
-// (source.h) it exports `opscope_megengine_source`, which returns this table.
+// The MegEngine source: libopscope_megengine, one library, compiled without
+// MegEngine and not linked to it. MegEngine's own recorder records. When it has
+// stopped, this source reads the records in the memory where they lie, by its own
+// declarations of their layouts, and writes them into the recording
+// (megengine_event.h). Beside `opscope_source` (source.h) it exports
+// `opscope_megengine_source`, which returns this table.
 //
-// Thread rule: any thread; calls take turns. Python's GIL is never taken.
+// Thread rule: any thread; calls run one after the other. It never takes Python's
+// GIL.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,23 +17,29 @@
 
 namespace opscope {
 
+// Version of MegEngineSource.
 inline constexpr uint32_t kMegEngineSourceAbi = 2;
 
+// The interface that MegEngine's front end needs beyond Source.
 struct MegEngineSource {
-  Source source;  // "megengine"; it has no flags, and one recording at a time
+  // "megengine"; no flags, one recording at a time.
+  Source source;
   uint32_t abi = kMegEngineSourceAbi;
 
-  // Takes the records behind what stop_profile() returned into the recording that runs, as its next piece; import joins
-  // pieces. function_record: what the capsule in the callable's __self__ points to; the callable stays the caller's,
-  // who drops it and never calls it where this returned true. False: nothing, or a part, was taken, and `error` (of
-  // `size` bytes) says why; then what MegEngine itself writes of the callable is whole. Of a window with backtraces the
-  // caller holds Python's GIL meanwhile; of others nobody needs to.
+  // Copies the records behind the result of stop_profile() into the running
+  // recording, as its next piece; import joins pieces. function_record: the pointer
+  // in the capsule of the callable's __self__. The callable stays the caller's, who
+  // drops it and, after true, never calls it. False: `error` (of `size` bytes) says
+  // why nothing, or only a part, was copied; the file that MegEngine itself writes
+  // is then complete. For a window with backtraces the caller must hold Python's
+  // GIL.
   bool (*take)(const void* function_record, char* error, size_t size) = nullptr;
-  // Frees what was taken, so that dropping the callable, for which Python's GIL is held, takes no time. Nothing where
-  // MegEngine's function is not as known; then the records go with the callable. Backtraces as above. REQUIRES: take
-  // returned true of it; nobody calls the callable any more.
+  // Frees what was copied, so that dropping the callable, for which the caller
+  // holds Python's GIL, takes no time. Does nothing if MegEngine's function is
+  // unknown; the records then go with the callable. Backtraces: as take. REQUIRES:
+  // take returned true for it; the callable is not called any more.
   void (*free)(const void* function_record) = nullptr;
-  // Records of MegEngine's that the recording that runs, or ran last, has taken.
+  // Number of MegEngine's records in the running, or the last, recording.
   uint64_t (*taken)() = nullptr;
 };
 

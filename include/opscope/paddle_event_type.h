@@ -1,4 +1,6 @@
-// Paddle's types of events (TracerEventType).
+// Paddle's event types (TracerEventType), with their numbers and names. A span that
+// Paddle recorded has the name of its type as its category; records of the Paddle
+// source have the number in Record::scope.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,7 +13,7 @@
 
 namespace opscope {
 
-// Paddle's numbers. A build before 2.5 has none of the last two.
+// Paddle's numbers. Builds before 2.5 do not have the last two.
 enum class PaddleEventType : uint8_t {
   kOperator = 0,
   kDataloader = 1,
@@ -32,7 +34,7 @@ enum class PaddleEventType : uint8_t {
   kStaticKernelLaunch = 16,
 };
 
-// By number: the categories of spans that Paddle recorded.
+// Names by number: the categories of spans that Paddle recorded.
 inline constexpr std::string_view kPaddleEventTypeNames[] = {"Operator",
                                                              "Dataloader",
                                                              "ProfileStep",
@@ -50,13 +52,16 @@ inline constexpr std::string_view kPaddleEventTypeNames[] = {"Operator",
                                                              "PythonUserDefined",
                                                              "DygraphKernelLaunch",
                                                              "StaticKernelLaunch"};
+// Number of types.
 inline constexpr size_t kPaddleEventTypes = std::size(kPaddleEventTypeNames);
 
+// "Operator", ... REQUIRES: a type of the enumeration.
 constexpr std::string_view PaddleEventTypeName(PaddleEventType type) {
   return kPaddleEventTypeNames[static_cast<size_t>(type)];
 }
 
-// Of the types whose events stand on the row of their thread's Python, not on that of its C++.
+// True for types whose events Paddle shows on the row of their thread's Python
+// code; false for the row of its C++ code.
 constexpr bool IsOfPaddlesPython(PaddleEventType type) {
   switch (type) {
     case PaddleEventType::kDataloader:

@@ -1,9 +1,11 @@
-// The PaddlePaddle source: libopscope_paddle, one library for every Paddle. It is compiled without Paddle's headers and
-// not linked to Paddle; what it needs of the Paddle in the process it finds there by name, and what it assumes of
-// layouts is tried in a process of its own before a recording uses it. Beside `opscope_source` (source.h) it exports
-// `opscope_paddle_source`, which returns this table.
+// The PaddlePaddle source: libopscope_paddle, one library for every Paddle. It is
+// compiled without Paddle's headers and not linked to Paddle. It finds the
+// functions it needs in the process by name. A separate process tests its
+// assumptions about layouts before a recording relies on them. Beside
+// `opscope_source` (source.h) it exports `opscope_paddle_source`, which returns
+// this table.
 //
-// Thread rule: any thread, with or without Python's GIL, which is never taken.
+// Thread rule: any thread, with or without Python's GIL, which it never takes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,89 +18,118 @@
 
 namespace opscope {
 
+// Version of PaddleSource.
 inline constexpr uint32_t kPaddleSourceAbi = 2;
 
 namespace paddle_source_flags {
-inline constexpr uint32_t kShapes = 1;  // names, shapes and attributes of operators' arguments (record_shapes)
-inline constexpr uint32_t kMemory = 2;  // allocations and frees of tensors (profile_memory)
+// record_shapes: names, shapes and attributes of operators' arguments.
+inline constexpr uint32_t kShapes = 1;
+// profile_memory: allocations and frees of tensors.
+inline constexpr uint32_t kMemory = 2;
 }  // namespace paddle_source_flags
 
-// What can be left out where it does not fit the Paddle in the process.
+// A feature that can be left out if it does not fit the Paddle in the process.
 enum class PaddlePart : uint32_t {
-  kSlots = 0,       // events, by the slots of Paddle's libraries
-  kShapes = 1,      // by slots, too
-  kAttributes = 2,  // beside the shapes
-  kMemory = 3,      // likewise
-  kDrain = 4,       // events, by Paddle's own recorder, where the slots cannot be used
-  kNative = 5,      // events and memory, by Paddle's own profiler; the first of the PaddleStandIns
-  kWrappers = 6,    // operators that Python calls, by wrappers of Paddle's functions
+  // Events, through GOT entries of Paddle's libraries.
+  kSlots = 0,
+  // Shapes, also through GOT entries.
+  kShapes = 1,
+  // Attributes, beside the shapes.
+  kAttributes = 2,
+  // Memory, beside the events.
+  kMemory = 3,
+  // Events, through Paddle's own recorder, if the GOT entries cannot be used.
+  kDrain = 4,
+  // Events and memory, through Paddle's own profiler; the first of the
+  // PaddleStandIns.
+  kNative = 5,
+  // Operators called from Python, through wrappers of Paddle's functions.
+  kWrappers = 6,
 };
+// Number of parts.
 inline constexpr uint32_t kPaddleParts = 7;
 
-// Who records by Python where this library cannot by itself: kNative, kWrappers. Called without a lock that Python
-// could want; takes the GIL by itself.
+// A recorder in Python for kNative or kWrappers, used if this library cannot record
+// by itself. It is called without a lock that Python could need, and takes the GIL
+// by itself.
 struct PaddleStandIn {
-  // Records from now on, for one more recording. Null: it does; else a static sentence.
+  // Starts it for one more recording. Null: it records; else a static sentence why
+  // not.
   const char* (*start)(uint32_t flags) = nullptr;
-  // Ends it for one recording, and appends what it holds to the window (PaddleSource::append). False: it was lost.
+  // Ends it for one recording and appends its events to the window
+  // (PaddleSource::append). False: they are lost.
   bool (*stop)(Window* window) = nullptr;
-  // PaddleSource::enter and exit while it records. Null: they stay this library's.
+  // Replace PaddleSource::enter and exit while it records. Null: this library's own
+  // stay.
   void* (*enter)(const char* name, size_t name_size, uint32_t event_type) = nullptr;
   void (*exit)(void* range) = nullptr;
 };
 
-// What a stand-in has recorded of one thread. Times are nanoseconds since 1970.
+// A range that a stand-in has recorded. Times are nanoseconds since 1970.
 struct PaddleRange {
   const char* name = nullptr;
   uint64_t start_ns = 0, end_ns = 0;
-  uint32_t event_type = 0;  // of PaddleEventType
+  // A PaddleEventType.
+  uint32_t event_type = 0;
 };
-struct PaddleBlock {  // of the CPU's allocator
+// A report of the CPU's allocator.
+struct PaddleBlock {
   uint64_t time_ns = 0;
   uint64_t address = 0;
-  int64_t bytes = 0;  // below 0: it was freed
+  // Negative: freed.
+  int64_t bytes = 0;
 };
+// Everything that a stand-in has recorded of one thread.
 struct PaddleThreadEvents {
   const char* name = nullptr;
   uint64_t os_thread = 0;
-  std::span<const PaddleRange> ranges;  // in the order in which they ended, of equal ends the inner one first
+  // In the order of their ends; of equal ends the inner one first.
+  std::span<const PaddleRange> ranges;
   std::span<const PaddleBlock> blocks;
 };
 
-// A tensor among the arguments of an operator.
+// A tensor among an operator's arguments.
 struct PaddleTensorShape {
-  const char* argument = nullptr;  // its name; those of a list follow each other with the same pointer
-  std::span<const int64_t> sizes;  // at most 9
+  // Name of the argument. The tensors of a list follow each other with the same
+  // pointer.
+  const char* argument = nullptr;
+  // At most 9.
+  std::span<const int64_t> sizes;
 };
 
-// What Paddle's skin asks of its source beyond a Source.
+// The interface that Paddle's front end needs beyond Source.
 struct PaddleSource {
-  Source source;  // "paddle"; its flags are paddle_source_flags
+  // "paddle"; its flags are paddle_source_flags.
+  Source source;
   uint32_t abi = kPaddleSourceAbi;
 
-  // A range of the program or of a phase, in every window that this source records into, and in Paddle's own profiler
-  // while that runs. Null when nobody records. event_type: of PaddleEventType, which is
-  // what Record::scope holds of this source.
+  // Begins a range of the program or of a phase, in every window that this source
+  // records into and in Paddle's own profiler while that runs. Null if nothing
+  // records. event_type: a PaddleEventType, which Record::scope then holds.
   void* (*enter)(const char* name, size_t name_size, uint32_t event_type) = nullptr;
   // Ends it, on any thread. REQUIRES: range is from enter and was not ended.
   void (*exit)(void* range) = nullptr;
 
-  // Whether a part fits, as far as that can be told without recording: what is to be called is there and, where
-  // objects of Paddle's are written or read, they look as this library takes them to. Null: yes, and this process will
-  // use it; else a static sentence. For a process of its own that nobody watches: it may crash.
+  // Tests whether a part fits, as far as possible without recording: the functions
+  // exist, and the objects that it reads or writes have the expected layout. Null:
+  // it fits, and this process will use it; else a static sentence. May crash: call
+  // it in a process of its own.
   const char* (*try_part)(PaddlePart part) = nullptr;
-  // What a trial of this library with this build of Paddle has shown of the part: "" or a sentence. Without one the
-  // part is not used.
+  // Reports the result of such a test of this library with this Paddle: "" or a
+  // sentence. A part without a result is not used.
   void (*take_verdict)(PaddlePart part, const char* sentence) = nullptr;
-  // How a recording would be made now: "slots", "drain: why not by slots", likewise "native", "wrappers", or "none:
-  // why". Valid until the next verdict.
+  // How a recording would be made now: "slots", "drain: why not by slots", likewise
+  // "native", "wrappers", or "none: why". Valid until the next take_verdict.
   const char* (*route)() = nullptr;
 
-  // Lives for ever, as the library does. REQUIRES: part is kNative or kWrappers.
+  // Installs a stand-in, which must live until the process ends. REQUIRES: part is
+  // kNative or kWrappers.
   void (*set_stand_in)(PaddlePart part, const PaddleStandIn* stand_in) = nullptr;
-  // What a stand-in has recorded, as a track of the window, which its `stop` was called with.
+  // Appends what a stand-in has recorded as a track of the window that its `stop`
+  // got.
   void (*append)(Window* window, const PaddleThreadEvents& thread) = nullptr;
-  // Of the innermost operator that this thread has entered, where shapes are recorded by wrappers.
+  // Gives the shapes of the innermost operator that this thread has entered, if
+  // wrappers record shapes.
   void (*note_shapes)(std::span<const PaddleTensorShape> tensors) = nullptr;
 };
 

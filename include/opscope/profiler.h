@@ -1,6 +1,7 @@
-// Records a program from C++. A Profiler decides when to record, how much, and which threads;
-// scope.h, included here, annotates the code. The two are separate headers because annotations are
-// everywhere and must not pay for <string> and <functional>.
+// Records a program from C++. A Profiler decides when to record, how much, and
+// which threads; scope.h, included here, annotates the code. The two are separate
+// headers because annotations are everywhere and must not pay for <string> and
+// <functional>.
 //
 //   opscope::Profiler profiler({.schedule = opscope::Schedule{.wait = 1, .warmup = 1, .active = 3},
 //                               .on_ready = [](opscope::Profiler& p) { (void)p.Save("train.opscope"); }});
@@ -11,10 +12,11 @@
 //   }
 //   (void)profiler.Stop();
 //
-// Start and Stop take milliseconds and do not depend on the number of events. Nothing throws.
+// Start and Stop take milliseconds and do not depend on the number of events.
+// Nothing throws.
 //
-// Thread rule: one thread at a time per Profiler; Dump and dumps from any thread. Several Profilers
-// may record at once.
+// Thread rule: one thread at a time per Profiler; Dump and dumps from any thread.
+// Several Profilers may record at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -37,7 +39,8 @@ namespace opscope {
 
 class Profiler;
 
-// Options of a Profiler. The defaults record everything of every thread from Start to Stop.
+// Options of a Profiler. The defaults record everything of every thread from Start
+// to Stop.
 struct Options {
   // Cap in bytes for records, names and arguments together.
   uint64_t max_bytes = uint64_t{1} << 30;
@@ -45,25 +48,29 @@ struct Options {
   AtCap at_cap = AtCap::kStop;
   // Which threads' scopes are recorded.
   NativeThreads threads = NativeThreads::kAll;
-  // Gives the action of each step: a Schedule or any callable. Empty: record everything from Start
-  // to Stop. If set, every recorded step is also a range "ProfilerStep#N".
+  // Gives the action of each step: a Schedule or any callable. Empty: record
+  // everything from Start to Stop. If set, every recorded step is also a range
+  // "ProfilerStep#N".
   std::function<Action(int64_t step)> schedule = {};
   // Called from Step or Stop when a recording is complete. It may call Save.
   std::function<void(Profiler& profiler)> on_ready = {};
-  // Called from Start, Step and Stop with a sentence about a schedule that makes no sense, a dump
-  // that failed, or a file of record_to that failed. The library itself prints nothing.
+  // Called from Start, Step and Stop with a sentence about a schedule that makes no
+  // sense, a dump that failed, or a file of record_to that failed. The library
+  // itself prints nothing.
   std::function<void(std::string_view sentence)> on_warning = {};
-  // Path of a file in which the recording lies while it is made, so that it survives a killed
-  // process. The second recording of a schedule goes to NAME.2.EXTENSION, and so on. What the file
-  // cannot take (a full disk) stays in memory, with a warning; the recording is complete either
-  // way. Empty: the environment variable OPSCOPE_RECORD_TO decides (docs/record_to.md), without it
+  // Path of a file in which the recording lies while it is made, so that it
+  // survives a killed process. The second recording of a schedule goes to
+  // NAME.2.EXTENSION, and so on. What the file cannot take (a full disk) stays in
+  // memory, with a warning; the recording is complete either way. Empty: the
+  // environment variable OPSCOPE_RECORD_TO decides (docs/record_to.md), without it
   // the recording lies in memory.
   std::string record_to = {};
   // Members of a JSON object that the recording carries: "\"model\":\"resnet18\"".
   std::string metadata_json = {};
   // Automatic dumps between Start and Stop.
   FlightOptions flight = {};
-  // What records beside native scopes, such as a framework's operators (LoadSource, UseSource).
+  // What records beside native scopes, such as a framework's operators (LoadSource,
+  // UseSource).
   std::vector<SourceUse> sources = {};
 };
 
@@ -78,39 +85,41 @@ class Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  // Begins with the action of the current step (0 at first). May be called again after Stop and
-  // then continues with the same step. kInvalidArgument: it is running, or the Schedule is not
-  // valid, or the flight options are not. kUnsupported: the recorder or a source cannot record one
-  // more window.
+  // Begins with the action of the current step (0 at first). May be called again
+  // after Stop and then continues with the same step. kInvalidArgument: it is
+  // running, or the Schedule is not valid, or the flight options are not.
+  // kUnsupported: the recorder or a source cannot record one more window.
   [[nodiscard]] Status Start();
   // Ends the current step and begins the next one. kInvalidArgument: not running.
   [[nodiscard]] Status Step();
-  // Takes milliseconds, however much was recorded, but waits for a dump in progress. A second call
-  // does nothing. kInvalidArgument: never started.
+  // Takes milliseconds, however much was recorded, but waits for a dump in
+  // progress. A second call does nothing. kInvalidArgument: never started.
   [[nodiscard]] Status Stop();
 
-  // Writes the last complete recording as an `.opscope` file, atomically. kInvalidArgument: there
-  // is none. kIo, kNotFound: the system refused; no partial file stays.
+  // Writes the last complete recording as an `.opscope` file, atomically.
+  // kInvalidArgument: there is none. kIo, kNotFound: the system refused; no partial
+  // file stays.
   [[nodiscard]] Status Save(const std::string& path) const;
 
-  // Writes the running recording now, open scopes included, while it goes on. Returns the file's
-  // path. An empty path means Options::flight.path. Any thread. Errors: as FlightRecorder::Dump.
+  // Writes the running recording now, open scopes included, while it goes on.
+  // Returns the file's path. An empty path means Options::flight.path. Any thread.
+  // Errors: as FlightRecorder::Dump.
   [[nodiscard]] Result<std::string> Dump(const std::string& path = {}) { return session_.flight().Dump(path); }
   // Paths of all dumps so far, in order. Any thread.
   std::vector<std::string> dumps() const { return session_.flight().files(); }
 
-  // Events of the running recording, else of the last complete one; 0 without either. recorded() +
-  // dropped() is the number of issued events.
+  // Events of the running recording, else of the last complete one; 0 without
+  // either. recorded() + dropped() is the number of issued events.
   uint64_t recorded() const { return Counts().recorded; }
   uint64_t dropped() const { return Counts().dropped; }
 
-  // kIdle before the first Start. `action` and `step` describe the current step; the first step is
-  // 0.
+  // kIdle before the first Start. `action` and `step` describe the current step;
+  // the first step is 0.
   State state() const { return state_; }
   Action action() const { return action_; }
   int64_t step() const { return step_; }
-  // Window of the last complete recording, for opscope_window_read. Null: none. Valid until the
-  // next recording is complete.
+  // Window of the last complete recording, for opscope_window_read. Null: none.
+  // Valid until the next recording is complete.
   const Window* recording() const { return complete_ != nullptr ? complete_->window() : nullptr; }
 
  private:

@@ -1,6 +1,7 @@
-// The bytes that the recorder writes: 32-byte records in self-contained chunks. The writer (the recorder's inline
-// hot path, recorder.h) and the reader (src/wire, src/import) share this description; src/wire/FORMAT.md draws it
-// with an encoded example.
+// The bytes that the recorder writes: 32-byte records in self-contained chunks. The
+// writer (the recorder's inline hot path, recorder.h) and the reader (src/wire,
+// src/import) share this description; src/wire/FORMAT.md draws it with an encoded
+// example.
 //
 //   chunk (one thread, one window)                                    chunk.size bytes
 //   +--------+---------+---------+-- --+            +-- --+----------+-----------+
@@ -8,22 +9,26 @@
 //   +--------+---------+---------+-- --+            +-- --+----------+-----------+
 //                                 record_count ->      <- side_begin
 //
-// Records grow upward, entries (names and payloads) grow downward from the end. A record names its entries by byte
-// offset within its own chunk, so a lost chunk costs only itself. A name entry is a NameEntry followed by the text;
-// entries are 8-byte aligned.
+// Records grow upward, entries (names and payloads) grow downward from the end. A
+// record names its entries by byte offset within its own chunk, so a lost chunk
+// costs only itself. A name entry is a NameEntry followed by the text; entries are
+// 8-byte aligned.
 //
-// Order: the recorder writes a scope when it ends, so children stand before their parent (post-order). `depth`, the
-// number of open scopes of the same thread and window around it, rebuilds the tree without comparing times:
+// Order: the recorder writes a scope when it ends, so children stand before their
+// parent (post-order). `depth`, the number of open scopes of the same thread and
+// window around it, rebuilds the tree without comparing times:
 //
 //   main { load {} train { forward {} } }   is written as   load 1, forward 2, train 1, main 0
 //
-// A record adopts all pending records that are deeper than itself. A gap in depth is legal (an asynchronous scope,
-// a record dropped at the cap). Across a gap a deeper record may belong further out: a record does not adopt one
-// that began before itself.
+// A record adopts all pending records that are deeper than itself. A gap in depth
+// is legal (an asynchronous scope, a record dropped at the cap). Across a gap a
+// deeper record may belong further out: a record does not adopt one that began
+// before itself.
 //
-// Thread rule: one thread writes a chunk. It stores `record_count` and `side_begin` together, with release order,
-// after everything they cover. A reader loads them with acquire order and may then read records [0, record_count)
-// and bytes [side_begin, size); the bytes between are undefined.
+// Thread rule: one thread writes a chunk. It stores `record_count` and `side_begin`
+// together, with release order, after everything they cover. A reader loads them
+// with acquire order and may then read records [0, record_count) and bytes
+// [side_begin, size); the bytes between are undefined.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,7 +38,8 @@
 
 namespace opscope {
 
-// What a record means; says how to read start, value, name and side. The numbers stand in files.
+// What a record means; says how to read start, value, name and side. The numbers
+// stand in files.
 enum class RecordKind : uint8_t {
   kNone = 0,
   kScope = 1,  // start, value = duration in ticks, depth
@@ -51,10 +57,11 @@ enum class RecordKind : uint8_t {
   kHostBlock = 11,   // start, value = bytes of a block of the CPU's allocator, 0: unknown; name and side: its address
   kHeld = 12,        // start, value = address of a Python object, side: payload with kHeld: tensors that it holds
   // One record of another recorder, as that made it: `source` says whose, `scope` and the rest by its rules
-  // (megengine_event.h). start is not in ticks but in its time, whatever the track's are in.
+  // (megengine_event.h). start is not in ticks but in its time, whatever the
+  // track's are in.
   kNative = 13,
-  // start, value = bytes that an allocator had no memory for; side: none for the CPU's, else a payload with kAddress
-  // (address 0) and kTotals
+  // start, value = bytes that an allocator had no memory for; side: none for the
+  // CPU's, else a payload with kAddress (address 0) and kTotals
   kOutOfMemory = 14,
 };
 
@@ -69,8 +76,8 @@ enum class RecordSource : uint8_t {
   kOther = 255,  // a source that is not opscope's own; its scopes are operators
 };
 
-// What a kEnter or kExit of kPython calls: a Python function, a C function, a module (nn.Module), or the garbage
-// collector. Stored in Record::scope.
+// What a kEnter or kExit of kPython calls: a Python function, a C function, a
+// module (nn.Module), or the garbage collector. Stored in Record::scope.
 enum class CallKind : uint8_t { kPython = 0, kFunction = 1, kModule = 2, kCollector = 3 };
 
 namespace record_flags {
@@ -83,7 +90,8 @@ inline constexpr uint8_t kUnsure = 32;      // of kHostBlock: its bytes may be t
 inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a scope that began inside it ended after it
 }  // namespace record_flags
 
-// One event. All times are ticks of the recorder's clock, but for tracks with kUnixTimes and for kNative.
+// One event. All times are ticks of the recorder's clock, but for tracks with
+// kUnixTimes and for kNative.
 struct Record {
   uint64_t start = 0;  // clock ticks (see Calibration)
   uint64_t value = 0;  // by kind
@@ -102,7 +110,8 @@ static_assert(sizeof(Record) == 32);
 inline bool NamesEntries(const Record& record) {
   return record.kind != RecordKind::kHostBlock;
 }
-// Address of a kHostBlock, split over name and side. Such a record has no name: it is one of two per operator.
+// Address of a kHostBlock, split over name and side. Such a record has no name: it
+// is one of two per operator.
 inline uint64_t BlockAddress(const Record& record) {
   return uint64_t{record.name} | uint64_t{record.side} << 32;
 }
@@ -117,16 +126,17 @@ constexpr uint64_t NameEntryBytes(uint64_t text_bytes) {
   return (sizeof(NameEntry) + text_bytes + 1 + 7) & ~uint64_t{7};
 }
 
-// A payload: this header, then the fields whose bits are set, in bit order, then `arg_count`
-// encoded arguments. All words are 4 bytes.
+// A payload: this header, then the fields whose bits are set, in bit order, then
+// `arg_count` encoded arguments. All words are 4 bytes.
 struct PayloadHeader {
   uint32_t bytes = 0;      // whole entry, header included, multiple of 8
   uint16_t fields = 0;     // payload_fields
   uint16_t arg_count = 0;  // encoded arguments at the end
 };
 
-// Marks a Python stack in front of the JSON members of a kKeywords entry: this character, one line per frame,
-// innermost first, each ended by a newline, this character again.
+// Marks a Python stack in front of the JSON members of a kKeywords entry: this
+// character, one line per frame, innermost first, each ended by a newline, this
+// character again.
 inline constexpr char kFramesMark = '\x01';
 
 namespace payload_fields {
@@ -142,7 +152,8 @@ inline constexpr uint16_t kTensors = 256;      // uint32 count, uint32 0, then s
 inline constexpr uint16_t kHeld = 512;         // uint32 count, uint32 0, then so many HeldTensor
 // uint32 offset of another payload of the chunk, uint32 0: the encoded arguments are that one's, which has them itself.
 inline constexpr uint16_t kArgumentsOf = 1024;
-// Bytes of one field, without the entries that follow kTensors and kHeld. 0: unknown field.
+// Bytes of one field, without the entries that follow kTensors and kHeld. 0:
+// unknown field.
 constexpr uint32_t BytesOf(uint16_t field) {
   return field == kSequence || field == kAddress || field == kDevice || field == kTotals ? 16
          : field == kOverload || field == kStartThread || field == kKeywords || field == kRecordHandle ||
@@ -152,8 +163,9 @@ constexpr uint32_t BytesOf(uint16_t field) {
 }
 }  // namespace payload_fields
 
-// Identity of a tensor argument: one per encoded kTensor, in their order, those of lists included. Allocators reuse
-// addresses, so tensor objects carry numbers; allocations and frees distinguish storages at one address.
+// Identity of a tensor argument: one per encoded kTensor, in their order, those of
+// lists included. Allocators reuse addresses, so tensor objects carry numbers;
+// allocations and frees distinguish storages at one address.
 struct TensorIdentity {
   uint64_t storage = 0;  // address of its bytes, 0: it has none
   uint64_t tensor = 0;   // bits 0..47 number of the tensor object, 0: none was left; 48..55 device type, 56..63 index
@@ -173,10 +185,11 @@ struct HeldTensor {
 };
 static_assert(sizeof(HeldTensor) == 32);
 
-// An encoded argument is a tag word, followed by what its kind says. The tag has the kind in bits 0..3, the element
-// type in bits 4..11 (torch's ScalarType number, or kUnknownElement), flags in bits 12..15, a count in bits 16..31.
-// Example: a contiguous float tensor of sizes [64, 32] is 0x00021061, 64, 32: count 2, kContiguous, float (6),
-// kTensor.
+// An encoded argument is a tag word, followed by what its kind says. The tag has
+// the kind in bits 0..3, the element type in bits 4..11 (torch's ScalarType number,
+// or kUnknownElement), flags in bits 12..15, a count in bits 16..31. Example: a
+// contiguous float tensor of sizes [64, 32] is 0x00021061, 64, 32: count 2,
+// kContiguous, float (6), kTensor.
 inline constexpr uint32_t kUnknownElement = 255;
 enum class ArgKind : uint8_t {
   kOther = 0,        // nothing follows (None, string, device, generator, ...)
@@ -197,8 +210,8 @@ inline constexpr uint32_t kContiguous = 1u << 12;  // strides are those of a den
 inline constexpr uint32_t kWide = 1u << 13;        // sizes and strides (or values) take 2 words, low first
 inline constexpr uint32_t kNoStrides = 1u << 14;   // layout without strides (sparse, ...)
 
-// A kTensor without strides has a count of 12 bits; the four bits above hold torch's number of its layout, 0:
-// unknown.
+// A kTensor without strides has a count of 12 bits; the four bits above hold
+// torch's number of its layout, 0: unknown.
 inline constexpr uint32_t kMostUnstridedSizes = 0xfff;
 constexpr uint32_t NoStrides(uint32_t layout) {
   return kNoStrides | (layout & 15u) << 28;
@@ -211,7 +224,8 @@ constexpr uint32_t SizesOf(uint32_t tag) {
 }
 }  // namespace arg_flags
 
-// One reading of both clocks at the same moment; interpolating between two of them turns ticks into time.
+// One reading of both clocks at the same moment; interpolating between two of them
+// turns ticks into time.
 struct Calibration {
   uint64_t ticks = 0;
   int64_t unix_ns = 0;
@@ -219,14 +233,15 @@ struct Calibration {
 
 inline constexpr uint32_t kChunkMagic = 0x4b48434f;  // "OCHK"
 inline constexpr uint16_t kChunkLayout = 1;
-// Flag of ChunkHeader::layout for a track of TrackClock::kUnixNs: times are nanoseconds since 1970, durations
-// nanoseconds.
+// Flag of ChunkHeader::layout for a track of TrackClock::kUnixNs: times are
+// nanoseconds since 1970, durations nanoseconds.
 inline constexpr uint16_t kUnixTimes = 0x100;
 inline constexpr uint32_t kChunkBytes = 256 * 1024;
 
-// Header of a chunk. "Before" means records of this thread and window before this chunk: recorded_before counts
-// those written into earlier chunks, recycled ones included (kKeepNewest); dropped_before counts those never
-// written and those of recycled chunks.
+// Header of a chunk. "Before" means records of this thread and window before this
+// chunk: recorded_before counts those written into earlier chunks, recycled ones
+// included (kKeepNewest); dropped_before counts those never written and those of
+// recycled chunks.
 struct ChunkHeader {
   uint32_t magic = kChunkMagic;
   uint16_t layout = kChunkLayout;  // maybe with kUnixTimes
@@ -252,8 +267,8 @@ static_assert(offsetof(ChunkHeader, record_count) % 8 == 0 &&
               offsetof(ChunkHeader, side_begin) == offsetof(ChunkHeader, record_count) + 4);
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little-endian");
 
-// record_count and side_begin as the one 64-bit word that the writer stores: a reader never sees one without the
-// other, and publishing costs a single store.
+// record_count and side_begin as the one 64-bit word that the writer stores: a
+// reader never sees one without the other, and publishing costs a single store.
 struct PublishedExtent {
   uint32_t record_count = 0;
   uint32_t side_begin = 0;
@@ -272,20 +287,23 @@ inline PublishedExtent LoadPublished(const ChunkHeader* chunk) {
   return {static_cast<uint32_t>(both), static_cast<uint32_t>(both >> 32)};
 }
 
-// A mapped file (WindowOptions::record_to) has a table of the open scopes before each chunk, so that a reader finds
-// what a killed or hung program was doing:
+// A mapped file (WindowOptions::record_to) has a table of the open scopes before
+// each chunk, so that a reader finds what a killed or hung program was doing:
 //
 //   block header | OpenTable | capacity x OpenTableEntry | free | chunk (chunk.size bytes) | ChunkTrailer | free
 //
-// The entry of a scope stands at its depth and names its entries in the chunk. The thread writes it when the scope
-// begins, `start` last. A scope that ends on its own thread leaves it unchanged: a record with the same start and
-// depth in the same chunk means that the scope has ended. The next chunk begins with the entries of the scopes that
-// are still open; its magic is written after them. So of the chunks of a thread the one with the highest sequence
-// has the open scopes. Magic 0: the chunk is not in use.
+// The entry of a scope stands at its depth and names its entries in the chunk. The
+// thread writes it when the scope begins, `start` last. A scope that ends on its
+// own thread leaves it unchanged: a record with the same start and depth in the
+// same chunk means that the scope has ended. The next chunk begins with the entries
+// of the scopes that are still open; its magic is written after them. So of the
+// chunks of a thread the one with the highest sequence has the open scopes. Magic
+// 0: the chunk is not in use.
 //
-// A reader of a running program reads forward: it finds an open scope's name, written before the table entry, and
-// reads records, which may end the scope, after the table. At the cap (kKeepNewest) the unit may be reused for
-// another chunk meanwhile; then table, header and trailer name different chunks.
+// A reader of a running program reads forward: it finds an open scope's name,
+// written before the table entry, and reads records, which may end the scope, after
+// the table. At the cap (kKeepNewest) the unit may be reused for another chunk
+// meanwhile; then table, header and trailer name different chunks.
 struct OpenTableEntry {
   uint64_t start = 0;   // ticks; 0: none
   uint32_t name = 0;    // as in Record
@@ -313,7 +331,8 @@ struct OpenTable {
 };
 static_assert(sizeof(OpenTable) == 32);
 
-// Follows the chunk: names it once more, so that a reader detects a unit that was reused while it read.
+// Follows the chunk: names it once more, so that a reader detects a unit that was
+// reused while it read.
 struct ChunkTrailer {
   uint32_t thread_index = 0;
   uint32_t sequence = 0;

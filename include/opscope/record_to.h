@@ -1,4 +1,5 @@
-// What the front ends say and do alike about record_to, the file that a recording lies in while it is made.
+// What all front ends share about record_to, the file that a recording lies in
+// while it is made: its path and its warning.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,13 +13,19 @@
 
 namespace opscope {
 
-// Path of the n-th recording (from 1) of one profiler: x.opscope, x.2.opscope, x.3.opscope ... In a forked
-// child x.PID.opscope and so on: the parent's file is none of its business. Without record_to the environment
-// variable OPSCOPE_RECORD_TO is asked; its paths have the process number always, for the programs that a program
-// starts inherit it, and count the recordings of the process. "": in memory. Ask once for each recording.
+// Path of the n-th recording (from 1) of one profiler; "": record into memory.
+//
+//   record_to = "x.opscope"                 x.opscope, x.2.opscope, x.3.opscope, ...
+//   in a forked child                       x.PID.opscope, ...: the parent's file stays untouched
+//   record_to = "", OPSCOPE_RECORD_TO set   y.PID.opscope, y.PID.2.opscope, ...
+//
+// The environment's paths always have the process id, because child programs
+// inherit it, and count the recordings of the process. REQUIRES: one call per
+// recording, since each call counts.
 [[nodiscard]] std::string RecordingPath(std::string_view record_to, int64_t n);
 
-// A sentence with the path and the reason. REQUIRES: file.error != 0
+// A sentence with the path, the reason, and where the recording is now. REQUIRES:
+// file.error != 0
 [[nodiscard]] std::string FileWarning(std::string_view path, const WindowFile& file);
 
 }  // namespace opscope

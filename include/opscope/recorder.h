@@ -1,5 +1,5 @@
-// The recorder's inline hot path over the layouts of recorder_abi.h. Sources (src/sources) call it directly, scope.h
-// builds its scopes on it; programs use scope.h and profiler.h.
+// The recorder's inline hot path over the layouts of recorder_abi.h. Sources (src/sources) call it
+// directly, scope.h builds its scopes on it; programs use scope.h and profiler.h.
 //
 // The life of one record:
 //
@@ -12,11 +12,12 @@
 //   ...
 //   if (scope != nullptr) EndScope(scope, ReadTicks());                 // writes the 32-byte record
 //
-// An inline function handles the case of a few loads and stores. It calls an opscope_* function, the slow path, for a
-// full chunk, the cap, a closed window, an end out of order, and an end on another thread.
+// An inline function handles the case of a few loads and stores. It calls an opscope_* function, the
+// slow path, for a full chunk, the cap, a closed window, an end out of order, and an end on another
+// thread.
 //
-// Cost: one clock read for the begin and one for the end, 32 bytes per scope, and a name once per chunk. No
-// allocation, no lock, no system call, except on a slow path.
+// Cost: one clock read for the begin and one for the end, 32 bytes per scope, and a name once per
+// chunk. No allocation, no lock, no system call, except on a slow path.
 //
 // Thread rule: a function acts on the calling thread's own Stream unless it says otherwise.
 // SPDX-License-Identifier: Apache-2.0
@@ -40,28 +41,31 @@ inline uint64_t ReadFastTicks() {
   return opscope_read_slow_clock();
 #endif
 }
-// Ticks of the recorder's clock: the TSC where it is invariant (checked at load), else CLOCK_MONOTONIC in
-// nanoseconds. Calibrations turn ticks into time.
+// Ticks of the recorder's clock: the TSC where it is invariant (checked at load), else
+// CLOCK_MONOTONIC in nanoseconds. Calibrations turn ticks into time.
 inline uint64_t ReadTicks() {
   if (OPSCOPE_UNLIKELY(opscope_clock_is_slow != 0)) return opscope_read_slow_clock();
   return ReadFastTicks();
 }
 
-// Offset in bytes of an address inside the stream's current chunk: what Record::name and Record::side hold.
+// Offset in bytes of an address inside the stream's current chunk: what Record::name and Record::side
+// hold.
 inline uint32_t OffsetInChunk(const Stream* stream, const void* place) {
   return static_cast<uint32_t>(static_cast<const char*>(place) - reinterpret_cast<const char*>(stream->chunk));
 }
 
-// True if one record and `side_bytes` of entries fit between the last record and the lowest entry of the chunk.
+// True if one record and `side_bytes` of entries fit between the last record and the lowest entry of
+// the chunk.
 inline bool HasRoom(const Stream* stream, uint64_t side_bytes) {
   return stream->limit - reinterpret_cast<const char*>(stream->next) >=
          static_cast<int64_t>(side_bytes + sizeof(Record));
 }
 
-// Prefetches the cache lines of the next records (FetchRecords) or payloads (FetchSide). Worth it for events with
-// pauses between them: the program has evicted the stream from the cache by then, and the next locked instruction of
-// the program waits until the recorder's stores have reached the cache. A training step with shapes and memory: 10 us
-// of 100. GCC removes an out-of-line call as side-effect free; keep them inline.
+// Prefetches the cache lines of the next records (FetchRecords) or payloads (FetchSide). Worth it for
+// events with pauses between them: the program has evicted the stream from the cache by then, and the
+// next locked instruction of the program waits until the recorder's stores have reached the cache. A
+// training step with shapes and memory: 10 us of 100. GCC removes an out-of-line call as side-effect
+// free; keep them inline.
 __attribute__((always_inline)) inline void FetchRecords(const Stream* stream) {
   __builtin_prefetch(stream->next + 8, 1);
 }
@@ -70,9 +74,9 @@ __attribute__((always_inline)) inline void FetchSide(const Stream* stream) {
   __builtin_prefetch(stream->limit - 320, 1);
 }
 
-// Reserves `bytes` (a multiple of 8) for entries below `limit` and keeps room for one record. Null at the cap. The
-// caller owns the bytes until it publishes the record. May take the next chunk, which invalidates offsets returned
-// earlier: compare Stream::chunk_sequence, or use InternAndReserve.
+// Reserves `bytes` (a multiple of 8) for entries below `limit` and keeps room for one record. Null at
+// the cap. The caller owns the bytes until it publishes the record. May take the next chunk, which
+// invalidates offsets returned earlier: compare Stream::chunk_sequence, or use InternAndReserve.
 inline char* ReserveSide(Stream* stream, uint32_t bytes) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, bytes))) {
     if (!opscope_make_room(stream, bytes)) return nullptr;
@@ -87,9 +91,9 @@ struct NameAndRoom {
   uint32_t name = 0;
   char* side = nullptr;
 };
-// Interns a name and reserves `side_bytes` (a multiple of 8) such that both lie in the current chunk. `intern` may
-// intern several names and returns the offset of the last. It runs again if taking the next chunk invalidated its
-// result.
+// Interns a name and reserves `side_bytes` (a multiple of 8) such that both lie in the current chunk.
+// `intern` may intern several names and returns the offset of the last. It runs again if taking the
+// next chunk invalidated its result.
 template <typename Intern>
 inline NameAndRoom InternAndReserve(Stream* stream, uint32_t side_bytes, const Intern& intern) {
   char* side = nullptr;
@@ -116,9 +120,10 @@ inline uint64_t LoadPair(const OpenScope* scope, size_t offset) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-// The value of Thread::free_slots while the thread writes: an odd number that encodes the stack address of the
-// writing code. Code of the same thread that finds the mark is a signal handler if it runs further down the stack. If
-// it runs further up, a handler left the writing code by siglongjmp and the mark is stale.
+// The value of Thread::free_slots while the thread writes: an odd number that encodes the stack
+// address of the writing code. Code of the same thread that finds the mark is a signal handler if it
+// runs further down the stack. If it runs further up, a handler left the writing code by siglongjmp
+// and the mark is stale.
 inline OpenScope* WritingMark() {
 #if defined(__x86_64__)
   OpenScope* mark;
@@ -132,16 +137,17 @@ inline OpenScope* WritingMark() {
 inline bool IsSlot(const OpenScope* slot) {
   return (reinterpret_cast<uintptr_t>(slot) & 1u) == 0;
 }
-// Stores the free list, as the last or first store of a critical section against handlers of the same thread. The
-// signal fences cost nothing; they keep the compiler from moving other stores across.
+// Stores the free list, as the last or first store of a critical section against handlers of the same
+// thread. The signal fences cost nothing; they keep the compiler from moving other stores across.
 inline void SetFreeSlots(Thread* thread, OpenScope* slots) {
   std::atomic_signal_fence(std::memory_order_seq_cst);  // costs nothing; keeps what is written on its side
   thread->free_slots = slots;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Excludes signal handlers of the calling thread from its streams during its lifetime; their events count as dropped.
-// For code that writes to a stream outside OpenScopeOn and EndScope. REQUIRES: the calling thread owns the stream.
+// Excludes signal handlers of the calling thread from its streams during its lifetime; their events
+// count as dropped. For code that writes to a stream outside OpenScopeOn and EndScope. REQUIRES: the
+// calling thread owns the stream.
 class Writing {
  public:
   explicit Writing(Stream* stream) : thread_(opscope_tls), slots_(thread_->free_slots) {
@@ -156,7 +162,8 @@ class Writing {
   }
   Writing(const Writing&) = delete;
   Writing& operator=(const Writing&) = delete;
-  // False: the caller is such a handler. Its event has been counted as dropped; it must not touch the stream.
+  // False: the caller is such a handler. Its event has been counted as dropped; it must not touch the
+  // stream.
   bool allowed() const { return allowed_; }
 
  private:
@@ -176,8 +183,8 @@ __attribute__((noinline)) inline void CountDrop(Stream* stream) {
   if (stream->open_capacity != 0) __atomic_fetch_add(&OpenTableOf(stream)->dropped, 1, __ATOMIC_RELAXED);
 }
 
-// Counts an event that begins on a stream that accepts none, unless its window has closed. Returns null. Every begin
-// at the cap ends here, so it takes no lock.
+// Counts an event that begins on a stream that accepts none, unless its window has closed. Returns
+// null. Every begin at the cap ends here, so it takes no lock.
 __attribute__((noinline)) inline OpenScope* Refuse(Stream* stream) {
   // In this order: a close ends the generation before the taking.
   if (stream->taking.load(std::memory_order_acquire) != 0 || stream->generation.load() == 0) return nullptr;
@@ -200,8 +207,9 @@ struct ScopeEntries {
   uint32_t side = 0;
 };
 
-// FillScope fills the slot of a scope inside `outer`; StartScope makes it the innermost open scope. A dump may read
-// the slot meanwhile, hence the release stores. REQUIRES for both: the thread counts as writing (WritingMark).
+// FillScope fills the slot of a scope inside `outer`; StartScope makes it the innermost open scope. A
+// dump may read the slot meanwhile, hence the release stores. REQUIRES for both: the thread counts as
+// writing (WritingMark).
 __attribute__((always_inline)) inline void FillScope(Stream* stream, OpenScope* scope, OpenScope* outer,
                                                      ScopeEntries entries, uint64_t generation, RecordSource source,
                                                      uint8_t scope_type, uint8_t flags, RecordKind kind) {
@@ -223,9 +231,10 @@ inline void StartScope(Stream* stream, OpenScope* scope, uint64_t now) {
   stream->top.store(scope, std::memory_order_release);
 }
 
-// Begins a scope: takes a slot and links it as the innermost open scope. `write` makes the entries: it interns the
-// name, writes the payload (InternAndReserve), and returns their offsets. Returns null at the cap, on an allocation
-// failure, and in a signal handler that interrupts this thread's writing; the scope then counts as dropped.
+// Begins a scope: takes a slot and links it as the innermost open scope. `write` makes the entries:
+// it interns the name, writes the payload (InternAndReserve), and returns their offsets. Returns null
+// at the cap, on an allocation failure, and in a signal handler that interrupts this thread's
+// writing; the scope then counts as dropped.
 //   kind          kScope, or kAsync for a scope that is outside of the nesting from its begin.
 //   kMayDecline   `write` may return no name. Then, and where a slow path would be needed, OpenScopeOn does nothing,
 //                 counts nothing and returns null: the caller tries again in its general way.
@@ -270,7 +279,8 @@ inline uint32_t RecordsInChunk(const Stream* stream) {
   return static_cast<uint32_t>(stream->published);
 }
 
-// Publishes `record`, which is stream->next, with one release store. REQUIRES: the record is complete.
+// Publishes `record`, which is stream->next, with one release store. REQUIRES: the record is
+// complete.
 inline void PublishNext(Stream* stream, Record* record) {
   stream->next = record + 1;
   const uint64_t published = stream->published + 1;
@@ -278,8 +288,8 @@ inline void PublishNext(Stream* stream, Record* record) {
   StorePublished(stream->chunk, {static_cast<uint32_t>(published), static_cast<uint32_t>(published >> 32)});
 }
 
-// Fast path of an end: the scope is the innermost one of the calling thread, the chunk has room, the window is open.
-// False: it did nothing, the caller must call opscope_close_slow.
+// Fast path of an end: the scope is the innermost one of the calling thread, the chunk has room, the
+// window is open. False: it did nothing, the caller must call opscope_close_slow.
 __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint64_t now) {
   Stream* stream = scope->stream;
   if (OPSCOPE_UNLIKELY(stream->top.load(std::memory_order_relaxed) != scope ||
@@ -303,8 +313,9 @@ __attribute__((always_inline)) inline bool TryCloseScope(OpenScope* scope, uint6
   return true;
 }
 
-// Writes the scope's record. The slot stays taken until ReleaseScope, for frameworks that keep their context in it.
-// Any thread: a thread that does not own the scope reads only its `owner` here and takes the slow path.
+// Writes the scope's record. The slot stays taken until ReleaseScope, for frameworks that keep their
+// context in it. Any thread: a thread that does not own the scope reads only its `owner` here and
+// takes the slow path.
 inline void CloseScope(OpenScope* scope, uint64_t now) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(scope->owner != thread)) {
@@ -317,7 +328,8 @@ inline void CloseScope(OpenScope* scope, uint64_t now) {
   SetFreeSlots(thread, slots);
 }
 
-// Returns the slot to its owner's free list; drops the scope if it is still open. Any thread, once per scope.
+// Returns the slot to its owner's free list; drops the scope if it is still open. Any thread, once
+// per scope.
 inline void ReleaseScope(OpenScope* scope) {
   Thread* owner = scope->owner;
   if (OPSCOPE_UNLIKELY(owner != opscope_tls || scope->start.load(std::memory_order_relaxed) != 0)) {
@@ -350,9 +362,9 @@ inline void EndScope(OpenScope* scope, uint64_t now) {
   SetFreeSlots(thread, scope);
 }
 
-// Appends a finished record (counter, instant, flow, ...) whose name and payload lie in the current chunk. Without
-// room the record counts as dropped. Reserve the room before interning: ReserveSide does, else
-// opscope_make_room(stream, 0).
+// Appends a finished record (counter, instant, flow, ...) whose name and payload lie in the current
+// chunk. Without room the record counts as dropped. Reserve the room before interning: ReserveSide
+// does, else opscope_make_room(stream, 0).
 inline void AppendRecord(Stream* stream, const Record& finished) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0))) {
     CountDrop(stream);
@@ -363,8 +375,9 @@ inline void AppendRecord(Stream* stream, const Record& finished) {
   PublishNext(stream, record);
 }
 
-// The same, with a name and a payload of `side_bytes` (a multiple of 8; 0: none) that `fill(char* address)` writes.
-// For tracks, and for threads that count as writing. At the cap the record counts as dropped.
+// The same, with a name and a payload of `side_bytes` (a multiple of 8; 0: none) that `fill(char*
+// address)` writes. For tracks, and for threads that count as writing. At the cap the record counts
+// as dropped.
 template <typename Intern, typename Fill>
 inline void AppendNamed(Stream* stream, Record record, const Intern& intern, uint32_t side_bytes, const Fill& fill) {
   if (OPSCOPE_UNLIKELY(!HasRoom(stream, 0)) && !opscope_make_room(stream, 0)) return CountDrop(stream);

@@ -1,8 +1,9 @@
-// The recorder's binary interface: the layouts and functions of libopscope_recorder. recorder.h adds the inline hot
-// path over them.
+// The recorder's binary interface: the layouts and functions of
+// libopscope_recorder. recorder.h adds the inline hot path over them.
 //
-// A process has one recorder, however many programs, extensions and adapters use it: all link the shared library and
-// find the same state. The layouts below change only together with kRecorderAbi.
+// A process has one recorder, however many programs, extensions and adapters use
+// it: all link the shared library and find the same state. The layouts below change
+// only together with kRecorderAbi.
 //
 //   opscope::WindowOptions options;
 //   const char* error = nullptr;
@@ -42,7 +43,8 @@
 //      WritingMark. A handler that interrupts it there finds no slot; its events count as dropped.
 //      No function that an event can reach calls malloc or takes a lock that its own thread holds.
 //
-// Thread rule: only its own thread touches a Stream unless a function says otherwise.
+// Thread rule: only its own thread touches a Stream unless a function says
+// otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -57,7 +59,8 @@
 
 namespace opscope {
 
-// Version of the layouts and functions in this header; opscope_window_open compares it.
+// Version of the layouts and functions in this header; opscope_window_open compares
+// it.
 inline constexpr uint32_t kRecorderAbi = 2;
 // Windows that may be open at once.
 inline constexpr uint32_t kMaxWindows = 64;
@@ -69,8 +72,8 @@ struct Window;  // opaque
 struct Thread;
 struct Stream;
 
-// One slot. Another thread may read the atomics while the owner works; on x86 and with the orders used here they cost
-// what plain fields cost.
+// One slot. Another thread may read the atomics while the owner works; on x86 and
+// with the orders used here they cost what plain fields cost.
 struct alignas(64) OpenScope {
   // For the code that opened the scope; the recorder never reads it.
   uint64_t context[2];
@@ -89,12 +92,14 @@ struct alignas(64) OpenScope {
 static_assert(offsetof(OpenScope, name) % 8 == 0 && offsetof(OpenScope, side) == offsetof(OpenScope, name) + 4);
 static_assert(offsetof(OpenScope, shape) % 8 == 0 && offsetof(OpenScope, origin) == offsetof(OpenScope, shape) + 4);
 
-// An entry of a direct-mapped cache: address of a text -> its name in the current chunk. Every new chunk empties it.
+// An entry of a direct-mapped cache: address of a text -> its name in the current
+// chunk. Every new chunk empties it.
 struct NameCacheEntry {
   const char* text = nullptr;
   // Offset of the NameEntry; 0: the entry is empty.
   uint32_t offset = 0;
-  // Offset of the last payload of this chunk that may serve for more records of this name; 0: none.
+  // Offset of the last payload of this chunk that may serve for more records of
+  // this name; 0: none.
   uint32_t payload = 0;
 };
 
@@ -120,12 +125,14 @@ struct alignas(64) Stream {
   NameCacheEntry copied_names[kNameCacheEntries];  // InternText: the address is a guess
 };
 
-// End of a list of free slots. Odd, so that the hot path tells it and a WritingMark from a slot with one test.
+// End of a list of free slots. Odd, so that the hot path tells it and a WritingMark
+// from a slot with one test.
 inline OpenScope* NoSlot() {
   return reinterpret_cast<OpenScope*>(uintptr_t{1});
 }
 
-// One thread of the process, or a track without one. Its fields belong to the thread itself.
+// One thread of the process, or a track without one. Its fields belong to the
+// thread itself.
 struct Thread {
   uint64_t gate = 0;         // value of opscope_gate for which `native` is right
   Stream* native = nullptr;  // null: no open window takes this thread's native scopes
@@ -155,27 +162,32 @@ enum class NativeThreads : uint32_t {
   kNone = 2,
 };
 
-// Zero-initialise and set what differs. Unknown enumerators are an error of opscope_window_open.
+// Zero-initialise and set what differs. Unknown enumerators are an error of
+// opscope_window_open.
 struct WindowOptions {
   uint32_t abi = kRecorderAbi;
   AtCap at_cap = AtCap::kStop;
   NativeThreads native_threads = NativeThreads::kAll;
   uint32_t reserved = 0;
-  // Cap for the chunks of this window and for the remains of ended threads; exceeded by at most a chunk per live
-  // thread. Under kKeepNewest chunks shrink as threads grow in number: each thread's fair share holds two chunks.
+  // Cap for the chunks of this window and for the remains of ended threads;
+  // exceeded by at most a chunk per live thread. Under kKeepNewest chunks shrink as
+  // threads grow in number: each thread's fair share holds two chunks.
   uint64_t max_bytes = uint64_t{1} << 30;
   // Members of a JSON object, copied ("\"a\":1,\"b\":2"); may be null.
   const char* metadata_json = nullptr;
-  // Returns the source's own number of the calling thread (logical_thread of opscope_stream_attach). The recorder
-  // calls it if a native scope attaches a thread before the source does. It must be cheap and lock-free. May be null.
+  // Returns the source's own number of the calling thread (logical_thread of
+  // opscope_stream_attach). The recorder calls it if a native scope attaches a
+  // thread before the source does. It must be cheap and lock-free. May be null.
   uint64_t (*thread_number)() = nullptr;
-  // Path of a file in which the chunks lie while recording (FORMAT.md, "mapped files"), so that a killed process
-  // leaves its recording behind. Replaces an existing file. The recorder keeps in memory what the file cannot take;
+  // Path of a file in which the chunks lie while recording (FORMAT.md, "mapped
+  // files"), so that a killed process leaves its recording behind. Replaces an
+  // existing file. The recorder keeps in memory what the file cannot take;
   // opscope_window_file reports that. Null: chunks lie in memory.
   const char* record_to = nullptr;
 };
 
-// Unit of Record::start and of durations in a track: ticks of ReadTicks, or nanoseconds since 1970.
+// Unit of Record::start and of durations in a track: ticks of ReadTicks, or
+// nanoseconds since 1970.
 enum class TrackClock : uint32_t { kTicks = 0, kUnixNs = 1 };
 
 // How long a track accepts records.
@@ -218,107 +230,130 @@ struct WindowFile {
 #endif
 extern "C" {
 
-// 0: no window takes native scopes. The value changes with every open and close, so a thread whose Thread::gate
-// equals it is up to date.
+// 0: no window takes native scopes. The value changes with every open and close, so
+// a thread whose Thread::gate equals it is up to date.
 OPSCOPE_RECORDER_API extern std::atomic<uint64_t> opscope_gate;
 // Generation of the open window in each slot, 0: none.
 OPSCOPE_RECORDER_API extern std::atomic<uint64_t> opscope_window_generation[opscope::kMaxWindows];
-// __thread and not thread_local: the latter makes every access from another library a function call.
+// __thread and not thread_local: the latter makes every access from another library
+// a function call.
 OPSCOPE_RECORDER_API extern __thread opscope::Thread* opscope_tls __attribute__((tls_model("initial-exec")));
 // 0: ReadTicks reads the TSC. Set while the library is loaded, never changed later.
 OPSCOPE_RECORDER_API extern uint32_t opscope_clock_is_slow;
 
 // kRecorderAbi of the loaded library.
 OPSCOPE_RECORDER_API uint32_t opscope_recorder_abi();
-// Does early what the first window would do while it opens: touches the chunk pool, measures the cost of an event,
-// makes the calling thread's Thread. Optional, any time, any thread.
+// Does early what the first window would do while it opens: touches the chunk pool,
+// measures the cost of an event, makes the calling thread's Thread. Optional, any
+// time, any thread.
 OPSCOPE_RECORDER_API void opscope_prepare();
 // CLOCK_MONOTONIC in nanoseconds: the ticks of a machine without an invariant TSC.
 OPSCOPE_RECORDER_API uint64_t opscope_read_slow_clock();
 
-// The calling thread's Thread, made at first use. Null on an allocation failure and after the thread's end was seen;
-// the caller then records nothing.
+// The calling thread's Thread, made at first use. Null on an allocation failure and
+// after the thread's end was seen; the caller then records nothing.
 OPSCOPE_RECORDER_API opscope::Thread* opscope_thread();
-// Brings thread->native up to date with opscope_gate: attaches the thread to new windows, detaches it from closed
-// ones.
+// Brings thread->native up to date with opscope_gate: attaches the thread to new
+// windows, detaches it from closed ones.
 OPSCOPE_RECORDER_API opscope::Thread* opscope_thread_sync();
-// The calling thread's stream in the open window of `slot`; attaches the thread when it has none.
-// Null when the window is closed. logical_thread: the source's own number for this thread, 0: none.
+// The calling thread's stream in the open window of `slot`; attaches the thread
+// when it has none. Null when the window is closed. logical_thread: the source's
+// own number for this thread, 0: none.
 OPSCOPE_RECORDER_API opscope::Stream* opscope_stream_attach(uint32_t slot, uint64_t logical_thread);
-// Opens a track: a stream without a thread of its own, for records that a source holds finished (a device's, another
-// recorder's). Interned names and AppendRecord of recorder.h write to it, from one thread at a time. The window
-// treats it as a thread: under the cap, in dumps, in mapped files. Null: the window is closed, or an allocation
-// failed. A track of TrackEnd::kAtRead accepts records also after the window's close. The last such track ends a
-// mapped file; a reader before that finds the file of a killed process, complete up to then.
+// Opens a track: a stream without a thread of its own, for records that a source
+// holds finished (a device's, another recorder's). Interned names and AppendRecord
+// of recorder.h write to it, from one thread at a time. The window treats it as a
+// thread: under the cap, in dumps, in mapped files. Null: the window is closed, or
+// an allocation failed. A track of TrackEnd::kAtRead accepts records also after the
+// window's close. The last such track ends a mapped file; a reader before that
+// finds the file of a killed process, complete up to then.
 OPSCOPE_RECORDER_API opscope::Stream* opscope_track_open(opscope::Window* window, const opscope::TrackOptions* options);
-// Ends a track; no recording has what is appended later. Before or after the window's close, read or end.
+// Ends a track; no recording has what is appended later. Before or after the
+// window's close, read or end.
 OPSCOPE_RECORDER_API void opscope_track_close(opscope::Stream* stream);
-// A module (program, plugin) that recorded with string literals is being unloaded, so other texts may get their
-// addresses. Every thread drops its cache of literal addresses at its next native scope.
+// A module (program, plugin) that recorded with string literals is being unloaded,
+// so other texts may get their addresses. Every thread drops its cache of literal
+// addresses at its next native scope.
 OPSCOPE_RECORDER_API void opscope_names_go();
-// Name of the calling thread in its chunks from now on; copied, cut to 31 bytes at a UTF-8 character.
+// Name of the calling thread in its chunks from now on; copied, cut to 31 bytes at
+// a UTF-8 character.
 OPSCOPE_RECORDER_API void opscope_set_thread_name(const char* name);
 
 // Slow paths of recorder.h; the calling thread must own the stream.
 //
-// Takes a slot when Thread::free_slots is odd; free_slots then holds the rest. Null on an allocation failure, or if the
-// calling thread is writing already (invariant 8); the event then counts as dropped.
+// Takes a slot when Thread::free_slots is odd; free_slots then holds the rest. Null
+// on an allocation failure, or if the calling thread is writing already (invariant
+// 8); the event then counts as dropped.
 OPSCOPE_RECORDER_API opscope::OpenScope* opscope_take_slot(opscope::Stream* stream);
-// The same check for records without a slot: true if free_slots is odd only because no slot is left.
+// The same check for records without a slot: true if free_slots is odd only because
+// no slot is left.
 OPSCOPE_RECORDER_API bool opscope_may_write(opscope::Stream* stream);
-// Offset of the name in the current chunk; writes it at its first use there. 0: no chunk, or the cap.
+// Offset of the name in the current chunk; writes it at its first use there. 0: no
+// chunk, or the cap.
 OPSCOPE_RECORDER_API uint32_t opscope_intern_slow(opscope::Stream* stream, const char* text, uint64_t size);
-// Makes room for one record and `side_bytes` of entries: takes the next chunk if needed, under the policy at the cap.
-// False: no room; the caller counts the record as dropped.
+// Makes room for one record and `side_bytes` of entries: takes the next chunk if
+// needed, under the policy at the cap. False: no room; the caller counts the record
+// as dropped.
 OPSCOPE_RECORDER_API bool opscope_make_room(opscope::Stream* stream, uint64_t side_bytes);
-// Unlinks scopes that other threads have ended from the stream's list; returns the innermost one that is left.
+// Unlinks scopes that other threads have ended from the stream's list; returns the
+// innermost one that is left.
 OPSCOPE_RECORDER_API opscope::OpenScope* opscope_drop_ended(opscope::Stream* stream);
-// Writes the innermost scope, which has just begun, into open_table. A scope deeper than the table moves the stream
-// on to a chunk with a larger table.
+// Writes the innermost scope, which has just begun, into open_table. A scope deeper
+// than the table moves the stream on to a chunk with a larger table.
 OPSCOPE_RECORDER_API void opscope_note_open_scope(opscope::Stream* stream);
-// CloseScope and ReleaseScope of recorder.h, for every state of the scope and from any thread.
+// CloseScope and ReleaseScope of recorder.h, for every state of the scope and from
+// any thread.
 OPSCOPE_RECORDER_API void opscope_close_slow(opscope::OpenScope* scope, uint64_t now);
 OPSCOPE_RECORDER_API void opscope_release_slow(opscope::OpenScope* scope);
 
-// Opens a window. Null with a sentence in *error (static text) if the options are wrong, all 64 slots are taken, or
-// an allocation fails. Any thread. The first call of a process takes some hundred microseconds more
-// (opscope_prepare).
+// Opens a window. Null with a sentence in *error (static text) if the options are
+// wrong, all 64 slots are taken, or an allocation fails. Any thread. The first call
+// of a process takes some hundred microseconds more (opscope_prepare).
 OPSCOPE_RECORDER_API opscope::Window* opscope_window_open(const opscope::WindowOptions* options, const char** error);
-// Number of the window while it is open, 0..63; and its generation, never reused in the process.
+// Number of the window while it is open, 0..63; and its generation, never reused in
+// the process.
 OPSCOPE_RECORDER_API uint32_t opscope_window_slot(const opscope::Window* window);
 OPSCOPE_RECORDER_API uint64_t opscope_window_id(const opscope::Window* window);  // its generation
 // Ends the window: only tracks of TrackEnd::kAtRead accept records from here on. Writes scopes that are still open as
-// kUnfinished records. Milliseconds, independent of the number of records. Any thread; a second call does nothing.
+// kUnfinished records. Milliseconds, independent of the number of records. Any
+// thread; a second call does nothing.
 OPSCOPE_RECORDER_API void opscope_window_close(opscope::Window* window);
 // Counts until now. O(threads). Any thread, until the window is freed.
 OPSCOPE_RECORDER_API opscope::WindowCounts opscope_window_counts(const opscope::Window* window);
 // State of the window's file. O(threads). Any thread, until the window is freed.
 OPSCOPE_RECORDER_API opscope::WindowFile opscope_window_file(const opscope::Window* window);
-// Adds members to the window's metadata (JSON text as above). Any thread, until the window is freed.
+// Adds members to the window's metadata (JSON text as above). Any thread, until the
+// window is freed.
 OPSCOPE_RECORDER_API void opscope_window_add_metadata(opscope::Window* window, const char* metadata_json);
-// Adds members to the window's measured cost per event ("own_cost" in src/wire/FORMAT.md). A source adds those of its
-// events; the recorder adds those of native events. Any thread, until the window is freed.
+// Adds members to the window's measured cost per event ("own_cost" in
+// src/wire/FORMAT.md). A source adds those of its events; the recorder adds those
+// of native events. Any thread, until the window is freed.
 OPSCOPE_RECORDER_API void opscope_window_add_own_cost(opscope::Window* window, const char* members_json);
-// Calls `sink` once per block: first one block_types::kWindowInfo, then every chunk, ordered by thread and sequence.
-// The bytes stay valid until opscope_window_free. No call at all: an allocation failed. Closes tracks that are still
-// open. REQUIRES: the window is closed.
+// Calls `sink` once per block: first one block_types::kWindowInfo, then every
+// chunk, ordered by thread and sequence. The bytes stay valid until
+// opscope_window_free. No call at all: an allocation failed. Closes tracks that are
+// still open. REQUIRES: the window is closed.
 OPSCOPE_RECORDER_API void opscope_window_read(const opscope::Window* window,
                                               void (*sink)(void* context, uint16_t block_type, const void* data,
                                                            uint64_t bytes),
                                               void* context);
-// Takes a snapshot of the window while its threads go on recording. Calls `sink` once per chunk, newest first, with
-// the open scopes as kUnfinished records, and once with block_types::kWindowInfo, whose member "dump" holds
-// `about_json` (members of a JSON object; may be null). Of each thread it has the newest records without a gap; older
-// ones count as dropped. Bytes are valid during the call of `sink`; those between the records and the entries of a
-// chunk are undefined. False: the sink returned false, an allocation failed, or the window belongs to the parent
-// process of a fork. Any thread, also while the window closes or later; dumps of one window run one after the other.
-// REQUIRES: the caller keeps the window from being freed meanwhile.
+// Takes a snapshot of the window while its threads go on recording. Calls `sink`
+// once per chunk, newest first, with the open scopes as kUnfinished records, and
+// once with block_types::kWindowInfo, whose member "dump" holds `about_json`
+// (members of a JSON object; may be null). Of each thread it has the newest records
+// without a gap; older ones count as dropped. Bytes are valid during the call of
+// `sink`; those between the records and the entries of a chunk are undefined.
+// False: the sink returned false, an allocation failed, or the window belongs to
+// the parent process of a fork. Any thread, also while the window closes or later;
+// dumps of one window run one after the other. REQUIRES: the caller keeps the
+// window from being freed meanwhile.
 OPSCOPE_RECORDER_API bool opscope_window_dump(opscope::Window* window, const char* about_json,
                                               bool (*sink)(void* context, uint16_t block_type, const void* data,
                                                            uint64_t bytes),
                                               void* context);
-// Frees the window's memory; closes it first if it is open. Null is accepted. Threads that still hold a stream of it
-// let go at their next event or at their end. REQUIRES: no other call with this window is running.
+// Frees the window's memory; closes it first if it is open. Null is accepted.
+// Threads that still hold a stream of it let go at their next event or at their
+// end. REQUIRES: no other call with this window is running.
 OPSCOPE_RECORDER_API void opscope_window_free(opscope::Window* window);
 
 }  // extern "C"

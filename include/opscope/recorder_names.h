@@ -1,16 +1,17 @@
-// Interns names into the current chunk, through the two caches of a Stream: part of recorder.h's
-// hot path.
+// Interns names into the current chunk, through the two caches of a Stream: part of
+// recorder.h's hot path.
 //
 //   InternStable   text at a fixed address (literals, operator schemas): an equal address is a hit
 //   InternText     any text: an equal address is a guess, a comparison of the bytes proves it
 //   InternEntry    any text of known size, found by its content: for names built anew for each call
 //
-// A miss ends in opscope_intern_slow, which looks the text up in the chunk's own hash table.
+// A miss ends in opscope_intern_slow, which looks the text up in the chunk's own
+// hash table.
 //
 //   const uint32_t name = InternStable(stream, "aten::add");   // offset for Record::name
 //
-// Cost of a hit: one multiplication, one load, and for texts a comparison. A name takes its bytes
-// once per chunk.
+// Cost of a hit: one multiplication, one load, and for texts a comparison. A name
+// takes its bytes once per chunk.
 //
 // Thread rule: the functions act on the calling thread's own Stream.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,7 +25,8 @@
 
 namespace opscope {
 
-// Cache entry for an address. Literals lie side by side without a gap, so the hash uses every bit.
+// Cache entry for an address. Literals lie side by side without a gap, so the hash
+// uses every bit.
 inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text) {
   const uint64_t bits = reinterpret_cast<uintptr_t>(text);
   return &cache[(bits * 0x9e3779b97f4a7c15u) >> (64 - kNameCacheBits)];
@@ -38,8 +40,9 @@ __attribute__((noinline, cold)) inline uint32_t InternAndRemember(Stream* stream
   return offset;
 }
 
-// Offset of the name in the current chunk, 0 at the cap. REQUIRES: the address names the same bytes
-// for as long as the process lives, or opscope_names_go is called before they go.
+// Offset of the name in the current chunk, 0 at the cap. REQUIRES: the address
+// names the same bytes for as long as the process lives, or opscope_names_go is
+// called before they go.
 inline uint32_t InternStable(Stream* stream, const char* text) {
   NameCacheEntry* entry = NameCacheSlot(stream->stable_names, text);
   if (__builtin_expect(entry->text == text, 1)) return entry->offset;
@@ -62,8 +65,8 @@ inline uint64_t LoadWord(const char* place) {
   return word;
 }
 
-// All bytes of a text shorter than 8 in one integer. Different texts of one size give different
-// values.
+// All bytes of a text shorter than 8 in one integer. Different texts of one size
+// give different values.
 inline uint64_t LoadShort(const char* text, uint64_t size) {
   if (size >= 4) {
     uint32_t first;
@@ -78,8 +81,9 @@ inline uint64_t LoadShort(const char* text, uint64_t size) {
   return word;
 }
 
-// memcmp for short texts. std::memcmp is a function call if the size is not constant, and a loop
-// whose number of turns varies costs a branch misprediction, so sizes up to 16 have no loop.
+// memcmp for short texts. std::memcmp is a function call if the size is not
+// constant, and a loop whose number of turns varies costs a branch misprediction,
+// so sizes up to 16 have no loop.
 inline bool SameBytes(const char* a, const char* b, uint64_t size) {
   if (size < 8) return LoadShort(a, size) == LoadShort(b, size);
   const char *end_of_a = a + size, *end_of_b = b + size;
@@ -91,8 +95,8 @@ inline bool SameBytes(const char* a, const char* b, uint64_t size) {
   return difference == 0;
 }
 
-// Cache entry for a content. The hash takes the last bytes and some of the middle, because names of
-// one kind begin alike ("aten::...").
+// Cache entry for a content. The hash takes the last bytes and some of the middle,
+// because names of one kind begin alike ("aten::...").
 inline NameCacheEntry* NameCacheSlot(NameCacheEntry* cache, const char* text, uint64_t size) {
   uint64_t bits = size << 48;
   if (size >= 8) {
@@ -112,7 +116,8 @@ inline bool IsName(const Stream* stream, const NameCacheEntry* entry, const char
   return known_size == size && SameBytes(known + sizeof(NameEntry), text, size);
 }
 
-// Tries the second entry of a text, then interns it. Out of line to keep the fast path small.
+// Tries the second entry of a text, then interns it. Out of line to keep the fast
+// path small.
 __attribute__((noinline)) inline NameCacheEntry* InternInOtherSlot(NameCacheEntry* entry, Stream* stream,
                                                                    const char* text, uint64_t size) {
   if (entry->offset != 0) {
@@ -126,15 +131,17 @@ inline NameCacheEntry* InternEntryFrom(NameCacheEntry* entry, Stream* stream, co
   return InternInOtherSlot(entry, stream, text, size);
 }
 
-// Interns a text of known size. The hash depends on the text and not on its address, because
-// frameworks build some names anew for every call. A text has two possible entries (2-way
-// associative): two names of one loop that shared a single entry would evict each other forever.
-// Null at the cap; the entry is valid until the next chunk.
+// Interns a text of known size. The hash depends on the text and not on its
+// address, because frameworks build some names anew for every call. A text has two
+// possible entries (2-way associative): two names of one loop that shared a single
+// entry would evict each other forever. Null at the cap; the entry is valid until
+// the next chunk.
 inline NameCacheEntry* InternEntry(Stream* stream, const char* text, uint64_t size) {
   return InternEntryFrom(NameCacheSlot(stream->copied_names, text, size), stream, text, size);
 }
-// For texts that mostly keep their address, such as operator names: the cache entry follows from
-// the address before the text is loaded, and the text only proves the hit.
+// For texts that mostly keep their address, such as operator names: the cache entry
+// follows from the address before the text is loaded, and the text only proves the
+// hit.
 inline NameCacheEntry* InternEntryAt(Stream* stream, const char* text, uint64_t size) {
   return InternEntryFrom(NameCacheSlot(stream->copied_names, text), stream, text, size);
 }

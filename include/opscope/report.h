@@ -1,5 +1,6 @@
-// Results as text: torch's table, tables for people, JSON of the command line. Functions return
-// strings; nothing here prints. This is all of it; each subject has a header of its own.
+// Results as text: torch's table, tables for people, JSON and CSV of the command
+// line. All headers of include/opscope/report. Functions return strings; nothing
+// here prints.
 //
 // Thread rule: pure functions; views in rows must live until the call returns.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,16 +1,18 @@
-// Errors of the library: a `Result<T>` holds a value or an `Error`, a `Status` holds success or an
-// `Error`.
+// Errors of the library: a `Result<T>` holds a value or an `Error`, a `Status`
+// holds success or an `Error`.
 //
 //   opscope::Result<opscope::Trace> trace = opscope::ImportFile("run.json");
 //   if (!trace.ok()) return Fail(trace.error().message);
 //   Use(trace.value());
 //
-// Three kinds of trouble stay apart. The input or the system is wrong: an Error, in this file. The
-// trace is imperfect: a row of the Trace's problem table, and the call succeeds. The library is
-// wrong: OPSCOPE_CHECK aborts; the recorder and the sources never use it.
+// Three kinds of trouble stay apart. The input or the system is wrong: an Error, in
+// this file. The trace is imperfect: a row of the Trace's problem table, and the
+// call succeeds. The library is wrong: OPSCOPE_CHECK aborts; the recorder and the
+// sources never use it.
 //
-// A function that returns a Status or a Result throws nothing; a failed allocation is kOutOfMemory.
-// A function that returns a plain value throws std::bad_alloc and nothing else.
+// A function that returns a Status or a Result throws nothing; a failed allocation
+// is kOutOfMemory. A function that returns a plain value throws std::bad_alloc and
+// nothing else.
 //
 // Thread rule: immutable values.
 // SPDX-License-Identifier: Apache-2.0
@@ -44,13 +46,15 @@ enum class ErrorCode : uint8_t {
 // What went wrong, for a program and for people.
 struct Error {
   ErrorCode code = ErrorCode::kInvalidArgument;
-  // One sentence. For files "FILE: at byte N: what is wrong" or "FILE: what is wrong".
+  // One sentence. For files "FILE: at byte N: what is wrong" or "FILE: what is
+  // wrong".
   std::string message;
   // For kIo and kNotFound the errno of the failed call, else 0.
   int system_errno = 0;
 };
 
-// A T, or the Error that prevented it. Both convert implicitly, so that functions return either.
+// A T, or the Error that prevented it. Both convert implicitly, so that functions
+// return either.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -88,8 +92,8 @@ class [[nodiscard]] Status {
 
 }  // namespace opscope
 
-// Checks an invariant of the library: prints file and line, then aborts, in all builds. Never on
-// input.
+// Checks an invariant of the library: prints file and line, then aborts, in all
+// builds. Never on input.
 #define OPSCOPE_CHECK(condition)                                                                      \
   do {                                                                                                \
     if (!(condition)) {                                                                               \

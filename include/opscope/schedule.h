@@ -1,14 +1,14 @@
-// When to record: which steps of a program are skipped, warmed up and recorded, and what happens
-// between two steps. `torch.profiler.schedule` and `paddle.profiler.make_scheduler` are this
-// Schedule under two names; opscope::Profiler and the Python front ends share the transition table
-// below.
+// When to record: which steps of a program are skipped, warmed up and recorded, and
+// what happens between two steps. `torch.profiler.schedule` and
+// `paddle.profiler.make_scheduler` are this Schedule under two names;
+// opscope::Profiler and the Python front ends share the transition table below.
 //
 //   const opscope::Schedule schedule{.wait = 1, .warmup = 1, .active = 2, .repeat = 2};
 //   // step    0     1       2       3     4     5       6       7     8 ...
 //   // action  none  warmup  record  save  none  warmup  record  save  none
 //
-// Any callable int64 -> Action can replace a Schedule, and may look at the clock or the program's
-// state. This one records one step in every ten seconds:
+// Any callable int64 -> Action can replace a Schedule, and may look at the clock or
+// the program's state. This one records one step in every ten seconds:
 //
 //   options.schedule = [next = Clock::now()](int64_t) mutable {
 //     if (Clock::now() < next) return opscope::Action::kNone;
@@ -35,8 +35,8 @@ enum class Action : uint8_t {
   kRecordAndSave = 3,  // record; at the end of the step the recording is complete
 };
 
-// `skip_first` steps of kNone, then cycles of `wait`, `warmup` and `active` steps; the last active
-// step of a cycle is kRecordAndSave. All numbers count steps.
+// `skip_first` steps of kNone, then cycles of `wait`, `warmup` and `active` steps;
+// the last active step of a cycle is kRecordAndSave. All numbers count steps.
 struct Schedule {
   int64_t wait = 0;
   int64_t warmup = 0;
@@ -50,7 +50,8 @@ struct Schedule {
   // kInvalidArgument: a negative number, or no active step.
   [[nodiscard]] Status Validate() const;
 
-  // The action of a step, counted from 0; kNone for negative steps. O(1). REQUIRES: Validate().ok()
+  // The action of a step, counted from 0; kNone for negative steps. O(1). REQUIRES:
+  // Validate().ok()
   [[nodiscard]] Action At(int64_t step) const;
   Action operator()(int64_t step) const { return At(step); }
 };
@@ -80,12 +81,14 @@ struct TransitionPlan {
   const TransitionStep* end() const { return steps + count; }
 };
 
-// What to do between a step of action `previous` and one of action `next`; no `next`: at the end.
-// At the start `previous` is kNone. As in torch.profiler, with one difference: kRecord -> kWarmup
-// prepares again after the stop, so that a following kRecord works (torch crashes there).
+// What to do between a step of action `previous` and one of action `next`; no
+// `next`: at the end. At the start `previous` is kNone. As in torch.profiler, with
+// one difference: kRecord -> kWarmup prepares again after the stop, so that a
+// following kRecord works (torch crashes there).
 [[nodiscard]] TransitionPlan Transition(Action previous, std::optional<Action> next);
 
-// "Incorrect schedule: RECORD followed by NONE"; null if the operation is no warning.
+// "Incorrect schedule: RECORD followed by NONE"; null if the operation is no
+// warning.
 [[nodiscard]] const char* TransitionWarning(TransitionStep step);
 
 }  // namespace opscope

@@ -1,6 +1,6 @@
-// Annotates a program: scopes, counters, instants, flows, thread names. This is the hot path, so
-// the header includes the recorder's interface alone; profiler.h decides when to record and needs
-// <string> and <functional>.
+// Annotates a program: scopes, counters, instants, flows, thread names. This is the
+// hot path, so the header includes the recorder's interface alone; profiler.h
+// decides when to record and needs <string> and <functional>.
 //
 //   void Train() {
 //     OPSCOPE_SCOPE("train");                        // a literal: its address is the name
@@ -9,16 +9,17 @@
 //     opscope::Counter("loss", loss);
 //   }
 //
-// Cost without a window that takes native scopes: one relaxed load and one untaken branch. With
-// one: a scope costs two clock reads and a 32-byte record. Nothing waits. Between begin and end of
-// a scope only the text of an Arg allocates. Of several open windows, every one that takes this
-// thread gets its own record.
+// Cost without a window that takes native scopes: one relaxed load and one untaken
+// branch. With one: a scope costs two clock reads and a 32-byte record. Nothing
+// waits. Between begin and end of a scope only the text of an Arg allocates. Of
+// several open windows, every one that takes this thread gets its own record.
 //
-// Signal handlers may use everything but Arg, for scopes that end in the handler. A handler that
-// interrupts the few nanoseconds in which its thread writes a record drops its event and counts it.
+// Signal handlers may use everything but Arg, for scopes that end in the handler. A
+// handler that interrupts the few nanoseconds in which its thread writes a record
+// drops its event and counts it.
 //
-// Thread rule: any thread. A Scope belongs to the thread that made it; a Scope that another thread
-// destroys is recorded as asynchronous.
+// Thread rule: any thread. A Scope belongs to the thread that made it; a Scope that
+// another thread destroys is recorded as asynchronous.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,8 +32,9 @@
 
 namespace opscope {
 
-// The calling thread's stream in the first window that takes its native scopes; Stream::next_native
-// leads to the others. Null if no window takes them. Attaches the thread to new windows.
+// The calling thread's stream in the first window that takes its native scopes;
+// Stream::next_native leads to the others. Null if no window takes them. Attaches
+// the thread to new windows.
 inline Stream* NativeStream() {
   const uint64_t gate = opscope_gate.load(std::memory_order_relaxed);
   if (__builtin_expect(gate == 0, 1)) return nullptr;
@@ -44,23 +46,23 @@ inline Stream* NativeStream() {
   return thread->native;
 }
 
-// A text with static storage duration: its address identifies it. OPSCOPE_SCOPE makes these of
-// literals.
+// A text with static storage duration: its address identifies it. OPSCOPE_SCOPE
+// makes these of literals.
 struct StaticName {
   const char* text;
 };
 
-// Literals go when a plugin is unloaded. Each module that includes this header has one such object,
-// whose destructor tells the recorder to forget the addresses. The object is hidden, so two modules
-// never share one.
+// Literals go when a plugin is unloaded. Each module that includes this header has
+// one such object, whose destructor tells the recorder to forget the addresses. The
+// object is hidden, so two modules never share one.
 struct NamesOfThisModule {
   ~NamesOfThisModule() { opscope_names_go(); }
 };
 __attribute__((visibility("hidden"))) inline const NamesOfThisModule names_of_this_module;
 
-// The building blocks of Scope, for bindings of other languages. A native scope is its OpenScope in
-// the first window that takes it, linked by `sibling` to those in other windows. Null: no window
-// records it.
+// The building blocks of Scope, for bindings of other languages. A native scope is
+// its OpenScope in the first window that takes it, linked by `sibling` to those in
+// other windows. Null: no window records it.
 inline OpenScope* OpenAnnotation(Stream* stream, StaticName name) {
   return OpenScopeOn(
       stream, [=] { return ScopeEntries{InternStable(stream, name.text)}; }, RecordSource::kAnnotation, 0);
@@ -77,7 +79,8 @@ __attribute__((noinline, cold)) inline OpenScope* OpenInOtherWindows(OpenScope* 
   }
   return first;
 }
-// Slow path of a begin: works for any state of the thread, the chunk and the windows.
+// Slow path of a begin: works for any state of the thread, the chunk and the
+// windows.
 __attribute__((noinline)) inline OpenScope* BeginAnywhere(StaticName name) {
   Stream* stream = NativeStream();
   if (stream == nullptr) return nullptr;
@@ -85,15 +88,17 @@ __attribute__((noinline)) inline OpenScope* BeginAnywhere(StaticName name) {
   if (OPSCOPE_UNLIKELY(stream->next_native != nullptr)) open = OpenInOtherWindows(open, stream, name.text);
   return open;
 }
-// The rest of a begin whose chunk lies in a mapped file: the open table gets the scope.
+// The rest of a begin whose chunk lies in a mapped file: the open table gets the
+// scope.
 __attribute__((noinline)) inline OpenScope* BegunInFile(Thread* thread, Stream* stream, OpenScope* scope,
                                                         const char* name) {
   opscope_note_open_scope(stream);
   SetFreeSlots(thread, scope->next_free);
   return OPSCOPE_UNLIKELY(stream->next_native != nullptr) ? OpenInOtherWindows(scope, stream, name) : scope;
 }
-// Fast path of a begin while a window is open: the chunk knows the name. Every call in it is a tail
-// call, so it saves no registers, which would be a tenth of its instructions.
+// Fast path of a begin while a window is open: the chunk knows the name. Every call
+// in it is a tail call, so it saves no registers, which would be a tenth of its
+// instructions.
 __attribute__((noinline)) inline OpenScope* BeginRecorded(StaticName name, uint64_t gate) {
   Thread* thread = opscope_tls;
   if (OPSCOPE_UNLIKELY(thread == nullptr || thread->gate != gate)) return BeginAnywhere(name);
@@ -138,15 +143,17 @@ __attribute__((noinline, cold)) inline void EndInOtherWindows(OpenScope* first, 
     scope = next;
   }
 }
-// Ends a scope and its siblings. Any thread. REQUIRES: `open` is not null, one call per scope.
+// Ends a scope and its siblings. Any thread. REQUIRES: `open` is not null, one call
+// per scope.
 inline void EndNativeScope(OpenScope* open) {
   const uint64_t now = ReadTicks();
   if (OPSCOPE_UNLIKELY(open->sibling != nullptr)) EndInOtherWindows(open, now);
   EndScope(open, now);
 }
-// Adds an argument to an open scope (src/profiler/scope_arguments.cc). Does not throw: if an
-// allocation fails, the scope gets the member "opscope.arguments_lost" instead. AddScopeJson does
-// not check its value. REQUIRES: `open` is not null, the calling thread began the scope.
+// Adds an argument to an open scope (src/profiler/scope_arguments.cc). Does not
+// throw: if an allocation fails, the scope gets the member "opscope.arguments_lost"
+// instead. AddScopeJson does not check its value. REQUIRES: `open` is not null, the
+// calling thread began the scope.
 void AddScopeText(OpenScope* open, const char* key, const char* text, size_t size);
 void AddScopeInt(OpenScope* open, const char* key, int64_t value);
 void AddScopeUint(OpenScope* open, const char* key, uint64_t value);
@@ -164,12 +171,14 @@ class [[nodiscard]] Scope {
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
-  // True if some window records this scope. Guards work that only computes arguments.
+  // True if some window records this scope. Guards work that only computes
+  // arguments.
   bool recording() const { return open_ != nullptr; }
 
-  // Adds an argument, shown with the scope. Without a window this costs one branch; with one it
-  // formats JSON. A window that closes before the scope ends keeps the arguments added so far. Only
-  // the thread that made the scope may call it. Copies key and value.
+  // Adds an argument, shown with the scope. Without a window this costs one branch;
+  // with one it formats JSON. A window that closes before the scope ends keeps the
+  // arguments added so far. Only the thread that made the scope may call it. Copies
+  // key and value.
   Scope& Arg(const char* key, const char* text) { return Arg(key, text, std::strlen(text)); }
   Scope& Arg(const char* key, const char* text, size_t size) {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeText(open_, key, text, size);
@@ -207,8 +216,8 @@ class [[nodiscard]] Scope {
   OpenScope* open_ = nullptr;
 };
 
-// Appends one record without duration to `stream` and to every stream linked behind it. REQUIRES:
-// the calling thread owns them.
+// Appends one record without duration to `stream` and to every stream linked behind
+// it. REQUIRES: the calling thread owns them.
 inline void RecordNowOn(Stream* stream, RecordKind kind, const char* name, uint64_t value) {
   Record record;
   record.start = ReadTicks();
@@ -243,8 +252,8 @@ inline void Instant(const char* name) {
   RecordNow(RecordKind::kInstant, name, 0);
 }
 
-// Records the begin of an arrow that leads to every FlowEnd with the same name and id, on any
-// thread.
+// Records the begin of an arrow that leads to every FlowEnd with the same name and
+// id, on any thread.
 inline void FlowBegin(const char* name, uint64_t id) {
   RecordNow(RecordKind::kFlowBegin, name, id);
 }
@@ -252,7 +261,8 @@ inline void FlowEnd(const char* name, uint64_t id) {
   RecordNow(RecordKind::kFlowEnd, name, id);
 }
 
-// Names the calling thread in recordings from now on; 31 bytes at most. The system's name stays.
+// Names the calling thread in recordings from now on; 31 bytes at most. The
+// system's name stays.
 inline void SetThreadName(const char* name) {
   opscope_set_thread_name(name);
 }

@@ -1,5 +1,8 @@
-// What a span is, whichever framework recorded it and whatever its file calls it. docs/span_kinds.md says which
-// categories of which format become which kind.
+// The kind of a span: what it is, whichever framework recorded it and whatever its
+// file calls it. docs/span_kinds.md lists which categories of which format become
+// which kind.
+//
+//   if (trace.spans().kind[row] == opscope::SpanKind::kKernel) ...
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -35,14 +38,17 @@ enum class SpanKind : uint8_t {
   kDeviceAnnotation = 18,  // a user range, as long as the device works for it
   kOverhead = 19,          // of a profiler
 };
+// Number of kinds.
 inline constexpr size_t kSpanKinds = 20;
 
-// "operator", "kernel", ...: the word of `--where "kind = kernel"` and `--group-by kind`.
+// "operator", "kernel", ...: the words of `--where "kind = kernel"` and `--group-by
+// kind`.
 [[nodiscard]] std::string_view SpanKindName(SpanKind kind);
-// nullopt: there is no such kind.
+// The kind with this name; nullopt: there is none.
 [[nodiscard]] std::optional<SpanKind> SpanKindNamed(std::string_view name);
 
-// kModule, kPythonFunction or kCFunction of what a tracer of Python calls a call, kOther for a run of the collector:
+// Kind of a call by its name in the spelling of a tracer of Python: kModule,
+// kPythonFunction, kCFunction, or kOther for a run of the garbage collector.
 //
 //                 Kineto, opscope            XLA                     VizTracer
 //   module        nn.Module: Linear_0
@@ -50,10 +56,11 @@ inline constexpr size_t kSpanKinds = 20;
 //   C function    <built-in function len>    $builtins len           builtins.len
 //   other         Python GC
 [[nodiscard]] SpanKind KindOfPythonCall(std::string_view name);
-// "Linear_0" of "nn.Module: Linear_0"; any other name as it is.
+// "Linear_0" of "nn.Module: Linear_0"; any other name unchanged.
 [[nodiscard]] std::string_view ModuleOfCall(std::string_view name);
 
-// Categories of calls of a device's runtime or driver in Chrome traces of Kineto: "cuda_runtime", "hip_driver", ...
+// True for categories of calls of a device's runtime or driver in Kineto's Chrome
+// traces: "cuda_runtime", "hip_driver", ...
 inline bool IsRuntimeCategory(std::string_view category) {
   return category.ends_with("_runtime") || category.ends_with("_driver") || category == "Runtime";  // before 2022
 }

@@ -1,6 +1,6 @@
-// The tables of a Trace by name, for readers that do not know them at compile time: Python, Arrow,
-// CSV, SQL. A column points at the values inside the Trace; nothing is copied. trace_tables.def
-// lists tables and columns.
+// The tables of a Trace by name, for readers that do not know them at compile time:
+// Python, Arrow, CSV, SQL. A column points at the values inside the Trace; nothing
+// is copied. trace_tables.def lists tables and columns.
 //
 //   const std::optional<opscope::TableView> spans = opscope::FindTable(trace, "spans");
 //   for (const opscope::TableColumn& column : spans->columns)
@@ -46,8 +46,8 @@ struct TableColumn {
   std::string_view name;
   ColumnType type = ColumnType::kUint8;
   ColumnMeaning meaning = ColumnMeaning::kValue;
-  // `rows` values without gaps, of the C++ type for `type` (kInt64List: Int64List). May be null if
-  // the table has no rows.
+  // `rows` values without gaps, of the C++ type for `type` (kInt64List: Int64List).
+  // May be null if the table has no rows.
   const void* data =
       nullptr;  // `rows` values without gaps (kInt64List: Int64List); may be null if the table has no rows
   // The value that means "unknown", as the bits of an integer of the column's width. Unset: every
@@ -59,7 +59,8 @@ struct TableColumn {
   std::string_view documentation = {};
 };
 
-// True if the value in this row is the column's "unknown". REQUIRES: row < rows of the table
+// True if the value in this row is the column's "unknown". REQUIRES: row < rows of
+// the table
 [[nodiscard]] bool IsUnknown(const TableColumn& column, size_t row);
 
 // One table.
@@ -68,8 +69,8 @@ struct TableView {
   size_t rows = 0;
   std::vector<TableColumn> columns = {};
   std::string_view documentation = {};
-  // Texts that the Trace does not have, with ids from first_own_text on. Empty for tables of the
-  // Trace.
+  // Texts that the Trace does not have, with ids from first_own_text on. Empty for
+  // tables of the Trace.
   std::vector<std::string_view> own_texts = {};
   uint32_t first_own_text = 0;
 };
@@ -80,18 +81,19 @@ struct TableView {
 // "processes", "tracks", "spans", ..., in the order of trace_tables.def.
 [[nodiscard]] std::span<const std::string_view> TableNames();
 
-// nullopt if no table has this name. O(columns), but for the first use of `arguments`:
-// O(arguments).
+// nullopt if no table has this name. O(columns), but for the first use of
+// `arguments`: O(arguments).
 [[nodiscard]] std::optional<TableView> FindTable(const Trace& trace, std::string_view name);
 
-// A text column as codes. `texts` has each distinct text once, in order of first appearance;
-// `codes` has one row of `texts` for each row of the column, -1 for kNone.
+// A text column as codes. `texts` has each distinct text once, in order of first
+// appearance; `codes` has one row of `texts` for each row of the column, -1 for
+// kNone.
 struct TextDictionary {
   std::vector<int32_t> codes;
   std::vector<StringId> texts;
 };
-// O(rows + strings of the Trace). REQUIRES: column.meaning == kText; table and column are of this
-// Trace.
+// O(rows + strings of the Trace). REQUIRES: column.meaning == kText; table and
+// column are of this Trace.
 [[nodiscard]] TextDictionary EncodeTexts(const Trace& trace, const TableView& table, const TableColumn& column);
 
 }  // namespace opscope

@@ -1,8 +1,9 @@
-// The PyTorch source: a small library per torch version (libopscope_torch_MAJOR_MINOR) that is loaded
-// at run time, because its code depends on the layouts of that torch. Beside `opscope_source` (source.h) it exports
+// The PyTorch source: a small library per torch version
+// (libopscope_torch_MAJOR_MINOR), loaded at run time because its code depends on
+// the layouts of that torch. Beside `opscope_source` (source.h) it exports
 // `opscope_torch_source`, which returns this table.
 //
-// Thread rule: as noted; all functions may be called with or without Python's GIL and never take it.
+// Thread rule: any thread, with or without Python's GIL, which it never takes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,59 +16,81 @@
 
 namespace opscope {
 
+// Version of TorchSource.
 inline constexpr uint32_t kTorchSourceAbi = 7;
 
-// A tensor that a Python object holds. `tensor`: its TensorImpl (what `Tensor._cdata` gives), alive during the call.
+// A tensor that a Python object references.
 struct HeldTensorImpl {
+  // Its TensorImpl (`Tensor._cdata`), alive during the call.
   const void* tensor = nullptr;
   TensorRole role = TensorRole::kParameter;
-  const char* name = nullptr;  // in its module, or of a state; valid during the call, null: none
+  // Name in its module, or of the optimizer state; valid during the call. Null:
+  // none.
+  const char* name = nullptr;
 };
 
 namespace torch_source_flags {
-inline constexpr uint32_t kInputs = 1;      // shapes, strides, dtypes, concrete values (record_shapes)
-inline constexpr uint32_t kAllThreads = 2;  // global callback: every thread (profile_all_threads)
+// record_shapes: shapes, strides, dtypes, concrete values.
+inline constexpr uint32_t kInputs = 1;
+// profile_all_threads: a global callback, for every thread.
+inline constexpr uint32_t kAllThreads = 2;
+// Overload names of operators.
 inline constexpr uint32_t kOverloadNames = 4;
-inline constexpr uint32_t kMemory = 8;  // allocations and frees of tensors (profile_memory)
-// What objects hold and, with kInputs, which tensor each argument is (the memory timeline). Torch keeps the bodies of
-// some thousand dead tensors meanwhile, some megabytes, never their data.
+// profile_memory: allocations and frees of tensors.
+inline constexpr uint32_t kMemory = 8;
+// For the memory timeline: the tensors that objects reference and, with kInputs,
+// the identity of each tensor argument. Keeps the TensorImpls of some thousand dead
+// tensors (some megabytes), never their data.
 inline constexpr uint32_t kTensors = 16;
-inline constexpr uint32_t kStacks = 32;   // where TorchScript stands (with_stack); Python's calls have their own source
-inline constexpr uint32_t kModules = 64;  // the modules that TorchScript is in (with_modules)
+// with_stack: the stacks of TorchScript; Python's calls have their own source.
+inline constexpr uint32_t kStacks = 32;
+// with_modules: the modules of TorchScript.
+inline constexpr uint32_t kModules = 64;
 }  // namespace torch_source_flags
 
-// What PyTorch's skin asks of its source beyond a Source.
+// The interface that PyTorch's front end needs beyond Source.
 struct TorchSource {
-  Source source;  // "torch"; its flags are torch_source_flags. start fails when all callback instances are taken, or
-                  // this torch does not let kMemory see its allocators.
+  // "torch"; its flags are torch_source_flags. start fails if all callback
+  // instances are taken, or if kMemory cannot hook the allocators of this torch.
+  Source source;
   uint32_t abi = kTorchSourceAbi;
-  const char* torch_version = nullptr;  // that the library was built against
+  // Version that the library was built against.
+  const char* torch_version = nullptr;
 
-  // Whether torch makes a graph of the calling thread's operators (torch.jit.trace, make_fx) or shows them to a
-  // dispatch mode: then a user range has to be an operator, too, torch's own, and not come from `enter`.
+  // True if torch traces the calling thread's operators into a graph
+  // (torch.jit.trace, make_fx) or a dispatch mode sees them. A user range must then
+  // be an operator of torch itself, not from `enter`.
   bool (*is_traced)() = nullptr;
-  // A user range (RecordScope::USER_SCOPE), seen by every observer that torch has at that moment, not
-  // only by us. Null when nothing observes. `args`: torch's one string input, or null.
+  // Begins a user range (RecordScope::USER_SCOPE), visible to every observer that
+  // torch has at that moment. Null if there is none. `args`: torch's one string
+  // input, or null.
   void* (*enter)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;
-  // Likewise, but asynchronous from its begin: it is no part of the nesting, whatever runs on its thread until it ends.
+  // The same, but asynchronous: it takes no part in the nesting of its thread.
   void* (*enter_async)(const char* name, size_t name_size, const char* args, size_t args_size) = nullptr;
-  // Ends it, on any thread. REQUIRES: range is from enter or enter_async and was not ended.
+  // Ends it, on any thread. REQUIRES: range is from enter or enter_async and was
+  // not ended.
   void (*exit)(void* range) = nullptr;
-  // Tells observers that ask at its end that the range is asynchronous; what is recorded goes by its begin and end.
+  // Marks the range as asynchronous for observers that ask at its end. The
+  // recording goes by begin and end.
   void (*set_async)(void* range) = nullptr;
 
-  // Records that the Python object at this address (a module, an optimizer) holds these tensors now, into every window
-  // with kTensors that sees the calling thread. Import knows an object by its address: its first record counts.
+  // Records that the Python object at address `owner` (a module, an optimizer)
+  // references these tensors now, in every window with kTensors that sees the
+  // calling thread. Import identifies an object by its address; its first record
+  // counts.
   void (*hold)(uint64_t owner, const HeldTensorImpl* tensors, size_t count) = nullptr;
 
-  // Whether torch's own range functions may be stood in for, which halves what an operator costs while it is recorded
-  // (docs/torch.md). Null: yes, and this process will; else a static sentence. For a process of its own that nobody
-  // watches: it may crash where the layouts of torch are others.
+  // Tests whether this library can replace torch's own range functions, which
+  // halves the cost of a recorded operator (docs/torch.md). Null: it can, and this
+  // process will; else a static sentence. May crash if the layouts of torch differ:
+  // call it in a process of its own.
   const char* (*try_route)() = nullptr;
-  // What try_route has said of this library and this torch, "" for null. Without it there are the callbacks alone.
+  // Reports the result of try_route for this library and this torch, "" for null.
+  // Without it only the callbacks record.
   void (*take_route_verdict)(const char* sentence) = nullptr;
 
-  // Whether torch's own profiler has been used in this process and is over: it keeps CUPTI (cuda_source.h).
+  // True if torch's own profiler has run in this process and is over: it keeps
+  // CUPTI (cuda_source.h).
   bool (*kineto_is_idle)() = nullptr;
 };
 

@@ -1,6 +1,6 @@
-// A Trace: the recorded data as immutable columns. trace_tables.def lists its tables and columns; a
-// table is a struct with one std::span per column, all of one length. Texts are interned: a column
-// holds StringIds.
+// A Trace: the recorded data as immutable columns. trace_tables.def lists its
+// tables and columns; a table is a struct with one std::span per column, all of one
+// length. Texts are interned: a column holds StringIds.
 //
 //   opscope::Result<opscope::Trace> imported = opscope::ImportFile("run.json");
 //   const opscope::Trace& trace = imported.value();
@@ -8,9 +8,9 @@
 //   for (size_t row = 0; row < spans.size(); ++row)
 //     Print(trace.text(spans.name[row]), spans.duration[row].ns);
 //
-// Spans are ordered by track, and within a track in pre-order (a parent before its children,
-// siblings by start). So each track and each subtree is one contiguous range of rows. The
-// asynchronous spans of a track follow its nested ones.
+// Spans are ordered by track, and within a track in pre-order (a parent before its
+// children, siblings by start). So each track and each subtree is one contiguous
+// range of rows. The asynchronous spans of a track follow its nested ones.
 //
 // Ownership: the Trace owns everything; columns and texts live as long as it.
 //
@@ -33,12 +33,14 @@
 
 namespace opscope {
 
-// One argument of an operator. ArgumentText (src/export) derives the texts that Chrome traces show.
+// One argument of an operator. ArgumentText (src/export) derives the texts that
+// Chrome traces show.
 struct Argument {
   ArgumentKind kind = ArgumentKind::kOther;
   // "float", "long int", "Scalar", "ScalarList", "TensorList"; "" if unknown.
   StringId dtype = StringId::kEmpty;
-  // Concrete value as its framework prints it: "[64, 32]", "False", "1."; "" if not recorded.
+  // Concrete value as its framework prints it: "[64, 32]", "False", "1."; "" if not
+  // recorded.
   StringId value = StringId::kEmpty;
   // kTensor: false for layouts without strides, and if the input does not say them.
   bool has_strides = false;
@@ -54,14 +56,15 @@ struct Argument {
 // Owns the columns (src/trace).
 class TraceStorage;
 
-// Time that the program waited for the recording of one event, in nanoseconds, as the recorder
-// measured it on the recording machine.
+// Time that the program waited for the recording of one event, in nanoseconds, as
+// the recorder measured it on the recording machine.
 struct EventCost {
   // Around the begin of the event.
   double begin_ns = 0;
   // Around its end.
   double end_ns = 0;
-  // The part of both between the event's own two times; the rest lengthens the event around it.
+  // The part of both between the event's own two times; the rest lengthens the
+  // event around it.
   double inside_ns = 0;
   // The part that empty callbacks of the framework would cost too.
   double floor_ns = 0;
@@ -69,11 +72,13 @@ struct EventCost {
   double outside_ns() const { return begin_ns + end_ns - inside_ns; }
 };
 
-// Measured cost of one event of a source and kind. docs/analyses.md defines each number.
+// Measured cost of one event of a source and kind. docs/analyses.md defines each
+// number.
 struct OwnCostRow {
   // OwnCosts::kProgram, OwnCosts::kPython, or a framework's name.
   std::string source;
-  // Kind of the spans. kOther of kProgram: counters, instants, and either end of a flow.
+  // Kind of the spans. kOther of kProgram: counters, instants, and either end of a
+  // flow.
   SpanKind kind = SpanKind::kOther;
   // Of an operator without its arguments.
   EventCost cost;
@@ -95,7 +100,8 @@ struct OwnCosts {
 
   // nullptr: not measured.
   const OwnCostRow* Find(std::string_view source, SpanKind kind) const;
-  // The row of the framework that was recorded, whichever it is; nullptr: not measured.
+  // The row of the framework that was recorded, whichever it is; nullptr: not
+  // measured.
   const OwnCostRow* FindOfFramework(SpanKind kind) const;
 };
 
@@ -133,14 +139,16 @@ class Trace {
 
   // Facts about the input.
   const TraceInfo& info() const;
-  // The text of an id. kNone and ids of other traces that are out of range give "". O(1).
+  // The text of an id. kNone and ids of other traces that are out of range give "".
+  // O(1).
   std::string_view text(StringId id) const;
   // The id of a text, nullopt if the trace does not contain it. O(1).
   std::optional<StringId> FindString(std::string_view text) const;
   // Number of distinct texts; StringIds are below it.
   size_t string_count() const;
 
-  // The tables: processes(), tracks(), spans(), ... O(1), but for the first call of arguments(): O(arguments).
+  // The tables: processes(), tracks(), spans(), ... O(1), but for the first call of
+  // arguments(): O(arguments).
 #define OPSCOPE_TABLE(Name, name, number, documentation) const Name##Columns& name() const;
 #include "opscope/trace_tables.def"
 
@@ -149,10 +157,11 @@ class Trace {
   // The arguments of one call. kNone gives an empty list. O(1).
   std::span<const Argument> arguments(ArgsId id) const;
 
-  // True if a Problem row says that input was lost (severity kDataLoss or kError). The command line
-  // then exits with 3.
+  // True if a Problem row says that input was lost (severity kDataLoss or kError).
+  // The command line then exits with 3.
   bool is_partial() const;
-  // True if some span has a kind that does not follow from its category, name and flags.
+  // True if some span has a kind that does not follow from its category, name and
+  // flags.
   bool has_own_kinds() const;
   // Bytes that columns and strings hold.
   uint64_t memory_bytes() const;

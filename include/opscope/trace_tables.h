@@ -1,12 +1,13 @@
-// The tables of a Trace as columns: one struct per table (ProcessColumns, SpanColumns, ...) with
-// one std::span per column, and compile-time facts about each column. trace_tables.def describes
-// tables and columns; this header has the types used there.
+// The tables of a Trace as columns: one struct per table (ProcessColumns,
+// SpanColumns, ...) with one std::span per column, and compile-time facts about
+// each column. trace_tables.def describes tables and columns; this header has the
+// types used there.
 //
 //   for (size_t row = 0; row < trace.spans().size(); ++row)
 //     total += trace.spans().duration[row].ns;
 //
-// All columns of a table have the same length, size(). Code that handles every column alike visits
-// them:
+// All columns of a table have the same length, size(). Code that handles every
+// column alike visits them:
 //
 //   SpanDescription::ForEach([](auto column, auto values) { Print(column.kName, values.size()); }, trace.spans());
 //
@@ -73,7 +74,8 @@ enum class ProblemSeverity : uint8_t { kInfo = 0, kDataLoss = 1, kError = 2 };
 // Kind of an Argument. kUndefined: an undefined, nested or symbolic tensor.
 enum class ArgumentKind : uint8_t { kOther, kTensor, kUndefined, kTensorList, kScalar, kScalarList };
 
-// Memory layout of a tensor; torch's numbers. kStrided if the input does not say it.
+// Memory layout of a tensor; torch's numbers. kStrided if the input does not say
+// it.
 enum class TensorLayout : uint8_t {
   kStrided,
   kSparse,
@@ -103,7 +105,8 @@ using Int64List = std::span<const int64_t>;
   ;
 #include "opscope/trace_tables.def"
 
-// What trace_tables.def says of each column, as a type: columns::processes::pid, ...
+// What trace_tables.def says of each column, as a type: columns::processes::pid,
+// ...
 namespace columns {
 
 template <typename T>
@@ -151,8 +154,9 @@ using enum ColumnEncoding;
 
 }  // namespace columns
 
-// What trace_tables.def says of each table. ForEach calls visit(column{}, member of each struct...) for every column in
-// order; the structs are any that have a member per column (SpanColumns, a row, storage, ...).
+// What trace_tables.def says of each table. ForEach calls visit(column{}, member of
+// each struct...) for every column in order; the structs are any that have a member
+// per column (SpanColumns, a row, storage, ...).
 #define OPSCOPE_TABLE(Name, name, number, documentation)                 \
   struct Name##Description {                                             \
     using Columns = Name##Columns;                                       \

@@ -1,6 +1,7 @@
-// Strong types for times and for handles of table rows. A handle is a row number of one table of
-// one Trace; kNone (all bits set) means "no row". The types have the layout of the integer inside,
-// so columns of them leave as integer buffers without a copy.
+// Strong types for times and for handles of table rows. A handle is a row number of
+// one table of one Trace; kNone (all bits set) means "no row". The types have the
+// layout of the integer inside, so columns of them leave as integer buffers without
+// a copy.
 //
 //   const SpanId parent = trace.spans().parent[row];
 //   if (parent != SpanId::kNone) Use(trace.spans().name[Row(parent)]);
@@ -20,14 +21,15 @@ struct Timestamp {
   friend auto operator<=>(const Timestamp&, const Timestamp&) = default;
 };
 
-// Nanoseconds. Durations of spans are never negative: importers clamp them to 0 and count a
-// Problem.
+// Nanoseconds. Durations of spans are never negative: importers clamp them to 0 and
+// count a Problem.
 struct Duration {
   int64_t ns = 0;
   friend auto operator<=>(const Duration&, const Duration&) = default;
 };
 
-// Arithmetic wraps around: times of a hostile file must not cause undefined behaviour.
+// Arithmetic wraps around: times of a hostile file must not cause undefined
+// behaviour.
 inline Timestamp operator+(Timestamp t, Duration d) {
   return {static_cast<int64_t>(static_cast<uint64_t>(t.ns) + static_cast<uint64_t>(d.ns))};
 }
@@ -37,7 +39,8 @@ inline Duration operator-(Timestamp a, Timestamp b) {
 
 // An interned string. kEmpty is "" in every Trace; kNone means "no text".
 enum class StringId : uint32_t { kEmpty = 0, kNone = 0xffffffff };
-// Rows of the tables processes, tracks, spans, argument lists, stacks and frames. kNone: no row.
+// Rows of the tables processes, tracks, spans, argument lists, stacks and frames.
+// kNone: no row.
 enum class ProcessId : uint32_t { kNone = 0xffffffff };
 enum class TrackId : uint32_t { kNone = 0xffffffff };
 enum class SpanId : uint32_t { kNone = 0xffffffff };
@@ -45,7 +48,8 @@ enum class ArgsId : uint32_t { kNone = 0xffffffff };
 enum class StackId : uint32_t { kNone = 0xffffffff };
 enum class FrameId : uint32_t { kNone = 0xffffffff };
 
-// The row number of a handle. REQUIRES: it is not kNone, or the caller compares with kNone's bits.
+// The row number of a handle. REQUIRES: it is not kNone, or the caller compares
+// with kNone's bits.
 template <typename Id>
 constexpr uint32_t Row(Id id) {
   return static_cast<uint32_t>(id);

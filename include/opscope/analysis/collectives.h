@@ -1,9 +1,13 @@
-// Collective operations of a distributed program, as NCCL's and RCCL's kernels and the ranges of Gloo and MPI show
-// them.
+// Finds the collective operations of a distributed program: kernels of NCCL and
+// RCCL, and the ranges of Gloo and MPI.
 //
-// The ranges `nccl:*` of the host only cover the launch and are no rows. Kernels carry their group and size in Kineto's
-// arguments ("Process Group Name", "In msg nelems"); for Gloo the size is that of the range's arguments, the group is
-// not known.
+// The host ranges `nccl:*` cover only the launch and are no rows. Kernels carry
+// their group and size in Kineto's arguments ("Process Group Name", "In msg
+// nelems"). For Gloo the size is that of the range's arguments, and the group is
+// unknown.
+//
+//   const Collectives found = FindCollectives(trace);
+//   for (const Collective& row : found.rows) Print(found.groups[row.group], row.elements);
 //
 // Thread rule: pure function of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,6 +21,7 @@
 
 namespace opscope {
 
+// The operation. Kinds up to kBarrier synchronise all ranks (EndsTogether).
 enum class CollectiveKind : uint8_t {
   kAllReduce,
   kAllGather,
@@ -31,23 +36,33 @@ enum class CollectiveKind : uint8_t {
   kOther,
 };
 
-// No rank leaves before every rank has come: the ends lie close together on all ranks.
+// True if no rank leaves before every rank has come. The operation's ends are then
+// close to simultaneous on all ranks, which makes them sync points for MergeTraces.
 constexpr bool EndsTogether(CollectiveKind kind) {
   return kind <= CollectiveKind::kBarrier;
 }
 
+// One call of one rank.
 struct Collective {
+  // The kernel or range.
   SpanId span = SpanId::kNone;
   CollectiveKind kind = CollectiveKind::kOther;
-  uint32_t group = 0;     // row of Collectives::groups
-  uint64_t elements = 0;  // of the input, as Kineto says it; 0: not known
+  // Index into Collectives::groups.
+  uint32_t group = 0;
+  // Elements of the input, as Kineto reports them; 0: unknown.
+  uint64_t elements = 0;
 };
 
+// All collectives of a trace.
 struct Collectives {
-  std::vector<Collective> rows;     // in the order of spans
-  std::vector<std::string> groups;  // name and ranks of each group as recorded; group 0: not told
+  // In the order of the spans.
+  std::vector<Collective> rows;
+  // Name and ranks of each process group as recorded. Group 0 stands for an unknown
+  // group.
+  std::vector<std::string> groups;
 };
 
+// O(n) in spans.
 [[nodiscard]] Collectives FindCollectives(const Trace& trace);
 
 }  // namespace opscope

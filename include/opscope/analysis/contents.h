@@ -1,4 +1,5 @@
-// Which threads and which steps a trace has: what --where thread, --group-by thread and --steps can be given.
+// Lists the threads and steps of a trace: the values that `--where thread`,
+// `--group-by thread` and `--steps` accept.
 //
 // Thread rule: pure functions of an immutable Trace; results refer to its strings.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,30 +14,45 @@
 
 namespace opscope {
 
+// One track with spans.
 struct ListedThread {
-  std::string name;     // as tables and flame graphs call it
-  std::string tid;      // its number or text in the input
-  std::string process;  // as tables call it
+  // Its name as tables and flame graphs print it.
+  std::string name;
+  // Its number or text in the input.
+  std::string tid;
+  // Name of its process as tables print it.
+  std::string process;
+  // Number or text of the process in the input.
   std::string pid;
-  int32_t rank = -1;    // -1: not known
-  int32_t device = -1;  // -1: none
+  // -1: unknown.
+  int32_t rank = -1;
+  // -1: not a track of a device.
+  int32_t device = -1;
   TrackKind kind = TrackKind::kOther;
+  // Number of its spans.
   uint64_t spans = 0;
-  int64_t start_ns = 0, end_ns = 0;  // first begin and last end
+  // First begin and last end, relative to the trace's epoch.
+  int64_t start_ns = 0, end_ns = 0;
 };
-// Threads, streams of devices and other tracks with spans, in the order of the trace. O(spans).
+// Threads, device streams and other tracks with spans, in the order of the trace.
+// O(spans).
 [[nodiscard]] std::vector<ListedThread> ListThreads(const Trace& trace);
 
+// One step of a training or inference loop.
 struct ListedStep {
   int64_t number = 0;
+  // As recorded: "ProfilerStep#3".
   std::string_view name;
-  int32_t rank = -1;  // -1: not known
+  // -1: unknown.
+  int32_t rank = -1;
+  // Begin relative to the trace's epoch, and length.
   int64_t start_ns = 0, duration_ns = 0;
-  uint64_t spans = 0;  // that begin within its time, of its rank
+  // Number of spans of its rank that begin within it.
+  uint64_t spans = 0;
 };
-// In the order of rank and start. O(spans log steps).
+// Ordered by rank and start. O(spans log steps).
 [[nodiscard]] std::vector<ListedStep> ListSteps(const Trace& trace);
-// The numbers of all steps in ranges, "0..7, 9"; "" for a trace without steps.
+// The numbers of all steps as ranges, "0..7, 9"; "" for a trace without steps.
 [[nodiscard]] std::string StepRanges(const Trace& trace);
 
 }  // namespace opscope

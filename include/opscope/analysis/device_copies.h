@@ -1,5 +1,6 @@
-// The copies of devices by kind and by the memory they are from and to: how fast they were, how many are small, which
-// the program waited for, and how long nothing else ran. docs/analyses.md, "Copies", has the rules.
+// Measures the copies of devices by kind and by source and target memory: how fast
+// they were, how many are small, for which ones the program waited, and how long
+// nothing else ran. docs/analyses.md, "Copies", has the rules.
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,32 +15,49 @@
 
 namespace opscope {
 
+// All copies of one device, kind and pair of memories. Times in nanoseconds.
 struct DeviceCopyRow {
-  ProcessId process = ProcessId::kNone;  // the device's, as the input has it
+  // The process under which the input lists the device.
+  ProcessId process = ProcessId::kNone;
+  // Number of the device; -1: unknown.
   int32_t device = -1;
-  std::string kind;            // "HtoD", "DtoH", "DtoD", "PtoP", ...; "": not told
-  std::string source, target;  // memory: "Pageable", "Pinned", "Device", "Managed", ...; "": not told
+  // "HtoD", "DtoH", "DtoD", "PtoP", ...; "": unknown.
+  std::string kind;
+  // Kinds of memory: "Pageable", "Pinned", "Device", "Managed", ...; "": unknown.
+  std::string source, target;
+  // Number of copies, at least 1.
   uint64_t count = 0;
-  int64_t total_ns = 0;          // the sum of their durations
-  int64_t exposed_ns = 0;        // time in which one of them ran and no kernel of the device
-  std::optional<int64_t> bytes;  // of those that tell it
-  // Of those that tell their bytes and took time, rounded down.
+  // Sum of their durations.
+  int64_t total_ns = 0;
+  // Time in which one of them ran and no kernel of the device.
+  int64_t exposed_ns = 0;
+  // Sum over the copies with a known size; nullopt: none has one.
+  std::optional<int64_t> bytes;
+  // Rate of the copies with a known size and a duration above 0, rounded down;
+  // nullopt: none.
   std::optional<int64_t> bytes_per_second;
-  uint64_t small = 0;  // of at most so many bytes (DeviceCopyOptions)
+  // Copies of at most DeviceCopyOptions::small_bytes, and their total duration.
+  uint64_t small = 0;
   int64_t small_ns = 0;
-  uint64_t launched = 0;     // copies whose call is known
-  uint64_t synchronous = 0;  // of them, those for which the program waited in the call, or may have
+  // Copies whose runtime call is known.
+  uint64_t launched = 0;
+  // Those of them for which the program waited in the call, or may have waited.
+  uint64_t synchronous = 0;
+  // Total duration of the synchronous copies.
   int64_t synchronous_ns = 0;
 };
 
+// What to measure.
 struct DeviceCopyOptions {
-  const std::vector<uint8_t>* selected = nullptr;  // one entry per span (SpanFilter::Select): 1 counts. nullptr: all
-  // CUDA copies so much from the host without waiting for it.
+  // One entry per span (SpanFilter::Select), 1 counts; nullptr: all spans count.
+  const std::vector<uint8_t>* selected = nullptr;
+  // Largest size of a small copy. The default is the size up to which CUDA copies
+  // pageable host memory without waiting.
   uint64_t small_bytes = 64 << 10;
 };
 
-// A row per device, kind and pair of memories, by total time, falling; then by device, kind and memories. O(n log n) in
-// the works of devices and in calls.
+// One row per device, kind and pair of memories: longest total first, then by
+// device, kind and memories. O(n log n) in device spans and calls.
 [[nodiscard]] std::vector<DeviceCopyRow> MeasureCopies(const Trace& trace, const DeviceCopyOptions& options = {});
 
 }  // namespace opscope

@@ -1,5 +1,6 @@
-// The kernels of devices by name: which took most of the time, how they were launched, by which operators, and whether
-// they use tensor cores. docs/analyses.md, "Kernels", has the rules.
+// Measures the kernels of devices by name: their time, their launch configuration,
+// the operators that launched them, and whether they use tensor cores.
+// docs/analyses.md, "Kernels", has the rules.
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,29 +15,44 @@
 
 namespace opscope {
 
-// Times are sums of durations: kernels that run beside each other count each.
+// All kernels of one device and name. Times are sums of durations: concurrent
+// kernels count each.
 struct DeviceKernelRow {
-  ProcessId process = ProcessId::kNone;  // the device's, as the input has it
+  // The process under which the input lists the device.
+  ProcessId process = ProcessId::kNone;
+  // Number of the device; -1: unknown.
   int32_t device = -1;
+  // Name of the kernel.
   StringId name = StringId::kNone;
+  // Number of kernels, at least 1.
   uint64_t count = 0;
+  // Sum, shortest and longest of the durations.
   int64_t total_ns = 0, min_ns = 0, max_ns = 0;
-  int64_t device_total_ns = 0;     // of all kernels of the device
-  bool uses_tensor_cores = false;  // so its name says
-  uint64_t eligible = 0;           // of them, launched by an operator that can use tensor cores
-  // Of the launch that is there most often, of equally many the smaller one; "8x16x5", "": not told.
+  // Sum over all kernels of the device: the base of shares.
+  int64_t device_total_ns = 0;
+  // True if the name says so.
+  bool uses_tensor_cores = false;
+  // Kernels launched by an operator that can use tensor cores.
+  uint64_t eligible = 0;
+  // The most frequent launch configuration, "8x16x5"; of equally frequent ones the
+  // smallest. "": unknown.
   std::string grid, block;
-  uint64_t alike = 0;               // launches with that grid and block
-  std::optional<double> occupancy;  // the mean of those that tell it, in percent
-  // The operator that launched most of its time; kNone: no operator is known.
+  // Launches with that grid and block.
+  uint64_t alike = 0;
+  // Mean of the known occupancies, in percent; nullopt: none is known.
+  std::optional<double> occupancy;
+  // The operator that launched most of the time; kNone: no operator is known.
   StringId operator_name = StringId::kNone;
-  uint64_t operators = 0;  // names of operators that launched it
+  // Number of distinct operator names that launched the kernel.
+  uint64_t operators = 0;
 
+  // Mean duration, rounded down.
   int64_t mean_ns() const { return count == 0 ? 0 : total_ns / static_cast<int64_t>(count); }
 };
 
-// A row per device and name, by total time, falling; then by device and name. selected: one entry per span
-// (SpanFilter::Select), 1 counts; nullptr: all. O(n log n) in kernels.
+// One row per device and name: longest total first, then by device and name.
+// selected: one entry per span (SpanFilter::Select), 1 counts; nullptr: all. O(n
+// log n) in kernels.
 [[nodiscard]] std::vector<DeviceKernelRow> MeasureKernels(const Trace& trace,
                                                           const std::vector<uint8_t>* selected = nullptr);
 

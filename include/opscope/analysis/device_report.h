@@ -1,5 +1,8 @@
-// What devices did, in the lists that are asked for: their times, their kernels, their copies, and how far that can be
-// trusted. One call for several lists finds out once what they have in common, such as which call launched a work.
+// Everything about devices in one call: times, kernels, copies, and how far the
+// answers can be trusted. The analyses share intermediate results, such as the
+// launching call of each device span, so one call costs less than four.
+//
+//   const DeviceReport report = MeasureDeviceReport(trace, {.devices = true, .kernels = true});
 //
 // Thread rule: pure function of an immutable Trace; the result is a plain value.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,7 +20,8 @@
 
 namespace opscope {
 
-// As MeasureDevices, MeasureKernels, MeasureCopies and JudgeQuality give them; nullopt: it was not asked for.
+// Results of MeasureDevices, MeasureKernels, MeasureCopies and JudgeQuality.
+// nullopt: not requested.
 struct DeviceReport {
   std::optional<std::vector<DeviceRow>> devices;
   std::optional<std::vector<DeviceKernelRow>> kernels;
@@ -25,13 +29,19 @@ struct DeviceReport {
   std::optional<Quality> quality;
 };
 
+// What to measure, and the options of each analysis.
 struct DeviceReportOptions {
-  bool devices = false, kernels = false, copies = false, quality = false;  // what is asked for
-  const std::vector<uint8_t>* selected = nullptr;  // one entry per span (SpanFilter::Select): 1 counts. nullptr: all
+  // The requested results.
+  bool devices = false, kernels = false, copies = false, quality = false;
+  // One entry per span (SpanFilter::Select), 1 counts; nullptr: all spans count.
+  const std::vector<uint8_t>* selected = nullptr;
+  // As DeviceOptions::kernel_gap_ns.
   int64_t kernel_gap_ns = DeviceOptions().kernel_gap_ns;
+  // As DeviceCopyOptions::small_bytes.
   uint64_t small_bytes = DeviceCopyOptions().small_bytes;
 };
 
+// O(n log n) in device spans and the calls that launched them.
 [[nodiscard]] DeviceReport MeasureDeviceReport(const Trace& trace, const DeviceReportOptions& options);
 
 }  // namespace opscope

@@ -1,4 +1,8 @@
-// How busy each device and each of its streams was. docs/analyses.md, "Devices", has the rules.
+// Measures how busy each device and each of its streams was, and why it was idle.
+// docs/analyses.md, "Devices", has the rules.
+//
+//   for (const DeviceRow& row : MeasureDevices(trace))
+//     if (row.stream == TrackId::kNone) Print(row.device, row.busy_ns, row.idle_ns());
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,58 +16,85 @@
 
 namespace opscope {
 
-// What the calls of the host that launched works tell of a row's works. All in nanoseconds, means rounded down.
+// Relation of a row's device spans to the host calls that launched them.
+// Nanoseconds; means are rounded down.
 struct LaunchDelays {
-  uint64_t launched = 0;             // works whose launch is known
-  uint64_t shorter_than_launch = 0;  // of them, those that took less time than the call
-  // From the end of the call to the begin of its work, at least 0. The smallest delays that half, 99 of 100, of the
-  // works do not exceed.
+  // Spans whose launch is known.
+  uint64_t launched = 0;
+  // Those of them that took less time than the call.
+  uint64_t shorter_than_launch = 0;
+  // From the end of the call to the begin of its device span, at least 0. A
+  // percentile is the smallest delay that so many of the spans do not exceed.
   struct Delay {
     int64_t mean_ns = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
   };
-  std::optional<Delay> delay;  // nullopt: nothing was launched
-  int64_t queue_max = 0;       // works that were called for and had not begun, at the moment when they were most
-  int64_t queue_mean = 0;      // the same over the window of the device, rounded down
+  // nullopt: no launch is known.
+  std::optional<Delay> delay;
+  // Largest number of spans that were launched and had not begun.
+  int64_t queue_max = 0;
+  // Mean of that number over the window of the device, rounded down.
+  int64_t queue_mean = 0;
 };
 
-// Times are unions: where two overlap, the time counts once.
+// A device, or one of its streams. Times are unions in nanoseconds: an overlap
+// counts once.
 struct DeviceRow {
-  ProcessId process = ProcessId::kNone;  // the device's, as the input has it
+  // The process under which the input lists the device.
+  ProcessId process = ProcessId::kNone;
+  // Number of the device; -1: unknown.
   int32_t device = -1;
-  TrackId stream = TrackId::kNone;  // kNone: all streams of the device together
-  uint64_t spans = 0;               // kernels, copies and sets
-  int64_t window_ns = 0;            // from the device's first begin to its last end, whichever the stream
-  int64_t busy_ns = 0;              // compute_ns + exposed_communication_ns + exposed_copy_ns
+  // kNone: all streams of the device together.
+  TrackId stream = TrackId::kNone;
+  // Kernels, copies and sets.
+  uint64_t spans = 0;
+  // From the device's first begin to its last end, over all streams.
+  int64_t window_ns = 0;
+  // compute_ns + exposed_communication_ns + exposed_copy_ns.
+  int64_t busy_ns = 0;
+  // Union of the kernels; likewise copies and sets.
   int64_t kernel_ns = 0;
   int64_t copy_ns = 0;
   int64_t set_ns = 0;
-  int64_t longest_idle_ns = 0;  // within the window
-  int64_t compute_ns = 0;       // in which a kernel ran that is none of a library of collectives
+  // Longest gap within the window.
+  int64_t longest_idle_ns = 0;
+  // A kernel ran that is not part of a collective.
+  int64_t compute_ns = 0;
+  // A kernel of a collective ran.
   int64_t communication_ns = 0;
-  int64_t overlap_ns = 0;  // both at once
+  // Both at once.
+  int64_t overlap_ns = 0;
+  // Communication without computation.
   int64_t exposed_communication_ns = 0;
-  int64_t exposed_copy_ns = 0;  // copies and sets, and no kernel
-  // Why it was idle: the work behind a gap was called for too late; it was there and the gap is a short one between two
-  // works; neither; and before the row's first work and after its last. Their sum is idle_ns().
+  // Copies and sets without any kernel.
+  int64_t exposed_copy_ns = 0;
+  // The parts of idle_ns(). Host wait: the host launched the span behind the gap
+  // too late. Kernel wait: the span was launched in time and the gap is a short one
+  // between two spans. Other wait: neither. Outside: before the row's first span
+  // and after its last.
   int64_t host_wait_ns = 0;
   int64_t kernel_wait_ns = 0;
   int64_t other_wait_ns = 0;
   int64_t outside_ns = 0;
-  // In which a kernel ran whose name says that it uses tensor cores; one that does, or that an operator launched that
-  // could use them.
+  // A kernel ran whose name says that it uses tensor cores.
   int64_t tensor_core_ns = 0;
+  // The same, or a kernel of an operator that could use them.
   int64_t tensor_core_eligible_ns = 0;
+  // How the host fed the device.
   LaunchDelays launches;
+  // Time of the window without any span.
   int64_t idle_ns() const { return window_ns - busy_ns; }
 };
 
+// What to measure.
 struct DeviceOptions {
-  const std::vector<uint8_t>* selected = nullptr;  // one entry per span (SpanFilter::Select): 1 counts. nullptr: all
-  int64_t kernel_gap_ns = 30'000;  // gaps shorter than this are those between two kernels (HTA's default)
+  // One entry per span (SpanFilter::Select), 1 counts; nullptr: all spans count.
+  const std::vector<uint8_t>* selected = nullptr;
+  // Gaps shorter than this count as kernel wait (the default is HTA's).
+  int64_t kernel_gap_ns = 30'000;
 };
 
-// A row per device, followed by one per stream that did something, in order of the tracks. O(n log n) in spans of
-// devices and in calls that launched them.
+// One row per device, followed by one per stream with spans, in the order of the
+// tracks. O(n log n) in device spans and the calls that launched them.
 [[nodiscard]] std::vector<DeviceRow> MeasureDevices(const Trace& trace, const DeviceOptions& options = {});
 
 }  // namespace opscope

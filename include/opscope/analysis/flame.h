@@ -1,8 +1,14 @@
-// What a flame graph shows: the spans of all threads folded by their path from the root, each path once, with what was
-// spent in it. Calls of Python and modules are spans, so the paths go through them where they were recorded; where a
-// file has call stacks but no spans of the calls, the frames of the stacks stand in their place.
+// Folds the spans of all threads by their path from the root, as a flame graph
+// shows them: each path once, with the time spent in it. Recorded calls of Python
+// and modules are spans, so paths go through them. If a file has call stacks but no
+// spans of the calls, the frames of the stacks take their place.
 //
-// Thread rule: pure functions; a FlameTree refers to strings of the Trace, which must outlive it.
+//   a [0,10) with b [2,5) in it, twice   ->   node "a": self 14, total 20; node "a;b": self 6, total 6
+//
+//   const FlameTree tree = FoldSpans(trace, FlameMetric::kTime);   // report/flame.h writes it
+//
+// Thread rule: pure functions; a FlameTree refers to strings of the Trace, which
+// must outlive it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,51 +23,75 @@
 
 namespace opscope {
 
+// The value of a node.
 enum class FlameMetric : uint8_t {
-  kTime,        // nanoseconds on the thread, without what was called
-  kDeviceTime,  // nanoseconds on devices, at the operator that launched them
-  kMemory,      // bytes by which an operator alone grew; those that shrank count 0
+  // Nanoseconds on the thread, without the callees.
+  kTime,
+  // Nanoseconds on devices, at the operator that launched them.
+  kDeviceTime,
+  // Bytes by which the span itself grew; 0 for one that shrank.
+  kMemory,
+  // Floating-point operations.
   kFlops,
-  kCount,  // spans
+  // Number of spans.
+  kCount,
 };
 // "time", "device_time", "memory", "flops", "count"; nullopt for anything else.
 [[nodiscard]] std::optional<FlameMetric> FlameMetricFromName(std::string_view name);
 
+// What a node stands for.
 enum class FlameKind : uint8_t { kRoot, kThread, kDevice, kOperator, kRange, kPythonCall, kModule };
 
+// One path; its name is the last element.
 struct FlameNode {
   std::string_view name;
-  uint32_t parent = 0;  // index; the root, node 0, is its own
+  // Index of the parent. Node 0 is the root and its own parent.
+  uint32_t parent = 0;
   FlameKind kind = FlameKind::kOperator;
+  // Value of the path itself.
   int64_t self = 0;
-  int64_t total = 0;  // self and all below it
+  // self, and that of all nodes below.
+  int64_t total = 0;
+  // Number of spans with this path.
   uint64_t spans = 0;
-  StringId category = StringId::kNone;  // of its first span; kNone: it has none
+  // Category of its first span; kNone: none.
+  StringId category = StringId::kNone;
 };
 
-// A path has so many nodes at most, or what is written of a recursion would grow with the square of its depth.
+// Longest path in nodes. Without a limit, the output of a recursion would grow with
+// the square of its depth.
 inline constexpr uint32_t kMostFlameLevels = 2048;
 
+// Whether each thread has a node below the root. Without one, equal paths of
+// several threads are one path.
 enum class ThreadNodes : uint8_t { kWhenSeveral, kAlways, kNever };
+// How to fold.
 struct FoldOptions {
   ThreadNodes threads = ThreadNodes::kWhenSeveral;  // kNever: what several threads did alike is one path
-  bool devices = false;                             // streams of devices, too, each below a node of its own
-  // Of this Trace, one entry per span (SpanFilter::Select): only the values of spans with 1 count, under the same
-  // paths. nullptr: all.
+  // Also fold device streams, each below a node of its own.
+  bool devices = false;
+  // One entry per span (SpanFilter::Select): only spans with 1 add a value; paths
+  // do not change. nullptr: all.
   const std::vector<uint8_t>* selected = nullptr;
 };
 
+// The folded spans.
 struct FlameTree {
   FlameMetric metric = FlameMetric::kTime;
-  // Parents before their children. Threads stand below the root when more than one did anything. All steps are one
-  // node, "ProfilerStep*".
+  // Parents before their children. All steps are one node, "ProfilerStep*".
   std::vector<FlameNode> nodes;
-  uint64_t async_spans = 0;   // left out: they are not on the path of anything
-  uint64_t device_spans = 0;  // left out, unless they were asked for
-  uint64_t other_spans = 0;   // left out: of tracks that are neither
-  // By track: what its node is called, "main", or "worker (17)" where others have that name.
+  // Left out: asynchronous spans are on no path.
+  uint64_t async_spans = 0;
+  // Left out unless FoldOptions::devices.
+  uint64_t device_spans = 0;
+  // Left out: spans of tracks that are neither threads nor devices.
+  uint64_t other_spans = 0;
+  // By track: the name of its node, "main", or "worker (17)" if several threads
+  // have that name.
   std::unique_ptr<const std::vector<std::string>> thread_names;
-  uint64_t deeper_spans = 0;  // that lie deeper than kMostFlameLevels: what they took is the node's there
+  // Spans deeper than kMostFlameLevels; their value belongs to the last node of the
+  // path.
+  uint64_t deeper_spans = 0;
 };
 
 // O(n) in spans.

@@ -1,5 +1,9 @@
-// In which module (torch.nn.Module) each span ran, and what each module took, forward and backward.
-// docs/analyses.md, "Modules", has the rules.
+// Finds the module (torch.nn.Module) in which each span ran, and what each module
+// took, forward and backward. docs/analyses.md, "Modules", has the rules.
+//
+//   const ModuleSummary summary = SummarizeModules(trace);
+//   for (size_t i = 1; i < summary.nodes.size(); ++i)
+//     Print(summary.nodes[i].depth, summary.nodes[i].name, summary.rows[i].forward_ns);
 //
 // Thread rule: pure functions of an immutable Trace; results are plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,29 +18,43 @@
 
 namespace opscope {
 
-// A module where it stands in the hierarchy of calls: the same module called by two others is two nodes.
+// A module at one place of the call hierarchy: a module called by two others is two
+// nodes.
 struct ModuleNode {
-  std::string name;     // "Linear_3"; a module of TorchScript "fc(Linear)"; "" for node 0, which is outside of all
-  uint32_t parent = 0;  // a node before this one; node 0 is its own
-  uint32_t depth = 0;   // 0: node 0
+  // "Linear_3"; of TorchScript "fc(Linear)"; "" for node 0, which stands for
+  // "outside of all modules".
+  std::string name;
+  // Index of an earlier node; node 0 is its own parent.
+  uint32_t parent = 0;
+  // 0 for node 0.
+  uint32_t depth = 0;
 };
 
+// The module of every span.
 struct ModulesOfSpans {
   std::vector<ModuleNode> nodes;
-  std::vector<uint32_t> node_of;     // by span; 0: outside of all modules
-  std::vector<uint8_t> is_backward;  // by span: runs under a backward function
+  // By span: index into nodes; 0: outside of all modules.
+  std::vector<uint32_t> node_of;
+  // By span: 1 if it runs under a backward function.
+  std::vector<uint8_t> is_backward;
   bool has_modules() const { return nodes.size() > 1; }
-  std::string PathOf(uint32_t node) const;  // "Net_0.Sequential_1.Linear_3", "" for node 0
+  // "Net_0.Sequential_1.Linear_3"; "" for node 0. O(depth).
+  std::string PathOf(uint32_t node) const;
 };
 
-// A span is of the innermost module call around it. What runs under a backward function is of the module of its
-// forward operator (opscope/forward_operators.h). O(n log n) in the spans under backward functions.
+// A span belongs to the innermost module call around it. A span under a backward
+// function belongs to the module of its forward operator
+// (opscope/forward_operators.h). O(n log n) in the spans under backward functions,
+// O(n) in the others.
 [[nodiscard]] ModulesOfSpans FindModules(const Trace& trace);
 
-// What one node took; the `self` numbers are without the modules below it.
+// Cost of one node. `self` numbers are without the modules below it. Times in
+// nanoseconds.
 struct ModuleRow {
-  uint64_t calls = 0;              // of the module, forward
-  uint64_t self_ops = 0, ops = 0;  // operators, forward and backward
+  // Forward calls of the module.
+  uint64_t calls = 0;
+  // Operators, forward and backward.
+  uint64_t self_ops = 0, ops = 0;
   int64_t forward_self_ns = 0, forward_ns = 0;
   int64_t backward_self_ns = 0, backward_ns = 0;
   int64_t device_self_ns = 0, device_ns = 0;
@@ -44,12 +62,15 @@ struct ModuleRow {
   int64_t self_flops = 0, flops = 0;
 };
 
+// Cost of every node.
 struct ModuleSummary {
   std::vector<ModuleNode> nodes;
-  std::vector<ModuleRow> rows;  // of each node; rows[0]: all
+  // rows[i] belongs to nodes[i]; rows[0] is the sum of everything.
+  std::vector<ModuleRow> rows;
 };
 
-// `selected`: of this Trace, one entry per span (SpanFilter::Select); only what spans with 1 took counts. nullptr: all.
+// `selected`: one entry per span (SpanFilter::Select), only spans with 1 count;
+// nullptr: all. Cost: as FindModules.
 [[nodiscard]] ModuleSummary SummarizeModules(const Trace& trace, const std::vector<uint8_t>* selected = nullptr);
 
 }  // namespace opscope

@@ -1,5 +1,8 @@
-// The operator summary: spans grouped by name (and more), with counts and times. The definition of
-// every number is in docs/analyses.md.
+// The operator summary: spans grouped by name (and more), with counts and times.
+// docs/analyses.md defines every number.
+//
+//   const OpSummary summary = SummarizeOps(trace, {.group_by = {GroupKey::kName, GroupKey::kShape}});
+//   for (const OpSummaryRow& row : summary.rows) Print(summary.NameOf(trace, row), row.keys[0], row.self_ns);
 //
 // Thread rule: pure functions of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,59 +21,89 @@
 
 namespace opscope {
 
+// What spans are grouped by. GroupKeyNames has the names in this order.
 enum class GroupKey : uint8_t {
   kName,
-  kShape,     // of the inputs
-  kCategory,  // as the input calls it
-  kThread,    // the thread or stream: its name, and its number where others have the same name
+  // Shapes of the inputs.
+  kShape,
+  // The input's own category.
+  kCategory,
+  // Thread or stream by name; with its number if several have that name.
+  kThread,
   kDevice,
-  kStack,  // of calls, outermost first; where the input has no stacks, the calls of Python around the span
+  // Call stack, outermost first; without recorded stacks, the Python calls around
+  // the span.
+  kStack,
   kModule,
   kKind,
   kProcess,
   kRank,
-  kStep,  // in whose time the span begins, of its own rank
+  // The step of its rank in whose time the span begins.
+  kStep,
 };
 
+// What to summarise, and how.
 struct OpSummaryOptions {
   std::vector<GroupKey> group_by = {GroupKey::kName};
-  const OwnCostOfSpans* own_cost = nullptr;  // of this Trace: times are without it
-  // Of this Trace, one entry per span (SpanFilter::Select): only spans with 1 count; the others are as if unseen, but
-  // for self times, which are without all children. nullptr: every span.
+  // Of this Trace: subtract the cost of recording from all times. nullptr: times as
+  // recorded.
+  const OwnCostOfSpans* own_cost = nullptr;
+  // One entry per span (SpanFilter::Select), only spans with 1 count; nullptr:
+  // every span. Self times subtract all children, selected or not.
   const std::vector<uint8_t>* selected = nullptr;
-  // Threads that count at once, the caller among them; the others end before the call does. 0: as many as the number of
-  // spans deserves and the caller's processors allow, at most 8. The summary is the same in any case.
+  // Threads that count at once, the caller among them; all others end before the
+  // call does. 0: as many as the number of spans justifies and the caller's
+  // processors allow, at most 8. Does not change the result.
   uint32_t max_threads = 0;
-  bool join_steps = false;         // spans "ProfilerStep#N" are one row, "ProfilerStep*", as in torch's table
-  bool leaves_out_window = false;  // without Kineto's own span of the whole recording, "PyTorch Profiler (0)"
+  // Spans "ProfilerStep#N" are one row, "ProfilerStep*", as in torch's table.
+  bool join_steps = false;
+  // Leave out Kineto's span of the whole recording, "PyTorch Profiler (0)".
+  bool leaves_out_window = false;
 };
 
-// A row has spans of hosts, or of devices (streams and their annotations), never both: a name can have two rows.
+// One group. A row has host spans or device spans, never both; a name can have one
+// row of each. Times in nanoseconds.
 struct OpSummaryRow {
   StringId name = StringId::kEmpty;
+  // True: spans of device streams and their annotations.
   bool on_device = false;
-  std::vector<std::string> keys;  // texts of the further group keys, in the order of group_by after kName
+  // Texts of the further group keys, in the order of group_by without kName.
+  std::vector<std::string> keys;
+  // Number of spans, at least 1.
   uint64_t count = 0;
-  int64_t total_ns = 0;                 // a span counts unless it lies inside a span of the row on its track
-  int64_t total_with_recursion_ns = 0;  // plain sum (what torch's table shows)
-  int64_t self_ns = 0;                  // without direct children
-  int64_t thread_self_ns = 0;           // the part of that on threads (not on devices, not annotations of them)
+  // Sum of the durations, without spans inside of a span of the same row and track
+  // (recursion).
+  int64_t total_ns = 0;
+  // Sum of all durations, as torch's table shows it.
+  int64_t total_with_recursion_ns = 0;
+  // Sum of the self times: durations without direct children.
+  int64_t self_ns = 0;
+  // The part of self_ns on threads, not on devices and their annotations.
+  int64_t thread_self_ns = 0;
+  // Shortest duration.
   int64_t min_ns = 0;
+  // Longest duration.
   int64_t max_ns = 0;
-  int64_t p50_ns = 0;  // durations that occurred: half, and 99 of 100, are not longer
+  // Median and 99th percentile: durations that occurred.
+  int64_t p50_ns = 0;
   int64_t p99_ns = 0;
-  int64_t stddev_ns = 0;  // of the population
-  // Host spans: device time launched beneath them, by them alone; device spans: their own total and self time.
+  // Standard deviation of the population.
+  int64_t stddev_ns = 0;
+  // Host spans: device time launched beneath them. Device spans: total_ns.
   int64_t device_total_ns = 0;
+  // Host spans: device time launched by themselves. Device spans: self_ns.
   int64_t device_self_ns = 0;
+  // Bytes allocated minus bytes freed, without direct children.
   int64_t self_memory_bytes = 0;
+  // Floating-point operations; 0: unknown.
   int64_t flops = 0;
-  // Operations per second of the calls' time: on the devices that they used, else on their thread. 0: no FLOPs.
+  // Operations per second of the calls' device time, else of their thread time. 0:
+  // no FLOPs.
   double flops_per_s() const {
     const int64_t ns = device_total_ns > 0 ? device_total_ns : total_with_recursion_ns;
     return flops == 0 || ns <= 0 ? 0 : static_cast<double>(flops) / (static_cast<double>(ns) * 1e-9);
   }
-  // Of a sum that stopped at 2^63 - 1, the least that it can be.
+  // Mean duration, rounded down. If the sum saturated at 2^63 - 1, a lower bound.
   int64_t mean_ns() const {
     if (count == 0) return 0;
     const int64_t mean = total_with_recursion_ns / static_cast<int64_t>(count);
@@ -78,19 +111,28 @@ struct OpSummaryRow {
   }
 };
 
+// All groups.
 struct OpSummary {
-  bool has_name = true;                  // group_by holds kName
-  std::vector<std::string> key_names;    // "shape", "category", ...: JSON keys of OpSummaryRow::keys
-  std::vector<OpSummaryRow> rows;        // in order of first appearance
-  std::optional<Correction> correction;  // times are without what recording took; no field is below 0
-  int64_t thread_self_ns = 0;            // self time of all spans of threads: what shares are taken of
-  int64_t device_self_ns = 0;            // of device spans or launched by host spans, whichever is more: the same
+  // True if group_by contains kName.
+  bool has_name = true;
+  // "shape", "category", ...: names of OpSummaryRow::keys.
+  std::vector<std::string> key_names;
+  // In order of first appearance.
+  std::vector<OpSummaryRow> rows;
+  // Set if times are without the cost of recording; then no field is below 0.
+  std::optional<Correction> correction;
+  // Self time of all spans of threads: the base of shares.
+  int64_t thread_self_ns = 0;
+  // Self time of device spans, or device time launched by host spans, whichever is
+  // more.
+  int64_t device_self_ns = 0;
   bool joins_steps = false;
 
-  // As a table shows it.
+  // The row's name as tables print it ("ProfilerStep*").
   std::string_view NameOf(const Trace& trace, const OpSummaryRow& row) const;
 
-  // Self time on threads as a part of that of all spans; nullopt where that is 0.
+  // Share of the row's thread self time, 0 to 1; nullopt if there is no thread self
+  // time.
   std::optional<double> ShareOf(const OpSummaryRow& row) const {
     if (thread_self_ns <= 0) return std::nullopt;
     return static_cast<double>(row.thread_self_ns) / static_cast<double>(thread_self_ns);
@@ -99,9 +141,10 @@ struct OpSummary {
 
 // "name", "shape", ..., "step", in the order of GroupKey.
 [[nodiscard]] std::span<const std::string_view> GroupKeyNames();
-// nullopt: no key has this name.
+// The key with this name; nullopt: there is none.
 [[nodiscard]] std::optional<GroupKey> GroupKeyFromName(std::string_view name);
 
+// Divides large traces among threads.
 [[nodiscard]] OpSummary SummarizeOps(const Trace& trace, const OpSummaryOptions& options = {});
 
 }  // namespace opscope

@@ -1,11 +1,16 @@
-// Takes what recording took off the recorded times. Every event costs a little; a recording carries how much
-// one of each kind took on its machine (TraceInfo::own_costs), so the times that the program would have had can be
-// estimated. The formulas, and what the numbers leave out, are in docs/analyses.md ("Own cost").
+// Subtracts the cost of recording from recorded times. Every event costs a little.
+// A recording carries the measured cost of one event of each kind on its machine
+// (TraceInfo::own_costs), so the times of the unrecorded program can be estimated.
+// docs/analyses.md, "Own cost", has the formulas and their limits.
 //
 //   corrected duration = duration - subtree_ns
 //   corrected self     = self time - own_ns
 //
-// Both are estimates and may come out below 0 for a single short span; sums are made of them as they are.
+// Both are estimates and may be negative for a single short span; sums add them up
+// unclamped.
+//
+//   const Result<OwnCostOfSpans> cost = MeasureOwnCost(trace);
+//   const OpSummary summary = SummarizeOps(trace, {.own_cost = &cost.value()});
 //
 // Thread rule: pure functions of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,23 +24,31 @@
 
 namespace opscope {
 
+// Cost of recording, by span.
 struct OwnCostOfSpans {
-  std::vector<double> own_ns;      // by span: in its self time: its own inside, what its direct children and the
-                                   // events directly in it cost around themselves
-  std::vector<double> subtree_ns;  // by span: in its duration: own_ns of it and of every span inside it
-  double whole_ns = 0;             // of all events of the recording, inside spans or not
-  uint64_t events = 0;             // that were counted in whole_ns
+  // Nanoseconds in the span's self time: its own inside, and the outside of its
+  // direct children and of events directly in it.
+  std::vector<double> own_ns;
+  // Nanoseconds in the span's duration: own_ns of it and of every span inside it.
+  std::vector<double> subtree_ns;
+  // Nanoseconds of all events of the recording, inside of spans or not.
+  double whole_ns = 0;
+  // Events that whole_ns counts.
+  uint64_t events = 0;
 };
 
-// What was taken off a result.
+// What a result was corrected by.
 struct Correction {
-  int64_t whole_ns = 0;     // OwnCostOfSpans
-  uint64_t events = 0;      // OwnCostOfSpans
-  uint64_t below_zero = 0;  // spans whose duration or self time came out below 0
+  // As OwnCostOfSpans.
+  int64_t whole_ns = 0;
+  uint64_t events = 0;  // OwnCostOfSpans
+  // Spans whose corrected duration or self time is negative.
+  uint64_t below_zero = 0;
 };
 
-// O(n) in spans, O(log n) more per asynchronous span, counter, instant and flow. kUnsupported: the input does not
-// say what recording it cost; the sentence says why.
+// O(n) in spans, plus O(log n) per asynchronous span, counter, instant and flow.
+// kUnsupported: the input does not say what recording it cost; the message says
+// why.
 [[nodiscard]] Result<OwnCostOfSpans> MeasureOwnCost(const Trace& trace);
 
 }  // namespace opscope

@@ -1,4 +1,8 @@
-// How far the answers about a trace can be trusted. docs/analyses.md, "Quality", has the rules.
+// Judges how far answers about a trace can be trusted. docs/analyses.md, "Quality",
+// has the rules.
+//
+//   const Quality quality = JudgeQuality(trace);
+//   if (quality.verdict != Verdict::kGood) Warn(quality.reasons);
 //
 // Thread rule: pure function of an immutable Trace; the result is a plain value.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,14 +16,17 @@
 
 namespace opscope {
 
+// From "trust every number" to "numbers may be far off".
 enum class Verdict : uint8_t { kGood, kUsable, kDoubtful };
 
+// A verdict with its reasons.
 struct Quality {
   Verdict verdict = Verdict::kGood;
-  std::vector<std::string> reasons;  // a sentence each; none where it is good
+  // One sentence per reason; empty for kGood.
+  std::vector<std::string> reasons;
 };
 
-// O(n log n) in works of devices and the calls that launched them.
+// O(n log n) in device spans and the calls that launched them.
 [[nodiscard]] Quality JudgeQuality(const Trace& trace);
 
 }  // namespace opscope

@@ -1,18 +1,28 @@
-// Which spans an analysis is about: `name ~ conv and duration > 10us and not category = python_function`.
+// Selects spans by a condition: `name ~ conv and duration > 10us and not category =
+// python_function`.
 //
 //   condition  = and-part { "or" and-part }
 //   and-part   = part { "and" part }
 //   part       = "not" part | "(" condition ")" | field operator value
-//   operator   = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" (contains; * stands for anything) | "!~"
-//   value      = word | 'text' | "text"      a time may have a unit: ns (also without one), us, ms, s
+//   operator   = "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" (contains; * matches anything) | "!~"
+//   value      = word | 'text' | "text"      a time may have a unit: ns (default), us, ms, s
 //
-// Fields of text: name, category, overload, thread, process; `thread` and `process` mean the name or the number,
-// or what tables call it where several have one name.
-// Fields of numbers: duration, start (since the first begin of the trace), depth, sequence, step, rank, device,
-// correlation; all are whole (times in nanoseconds), so `depth = 1.5` is never true and `depth < 1.5` is `depth <= 1`.
-// `step` is the number of the step within whose time the span begins, of its own rank where steps have
-// ranks; a span outside of steps, ranks or devices has -1. `name = ProfilerStep*` holds for every "ProfilerStep#N",
-// which tables show under that name.
+// Text fields: name, category, kind, overload, thread, process. `thread` and
+// `process` match the name or the number, or the label of tables if several have
+// one name.
+//
+// Number fields: duration, start (since the first begin of the trace), depth,
+// sequence, step, rank, device, correlation. All are integers (times in
+// nanoseconds), so `depth = 1.5` is never true and `depth < 1.5` means `depth <=
+// 1`. `step` is the number of the step in whose time the span begins, of its own
+// rank if steps have ranks. A span outside of steps, ranks or devices has -1.
+//
+// `name = ProfilerStep*` matches every "ProfilerStep#N", which tables show under
+// that name.
+//
+//   const Result<SpanFilter> filter = SpanFilter::Parse("name ~ conv");
+//   const std::vector<uint8_t> selected = filter.value().Select(trace);
+//   const OpSummary summary = SummarizeOps(trace, {.selected = &selected});
 //
 // Thread rule: immutable once parsed; Select is a pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,6 +40,7 @@
 
 namespace opscope {
 
+// A field of a span. Text fields come first; kProcess is the last one.
 enum class FilterField : uint8_t {
   kName,
   kCategory,
@@ -47,6 +58,7 @@ enum class FilterField : uint8_t {
   kCorrelation,
 };
 
+// A comparison, or one of the three operators that combine conditions.
 enum class FilterOperator : uint8_t {
   kEqual,
   kNotEqual,
@@ -56,44 +68,50 @@ enum class FilterOperator : uint8_t {
   kGreaterOrEqual,
   kContains,
   kContainsNot,
-  kAnd,  // the rest combine
+  // From here on: combine conditions.
+  kAnd,
   kOr,
   kNot,
 };
 
+// A parsed condition.
 class SpanFilter {
  public:
-  // kInvalidArgument says what is wrong, and where.
+  // kInvalidArgument: not a condition; the message says what is wrong, and where.
   [[nodiscard]] static Result<SpanFilter> Parse(std::string_view condition);
-  // Of spans for which all hold. REQUIRES: there is one at least.
+  // Matches spans that all filters match. REQUIRES: at least one filter.
   [[nodiscard]] static SpanFilter And(std::span<const SpanFilter> filters);
 
-  // What a value says of a field of numbers: "10us" of a time is 10000. nullopt: nothing.
+  // The value of a number field as an integer: "10us" of a time is 10000. nullopt:
+  // not a number.
   [[nodiscard]] static std::optional<int64_t> NumberOf(FilterField field, std::string_view value);
-  // "name, category, ...": all fields.
+  // "name, category, ...": all fields, for messages.
   [[nodiscard]] static std::string FieldNames();
 
-  // One entry per span: 1 when it is selected. O(spans) per field operator; texts are compared once each.
-  // `max_threads`: as in OpSummaryOptions.
+  // One entry per span: 1 if it matches. O(spans) per comparison; each distinct
+  // text is compared once. `max_threads`: as OpSummaryOptions.
   [[nodiscard]] std::vector<uint8_t> Select(const Trace& trace, uint32_t max_threads = 0) const;
 
-  // Whether the condition compares this field.
+  // True if the condition compares this field.
   [[nodiscard]] bool Uses(FilterField field) const;
 
-  const std::string& text() const { return text_; }  // as it was parsed; of several, "(one) and (other)"
+  // The condition as it was parsed; of And "(one) and (other)".
+  const std::string& text() const { return text_; }
 
-  // A node of the condition; operands stand before it.
+  // A node of the expression tree; operands precede it.
   struct Node {
     FilterOperator op = FilterOperator::kEqual;
     FilterField field = FilterField::kName;
     std::string text;
     int64_t number = 0;
-    uint32_t left = 0, right = 0;  // nodes; kNot: left
+    // Indices of the operands; kNot uses left alone.
+    uint32_t left = 0, right = 0;
   };
 
  private:
   std::string text_;
-  std::vector<Node> nodes_;  // the last one is the whole condition
+  // The last node is the whole condition.
+  std::vector<Node> nodes_;
 };
 
 }  // namespace opscope

@@ -1,5 +1,10 @@
-// Writes a Trace as Kineto's Chrome JSON. A file is written beside the final name and renamed, so a fault leaves
-// nothing half-written; kIo errors name the path.
+// Writes a Trace as Kineto's Chrome JSON, which chrome://tracing, Perfetto,
+// TensorBoard and HTA read.
+//
+//   OPSCOPE_TRY(opscope::ExportChromeTrace(trace, "run.json.gz"));   // the name says: gzip
+//
+// The file is written beside its final name and renamed, so a failure leaves no
+// partial file; kIo errors name the path.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,26 +23,35 @@
 
 namespace opscope {
 
+// Options of one export.
 struct ChromeExportOptions {
-  // From the name of the file when kFromName: ".gz" and ".zst" compress.
+  // Used if compression_from_name is false; else ".gz" and ".zst" in the path
+  // decide.
   Compression compression = Compression::kNone;
   bool compression_from_name = true;
-  bool small_gzip = false;  // true: a fifteenth smaller, in three times the time
-  std::string trace_name;   // Kineto's "traceName"; empty: the path
-  // Spans, with their arrows, and instants of these categories ("cpu_op") and no others. They have the numbers that
-  // they have among all.
+  // True: a fifteenth smaller, in three times the time.
+  bool small_gzip = false;
+  // Kineto's "traceName"; empty: the path.
+  std::string trace_name;
+  // Write only spans (with their flows) and instants of these categories, such as
+  // "cpu_op". Their event numbers are those of the full export. nullopt: write
+  // everything.
   std::optional<std::vector<std::string>> only_categories = {};
-  std::vector<std::string> without_metadata = {};  // keys of metadata that the file does not have
-  // Called on the caller's thread as the pieces of the file are written: how many, and how many there are.
+  // Keys of metadata to leave out.
+  std::vector<std::string> without_metadata = {};
+  // Called on the caller's thread as pieces of the file are written: how many, of
+  // how many.
   std::function<void(size_t written, size_t pieces)> on_progress = {};
 };
 
-// Kineto's Chrome trace JSON: its fields, categories, flow pairs, metadata and units.
+// Writes the file with Kineto's fields, categories, flow pairs, metadata and units.
+// O(rows), on several threads. kIo, kNotFound: the system refused.
 [[nodiscard]] Status ExportChromeTrace(const Trace& trace, const std::string& path,
                                        const ChromeExportOptions& options = {});
+// The same text in memory.
 [[nodiscard]] Result<std::string> ChromeTraceText(const Trace& trace, const ChromeExportOptions& options = {});
 
-// For each span the "Ev Idx" that ExportChromeTrace writes for it.
+// The "Ev Idx" that ExportChromeTrace writes for each span.
 [[nodiscard]] std::vector<uint32_t> ChromeEventNumbers(const Trace& trace);
 
 }  // namespace opscope

@@ -1,4 +1,11 @@
-// Writes a Trace in any of the formats by name: beside the final name, then renamed; kIo errors name the path.
+// Writes a Trace in any format, selected by name. docs/exports.md says what each
+// format keeps.
+//
+//   const auto format = opscope::ExportFormatFromName("perfetto");
+//   const opscope::Result<opscope::Exported> done = opscope::ExportTrace(trace, *format, "run.pftrace");
+//   if (done.ok()) Print(opscope::ExportedText(*format, done.value()));   // what the format cannot hold
+//
+// Files are written beside their final name and renamed; kIo errors name the path.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +26,7 @@
 
 namespace opscope {
 
-// Every format that a Trace is written in. docs/exports.md says what each keeps.
+// Every format that can be written.
 enum class ExportFormat : uint8_t {
   kChrome,
   kPerfetto,
@@ -33,46 +40,62 @@ enum class ExportFormat : uint8_t {
   kMegEngineChrome,
   kMegEngineSvg
 };
-// "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf", "paddle-chrome",
-// "megengine-chrome", "megengine-svg", in this order.
+// "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope",
+// "paddle-protobuf", "paddle-chrome", "megengine-chrome", "megengine-svg": the
+// names of ExportFormat, in its order.
 [[nodiscard]] std::span<const std::string_view> ExportFormatNames();
+// The format with this name; nullopt: there is none.
 [[nodiscard]] std::optional<ExportFormat> ExportFormatFromName(std::string_view name);
 
+// Options of one export; a format ignores those that do not apply to it.
 struct ExportOptions {
-  // As in ChromeExportOptions. pprof is gzip by default, as its readers expect; .opscope is compressed in itself, and
-  // once more where that is asked for.
+  // As in ChromeExportOptions. pprof is gzip by default, as its readers expect.
+  // `.opscope` compresses its own blocks; this option compresses the file once
+  // more.
   Compression compression = Compression::kNone;
   bool compression_from_name = true;
   bool small_gzip = false;
-  int gzip_level = -1;          // 0 to 12, whatever small_gzip says; -1: as that says. Of others than "chrome"
-  std::string trace_name = {};  // what the file says that it shows; empty: the path
-  std::string table = "spans";  // csv: one of TableNames()
-  bool merge_threads = false;   // collapsed, pprof: what several threads did alike is one path
+  // 0 to 12, overrides small_gzip; -1: not set. Not for "chrome".
+  int gzip_level = -1;
+  // Title that the file carries; empty: the path.
+  std::string trace_name = {};
+  // csv: one of TableNames().
+  std::string table = "spans";
+  // collapsed, pprof: equal paths of several threads are one path.
+  bool merge_threads = false;
+  // As in ChromeExportOptions.
   std::function<void(size_t written, size_t pieces)> on_progress = {};
 };
 
-// Rows of the Trace that the format has no place for.
+// Rows of one table that the format has no place for.
 struct LeftOut {
-  std::string_view what;  // "counters"
-  uint64_t rows = 0;      // never 0
+  // "counters"; the name of the table or a part of it.
+  std::string_view what;
+  // At least 1.
+  uint64_t rows = 0;
 };
 
+// What an export wrote, and what it could not write.
 struct Exported {
-  std::string bytes;  // of ExportToBytes alone
+  // The file's content, from ExportToBytes alone.
+  std::string bytes;
   std::vector<LeftOut> left_out;
-  // Spans that cross the end of the one around them, where the format has only rows in which spans nest: they are kept,
-  // with all below them, on rows of their own (perfetto, speedscope).
+  // Spans that cross the end of the span around them, in formats whose rows must
+  // nest (perfetto, speedscope). They are kept, with everything below them, on
+  // additional rows.
   uint64_t crossing_spans = 0;
 };
 
-// kInvalidArgument: there is no such table.
+// Writes a file. kInvalidArgument: options.table is no table. kIo, kNotFound: the
+// system refused.
 [[nodiscard]] Result<Exported> ExportTrace(const Trace& trace, ExportFormat format, const std::string& path,
                                            const ExportOptions& options = {});
-// Compressed as `options.compression` says: there is no name.
+// The same in memory. Only `options.compression` decides about compression, since
+// there is no name.
 [[nodiscard]] Result<Exported> ExportToBytes(const Trace& trace, ExportFormat format,
                                              const ExportOptions& options = {});
-// What of it people should know: "left out, as speedscope has no place for them: 12 counter samples, 3 flows; ...", or
-// "".
+// A sentence about what the format could not hold: "left out, as speedscope has no
+// place for them: 12 counter samples, 3 flows; ..."; "": nothing was left out.
 [[nodiscard]] std::string ExportedText(ExportFormat format, const Exported& exported);
 
 }  // namespace opscope

@@ -1,5 +1,6 @@
-// A text or bytes as a file. It is written beside the final name and renamed, so a fault leaves nothing half-written;
-// kIo errors name the path.
+// Writes texts and bytes as files. A file is written beside its final name and
+// renamed, so a failure leaves no partial file. kIo and kNotFound errors name the
+// path.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,11 +14,12 @@
 
 namespace opscope {
 
+// Compression of a whole file.
 enum class Compression : uint8_t { kNone, kGzip, kZstd };
 
-// A text as a file, compressed as its name says.
+// Writes a text, compressed if the path ends in ".gz" or ".zst".
 [[nodiscard]] Status WriteText(const std::string& path, std::string_view text);
-// Bytes as a file, as they are.
+// Writes bytes unchanged.
 [[nodiscard]] Status WriteBytes(const std::string& path, std::string_view bytes);
 
 }  // namespace opscope

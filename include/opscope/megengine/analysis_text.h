@@ -1,4 +1,4 @@
-// What MegEngine's profile_analyze prints, character for character.
+// The output of MegEngine's profile_analyze, character for character.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,18 +11,25 @@
 
 namespace opscope {
 
+// The part to print.
 enum class MegEnginePart : uint8_t { kAll, kSummary, kDevice, kHost };
 
+// Options of profile_analyze.
 struct MegEngineTextOptions {
+  // Also print the times of copies.
   bool with_copy_time = false;
-  bool with_host = false;          // of kAll: the table of host times too
-  bool is_list = false;            // lines "NAME TYPE ID" in place of tables
-  bool is_for_confluence = false;  // tables for a wiki, with bars
+  // kAll: also print the table of host times.
+  bool with_host = false;
+  // Lines "NAME TYPE ID" instead of tables.
+  bool is_list = false;
+  // Tables in wiki markup, with bars.
+  bool is_for_confluence = false;
   MegEnginePart part = MegEnginePart::kAll;
 };
 
-// With the end of the last line. What the original fails on is empty or "N/A": shares of nothing, bars without a
-// longest, copies where there are none. Control characters of names are escaped.
+// Includes the last newline. Cells that the original fails on are empty or "N/A":
+// shares of nothing, bars without a longest, copies without any. Escapes control
+// characters of names.
 [[nodiscard]] std::string FormatMegEngineAnalysis(const MegEngineAnalysis& analysis,
                                                   const MegEngineTextOptions& options);
 

@@ -1,4 +1,5 @@
-// What Paddle's files say of a device: numbers by their field in its protobuf, and as its JSON calls them.
+// The device properties of Paddle's files: their field numbers in its protobuf, and
+// their keys in its JSON.
 //
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,13 +10,17 @@
 
 namespace opscope {
 
+// A numeric property.
 struct PaddleDeviceProperty {
+  // Field number in Paddle's protobuf.
   uint32_t field;
+  // Key in Paddle's JSON.
   std::string_view key;
 };
 
-inline constexpr uint32_t kPaddleDeviceNameField = 2;  // a text, "name"
-// In the order of the JSON, where the name stands behind the first.
+// Field number of the name, a text whose JSON key is "name".
+inline constexpr uint32_t kPaddleDeviceNameField = 2;
+// In the order of the JSON, which has the name after the first entry.
 inline constexpr PaddleDeviceProperty kPaddleDeviceProperties[] = {
     {1, "id"},
     {3, "totalGlobalMem"},

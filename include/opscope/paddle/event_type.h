@@ -1,4 +1,7 @@
-// Which of Paddle's types of events a span is.
+// Maps spans of any Trace to Paddle's event types.
+//
+//   const PaddleEventTypes types(trace);
+//   if (types.Of(row) == PaddleEventType::kKernel) ...
 //
 // Thread rule: PaddleEventTypes is immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,10 +16,13 @@
 
 namespace opscope {
 
-// Of each span: what its category says where that is a name of Paddle's, else what its kind comes nearest to.
+// The type of every span: the one its category names in Paddle's spelling, else the
+// nearest one to its kind.
 class PaddleEventTypes {
  public:
+  // O(categories).
   explicit PaddleEventTypes(const Trace& trace);
+  // O(1). REQUIRES: span is a row of the Trace.
   PaddleEventType Of(size_t span) const {
     const uint32_t category = Row(spans_.category[span]);
     const uint8_t type = category < of_category_.size() ? of_category_[category] : kNotNamed;
@@ -28,7 +34,8 @@ class PaddleEventTypes {
   static PaddleEventType OfKind(SpanKind kind);
 
   SpanColumns spans_;
-  std::vector<uint8_t> of_category_;  // by StringId, up to the last that is a name
+  // By StringId, up to the last category that names a type.
+  std::vector<uint8_t> of_category_;
 };
 
 }  // namespace opscope

@@ -1,4 +1,7 @@
-// Layers and their operators, with what they calculate: what Paddle prints below its tables with with_flops.
+// The layers of a model and their operators with FLOPs, which Paddle prints below
+// its tables with with_flops.
+//
+//   for (const PaddleLayer& layer : FindPaddleLayers(trace, trees)) Print(layer.depth, layer.name, layer.flops);
 //
 // Thread rule: pure function of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,15 +17,19 @@
 
 namespace opscope {
 
-// A call of a layer or an operator of the forward pass.
+// A call of a layer, or of an operator of the forward pass.
 struct PaddleLayer {
-  std::string name;  // of the operator, without what its event adds
+  // Of an operator without the suffixes that its event adds.
+  std::string name;
+  // Nesting depth; 0: outermost.
   size_t depth = 0;
-  int64_t time = 0;   // ns
-  int64_t flops = 0;  // of a layer: of all operators in it
+  // Nanoseconds.
+  int64_t time = 0;
+  // Of a layer the sum over all operators in it.
+  int64_t flops = 0;
 };
 
-// In order. As Paddle does, without the first thread.
+// In order of their calls. Leaves out the first thread, as Paddle does.
 [[nodiscard]] std::vector<PaddleLayer> FindPaddleLayers(const Trace& trace, const PaddleNodeTrees& trees);
 
 }  // namespace opscope

@@ -1,9 +1,14 @@
-// What Paddle's summary shows, by Paddle's rules: times of types of events, of the phases of a model, of operators,
-// kernels and ranges, communication beside computation, and memory.
+// What Paddle's summary shows, by Paddle's rules: times of event types, of the
+// phases of a model, of operators, kernels and ranges, communication beside
+// computation, and memory.
 //
-// The rules are Paddle's also where they are odd: an operator's memory is shown for its kernel's launch, too, calls of
-// nested phases are not counted, and rows of equal value stand in the order of a walk that sees the last of several
-// siblings first.
+// The rules are Paddle's also where they are odd. An operator's memory counts for
+// its kernel's launch too, calls of nested phases do not count, and rows of equal
+// value follow a walk that visits the last of several siblings first.
+//
+//   const PaddleNodeTrees trees = BuildPaddleNodeTrees(trace);
+//   const PaddleStatistics statistics = ComputePaddleStatistics(trace, trees);
+//   Print(FormatPaddleSummary(trace, statistics, {}));   // paddle/table.h
 //
 // Thread rule: pure function of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,88 +25,111 @@
 
 namespace opscope {
 
-// Of durations in nanoseconds.
+// Sum, longest and shortest of durations in nanoseconds.
 struct PaddleTimes {
   int64_t total = 0;
   int64_t most = 0;
-  int64_t least = INT64_MAX;  // of none
+  // INT64_MAX without durations.
+  int64_t least = INT64_MAX;
 
+  // Adds one duration.
   void Add(int64_t time);
   void Add(const PaddleTimes& other);
 };
 
-// A row: an operator, a part of one, a phase, a range, or what runs on a device.
+// A row: an operator, a part of one, a phase, a range, or a device span.
 struct PaddleItem {
   StringId name = StringId::kEmpty;
   uint64_t calls = 0;
+  // Time on the thread.
   PaddleTimes host;
-  PaddleTimes kernels;  // of devices; of a row of a device its own
-  PaddleTimes device;   // with copies and sets
+  // Time of its kernels; of a device row its own time.
+  PaddleTimes kernels;
+  // Time of its kernels, copies and sets.
+  PaddleTimes device;
   int64_t flops = 0;
 
   void Add(const PaddleItem& other);
 };
 
-// What an operator's calls and its launches are made of.
+// A part of an operator (one of its launches or inner calls), with the device spans
+// that it launched.
 struct PaddleInnerItem {
   PaddleItem item;
   std::vector<PaddleItem> devices;
 };
+// An operator with its parts.
 struct PaddleOperatorItem {
   PaddleItem item;
   std::vector<PaddleInnerItem> inner;
-  std::vector<PaddleItem> devices;  // launched by the operator itself
+  // Launched by the operator itself, in no part.
+  std::vector<PaddleItem> devices;
 };
 
+// The operators of one thread, by the system's id.
 struct PaddleThreadOperators {
   uint64_t thread = 0;
   std::vector<PaddleOperatorItem> operators;
 };
+// The ranges of one thread, by the system's id.
 struct PaddleThreadRanges {
   uint64_t thread = 0;
   std::vector<PaddleItem> ranges;
 };
 
-// All times of one type are joined, what several threads did at once counts once.
+// Union of the times of one event type in nanoseconds: simultaneous events of
+// several threads count once.
 struct PaddleTypeTime {
   PaddleEventType type = PaddleEventType::kOperator;
   uint64_t calls = 0;
   int64_t time = 0;
 };
+// Kernel time of one device in nanoseconds.
 struct PaddleDeviceTime {
   uint64_t device = 0;
   int64_t kernels = 0;
 };
 
+// A phase of training: ProfileStep, Dataloader, Forward, Backward, Optimization.
 struct PaddlePhase {
   PaddleEventType type = PaddleEventType::kProfileStep;
   PaddleItem item;
 };
 
+// Communication beside computation, in nanoseconds.
 struct PaddleDistribution {
-  bool any = false;  // something was communication
+  // False: no event was communication.
+  bool any = false;
   int64_t communication = 0, computation = 0, overlap = 0;
 };
 
+// Memory of all events of one name.
 struct PaddleMemoryItem {
   StringId name = StringId::kEmpty;
   uint64_t allocations = 0, frees = 0;
-  int64_t allocated = 0, freed = 0;  // bytes
+  // Bytes.
+  int64_t allocated = 0, freed = 0;
+  // Bytes that were allocated and not freed.
   int64_t increase() const { return allocated - freed; }
 };
+// Memory of one place ("Place(cpu)"). Peaks in bytes.
 struct PaddlePlaceMemory {
   std::string place;
   uint64_t peak_allocated = 0, peak_reserved = 0;
   std::vector<PaddleMemoryItem> allocated, reserved;
 };
 
+// Everything that the summary shows.
 struct PaddleStatistics {
-  // Of all steps, joined. Where a program of another framework marks none: from its first event to its last.
+  // Union of all steps in nanoseconds. Without steps (a program of another
+  // framework): from the first event to the last.
   int64_t total_time = 0;
-  std::string process_utilization, system_utilization;  // fractions, as recorded; "": not recorded
+  // Fractions, as recorded; "": not recorded.
+  std::string process_utilization, system_utilization;
   std::vector<PaddleDeviceTime> devices;
   std::vector<PaddleTypeTime> host_types, device_types;
-  std::vector<PaddlePhase> phases;  // in the order of Paddle's table
+  // In the order of Paddle's table.
+  std::vector<PaddlePhase> phases;
   PaddleDistribution distribution;
   std::vector<PaddleThreadOperators> operators;
   std::vector<PaddleItem> kernels;
@@ -110,10 +138,10 @@ struct PaddleStatistics {
   std::vector<PaddlePlaceMemory> memory;
 };
 
-// O(spans)
+// O(spans). REQUIRES: trees are of this Trace.
 [[nodiscard]] PaddleStatistics ComputePaddleStatistics(const Trace& trace, const PaddleNodeTrees& trees);
 
-// The rows of all threads as one list.
+// The rows of all threads as one list, as Paddle shows it without thread_sep.
 [[nodiscard]] std::vector<PaddleOperatorItem> MergePaddleOperators(const std::vector<PaddleThreadOperators>& threads);
 [[nodiscard]] std::vector<PaddleItem> MergePaddleRanges(const std::vector<PaddleThreadRanges>& threads);
 

@@ -28,28 +28,37 @@ enum class PaddleView : uint8_t {
   kMemoryManipulation,
   kUserDefined,
 };
-// "CPUTotal", "CPUAvg", ... and "DeviceView", "OverView", ..., by number.
+// "CPUTotal", "CPUAvg", ...: names of PaddleSort, by number.
 [[nodiscard]] std::span<const std::string_view> PaddleSortNames();
+// "DeviceView", "OverView", ...: names of PaddleView, by number.
 [[nodiscard]] std::span<const std::string_view> PaddleViewNames();
 
+// Arguments of Profiler.summary(), and opscope's own.
 struct PaddleTableOptions {
+  // A bit for each PaddleView.
   static constexpr uint32_t kAllViews = 0x1ff;
 
   PaddleSort sorted_by = PaddleSort::kCpuTotal;
+  // Show the parts of operators.
   bool op_detail = true;
+  // A table per thread.
   bool thread_sep = false;
-  std::string time_unit = "ms";  // "s", "ms", "us"; anything else: nanoseconds
-  uint32_t views = kAllViews;    // a bit per PaddleView; their order is Paddle's
-  bool is_escaped = false;       // for a terminal: what it would obey is escaped in names
+  // "s", "ms", "us"; anything else: nanoseconds.
+  std::string time_unit = "ms";
+  // A bit for each PaddleView to show; their order is Paddle's.
+  uint32_t views = kAllViews;
+  // For a terminal: escapes control characters in names.
+  bool is_escaped = false;
 };
 
-// What Profiler.summary() prints, without the end of its last line. As Paddle does, it ends behind the view of devices
-// where there is no step; where Paddle then divides by zero, because that view is not asked for, ratios are 0.
+// The output of Profiler.summary() without its last newline. As in Paddle, it ends
+// after the device view if there is no step. Ratios are 0 where Paddle divides by
+// zero because that view was not requested.
 [[nodiscard]] std::string FormatPaddleSummary(const Trace& trace, const PaddleStatistics& statistics,
                                               const PaddleTableOptions& options);
 
-// What Profiler.summary() prints behind it with with_flops, without the end of its last line; of layers that repeat the
-// first `repeat`.
+// What Profiler.summary() prints after it with with_flops, without the last
+// newline, for layers that repeat the first `repeat` ones.
 [[nodiscard]] std::string FormatPaddleFlops(std::span<const PaddleLayer> layers, int64_t repeat = 1);
 
 }  // namespace opscope

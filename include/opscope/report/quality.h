@@ -1,4 +1,4 @@
-// How far a trace can be trusted, as text.
+// The quality of a trace as text.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,10 +10,12 @@
 
 namespace opscope {
 
-// {"verdict": "good"|"usable"|"doubtful", "reasons": [text]}: the member "quality" of every result in JSON.
+// {"verdict": "good"|"usable"|"doubtful", "reasons": [text]}: the member "quality"
+// of every JSON result.
 [[nodiscard]] std::string QualityJson(const Quality& quality);
 
-// One line for people, "doubtful: 3 of 10 events were dropped; ...", escaped for a terminal; "" where it is good.
+// One line, "doubtful: 3 of 10 events were dropped; ...", escaped for a terminal;
+// "" if the quality is good.
 [[nodiscard]] std::string FormatQuality(const Quality& quality);
 
 }  // namespace opscope

@@ -1,7 +1,13 @@
-// The list behind `prof.events()` as one table of columns, for pandas, Arrow and SQL readers: torch's attributes by
-// torch's names, with the unit in the name of what has one (`cpu_time_total_us`, `cpu_memory_usage_bytes`).
+// The list behind `prof.events()` as one table, for pandas, Arrow and SQL: torch's
+// attributes under torch's names, with the unit in the name if there is one
+// (`cpu_time_total_us`, `cpu_memory_usage_bytes`).
 //
-// Thread rule: immutable once built; it refers to the Trace and to the FunctionEvents, which must outlive it.
+//   const FunctionEvents events = BuildFunctionEvents(trace);
+//   const FunctionEventTable table(trace, events);
+//   for (const TableColumn& column : table.view().columns) Print(column.name);
+//
+// Thread rule: immutable once built. It refers to the Trace and the FunctionEvents,
+// which must outlive it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,12 +21,14 @@
 
 namespace opscope {
 
+// Columns of FunctionEvents, and columns computed from them.
 class FunctionEventTable {
  public:
-  // O(events). What FunctionEvents has as a column is not copied.
+  // O(events). Columns that FunctionEvents has are not copied.
   FunctionEventTable(const Trace& trace, const FunctionEvents& events);
   FunctionEventTable(FunctionEventTable&&) = delete;
 
+  // The table. Its own_texts are the texts of input shapes and rewritten names.
   const TableView& view() const { return view_; }
 
  private:
@@ -30,7 +38,8 @@ class FunctionEventTable {
   void AddColumns(const FunctionEvents& events);
 
   TableView view_;
-  std::vector<std::string> shapes_;  // texts that the Trace does not have
+  // Texts that the Trace does not have.
+  std::vector<std::string> shapes_;
   std::vector<StringId> overload_, category_, input_shapes_;
   std::vector<double> cpu_time_total_us_, self_cpu_time_total_us_, device_time_total_us_, self_device_time_total_us_;
   std::vector<int64_t> sequence_, self_cpu_memory_usage_, self_device_memory_usage_;

@@ -1,6 +1,11 @@
-// What the memory of a program holds, moment by moment: every tensor's storage from its allocation to its free, in a
-// category that follows from what the program does with it (docs/analyses.md, "Memory timeline"). The categories,
-// their order of precedence and the rows are those of torch.profiler's memory timeline.
+// What a program's memory holds over time: every tensor's storage from its
+// allocation to its free, in a category that follows from its use
+// (docs/analyses.md, "Memory timeline"). Categories, their precedence and the rows
+// are those of torch.profiler's memory timeline.
+//
+//   const MemoryTimeline timeline = BuildMemoryTimeline(trace);
+//   const MemoryByCategory sums = SumByCategory(timeline, {.type = 0}, trace.info().epoch_ns);
+//   // sums.bytes[i][MemoryCategory::kGradient]: bytes of gradients from sums.times_us[i] on
 //
 // Thread rule: pure functions of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,7 +20,7 @@
 
 namespace opscope {
 
-// In the order of torch's files.
+// What memory is used for, in the order of torch's files.
 enum class MemoryCategory : uint8_t {
   kParameter = 0,
   kOptimizerState = 1,
@@ -27,50 +32,71 @@ enum class MemoryCategory : uint8_t {
   kUnknown = 7,
 };
 inline constexpr size_t kMemoryCategories = 8;
-// "PARAMETER", ..., "Unknown".
+// "PARAMETER", ..., "Unknown": torch's spelling.
 [[nodiscard]] std::string_view MemoryCategoryName(MemoryCategory category);
 
+// What happened to a storage; torch's numbers.
 enum class MemoryAction : uint8_t {
-  kPreexisting = 1,       // was there before the recording
-  kCreate = 2,            // allocated
-  kIncrementVersion = 3,  // written to: from here on it may be of another category
-  kDestroy = 4,           // freed
+  // Existed before the recording began.
+  kPreexisting = 1,
+  // Was allocated.
+  kCreate = 2,
+  // Was written to; may change its category.
+  kIncrementVersion = 3,
+  // Was freed.
+  kDestroy = 4,
 };
 
+// No operator has used the memory.
 inline constexpr uint32_t kNoTensor = 0xffffffff;
 
+// One event of one storage.
 struct MemoryTimelineRow {
-  Timestamp time;  // of kPreexisting: none
+  // Meaningless for kPreexisting.
+  Timestamp time;
   MemoryAction action = MemoryAction::kCreate;
   MemoryCategory category = MemoryCategory::kUnknown;
-  MemoryCategory next_category = MemoryCategory::kUnknown;  // kIncrementVersion: from here on
-  int32_t device_type = 0, device = -1;                     // torch's
-  // Tensors that share storage, or have had the same one, have one number; kNoTensor: no operator has used the memory.
+  // kIncrementVersion: the category from here on.
+  MemoryCategory next_category = MemoryCategory::kUnknown;
+  // torch's DeviceType and device index.
+  int32_t device_type = 0, device = -1;
+  // Number of the tensor; tensors that share a storage, or have shared one, have
+  // one number. kNoTensor: no operator has used the memory.
   uint32_t tensor = kNoTensor;
-  uint32_t version = 0;  // of the storage: how often it was written to
+  // Number of writes to the storage so far.
+  uint32_t version = 0;
+  // Address of the storage.
   uint64_t address = 0;
+  // Size of the storage.
   int64_t bytes = 0;
 };
 
+// All events.
 struct MemoryTimeline {
-  // What was there before, then by time, then by action.
+  // Pre-existing storages first, then by time, then by action.
   std::vector<MemoryTimelineRow> rows;
-  bool has_operators = false;  // false: the input does not say what operators write, so most is kUnknown
+  // False: the input does not say what operators write, so most rows are kUnknown.
+  bool has_operators = false;
 };
 
 // About 0.3 us per operator.
 [[nodiscard]] MemoryTimeline BuildMemoryTimeline(const Trace& trace);
 
+// A device in torch's numbers.
 struct MemoryDevice {
-  int32_t type = 0;  // torch's DeviceType number
+  // torch's DeviceType; 0 is the CPU.
+  int32_t type = 0;
   int32_t index = -1;
 };
 
-// Bytes held from each of these times on, in microseconds since 1970. Several rows of one microsecond are one.
+// Bytes in use over time.
 struct MemoryByCategory {
+  // Microseconds since 1970, ascending; events within one microsecond are merged.
   std::vector<int64_t> times_us;
+  // By time, then by category: bytes in use from that time on.
   std::vector<std::array<int64_t, kMemoryCategories>> bytes;
 };
+// Sums the rows of one device. epoch_ns: TraceInfo::epoch_ns. O(rows).
 [[nodiscard]] MemoryByCategory SumByCategory(const MemoryTimeline& timeline, MemoryDevice device, int64_t epoch_ns);
 
 }  // namespace opscope

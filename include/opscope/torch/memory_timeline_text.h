@@ -1,4 +1,5 @@
-// The memory timeline as the files that torch.profiler writes.
+// The memory timeline in the files that torch.profiler's export_memory_timeline
+// writes.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,11 +13,15 @@
 
 namespace opscope {
 
-// torch's files: [times in us, [0, bytes by category in the order of MemoryCategory] by time].
+// torch's `.json`: [times in us, [0, bytes by category in the order of
+// MemoryCategory] by time].
 [[nodiscard]] std::string MemoryTimelineJson(const MemoryByCategory& sums);
-// And [time in ns or -1, action, bytes gained, category] by event; a write loses in one category and gains in another.
+// torch's `.raw.json.gz` before compression: [time in ns or -1, action, bytes
+// gained, category] by event. A write that changes the category loses bytes in one
+// and gains them in the other.
 [[nodiscard]] std::string MemoryTimelineRawJson(const MemoryTimeline& timeline, MemoryDevice device, int64_t epoch_ns);
-// A page with the stacked areas as SVG, in torch's colours, and a table; it needs no other file.
+// A self-contained page with the stacked areas as SVG, in torch's colours, and a
+// table.
 [[nodiscard]] std::string MemoryTimelineHtml(const MemoryByCategory& sums, std::string_view title);
 
 }  // namespace opscope

@@ -1,4 +1,5 @@
-// Requests that an allocator had no memory for: torch's "[OutOfMemory]", instants of a Trace.
+// Finds requests that an allocator could not serve: torch's "[OutOfMemory]" events,
+// which a Trace has as instants.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,14 +12,18 @@
 
 namespace opscope {
 
-// Numbers as in AllocationColumns; those of the CPU where the instant says none.
+// One failed request.
 struct OutOfMemory {
-  uint32_t instant = 0;  // its row of instants()
-  int64_t bytes = 0;     // that were asked for
+  // Its row of instants().
+  uint32_t instant = 0;
+  // Bytes that the program requested.
+  int64_t bytes = 0;
+  // As in AllocationColumns; the CPU's if the instant names none.
   int32_t device_type = 0, device = -1;
 };
+// Reads one. REQUIRES: the instant is such a request.
 [[nodiscard]] OutOfMemory ReadOutOfMemory(const Trace& trace, uint32_t instant);
-// In the order of the instants. O(instants).
+// All of a trace, in the order of the instants. O(instants).
 [[nodiscard]] std::vector<OutOfMemory> FindOutOfMemory(const Trace& trace);
 
 }  // namespace opscope

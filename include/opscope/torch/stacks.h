@@ -1,4 +1,5 @@
-// The file of EventList.export_stacks(). It is written beside the final name and renamed; kIo errors name the path.
+// The file of torch's EventList.export_stacks(), the input of flamegraph.pl. It is
+// written beside its final name and renamed; kIo errors name the path.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,12 +14,12 @@
 
 namespace opscope {
 
-// What a line of ExportTorchStacks counts, in whole microseconds.
+// What the numbers of the file mean, in whole microseconds.
 enum class StackMetric : uint8_t { kSelfCpuTime, kSelfDeviceTime };
 
-// EventList.export_stacks(): for every event that has a stack and at least a microsecond, in order, its frames from the
-// outermost on, joined by ';', and the number: the input of flamegraph.pl. Blanks, semicolons and line ends in a frame
-// become '_'.
+// One line per event with a stack and at least one microsecond, in order: its
+// frames from the outermost on, joined by ';', then the number. Blanks, semicolons
+// and newlines in a frame become '_'. kIo, kNotFound: the system refused.
 [[nodiscard]] Status ExportTorchStacks(const Trace& trace, const FunctionEvents& events, StackMetric metric,
                                        const std::string& path);
 

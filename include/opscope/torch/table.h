@@ -1,4 +1,8 @@
-// Torch's table of operators, character for character, and the same rows to be read.
+// torch's table of operators, character for character, and a plain table of the
+// same rows that reads better.
+//
+//   const std::vector<TorchTableRow> rows = TorchTableRows(trace, events, averages);
+//   const Result<std::string> text = FormatTorchTable(rows, {.sort_by = "self_cpu_time_total", .row_limit = 20});
 //
 // Thread rule: pure functions; views in rows must live until the call returns.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,12 +22,16 @@
 
 namespace opscope {
 
-// What torch's table reads of a FunctionEvent or a FunctionEventAvg. Times in microseconds.
+// What torch's table reads of a FunctionEvent or FunctionEventAvg. Times in
+// microseconds, memory in bytes.
 struct TorchTableRow {
   std::string_view key;
-  std::string_view overload_name;  // "" for None
-  std::string_view input_shapes;   // str(evt.input_shapes)
-  bool has_input_shapes = false;   // input_shapes is not None and len() > 0
+  // "" for None.
+  std::string_view overload_name;
+  // str(evt.input_shapes).
+  std::string_view input_shapes;
+  // input_shapes is not None and len(input_shapes) > 0.
+  bool has_input_shapes = false;
   std::vector<std::string_view> stack;
   double self_cpu_time_total = 0;
   double cpu_time_total = 0;
@@ -42,48 +50,65 @@ struct TorchTableRow {
   bool is_legacy = false;
   bool is_user_annotation = false;
   bool has_cpu_parent = false;
-  bool is_cpu = true;             // device_type == CPU
-  bool counts_as_device = false;  // device_type in CUDA, PrivateUse1, MTIA, XPU
+  // device_type == CPU.
+  bool is_cpu = true;
+  // device_type is CUDA, PrivateUse1, MTIA or XPU.
+  bool counts_as_device = false;
 };
 
+// Arguments of EventList.table(), and opscope's own.
 struct TorchTableOptions {
-  std::string sort_by;      // "": list order; torch's names, cuda_/xpu_/privateuse1_ spellings too
-  int64_t row_limit = 100;  // -1: all
-  std::optional<int64_t> max_src_column_width = 75;  // nullopt: None
+  // torch's names, cuda_/xpu_/privateuse1_ spellings included; "": the order of the
+  // rows.
+  std::string sort_by;
+  // Number of rows; -1: all.
+  int64_t row_limit = 100;
+  // Widths of columns in characters; nullopt: None.
+  std::optional<int64_t> max_src_column_width = 75;
   std::optional<int64_t> max_name_column_width = 55;
   std::optional<int64_t> max_shapes_column_width = 80;
   std::optional<std::string> header;
   bool top_level_events_only = false;
-  std::string time_unit;  // "s", "ms", "us"; anything else: as large as fits
+  // "s", "ms", "us"; anything else: the largest unit that fits each time.
+  std::string time_unit;
   bool profile_memory = false;
   bool with_flops = false;
-  std::string use_device;  // events[0].use_device; "": None
-  // torch prints the FLOPs cell under "Source Location" and the reverse when both columns are there.
+  // events[0].use_device; "": None.
+  std::string use_device;
+  // Repeats torch's bug: with both columns, the FLOPs cell stands under "Source
+  // Location" and the reverse.
   bool compat_swapped_cells = false;
-  std::string note;  // a line below the totals; "": none
-  // For a terminal, and not as torch does: what it would obey is escaped in every text, and with a width other than 0
-  // columns are left out from the right, which a line says, and names are cut, so that no line is wider.
+  // A line below the totals; "": none.
+  std::string note;
+  // For a terminal, unlike torch: escapes control characters in every text.
   bool is_escaped = false;
+  // For a terminal, unlike torch: drops columns from the right, with a line that
+  // says so, and shortens names, so that no line is wider than this many columns.
+  // 0: no limit.
   size_t width = 0;
-  // True: where torch raises for want of a total or a device, so does this. False: such cells print "NaN".
+  // True: fail like torch for want of a total or a device. False: print "NaN" in
+  // such cells.
   bool refuse_as_torch = true;
 };
 
-// The text of EventList.table(), character for character. kInvalidArgument with torch's message where
-// torch raises (unknown sort_by: "'FunctionEventAvg' object has no attribute 'x'").
+// The text of EventList.table(). kInvalidArgument with torch's message where torch
+// raises, such as "'FunctionEventAvg' object has no attribute 'x'" for an unknown
+// sort_by. O(n log n).
 [[nodiscard]] Result<std::string> FormatTorchTable(std::span<const TorchTableRow> rows,
                                                    const TorchTableOptions& options);
 
-// The same rows to be read: whole names at the end of the line, shares that add up to 100.00, and what row_limit leaves
-// out summed in a last row. Ignores the widths, use_device and what keeps torch's layout.
+// The plain table: whole names at the end of the line, shares that add up to
+// 100.00, and a last row with the sum of what row_limit leaves out. Ignores the
+// widths, use_device, and what only torch's layout needs.
 [[nodiscard]] Result<std::string> FormatPlainTable(std::span<const TorchTableRow> rows,
                                                    const TorchTableOptions& options);
 
-// The rows of torch's table for averages. The views point into `events`, `averages` and the Trace.
+// The rows of torch's table for averages. Views point into `events`, `averages` and
+// the Trace.
 [[nodiscard]] std::vector<TorchTableRow> TorchTableRows(const Trace& trace, const FunctionEvents& events,
                                                         std::span<const FunctionEventAverage> averages);
 
-// FormattedTimesMixin's text of a time, and torch's text of a size: "1.234ms", "12.00 KB".
+// torch's texts of a time and of a size in bytes: "1.234ms", "12.00 KB".
 [[nodiscard]] std::string FormatTorchTime(double time_us);
 [[nodiscard]] std::string FormatTorchMemory(int64_t bytes);
 
