@@ -1,3 +1,7 @@
+// realloc for small arrays, mremap for those of 256 KiB and more. mremap moves page tables instead of
+// bytes, so growing an array of a gigabyte copies nothing. malloc alone does the same at first, but once a
+// block of up to 32 MiB was freed, glibc raises its threshold and takes such blocks from the heap, copies
+// them as they grow, and keeps the holes.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/array_memory.h"
 

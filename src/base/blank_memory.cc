@@ -1,3 +1,7 @@
+// Memory of constant bytes at almost no cost: an anonymous mapping reads as zeros without pages of its own;
+// for 0xff one sealed memfd of 1 MiB is mapped again and again over the range. A memset would take 400 MB
+// for a column of 100 million rows that says "unknown" in each. The piece is 1 MiB, because a process may
+// have 65,530 mappings, which then cover 64 GiB. Without memfd the memory is filled after all.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/blank_memory.h"
 

@@ -1,3 +1,6 @@
+// RFC 4180 quoting, and a guard against formula injection: spreadsheets run a cell that begins with = + - @
+// as a formula, and operator names come from the profiled program. Such a text gets an apostrophe before
+// it; a text that begins with one gets another, so that removing the first apostrophe always restores it.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv.h"
 

@@ -1,3 +1,7 @@
+// Scales a decimal text by a power of ten in integers: digits are moved across the decimal point one by
+// one, and the first digit behind it is kept for rounding. "1661938466265032.417" us times 10^3 is
+// 1661938466265032417 ns. strtod would round to 1661938466265032448: a double has 15 digits, a timestamp in
+// nanoseconds has 19.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/decimal.h"
 

@@ -1,3 +1,11 @@
+// Writes a file atomically: an unnamed file (O_TMPFILE) in the target's folder gets a temporary name only
+// to be renamed over the target. A process that is killed meanwhile leaves nothing behind, and readers see
+// the old file or the new one. Where the file system has no unnamed files, a named temporary file is
+// created and noted for signal handlers (temporary_names.h).
+//
+// Details that plain rename(2) gets wrong: a symbolic link of the user stays a link, one of somebody else
+// is replaced; the mode of the replaced file is kept; /dev/stdout and pipes are written directly; EINTR is
+// no error.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 

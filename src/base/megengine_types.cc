@@ -1,3 +1,5 @@
+// The bits per element of MegEngine's types, by the names that its files have. Its own table is in a header
+// that files do not come with.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/megengine_types.h"
 

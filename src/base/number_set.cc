@@ -1,3 +1,11 @@
+// Chooses between a bitmap and a sorted array. Correlation numbers count up, so a bitmap with a prefix
+// count per 64-bit word finds the index of a number in two loads and a popcount. Bits count from the
+// smallest number:
+//
+//   {3, 5, 70}: words {bits 0b101, before 0}, {bits 1 << 3, before 2}      index of 70 = 2 + popcount(0) = 2
+//
+// A hostile file may use 0 and 4294967295, for which a bitmap would take 512 MiB; below one number in 256
+// the array is used.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/number_set.h"
 

@@ -1,3 +1,10 @@
+// Converts between the members of a Chrome event that make up an id and the one text that a Trace has for
+// it.
+//
+//   "scope": "net", "id": "0x1"   <->   {"scope": "net", "id": "0x1"}
+//
+// A text counts as scoped only if writing its parts gives the same text again. So any other text, a JSON
+// object of a user included, stays a plain id, and the conversion is reversible.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scoped_id.h"
 

@@ -1,3 +1,12 @@
+// Walks over a text character by character and decides for each what a terminal may get and how wide it is
+// there. Foreign names may hold escape sequences that move the cursor, or marks that reverse the reading
+// direction; these are shown as \x1b and \u202e. strlen is no width: "名" has three bytes and two columns,
+// "e" with a combining accent has one column.
+//
+//   CutToColumns("aten::convolution", 9)   ->   "ate...ion"
+//
+// The tables of wide and combining code points are Unicode's, joined over unassigned ones. wcwidth(3) would
+// need a locale.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/shown_text.h"
 

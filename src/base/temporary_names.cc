@@ -1,3 +1,11 @@
+// A signal handler may not lock or allocate, so names lie in a fixed array of slots with an atomic state
+// each:
+//
+//   free -> filling -> noted -> free            written by threads, compare-and-swap
+//                          \-> unlinking        by the handler, final
+//
+// A name that the handler unlinks is never reused, so the handler cannot unlink a file that another thread
+// has just created. Eight slots suffice: a process rarely writes two files at once.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/temporary_names.h"
 

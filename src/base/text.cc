@@ -1,3 +1,7 @@
+// Appends numbers and JSON strings. std::to_chars instead of printf: it ignores the locale (a German one
+// would write "0,1"), and prints doubles in the fewest digits that read back exactly. JSON strings copy
+// runs of plain ASCII as blocks and look at single characters only where one needs an escape. A byte that
+// is not UTF-8 becomes a lone surrogate, \udcff for 0xff, which Python's surrogateescape turns back.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 

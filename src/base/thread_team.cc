@@ -1,3 +1,7 @@
+// Helpers wait on a condition variable for a numbered job. A job that the caller has finished alone is
+// withdrawn before the helpers wake up, so on a busy machine the caller never waits for a thread that has
+// not begun. Helpers block all signals but faults: a handler of the profiled program must not run on a
+// thread that the program does not know.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_team.h"
 

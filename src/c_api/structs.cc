@@ -1,3 +1,5 @@
+// Errors and versions of the C interface. A message is copied into the caller's struct and cut to its size;
+// nothing allocates, so that "memory is short" can be reported.
 // SPDX-License-Identifier: Apache-2.0
 #include "c_api/structs.h"
 

@@ -1,3 +1,6 @@
+// Fills placeholders in the path of a dump. "flight.opscope" becomes "flight-4242-1.opscope": without
+// process and number a second dump, or another process, would overwrite the first one. Numbers whose file
+// exists are skipped.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/dump_path.h"
 

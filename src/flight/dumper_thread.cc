@@ -1,3 +1,11 @@
+// Sleeps until a signal or until a step is overdue. Steps are not waited for: NoteStep stores a time, and
+// the thread checks it when the limit could have passed, so a step costs one clock read. Two cases are no
+// hang:
+//
+//   the process was stopped     the sleep lasted far longer than asked: SIGSTOP or a suspended machine; wait once more
+//   nothing is being recorded   the listener has nothing to dump; ask again after the same time
+//
+// After one dump of a hang, wait for the next step.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/dumper_thread.h"
 

@@ -1,3 +1,6 @@
+// One lock guards the state, and it is not held while a dump is written: a dump may take a second, and
+// recording threads must not wait for it. `under_way` counts dumps instead, and Release waits for it before
+// a window is freed. Automatic dumps have no caller, so their errors are kept as messages, at most 16.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/flight_recorder.h"
 

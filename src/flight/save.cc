@@ -1,3 +1,7 @@
+// Writes the blocks of a window into a file, one at a time, so that a dump of 256 MiB needs the memory of
+// one chunk. Chunks are written as they are, zstd-compressed, without decoding. The free space inside a
+// chunk holds bytes of earlier use of the memory; it is cleared first, because it could hold data of the
+// program and would not compress.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/save.h"
 

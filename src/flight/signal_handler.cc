@@ -1,3 +1,10 @@
+// One handler for all signals that users name. It may run anywhere, also inside malloc, so it uses atomics,
+// futexes and sigaction alone: it wakes the dumper thread and calls the previous handler. A signal whose
+// default is to end the process still does: the dumper thread raises it again after the dump, and a second
+// signal ends the process at once.
+//
+// The handler is removed only if it is still the installed one, and its library is pinned: whoever
+// installed a handler over it may call it for the rest of the process.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/signal_handler.h"
 

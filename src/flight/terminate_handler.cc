@@ -1,3 +1,7 @@
+// std::set_terminate with a list of listeners. The handler runs on the throwing thread before the stack
+// unwinds, so a dump shows the scopes in which the exception was thrown. It then calls the previous
+// handler. The lock is only tried: if another thread terminates at the same moment, its dump is under way.
+// The library stays loaded, because a handler installed over this one goes on calling it.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/terminate_handler.h"
 

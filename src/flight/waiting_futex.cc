@@ -1,3 +1,6 @@
+// A counter that a thread sleeps on and a signal handler increments. FUTEX_WAIT compares the counter in the
+// kernel, so a wake-up between the check and the sleep is not lost. A semaphore or a pipe would need a file
+// descriptor or a lock.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/waiting_futex.h"
 

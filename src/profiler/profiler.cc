@@ -1,3 +1,6 @@
+// A Profiler is a state machine over a Session: each step looks up the transition (schedule.h) and applies
+// its operations. The range "ProfilerStep#N" goes directly into the running window, not through
+// OPSCOPE_SCOPE, so that other open windows do not get it.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/profiler.h"
 

@@ -1,3 +1,5 @@
+// The boot id is a UUID that the kernel draws at every boot. Equal ids mean equal clocks, which is what
+// MergeTraces needs. Recordings carry a hash of it, since the UUID itself would identify the machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/boot.h"
 

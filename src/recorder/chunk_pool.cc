@@ -1,3 +1,11 @@
+// The first touch of memory costs more than everything else in recording. So the pool touches 8 MiB before
+// the first window opens and keeps the chunks of freed windows for the next one. Two size problems:
+//
+//   small chunks    under a small cap with many threads chunks shrink to 4 KiB; the pool cuts a chunk of 256 KiB into
+//                   equal parts, one free list per power of two
+//   large demand    writers in the background fill the pool from a huge page of 2 MiB, which the system clears in a
+//                   quarter of the time of 512 small pages; a recording thread never does, because the system may have
+//                   to compact memory first, for milliseconds
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/chunk_pool.h"
 

@@ -1,3 +1,11 @@
+// Reads two clocks together. The clocks cannot be read in one instruction, and an interrupt between two
+// reads moves one of them by microseconds. So each reading is bracketed by two reads of the other clock,
+// and of five tries the one with the shortest bracket counts:
+//
+//   ticks 1000 | CLOCK_MONOTONIC 5'000'040 ns | ticks 1100     ->  tick 1050 was 5'000'040 ns, +- 50 ticks
+//
+// The wall clock enters once, as an offset to the monotonic clock when the window opens: a step of NTP
+// during a recording then does not bend its times.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/clock.h"
 

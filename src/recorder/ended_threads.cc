@@ -1,3 +1,11 @@
+// Frees what an ended thread does not need. A server that starts a thread per request would otherwise hold
+// 256 KiB for each of them. Three stages, each smaller than the one before:
+//
+//   compact      copy the records of the current chunk into one of their size, if that is at most a quarter
+//   evict        at the cap of a keep_newest window: drop its chunks, keep its counts
+//   forget       beyond 256 such threads: add the counts to those of the window, drop the thread
+//
+// Locks are only tried where their order does not allow to wait; what fails now succeeds at a later end.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/ended_threads.h"
 

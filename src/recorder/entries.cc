@@ -1,3 +1,11 @@
+// Copies a name and a payload from one chunk into another. A payload refers to other entries of its chunk
+// by offset, so it is copied field by field where fields hold offsets, and as bytes elsewhere:
+//
+//   payload {kOverload: 96, kArgumentsOf: 160}   ->   {kOverload: new offset of its name}, arguments of 160 copied
+//   inline
+//
+// An argument list of another payload becomes the copy's own, so that the copy depends on one entry less.
+// Offsets are checked before use: a writer that was interrupted may have left anything in the free space.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/entries.h"
 

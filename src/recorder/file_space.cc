@@ -1,3 +1,11 @@
+// System calls for a file that memory is mapped from. A plain ftruncate and mmap would be shorter, but a
+// store into such a mapping raises SIGBUS when the disk is full, and that ends the profiled job. So every
+// page passes two checks first:
+//
+//   fallocate                reserves the blocks on the disk; a full disk is ENOSPC here
+//   MADV_POPULATE_WRITE      makes the pages writable; what would be SIGBUS is EFAULT here
+//
+// Every call may be interrupted or answer EAGAIN; all loops are bounded.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/file_space.h"
 

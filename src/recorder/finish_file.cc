@@ -1,3 +1,11 @@
+// Ends a mapped file after its window has closed. Chunks in the file are complete already and stay
+// untouched, so the cost depends on the number of threads and not on the size of the file. Three things are
+// missing and are written here:
+//
+//   sealed copies            a chunk whose thread may still store into it was sealed as a copy in memory: write it over
+//                            the chunk, header last, because the header says how many records are valid
+//   chunks in memory         what the file could not take earlier is appended as kRawChunk blocks, if there is room now
+//   window information       the final counts, then the end mark; the unused rest of the file is cut off
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/finish_file.h"
 

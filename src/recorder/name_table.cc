@@ -1,3 +1,7 @@
+// An open-addressing hash table of 8-byte entries (hash and offset), at most three quarters full. It needs
+// no copy of a text, because the chunk has it: equal hashes are proved by comparing with the NameEntry at
+// the offset. std::unordered_map would allocate per name, and the recorder must not call malloc on a path
+// that a signal handler can reach.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/name_table.h"
 

@@ -1,3 +1,7 @@
+// Keeps the table of open scopes in a mapped file. The kernel writes the pages even if the process is
+// killed between two stores, so the order of the stores is the protocol: clear `start`, write the rest,
+// write `start`. An entry with a start is whole. Ends leave the table alone (their record says enough), so
+// only begins pay: four stores, 37 instructions of the 153 of a scope in a mapped file.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/open_table.h"
 

@@ -1,3 +1,10 @@
+// Writes open scopes as records. The last chunk of a thread has their names and payloads already (invariant
+// 1 of recorder_abi.h), so a record per scope behind the others is usually enough. If the chunk is full,
+// the scopes get one more chunk of exactly their size, with copies of their entries:
+//
+//   chunk 7: ... full, open scopes a, b     ->    chunk 8: records b, a; entries of b and a
+//
+// Records are written innermost first, as if the scopes had ended in order.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/unfinished.h"
 

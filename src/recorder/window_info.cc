@@ -1,3 +1,13 @@
+// Writes the kWindowInfo block: JSON text, built member by member, because readers of all versions must
+// understand it and it is written once per recording. src/wire/FORMAT.md lists the members. Three variants
+// share the beginning:
+//
+//   final      after the close: final counts of every thread
+//   live       at the beginning of a mapped file: no threads yet, but the rate of the clock, because a killed process
+//              never writes the second calibration
+//   dump       counts at the moment of a dump, with the reason for it
+//
+// Nothing here throws: a failed allocation gives an empty text, and the caller reports that.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/window_info.h"
 

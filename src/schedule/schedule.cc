@@ -1,3 +1,11 @@
+// The transition table of torch.profiler, written as data: a row per action of the step that ends, a column
+// per action of the step that begins. torch has it as a dictionary of lists of methods. One entry differs
+// on purpose: RECORD -> WARMUP prepares again (schedule.h).
+//
+//   RECORD_AND_SAVE -> RECORD:  stop, hand over, prepare, start
+//
+// The action of a step follows from its position in the cycle, in 128-bit integers: sums of three user
+// numbers cannot overflow.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/schedule.h"
 

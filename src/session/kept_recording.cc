@@ -1,3 +1,7 @@
+// Copies a window's blocks, so that its chunks go back to the pool before the next cycle records. Importing
+// each cycle at once would be simpler, but the program would wait for it between two steps. When the copies
+// reach half of max_bytes under keep_newest, the oldest recordings shrink to a few bytes of window
+// information that counts their events as dropped.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/kept_recording.h"
 

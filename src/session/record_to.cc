@@ -1,3 +1,6 @@
+// Paths of record_to. A path from the environment always carries the process id: child programs inherit the
+// variable, and two processes must not write one file. A path from the program carries it only in a forked
+// child.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/record_to.h"
 

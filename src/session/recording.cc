@@ -1,3 +1,14 @@
+// The life cycle of a recording: new, running, stopped, read. The order of the steps is what matters here:
+//
+//   start    measure costs, open the window, start the sources in order, then let the flight recorder see it
+//   stop     hide it from the flight recorder, stop the sources in reverse, close the window
+//   deliver  sources hand over what they still hold, at the latest before the window is read; at once with a mapped
+//   file,
+//            because closing the window ends the file
+//   free     after deliver; waits for a dump in progress
+//
+// A failed start undoes its steps in reverse. In a forked child every function returns at once: the locks
+// may be held by threads that do not exist there.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>

@@ -1,3 +1,7 @@
+// A session hands out recordings and remembers the newest. After fork the child finds mutexes that a thread
+// of the parent may have held: they are abandoned, not unlocked, and made anew at the next call. The
+// process id is cached and refreshed by an atfork handler, because each step of a job asks for it and
+// getpid is a system call.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/session.h"
 

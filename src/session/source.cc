@@ -1,3 +1,5 @@
+// Loads a source by dlopen and verifies its ABI number before anything else of its table is read. The
+// library is never closed: callbacks of the framework may hold addresses in it.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/source.h"
 

@@ -1,3 +1,6 @@
+// Assigns kinds by runs: neighbouring rows mostly share category and track, and then one lookup serves the
+// whole run. The column stays unallocated until a row needs a value other than kOther. Threads take pieces
+// of 65,536 rows; each has a lookup cache of its own, so none waits for another.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/fill_kinds.h"
 

@@ -1,3 +1,13 @@
+// A hash join of device spans with host calls, by correlation number. A join of every span would dominate
+// the build, so:
+//
+//   1. collect the numbers that device spans have; numbers that no device span has cost nothing afterwards
+//   2. for each such number, the first host span that has it (an array where numbers are dense, else a sorted set)
+//   3. from that call up its parents to the first operator; mostly one or two steps
+//   4. device spans without such an operator go by Kineto's external id instead
+//
+// Rows are divided among threads in pieces of 65,536. When several spans offer for one number, the one that
+// begins first wins, by compare-and-swap, so the result does not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/launches.h"
 

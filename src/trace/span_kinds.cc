@@ -1,3 +1,7 @@
+// Derives the kind of a span from what its format calls it: exact categories first, then suffixes
+// ("_driver"), then for Python calls and user ranges the name. Formats spell Python calls differently;
+// HasLine tells a Python function from a C function by the line number, "train.py(12): step" against
+// "<built-in function len>".
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_kinds.h"
 

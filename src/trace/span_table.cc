@@ -1,3 +1,13 @@
+// Brings spans into the order of a Trace. Importers mostly add them in that order already, so each stage
+// first checks, in one pass, whether it has anything to do:
+//
+//   count rows per track       if their groups are out of order: a stable counting sort, O(n)
+//   sort each track by time    if it nests by time and is out of order: a merge sort of the runs that are in order
+//   move the columns           one at a time, through one spare array, so that memory grows by one column and not by
+//   all
+//
+// A table whose size is known lies in one block on huge pages; columns start at different cache sets,
+// because rows are written across all columns at once.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/span_table.h"
 

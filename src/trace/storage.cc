@@ -1,3 +1,7 @@
+// Functions over all tables at once are generated from trace_tables.def, so a new table needs no line here.
+// Freeze gives back spare capacity, takes the public views, and drops the indexes that only adding needed.
+// The table `arguments` is derived at its first use: its rows repeat the argument lists, and most readers
+// never ask.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/storage.h"
 

@@ -1,3 +1,11 @@
+// Finds blocks in a file that may be damaged anywhere. Header and payload have separate checksums: a header
+// that is intact leads to the next block even if the payload is not. After a broken header the scanner
+// searches for the next magic number and trusts it only if its header's checksum is right:
+//
+//   [block][block][xxxxxxxx][block]     2 blocks, 1 damaged stretch however long, 1 block
+//
+// Sizes of a damaged file are lies, so memory is only reserved for a zstd frame that states the same size
+// as the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/container.h"
 

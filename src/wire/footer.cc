@@ -1,3 +1,6 @@
+// The footer is a small table of its own: each field of FooterBlock and FooterSum is one encoded column. A
+// reader finds it from the end of the file: the end block has a fixed size and holds the footer's offset.
+// Both are verified by their checksums before use.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/footer.h"
 

@@ -1,3 +1,7 @@
+// Both directions walk the same edges: WalkEdges derives the order of starts and ends from the depths
+// alone, so the writer stores no order and the reader needs no times to find it. Distances wrap around
+// modulo 2^64, so crossing spans, whose next edge lies before the previous one, survive exactly.
+// span_times.h has the example and the measured gain.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/span_times.h"
 

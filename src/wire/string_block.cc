@@ -1,3 +1,5 @@
+// Sizes and bytes of texts are stored apart: the sizes compress as a column, and the reader finds all texts
+// of a block with one pass over the sizes and no copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/string_block.h"
 

@@ -1,3 +1,6 @@
+// A block is a list of (column number, rows, bytes). Writing appends one encoded column after the other;
+// parsing only notes where each lies, so a reader decodes the columns it wants and skips those of newer
+// versions. Limits on columns and rows keep a damaged block from asking for gigabytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/table_block.h"
 

@@ -1,3 +1,7 @@
+// A lock-free pool of zstd contexts: 16 atomic pointers each for compression and decompression, taken and
+// returned by exchange. Creating a context costs more than compressing a short plane, and each column has
+// several planes. A thread_local context would be simpler, but registering its destructor allocates, and
+// the C library ends the program if that fails.
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/zstd_contexts.h"
 
