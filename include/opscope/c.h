@@ -113,7 +113,7 @@ typedef struct opscope_options {
   const char* metadata_json;  // members of a JSON object, kept in the recording; may be NULL
   // A file that the recording lies in while it is made, so that it is there however the process ends; copied,
   // may be NULL. The second recording goes to NAME.2.EXTENSION, and so on. What the
-  // file cannot take is kept in memory, and on_warning is told.
+  // file cannot take is kept in memory, and on_warning gets a sentence.
   const char* record_to;
 } opscope_options;
 #define OPSCOPE_OPTIONS_INIT \

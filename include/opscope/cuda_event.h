@@ -48,7 +48,7 @@ enum class CudaEvent : uint8_t {
   kStream = 14,           // CudaStreamDetails
   kGraph = 15,            // CudaGraphDetails: a whole launch of a graph, in place of its nodes
   kMemory = 16,           // CudaMemoryDetails: cudaMalloc, cudaFree and the like
-  kExternalId = 17,       // CudaExternalIdDetails: somebody's number for what a call is made for
+  kExternalId = 17,       // CudaExternalIdDetails: another profiler's id for the current call
   kPaused = 18,           // start, value = length: what was launched meanwhile is not of the window
   kReading = 19,          // CudaReadingDetails: of a sensor of a device; no record of CUPTI's
   kEnvironment = 20,      // CudaEnvironmentDetails; value: the first eight bytes of what CUPTI tells of the sensor

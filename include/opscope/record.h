@@ -315,7 +315,7 @@ static_assert(sizeof(OpenTableEntry) == 24);
 
 inline constexpr uint32_t kOpenTableMagic = 0x4e45504f;  // "OPEN"
 namespace open_table_flags {
-inline constexpr uint32_t kLeftTheFile = 1;  // the thread went on in memory: what is open cannot be told
+inline constexpr uint32_t kLeftTheFile = 1;  // the thread went on in memory: its open scopes are unknown
 inline constexpr uint32_t kTooDeep = 2;      // scopes deeper than `capacity` began; they have no entry
 }  // namespace open_table_flags
 

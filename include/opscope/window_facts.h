@@ -51,7 +51,7 @@ inline constexpr std::string_view kHostMemoryKey = "opscope.host_memory";
 // (src/trace/problem_kinds.h) that the source of a device has seen. Import makes
 // them rows; text, where it is not "", is added to the sentence.
 inline constexpr std::string_view kDeviceProblemsKey = "opscope.device_problems";
-// A 1: rows of devices are told in the words of Paddle's files.
+// A 1: device rows use the names of Paddle's files.
 inline constexpr std::string_view kPaddleDevicesKey = "opscope.paddle_devices";
 // An object: what the program calls nodes of CUDA's graphs, by their numbers:
 // {"4294967297":"\"phase\": \"A\""}. The texts are members of the "args" of what

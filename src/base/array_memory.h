@@ -16,9 +16,9 @@ namespace opscope {
 [[nodiscard]] void* ReallocateArray(void* array, size_t old_bytes, size_t new_bytes);
 void FreeArray(void* array, size_t bytes);
 
-// Filling fresh memory is bound by page faults, so an array that is asked for as a whole and filled is worth huge
-// pages. `bytes`: those that it has. What it grows by later is advised as well: one huge page at most is made resident
-// too early.
+// Filling fresh memory is bound by page faults, so an array that is allocated and filled as a whole deserves huge
+// pages. `bytes`: its current size. Later growth is advised too, which makes at most one huge page resident too
+// early.
 void AdviseHugePages(void* array, size_t bytes);
 
 // An array without a type yet, for arrays that are rewritten one after the other: what one leaves takes the next.

@@ -30,7 +30,7 @@ bool FillWithOnes(int file) {
   return true;
 }
 
-// kPiece bytes of 0xff of a file in memory. Nobody can write to them: it is sealed, and no descriptor of it stays.
+// kPiece bytes of 0xff of a file in memory. It is sealed and its descriptor is closed, so it cannot be written.
 // nullptr: the machine has none for us.
 void* MapOnes() {
   const int file = AboveStandardStreams(memfd_create("opscope blank", MFD_CLOEXEC | MFD_ALLOW_SEALING));

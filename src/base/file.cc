@@ -3,7 +3,7 @@
 // the old file or the new one. Where the file system has no unnamed files, a named temporary file is
 // created and noted for signal handlers (temporary_names.h).
 //
-// Details that plain rename(2) gets wrong: a symbolic link of the user stays a link, one of somebody else
+// Details that plain rename(2) gets wrong: a symbolic link of the user stays a link, a link of another user
 // is replaced; the mode of the replaced file is kept; /dev/stdout and pipes are written directly; EINTR is
 // no error.
 // SPDX-License-Identifier: Apache-2.0
@@ -53,7 +53,7 @@ std::string NameOfDescriptor(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
 
-// What one replaces keeps who may read it. Somebody else's file says nothing about ours.
+// The new file gets the mode of the file that it replaces, unless that belongs to another user.
 void KeepMode(const std::string& replaced, int descriptor) {
   struct stat facts;
   if (lstat(replaced.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
@@ -69,7 +69,7 @@ int OpenPatiently(const std::string& path, int flags, unsigned mode = 0666) {
   return AboveStandardStreams(descriptor);
 }
 
-// Somebody else's link, in a folder that all may write to, must not choose which file of ours is replaced.
+// In a folder that all may write to, a foreign link must not choose which of our files is replaced.
 bool IsOurLink(const std::string& path) {
   struct stat facts;
   return lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode) && (facts.st_uid == geteuid() || facts.st_uid == 0);
@@ -132,7 +132,7 @@ Result<size_t> InputFile::Read(std::span<std::byte> into) {
   while (true) {
     const ssize_t got = read(descriptor_, into.data(), into.size());
     if (got >= 0) return static_cast<size_t>(got);
-    if (errno == EAGAIN) {  // somebody's descriptor, which does not wait by itself
+    if (errno == EAGAIN) {  // a foreign descriptor in non-blocking mode
       pollfd arrival{descriptor_, POLLIN, 0};
       if (poll(&arrival, 1, -1) >= 0) continue;
     }

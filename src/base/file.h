@@ -16,8 +16,8 @@
 
 namespace opscope {
 
-// A file to read, in order. Never mapped: one that somebody cuts meanwhile would be a SIGBUS, which ends the program
-// that we are in.
+// A file to read, in order. Never mapped: if another process truncates the file, a mapping raises SIGBUS, which ends
+// the program.
 class InputFile {
  public:
   // kNotFound: no such file. kIo: a directory, no permission, any other refusal.
@@ -29,7 +29,7 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile();
 
-  uint64_t size() const { return size_; }  // that was to be read when it was opened; 0: nobody knows, or none
+  uint64_t size() const { return size_; }  // bytes to read when it was opened; 0: unknown, or none
 
   // The next bytes: waits for the first, then gives what is there. 0: the end.
   Result<size_t> Read(std::span<std::byte> into);
@@ -49,8 +49,8 @@ class InputFile {
 // that, nothing stays. Where the file system has no files without names it is written beside the final name: a process
 // that is killed meanwhile leaves NAME.tmpPID.N there, unless it calls UnlinkTemporaries (temporary_names.h). A path
 // that exists and is not a regular file (/dev/stdout, a pipe) is written directly. A file that is replaced gives its
-// mode to the new one. A symbolic link of this user stays, and the file that it leads to is replaced; one of somebody
-// else is replaced.
+// mode to the new one. A symbolic link of this user stays, and the file that it leads to is replaced; a link of
+// another user is replaced.
 class AtomicFile {
  public:
   // mode: of the new file, less the umask, where it replaces none or is for its user alone.

@@ -2,7 +2,7 @@
 // 4 KiB page, measured at 4 ms for 16 MiB against 1 ms on huge pages. Columns that are a megabyte each get no
 // huge page of their own, so the columns of one table share a block.
 //
-// Thread rule: one thread at a time; the memory belongs to whoever asked for it.
+// Thread rule: one thread at a time; the caller owns the memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// Uses what several threads finish in any order one after another, in its order. Whoever finishes the next result uses
-// it, and those behind it that are ready meanwhile; nobody waits.
+// Consumes the results of several threads one at a time in the order of their indices. The thread that finishes the
+// next result consumes it, and all further ones that are ready; no thread waits.
 //
 //   InOrder order(blocks.size());
 //   team.ForEach(blocks.size(), [&](size_t block, size_t) {

@@ -1,6 +1,6 @@
 // Walks over the members of a JSON object that was kept as text (`"a": 1, "b": [2]`): what SpanColumns::extra
-// holds. The text was valid JSON when one of our importers kept it; a file of somebody else may hold anything, of which
-// the walk says "not there". Who writes the text into JSON asks first whether it is any.
+// holds. The text was valid JSON when one of our importers kept it; a foreign file may hold anything, and
+// the walk then finds nothing. A writer that copies the text into JSON checks it first (AreJsonMembers).
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,5 @@
-// std::bad_alloc that says how much was asked for. Who takes memory of the system by himself (arrays that grow, blocks
-// of tables) throws it, because those are the requests that are refused: what a small object asks for is never what is
-// missing.
+// std::bad_alloc with the size of the failed request. Code that gets memory from the system directly (growing arrays,
+// blocks of tables) throws it, because large requests are the ones that fail.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // The names of files that are written but not yet renamed, for a program that wants to take them away when a signal
-// ends it. Whoever writes them notes them; nothing here installs a handler: that is for the owner of the process to do.
+// ends it. Writers register the names. Installing a handler is up to the owner of the process.
 //
 // Thread rule: any thread; UnlinkTemporaries also in a signal handler, after which the process is to end.
 // SPDX-License-Identifier: Apache-2.0

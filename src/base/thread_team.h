@@ -37,7 +37,7 @@ class ThreadTeam {
   size_t size() const { return helpers_.size() + 1; }
 
   // Calls work(0) here and work(member) on helpers, and returns when all calls have. A helper that has not begun
-  // when work(0) returns does not begin: where processors are busy elsewhere nobody waits for them. What a call
+  // when work(0) returns does not begin: on busy processors the caller does not wait for them. What a call
   // throws (memory is short) is thrown here, after all have ended.
   template <typename Work>
   void Run(const Work& work) {

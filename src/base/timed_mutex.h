@@ -1,5 +1,5 @@
 // A mutex that is waited for until a moment: std::timed_mutex, but for the thread sanitizer. That of gcc 12 does not
-// see pthread_mutex_clocklock, by which libstdc++ waits, and takes each unlock for one of somebody else's lock.
+// see pthread_mutex_clocklock, by which libstdc++ waits, and reports each unlock as that of a foreign lock.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0

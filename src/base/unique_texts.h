@@ -29,7 +29,7 @@ class UniqueTexts {
   static constexpr uint32_t kNone = 0xffffffff;
 
   static uint64_t HashOf(std::string_view text) { return HashBytes(std::as_bytes(std::span(text))); }
-  // All that the table asks of a hash.
+  // The part of the hash that the table keeps.
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
   static uint32_t TagOf(std::string_view text) { return TagOf(HashOf(text)); }
 
@@ -44,7 +44,7 @@ class UniqueTexts {
     return found != kNone ? found : Append(text, tag);
   }
   // Adds them in their order, copied where they are new, and appends their numbers to `numbers`. Faster than one by
-  // one when the table is larger than the processor's caches: each place is asked for long before it is looked at.
+  // one when the table is larger than the processor's caches: each bucket is prefetched long before its use.
   template <typename Number>
   void AddAll(const TaggedTexts& all, std::vector<Number>* numbers) {
     constexpr size_t kAhead = 16;

@@ -110,7 +110,7 @@ void DumperThread::Loop() {
 int64_t DumperThread::TimeToLook(int64_t now) const {
   if (no_step_ns_ == 0) return -1;
   const int64_t last = last_step_ns_.load(std::memory_order_relaxed);
-  // Once told, only a step can make it worth a look; it is not waited for but looked for now and then.
+  // After one dump of a hang, wait for the next step; poll for it now and then.
   const int64_t due = last == told_of_ns_ ? now + no_step_ns_ : std::max(last + no_step_ns_, look_again_ns_);
   return std::max<int64_t>(due - now, 0);
 }

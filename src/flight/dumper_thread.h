@@ -35,7 +35,7 @@ class DumperThread {
 
   // signal 0: none; no_step_ns 0: no watchdog.
   [[nodiscard]] Status Start(int signal, int64_t no_step_ns);
-  // Waits until the listener is through with what it is being told.
+  // Waits for a running call of the listener.
   void Stop();
   void NoteStep();
 
@@ -56,7 +56,7 @@ class DumperThread {
 
   // Of the thread, once it runs.
   uint32_t seen_ = 0;          // count of the futex: read before the thread is there, so that no wake-up is missed
-  int64_t told_of_ns_ = -1;    // the last step when a hang was told
+  int64_t told_of_ns_ = -1;    // the last step before the reported hang; -1: none
   int64_t look_again_ns_ = 0;  // after the listener had nothing to dump, or the whole process stood still
 };
 

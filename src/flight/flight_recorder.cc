@@ -50,7 +50,7 @@ struct FlightRecorder::State final : DumpListener, TerminateListener {
   explicit State(FlightOptions chosen) : options(std::move(chosen)), thread(this) {}
 
   Result<std::string> Dump(const std::string& path, const std::string& reason, const std::string& detail);
-  // For those whom nobody waits for. False: nothing is being recorded.
+  // An automatic dump. False: nothing is being recorded.
   bool DumpUnasked(const std::string& reason, const std::string& detail);
   void SignalCame(int signal) override { DumpUnasked("signal", SignalName(signal)); }
   bool NoStepFor(int64_t ns) override {

@@ -34,7 +34,7 @@ struct RecordingFile {
 };
 
 // The bytes between records and side entries are left over from whatever the memory was used for
-// before: nobody's business, and they would not compress.
+// before: possibly private, and they would not compress.
 std::string_view ClearedChunk(RecordingFile* out, const void* data, uint64_t bytes) {
   out->chunk.assign(static_cast<const char*>(data), bytes);
   const PublishedExtent extent = LoadPublished(static_cast<const ChunkHeader*>(data));

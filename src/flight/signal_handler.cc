@@ -3,7 +3,7 @@
 // default is to end the process still does: the dumper thread raises it again after the dump, and a second
 // signal ends the process at once.
 //
-// The handler is removed only if it is still the installed one, and its library is pinned: whoever
+// The handler is removed only if it is still the installed one, and its library is pinned: code that
 // installed a handler over it may call it for the rest of the process.
 // SPDX-License-Identifier: Apache-2.0
 #include "flight/signal_handler.h"
@@ -39,7 +39,7 @@ bool IsPlain(const struct sigaction& action, void (*handler)(int)) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == handler;
 }
 
-// What a signal does that nobody handles.
+// True if the default action of the signal ends the process.
 bool EndsByDefault(int signal) {
   switch (signal) {
     case SIGCHLD:
@@ -52,7 +52,7 @@ bool EndsByDefault(int signal) {
       return false;
     case SIGUSR1:
     case SIGUSR2:
-      return false;  // made for such uses: whoever names one does not want to end by it
+      return false;  // meant for such uses; a user who names one expects the job to go on
     default:
       return signal < SIGRTMIN;
   }
@@ -64,7 +64,7 @@ void Default(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
-// Nothing but atomics, futex and sigaction: it may come anywhere, also inside malloc.
+// Uses atomics, futex and sigaction alone: it may interrupt anything, malloc included.
 void OnSignal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   Handler& handler = handlers.of[signal];
@@ -90,11 +90,11 @@ bool IsOurs(const struct sigaction& action) {
 
 void TakeBack(int signal) {
   struct sigaction now{};
-  if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;  // somebody else's by now
+  if (sigaction(signal, nullptr, &now) != 0 || !IsOurs(now)) return;  // another handler replaced it
   sigaction(signal, &handlers.of[signal].before, nullptr);
 }
 
-// The child has nobody who would dump it.
+// The child has no dumper thread.
 void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   for (int signal = 1; signal < NSIG; ++signal) {
     if (handlers.of[signal].users != 0) TakeBack(signal);
@@ -105,7 +105,7 @@ void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   handlers.mutex.unlock();
 }
 
-// Whoever put a handler over ours goes on calling it: the code must stay, whatever library it is in.
+// A handler installed over this one goes on calling it, so this library must stay loaded.
 void PinThisCode() {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&OnSignal), &self) == 0 || self.dli_fname == nullptr) return;

@@ -1,8 +1,8 @@
 // A handler for the signals that users name, and for no other: it wakes the futexes that wait for the
 // signal, and calls the handler that was there before. It is installed for the first user of a signal
-// and taken back after the last, unless somebody has put another one over it since.
+// and taken back after the last, unless another handler was installed over it since.
 //
-// A signal that would have ended the job (SIGTERM with nobody handling it) still does: after the dump,
+// A signal that would have ended the job (SIGTERM without a handler) still does: after the dump,
 // and at once when it comes a second time. SIGUSR1, SIGUSR2 and real-time signals are taken for dumps
 // and end nothing.
 //

@@ -41,7 +41,7 @@ std::string TypeOfException() {
 }
 
 void Tell() {
-  // Held: another thread's exception is being told already, or the program terminates while it is.
+  // Held: another thread is notifying, or a listener's own failure terminates the program.
   if (!state.mutex.try_lock()) return;
   const MutexLock lock(state.mutex, std::adopt_lock);
   const std::string type = TypeOfException();
@@ -63,7 +63,7 @@ void Tell() {
 void Prepare() OPSCOPE_REQUIRES(state.mutex) {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&OnTerminate), &self) != 0 && self.dli_fname != nullptr) {
-    // Whoever put a handler over ours goes on calling it.
+    // A handler installed over this one goes on calling it.
     [[maybe_unused]] void* const pinned = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   }
   const auto unlock = []() OPSCOPE_UNCHECKED_LOCKS { state.mutex.unlock(); };

@@ -1,6 +1,6 @@
-// A terminate handler while somebody wants to know of exceptions that nobody catches: it tells them, and
-// calls the handler that was there before, so the program ends as it would have. The exception has not
-// been unwound then: the scopes that it was thrown in are open still.
+// A terminate handler that reports uncaught exceptions to its listeners and then calls the previous handler, so
+// the program ends as it would have. The stack is not unwound then: the scopes around the throw are still
+// open.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@ class TerminateListener {
 
 // False: too many listen already.
 [[nodiscard]] bool ListenForTerminate(TerminateListener* listener);
-// Waits while the listener is being told.
+// Waits for a notification of the listener in progress.
 void StopListening(TerminateListener* listener);
 
 }  // namespace opscope

@@ -48,8 +48,8 @@ void SetMembers(OpenScope* scope, std::string_view members) {
   NoteNewEntries(stream, scope);
 }
 
-// write(&text) appends one member. This runs in the middle of somebody's program: a shortage of memory is
-// written down in the scope's place and goes no further.
+// write(&text) appends one member. An allocation failure must not reach the profiled program: the
+// scope gets a member that says so instead.
 template <typename Write>
 void AddMembers(OpenScope* open, const Write& write) {
   for (OpenScope* scope = open; scope != nullptr; scope = scope->sibling) {

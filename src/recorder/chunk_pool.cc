@@ -18,7 +18,7 @@
 namespace opscope {
 namespace {
 
-// In the memory of a part that nobody uses.
+// Lies in the memory of an unused part.
 struct FreePart {
   FreePart* next;
 };

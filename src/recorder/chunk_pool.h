@@ -23,9 +23,9 @@ void TouchPool();
 // memory is short.
 ChunkHeader* TakeChunk(uint32_t size);
 
-// One of kChunkBytes, for writers that nobody waits for: where the pool is empty it is filled with the rest of a huge
-// page. The system clears that in a quarter of the time of as many small ones, but all at once, and may have to make it
-// first by moving others, which can take milliseconds.
+// One of kChunkBytes, for writers in the background: an empty pool is refilled from a huge page. The system clears that
+// in a quarter of the time of as many small ones, but all at once, and may have to make it first by moving others,
+// which can take milliseconds.
 ChunkHeader* TakeChunkUnhurried();
 
 // Keeps up to kPooledChunks of kChunkBytes, and some that are a half of it, a quarter and so on; gives everything else

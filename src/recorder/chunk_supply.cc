@@ -6,7 +6,8 @@
 //   2. the thread with the most memory       if it is above its fair share (cap / live threads)
 //   3. the asking thread itself              its oldest chunk
 //
-// 1 and 2 need locks that come earlier in the lock order, so they only try them; whoever fails goes on to
+// 1 and 2 need locks that come earlier in the lock order, so they only try them; after a failed try
+// comes
 // 3. A recording at full speed stays within 0.4 MiB of a cap of 256 MiB (docs/performance.md, "Flight
 // recorder").
 // SPDX-License-Identifier: Apache-2.0
@@ -54,7 +55,7 @@ bool TakeFromLargest(const StreamState* asking, Window* window) {
   return true;
 }
 
-// True: somebody who can spare it has given up a chunk.
+// True: another thread has given up a chunk.
 bool MakeOthersGiveUp(const StreamState* asking, Window* window) {
   if (asking->held.load(std::memory_order_relaxed) >= FairShare(window)) return false;
   return GiveUpEndedStream(window) || TakeFromLargest(asking, window);

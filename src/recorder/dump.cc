@@ -3,8 +3,8 @@
 // First the newest chunk of every thread, with the scopes that are open, so that all threads are shown at
 // about the same moment; then the older ones, backward in time and thread by thread in turn. Backward,
 // because under kKeepNewest a thread recycles its oldest chunk while the dump is under way, faster than
-// chunks can be written: whoever begins with the oldest runs after it and gets pieces with holes between
-// them, while this way what is lost to the dump is the far end alone. So a dump's records of a thread are
+// chunks can be written. Beginning with the oldest would chase it and collect pieces with holes between
+// them; this way only the far end is lost. So a dump's records of a thread are
 // without a gap up to its newest, and those before them are counted as dropped.
 //
 // A thread's mutex is held for a microsecond, to read its list of open scopes or to pin a chunk; its
@@ -142,7 +142,7 @@ class Dump {
                    state->dropped_elsewhere.load(std::memory_order_relaxed);
   }
 
-  // What the close of the window has settled meanwhile is taken as it is.
+  // The close of the window has sealed the stream meanwhile: its final counts and chunks count.
   static void BeginSealed(StreamState* state, ThreadTurn* turn) OPSCOPE_REQUIRES(state->mutex) {
     CountIssued(state, 0, turn);
     turn->issued = state->recorded + state->dropped;

@@ -166,7 +166,7 @@ constexpr uintptr_t kPage = 4096;
 // What AllocateMemory takes for one.
 constexpr uint64_t kStreamBytes = (sizeof(StreamState) + kPage - 1) & ~(kPage - 1);
 
-// Nobody looks names up any more. The pages come back empty, as the next thread expects them.
+// The name caches have no user any more. Their pages come back as zeros: empty caches for the next thread.
 void GiveBackCaches(Stream* stream) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(stream->stable_names) + kPage - 1) & ~(kPage - 1);
   const uintptr_t end = reinterpret_cast<uintptr_t>(stream->copied_names + kNameCacheEntries) & ~(kPage - 1);

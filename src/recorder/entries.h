@@ -3,7 +3,7 @@
 // unfinished one into the last chunk of its window. Payloads name other entries by offset (overload,
 // keywords), so a copy is not a memcpy.
 //
-// Thread rule: pure functions over memory that nobody writes at the time.
+// Thread rule: pure functions over memory without concurrent writers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

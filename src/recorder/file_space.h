@@ -1,5 +1,5 @@
-// What the system is asked for a file that memory is mapped from, such that no answer is a signal: space on
-// the disk, pages that can be written, a new file under a name that is not yet its own.
+// System calls for a file that memory is mapped from, such that a failure is an errno and never a signal: space
+// on the disk, writable pages, a new file under a temporary name.
 //
 // Thread rule: any thread. Functions return errno, 0: done; errno itself may change.
 // SPDX-License-Identifier: Apache-2.0

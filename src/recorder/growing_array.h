@@ -1,5 +1,5 @@
-// A vector of plain values that says so when memory is short instead of throwing: the recorder lives in
-// other people's programs, where its own shortage must cost records and nothing else.
+// A vector of plain values that reports a failed allocation instead of throwing: in the profiled program the
+// recorder's lack of memory may cost records and nothing else.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 // Seals tracks that outlive their window. Three events race for a track: its source closes it, the window
-// is read, the window is freed. Each of them takes the window's edge mutex, and whoever comes first seals
+// is read, the window is freed. Each of them takes the window's edge mutex, and the first one seals
 // the track; the others find is_late false. The lock order forbids taking that mutex under registry.mutex,
-// so EndLateTrack looks up the slot under the one and rechecks under the other. Whoever seals the last
+// so EndLateTrack looks up the slot under the one and rechecks under the other. Sealing the last
 // track also finishes the mapped file.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/late_tracks.h"

@@ -16,7 +16,7 @@ namespace opscope {
 // REQUIRES: the window is closed and not freed.
 void EndLateTracks(Window* window);
 
-// Of a track that nobody writes to any more. Without effect where it is no late one.
+// Seals one track that has no writer any more. Does nothing for other tracks.
 void EndLateTrack(StreamState* state);
 
 }  // namespace opscope

@@ -1,6 +1,6 @@
-// The recorder's own memory. An event may be the first of its thread, or fill a table, at any moment:
-// inside a signal handler that interrupted malloc, in a malloc hook, in a child of fork. So nothing that
-// an event can reach calls malloc. Freed memory is kept for the next request of about that size.
+// The recorder's own allocator. Any event may need memory, as the first of its thread or to grow a table, and
+// may come at any moment: in a signal handler that interrupted malloc, in a malloc hook, in a child of fork. So
+// no path of an event calls malloc. Freed memory goes to a free list for requests of about its size.
 //
 // Thread rule: any thread, also in signal handlers.
 // SPDX-License-Identifier: Apache-2.0

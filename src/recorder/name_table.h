@@ -1,5 +1,5 @@
 // Content -> offset for the names of one chunk, so that a name stands once in each chunk that uses it.
-// A table that cannot grow forgets: the name then stands twice, which is no error.
+// If the table cannot grow it drops the entry: the chunk then has the name twice, which is no error.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

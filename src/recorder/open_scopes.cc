@@ -49,9 +49,10 @@ Listing TryListOpenScopes(const Stream& stream, uint64_t generation, OpenCopies*
   const OpenScope* scope = top;
   for (uint32_t steps = 0; scope != nullptr; ++steps) {
     Slot slot;
-    if (steps == kMostSteps || !ReadSlot(scope, &slot)) return Listing::kChanged;  // changed lists under our feet
-    if (slot.generation != generation) return Listing::kChanged;                   // used again already
-    const bool open = slot.copy.start != 0;  // 0: its record is there, or another thread's
+    if (steps == kMostSteps || !ReadSlot(scope, &slot))
+      return Listing::kChanged;                                   // the slot moved to another list meanwhile
+    if (slot.generation != generation) return Listing::kChanged;  // reused already
+    const bool open = slot.copy.start != 0;                       // 0: its record is there, or another thread's
     if (open && !copies->Push(slot.copy)) return Listing::kNoMemory;
     scope = slot.outer;
   }

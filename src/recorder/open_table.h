@@ -11,16 +11,16 @@
 
 namespace opscope {
 
-// Entries that the table behind the next chunk should have: half as many again as are needed now.
+// Capacity for the next chunk's table: half as many again as are needed now.
 uint32_t DepthsToShow(const Stream* stream);
 
-// The table of the chunk that the stream uses from now on. Null: that lies in memory.
+// Sets the table of the stream's current chunk. Null: the chunk lies in memory.
 void UseTable(Stream* stream, OpenTable* table);
 
-// A scope that has gone on to this chunk with its thread; no reader looks at the table yet.
+// Writes the entry of an open scope that moved to this chunk; the table has no readers yet.
 void NoteMovedScope(Stream* stream, const OpenScope* scope);
 
-// Goes on to a chunk whose table has room for a scope at this depth (stream.cc).
+// Takes a chunk whose table has room for a scope at this depth (stream.cc).
 void ShowDeeperScopes(Stream* stream, uint32_t depth);
 
 }  // namespace opscope

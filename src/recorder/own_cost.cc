@@ -1,4 +1,4 @@
-// Nobody else sees the events. The stream has no window and is in no thread's list, and the scopes of other
+// Other windows do not see these events. The stream has no window and is in no thread's list, and the scopes of other
 // windows on this thread are not in its stack.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/own_cost.h"

@@ -60,7 +60,7 @@ void WriteTrailer(ChunkHeader* chunk, uint64_t size, uint32_t thread_index, uint
   __atomic_store_n(TrailerOf(chunk, size), uint64_t{thread_index} | uint64_t{sequence} << 32, __ATOMIC_RELEASE);
 }
 
-// Whoever reads a place that was used before finds no chunk named at its end before anything else changes.
+// Clears the trailer first: a concurrent reader of a reused unit then knows that its chunk is gone.
 RecordingFile::Unit MakeUnit(char* place, uint64_t chunk_at, uint32_t size) {
   RecordingFile::Unit unit;
   unit.chunk = reinterpret_cast<ChunkHeader*>(place + chunk_at);
@@ -74,7 +74,7 @@ RecordingFile::Unit MakeUnit(char* place, uint64_t chunk_at, uint32_t size) {
   return unit;
 }
 
-// The program that is profiled must not see what its profiler met.
+// The profiled program must not see the errno of the profiler's calls.
 class KeptErrno {
  public:
   KeptErrno() : kept_(errno) {}
@@ -163,7 +163,7 @@ uint64_t RecordingFile::bytes() {
   return file_bytes_;
 }
 
-// A program may close descriptors that are not its own, and the number may be somebody else's file by now.
+// A program may close descriptors that it does not own; the number may belong to another file by now.
 bool RecordingFile::IsStillOurs() {
   struct stat facts;
   if (descriptor_ >= 0 && fstat(descriptor_, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == number_) {

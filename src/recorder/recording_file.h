@@ -5,14 +5,14 @@
 //   segments        [unit][unit]...  free  reserve     mapped whole, allocated on the disk before that
 //   unit            block header, OpenTable, chunk, ChunkTrailer: whole pages
 //
-// A store into a mapping for which the disk has no room is SIGBUS, the end of somebody's job. So a segment
+// A store into a mapping for which the disk has no room raises SIGBUS, which ends the job. So a segment
 // is allocated (fallocate) before it is mapped, and a unit's pages are made writable by the system
 // (MADV_POPULATE_WRITE answers with an error where a store would raise the signal) before they are used.
 // Whatever is refused ends the growth of the file; its user goes on in memory. Each segment keeps a reserve
 // for what ends the file.
 //
 // The file appears under its name complete with head and first segment, by a rename: what was there before
-// is replaced and never cut, for somebody may have it mapped.
+// is replaced and never cut, because another process may have it mapped.
 //
 // Thread rule: any thread, where nothing else is said. Nothing throws, errno is left as it was.
 // SPDX-License-Identifier: Apache-2.0

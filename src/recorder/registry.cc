@@ -146,7 +146,7 @@ void AfterForkInChild() OPSCOPE_UNCHECKED_LOCKS {
   for (Window* window : registry.open) {
     if (window != nullptr) registry.parent.generation = std::max(registry.parent.generation, window->generation);
   }
-  // Detaching may free and give chunks back; there is one thread and no handler, so nobody comes between.
+  // Detaching may free and give chunks back; there is one thread and no handler, so nothing comes between.
   UnlockMemory();
   UnlockPool();
   for (Window* window = registry.all; window != nullptr; window = window->next)

@@ -4,7 +4,7 @@
 // come at any time, also after the last static destructor. `registry` is constant-initialised and has
 // no destructor; what hangs on it (threads, streams, slots of open scopes) is recycled, never freed.
 //
-// Locks, taken in this order
+// Locks, in the order in which they are acquired
 //   EdgeMutex(slot)      closing a window, and its late tracks, against scopes that end on another thread or too late
 //   Window::dumping      dumps of one window, one after the other
 //   registry.mutex       lists of threads and windows, gate, attaching and letting go of streams
@@ -76,7 +76,7 @@ struct StreamState {
   char thread_name[32] = {};
   uint64_t recorded OPSCOPE_GUARDED_BY(mutex) = 0;  // final figures, set when the window closes
   uint64_t dropped OPSCOPE_GUARDED_BY(mutex) = 0;
-  bool stopped = false;                           // at the cap for good; written under `mutex`, or by the owner
+  bool stopped = false;                           // reached the cap; written under `mutex`, or by the owner
   bool sealed OPSCOPE_GUARDED_BY(mutex) = false;  // the close has read it
   PinnedChunk pins[2] OPSCOPE_GUARDED_BY(mutex);  // of the dump under way
 
@@ -103,7 +103,7 @@ inline StreamState* StateOf(Stream* stream) {
   return static_cast<StreamState*>(stream->internal);
 }
 
-// In this order: who sees that nothing is taken can tell a close from the cap.
+// Generation first: a thread that finds `taking` 0 reads the generation to distinguish a close from the cap.
 inline void BeginTaking(Stream* stream, uint64_t generation) {
   stream->generation.store(generation, std::memory_order_release);
   stream->taking.store(generation, std::memory_order_release);
@@ -191,8 +191,8 @@ inline uint32_t SlotOf(uint64_t generation) {
 // usable that a thread held which does not exist here.
 bool TakeOver(Mutex* mutex) OPSCOPE_UNCHECKED_LOCKS;
 
-// Something that cannot be is so: the stream takes no more records, the count goes into the window's
-// information. REQUIRES: the calling thread owns the stream or holds its mutex.
+// An invariant is broken: disarms this stream and counts it in the window's information. REQUIRES: the calling thread
+// owns the stream or holds its mutex.
 void Disarm(StreamState* state);
 
 // Takes scopes that other threads have ended out of the stream's list. REQUIRES: the calling thread
@@ -204,7 +204,7 @@ bool LeaveToDump(StreamState* state, const ChunkHeader* chunk, uint32_t size) OP
 
 // A Thread under a new number, for a thread or a track, without a name. Null when memory is short.
 ThreadState* NewThread(uint64_t os_thread) OPSCOPE_REQUIRES(registry.mutex);
-// It records no more: what it recorded stays in its windows, and the Thread will be used again.
+// Detaches an ended Thread from its streams. Its records stay in their windows; a later thread uses it again.
 void RetireThread(ThreadState* state) OPSCOPE_REQUIRES(registry.mutex);
 // Copies a name into a field of 32 bytes, cut at a character.
 void CopyThreadName(char (&to)[32], const char* name);
@@ -212,10 +212,10 @@ void CopyThreadName(char (&to)[32], const char* name);
 bool MakeThreadKey() OPSCOPE_REQUIRES(registry.mutex);
 // Gives the gate a new value after a window opened or closed.
 void ChangeGate() OPSCOPE_REQUIRES(registry.mutex);
-// The calling thread lets go of its stream of a closed window. False: the close is not through with it,
-// and the stream is kept.
+// Detaches the calling thread from its stream of a closed window. False: the close has not sealed the stream
+// yet, and the thread keeps it.
 bool LetGo(Thread* thread, StreamState* state) OPSCOPE_REQUIRES(registry.mutex);
-// Makes a stream that nobody holds ready for its thread's next window.
+// Makes a stream without holders ready for its thread's next window.
 void RecycleWhenFree(StreamState* state) OPSCOPE_REQUIRES(registry.mutex, state->mutex);
 
 // The calling thread's stream of the open window, made when there is none (without a chunk yet). Null

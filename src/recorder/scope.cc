@@ -64,9 +64,8 @@ void ForgetInFile(Stream* stream, uint64_t start, uint32_t depth) {
   __atomic_compare_exchange_n(place, &start, uint64_t{0}, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-// The window of the scope is closed, perhaps at this moment: its closing thread may be looking at the
-// slot, so wait until it has looked. The list is kept in order all the same: slots that are free must
-// be in no list. REQUIRES: own thread.
+// The window of the scope is closed, perhaps at this moment: the closing thread may be reading the slot, so
+// wait for it. Unlink the slot in any case: a free slot must be in no list. REQUIRES: own thread.
 void EndLate(OpenScope* scope, uint64_t generation) {
   {
     MutexLock wait(EdgeMutex(SlotOf(generation)));
@@ -138,13 +137,13 @@ void EndOnOwnThread(OpenScope* scope, uint64_t now) {
   }
   AppendRecord(stream, record);
   MarkEnded(scope);
-  if (!Unlink(stream, scope)) {  // cannot be: an open scope is in the list of its stream
+  if (!Unlink(stream, scope)) {  // a broken invariant: an open scope is in the list of its stream
     MutexLock lock(StateOf(stream)->mutex);
     Disarm(StateOf(stream));
   }
 }
 
-// What the ending thread takes with it of a scope that another thread began.
+// Copy of a scope that another thread began, for the thread that ends it.
 struct TakenScope {
   Record record;
   EntryScratch entries;

@@ -5,7 +5,7 @@
 // of recorder.h), and a scope of the list has ended exactly when its record is among those published
 // since; since means from one before the count that was read first, because the scope that is between
 // publishing and start 0 has the last record of all. What the thread writes later goes into
-// its own chunk, which from here on nobody reads: the recording gets a copy.
+// its own chunk, which from here on has no readers: the recording gets a copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/seal.h"
 
@@ -73,7 +73,7 @@ void Lend(Window* window, StreamState* state, ChunkHeader* chunk, const ChunkHea
 // Replaces the current chunk by one that is final. False: memory is short, what is in it is lost.
 bool SettleCurrentChunk(Window* window, StreamState* state, PublishedExtent extent) OPSCOPE_REQUIRES(state->mutex) {
   ChunkHeader* chunk = state->stream.chunk;
-  if (!state->held_by_owner || state->stream.thread == opscope_tls) {  // nobody is writing
+  if (!state->held_by_owner || state->stream.thread == opscope_tls) {  // no thread is writing
     StorePublished(chunk, extent);
     return true;
   }

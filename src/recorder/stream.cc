@@ -98,7 +98,7 @@ void StartChunk(StreamState* state, Window* window, const RecordingFile::Unit& t
   StorePublished(chunk, {0, size});
 }
 
-// From here on nothing is recorded. The last chunk stays: open scopes have their names in it.
+// The stream accepts no more records. Its last chunk stays: open scopes have their names in it.
 bool Stop(StreamState* state) OPSCOPE_REQUIRES(state->mutex) {
   state->stopped = true;
   Stream& stream = state->stream;
@@ -171,7 +171,7 @@ StreamState* FreeStreamOf(Thread* thread) OPSCOPE_REQUIRES(registry.mutex) {
   return state;
 }
 
-// Nobody else knows the stream yet.
+// Other threads do not know the stream yet.
 void JoinWindow(StreamState* state, Thread* thread, Window* window, uint64_t logical_thread) OPSCOPE_UNCHECKED_LOCKS {
   Stream& stream = state->stream;
   state->thread_index = thread->index;
@@ -216,7 +216,7 @@ void ChainNativeStreams(Thread* thread) {
   *link = nullptr;
 }
 
-// A handler may come here while its thread looks a name up: the offset that it is about to take stays.
+// Clears the addresses alone: this handler may have interrupted a lookup that is about to read an offset.
 void ForgetUnloadedNames(Thread* thread) OPSCOPE_REQUIRES(registry.mutex) {
   ThreadState* state = StateOf(thread);
   if (state->modules_gone == registry.modules_gone) return;
@@ -262,7 +262,7 @@ StreamState* AttachLocked(Thread* thread, Window* window, uint64_t logical_threa
   if (!window->streams.Reserve(window->streams.size() + 1)) return nullptr;
   StreamState* state = FreeStreamOf(thread);
   if (state == nullptr) return nullptr;
-  state->mutex.AssertHeld();  // or as good as: nobody else knows the stream yet
+  state->mutex.AssertHeld();  // in effect: other threads do not know it yet
   // Enough for the whole pool; a recording that grows beyond it asks again.
   [[maybe_unused]] const bool reserved = state->chunks.Reserve(kPooledChunks);
   JoinWindow(state, thread, window, logical_thread);
@@ -334,7 +334,7 @@ using opscope::Window;
 
 bool opscope_make_room(Stream* stream, uint64_t side_bytes) {
   if (HasRoom(stream, side_bytes)) return true;
-  if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // no lock: as often as there are events
+  if (stream->taking.load(std::memory_order_relaxed) == 0) return false;  // no lock: every event at the cap comes here
   const opscope::SignalsBlocked blocked;
   StreamState* state = StateOf(stream);
   opscope::MutexLock lock(state->mutex);

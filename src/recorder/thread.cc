@@ -16,7 +16,7 @@ namespace opscope {
 namespace {
 
 // Value of the pthread key once the thread's end was seen: later events of the same thread (from
-// other libraries' destructors) must not make it a new Thread, whose end nobody would see.
+// other libraries' destructors) must not make it a new Thread, whose end would go unnoticed.
 char past_its_end;
 
 constexpr uint32_t kSlotsPerBlock = 64;
@@ -31,8 +31,7 @@ uint64_t CountFreeSlots(Thread* thread) {
   return count;
 }
 
-// A Thread whose scopes are all released; one with a scope still open must keep its identity, because
-// OpenScope::owner tells own scopes from foreign ones.
+// A Thread to use again. All its scopes must be released: OpenScope::owner identifies the thread of an open scope.
 ThreadState* TakeEndedThread() OPSCOPE_REQUIRES(registry.mutex) {
   for (ThreadState** link = &registry.ended; *link != nullptr; link = &(*link)->next) {
     ThreadState* state = *link;
@@ -103,10 +102,10 @@ OpenScope* TakeFreedElsewhere(Thread* thread) {
   return freed;
 }
 
-// True when the mark stands for code that this very call has interrupted, false when a handler has
-// jumped out of that code. A handler's frames lie below the code that it interrupted, and the kernel's
-// own frame, more than kSignalFrame, between them; on a signal stack nothing can be said by the address.
-// frame: of the function that was called from outside, so that what is ours counts for as little as possible.
+// True if this call has interrupted the code that set the mark, false if a handler has jumped out of that
+// code. A handler's frames lie below the code that it interrupted, and the kernel's
+// own frame, more than kSignalFrame, between them; on a signal stack addresses prove nothing.
+// frame: of the outermost function of this library, to leave the smallest possible distance to the handler.
 bool IsInterrupted(const OpenScope* mark, const void* frame) {
   constexpr uintptr_t kSignalFrame = 1024;
   const uintptr_t writer = reinterpret_cast<uintptr_t>(mark) - 1;

@@ -1,7 +1,7 @@
 // Open scopes as kUnfinished records: behind the last records of a thread, or in a chunk of their own
 // after them. The close of a window writes them into the recording, a dump into its copy.
 //
-// Thread rule: pure functions over memory that nobody else writes.
+// Thread rule: pure functions over memory without other writers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -22,7 +22,7 @@
 namespace opscope {
 namespace {
 
-// Appends members of a JSON object. REQUIRES: the mutex of the window that has `text` is held, or nobody else has it.
+// Appends members of a JSON object. REQUIRES: the mutex of the window is held, or no other thread knows the window.
 bool AddMembers(GrowingArray<char>* text, const char* members) {
   if (members == nullptr || *members == '\0') return true;
   const size_t size = std::strlen(members);
@@ -30,7 +30,7 @@ bool AddMembers(GrowingArray<char>* text, const char* members) {
   return (text->empty() || text->Push(',')) && text->Append(members, size);
 }
 
-// Gives the window a slot and a generation, which nobody sees yet. False: none is free.
+// Gives the window a slot and a generation; other threads do not see it yet. False: all slots are in use.
 bool TakeSlot(Window* window) {
   MutexLock lock(registry.mutex);
   uint32_t slot = 0;
@@ -43,7 +43,7 @@ bool TakeSlot(Window* window) {
   return true;
 }
 
-// From here on threads record.
+// Makes the window visible: from here on threads record.
 void Publish(Window* window) {
   MutexLock lock(registry.mutex);
   window->next = registry.all;
@@ -52,7 +52,7 @@ void Publish(Window* window) {
   ChangeGate();
 }
 
-// Without the file the window is recorded in memory, and its information says why.
+// If the file cannot be created, the window records in memory and keeps the error.
 void MakeFile(Window* window, const char* path) {
   if (path == nullptr || *path == '\0') return;
   const std::string info = LiveInfoText(window);
@@ -68,7 +68,7 @@ void Delete(Window* window) {
   delete window;
 }
 
-// From here on nothing is added but by late tracks. REQUIRES: the edge mutex of the window is held.
+// Makes the window invisible: from here on only late tracks accept records. REQUIRES: the edge mutex is held.
 void Withdraw(Window* window) {
   MutexLock lock(registry.mutex);
   opscope_window_generation[window->slot].store(0, std::memory_order_release);
@@ -78,7 +78,7 @@ void Withdraw(Window* window) {
   }
 }
 
-// The closing thread is in no scope's end itself, so its own stream need not wait for its next event.
+// Detaches the closing thread at once: it is in no event, so its stream need not wait for its next one.
 void LetGoOfOwnStream(Window* window) OPSCOPE_REQUIRES(registry.mutex) {
   Thread* thread = opscope_tls;
   if (thread == nullptr) return;
@@ -170,7 +170,7 @@ void opscope_prepare() {
 }
 
 Window* opscope_window_open(const WindowOptions* options,
-                            const char** error) OPSCOPE_UNCHECKED_LOCKS {  // until it is published nobody else knows it
+                            const char** error) OPSCOPE_UNCHECKED_LOCKS {  // other threads see it from Publish on
   if (const char* wrong = opscope::WrongOptions(options)) return opscope::Fail(error, wrong);
   const opscope::SignalsBlocked blocked;
   opscope_prepare();
@@ -254,7 +254,7 @@ void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, con
   if (!window->closed.load(std::memory_order_acquire)) return;
   opscope::EndLateTracks(const_cast<Window*>(window));
   const std::string_view info = opscope::WriteWindowInfo(const_cast<Window*>(window));
-  if (info.empty()) return;  // chunks without their clock would be read as something else than they are
+  if (info.empty()) return;  // without the calibrations the chunks' times would be misread
   sink(context, opscope::block_types::kWindowInfo, info.data(), info.size());
   if (window->detached) return;
   for (opscope::StreamState* state : window->streams) {
@@ -264,7 +264,7 @@ void opscope_window_read(const Window* window, void (*sink)(void*, uint16_t, con
   }
 }
 
-void opscope_window_free(Window* window) OPSCOPE_UNCHECKED_LOCKS {  // nobody else has it
+void opscope_window_free(Window* window) OPSCOPE_UNCHECKED_LOCKS {  // no other call has it
   if (window == nullptr) return;
   const opscope::SignalsBlocked blocked;
   opscope_window_close(window);

@@ -25,7 +25,7 @@ struct ThreadFigures {
 };
 
 // What identifies the thread; the figures are the caller's. REQUIRES: the mutex of the stream is held, or
-// nobody else has it.
+// no other thread has it.
 ThreadFigures IdentityOf(const StreamState& state);
 
 // Of all threads that the window has forgotten, under index 0.
@@ -41,7 +41,7 @@ std::string_view WriteWindowInfo(Window* window);
 std::string FileInfoText(Window* window);
 
 // For the beginning of a file that is recorded to: no threads yet, and the rate of the clock, because the
-// recording may end without a second calibration. Empty: memory is short. REQUIRES: nobody else has the window.
+// recording may end without a second calibration. Empty: memory is short. REQUIRES: no other thread has the window.
 std::string LiveInfoText(Window* window);
 // What was added since.
 std::string AddedMetadataText(const Window& window, std::string_view members) OPSCOPE_REQUIRES(window.mutex);

@@ -117,8 +117,8 @@ Status Recording::Life::StartSources(const std::vector<const char*>& own_costs) 
   return {};
 }
 
-// What they have lost is counted. A source counts for the whole process: a failure while two recordings run is told by
-// both.
+// Counts what the sources have lost. A source counts for the whole process, so two simultaneous recordings both
+// report a failure.
 void Recording::Life::StopSources() {
   delivering.reserve(started.size());
   for (; !started.empty(); started.pop_back()) {

@@ -1,4 +1,4 @@
-// What a Recording is by now: its window, the sources that record into it, and what became of them.
+// State of a Recording: its window, the sources that record into it, and its result.
 //
 // Thread rule: as said by each member.
 // SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ struct Recording::Life {
 
   explicit Life(RecordingOptions of) : options(std::move(of)) {}
 
-  // Asked before the mutex: at the time of the fork another thread may have held it.
+  // Call it before locking the mutex: another thread may have held it at the fork.
   bool is_in_child() const {
     const pid_t by = process.load(std::memory_order_relaxed);
     return by != 0 && by != getpid();
@@ -58,8 +58,8 @@ struct Recording::Life {
   State state OPSCOPE_GUARDED_BY(mutex) = State::kNew;
   Window* window OPSCOPE_GUARDED_BY(mutex) = nullptr;
   std::vector<Started> started OPSCOPE_GUARDED_BY(mutex);
-  std::vector<Started> delivering OPSCOPE_GUARDED_BY(mutex);  // stopped, and to be asked for what they hold
-  uint64_t failures OPSCOPE_GUARDED_BY(mutex) = 0;            // of sources, until they are told
+  std::vector<Started> delivering OPSCOPE_GUARDED_BY(mutex);  // stopped, `deliver` still due
+  uint64_t failures OPSCOPE_GUARDED_BY(mutex) = 0;            // of sources, not yet written into the metadata
   WindowCounts final_counts OPSCOPE_GUARDED_BY(mutex);
   SharedRecording kept OPSCOPE_GUARDED_BY(mutex);
   std::optional<Result<SharedTrace>> trace OPSCOPE_GUARDED_BY(mutex);

@@ -31,7 +31,7 @@ struct Recording::Shared {
 
   FlightRecorder flight;
   Mutex mutex;                         // of the flight recorder's start and stop
-  std::atomic<pid_t> started_by{0};    // 0: nobody
+  std::atomic<pid_t> started_by{0};    // 0: not started
   std::atomic<int64_t> recordings{0};  // that were started
 };
 

@@ -51,7 +51,7 @@ class TraceBuilder {
   // REQUIRES of SetSpan: row.track is a track.
   AddedSpan AppendSpans(size_t count);
   void SetSpan(AddedSpan span, const SpanRow& row);
-  // `count` rows at once, to be written column by column before spans are asked for, added or changed otherwise.
+  // `count` rows at once, to be written column by column before any other call about spans.
   SpanMemory AppendSpanRows(size_t count, const SpanFields& wanted);
   void DropSpanRows(size_t count);  // the last ones. REQUIRES: nothing refers to them
   // Says that the non-async spans of this track are added in pre-order with right depths: Build() then nests by depth
@@ -98,7 +98,7 @@ class TraceBuilder {
   void AddInstant(const InstantRow& row);
   void AddCounter(const CounterRow& row);
   void AddFlow(const FlowRow& row);
-  // `count` rows at once, to be written before flows are asked for or added otherwise.
+  // `count` rows at once, to be written before any other call about flows.
   FlowMemory AppendFlowRows(size_t count);
   void DropFlowRows(size_t count);  // the last ones
   void AddAllocation(const AllocationRow& row);

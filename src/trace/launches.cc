@@ -137,7 +137,7 @@ class NumberOwners {
   }
 
  private:
-  // Behind all owners: nobody asks for it.
+  // An index behind all owners: the number is not wanted.
   size_t PlaceOfNumber(uint32_t number) const {
     return has_range_ ? size_t{number} - first_ : numbers_.PlaceOf(number);  // wraps below the first
   }

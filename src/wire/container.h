@@ -28,7 +28,7 @@ inline constexpr uint16_t kEnd = 20;        // the file is complete; payload: of
 
 [[nodiscard]] bool LooksLikeOpscope(std::span<const std::byte> bytes);
 
-// What AppendFileHeader writes unless told otherwise: files of blocks that every version 1 reads.
+// The default minor version: files of blocks that every version 1 reads.
 inline constexpr uint16_t kPlainMinor = 0;
 
 // Appends to a string that begins empty or with a file that LooksLikeOpscope.
@@ -53,7 +53,7 @@ struct Block {
   std::span<const std::byte> payload;  // decompressed; valid until the next call of Next
 };
 
-// A block whose header is sound and whose payload is in the file; whether that is sound is another question.
+// A block with an intact header; its payload is in the file and has not been checked.
 struct UnreadBlock {
   uint16_t type = 0, flags = 0;
   uint32_t plain_bytes = 0;
@@ -71,7 +71,7 @@ struct UnreadBlock {
                                std::span<const std::byte>* payload);
 
 // Walks over the blocks of a file: by Next, or by NextUnread, which leaves the payloads to ReadPayload on any thread
-// and wants to be told of each, in order, what came out.
+// and needs NoteRead for each, in order.
 class BlockScanner {
  public:
   explicit BlockScanner(std::span<const std::byte> file, uint64_t position = kFileHeaderBytes);

@@ -34,7 +34,7 @@ class LentDecompressor {
   ZSTD_DCtx* context_;
 };
 
-// Stands in what reads or writes a whole file; at its end the contexts that nobody uses are freed.
+// Lives while a whole file is read or written; its destructor frees the idle contexts.
 class ZstdContexts {
  public:
   ZstdContexts() = default;
