@@ -36,6 +36,7 @@ extern "C" {
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
+// Type and name of a column or a table.
 struct ArrowSchema {
   const char* format;
   const char* name;
@@ -48,6 +49,7 @@ struct ArrowSchema {
   void* private_data;
 };
 
+// The buffers of a column or a table. `release` frees them.
 struct ArrowArray {
   int64_t length;
   int64_t null_count;
@@ -66,6 +68,8 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 extern "C" {
+// A sequence of tables; ours yields one. get_schema and get_next return 0 or an
+// errno.
 struct ArrowArrayStream {
   int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
   int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);

@@ -32,8 +32,10 @@ using AskHost = std::function<HostFacts()>;
 // Silent with OPSCOPE_LOG=off.
 class TerminalProgress {
  public:
+  // `what`: the operation, as the bar names it.
   explicit TerminalProgress(const std::string& what,
                             std::chrono::milliseconds quiet_at_first = std::chrono::seconds(1));
+  // Wipes the line.
   ~TerminalProgress();
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;

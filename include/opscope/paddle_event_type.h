@@ -15,21 +15,33 @@ namespace opscope {
 
 // Paddle's numbers. Builds before 2.5 do not have the last two.
 enum class PaddleEventType : uint8_t {
+  // An operator of the framework.
   kOperator = 0,
+  // Waiting for the data loader.
   kDataloader = 1,
+  // One step.
   kProfileStep = 2,
+  // A call of the CUDA runtime.
   kCudaRuntime = 3,
+  // Device spans: kernels, copies, sets.
   kKernel = 4,
   kMemcpy = 5,
   kMemset = 6,
+  // A range that the program or Paddle's C++ code named.
   kUserDefined = 7,
+  // A part of an operator.
   kOperatorInner = 8,
+  // Phases of a model.
   kForward = 9,
   kBackward = 10,
   kOptimization = 11,
+  // Communication between ranks.
   kCommunication = 12,
+  // An operator written in Python.
   kPythonOp = 13,
+  // A range that the program's Python code named.
   kPythonUserDefined = 14,
+  // The launch of an operator's kernel, in dynamic and in static graphs.
   kDygraphKernelLaunch = 15,
   kStaticKernelLaunch = 16,
 };

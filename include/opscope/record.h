@@ -42,20 +42,34 @@ namespace opscope {
 // stand in files.
 enum class RecordKind : uint8_t {
   kNone = 0,
-  kScope = 1,  // start, value = duration in ticks, depth
-  // start, value = identity of the call while it runs (Python: one record per call, one per return), side: maybe a
-  // payload with kKeywords
+  // A scope that ended on its thread, part of the nesting. start, value = duration,
+  // depth.
+  kScope = 1,
+  // A call that begins. start, value = identity of the call while it runs (Python:
+  // one record per call, one per return), side: maybe a payload with kKeywords.
   kEnter = 2,
-  kExit = 3,         // start, value = identity of the call that ends
-  kAsync = 4,        // like kScope, outside the nesting; may have ended on another thread
-  kAllocation = 5,   // start, value = signed bytes, side: payload with kAddress, maybe kTotals
-  kCounter = 6,      // start, value = bits of a double
-  kInstant = 7,      // start
-  kFlowBegin = 8,    // start, value = flow id
-  kFlowEnd = 9,      // start, value = flow id
-  kDeviceSpan = 10,  // start, value = duration, side: payload with kDevice
-  kHostBlock = 11,   // start, value = bytes of a block of the CPU's allocator, 0: unknown; name and side: its address
-  kHeld = 12,        // start, value = address of a Python object, side: payload with kHeld: tensors that it holds
+  // Its end. start, value = identity of the call.
+  kExit = 3,
+  // Like kScope, outside of the nesting; may have ended on another thread.
+  kAsync = 4,
+  // An allocation or free. start, value = signed bytes, side: payload with
+  // kAddress, maybe kTotals.
+  kAllocation = 5,
+  // start, value = bits of a double.
+  kCounter = 6,
+  // start.
+  kInstant = 7,
+  // start, value = flow id; likewise kFlowEnd.
+  kFlowBegin = 8,
+  kFlowEnd = 9,
+  // start, value = duration, side: payload with kDevice.
+  kDeviceSpan = 10,
+  // A block of the CPU's allocator. start, value = its bytes (0: unknown), name and
+  // side: its address (BlockAddress).
+  kHostBlock = 11,
+  // Tensors that a Python object references. start, value = address of the object,
+  // side: payload with kHeld.
+  kHeld = 12,
   // One record of another recorder, as that made it: `source` says whose, `scope` and the rest by its rules
   // (megengine_event.h). start is not in ticks but in its time, whatever the
   // track's are in.
@@ -93,15 +107,22 @@ inline constexpr uint8_t kCrossing = 8;     // kAsync for one reason only: a sco
 // One event. All times are ticks of the recorder's clock, but for tracks with
 // kUnixTimes and for kNative.
 struct Record {
-  uint64_t start = 0;  // clock ticks (see Calibration)
-  uint64_t value = 0;  // by kind
-  uint32_t name = 0;   // byte offset of a NameEntry in this chunk; 0: no name
-  uint32_t side = 0;   // byte offset of a PayloadHeader in this chunk; 0: none
+  // Begin, in ticks (see Calibration).
+  uint64_t start = 0;
+  // By kind.
+  uint64_t value = 0;
+  // Offset of a NameEntry in this chunk; 0: no name.
+  uint32_t name = 0;
+  // Offset of a PayloadHeader in this chunk; 0: none.
+  uint32_t side = 0;
+  // Open scopes around it; saturates at 65535.
   uint16_t depth = 0;
   RecordKind kind = RecordKind::kNone;
+  // record_flags.
   uint8_t flags = 0;
   RecordSource source = RecordSource::kAnnotation;
-  uint8_t scope = 0;  // kTorch: at::RecordScope; kPaddle: phi::TracerEventType; kPython: CallKind
+  // kTorch: at::RecordScope; kPaddle: phi::TracerEventType; kPython: CallKind.
+  uint8_t scope = 0;
   uint16_t reserved = 0;
 };
 static_assert(sizeof(Record) == 32);
@@ -118,7 +139,8 @@ inline uint64_t BlockAddress(const Record& record) {
 
 // A name in the entry area. The text may hold any bytes.
 struct NameEntry {
-  uint32_t size = 0;  // bytes of text that follow, any bytes, no terminator counted (one NUL is written)
+  // Bytes of the text that follows; a NUL after it is not counted.
+  uint32_t size = 0;
   uint32_t reserved = 0;
 };
 // Bytes of the whole entry: header, text, one NUL, padding to 8.
@@ -129,9 +151,12 @@ constexpr uint64_t NameEntryBytes(uint64_t text_bytes) {
 // A payload: this header, then the fields whose bits are set, in bit order, then
 // `arg_count` encoded arguments. All words are 4 bytes.
 struct PayloadHeader {
-  uint32_t bytes = 0;      // whole entry, header included, multiple of 8
-  uint16_t fields = 0;     // payload_fields
-  uint16_t arg_count = 0;  // encoded arguments at the end
+  // Bytes of the whole entry, header included; a multiple of 8.
+  uint32_t bytes = 0;
+  // payload_fields.
+  uint16_t fields = 0;
+  // Encoded arguments at the end.
+  uint16_t arg_count = 0;
 };
 
 // Marks a Python stack in front of the JSON members of a kKeywords entry: this
@@ -167,8 +192,11 @@ constexpr uint32_t BytesOf(uint16_t field) {
 // lists included. Allocators reuse addresses, so tensor objects carry numbers;
 // allocations and frees distinguish storages at one address.
 struct TensorIdentity {
-  uint64_t storage = 0;  // address of its bytes, 0: it has none
-  uint64_t tensor = 0;   // bits 0..47 number of the tensor object, 0: none was left; 48..55 device type, 56..63 index
+  // Address of its bytes; 0: it has none.
+  uint64_t storage = 0;
+  // Bits 0..47: number of the tensor object, 0: no number was free; 48..55:
+  // device type; 56..63: device index.
+  uint64_t tensor = 0;
 };
 static_assert(sizeof(TensorIdentity) == 16);
 constexpr uint64_t PackTensor(uint64_t number, uint8_t device_type, int8_t device) {
@@ -179,9 +207,11 @@ constexpr uint64_t PackTensor(uint64_t number, uint8_t device_type, int8_t devic
 enum class TensorRole : uint32_t { kParameter = 0, kGradient = 1, kState = 2 };
 struct HeldTensor {
   TensorIdentity identity;
-  int64_t bytes = -1;  // that sizes and strides span, -1: its layout has none
+  // Bytes that sizes and strides span; -1: a layout without strides.
+  int64_t bytes = -1;
   TensorRole role = TensorRole::kParameter;
-  uint32_t name = 0;  // offset of the NameEntry of its name in the object, 0: none
+  // Offset of the NameEntry of its name in the object; 0: none.
+  uint32_t name = 0;
 };
 static_assert(sizeof(HeldTensor) == 32);
 

@@ -77,23 +77,28 @@ struct Stream;
 struct alignas(64) OpenScope {
   // For the code that opened the scope; the recorder never reads it.
   uint64_t context[2];
-  std::atomic<uint64_t> start{0};       // ticks; 0: not open
-  std::atomic<uint32_t> name{0};        // as in Record, within stream->chunk
-  std::atomic<uint32_t> side{0};        // also written together with name
-  std::atomic<uint32_t> shape{0};       // depth | kind << 16 | flags << 24
-  std::atomic<uint32_t> origin{0};      // source | scope << 8; also written together with shape
-  std::atomic<uint64_t> generation{0};  // of the window; compared with stream->generation
+  std::atomic<uint64_t> start{0};   // ticks; 0: not open
+  std::atomic<uint32_t> name{0};    // as in Record, within stream->chunk
+  std::atomic<uint32_t> side{0};    // also written together with name
+  std::atomic<uint32_t> shape{0};   // depth | kind << 16 | flags << 24
+  std::atomic<uint32_t> origin{0};  // source | scope << 8; also written together with shape
+  // Generation of the window; a late end compares it with stream->generation.
+  std::atomic<uint64_t> generation{0};
+  // The enclosing open scope; null: none.
   std::atomic<OpenScope*> outer{nullptr};
   Stream* stream = nullptr;
+  // The next slot of the free list, NoSlot() at its end.
   OpenScope* next_free = nullptr;
-  OpenScope* sibling = nullptr;  // the same native scope in the next window of this thread; null in free slots
-  Thread* owner = nullptr;       // never changes
+  // The same native scope in the next window of this thread; null in free slots.
+  OpenScope* sibling = nullptr;
+  // Thread whose slot this is; never changes.
+  Thread* owner = nullptr;
 };
 static_assert(offsetof(OpenScope, name) % 8 == 0 && offsetof(OpenScope, side) == offsetof(OpenScope, name) + 4);
 static_assert(offsetof(OpenScope, shape) % 8 == 0 && offsetof(OpenScope, origin) == offsetof(OpenScope, shape) + 4);
 
-// An entry of a direct-mapped cache: address of a text -> its name in the current
-// chunk. Every new chunk empties it.
+// An entry of a stream's name caches: a text and its name in the current chunk. Every new chunk
+// empties the caches.
 struct NameCacheEntry {
   const char* text = nullptr;
   // Offset of the NameEntry; 0: the entry is empty.
@@ -103,26 +108,40 @@ struct NameCacheEntry {
   uint32_t payload = 0;
 };
 
-// The first 64 bytes are what the hot path touches.
+// One thread in one window. The first 64 bytes are what the hot path touches.
 struct alignas(64) Stream {
-  Record* next = nullptr;        // where the next record goes; next == limit: no room (or no chunk: at the cap)
-  char* limit = nullptr;         // lowest byte used by side entries
-  ChunkHeader* chunk = nullptr;  // null: none could be had, records are counted as dropped
-  uint64_t published = 0;        // records in the chunk | offset of `limit` << 32: what StorePublished stores
+  // Where the next record goes. next == limit: no room, or no chunk.
+  Record* next = nullptr;
+  // Lowest byte that entries use.
+  char* limit = nullptr;
+  // The current chunk. Null: none could be allocated; records count as dropped.
+  ChunkHeader* chunk = nullptr;
+  // Records in the chunk | offset of `limit` << 32: what StorePublished stores.
+  uint64_t published = 0;
+  // Generation of the window while it is open, then 0.
   std::atomic<uint64_t> generation{0};
+  // The innermost open scope; the list goes on by OpenScope::outer.
   std::atomic<OpenScope*> top{nullptr};
-  std::atomic<uint64_t> taking{0};       // the generation while events are taken; 0: closed, or at the cap for good
-  OpenTableEntry* open_table = nullptr;  // in the file, behind an OpenTable; null: the chunk lies in memory
+  // The generation while the stream accepts events; 0: closed, or at the cap.
+  std::atomic<uint64_t> taking{0};
+  // Behind an OpenTable in the mapped file. Null: the chunk lies in memory.
+  OpenTableEntry* open_table = nullptr;
   uint32_t chunk_sequence = 0;
-  uint32_t open_capacity = 0;                // entries of open_table
-  std::atomic<uint32_t> ended_elsewhere{0};  // scopes of `top`'s list that other threads have ended; slow paths only
-  std::atomic<uint64_t> dropped{0};          // written by the owner only
+  // Entries of open_table.
+  uint32_t open_capacity = 0;
+  // Scopes of the list that other threads have ended; read on slow paths only.
+  std::atomic<uint32_t> ended_elsewhere{0};
+  // Events that this thread dropped; only the owner writes it.
+  std::atomic<uint64_t> dropped{0};
   Thread* thread = nullptr;
   Window* window = nullptr;
-  Stream* next_native = nullptr;                   // the next window that takes this thread's native scopes
-  void* internal = nullptr;                        // the recorder's own
-  NameCacheEntry stable_names[kNameCacheEntries];  // InternStable: the address proves the text
-  NameCacheEntry copied_names[kNameCacheEntries];  // InternText: the address is a guess
+  // The stream of the next window that takes this thread's native scopes.
+  Stream* next_native = nullptr;
+  void* internal = nullptr;  // the recorder's own
+  // InternStable: the address proves the text.
+  NameCacheEntry stable_names[kNameCacheEntries];
+  // InternText: the address is a guess.
+  NameCacheEntry copied_names[kNameCacheEntries];
 };
 
 // End of a list of free slots. Odd, so that the hot path tells it and a WritingMark
@@ -134,11 +153,14 @@ inline OpenScope* NoSlot() {
 // One thread of the process, or a track without one. Its fields belong to the
 // thread itself.
 struct Thread {
-  uint64_t gate = 0;         // value of opscope_gate for which `native` is right
-  Stream* native = nullptr;  // null: no open window takes this thread's native scopes
-  // Linked by next_free, ended by NoSlot(). Odd: there is no slot to be had, for want of one or because
-  // the thread is writing.
+  // Value of opscope_gate at which `native` was brought up to date.
+  uint64_t gate = 0;
+  // First stream that takes this thread's native scopes; null: no open window does.
+  Stream* native = nullptr;
+  // Linked by next_free, ended by NoSlot(). Odd: no slot is left, or the thread is writing
+  // (WritingMark).
   OpenScope* free_slots = NoSlot();
+  // Slots of this thread that other threads have released.
   std::atomic<OpenScope*> freed_elsewhere{nullptr};
   // Unique in the process; also ChunkHeader::thread_index.
   uint32_t index = 0;
@@ -146,7 +168,8 @@ struct Thread {
   // gettid(); of a track what its TrackOptions say.
   uint64_t os_thread = 0;
   void* internal = nullptr;
-  Stream* streams[kMaxWindows] = {};  // by window slot; may be of a closed window: compare generations
+  // By window slot. May belong to a closed window: compare generations.
+  Stream* streams[kMaxWindows] = {};
 };
 
 // What happens when a window has reached WindowOptions::max_bytes.

@@ -61,6 +61,7 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
 
+  // True if it holds a value.
   bool ok() const { return state_.index() == 0; }
   // REQUIRES: ok()
   T& value() & { return *std::get_if<0>(&state_); }
@@ -81,6 +82,7 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(Error error) : failed_(true), error_(std::move(error)) {}  // NOLINT: implicit on purpose
 
+  // True on success.
   bool ok() const { return !failed_; }
   // REQUIRES: !ok()
   const Error& error() const { return error_; }

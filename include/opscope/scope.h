@@ -163,8 +163,11 @@ void AddScopeJson(OpenScope* open, const char* key, const char* json);
 // Records the time from its construction to its destruction.
 class [[nodiscard]] Scope {
  public:
+  // `name`: a literal, whose address identifies it.
   explicit Scope(StaticName name) : open_(BeginNativeScope(name)) {}
+  // `name`: any text; it is copied. REQUIRES: not null
   explicit Scope(const char* name) : open_(BeginNativeScope(name)) {}
+  // Ends the scope in every window that still records it.
   ~Scope() {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) EndNativeScope(open_);
   }
@@ -180,19 +183,23 @@ class [[nodiscard]] Scope {
   // arguments added so far. Only the thread that made the scope may call it. Copies
   // key and value.
   Scope& Arg(const char* key, const char* text) { return Arg(key, text, std::strlen(text)); }
+  // The text need not end with a NUL.
   Scope& Arg(const char* key, const char* text, size_t size) {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeText(open_, key, text, size);
     return *this;
   }
+  // std::string, std::string_view and the like.
   template <typename Text>
     requires requires(const Text& text) { text.data() + text.size(); }
   Scope& Arg(const char* key, const Text& text) {
     return Arg(key, text.data(), text.size());
   }
+  // A JSON true or false.
   Scope& Arg(const char* key, bool value) {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeJson(open_, key, value ? "true" : "false");
     return *this;
   }
+  // Integers of every size; unsigned ones up to 2^64 - 1.
   template <typename Number>
     requires std::is_integral_v<Number>
   Scope& Arg(const char* key, Number value) {
@@ -205,6 +212,7 @@ class [[nodiscard]] Scope {
     }
     return *this;
   }
+  // NaN and infinities become the texts "NaN", "Infinity" and "-Infinity".
   Scope& Arg(const char* key, float value) { return Arg(key, static_cast<double>(value)); }
   Scope& Arg(const char* key, double value) {
     if (OPSCOPE_UNLIKELY(open_ != nullptr)) AddScopeDouble(open_, key, value);

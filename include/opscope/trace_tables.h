@@ -109,33 +109,52 @@ using Int64List = std::span<const int64_t>;
 // ...
 namespace columns {
 
+// A column's default value. is_unknown: it means "unknown" and leaves opscope as
+// NULL.
 template <typename T>
 struct Default {
   T value;
   bool is_unknown;
 };
+// ValueIs(x): x is an ordinary value.
 template <typename T>
 constexpr Default<T> ValueIs(T value) {
   return {value, false};
 }
+// UnknownIs(x): x means "unknown".
 template <typename T>
 constexpr Default<T> UnknownIs(T value) {
   return {value, true};
 }
 
+// How `.opscope` files store a column. A number is never reused.
 struct Stored {
   uint32_t number;  // 0: not as a column of its own
   ColumnEncoding encoding;
 };
+// Stored under this number with this encoding.
 constexpr Stored At(uint32_t number, ColumnEncoding encoding) {
   return {number, encoding};
 }
+// The format derives the column from others, or has code for this column alone.
 constexpr Stored InOwnWay() {
   return {0, ColumnEncoding::kPlain};
 }
 
 using enum ColumnEncoding;
 
+// A struct per column, with the facts that code for all columns alike needs:
+//
+//   Type               C++ type of one value
+//   kName              name in Python, SQL and CSV
+//   kDefault           value of a row that sets nothing
+//   kDefaultIsUnknown  kDefault means "unknown"
+//   kNumber            number in `.opscope` files; 0: not stored as a column
+//   kEncoding          how files encode it
+//   kDocumentation     one or two sentences, Markdown
+//
+// and per table ForRows, a column that is always stored: it has as many values as
+// the table has rows.
 #define OPSCOPE_TABLE(Name, name, number, documentation) namespace name {
 #define OPSCOPE_COLUMN(type, name, default_value, stored, documentation)       \
   struct name {                                                                \

@@ -1,4 +1,6 @@
-// opscope::Profiler for C.
+// opscope::Profiler for C. The handle keeps the caller's options, because the callbacks of the C++ Profiler
+// are closures over it. Options are checked here: an enumerator that a C program made up must not reach the
+// recorder.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/profiler.h"
 

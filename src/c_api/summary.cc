@@ -1,4 +1,5 @@
-// The operator summary and the texts of reports for C.
+// The operator summary and the texts of reports for C. Names are copied when the summary is made, because C
+// needs texts that end with a 0 byte and those of a Trace do not.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <memory>

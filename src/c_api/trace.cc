@@ -1,4 +1,5 @@
-// Traces for C: open, facts, problems, columns, other formats.
+// Traces for C: open, facts, problems, columns, other formats. Columns are handed out in place: the strong
+// types of types.h have the layout of the integer inside, which PlainColumn checks at compile time.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/trace.h"
 

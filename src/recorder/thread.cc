@@ -1,5 +1,10 @@
-// Threads: made at their first event, noticed at their end by a pthread key, used again for later
-// threads under a new index.
+// Threads: made at their first event, noticed at their end by a pthread key, reused for later threads under
+// a new index.
+//
+// A thread_local object with a destructor would be simpler, but its registration calls malloc, which a
+// signal handler in malloc must not reach. Slots of open scopes come in blocks of 64 and are never freed: a
+// pointer to one stays readable for late ends. A slot that another thread releases goes to a lock-free
+// list, `freed_elsewhere`, which the owner takes over as a whole when its own list is empty.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-// Tracks: streams for records that are finished when they come. A Thread that no thread has owns them, so that the cap,
-// dumps, files and the close treat them as any other.
+// Tracks: streams for records that are finished when they arrive. A Thread without a thread owns each of
+// them, so the cap, dumps, mapped files and the close need no code for tracks.
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder/late_tracks.h"
 #include "recorder/registry.h"

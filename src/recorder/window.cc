@@ -1,4 +1,10 @@
 // Windows: open, close, count, read, free.
+//
+// Opening makes the window complete before any thread can see it: slot, generation, calibration, file; then
+// one store into opscope_window_generation publishes it. Closing does the reverse: that store becomes 0 and
+// every stream's generation becomes 0, so that threads stop at their next event; then each stream is sealed
+// while its thread may still be in the hot path (seal.cc). The cost of both depends on the number of
+// threads and not on the number of records.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>

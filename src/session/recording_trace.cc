@@ -1,5 +1,10 @@
-// A recording that is over as a Trace: apart from recording.cc, so that a program that only records has no importer in
-// it. SPDX-License-Identifier: Apache-2.0
+// Reads a finished recording as a Trace. Apart from recording.cc, so that a program that only records links
+// no importer.
+//
+// The first read imports the window's blocks and frees the window; the result, an error included, is kept.
+// If recordings add up, their bytes are copied first (kept_recording.h), because a window can be read only
+// once.
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 #include <vector>
 

@@ -1,4 +1,6 @@
-// Collects rows; Build() is in build.cc.
+// Collects the rows of a Trace; Build is in build.cc. Rows go straight into columns, in the order of
+// addition: importers name spans by that order (AddedSpan), and Build translates it once. Processes and
+// tracks stay rows until Build, because importers complete them late.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/builder.h"
 

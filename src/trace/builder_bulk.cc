@@ -1,4 +1,5 @@
-// What a TraceBuilder takes many of at once.
+// Adds many rows at once. An importer that knows the number of rows gets a pointer per column and writes
+// them from several threads, without a call per row. Sparse columns that it does not name stay unallocated.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <type_traits>

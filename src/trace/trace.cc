@@ -1,4 +1,4 @@
-// The public, read-only face of the store.
+// The public, read-only view of TraceStorage: every function returns what Freeze has prepared.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/trace.h"
 

@@ -23,9 +23,13 @@ namespace opscope {
 // Results of MeasureDevices, MeasureKernels, MeasureCopies and JudgeQuality.
 // nullopt: not requested.
 struct DeviceReport {
+  // Times by device and stream.
   std::optional<std::vector<DeviceRow>> devices;
+  // Kernels by name.
   std::optional<std::vector<DeviceKernelRow>> kernels;
+  // Copies by kind and memories.
   std::optional<std::vector<DeviceCopyRow>> copies;
+  // Trust in the answers.
   std::optional<Quality> quality;
 };
 

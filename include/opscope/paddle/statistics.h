@@ -27,19 +27,24 @@ namespace opscope {
 
 // Sum, longest and shortest of durations in nanoseconds.
 struct PaddleTimes {
+  // Sum of the durations.
   int64_t total = 0;
+  // Longest duration; 0 without any.
   int64_t most = 0;
   // INT64_MAX without durations.
   int64_t least = INT64_MAX;
 
   // Adds one duration.
   void Add(int64_t time);
+  // Adds all durations of another sum.
   void Add(const PaddleTimes& other);
 };
 
 // A row: an operator, a part of one, a phase, a range, or a device span.
 struct PaddleItem {
+  // Name of the row.
   StringId name = StringId::kEmpty;
+  // Number of its events.
   uint64_t calls = 0;
   // Time on the thread.
   PaddleTimes host;
@@ -47,20 +52,26 @@ struct PaddleItem {
   PaddleTimes kernels;
   // Time of its kernels, copies and sets.
   PaddleTimes device;
+  // Floating-point operations; 0: unknown.
   int64_t flops = 0;
 
+  // Adds another row.
   void Add(const PaddleItem& other);
 };
 
 // A part of an operator (one of its launches or inner calls), with the device spans
 // that it launched.
 struct PaddleInnerItem {
+  // The part itself.
   PaddleItem item;
+  // Device spans that it launched, by name.
   std::vector<PaddleItem> devices;
 };
 // An operator with its parts.
 struct PaddleOperatorItem {
+  // The operator itself.
   PaddleItem item;
+  // Its parts, by name.
   std::vector<PaddleInnerItem> inner;
   // Launched by the operator itself, in no part.
   std::vector<PaddleItem> devices;
@@ -68,11 +79,13 @@ struct PaddleOperatorItem {
 
 // The operators of one thread, by the system's id.
 struct PaddleThreadOperators {
+  // System's thread id.
   uint64_t thread = 0;
   std::vector<PaddleOperatorItem> operators;
 };
 // The ranges of one thread, by the system's id.
 struct PaddleThreadRanges {
+  // System's thread id.
   uint64_t thread = 0;
   std::vector<PaddleItem> ranges;
 };
@@ -81,11 +94,13 @@ struct PaddleThreadRanges {
 // several threads count once.
 struct PaddleTypeTime {
   PaddleEventType type = PaddleEventType::kOperator;
+  // Number of events of the type.
   uint64_t calls = 0;
   int64_t time = 0;
 };
 // Kernel time of one device in nanoseconds.
 struct PaddleDeviceTime {
+  // Number of the device.
   uint64_t device = 0;
   int64_t kernels = 0;
 };
@@ -106,6 +121,7 @@ struct PaddleDistribution {
 // Memory of all events of one name.
 struct PaddleMemoryItem {
   StringId name = StringId::kEmpty;
+  // Number of reports.
   uint64_t allocations = 0, frees = 0;
   // Bytes.
   int64_t allocated = 0, freed = 0;
@@ -114,8 +130,11 @@ struct PaddleMemoryItem {
 };
 // Memory of one place ("Place(cpu)"). Peaks in bytes.
 struct PaddlePlaceMemory {
+  // "Place(cpu)", "Place(gpu:0)".
   std::string place;
+  // Highest bytes that tensors, and that the allocator, held.
   uint64_t peak_allocated = 0, peak_reserved = 0;
+  // By name of the event: memory of tensors, and memory of the allocator.
   std::vector<PaddleMemoryItem> allocated, reserved;
 };
 
@@ -126,15 +145,23 @@ struct PaddleStatistics {
   int64_t total_time = 0;
   // Fractions, as recorded; "": not recorded.
   std::string process_utilization, system_utilization;
+  // Kernel times by device.
   std::vector<PaddleDeviceTime> devices;
+  // Times by event type, on the host and on devices.
   std::vector<PaddleTypeTime> host_types, device_types;
   // In the order of Paddle's table.
   std::vector<PaddlePhase> phases;
+  // Communication beside computation.
   PaddleDistribution distribution;
+  // Operators by thread.
   std::vector<PaddleThreadOperators> operators;
+  // Kernels by name.
   std::vector<PaddleItem> kernels;
+  // Copies and sets by name.
   std::vector<PaddleItem> memory_manipulation;
+  // The program's ranges by thread.
   std::vector<PaddleThreadRanges> ranges;
+  // Memory by place.
   std::vector<PaddlePlaceMemory> memory;
 };
 
