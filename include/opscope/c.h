@@ -1,6 +1,5 @@
-// The C interface: all of profiler.h and scope.h, and of the reading side what a
-// program needs that opens a recording, looks at it and writes it in another
-// format. C99 and later, C++11 and later.
+// The C interface: everything of profiler.h and scope.h, and of the reading side what opens, inspects and
+// converts recordings. C99 and later, C++11 and later.
 //
 //   opscope_error error = OPSCOPE_ERROR_INIT;
 //   opscope_profiler* profiler = NULL;
@@ -13,21 +12,21 @@
 //   opscope_profiler_save(profiler, "train.opscope", &error);
 //   opscope_profiler_free(profiler);
 //
-// Structs begin with their size, which the *_INIT macros set, so that members can
-// be added at their end: a library takes the older struct (new members have their
-// defaults) and refuses a newer one only when members that it does not know are
-// set.
+//   opscope_trace* trace = NULL;
+//   if (opscope_trace_open("train.opscope", NULL, &trace, &error) == OPSCOPE_OK) ...
+//   opscope_trace_free(trace);
 //
-// Ownership: what a *_new, *_open or opscope_summarize function gives is the
-// caller's, who passes it to the *_free function of its kind once; those take NULL
-// too. Paths, names and texts that are passed in are copied unless said otherwise.
-// Every `error` may be NULL. NULL for anything else that is needed is
-// OPSCOPE_INVALID_ARGUMENT. Nothing is thrown through these functions, and
-// callbacks must not throw or longjmp.
+// Structs begin with their size, which the *_INIT macros set, so that later versions can append members.
+// The library accepts an older struct (missing members have their defaults), and a newer one unless it sets
+// unknown members.
 //
-// Thread rule: scopes, counters and the like on any thread; every handle on one
-// thread at a time, different handles at once; a trace is never changed and may be
-// read by any number of threads.
+// Ownership: the caller owns what a *_new, *_open or opscope_summarize function returns, and passes it once
+// to the *_free function of its kind; those accept NULL. Functions copy paths, names and texts unless they
+// say otherwise. Every `error` may be NULL. NULL for any other required argument is
+// OPSCOPE_INVALID_ARGUMENT. Functions throw nothing; callbacks must not throw or longjmp.
+//
+// Thread rule: scopes, counters and the like on any thread; each handle on one thread at a time, different
+// handles concurrently; a trace is immutable and may be read by any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,24 +39,29 @@ extern "C" {
 
 // ---- versions and errors --------------------------------------------------------------------------
 
-// "0.1.0": of the library that is linked. Static text.
+// Version of the linked library, "0.1.0". Static text.
 const char* opscope_version(void);
 
 typedef enum opscope_code {
   OPSCOPE_OK = 0,
-  OPSCOPE_INVALID_ARGUMENT = 1,  // something that does not exist or cannot be was asked for
-  OPSCOPE_NOT_FOUND = 2,         // a file or its folder is not there
-  OPSCOPE_IO = 3,                // the system refused; see system_errno
-  OPSCOPE_MALFORMED = 4,         // the input is not what its format promises
-  OPSCOPE_UNSUPPORTED = 5,       // valid, but this build or version cannot do it
-  OPSCOPE_OUT_OF_MEMORY = 6      // memory is short; nothing was changed
+  // The caller asked for something that does not exist or cannot be.
+  OPSCOPE_INVALID_ARGUMENT = 1,
+  // A file or its folder does not exist.
+  OPSCOPE_NOT_FOUND = 2,
+  // The system refused; see system_errno.
+  OPSCOPE_IO = 3,
+  // The input violates its format.
+  OPSCOPE_MALFORMED = 4,
+  // Valid, but this build or version cannot do it.
+  OPSCOPE_UNSUPPORTED = 5,
+  // An allocation failed; the call changed nothing.
+  OPSCOPE_OUT_OF_MEMORY = 6
 } opscope_code;
 
-// "invalid argument", ...; static text, also for numbers that are no code.
+// "invalid argument", ...; "unknown code" for other numbers. Static text.
 const char* opscope_code_text(int32_t code);
 
-// Filled when a function returns another code than OPSCOPE_OK, else left alone. A
-// message that is too long is cut.
+// Set by a function that returns a code other than OPSCOPE_OK, else unchanged. Longer messages are cut.
 typedef struct opscope_error {
   size_t size;
   int32_t code;          // opscope_code
@@ -70,7 +74,7 @@ typedef struct opscope_error {
 
 typedef struct opscope_profiler opscope_profiler;
 
-// What is done with a step.
+// What to do with one step.
 typedef enum opscope_action {
   OPSCOPE_ACTION_NONE = 0,
   OPSCOPE_ACTION_WARMUP = 1,          // get ready: nothing is kept
@@ -78,9 +82,8 @@ typedef enum opscope_action {
   OPSCOPE_ACTION_RECORD_AND_SAVE = 3  // record; at the end of the step the recording is complete
 } opscope_action;
 
-// `skip_first` steps of nothing, then cycles of `wait`, `warmup` and `active`
-// steps; `repeat` cycles, 0: for ever. skip_first_wait other than 0 leaves out the
-// first cycle's wait.
+// `skip_first` steps of no action, then cycles of `wait`, `warmup` and `active` steps; `repeat` cycles, 0:
+// without end. skip_first_wait other than 0: the first cycle has no `wait`.
 typedef struct opscope_schedule {
   size_t size;
   int64_t wait;
@@ -101,19 +104,20 @@ typedef struct opscope_options {
   int32_t at_cap;                    // OPSCOPE_AT_CAP_*
   int32_t threads;                   // OPSCOPE_THREADS_*: whose scopes are taken
   const opscope_schedule* schedule;  // copied. NULL, and no action_of: everything from start to stop
-  // The action of each step, in place of a schedule; anything that is no opscope_action counts as none.
+  // The action of each step, instead of a schedule. A number that is no opscope_action counts as none.
   int32_t (*action_of)(int64_t step, void* context);
-  // A recording is complete; called from step or stop. It may save it and must not
-  // free the profiler.
+  // Called from step or stop when a recording is complete. It may save it; it must not free the profiler.
   void (*on_ready)(opscope_profiler* profiler, void* context);
-  // Sentences about a schedule that makes no sense, or about record_to; the text
-  // lives during the call.
+  // Called with a sentence about a schedule that makes no sense, or about record_to. The text is valid
+  // during the call.
   void (*on_warning)(const char* sentence, void* context);
-  void* context;              // handed to the three above
-  const char* metadata_json;  // members of a JSON object, kept in the recording; may be NULL
-  // A file that the recording lies in while it is made, so that it is there however the process ends; copied,
-  // may be NULL. The second recording goes to NAME.2.EXTENSION, and so on. What the
-  // file cannot take is kept in memory, and on_warning gets a sentence.
+  // Passed to the three callbacks.
+  void* context;
+  // Members of a JSON object that the recording carries; may be NULL.
+  const char* metadata_json;
+  // Path of a file in which the recording lies while it is made, so that it survives a killed process;
+  // copied, may be NULL. The second recording goes to NAME.2.EXTENSION. What the file cannot take stays in
+  // memory, with a warning.
   const char* record_to;
 } opscope_options;
 #define OPSCOPE_OPTIONS_INIT \
@@ -129,23 +133,21 @@ typedef struct opscope_options {
    NULL,                     \
    NULL}
 
-// options: NULL for the defaults.
+// Makes a profiler. options: NULL for the defaults.
 opscope_code opscope_profiler_new(const opscope_options* options, opscope_profiler** profiler, opscope_error* error);
 // Stops without calling on_ready, and frees the recording.
 void opscope_profiler_free(opscope_profiler* profiler);
 
-// Begins with the action of the current step (0 at first); after a stop it may be
-// called again and goes on with the same step. INVALID_ARGUMENT: running already,
-// or a schedule that is not valid. UNSUPPORTED: the recorder has no room for
-// another recording.
+// Begins with the action of the current step (0 at first). May be called again after a stop and then
+// continues with the same step. INVALID_ARGUMENT: running already, or the schedule is not valid.
+// UNSUPPORTED: too many recordings are open.
 opscope_code opscope_profiler_start(opscope_profiler* profiler, opscope_error* error);
-// Ends a step and begins the next one. INVALID_ARGUMENT: not running.
+// Ends the current step and begins the next one. INVALID_ARGUMENT: not running.
 opscope_code opscope_profiler_step(opscope_profiler* profiler, opscope_error* error);
-// A second call does nothing. INVALID_ARGUMENT: never started.
+// Takes milliseconds. A second call does nothing. INVALID_ARGUMENT: never started.
 opscope_code opscope_profiler_stop(opscope_profiler* profiler, opscope_error* error);
-// Writes the last complete recording beside `path` and renames it.
-// INVALID_ARGUMENT: there is none. IO: the system's refusal; nothing half-written
-// stays.
+// Writes the last complete recording atomically. INVALID_ARGUMENT: there is none. IO, NOT_FOUND: the system
+// refused.
 opscope_code opscope_profiler_save(const opscope_profiler* profiler, const char* path, opscope_error* error);
 
 enum { OPSCOPE_STATE_IDLE = 0, OPSCOPE_STATE_RUNNING = 1, OPSCOPE_STATE_STOPPED = 2 };
@@ -159,26 +161,27 @@ typedef struct opscope_profiler_status {
   uint64_t dropped;   // recorded + dropped = what was issued
 } opscope_profiler_status;
 #define OPSCOPE_PROFILER_STATUS_INIT {sizeof(opscope_profiler_status), 0, 0, 0, 0, 0}
+// State and counts now. INVALID_ARGUMENT: NULL, or a struct without a size.
 opscope_code opscope_profiler_get_status(const opscope_profiler* profiler, opscope_profiler_status* status);
 
 // ---- what a program says about itself ---------------------------------------------------------------
 // While nothing is recorded each of these is a call, a load and a branch. Names
 // that are NULL count as "".
 
+// While no profiler records, each of the following functions is a call, a load and a branch. A NULL name
+// counts as "".
 typedef struct opscope_scope opscope_scope;
 
-// A scope from here to opscope_scope_end. `literal` must stay as it is for the life
-// of the process: its address stands for the text. NULL when nothing is recorded,
-// which every function below takes.
+// Begins a scope. `literal` must stay unchanged for the life of the process: its address identifies the
+// text. NULL: nothing records; every function below accepts it.
 opscope_scope* opscope_scope_begin(const char* literal);
 // The same for any text, which is copied.
 opscope_scope* opscope_scope_begin_copy(const char* name);
-// Once per scope, also after the recording has ended. On another thread than the
-// one that began it the scope is recorded as asynchronous.
+// Ends it: once per scope, also after the recording has ended. On another thread the scope becomes
+// asynchronous.
 void opscope_scope_end(opscope_scope* scope);
 
-// Arguments, shown with the scope. On the thread that began it only; keys and texts
-// are copied.
+// Adds an argument, shown with the scope. Only on the thread that began it; keys and texts are copied.
 void opscope_scope_text(opscope_scope* scope, const char* key, const char* text);
 void opscope_scope_int(opscope_scope* scope, const char* key, int64_t value);
 void opscope_scope_uint(opscope_scope* scope, const char* key, uint64_t value);
@@ -186,19 +189,16 @@ void opscope_scope_double(opscope_scope* scope, const char* key, double value);
 void opscope_scope_bool(opscope_scope* scope, const char* key, int value);
 void opscope_scope_json(opscope_scope* scope, const char* key, const char* json);  // a JSON value, not checked
 
-// A value at this moment, drawn as a curve by name. Names here are copied.
+// Records the value of a counter now; viewers draw one curve per name. The functions below copy names.
 void opscope_counter(const char* name, double value);
-// A point in time.
+// Records a point in time.
 void opscope_instant(const char* name);
-// An arrow from where it begins to every end with the same name and id, on any
-// thread.
+// Begins an arrow that leads to every end with the same name and id, on any thread.
 void opscope_flow_begin(const char* name, uint64_t id);
 void opscope_flow_end(const char* name, uint64_t id);
-// Name of the calling thread in recordings from now on (31 bytes at most); does not
-// touch the system's.
+// Names the calling thread in recordings from now on; 31 bytes at most. The system's name stays.
 void opscope_set_thread_name(const char* name);
-// Not 0 when the calling thread's scopes are being recorded: guards work that only
-// makes arguments.
+// Not 0 if some profiler records the calling thread's scopes. Guards work that only computes arguments.
 int opscope_is_recording(void);
 
 // ---- reading a trace --------------------------------------------------------------------------------
@@ -211,21 +211,20 @@ typedef struct opscope_import_options {
 } opscope_import_options;
 #define OPSCOPE_IMPORT_OPTIONS_INIT {sizeof(opscope_import_options), 0}
 
-// `.opscope`, Kineto's and Chrome's JSON, also in gzip or zstd; found by content.
-// Damage after the first whole event is no error but a problem of the trace.
+// Reads `.opscope`, Kineto's and Chrome's JSON, and the other formats of docs/formats.md, also in gzip or
+// zstd; the content decides. Damage after the first whole event is no error but a problem of the trace.
 // options: may be NULL.
 opscope_code opscope_trace_open(const char* path, const opscope_import_options* options, opscope_trace** trace,
                                 opscope_error* error);
-// The same for bytes, which are not needed after the call; `name` stands for the
-// file in messages.
+// Reads bytes, which are not needed after the call; `name` names them in messages.
 opscope_code opscope_trace_open_bytes(const void* bytes, size_t size, const char* name,
                                       const opscope_import_options* options, opscope_trace** trace,
                                       opscope_error* error);
-// The last complete recording of a profiler.
+// Reads the last complete recording of a profiler. INVALID_ARGUMENT: there is none.
 opscope_code opscope_trace_of_profiler(const opscope_profiler* profiler, opscope_trace** trace, opscope_error* error);
 void opscope_trace_free(opscope_trace* trace);
 
-// Texts live as long as the trace.
+// Facts about the input, and the number of rows of each table. Texts live as long as the trace.
 typedef struct opscope_trace_info {
   size_t size;
   const char* format;  // "opscope", "chrome-json"
@@ -256,7 +255,7 @@ opscope_code opscope_trace_get_info(const opscope_trace* trace, opscope_trace_in
 
 enum { OPSCOPE_SEVERITY_INFO = 0, OPSCOPE_SEVERITY_DATA_LOSS = 1, OPSCOPE_SEVERITY_ERROR = 2 };
 
-// Something that was repaired, dropped or guessed. Texts live as long as the trace.
+// Something that the reader repaired, dropped or guessed. Texts live as long as the trace.
 typedef struct opscope_problem {
   size_t size;
   const char* kind;  // "truncated", "dropped_at_cap", ...
@@ -270,8 +269,8 @@ typedef struct opscope_problem {
 // INVALID_ARGUMENT: index is not below opscope_trace_info.problems.
 opscope_code opscope_trace_get_problem(const opscope_trace* trace, uint64_t index, opscope_problem* problem);
 
-// The columns of the spans, without a copy; they live as long as the trace. A
-// track's spans stand together, a parent before its children.
+// The columns of the spans, in place; they live as long as the trace. The spans of a track are contiguous,
+// a parent before its children.
 typedef struct opscope_spans {
   size_t size;
   uint64_t count;
@@ -285,8 +284,8 @@ typedef struct opscope_spans {
 #define OPSCOPE_SPANS_INIT {sizeof(opscope_spans), 0, NULL, NULL, NULL, NULL, NULL, NULL}
 opscope_code opscope_trace_get_spans(const opscope_trace* trace, opscope_spans* spans);
 
-// Text of a string, which lives as long as the trace, is NOT terminated and may
-// hold any bytes. NULL: no such string. text_size: may not be NULL.
+// The text of a string. It lives as long as the trace, is NOT terminated and may hold any bytes. NULL:
+// there is no such string. text_size: required.
 const char* opscope_trace_string(const opscope_trace* trace, uint32_t string, size_t* text_size);
 
 // ---- the operator summary ---------------------------------------------------------------------------
@@ -302,13 +301,13 @@ typedef struct opscope_summary_options {
 } opscope_summary_options;
 #define OPSCOPE_SUMMARY_OPTIONS_INIT {sizeof(opscope_summary_options), "name", "total_ns", 0, NULL}
 
-// options: may be NULL. The trace must outlive the summary.
+// options: may be NULL. The trace must outlive the summary. INVALID_ARGUMENT: an unknown key or condition.
 opscope_code opscope_summarize(const opscope_trace* trace, const opscope_summary_options* options,
                                opscope_summary** summary, opscope_error* error);
 void opscope_summary_free(opscope_summary* summary);
 
-// The numbers are defined in docs/analyses.md. Texts live as long as the summary;
-// bytes that are 0 end them.
+// docs/analyses.md defines the numbers. Texts live as long as the summary and end at a 0 byte, also within
+// a name.
 typedef struct opscope_summary_row {
   size_t size;
   const char* name;
@@ -340,14 +339,12 @@ opscope_code opscope_summary_get_row(const opscope_summary* summary, uint64_t in
 
 enum { OPSCOPE_TEXT_TABLE = 0, OPSCOPE_TEXT_JSON = 1, OPSCOPE_TEXT_CSV = 2 };
 
-// What the commands `opscope summary`, `info` and `summary --style torch` print,
-// ended by a 0 byte. The caller passes *text to opscope_text_free. limit 0: all
-// rows. JSON and CSV have every column.
+// The output of `opscope summary`, `info` and `summary --style torch`, ended by a 0 byte. The caller passes
+// *text to opscope_text_free. limit 0: all rows. JSON and CSV have every column.
 opscope_code opscope_summary_text(const opscope_summary* summary, int style, size_t limit, char** text,
                                   opscope_error* error);
 opscope_code opscope_trace_info_text(const opscope_trace* trace, int style, char** text, opscope_error* error);
-// sort_by: torch's names ("cpu_time_total"), NULL: the order of appearance.
-// row_limit -1: all rows.
+// sort_by: torch's names ("cpu_time_total"), NULL: the order of appearance. row_limit -1: all rows.
 opscope_code opscope_torch_table(const opscope_trace* trace, const char* sort_by, int64_t row_limit, char** text,
                                  opscope_error* error);
 void opscope_text_free(char* text);
@@ -367,8 +364,7 @@ typedef struct opscope_chrome_options {
 } opscope_chrome_options;
 #define OPSCOPE_CHROME_OPTIONS_INIT {sizeof(opscope_chrome_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL}
 
-// Written beside `path` and renamed: after an error the old file, or none, is
-// there. options: may be NULL.
+// Written beside `path` and renamed: after an error the old file, or none, is there. options: may be NULL.
 opscope_code opscope_export_chrome(const opscope_trace* trace, const char* path, const opscope_chrome_options* options,
                                    opscope_error* error);
 opscope_code opscope_export_opscope(const opscope_trace* trace, const char* path, opscope_error* error);
@@ -382,11 +378,10 @@ typedef struct opscope_export_options {
 } opscope_export_options;
 #define OPSCOPE_EXPORT_OPTIONS_INIT {sizeof(opscope_export_options), OPSCOPE_COMPRESSION_FROM_NAME, 0, NULL, 0}
 
-// format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv",
-// "opscope", "paddle-protobuf", "paddle-chrome", "megengine-chrome" or
-// "megengine-svg" (docs/exports.md). options: may be NULL. *told, if told is not
-// NULL: what the format has no place for, in words, "" for nothing; the caller
-// passes it to opscope_text_free.
+// format: "chrome", "perfetto", "speedscope", "collapsed", "pprof", "csv", "opscope", "paddle-protobuf",
+// "paddle-chrome", "megengine-chrome" or "megengine-svg" (docs/exports.md). options: may be NULL. *told,
+// unless told is NULL: a sentence about what the format could not hold, "" for nothing; the caller passes
+// it to opscope_text_free.
 opscope_code opscope_export(const opscope_trace* trace, const char* format, const char* path,
                             const opscope_export_options* options, char** told, opscope_error* error);
 
