@@ -202,7 +202,7 @@ class Table:
         return self[column]
 
     def codes(self, column: str) -> memoryview:
-        """The ids of the texts of a text column, for `Trace.strings`: equal texts have equal ids; 0xffffffff: no text.
+        """The ids of a text column's texts, for `Trace.strings`: equal texts have equal ids, 0xffffffff means no text.
 
         >>> [trace.strings[id] for id in trace.spans.codes("name")]
         ['aten::mm', 'aten::add']

@@ -1,3 +1,5 @@
+// One hash-free pass: names are interned, so a vector indexed by name id finds the row. Async spans have no parents,
+// hence no self time and no recursion; sums saturate because a hostile file may hold any duration.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/async_summary.h"
 

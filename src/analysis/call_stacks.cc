@@ -1,3 +1,7 @@
+// Builds a trie of stacks: a node is a frame and the node of its caller, so equal stacks are one number and a million
+// spans share some thousand nodes. Rows are in pre-order, so the parent's node is known when a span is reached; a
+// Python call adds one node below it, any other span takes its parent's. Comparing stacks as texts would cost their
+// length per span.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/call_stacks.h"
 
@@ -17,7 +21,7 @@ class StackFinder {
   StacksOfSpans Run() {
     NumberStacks();
     found_.node_of.reserve(spans_.size());
-    for (size_t row = 0; row < spans_.size(); ++row) {  // parents come before their children
+    for (size_t row = 0; row < spans_.size(); ++row) {  // parents precede their children
       const SpanId parent = spans_.parent[row];
       const uint32_t around = parent == SpanId::kNone ? 0 : found_.node_of[Row(parent)];
       if (spans_.stack[row] != StackId::kNone) {
@@ -34,7 +38,7 @@ class StackFinder {
     return kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction || kind == SpanKind::kModule;
   }
 
-  // The stacks of the input, in which callers stand before those that they called.
+  // Adds the stacks of the input; a caller's row precedes its callees'.
   void NumberStacks() {
     const StackColumns& stacks = trace_.stacks();
     for (size_t stack = 0; stack < stacks.size(); ++stack) {

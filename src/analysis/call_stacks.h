@@ -1,5 +1,5 @@
-// The call stack of every span. A span's own stack counts where the input has one. Else it is the path of the calls of
-// Python (functions, C functions, modules) that are open around it on its track, itself included when it is one:
+// Finds the call stack of every span. It is the span's own stack if the input has one, else the path of Python calls
+// (functions, C functions, modules) that enclose it on its track, itself included if it is one:
 //
 //   span                     stack
 //   train.py(3): main        train.py(3): main
@@ -22,11 +22,11 @@ namespace opscope {
 struct StacksOfSpans {
   struct Node {
     StringId frame = StringId::kEmpty;
-    uint32_t caller = 0;  // a node before this one; node 0, the empty stack, is its own
+    uint32_t caller = 0;  // an earlier node; node 0 is the empty stack and its own caller
   };
-  std::vector<Node> nodes;        // no two are the same stack
+  std::vector<Node> nodes;        // all distinct
   std::vector<uint32_t> node_of;  // by span
-  // Outermost frame first, with ';' between them.
+  // Frames from the outermost on, separated by ';'. O(depth).
   std::string TextOf(const Trace& trace, uint32_t node) const;
 };
 

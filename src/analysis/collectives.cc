@@ -1,3 +1,7 @@
+// Recognizes collectives by name: NCCL and RCCL kernels on device streams ("ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+// ranges of the CPU backends on threads ("gloo:all_reduce"). Kind, group and size come from Kineto's members where a
+// file has them, else from the name and the arguments. Each distinct name is parsed once, since a run has millions of
+// kernels and few names.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/collectives.h"
 
@@ -11,7 +15,7 @@
 namespace opscope {
 namespace {
 
-// Lower case without anything but letters: "AllGather", "_all_gather_base" and "all_gather" begin alike.
+// Keeps the letters in lower case, so that "AllGather", "_all_gather_base" and "all_gather" have one prefix.
 std::string Letters(std::string_view name) {
   std::string letters;
   for (const char c : name) {
@@ -95,13 +99,13 @@ class Finder {
 
  private:
   struct Operation {
-    bool is_known = false;  // was looked at
+    bool is_known = false;  // the other members are valid
     bool is_collective = false;
     bool is_kernel = false;
     CollectiveKind kind = CollectiveKind::kOther;
   };
 
-  // Each name is looked at once.
+  // Parses each name once.
   const Operation& OperationOf(StringId name) {
     Operation& operation = operations_[Row(name)];
     if (operation.is_known) return operation;

@@ -1,3 +1,5 @@
+// Lists what a trace contains, for `opscope info`: threads and streams with their time ranges, steps with the number of
+// spans that begin in them, and the step numbers as ranges ("1..3, 7").
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/contents.h"
 

@@ -1,3 +1,8 @@
+// Measures memory copies by device, direction and kind of memory. The direction is parsed from the name, because each
+// writer spells it its own way: "Memcpy HtoD (Pageable -> Device)" (CUPTI), "MEMCPY_HtoD" (Paddle), "MemcpyH2D" (XLA).
+// exposed_ns is the part of the copies that no kernel hides: union(kernels and copies) - union(kernels).
+// A copy is synchronous if its call is not Async or if it touches pageable memory, which CUDA copies through a staging
+// buffer while the caller waits.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_copies.h"
 
@@ -17,7 +22,7 @@
 namespace opscope {
 namespace {
 
-// What a copy is, as its name or its members say.
+// The kind of a copy, from its name or its members.
 struct Kind {
   std::string kind, source, target;
   auto operator<=>(const Kind&) const = default;
@@ -27,7 +32,7 @@ struct Kind {
   bool is_pageable() const { return source == "Pageable" || target == "Pageable"; }
 };
 
-// "HtoD", as CUPTI and Paddle have it in names ("Memcpy HtoD (..)", "MEMCPY_HtoD"), or "H2D" (XLA: "MemcpyH2D").
+// Returns "HtoD" for "Memcpy HtoD (..)" (CUPTI), "MEMCPY_HtoD" (Paddle) and "MemcpyH2D" (XLA).
 std::string DirectionIn(std::string_view name) {
   constexpr std::string_view kPlaces = "HDPA";
   for (size_t at = 0; at < name.size(); ++at) {
@@ -47,7 +52,7 @@ Kind KindOf(std::string_view name, std::string_view members) {
   if (open < arrow && arrow < close && close != name.npos) {
     kind.source = name.substr(open + 1, arrow - open - 1);
     kind.target = name.substr(arrow + kArrow.size(), close - arrow - kArrow.size());
-  } else {  // Paddle's
+  } else {  // Paddle writes members
     kind.source = Unquoted(FindJsonMember(members, "source kind"));
     kind.target = Unquoted(FindJsonMember(members, "destination kind"));
   }
@@ -62,7 +67,7 @@ std::optional<int64_t> BytesIn(std::string_view members) {
   return is_number && bytes >= 0 ? std::optional(bytes) : std::nullopt;
 }
 
-// Whether the program waited in the call, or may have ("API synchronization behavior" in CUDA's manuals).
+// True if the call waits for the copy, or may wait ("API synchronization behavior" in CUDA's manuals).
 bool IsSynchronous(std::string_view call, const Kind& kind) {
   if (call.find("Memcpy") == call.npos || kind.is_between_devices()) return false;
   const bool is_async = call.find("Async") != call.npos;
@@ -72,13 +77,13 @@ bool IsSynchronous(std::string_view call, const Kind& kind) {
 struct Copies {
   DeviceCopyRow row;
   std::vector<Interval> intervals;
-  int64_t timed_bytes = 0, timed_ns = 0;  // of those that tell both
+  int64_t timed_bytes = 0, timed_ns = 0;  // of copies with both
 };
 
 struct Copy {
   DeviceWork work;
   std::optional<int64_t> bytes;
-  std::string_view call;  // "": not known
+  std::string_view call;  // name of the launching call; "": unknown
 };
 
 void Add(const Copy& copy, const Kind& kind, uint64_t small_bytes, Copies* copies) {

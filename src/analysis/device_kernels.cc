@@ -1,3 +1,6 @@
+// Summarizes kernels by device and name: times, the most frequent launch configuration, mean occupancy, and the
+// operator that spent most time in the kernel. Launch parameters are parsed once per distinct text, since a kernel that
+// is launched repeatedly shares its members' text.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_kernels.h"
 
@@ -20,7 +23,7 @@ namespace {
 
 using Three = std::array<uint64_t, 3>;
 
-// Of "[8, 16, 5]"; nullopt: it is none.
+// Parses "[8, 16, 5]"; nullopt if it is not of this form.
 std::optional<Three> ReadThree(std::string_view text) {
   Three three{};
   size_t count = 0;
@@ -38,7 +41,7 @@ std::string TextOf(const Three& three) {
   return std::to_string(three[0]) + "x" + std::to_string(three[1]) + "x" + std::to_string(three[2]);
 }
 
-// What the members of a kernel say of its launch.
+// The launch parameters in a kernel's members.
 struct Launch {
   std::optional<std::pair<Three, Three>> grid_and_block;
   std::optional<double> occupancy;
@@ -61,7 +64,7 @@ Launch ReadLaunch(std::string_view members) {
   return launch;
 }
 
-// Kernels that are launched again and again share their members.
+// Caches Launch by the id of the members' text.
 class Launches {
  public:
   explicit Launches(const Trace& trace) : trace_(trace) {}
@@ -79,8 +82,8 @@ class Launches {
 
 struct Kernels {
   DeviceKernelRow row;
-  std::map<std::pair<Three, Three>, uint64_t> launches;  // how many of each grid and block
-  std::map<StringId, int64_t> operators;                 // by name: time
+  std::map<std::pair<Three, Three>, uint64_t> launches;  // number of launches by grid and block
+  std::map<StringId, int64_t> operators;                 // time in ns by name of the operator
   double occupancies = 0;
   uint64_t with_occupancy = 0;
 };

@@ -1,3 +1,6 @@
+// Sums device time per launching host span. Trace::launches is sorted by device span and the launches of a track are
+// contiguous, so the relevant rows are found by binary search per track. The launchers are numbered densely
+// (NumberSet): a vector by host span would touch memory for millions of spans that launch nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/device_launches.h"
 
@@ -11,7 +14,7 @@ DeviceLaunches::DeviceLaunches(const Trace& trace) {
   const TrackColumns& tracks = trace.tracks();
   const LaunchColumns& launches = trace.launches();
   has_device_ = std::find(tracks.kind.begin(), tracks.kind.end(), TrackKind::kDeviceStream) != tracks.kind.end();
-  // Launches stand in the order of the spans, and those of a track side by side.
+  // Launches are sorted by span, so those of a track are contiguous.
   const auto for_each = [&](const auto& use) {
     for (size_t track = 0; track < tracks.size(); ++track) {
       if (tracks.kind[track] != TrackKind::kDeviceStream) continue;

@@ -1,8 +1,7 @@
-// How much device time each host span launched (Trace::launches says which span of a device it launched). A thread that
-// waits for a stream is shown on it (cuda_sync), and so is what the CPU does in between (graph_host_node), but neither
-// is work of the device.
+// The device time that each host span launched, from Trace::launches. A stream's track also shows waiting threads
+// (cuda_sync) and CPU nodes of a graph (graph_host_node); neither counts as device work.
 //
-// Thread rule: immutable once made.
+// Thread rule: immutable after construction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +19,7 @@ class DeviceLaunches {
   explicit DeviceLaunches(const Trace& trace);  // O(launches)
 
   bool has_device() const { return has_device_; }
-  // Durations of the device spans that the span launched, 0 for spans outside of threads.
+  // Sum in ns of the device spans that host span `row` launched; 0 if none. O(1).
   int64_t LaunchedBy(uint32_t row) const {
     const size_t place = launchers_.PlaceOf(row);
     return place == NumberSet::kNone ? 0 : times_[place];
@@ -29,7 +28,7 @@ class DeviceLaunches {
  private:
   bool has_device_ = false;
   NumberSet launchers_;         // rows of host spans
-  std::vector<int64_t> times_;  // by place there
+  std::vector<int64_t> times_;  // by index in launchers_
 };
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// Runs several device analyses over one DeviceWorks, so that names are classified and launching calls are found once:
+// `opscope devices` with all its lists costs little more than the first of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_report.h"
 

@@ -1,4 +1,4 @@
-// The analyses of devices over what they have in common.
+// State that all analyses of devices share: the classification of device spans, and the calls that launched them.
 //
 // Thread rule: one thread at a time for one DeviceWorks.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@ struct DeviceWorks {
   LaunchCalls calls;
 };
 
-// As the public functions of these names.
+// As the public functions of these names, over shared state.
 std::vector<DeviceRow> MeasureDevices(const DeviceOptions& options, DeviceWorks* works);
 std::vector<DeviceKernelRow> MeasureKernels(const std::vector<uint8_t>* selected, DeviceWorks* works);
 std::vector<DeviceCopyRow> MeasureCopies(const DeviceCopyOptions& options, DeviceWorks* works);

@@ -1,3 +1,7 @@
+// Classifies device spans and finds the calls that launched them. Classes depend on names, so each name is examined
+// once and the result is cached by StringId. Launching calls are joined by correlation id: host spans with a
+// correlation are sorted by (rank, correlation, begin) once, then each device span is a binary search. A hash map from
+// correlation would not do, since merged traces repeat ids per rank.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/device_work.h"
 
@@ -61,7 +65,7 @@ void LaunchCalls::FindCalls() {
   are_found_ = true;
   const SpanColumns& spans = trace_.spans();
   const TrackColumns& tracks = trace_.tracks();
-  const std::optional<StringId> recording = trace_.FindString("Trace");  // category of the range of the recording
+  const std::optional<StringId> recording = trace_.FindString("Trace");  // category of the span of the recording itself
   std::vector<uint32_t> steps;
   for (const SpanId span : trace_.steps().span)
     if (span != SpanId::kNone) steps.push_back(Row(span));

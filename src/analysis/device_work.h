@@ -1,5 +1,5 @@
-// The work of devices: kernels, copies and sets on the tracks of streams, what class each is of, and which call of the
-// host launched it. docs/analyses.md, "Devices", has the rules.
+// Device work: kernels, copies and sets on stream tracks, with the class of each and the host call that launched it.
+// docs/analyses.md, "Devices", has the rules.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,12 +21,12 @@ struct DeviceWork {
   WorkClass work_class = WorkClass::kCompute;
   SpanKind kind = SpanKind::kKernel;     // kKernel, kCopy or kSet
   int64_t begin = 0, end = 0;            // ns
-  bool uses_tensor_cores = false;        // so the kernel's name says
-  SpanId operator_span = SpanId::kNone;  // that launched it
-  bool is_eligible = false;              // that operator can use tensor cores
+  bool uses_tensor_cores = false;        // by the kernel's name
+  SpanId operator_span = SpanId::kNone;  // the operator that launched it; kNone: unknown
+  bool is_eligible = false;              // the operator can use tensor cores
 };
 
-// Which spans are work. Remembers of each name what it says.
+// Classifies device spans. Caches the result per name.
 class WorkFinder {
  public:
   explicit WorkFinder(const Trace& trace)
@@ -35,7 +35,7 @@ class WorkFinder {
         uses_tensor_cores_(trace.string_count(), kUnknown),
         is_eligible_(trace.string_count(), kUnknown) {}
 
-  // nullopt: the span is none. REQUIRES: it is a span of a stream. O(log n) in launches.
+  // nullopt if the span is no work. REQUIRES: the span is on a stream. O(log launches).
   std::optional<DeviceWork> WorkOf(uint32_t span);
 
  private:
@@ -46,17 +46,16 @@ class WorkFinder {
   SpanId OperatorOf(uint32_t span) const;
 
   const Trace& trace_;
-  std::vector<uint8_t> communicates_, uses_tensor_cores_, is_eligible_;  // an Answer by StringId
+  std::vector<uint8_t> communicates_, uses_tensor_cores_, is_eligible_;  // Answer by StringId
 };
 
-// From works to the calls that launched them: of the host spans of their rank with their correlation the one that
-// begins first. A host span is a nested one of a thread, but for the ranges of steps and of the recording itself.
+// Finds the call that launched a device span: among the host spans of its rank with its correlation, the one that
+// begins first. Host spans are the nested spans of threads, except steps and the span of the recording itself.
 class LaunchCalls {
  public:
   explicit LaunchCalls(const Trace& trace) : trace_(trace) {}
 
-  // kNone: nothing is known to have launched the span. O(log n), the first time O(n log n) in host spans with a
-  // correlation.
+  // kNone if no call is known. O(log n); the first call sorts the n host spans with a correlation, O(n log n).
   SpanId LaunchOf(uint32_t span);
 
  private:
@@ -72,7 +71,7 @@ class LaunchCalls {
 
   const Trace& trace_;
   bool are_found_ = false;
-  std::vector<Call> calls_;  // sorted, the first of each rank and correlation
+  std::vector<Call> calls_;  // sorted; only the first of each rank and correlation
 };
 
 }  // namespace opscope

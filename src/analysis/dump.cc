@@ -1,3 +1,6 @@
+// Reads the cause of a snapshot from the recording's options, and lists the spans that were open. Spans unfinished at a
+// regular stop are not listed: only a recording that was cut off, by a snapshot or by a crash, has a state worth
+// showing.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/dump.h"
 
@@ -8,7 +11,7 @@
 namespace opscope {
 namespace {
 
-// What stands between the outermost brackets, or quotes.
+// Strips the outermost brackets or quotes.
 std::string_view Inside(std::string_view value) {
   return value.size() < 2 ? std::string_view() : value.substr(1, value.size() - 2);
 }
@@ -33,7 +36,7 @@ std::optional<DumpCause> CauseOfDump(const Trace& trace) {
   const std::string_view dump = Inside(FindJsonMember(Inside(trace.info().options_json), "dump"));
   const std::string_view reason = FindJsonMember(dump, "reason");
   if (reason.empty()) return std::nullopt;
-  // Both are a few words of ASCII; what JSON escapes stays escaped.
+  // Both are a few words of ASCII; JSON escapes are kept as they are.
   return DumpCause{.reason = std::string(Inside(reason)),
                    .detail = std::string(Inside(FindJsonMember(dump, "detail"))),
                    .number = NumberIn<uint64_t>(FindJsonMember(dump, "number")),

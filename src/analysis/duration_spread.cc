@@ -1,3 +1,6 @@
+// Quantiles by selection instead of sorting: nth_element finds the median, and then the 99th percentile only in the
+// part above it, in linear time. The standard deviation takes a second pass around the mean, because sums of squares of
+// large, similar durations lose their digits.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/duration_spread.h"
 
@@ -8,13 +11,13 @@
 namespace opscope {
 namespace {
 
-// Where the value of rank ceil(share * n) stands among sorted ones.
+// Index, in sorted order, of the value with rank ceil(share * n).
 size_t PlaceOf(int per_cent, size_t count) {
   const auto rank = static_cast<size_t>(std::ceil(per_cent / 100.0 * static_cast<double>(count)));
   return std::clamp<size_t>(rank, 1, count) - 1;
 }
 
-// Around the mean, so that large durations that differ little keep their digits.
+// Two passes, around the mean: large durations that differ little keep their digits.
 int64_t StandardDeviation(std::span<const int64_t> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0;
@@ -34,7 +37,7 @@ DurationSpread SpreadOf(std::span<int64_t> durations_ns) {
   const size_t half = PlaceOf(50, durations_ns.size()), most = PlaceOf(99, durations_ns.size());
   const auto begin = durations_ns.begin();
   std::nth_element(begin, begin + static_cast<ptrdiff_t>(half), durations_ns.end());
-  const int64_t p50 = durations_ns[half];  // what is longer lies behind it
+  const int64_t p50 = durations_ns[half];  // longer durations are behind it
   std::nth_element(begin + static_cast<ptrdiff_t>(half), begin + static_cast<ptrdiff_t>(most), durations_ns.end());
   return {p50, durations_ns[most], StandardDeviation(durations_ns)};
 }

@@ -1,4 +1,4 @@
-// How durations spread within a group: median, 99th percentile, standard deviation.
+// Quantiles of the durations of a group: median, 99th percentile, and standard deviation.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,15 +9,15 @@
 
 namespace opscope {
 
-// Percentiles are durations that occurred (nearest rank: the smallest that at least so many per cent do not exceed).
-// stddev is that of the population, rounded.
+// Percentiles use the nearest rank: the smallest duration that at least so many per cent do not exceed. The standard
+// deviation is that of the population, rounded.
 struct DurationSpread {
   int64_t p50_ns = 0;
   int64_t p99_ns = 0;
   int64_t stddev_ns = 0;
 };
 
-// Of one group; zeros without a duration. Changes the order of the durations. O(durations).
+// Zeros for an empty group. Reorders `durations_ns`. O(n).
 DurationSpread SpreadOf(std::span<int64_t> durations_ns);
 
 }  // namespace opscope

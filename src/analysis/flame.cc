@@ -1,5 +1,7 @@
-// Spans lie in pre-order, so the node of a span's parent is known when the span comes; a node is looked up by the node
-// above it and the name.
+// Folds spans into a tree by path of names. Rows are in pre-order, so the node of a span's parent is known when the
+// span is reached, and its own node is one hash look-up by (parent's node, name). Totals are summed afterwards in one
+// pass from the last node to the first, as children follow their parents. If the input has stacks but no Python calls,
+// the frames between a span and its parent become nodes too. Paths end at kMostFlameLevels, for readers that recurse.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/flame.h"
 
@@ -117,7 +119,7 @@ class SpanFolder {
     return static_cast<uint32_t>(tree_.nodes.size() - 1);
   }
 
-  // Others than the recording's own.
+  // True if the track has spans besides the span of the recording itself.
   bool HasSpans(uint32_t track) const {
     const uint32_t first = trace_.tracks().first_span[track];
     uint32_t windows = 0;
@@ -126,7 +128,7 @@ class SpanFolder {
     return windows < trace_.tracks().span_count[track];
   }
 
-  // What has only a number says what it is the number of.
+  // A label that is only a number gets "thread " or "stream " in front.
   void LabelThreads() {
     auto labels = std::make_unique<std::vector<std::string>>(LabelTracks(trace_));
     const TrackColumns& tracks = trace_.tracks();
@@ -152,7 +154,7 @@ class SpanFolder {
       count += window_.Is(row) ? 0 : 1;
   }
 
-  // The parent itself where nothing may stand below it any more.
+  // Returns the parent itself if it is at the deepest level.
   uint32_t Child(uint32_t parent, StringId name, SpanKind kind) {
     if (level_[parent] == kMostFlameLevels) return parent;
     const uint64_t key = uint64_t{parent} << 32 | Row(name);
@@ -189,7 +191,7 @@ class SpanFolder {
     }
   }
 
-  // The frames between the span and the one around it, when its stack goes on from that one's.
+  // Adds nodes for the frames between the span and its parent, if its stack extends the parent's.
   uint32_t AddFrames(uint32_t row, uint32_t node) {
     const SpanColumns& spans = trace_.spans();
     const StackColumns& stacks = trace_.stacks();
@@ -201,14 +203,14 @@ class SpanFolder {
     StackId id = own;
     for (; id != StackId::kNone && id != around; id = stacks.caller[Row(id)])
       frames_.push_back(trace_.frames().text[Row(stacks.frame[Row(id)])]);
-    if (id != around) return node;  // another program's stack: a scripted function's, say
+    if (id != around) return node;  // an unrelated stack, of a TorchScript function for example
     for (size_t i = frames_.size(); i-- > 0;)
       node = Child(node, frames_[i], KindOfPythonCall(trace_.text(frames_[i])));
     return node;
   }
 
   const Trace& trace_;
-  const std::vector<int64_t> values_;  // by span; empty: the Trace has none
+  const std::vector<int64_t> values_;  // by span; empty if the Trace has no such values
   const bool shows_frames_;
   const FoldOptions options_;
   const RecordingWindow window_;

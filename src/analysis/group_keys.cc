@@ -1,3 +1,7 @@
+// Maps each span to the row of its group. Each key of a span is a small integer: names are interned, and threads,
+// shapes, stacks and modules are numbered once beforehand. The first key indexes an array (NumberTable), so the usual
+// grouping by name needs no hashing; each further key is one hash look-up of (row so far, value). Example for name and
+// thread: row of "aten::mm", then row of ("aten::mm", thread 2).
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/group_keys.h"
 
@@ -95,7 +99,7 @@ void SpanGrouper::NumberSteps() {
   step_numbers_.erase(std::unique(step_numbers_.begin(), step_numbers_.end()), step_numbers_.end());
 }
 
-// Its place in step_numbers_, their number for none.
+// Index in step_numbers_; step_numbers_.size() outside of steps.
 uint32_t SpanGrouper::StepOf(size_t span) const {
   const int64_t number = steps_->NumberAt(RankOfTrack(trace_, spans_.track[span]), spans_.start[span].ns);
   const auto found = std::lower_bound(step_numbers_.begin(), step_numbers_.end(), number);

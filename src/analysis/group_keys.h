@@ -1,5 +1,5 @@
-// Rows of a grouped summary: which row a span belongs to, and the texts of its further keys. Spans of hosts and of
-// devices never share a row, whatever they are grouped by.
+// Rows of a grouped summary: the row that a span belongs to, and the texts of its keys. Host spans and device spans
+// never share a row.
 //
 // Thread rule: SpanGrouper is immutable, GroupRows is for one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,7 +26,7 @@
 
 namespace opscope {
 
-// Zeros by number, of which only the pages that are used take memory.
+// A zero-initialized array. calloc maps it lazily, so only touched pages take memory.
 class NumberTable {
  public:
   explicit NumberTable(size_t size);
@@ -39,7 +39,7 @@ class NumberTable {
   std::unique_ptr<uint32_t, Free> values_;
 };
 
-// The keys that spans are grouped by. Each key of each span is a small number.
+// Gives each key of each span a small integer value.
 class SpanGrouper {
  public:
   // join_steps: names of numbered steps count as one name (analysis/step_names.h).
@@ -47,25 +47,25 @@ class SpanGrouper {
 
   bool has_name() const { return has_name_; }
   std::span<const GroupKey> keys() const { return keys_; }
-  // On a stream of a device, or one of its annotations.
+  // True for spans on a device stream or its annotations.
   bool IsOnDevice(size_t span) const { return is_on_device_[Row(spans_.track[span])] != 0; }
-  // Below Values(key). Names, the usual key, are read inline.
+  // The value of a key, less than Values(key). O(1), O(log steps) for kStep. Names, the usual key, are read inline.
   uint32_t Value(GroupKey key, size_t span) const {
     return key == GroupKey::kName ? TextNumber(step_names_.Join(spans_.name[span])) : OtherValue(key, span);
   }
   size_t Values(GroupKey key) const;
-  // Names and texts of the keys other than kName, in their order.
+  // Names of the keys other than kName, and their texts for a span, in the same order.
   std::vector<std::string> TextNames() const;
   std::vector<std::string> Texts(size_t span) const;
 
  private:
-  // What tracks are grouped by: those of one text have one number.
+  // Numbers of tracks by a text: equal texts have equal numbers.
   struct TrackNumbers {
     std::vector<uint32_t> of_track;
     std::vector<std::string> texts;  // by number
   };
 
-  // No text and an empty one are the same.
+  // An unknown text counts as the empty one.
   uint32_t TextNumber(StringId text) const { return Row(text) < texts_ ? Row(text) : Row(StringId::kEmpty); }
   template <typename TextOf>
   TrackNumbers NumberTracks(const TextOf& text_of) const;
@@ -76,13 +76,13 @@ class SpanGrouper {
 
   const Trace& trace_;
   const SpanColumns& spans_;
-  const uint32_t texts_;  // how many
+  const uint32_t texts_;  // number of strings
   std::vector<GroupKey> keys_;
   bool has_name_ = false;
   std::vector<uint8_t> is_on_device_;  // by track
   StepNames step_names_;
-  // Each when it is a key:
-  std::vector<uint32_t> shape_of_args_;  // different argument lists can have the same shapes; 0: none
+  // Filled only if the key is in use:
+  std::vector<uint32_t> shape_of_args_;  // several lists may have the same shapes; 0: no list
   TrackNumbers threads_, processes_, ranks_, devices_;
   std::optional<StepsOfRanks> steps_;
   std::vector<int64_t> step_numbers_;  // in order
@@ -90,11 +90,11 @@ class SpanGrouper {
   ModulesOfSpans modules_;
 };
 
-// Numbers groups in the order of their first spans. One key, which is the usual case, takes no hashing.
+// Numbers groups in the order of their first spans. A single key, the usual case, needs no hashing.
 class GroupRows {
  public:
   explicit GroupRows(const SpanGrouper& grouper);
-  // The row of a span's group; a new one equals the number of rows so far.
+  // The row of a span's group; a new group gets the number of rows so far.
   uint32_t Find(size_t span) {
     const size_t value = grouper_.keys().empty() ? 0 : grouper_.Value(grouper_.keys().front(), span);
     const uint32_t row = RowOf(2 * value + (grouper_.IsOnDevice(span) ? 1 : 0));
@@ -111,9 +111,9 @@ class GroupRows {
   uint32_t FindFurther(uint32_t row, size_t span);
 
   const SpanGrouper& grouper_;
-  NumberTable by_value_;      // of the first key, twice and one more on devices: its row + 1
-  std::vector<size_t> used_;  // numbers in by_value_
-  // For each further key: the number of (number by the keys before, value of this key).
+  NumberTable by_value_;      // by 2 * first key + (1 on devices): row + 1, 0: no row yet
+  std::vector<size_t> used_;  // indexes used in by_value_, for Clear
+  // For each further key: number of the pair (number by the preceding keys, value of this key).
   std::vector<tsl::robin_map<uint64_t, uint32_t, MixedHash>> further_;
 };
 

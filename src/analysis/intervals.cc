@@ -1,3 +1,5 @@
+// Sweep over intervals sorted by begin: `reached` is the end of the union so far, and each interval adds only its part
+// beyond it. [0, 4), [2, 6), [9, 10) cover 7 and have a longest gap of 3.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/intervals.h"
 

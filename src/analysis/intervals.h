@@ -1,4 +1,4 @@
-// Lengths of unions of time intervals.
+// Lengths of unions of time intervals, in nanoseconds.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,15 +11,15 @@ namespace opscope {
 
 struct Interval {
   int64_t begin = 0;
-  int64_t end = 0;  // not before begin
+  int64_t end = 0;  // >= begin
 };
 
 struct Union {
   int64_t covered = 0;
-  int64_t longest_gap = 0;  // between two parts that are covered
+  int64_t longest_gap = 0;  // between two covered parts
 };
 
-// Sorts them by begin. O(n log n).
+// Sorts `intervals` by begin. O(n log n).
 [[nodiscard]] Union MeasureUnion(std::vector<Interval>* intervals);
 
 }  // namespace opscope

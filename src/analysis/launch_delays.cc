@@ -1,3 +1,6 @@
+// Measures how long device work waited after its launch, and how many launches were queued. The queue's largest length
+// is a sweep over the edges of [launch, begin of work), its mean is the total waiting time divided by the window
+// (Little's law).
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/launch_delays.h"
 
@@ -11,9 +14,9 @@
 namespace opscope {
 namespace {
 
-// The most intervals [begin, end) that hold at one moment.
+// The largest number of intervals [begin, end) that overlap at one moment.
 int64_t MostAtOnce(std::span<const Interval> intervals) {
-  std::vector<std::pair<int64_t, int>> edges;  // an end comes before a begin at the same time
+  std::vector<std::pair<int64_t, int>> edges;  // sorts an end before a begin at the same time
   edges.reserve(2 * intervals.size());
   for (const Interval& interval : intervals) {
     edges.emplace_back(interval.begin, 1);

@@ -1,4 +1,4 @@
-// From when works were called for until they began.
+// Delays between the launch of device work and its begin.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,13 +13,13 @@
 
 namespace opscope {
 
-// A work, and the call that launched it where that is known.
+// Device work, and its launching call if known.
 struct LaunchedWork {
   Interval work;
   std::optional<Interval> launch;
 };
 
-// window_ns: what the queue's mean is over; 0 gives 0. O(n log n).
+// window_ns: period for the mean queue length; 0 gives 0. O(n log n).
 [[nodiscard]] LaunchDelays MeasureLaunches(std::span<const LaunchedWork> works, int64_t window_ns);
 
 }  // namespace opscope

@@ -1,3 +1,6 @@
+// Importers of Chrome JSON keep a "[memory]" event twice: as a row of `allocations` and as an instant with its
+// remaining members. Both are added together, so the n-th allocation and the n-th such instant belong together, and one
+// pass pairs them.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/memory_instants.h"
 
@@ -11,11 +14,11 @@ MemoryInstants::MemoryInstants(const Trace& trace) {
   const auto name = trace.FindString("[memory]");
   const auto category = trace.FindString("cpu_instant_event");
   const auto belongs = [&](size_t i) {
-    // An allocation and its instant are added together: the n-th of both belong to each other.
+    // An allocation and its instant are added together, so their n-th rows belong together.
     const size_t n = of_allocation_.size();
     if (!name || !category || instants.name[i] != *name || instants.category[i] != *category) return false;
     if (n >= allocations.size() || allocations.time[n] != instants.time[i]) return false;
-    // An instant that keeps these members itself was no whole allocation.
+    // An instant that still has these members was not complete enough to become an allocation.
     const std::string_view extra = trace.text(instants.extra[i]);
     return allocations.track[n] == instants.track[i] && extra.find("\"Bytes\"") == std::string_view::npos &&
            extra.find("\"Addr\"") == std::string_view::npos;

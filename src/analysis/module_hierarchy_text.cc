@@ -1,3 +1,5 @@
+// Parses "Module Hierarchy" texts of TorchScript operators (format: module_hierarchy_text.h). Operators at one place of
+// a script share the text, so paths are cached by text id.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/module_hierarchy_text.h"
 

@@ -1,3 +1,6 @@
+// Sums times, memory and FLOPs by module. Each span adds its self values to the module around it (FindModules); one
+// pass from the last node to the first then adds children to their parents, as a child's row is greater than its
+// parent's. Forward and backward time are kept apart: a backward span counts for the module of its forward operator.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
@@ -14,7 +17,7 @@ void Add(int64_t more, int64_t* sum) {
   *sum = SaturatingAdd(*sum, more);
 }
 
-// The numbers without the modules below become those with them: children stand behind their parents.
+// Computes totals from self values. Children follow their parents, so one pass from the end suffices.
 void AddUpwards(ModuleSummary* summary) {
   for (ModuleRow& row : summary->rows) {
     row.ops = row.self_ops;

@@ -1,9 +1,9 @@
-// Two passes. The first goes over all spans outside of backward functions, parents before children, so the module
-// around a span is its parent's or, for a module call, a node below that. The second goes over what runs under backward
-// functions: each takes the module of its forward operator (opscope/forward_operators.h). A forward operator can run
-// under a backward function itself (checkpointing, a gradient of a gradient); it starts before the backward function
-// that belongs to it, so the second pass goes by start. A forward pass that a backward function runs again
-// (checkpointing) calls modules there: they stand below the module that was checkpointed.
+// Finds the module around each span, in two passes. The first covers all spans outside of backward functions, parents
+// before children: a span's module is its parent's, or for a module call a node below that. The second covers the spans
+// under backward functions: each takes the module of its forward operator (opscope/forward_operators.h).
+// A forward operator can itself run under a backward function (checkpointing, a gradient of a gradient). It starts
+// before the backward function that belongs to it, so the second pass goes by start time. When checkpointing runs a
+// forward pass again, the modules called there become nodes below the checkpointed module.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/modules.h"
 

@@ -1,3 +1,7 @@
+// Counts the groups of one chunk of rows, for one thread. PartCounter::Visitor is the visitor of SpanWalk
+// (span_walk.h): what a span adds on its own (count, duration, FLOPs) is added at Enter, what depends on its
+// descendants (self time, device time) at Complete. A span counts for the total of its group only if no span of the
+// group encloses it; `open` counts those, so that recursion is not added twice.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/op_summary_part.h"
 

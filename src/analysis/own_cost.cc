@@ -1,5 +1,7 @@
-// One pass forward gives every span its own part and the costs around it to what encloses it, one backward
-// adds subtrees up: within a track a parent's row is smaller than its children's.
+// Distributes the measured overhead of recording over spans. The time between a span's own two clock reads is its own
+// overhead; the time before and after them falls into its parent. Instants, counters and flows charge the innermost
+// span around them. A forward pass assigns these parts, a backward pass sums subtrees, as a parent's row precedes its
+// children's. The costs per event come from a calibration that the recorder runs (OwnCosts).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/own_cost.h"
 
@@ -31,7 +33,7 @@ class CostMeter {
   }
 
  private:
-  // Numbers of arguments by argument list; a list in a list counts as one, as it is boxed as one.
+  // Number of arguments by argument list. A nested list counts as one argument: torch boxes it as one value.
   class ArgumentCounts {
    public:
     explicit ArgumentCounts(const Trace& trace) : counts_(trace.argument_list_count()) {
@@ -44,7 +46,7 @@ class CostMeter {
     std::vector<double> counts_;
   };
 
-  // What the recording of this span cost; nothing for what was not recorded by calibrated means.
+  // The overhead of recording this span; zero if its kind of event was not calibrated.
   EventCost CostOf(size_t row) {
     const SpanColumns& spans = trace_.spans();
     if (trace_.tracks().kind[Row(spans.track[row])] != TrackKind::kThread) return {};
@@ -52,8 +54,8 @@ class CostMeter {
     const bool is_call = kind == SpanKind::kModule || kind == SpanKind::kPythonFunction || kind == SpanKind::kCFunction;
     if (has_calls_ && is_call) return costs_.of_call[static_cast<size_t>(kind)];
     if ((spans.flags[row] & span_flags::kNative) != 0) return costs_.scope.cost;
-    // What is not of torch has no scope: zero, unless its framework has told what its ranges cost, which all of them
-    // are.
+    // Spans of other frameworks have no scope. They cost nothing unless the framework calibrated its ranges; then they
+    // are all ranges.
     if (spans.scope[row] == ScopeType::kUnknown) return costs_.op.source.empty() ? costs_.range.cost : EventCost{};
     if (spans.scope[row] == ScopeType::kUserScope) return costs_.range.cost;
     const double arguments = argument_lists_.Of(spans.args[row]);
@@ -75,7 +77,7 @@ class CostMeter {
     if (is_async) {
       const uint32_t track = Row(spans.track[row]);
       Charge(track, spans.start[row], cost.begin_ns);
-      // Where a span ended that another thread ended is not known.
+      // The track on which another thread ended the span is unknown.
       const bool ended_here = (spans.flags[row] & (span_flags::kOtherThread | span_flags::kUnfinished)) == 0;
       if (ended_here) Charge(track, spans.start[row] + spans.duration[row], cost.end_ns);
     } else if (spans.parent[row] != SpanId::kNone) {
@@ -85,7 +87,7 @@ class CostMeter {
 
   void AddPoints() {
     const InstantColumns& instants = trace_.instants();
-    // Of a source, not calibrated.
+    // Instants of a source, which are not calibrated.
     const std::optional<StringId> memory = trace_.FindString("[memory]"),
                                   no_memory = trace_.FindString("[OutOfMemory]");
     for (size_t i = 0; i < instants.size(); ++i) {
@@ -96,10 +98,10 @@ class CostMeter {
     for (size_t i = 0; i < counters.size(); ++i)
       AddPoint(counters.track[i], counters.time[i]);
     const FlowColumns& flows = trace_.flows();
-    const std::optional<StringId> recorded = trace_.FindString("flow");  // others are derived from spans
+    const std::optional<StringId> recorded = trace_.FindString("flow");  // other flows are derived from spans
     for (size_t i = 0; i < flows.size(); ++i) {
       if (flows.category[i] != recorded) continue;
-      // A begin that several ends were joined to stands in neighbouring rows.
+      // A start with several ends appears in adjacent rows; count it once.
       const bool same = i > 0 && flows.id[i] == flows.id[i - 1] && flows.start_time[i] == flows.start_time[i - 1];
       if (!same) AddPoint(flows.start_track[i], flows.start_time[i]);
       AddPoint(flows.end_track[i], flows.end_time[i]);
@@ -120,7 +122,7 @@ class CostMeter {
   }
 
   const Trace& trace_;
-  // The rows that spans ask for, zeros where there is none.
+  // The costs by kind of event; zero if not calibrated.
   struct Costs {
     explicit Costs(const OwnCosts& all) {
       const auto copy = [](const OwnCostRow* row) { return row == nullptr ? OwnCostRow{} : *row; };
@@ -137,11 +139,11 @@ class CostMeter {
   const Costs costs_;
   ArgumentCounts argument_lists_;
   const bool has_calls_;
-  std::optional<InnermostSpans> innermost_;  // made when the first event needs it
+  std::optional<InnermostSpans> innermost_;  // built on first use
   OwnCostOfSpans result_;
 };
 
-// A recording of a framework whose source could not measure: its times would pass for corrected ones.
+// True for a recording with operators whose cost was not measured: its times would wrongly pass for corrected.
 bool LacksFramework(const Trace& trace, const OwnCosts& costs) {
   if (costs.FindOfFramework(SpanKind::kOperator) != nullptr) return false;
   const SpanColumns& spans = trace.spans();
@@ -151,7 +153,7 @@ bool LacksFramework(const Trace& trace, const OwnCosts& costs) {
   return false;
 }
 
-// Likewise of calls: another profiler was active, so that they could not be measured.
+// The same for Python calls: their cost cannot be measured while another profiler is active.
 bool LacksCalls(const Trace& trace, const OwnCosts& costs) {
   return costs.Find(OwnCosts::kPython, SpanKind::kPythonFunction) == nullptr && trace.python_calls().size() > 0;
 }

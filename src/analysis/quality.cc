@@ -1,3 +1,6 @@
+// Judges how far the numbers of a trace can be trusted, by a few rules: lost events make it doubtful; so do more than 5
+// % of kernels that begin before their launch (the device clock is off); fewer such kernels, more than 1 % of kernels
+// without a launch, or crossing spans leave it usable. Each reason is a sentence for the user.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/quality.h"
 
@@ -11,7 +14,7 @@ namespace {
 
 struct WorkCounts {
   uint64_t works = 0;
-  uint64_t before_launch = 0;  // that begin before their launch does
+  uint64_t before_launch = 0;  // begin before their launching call
   uint64_t without_launch = 0;
 };
 
@@ -37,7 +40,7 @@ WorkCounts CountWorks(DeviceWorks* works) {
   return counts;
 }
 
-// Those that were cut at the end of what encloses them, and those that were recorded beside the nesting.
+// Counts spans that were clipped at their parent's end, and spans that were kept outside of the nesting.
 uint64_t CountCrossing(const Trace& trace) {
   const ProblemColumns& problems = trace.problems();
   const auto flags = trace.spans().flags;
@@ -57,7 +60,7 @@ std::vector<std::string> LossesOf(const Trace& trace) {
   const ProblemColumns& problems = trace.problems();
   for (size_t i = 0; i < problems.size(); ++i) {
     const bool is_cap = trace.text(problems.kind[i]) == "dropped_at_cap";
-    if (is_cap && !losses.empty()) continue;  // said above
+    if (is_cap && !losses.empty()) continue;  // already reported as dropped events
     if (!is_cap && problems.severity[i] < ProblemSeverity::kDataLoss) continue;
     losses.push_back("problem " + std::string(trace.text(problems.kind[i])));
     if (problems.count[i] > 1) losses.back() += " (" + std::to_string(problems.count[i]) + " times)";
@@ -82,12 +85,12 @@ Quality JudgeQuality(DeviceWorks* works) {
     add(Verdict::kDoubtful, std::move(loss));
   const WorkCounts counts = CountWorks(works);
   if (counts.before_launch > 0) {
-    // More than 5 per cent.
+    // More than 5 %.
     const bool are_many = counts.before_launch * 20 > counts.works;
     add(are_many ? Verdict::kDoubtful : Verdict::kUsable,
         Of(counts.before_launch, counts.works, "begin before the call that launched them"));
   }
-  if (counts.without_launch * 100 > counts.works)  // more than 1 per cent
+  if (counts.without_launch * 100 > counts.works)  // more than 1 %
     add(Verdict::kUsable, Of(counts.without_launch, counts.works, "have no call that launched them"));
   if (const uint64_t crossing = CountCrossing(trace); crossing > 0)
     add(Verdict::kUsable, std::to_string(crossing) + " spans cross others");

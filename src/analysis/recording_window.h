@@ -1,5 +1,6 @@
-// Kineto writes a span as long as its whole recording, "PyTorch Profiler (0)". Nothing ran in it: tables and flame
-// graphs leave it out. It has the category "Trace", and its process and thread have texts in place of numbers.
+// Recognizes the span "PyTorch Profiler (0)", which Kineto writes over the whole recording. It is no work of the
+// program, so tables and flame graphs leave it out. It has the category "Trace", and its pid and tid are texts. O(1)
+// per span.
 //
 // Thread rule: immutable, any thread.
 // SPDX-License-Identifier: Apache-2.0

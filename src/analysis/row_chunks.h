@@ -1,5 +1,5 @@
-// Rows in chunks of a fixed size. Several threads take a chunk each, and what they add up is joined in the order of
-// the chunks: sums of fractions are then the same however many threads there are.
+// Splits rows into chunks of a fixed size for several threads. Results are joined in the order of the chunks, so that
+// floating-point sums do not depend on the number of threads.
 //
 // Thread rule: plain values.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,10 +14,10 @@
 namespace opscope {
 
 struct RowChunks {
-  // What a chunk costs by itself grows with the depth of the spans, which a hostile trace may make as large as it
-  // likes.
+  // Largest number of chunks. A chunk's fixed cost grows with the depth of the spans, which a hostile trace may make
+  // arbitrarily large.
   static constexpr size_t kMost = 256;
-  static constexpr size_t kUsualSize = size_t{1} << 16;  // some milliseconds of work, a hundred times a thread's start
+  static constexpr size_t kUsualSize = size_t{1} << 16;  // some milliseconds of work, 100 times a thread's start
 
   explicit RowChunks(size_t row_count, size_t chunk_size = 0) : rows(row_count), size(chunk_size) {
     if (size == 0) size = std::max(kUsualSize, row_count / kMost + 1);
@@ -30,7 +30,7 @@ struct RowChunks {
   size_t begin(size_t chunk) const { return chunk * size; }
   size_t end(size_t chunk) const { return std::min(rows, (chunk + 1) * size); }
 
-  // How many threads work on the chunks, two for each at least. `max_threads` 0: what the machine has.
+  // Number of threads, at least two chunks for each. `max_threads` 0: the machine's number.
   size_t Members(uint32_t max_threads) const {
     const size_t most = max_threads != 0 ? max_threads : UsefulThreads();
     return std::clamp<size_t>(count() / 2, 1, most);

@@ -1,4 +1,6 @@
-// Each comparison becomes bytes of some rows; and, or, not combine them.
+// Evaluates a condition vectorized: each node of the expression produces a byte per row for a block of 4096 rows, and
+// and/or/not combine these bytes, which stay in the cache. A comparison with a text is decided once per distinct text,
+// one with a thread or rank once per track. Evaluating the tree row by row would branch on the node type for each span.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/span_filter.h"
 
@@ -22,7 +24,7 @@ namespace {
 
 using Selection = std::vector<uint8_t>;
 
-// `pattern` within `text`; * stands for any characters.
+// True if `text` contains `pattern`, in which * matches any characters.
 bool Contains(std::string_view text, std::string_view pattern) {
   size_t at = 0;
   while (!pattern.empty()) {
@@ -58,7 +60,7 @@ bool HoldsFor(int64_t number, const SpanFilter::Node& node) {
   }
 }
 
-// One comparison of a condition, for any rows. What depends on a text or a track alone is decided once for each.
+// One comparison of a condition. Results that depend only on a text or a track are computed once for each.
 class Comparison {
  public:
   Comparison(const Trace& trace, const SpanFilter::Node& node) : trace_(trace), spans_(trace.spans()), node_(node) {
@@ -66,7 +68,7 @@ class Comparison {
       case FilterField::kName:
       case FilterField::kCategory:
       case FilterField::kOverload:
-        of_text_ = std::vector<std::atomic<uint8_t>>(trace.string_count() + 1);  // the last one for "no text"
+        of_text_ = std::vector<std::atomic<uint8_t>>(trace.string_count() + 1);  // the last entry is for kNone
         break;
       case FilterField::kKind:
         for (size_t kind = 0; kind < kSpanKinds; ++kind)
@@ -97,7 +99,7 @@ class Comparison {
     }
   }
 
-  // Writes 1 for the rows from `row` on for which it holds, else 0. Any thread.
+  // Writes 1 for each row from `row` on for which the comparison holds, else 0. Any thread.
   void Compare(size_t row, std::span<uint8_t> holds) {
     switch (node_.field) {
       case FilterField::kName:
@@ -131,8 +133,8 @@ class Comparison {
   }
 
  private:
-  // The name or the number of the track, or of its process, or what tables call it. A negative condition holds when it
-  // does for all of them.
+  // Compares with the name, the number and the label of the track or its process: any must match. A negative condition
+  // must hold for all three.
   bool IsCalled(uint32_t track, std::string_view label) const {
     const bool is_thread = node_.field == FilterField::kThread;
     const uint32_t process = Row(trace_.tracks().process[track]);
@@ -146,7 +148,7 @@ class Comparison {
     return is_negative ? by_name && by_number && by_label : by_name || by_number || by_label;
   }
 
-  // A numbered step is also called as tables call all of them.
+  // "ProfilerStep*", the name of all steps in tables, equals each numbered step.
   bool HoldsForText(std::string_view text) const {
     const bool is_equality = node_.op == FilterOperator::kEqual || node_.op == FilterOperator::kNotEqual;
     const bool is_all_steps =
@@ -165,7 +167,7 @@ class Comparison {
     for (size_t i = 0; i < holds.size(); ++i) {
       std::atomic<uint8_t>& known = of_text_[std::min<size_t>(Row(column[i]), of_text_.size() - 1)];
       uint8_t state = known.load(std::memory_order_relaxed);
-      if (state == kNotYet) {  // for another thread too, perhaps: it finds the same
+      if (state == kNotYet) {  // another thread may compute it too, with the same result
         state = HoldsForText(trace_.text(column[i])) ? kHolds : kHoldsNot;
         known.store(state, std::memory_order_relaxed);
       }
@@ -173,7 +175,7 @@ class Comparison {
     }
   }
 
-  // The operator is chosen outside of the loop.
+  // Chooses the operator outside of the loop, so that the loop vectorizes.
   template <typename Value>
   void ByNumber(std::span<uint8_t> holds, const Value& value) const {
     const int64_t number = node_.number;
@@ -200,14 +202,14 @@ class Comparison {
   const Trace& trace_;
   const SpanColumns& spans_;
   const SpanFilter::Node& node_;
-  std::vector<std::atomic<uint8_t>> of_text_;  // zeros: not decided yet
+  std::vector<std::atomic<uint8_t>> of_text_;  // by StringId; 0: not decided yet
   std::array<uint8_t, kSpanKinds> of_kind_{};
   Selection of_track_;
   Timestamp first_;
   std::optional<StepsOfRanks> steps_;
 };
 
-// Evaluates a condition for some rows at a time, so that what the comparisons say stays in the cache.
+// Evaluates a condition for a block of rows, small enough that intermediate results stay in the cache.
 class Evaluation {
  public:
   static constexpr size_t kRows = 4096;
@@ -217,7 +219,7 @@ class Evaluation {
       comparisons_.push_back(node.op < FilterOperator::kAnd ? std::make_unique<Comparison>(trace, node) : nullptr);
   }
 
-  // Any thread. `scratch`: of the caller's.
+  // Any thread. `scratch`: one per thread.
   void Run(size_t row, std::span<uint8_t> selected, Selection* scratch) {
     scratch->resize(nodes_.size() * kRows);
     const auto result = [&](size_t node) { return std::span(scratch->data() + node * kRows, selected.size()); };
@@ -240,7 +242,7 @@ class Evaluation {
   }
 
   std::span<const SpanFilter::Node> nodes_;
-  std::vector<std::unique_ptr<Comparison>> comparisons_;  // by node; null: combines
+  std::vector<std::unique_ptr<Comparison>> comparisons_;  // by node; null for and, or, not
 };
 
 }  // namespace

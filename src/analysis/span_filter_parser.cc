@@ -1,5 +1,6 @@
-// Recursive descent; every rule returns the node that it made, or kNone after an error.
-// SPDX-License-Identifier: Apache-2.0
+// Recursive descent over  or := and {"or" and};  and := part {"and" part};  part := "not" part | "(" or ")" |
+// comparison. Every rule returns the index of its node, or kNone after an error; children precede their parents in the
+// list. A bound on nesting keeps hostile input from exhausting the stack. SPDX-License-Identifier: Apache-2.0
 #include "analysis/span_filter_parser.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr std::pair<std::string_view, FilterField> kFields[] = {
     {"device", FilterField::kDevice},     {"correlation", FilterField::kCorrelation},
 };
 
-// Longer spellings first.
+// Longer operators first, so that "<=" is not read as "<".
 constexpr std::pair<std::string_view, FilterOperator> kOperators[] = {
     {"!=", FilterOperator::kNotEqual},    {"<=", FilterOperator::kLessOrEqual}, {">=", FilterOperator::kGreaterOrEqual},
     {"!~", FilterOperator::kContainsNot}, {"==", FilterOperator::kEqual},       {"=", FilterOperator::kEqual},
@@ -61,7 +62,7 @@ std::optional<WholeNumber> NumberFrom(std::string_view text, bool is_time) {
   return WholeNumber{-whole - (number->has_decimals ? 1 : 0), !number->has_decimals};
 }
 
-// All columns are whole numbers, so every comparison with 2.5 is one with 2, or always or never true.
+// Rewrites a comparison with a fraction: columns are integers, so x < 2.5 becomes x <= 2, and x = 2.5 is never true.
 void CompareWithFloor(SpanFilter::Node* node) {
   switch (node->op) {
     case FilterOperator::kEqual:
@@ -78,7 +79,7 @@ void CompareWithFloor(SpanFilter::Node* node) {
     case FilterOperator::kGreaterOrEqual:
       node->op = FilterOperator::kGreater;
       break;
-    default:  // <= and > are right already
+    default:  // <= and > hold for the floor too
       break;
   }
 }

@@ -1,4 +1,4 @@
-// Text of a condition to its nodes (opscope/analysis/span_filter.h).
+// Parses the text of a condition into nodes (opscope/analysis/span_filter.h). O(length).
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,6 @@
-// Times come from passes over chunks of the rows (span_walk.h), memory from a search per allocation.
+// Measures self time, device time and memory per span. Times come from one pass per chunk of rows (span_walk.h), on
+// several threads. Memory needs a search per allocation: binary search for the last span that begins before it, then up
+// the parents to the first one that still lasts.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/span_measures.h"
 
@@ -14,7 +16,7 @@
 namespace opscope {
 namespace {
 
-// Ends after clipping every span to its clipped parent.
+// Ends of spans, each clipped to its clipped parent's.
 std::vector<int64_t> ClippedEnds(const SpanColumns& spans) {
   std::vector<int64_t> ends(spans.size());
   for (size_t row = 0; row < spans.size(); ++row) {
@@ -24,7 +26,7 @@ std::vector<int64_t> ClippedEnds(const SpanColumns& spans) {
   return ends;
 }
 
-// Writes what a pass finds out, span by span. Passes over different rows write different rows.
+// Stores the results of a pass per span. Passes over different rows write different entries, so no lock is needed.
 class MeasureVisitor {
  public:
   MeasureVisitor(const Trace& trace, const DeviceLaunches& launches, std::vector<int64_t>* ends, SpanMeasures* measures)
@@ -56,7 +58,7 @@ void MeasureMemory(const Trace& trace, const std::vector<int64_t>& ends, ThreadT
   for (size_t i = 0; i < spans.size(); ++i) {
     if (spans[i] == SpanId::kNone) continue;
     int64_t& bytes = measures->self_memory_bytes[Row(spans[i])];
-    bytes = SaturatingAdd(bytes, trace.allocations().bytes[i]);  // of a hostile file
+    bytes = SaturatingAdd(bytes, trace.allocations().bytes[i]);  // a hostile file may overflow
   }
 }
 

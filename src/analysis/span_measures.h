@@ -1,4 +1,4 @@
-// What one span costs by itself: self time, device time that it launched, memory that it allocated.
+// Per-span measures: self time, device time that it launched, memory that it allocated.
 //
 // Thread rule: pure functions; several threads may work in one call.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,34 +14,34 @@
 
 namespace opscope {
 
-// One entry per span; a column is empty when the Trace has nothing for it.
+// One entry per span, in ns or bytes. A vector is empty if the Trace has no such data.
 struct SpanMeasures {
   std::vector<int64_t> self_ns;            // duration without direct children, each clipped to its parent
-  std::vector<int64_t> device_total_ns;    // host: launched beneath it; device: its duration
-  std::vector<int64_t> device_self_ns;     // host: launched by it and no child; device: its self time
-  std::vector<int64_t> self_memory_bytes;  // allocations minus frees while it was the innermost of its thread
+  std::vector<int64_t> device_total_ns;    // host: launched by it and its descendants; device: its duration
+  std::vector<int64_t> device_self_ns;     // host: launched by it directly; device: its self time
+  std::vector<int64_t> self_memory_bytes;  // allocated minus freed while it was innermost on its thread
 };
 
-// The innermost nested span of a track at a time. Asynchronous spans hold nothing.
+// Finds the innermost nested span of a track at a time. Async spans do not count.
 class InnermostSpans {
  public:
   explicit InnermostSpans(const Trace& trace);  // O(n)
-  // `ends`: of each span, clipped to its parent's. They outlive this.
+  // `ends`: end of each span, clipped to its parent's; must outlive this object.
   InnermostSpans(const Trace& trace, std::span<const int64_t> ends);
-  // Row of the span, -1: none. O(log n) and the depth there.
+  // The row of the span; -1 if none. O(log n + depth).
   int64_t At(uint32_t track, Timestamp time) const;
 
  private:
   const Trace& trace_;
-  std::vector<int64_t> own_ends_;     // where nobody gave them
-  std::span<const int64_t> ends_;     // each clipped to its parent's
-  std::vector<uint32_t> nested_end_;  // by track: the row behind its last nested span
+  std::vector<int64_t> own_ends_;     // used if the caller gave no ends
+  std::span<const int64_t> ends_;     // clipped to the parent's
+  std::vector<uint32_t> nested_end_;  // by track: one past its last nested span
 };
 
-// The span in which each allocation and free happened, kNone for those in none. O(log n) and the depth there for each.
+// The innermost span around each allocation and free; kNone if none. O(log n + depth) each.
 std::vector<SpanId> SpansOfAllocations(const Trace& trace, const InnermostSpans& innermost, ThreadTeam* team);
 
-// O(n) in spans, O(log n) more per allocation. `chunk_size`: rows that a thread takes at a time, 0: as it should be.
+// O(spans + allocations * log spans). `chunk_size`: rows per chunk, for tests; 0: the default.
 SpanMeasures MeasureSpans(const Trace& trace, uint32_t max_threads = 0, size_t chunk_size = 0);
 
 }  // namespace opscope

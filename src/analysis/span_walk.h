@@ -1,16 +1,16 @@
-// One pass over rows that knows which spans are open. Within a track spans lie in pre-order, so a stack of the open
-// ones has every ancestor of the next: its clipped times give the child's, and what a child adds to its parent (time
-// inside it, device time beneath it) is on hand when the parent is left. Nothing is kept per span.
+// One pass over rows that maintains the stack of open spans. Rows of a track are in pre-order, so the stack holds every
+// ancestor of the next span: its clipped times bound the child's, and a child's time and device time are added to its
+// parent before the parent is left. Memory is O(depth), not O(spans).
 //
-// Each moment is the self time of one span: a child has it only inside its parent, and where the next span beside it
-// begins before it ends (tracks that are nested beside each other, src/trace/nesting.h), that one has the rest:
+// Each moment is the self time of exactly one span. A child's time counts only within its parent. If the next sibling
+// begins before a span ends (crossing spans, src/trace/nesting.h), the rest belongs to the sibling:
 //
 //   a [0,10)   b [2,6) in a   c [4,8) in b   d [7,8) in a      self times 5, 2, 2, 1: c is over when b is
 //   a [0,10)   b [2,6) in a   c [4,8) in a                     self times 4, 2, 4
 //
-// A pass may begin at any row: the spans around that row are found by their parents. What is added to them is handed
-// out (WalkedRows::around), and so are the spans that are still open at the end (WalkedRows::open). SpansAcrossChunks
-// joins the chunks of a table, in order:
+// A pass may begin at any row, so that threads can take a chunk each: the spans around the first row are found through
+// their parents. What the chunk adds to them is returned in WalkedRows::around, the spans still open at its end in
+// WalkedRows::open. SpansAcrossChunks joins the chunks in order:
 //
 //   rows     0    1    2  |  3    4    5        chunk 1 walks 0 and 1 as spans around it; what 3 takes from 1, and
 //   depth    0    1    2  |  2    0    1        the device time beneath it, comes to 1 when the chunks are joined
@@ -35,17 +35,17 @@ struct OpenSpan {
   static constexpr uint32_t kNone = 0xffffffff;
 
   uint32_t row = 0;
-  uint32_t group = kNone;        // the visitor's
-  uint32_t flop_call = kNone;    // the visitor's
-  bool is_nested = false;        // the visitor's
-  bool is_thread = false;        // on a track of this kind
+  uint32_t group = kNone;        // for the visitor
+  uint32_t flop_call = kNone;    // for the visitor
+  bool is_nested = false;        // for the visitor
+  bool is_thread = false;        // on a thread
   bool is_device = false;        // on a stream
   int64_t start = 0, end = 0;    // clipped to its parent
-  uint64_t self = 0;             // clipped, without direct children; wraps, as hostile children add up to any number
-  int64_t launched = 0;          // device time that it launched
-  int64_t launched_beneath = 0;  // by it and all inside it
+  uint64_t self = 0;             // clipped, minus direct children; unsigned, so that a hostile file may overflow it
+  int64_t launched = 0;          // device time that it launched directly
+  int64_t launched_beneath = 0;  // by it and its descendants
 
-  // Below 0 only in damaged input: siblings that overlap and do not stand in the order of their starts.
+  // Negative only in damaged input: overlapping siblings that are not in the order of their starts.
   int64_t self_ns() const { return std::max<int64_t>(0, static_cast<int64_t>(self)); }
   int64_t device_self_ns() const { return is_device ? self_ns() : launched; }
   int64_t device_total_ns(Duration duration) const { return is_device ? duration.ns : launched_beneath; }
@@ -55,7 +55,7 @@ struct OpenSpan {
   }
 };
 
-// The span beside this one begins: what is left of this one is no longer its own, nor taken from its parent.
+// The next sibling begins: the rest of `span` is no longer its self time and returns to the parent.
 inline void EndSelfTime(OpenSpan* span, OpenSpan* parent, int64_t next_begin) {
   const uint64_t rest = span->TimeFrom(next_begin);
   span->self -= rest;
@@ -63,24 +63,25 @@ inline void EndSelfTime(OpenSpan* span, OpenSpan* parent, int64_t next_begin) {
 }
 
 struct WalkedRows {
-  // What rows add to a span around the first one; only where that is anything: a hostile tree may be as deep as long.
+  // What the rows add to one ancestor of the first row. Zeros are omitted: a hostile tree may have as many ancestors as
+  // rows.
   struct Added {
     size_t depth = 0;  // 0: the outermost
     uint64_t self = 0;
     int64_t launched_beneath = 0;
   };
   size_t depth = 0;           // of the first row
-  int64_t begin = INT64_MAX;  // of the first row, where the row before it is of the same nesting
-  size_t still_around = 0;    // so many of its ancestors are around what follows, too
+  int64_t begin = INT64_MAX;  // start of the first row, if the preceding row is in the same nesting
+  size_t still_around = 0;    // number of its ancestors that also enclose the next chunk
   std::vector<Added> around;
-  std::vector<OpenSpan> open;  // of these rows, those whose descendants may go on behind them
+  std::vector<OpenSpan> open;  // spans of these rows whose descendants may continue in the next chunk
 };
 
-// A visitor has
-//   Enter(OpenSpan* span, const OpenSpan* parent)        its columns are filled in; `launched` is the visitor's to say
+// A visitor provides
+//   Enter(OpenSpan* span, const OpenSpan* parent)        the times are set; the visitor sets `launched`
 //   EnterAround(OpenSpan* span, const OpenSpan* parent)  the same for an ancestor of the first row
-//   Close(const OpenSpan& span)                          is no longer around what comes
-//   Complete(const OpenSpan& span)                       all of its descendants were seen
+//   Close(const OpenSpan& span)                          no longer encloses the next rows
+//   Complete(const OpenSpan& span)                       all of its descendants have been visited
 template <typename Visitor>
 class SpanWalk {
  public:
@@ -136,7 +137,7 @@ class SpanWalk {
 
   OpenSpan* Around() { return stack_.size() > 1 ? &stack_.back() - 1 : nullptr; }
 
-  // Asynchronous spans lie beside nothing; they stand behind all others of their track.
+  // Async spans follow all others of their track and have no siblings.
   bool IsBesideTheLast(size_t row) const {
     return spans_.track[row] == spans_.track[row - 1] && (spans_.flags[row] & span_flags::kAsync) == 0;
   }
@@ -179,10 +180,11 @@ class SpanWalk {
   TrackId track_ = TrackId::kNone;
   TrackKind kind_ = TrackKind::kOther;
   std::vector<OpenSpan> stack_;
-  size_t around_ = 0;  // so many of the stack lie around the first row
+  size_t around_ = 0;  // number of stack entries that enclose the first row
 };
 
-// Joins what passes over consecutive chunks leave, and tells when a span that was open across them is complete.
+// Joins the results of consecutive chunks. Calls complete(span) for each span that was open across chunks once all of
+// its descendants have been visited.
 class SpansAcrossChunks {
  public:
   template <typename Complete>

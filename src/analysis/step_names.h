@@ -1,7 +1,7 @@
 // Frameworks number the ranges of their steps. Tables and flame graphs show all steps under one name, as torch's tables
 // do: "ProfilerStep*" for "ProfilerStep#3" (torch), "ProfileStep*" for "ProfileStep#3" (Paddle).
 //
-// Thread rule: immutable once built.
+// Thread rule: immutable after construction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace opscope {
 
-// nullopt: the name is not that of a numbered step.
+// The common name of all steps; nullopt if `name` is not a numbered step.
 inline std::optional<std::string_view> NameOfAllSteps(std::string_view name) {
   if (name.starts_with("ProfilerStep#")) return "ProfilerStep*";
   if (name.starts_with("ProfileStep#")) return "ProfileStep*";
@@ -30,7 +30,7 @@ class StepNames {
   StringId Join(StringId name) const { return Row(name) < joined_.size() ? StringId{joined_[Row(name)]} : name; }
 
  private:
-  std::vector<uint32_t> joined_;  // by name id; ids behind the end stay
+  std::vector<uint32_t> joined_;  // by name id; ids beyond its size are unchanged
 };
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// Steps of a rank are sorted by begin, so the step at a time is a binary search for the last one that began before it.
+// Ranks are kept apart because in a merged trace each rank has its own steps, with the same numbers at other times.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/steps_of_ranks.h"
 

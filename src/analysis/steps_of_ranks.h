@@ -1,4 +1,4 @@
-// Which step a moment of a rank lies in: the one that began last, unless it is over.
+// Finds the step of a rank at a time: the one that began last, unless it has ended.
 //
 // Thread rule: immutable, any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,17 +15,17 @@ namespace opscope {
 class StepsOfRanks {
  public:
   explicit StepsOfRanks(const Trace& trace);
-  // -1: outside of all steps. O(log steps).
+  // The step's number; -1 outside of all steps. O(log steps).
   int64_t NumberAt(int32_t rank, int64_t time) const;
 
  private:
   struct Step {
     int64_t start, end, number;
   };
-  std::map<int32_t, std::vector<Step>> steps_;  // in the order of their beginnings
+  std::map<int32_t, std::vector<Step>> steps_;  // by begin
 };
 
-// Of the process of a track; -1: not known.
+// The rank of a track's process; -1 if unknown.
 int32_t RankOfTrack(const Trace& trace, TrackId track);
 
 }  // namespace opscope

@@ -1,11 +1,10 @@
-// Two tables, and what they are from.
+// Two tables of name pieces, and their origin.
 //
-// Kernels: a name has one of the pieces below in it, whatever their case, and none of the pieces of kernels for CUDA's
-// ordinary cores.
+// Kernels: the name contains one of these pieces, in any case, and none of the pieces of kernels for ordinary CUDA
+// cores.
 //
-//   884, 1688, 16816, ..   the shape m x n x k of one instruction, behind the letter of the type that it adds in (h
-//   half,
-//                          s single, d double, i integer, c complex): "volta_h884gemm", "ampere_fp16_s16816gemm". So
+//   884, 1688, 16816, ..   the size m x n x k of one instruction after the letter of its accumulator type (h half,
+//                          s single, d double, i integer, c complex): "volta_h884gemm", "ampere_fp16_s16816gemm", as
 //                          cuBLAS, cuDNN and CUTLASS name their kernels (CUTLASS, media/docs/profiler.md)
 //   tensorop, tensor16x8x8 "cutlass_80_tensorop_s1688gemm_..", "sm80_xmma_gemm_.._tensor16x8x16_.."
 //   hmma, imma, dmma, bmma, qmma, wgmma, gmma, tcgen05
@@ -13,10 +12,10 @@
 //   nvjet                  cuBLAS's family for Hopper and Blackwell
 //   xmma_..                cuDNN's and TensorRT's families; those for ordinary cores have "ffma" or "simt" in them, too
 //   flash_fwd, fmha_cutlassF_f16, native_sdpa
-//                          FlashAttention's, xFormers' and cuDNN's attention in half precision: made of tensor cores'
-//                          instructions alone
-//   dgrad_1x1_stride_2x2 and the four behind it
-//                          cuDNN's of Volta and Turing, which say nothing of it
+//                          FlashAttention's, xFormers' and cuDNN's attention in half precision, which use tensor core
+//                          instructions only
+//   dgrad_1x1_stride_2x2 and the four after it
+//                          cuDNN's kernels for Volta and Turing, whose names give no hint
 //
 // PyProf (NVIDIA, pyprof/prof/tc.py), TensorFlow's kernel statistics, TensorBoard's plug-in for PyTorch and Paddle's
 // summary count by such a list, and agree on most of this one; they know no wgmma, nvjet or attention. Rejected:

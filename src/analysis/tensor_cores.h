@@ -1,5 +1,5 @@
-// Which kernels use NVIDIA's tensor cores, and which operators could: told by names, for nothing else in a trace says
-// it. A kernel whose name does not say it (most of Triton's, AMD's matrix cores) counts as one that does not.
+// Decides by name which kernels use NVIDIA's tensor cores and which operators could; nothing else in a trace tells.
+// Kernels whose names give no hint (most of Triton's, AMD's matrix cores) count as not using them.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,9 +9,9 @@
 
 namespace opscope {
 
-// kernel: its name, readable or as the compiler mangled it. O(its length).
+// kernel: the name, demangled or mangled. O(length).
 [[nodiscard]] bool UsesTensorCores(std::string_view kernel);
-// name: of an operator of torch. O(1).
+// name: the name of a torch operator. O(log n) in the table's size.
 [[nodiscard]] bool CanUseTensorCores(std::string_view name);
 
 }  // namespace opscope

@@ -1,3 +1,6 @@
+// Makes labels that are unique as far as possible. Names are used as they are; rows that share a label get one detail
+// after the other (kind, number, process) until all differ, so that "main" becomes "main (1, rank 0)" only where
+// several threads are called main. Tracks without spans do not count, since the user sees none of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/track_labels.h"
 
@@ -15,12 +18,12 @@ namespace {
 
 using DetailOf = std::function<std::string(uint32_t row)>;
 
-// Kineto calls a stream "stream 7 ".
+// Strips trailing blanks: Kineto writes "stream 7 ".
 std::string_view WithoutBlanksBehind(std::string_view name) {
   return name.substr(0, name.find_last_not_of(' ') + 1);
 }
 
-// Adds one detail after the other to the names that several rows have, until no two are equal or no detail is left.
+// Appends details in turn to names that several rows share, until no two are equal or no detail is left.
 std::vector<std::string> TellApart(const std::vector<std::string>& names, const std::vector<uint8_t>& is_used,
                                    const std::vector<DetailOf>& details) {
   std::vector<std::string> added(names.size());  // "1, rank 0"

@@ -1,4 +1,4 @@
-// Names of threads and processes for people. Threads of one name are told apart by what they differ in:
+// Labels of threads and processes for the user. Threads with the same name are distinguished by what differs:
 //
 //   name      tid   rank      label                     a stream and its annotations share name and number:
 //   main        1      0      main (1, rank 0)          stream 7
@@ -19,12 +19,12 @@
 
 namespace opscope {
 
-// By track. A track without a name has its number. Only tracks with spans count as alike.
+// Labels by track. A track without a name has its number. Only tracks with spans are distinguished. O(tracks).
 [[nodiscard]] std::vector<std::string> LabelTracks(const Trace& trace);
-// By process: its name, its number where it has none or another process has the same name.
+// Labels by process: its name, or its number if it has none; both if another process has the same name.
 [[nodiscard]] std::vector<std::string> LabelProcesses(const Trace& trace);
 
-// How the input spells the id of a thread or a process.
+// The id of a thread or process as the input spells it: the number, or its text.
 [[nodiscard]] std::string NumberOrText(const Trace& trace, int64_t number, StringId text);
 
 }  // namespace opscope

@@ -1,4 +1,5 @@
-// The argument lists of operators as Kineto spells them, made once for each.
+// The argument lists of operators in Kineto's JSON, rendered once per distinct list. Construction costs O(bytes of all
+// lists), a look-up O(1).
 //
 // Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0

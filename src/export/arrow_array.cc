@@ -16,7 +16,7 @@
 namespace opscope {
 namespace {
 
-// What a zero-length buffer points at: readers may not expect null.
+// Zero-length buffers point here: some readers reject a null pointer.
 constexpr int64_t kNothing = 0;
 
 struct SchemaOwner {
@@ -38,7 +38,7 @@ struct ArrayOwner {
   ArrowArray dictionary = {};
 };
 
-// Releases what was not moved out, then the owner itself.
+// Releases the children that the reader did not move out, then the owner itself.
 template <typename Owner, typename Structure>
 void ReleaseOwned(Structure* structure) {
   std::unique_ptr<Owner> owner(static_cast<Owner*>(structure->private_data));
@@ -116,7 +116,7 @@ void FillArray(std::unique_ptr<ArrayOwner> owner, size_t rows, int64_t nulls, in
   out->private_data = owner.release();
 }
 
-// Bit i says that row i has a value. Returns the number of rows that have none; no bits if every row has one.
+// Sets bit i if row i has a value. Returns the number of nulls; without nulls the bitmap stays empty.
 int64_t MarkNulls(const TableColumn& column, size_t rows, std::vector<uint8_t>* validity) {
   return VisitUnknown(column, rows, int64_t{0}, [validity](auto values, auto unknown) -> int64_t {
     const auto nulls = std::count(values.begin(), values.end(), unknown);

@@ -1,10 +1,9 @@
-// One table as an Arrow array and its schema; arrow_stream.cc makes a stream of the two.
+// One table as an Arrow array and its schema (C data interface); arrow_stream.cc makes a stream of the two.
 //
-// Ownership: every array (table, column, dictionary) owns what it needs by itself, because readers
-// may move children out and release them later and elsewhere. `release` of a parent releases the
-// children that were not moved.
+// Ownership: every array (table, column, dictionary) owns its memory, because readers may move children out and release
+// them later and on another thread. `release` of a parent releases the children that were not moved.
 //
-// Thread rule: building is one thread; releasing any thread.
+// Thread rule: one thread builds; any thread may release.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +16,7 @@ namespace opscope {
 
 void MakeArrowSchema(const TableView& table, ArrowSchema* out);
 
-// REQUIRES: table is of *trace.
+// REQUIRES: `table` is a table of *trace. Number columns are not copied: the array keeps the Trace alive.
 void MakeArrowArray(std::shared_ptr<const Trace> trace, const TableView& table, ArrowArray* out);
 
 }  // namespace opscope

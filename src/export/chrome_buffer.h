@@ -1,6 +1,10 @@
-// Text under construction. Room is asked for once per event, then pieces are copied without checks:
-// a million events are two dozen million appends, and the check and the call of std::string::append
-// cost more than the bytes.
+// A growing text buffer. A writer reserves room once per event and then copies pieces without bounds checks: a million
+// events are two dozen million appends, and the check and call of std::string::append would cost more than the copy.
+//
+//   ChromeCursor at = buffer.Begin(64 + name.size());
+//   at.Put(name);
+//   at.PutMicros(ns);
+//   buffer.End(at);
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,14 +21,14 @@
 
 namespace opscope {
 
-// Where the next byte goes. A value of its own, so that it stays in a register: behind a pointer every byte that is
-// written might be the pointer itself, and it would be loaded again after each.
+// The write position. It is a local value so that the compiler keeps it in a register: a position behind a pointer
+// might alias the bytes that are written and would be reloaded after each.
 class ChromeCursor {
  public:
   explicit ChromeCursor(char* at) : at_(at) {}
   char* at() const { return at_; }
 
-  // REQUIRES: room, for numbers 24 bytes.
+  // REQUIRES: the reserved room suffices; a number takes up to 24 bytes.
   void Put(std::string_view text) {
     if (text.empty()) return;  // its data may be null
     std::memcpy(at_, text.data(), text.size());
@@ -49,7 +53,7 @@ class ChromeCursor {
     Put("-");
     PutUint(0 - static_cast<uint64_t>(value));
   }
-  // With zeros in front. REQUIRES: below a million.
+  // Zero-padded to six digits. REQUIRES: value < 1,000,000.
   void PutSixDigits(uint32_t value) {
     std::memcpy(at_, kPairs + value / 10000 * 2, 2);
     std::memcpy(at_ + 2, kPairs + value / 100 % 100 * 2, 2);
@@ -78,7 +82,7 @@ class ChromeCursor {
     return estimate + (value >= kPowers[estimate] ? 1 : 0);
   }
 
-  // Not of the function: there a copy of it is made on the stack for each number.
+  // Class scope: as a local constexpr array GCC copies it to the stack for each number.
   static constexpr uint64_t kPowers[] = {0,
                                          10,
                                          100,
@@ -120,27 +124,27 @@ class ChromeBuffer {
   size_t size() const { return size_; }
   void clear() { size_ = 0; }
 
-  // Overwrites one byte with a blank.
+  // Replaces the byte at `at` by a space.
   void Blank(size_t at) { data_[at] = ' '; }
 
   // Makes room for `bytes` more.
   void Reserve(size_t bytes) {
     if (capacity_ - size_ < bytes) Grow(bytes);
   }
-  // Make room, then copy.
+  // Reserves, then copies.
   void Append(std::string_view text) {
     Reserve(text.size());
     Put(text);
   }
 
-  // Makes room for `bytes` more, which a cursor may write until End.
+  // Reserves `bytes` and returns a cursor that may write so many; End(cursor) commits them.
   ChromeCursor Begin(size_t bytes) {
     Reserve(bytes);
     return ChromeCursor(data_ + size_);
   }
   void End(const ChromeCursor& cursor) { size_ = static_cast<size_t>(cursor.at() - data_); }
 
-  // As those of the cursor.
+  // As the cursor's functions. REQUIRES: the reserved room suffices.
   void Put(std::string_view text) {
     ChromeCursor cursor(data_ + size_);
     cursor.Put(text);

@@ -1,3 +1,7 @@
+// Writes everything of a Kineto file but its events: the members of the document, the metadata of the Trace, and the
+// "M" events that name processes and threads. A recording of opscope also gets the names and the order that Kineto
+// gives ("thread 12 (main)", label "CPU"), so that tools built for torch's files group it the same way. Values are
+// checked to be JSON, because a foreign file may have stored anything.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_head.h"
 
@@ -20,7 +24,7 @@ std::optional<std::string_view> FindMetadata(const Trace& trace, std::string_vie
   return std::nullopt;
 }
 
-// A value that is no JSON, from a file that somebody else wrote, is a text.
+// A metadata value of a foreign file may not be JSON; it is then written as a string.
 void AppendValue(std::string_view json, std::string* out) {
   if (IsJsonValue(json)) {
     out->append(json);
@@ -29,7 +33,7 @@ void AppendValue(std::string_view json, std::string* out) {
   }
 }
 
-// torch's files, and so those that stand for them, say which machine it was by its host's name alone.
+// torch's files identify the machine by its host name alone, so boot id and clock readings are left out beside it.
 bool IsSaidByHostName(const Trace& trace, std::string_view key) {
   return (key == kBootKey || key == kWallClockKey) && FindMetadata(trace, kHostKey);
 }
@@ -106,7 +110,7 @@ void NameProcess(const Trace& trace, ProcessId process, bool recorded, NamingEve
   } else if (recorded) {
     events->AddText("process_labels", ids, "labels", "CPU");
   }
-  if (ChromePlan::IsSpansProcess(trace, process)) return;  // its place is said behind its spans
+  if (ChromePlan::IsSpansProcess(trace, process)) return;  // WriteSpansOrder writes its sort index after its spans
   if (processes.sort_index[row] != INT64_MIN) {
     events->AddNumber("process_sort_index", ids, "sort_index", processes.sort_index[row]);
   } else if (recorded) {
@@ -128,7 +132,7 @@ void NameTrack(const Trace& trace, TrackId track, bool recorded, std::string_vie
     events->AddText("thread_name", ids, "name", full);
   } else if (tracks.name[row] != StringId::kNone) {
     events->AddText("thread_name", ids, "name", name.append(suffix));
-  } else if (!suffix.empty()) {  // the number of the row tells nothing
+  } else if (!suffix.empty()) {  // a row for crossing spans: its own number means nothing to the user
     std::string of_thread = "thread ";
     if (tracks.tid_text[row] == StringId::kNone) {
       AppendInt(&of_thread, tracks.tid[row]);

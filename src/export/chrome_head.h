@@ -1,5 +1,5 @@
-// What stands before and after the events of a Kineto file: its own members, the metadata of the Trace,
-// and the "M" events that name processes and threads.
+// The text before and after the events of a Kineto file: members of the document, metadata of the Trace, and the "M"
+// events that name processes and threads.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,10 +20,10 @@ struct ChromeHead {
   bool has_events = false;
 };
 
-// From '{' to the last "M" event. left_out: keys of metadata that are not written.
+// The text from '{' to the last "M" event. left_out: metadata keys to omit.
 ChromeHead MakeChromeHead(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
                           const std::vector<std::string>& left_out = {});
-// From the end of the events to '}'. `trace_name`: "traceName"; when empty, the one of the input.
+// The text from the end of the events to '}'. `trace_name`: value of "traceName"; if empty, the input's own is kept.
 std::string MakeChromeTail(const Trace& trace, std::string_view trace_name);
 
 }  // namespace opscope

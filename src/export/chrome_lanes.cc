@@ -1,3 +1,10 @@
+// Chooses the spans that leave their thread's row because they cross others (picture: chrome_lanes.h).
+// FindCrossing places spans by level: work (operators) first, then user ranges, then Python calls. A span stays if it
+// nests with all spans of lower levels and with those of its own level placed before it. Forest answers "does it
+// cross?" by the innermost span around its start and around its end, found by binary search; comparing each pair would
+// be quadratic.
+// Every other span goes to the first of the newest 64 extra rows in which it fits. Row numbers come from a counter:
+// searching all rows for a free name took 2.2 s for 1,600 spans that all cross each other; 25,600 now take 0.04 s.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_lanes.h"
 
@@ -12,7 +19,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
-// Rows that a crossing span is tried in, the newest ones; then it gets a new one. Without a limit n spans that all
+// How many of the newest rows a crossing span is tried in before it gets a new one. Without a limit n spans that all
 // cross each other would take n * n / 2 tries.
 constexpr ptrdiff_t kMostTried = 64;
 
@@ -20,10 +27,10 @@ struct Times {
   int64_t start, end;
 };
 
-// Spans that come by start, longer first, and lie in each other or apart.
+// A row of nested spans. Add them by start, longer first.
 class Nest {
  public:
-  // False: it crosses one of those.
+  // Returns false and adds nothing if the span crosses one of the row.
   bool Add(const Times& times) {
     while (!open_.empty() && open_.back() <= times.start)
       open_.pop_back();
@@ -36,7 +43,7 @@ class Nest {
   std::vector<int64_t> open_;  // ends, innermost last
 };
 
-// Likewise, and others can be asked for.
+// A row of nested spans that also answers whether any other span would cross one of them.
 class Forest {
  public:
   bool Add(const Times& times) {
@@ -49,7 +56,7 @@ class Forest {
     return true;
   }
 
-  // Of the spans around a moment the innermost one ends first and begins last.
+  // Checks only the innermost span around each end: of all spans around a moment it ends first and begins last.
   bool Crosses(const Times& times) const {
     const size_t at_start = Around(times.start), at_end = Around(times.end);
     return (at_start != kNone && spans_[at_start].times.end < times.end) ||
@@ -80,10 +87,10 @@ Times TimesOf(const SpanColumns& spans, uint32_t row) {
   return {spans.start[row].ns, EndOf(spans, row).ns};
 }
 
-// Which span leaves the row where two cross: the one of the higher level, of equal ones the later one.
+// Where two spans cross, the one of the higher level leaves the row; of equal levels the later one.
 enum Level : size_t { kWork, kRange, kCall, kLevels };
 
-// Not by what a file does not tell again: a trace read back from the file is written as it was.
+// Depends only on properties that the file preserves, so that export, import and export give the same bytes.
 Level LevelOf(SpanKind kind) {
   switch (kind) {
     case SpanKind::kUserRange:
@@ -97,7 +104,7 @@ Level LevelOf(SpanKind kind) {
   }
 }
 
-// Those of `rows` that do not fit the thread's row, in order.
+// Returns those of `rows` that do not fit the thread's row, by start, longer first.
 std::vector<uint32_t> FindCrossing(const SpanColumns& spans, std::span<const uint32_t> rows) {
   std::array<Forest, kLevels> placed;
   std::vector<uint32_t> crossing;

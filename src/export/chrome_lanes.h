@@ -27,7 +27,7 @@
 
 namespace opscope {
 
-// A row beside that of its thread.
+// An extra row beside its thread's own.
 struct ChromeLane {
   TrackId track;    // the thread
   std::string tid;  // JSON
@@ -37,12 +37,12 @@ class ChromeLanes {
  public:
   explicit ChromeLanes(const Trace& trace) : trace_(trace) {}
 
-  // `rows`: the spans that one thread of a viewer has, by start, longer first. O(n) where none cross, else
+  // `rows`: the spans of one thread of a viewer, by start, longer first. O(n) where none cross, else
   // O(n log n) and, for each span, the depth of the nesting that it is compared with.
   void AddThread(TrackId track, std::span<const uint32_t> rows);
 
   const std::vector<ChromeLane>& lanes() const { return lanes_; }
-  // Of the row that the span is drawn in; nullptr: that of its track.
+  // The extra row of a span; null if it stays on its track's row.
   const ChromeLane* LaneOf(uint32_t span) const {
     return lane_of_.empty() || lane_of_[span] == 0 ? nullptr : &lanes_[lane_of_[span] - 1];
   }

@@ -1,3 +1,6 @@
+// Writes the "opscope.*" members, each only if the file alone would be read back differently. The test for that
+// imitates the importer: IsToldByCategories decides from categories as the importer does, IsToldByName from step names.
+// If in doubt the member is written: a redundant one does no harm. Examples of all members: chrome_own_members.h.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_own_members.h"
 
@@ -15,7 +18,7 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"thread", "stream", "annotation", "other"};
 
-// Its nested spans in pre-order: one begins before another ended, and yet not in it.
+// True if a span of the track begins before its preceding sibling ended. Walks the nested spans in pre-order.
 bool Crosses(const SpanColumns& spans, uint32_t first, uint32_t end) {
   struct Open {
     uint32_t row;
@@ -49,8 +52,8 @@ bool TellsKind(std::string_view category, TrackKind kind) {
   }
 }
 
-// Whether a reader that goes by the categories of the spans takes the track for what it is. False where that is not
-// sure: to say it once more does no harm.
+// True if a reader surely finds the track's kind from the categories of its spans. False in doubt: writing the kind
+// redundantly does no harm.
 bool IsToldByCategories(const Trace& trace, uint32_t track) {
   const TrackColumns& tracks = trace.tracks();
   const TrackKind kind = tracks.kind[track];

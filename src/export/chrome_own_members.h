@@ -30,18 +30,18 @@
 namespace opscope {
 
 inline constexpr std::string_view kOwnTracksKey = "opscope.tracks";
-// The value of "opscope.tracks", in the order of the plan; empty: there is nothing to say. O(spans)
+// The value of "opscope.tracks", in the order of the plan; empty if no track needs an entry. O(spans).
 std::string OwnTrackMembers(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces);
 
 // The value of "opscope.async" of a span with span_flags::kAsync.
 std::string_view AsyncReason(uint8_t flags);
 
-// Numbers of the steps whose span does not tell it in the words of torch, Paddle, MegEngine or XLA.
+// Numbers of steps whose span's name or members do not give the number in a form of torch, Paddle, MegEngine or XLA.
 class OwnStepNumbers {
  public:
   explicit OwnStepNumbers(const Trace& trace);
 
-  // To be asked for spans that are marked as steps, which few are.
+  // One hash look-up; call it only for spans with span_flags::kStep, which are few.
   std::optional<int64_t> Of(uint32_t span) const;
 
  private:

@@ -1,3 +1,6 @@
+// Renders the texts that many events share once: escaped names, "pid" and "tid" of tracks, argument lists. A trace of a
+// million spans has some thousand names; escaping per event would cost more than all other formatting. A name that
+// needs no escape is not copied: the view points into the Trace.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_pieces.h"
 
@@ -15,7 +18,7 @@ std::string ChromeIdentity(const Trace& trace, int64_t number, StringId text) {
 }
 
 ChromePieces::ChromePieces(const Trace& trace) : slot_(trace.string_count(), 0), arguments_(trace) {
-  // Marks first, one store per row; place 0 is for kNone.
+  // Mark the used ids first, one store per row. Index 0 stands for kNone.
   std::vector<uint8_t> used(trace.string_count() + 1, 0);
   for (const std::span<const StringId> ids :
        {trace.spans().name, trace.spans().category, trace.spans().overload, trace.instants().name,

@@ -1,5 +1,5 @@
-// What many events share, rendered once: names and categories escaped, the ids of tracks, and the four
-// lists of every unique argument list.
+// Texts that many events share, rendered once: escaped names and categories, ids of tracks, and the four lists of every
+// distinct argument list. Look-ups are O(1).
 //
 // Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ class ChromePieces {
  public:
   explicit ChromePieces(const Trace& trace);
 
-  // The text of a name or category, escaped, without quotes.
+  // A name or category, JSON-escaped, without quotes.
   std::string_view name(StringId id) const {
     return id == StringId::kNone ? std::string_view() : escaped_[slot_[Row(id)]];
   }
@@ -28,7 +28,7 @@ class ChromePieces {
   std::string_view track(TrackId id) const {
     return Row(id) < tracks_.size() ? std::string_view(tracks_[Row(id)]) : std::string_view("\"pid\":0,\"tid\":0");
   }
-  // Likewise, of another row of its process; `tid`: JSON.
+  // As track(), with another thread id; `tid`: JSON.
   std::string track_with(TrackId id, std::string_view tid) const {
     const std::string_view both = track(id);
     return std::string(both.substr(0, both.size() - this->tid(id).size())).append(tid);
@@ -44,9 +44,9 @@ class ChromePieces {
   void AddName(const Trace& trace, StringId id);
   void AddTracks(const Trace& trace);
 
-  std::vector<uint32_t> slot_;  // by StringId: row of escaped_
+  std::vector<uint32_t> slot_;  // by StringId: index into escaped_; 0: the empty text
   std::vector<std::string_view> escaped_;
-  std::deque<std::string> owned_;  // those that needed escapes
+  std::deque<std::string> owned_;  // texts that needed escapes; addresses stay valid
   std::vector<std::string> tracks_;
   ArgumentTexts arguments_;
 };

@@ -1,3 +1,10 @@
+// Decides the order of all events before any text is made, because blocks are then formatted in parallel and in any
+// order.
+// Tracks are sorted by their ids and spans by time, never by row numbers: an importer numbers rows in file order, so
+// ordering by row would give other bytes after each round trip of export and import. Spans of a recording are nearly
+// sorted already, which the is_sorted test finds in linear time; only tracks that share a viewer's row are sorted.
+// Flows are attached to the position of their span, since readers want the ends of a flow right after the span that it
+// binds to.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_plan.h"
 
@@ -11,7 +18,7 @@
 namespace opscope {
 namespace {
 
-constexpr int64_t kBelowEverything = 536870912;  // where Kineto puts the process "Spans"
+constexpr int64_t kBelowEverything = 536870912;  // Kineto's sort index of the process "Spans"
 
 // -1, 0, 1; numbers before texts.
 int CompareIdentity(const Trace& trace, int64_t number_a, StringId text_a, int64_t number_b, StringId text_b) {
@@ -86,8 +93,8 @@ ChromePlan::ChromePlan(const Trace& trace, size_t rows_per_block) : lanes_(trace
   CutBlocks(trace, rows_per_block);
 }
 
-// Files of other tools do not tell the scope of a span, recordings do where they have operators or ranges. Without any
-// (activities=[CUDA]) a recording of torch says that a recorder made it, and has the identity that opscope.torch gives.
+// Recognizes recordings by the scope of their operators and ranges, which files of other tools lack. A recording
+// without any (activities=[CUDA]) is recognized by the recorder's options and the trace_id that opscope.torch sets.
 void ChromePlan::FindRecorded(const Trace& trace) {
   const auto& scopes = trace.spans().scope;
   recorded_ = std::any_of(scopes.begin(), scopes.end(), [](ScopeType scope) { return scope != ScopeType::kUnknown; }) ||
@@ -99,7 +106,7 @@ void ChromePlan::FindTimes(const Trace& trace) {
   bool any = false;
   const SpanColumns& spans = trace.spans();
   Widen(spans.start, &first_, &last_, &any);
-  Timestamp last = last_;  // of its own: the compiler keeps it in a register
+  Timestamp last = last_;  // a local, so that the compiler keeps it in a register
   for (size_t i = 0; i < spans.size(); ++i)
     last = std::max(last, spans.start[i] + spans.duration[i]);
   last_ = last;
@@ -187,7 +194,7 @@ void ChromePlan::OrderFlows(const Trace& trace) {
     return std::tuple_cat(key(a), std::tuple(flows.end_time[a])) <
            std::tuple_cat(key(b), std::tuple(flows.end_time[b]));
   });
-  // The place of each span in the file, to put the ends of flows behind it.
+  // The position of each span in the file; the ends of its flows follow it.
   std::vector<uint32_t> place(flows.size() == 0 ? 0 : spans_.size());
   for (size_t i = 0; i < place.size(); ++i)
     place[spans_[i]] = static_cast<uint32_t>(i);
@@ -216,7 +223,7 @@ void ChromePlan::CutBlocks(const Trace& trace, size_t rows_per_block) {
   cut(ChromeSection::kSpans, 0, last_spans_);
   cut(ChromeSection::kAllocations, 0, trace.allocations().size());
   cut(ChromeSection::kInstants, 0, last_instants_);
-  // Blocks must not part the series of one sample.
+  // All counters are one block: a cut could separate the series of one sample.
   cut(ChromeSection::kCounters, 0, trace.counters().size() == 0 ? 0 : 1);
   if (!blocks_.empty() && blocks_.back().section == ChromeSection::kCounters) {
     blocks_.back().end = trace.counters().size();

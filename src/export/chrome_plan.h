@@ -1,16 +1,16 @@
-// What is written in which order, decided before any text is made, so that blocks of events can be
-// formatted by several threads. The order depends on the contents of the Trace alone and not on the
-// numbers of its rows, so that a trace that was exported, imported and exported again gives the same
-// bytes:
+// Fixes the order of all events before any text is made, so that several threads can format blocks of them. The order
+// depends only on the contents of the Trace, not on its row numbers: a trace that is exported, imported and exported
+// again gives the same bytes.
 //
-//   processes by id, tracks by id; their spans by start, longer first, each followed by the ends of the
-//   flows that it carries; "[memory]" instants; other instants; counters; async spans; other flow ends;
-//   what Kineto ends a file with: the spans of the process "Spans", its place among the processes, the
-//   instants "Iteration Start: ..." and "Record Window End"
+//   processes by id, tracks by id; their spans by start, longer first, each followed by the ends of its flows;
+//   "[memory]" instants; other instants; counters; async spans; other flow ends;
+//   Kineto's end of file: the spans of the process "Spans", its sort index, the instants "Iteration Start: ..." and
+//   "Record Window End"
 //
-// A Trace of a recording also gets what Kineto writes around its events: the "Trace" span and these
-// instants, names and order of processes and threads, event numbers.
+// A Trace of a recording also gets the events that Kineto adds: the "Trace" span and these instants, names and order of
+// processes and threads, event numbers.
 //
+// Construction costs O(rows), plus sorting where rows are out of order.
 // Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -43,9 +43,9 @@ struct ChromeBlock {
   size_t begin, end;  // of the section's rows
 };
 
-// One end of a flow: row `flow`, where it leaves (s) or arrives (f).
+// One end of the flow in row `flow`: its start ("s") or its arrival ("f").
 struct ChromeFlowEnd {
-  uint32_t span;  // its place in ChromePlan::spans(), UINT32_MAX: none
+  uint32_t span;  // index into ChromePlan::spans(); UINT32_MAX: no span
   uint32_t flow;
   bool arrives;
 };
@@ -65,14 +65,14 @@ class ChromePlan {
   const std::vector<uint32_t>& instants() const { return instants_; }         // rows in order, without memory
   const std::vector<ChromeFlowEnd>& flow_ends() const { return flow_ends_; }  // by place of their span
   size_t first_free_flow_end() const { return free_flow_ends_; }
-  // The instant that stands for allocation `row`, which may hold extra members; or UINT32_MAX.
+  // The row of `instants` that the importer also kept for allocation `row`, with its extra members; UINT32_MAX: none.
   uint32_t memory_instant(size_t row) const { return memory_instants_.OfAllocation(row); }
-  // Its place among the instants of the recorded requests without memory, which are numbered behind the allocations.
+  // Index of `instant` among the out-of-memory requests of a recording; their event numbers follow the allocations'.
   std::optional<size_t> out_of_memory(uint32_t instant) const;
-  // Where viewers put the process "Spans" among the others, if that is to be said.
+  // Sort index of the process "Spans", if it is to be written.
   std::optional<int64_t> spans_order() const { return spans_order_; }
   static bool IsSpansProcess(const Trace& trace, ProcessId process);
-  // Same process and thread id: one row of a viewer, whatever the tracks are.
+  // True if both tracks have the same process and thread id, so that a viewer shows them as one row.
   static bool SameRow(const Trace& trace, TrackId a, TrackId b);
 
  private:
@@ -91,7 +91,7 @@ class ChromePlan {
   std::vector<TrackId> tracks_;
   std::vector<uint32_t> spans_, instants_;
   ChromeLanes lanes_;
-  size_t last_spans_ = 0, last_instants_ = 0;  // from these places on they stand at the end of the file
+  size_t last_spans_ = 0, last_instants_ = 0;  // rows from these indexes on are written at the end of the file
   std::optional<int64_t> spans_order_;
   MemoryInstants memory_instants_;
   std::vector<OutOfMemory> out_of_memory_;  // of recordings

@@ -1,3 +1,6 @@
+// Formats instants, counters, async spans, allocations and free flow ends as Kineto's events, one per line; complete
+// spans, the bulk of a file, are in chrome_spans.cc. Members are written in the order and spacing in which the importer
+// keeps unknown members as one text, so that a second round trip changes no byte.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/chrome_rows.h"
 
@@ -12,11 +15,12 @@
 namespace opscope {
 namespace {
 
-// Readers add up ts + dur in doubles of microseconds: as long after 1970 as today, a quarter of one is their last
-// digit.
+// Distance of the window's end behind the last event. Readers add ts + dur in doubles of microseconds, whose precision
+// for today's unix time is a quarter of a microsecond.
 constexpr Duration kBehindLastEnd{1'000};
 
-// Members of "args", with the commas between them; spaced as by an importer, which keeps some of them as one text.
+// Writes the members of "args" with their separators, spaced as the importer spaces the members that it keeps as one
+// text.
 class MemberWriter {
  public:
   explicit MemberWriter(ChromeBuffer* out) : out_(out) {}
@@ -26,7 +30,7 @@ class MemberWriter {
   MemberWriter(const MemberWriter&) = delete;
   MemberWriter& operator=(const MemberWriter&) = delete;
 
-  // What stands before the next member.
+  // Writes the separator before the next member.
   void Next() {
     out_->Put(any_ ? ", " : ",\"args\":{");
     any_ = true;
@@ -121,7 +125,7 @@ void ChromeRowWriter::WriteBlock(const ChromeBlock& block, bool follows, ChromeB
   if (!follows && out->size() > start) out->Blank(start);
 }
 
-// The bytes of a file that somebody else wrote may be anything: what is no JSON is shown as a text.
+// Extra members of a foreign file may be any bytes; what is not JSON is written as one string member "extra".
 std::string_view ChromeRowWriter::Extra(StringId extra, std::string* scratch) const {
   const std::string_view members = trace_.text(extra);
   if (members.empty() || AreJsonMembers(members)) return members;
@@ -133,7 +137,7 @@ std::string_view ChromeRowWriter::Extra(StringId extra, std::string* scratch) co
 std::string ChromeRowWriter::IdMembers(uint32_t flow) const {
   const FlowColumns& flows = trace_.flows();
   ScopedId id = ParseScopedId(trace_.text(flows.id_scope[flow]));
-  if (id.json_id != "\"\"") id = {};  // of a file that another writer wrote
+  if (id.json_id != "\"\"") id = {};  // a foreign writer's id, which has no such form
   return id.MembersOf(flows.id[flow]);
 }
 
@@ -228,7 +232,7 @@ void ChromeRowWriter::WriteInstant(uint32_t row, ChromeBuffer* out) const {
   out->Put("}");
 }
 
-// Neighbours with the same time, name and track are the series of one sample.
+// Adjacent rows with the same time, name and track are the series of one sample and share an event.
 void ChromeRowWriter::WriteCounters(ChromeBuffer* out) const {
   const CounterColumns& counters = trace_.counters();
   std::string value;
@@ -256,7 +260,7 @@ void ChromeRowWriter::WriteCounters(ChromeBuffer* out) const {
          row < counters.size() && counters.time[row] == counters.time[first] &&
          counters.name[row] == counters.name[first] && counters.track[row] == counters.track[first] && is_new_series();
          ++row) {
-      if (!std::isfinite(counters.value[row])) continue;  // JSON has no spelling for it
+      if (!std::isfinite(counters.value[row])) continue;  // JSON has no NaN or infinity
       value.clear();
       AppendDouble(&value, counters.value[row]);
       const std::string_view series = pieces_.name(counters.series[row]);

@@ -18,9 +18,9 @@
 
 namespace opscope {
 
-// Every event begins with a separator; the first of a file drops its comma.
+// The separator before every event. The first event of a file replaces its comma by a space.
 inline constexpr std::string_view kNext = ",\n";
-// More than the fixed text and the numbers of any event.
+// Upper bound in bytes for the fixed text and the numbers of any event.
 inline constexpr size_t kFixedRoom = 640;
 
 inline bool HasMember(std::string_view members, std::string_view quoted_key) {
@@ -33,11 +33,12 @@ class ChromeRowWriter {
   ChromeRowWriter(const Trace& trace, const ChromePlan& plan, const ChromePieces& pieces,
                   const std::optional<std::vector<std::string>>& only_categories = {});
 
-  // `follows`: an event stands before, so the first one starts with a comma.
+  // `follows`: events precede the block, so that its first event needs the comma.
   void WriteBlock(const ChromeBlock& block, bool follows, ChromeBuffer* out) const;
 
  private:
-  // What neighbours mostly share: the text before the name, and that behind it.
+  // Cached text of the previous span: neighbours mostly share category and track, so the text around the name is
+  // reused.
   struct SpanFrame {
     bool is_set = false;
     StringId category = StringId::kNone;
@@ -45,34 +46,33 @@ class ChromeRowWriter {
     const ChromeLane* lane = nullptr;
     std::string before_name, after_name;
     bool is_python = false;
-    size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
+    size_t next_call = 0;  // guess: row of python_calls for the next span
     StackId stack = StackId::kNone;
     std::string call_stack;  // the member for `stack`
     std::string own_members, extra_text;
     AppendSpanMembers append_members;  // of framework_members_
   };
 
-  // Members of "args" that are texts already, those that are empty are not there.
+  // Members of "args" that are already rendered; empty ones are omitted.
   struct SpanTexts {
     std::string_view values, stack, dims, own, extra;
   };
 
   bool IsWritten(StringId category) const;
-  // Of a flow whose id is more than a number: the members that say it.
+  // The members for a flow id that has a scope or is local to a process.
   std::string IdMembers(uint32_t flow) const;
   void WriteSpans(const ChromeBlock& block, ChromeBuffer* out) const;
   void SetFrame(StringId category, TrackId track, const ChromeLane* lane, SpanFrame* frame) const;
   void WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* out) const;
-  // Nothing when there are none.
+  // Writes the "args" object, or nothing if it would be empty.
   void WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const;
   // The member "Call stack", "" without one; valid until the next call.
   std::string_view CallStack(StackId stack, SpanFrame* frame) const;
-  // Those of chrome_own_members.h and what MegEngine's timeline says of a span; `overload` is escaped. Valid until the
-  // next call.
+  // The members of chrome_own_members.h and those of the framework; `overload` is escaped. Valid until the next call.
   std::string_view OwnMembers(uint32_t span, std::string_view overload, SpanFrame* frame) const;
-  // What a row says beyond its columns, as members of JSON; valid until the next call.
+  // The extra members of a row; valid until the next call with the same scratch.
   std::string_view Extra(StringId extra, std::string* scratch) const;
-  // The row of python_calls for a span of the frame's category, or their number.
+  // The row of python_calls for `span`, or the number of rows if there is none.
   size_t PythonCallOf(uint32_t span, SpanFrame* frame) const;
   void WriteFlowEnd(const ChromeFlowEnd& end, ChromeBuffer* out) const;
   void WriteAllocation(size_t row, SpanFrame* frame, ChromeBuffer* out) const;
@@ -89,7 +89,7 @@ class ChromeRowWriter {
   const OwnStepNumbers step_numbers_;
   const FrameworkMembers framework_members_;  // null: none beside the columns
   bool writes_all_ = true;
-  std::vector<StringId> written_;  // the categories, otherwise
+  std::vector<StringId> written_;  // the categories to write if !writes_all_
 };
 
 }  // namespace opscope

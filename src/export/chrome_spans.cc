@@ -1,4 +1,6 @@
-// Complete events: names, times and arguments of spans, and behind each the ends of its flows.
+// Writes the complete events ("X") of spans, each followed by the ends of its flows. This loop makes nearly all bytes
+// of a file, so the text around the name is cached per category and track (SpanFrame), argument lists are copied from
+// ChromePieces, and one reservation per event replaces all bounds checks.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <utility>
@@ -72,8 +74,9 @@ void ChromeRowWriter::WriteSpan(size_t place, SpanFrame* frame, ChromeBuffer* ou
   out->End(at);
 }
 
-// torch's own order varies. Here what many spans have alike stands together and what is different each time is last,
-// the times behind it: a compressor then needs fewer pieces for a row.
+// torch's own order of members varies between releases. Here members that many spans share come first and members that
+// always differ come last, before the times: a compressor then needs fewer matches per row, and .json.gz files are a
+// quarter to a third smaller.
 void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanFrame* frame, ChromeCursor* at) const {
   const SpanColumns& spans = trace_.spans();
   const uint32_t span = plan_.spans()[place];
@@ -84,8 +87,8 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
     any = true;
   };
   const auto next = [&put](std::string_view member) { put(",", member); };
-  // What an importer keeps as one text, side by side and spaced as it spaces them, so that its trace is written as this
-  // one is.
+  // Members that the importer keeps as one text, adjacent and spaced as it spaces them, so that a re-export gives the
+  // same bytes.
   bool is_kept = false;
   const auto kept = [&put, &is_kept](std::string_view member) {
     put(std::exchange(is_kept, true) ? ", " : ",", member);
@@ -95,7 +98,7 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
   for (const std::string_view text : {texts.values, texts.stack, texts.dims}) {
     if (!text.empty()) next(text);
   }
-  // That functions of Python run on is no news.
+  // Python functions are usually still open at the end of a window, so "finished" is not written for them.
   if ((spans.flags[span] & span_flags::kUnfinished) != 0 && !frame->is_python) next("\"finished\":false");
   if (is_op && !HasMember(texts.extra, "\"Record function id\"")) kept("\"Record function id\": 0");
   for (const std::string_view text : {texts.own, texts.extra}) {
@@ -118,7 +121,7 @@ void ChromeRowWriter::WriteArguments(size_t place, const SpanTexts& texts, SpanF
     if (calls.caller[call] != 0) {
       next("\"Python parent id\":");
       at->PutUint(calls.caller[call]);
-    } else if (!HasMember(texts.extra, "\"CallFrom\"")) {  // torch 2.14 says where a call came from, and no null
+    } else if (!HasMember(texts.extra, "\"CallFrom\"")) {  // torch 2.14 writes "CallFrom" in place of the null
       next("\"Python parent id\":null");
     }
     next("\"Python id\":");

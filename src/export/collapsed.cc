@@ -1,4 +1,5 @@
-// Collapsed stacks: what `opscope flame` puts on standard output, in nanoseconds.
+// Writes collapsed stacks, the format of flamegraph.pl: `main;train;forward 1200`, self time in nanoseconds.
+// FoldedStacks makes the lines; the same text is the output of `opscope flame`.
 // SPDX-License-Identifier: Apache-2.0
 #include <string_view>
 

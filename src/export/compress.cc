@@ -1,3 +1,6 @@
+// Compresses each block into an independent gzip member or zstd frame, so that several threads can compress one file; a
+// single stream would need one thread. Concatenated members are valid by the specifications of both formats. The price
+// is a fresh window per block, which blocks of about a megabyte make small.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/compress.h"
 
@@ -10,8 +13,8 @@
 namespace opscope {
 namespace {
 
-// ResNet-18 steps with shapes, against gzip -9 of torch's file: 0.99 of its bytes, and 0.91. Level 7: 0.94, in half as
-// much time again.
+// File sizes relative to gzip -9 of torch's file, for ResNet-18 steps with shapes: 0.99 (fast) and 0.91 (small). Level
+// 7 gives 0.94 in one and a half times the time of level 6.
 constexpr int kFastLevel = 6;
 constexpr int kSmallLevel = 8;
 constexpr int kZstdLevel = 3;

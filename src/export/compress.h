@@ -1,5 +1,5 @@
-// Compresses blocks one by one into pieces that follow each other in a file: gzip members, zstd frames.
-// Pieces are independent, so several threads can make them; every reader of gzip and zstd joins them.
+// Compresses blocks into gzip members or zstd frames that are concatenated in a file. Pieces are independent, so
+// several threads can make them; every reader of gzip and zstd joins them.
 //
 // Thread rule: one thread at a time per object.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@ class BlockCompressor {
   BlockCompressor(const BlockCompressor&) = delete;
   BlockCompressor& operator=(const BlockCompressor&) = delete;
 
-  // The piece of `text`; the view lives until the next call. kNone: `text` itself.
+  // Returns the compressed piece, valid until the next call; for kNone `text` itself. Throws std::bad_alloc.
   std::string_view Compress(std::string_view text);
 
  private:
@@ -36,7 +36,7 @@ class BlockCompressor {
 
 [[nodiscard]] int GzipLevel(bool small_gzip);
 
-// What the ending of a file name asks for.
+// The compression for a file name: .gz, .zst, else none.
 Compression CompressionOfName(std::string_view path);
 
 }  // namespace opscope

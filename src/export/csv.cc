@@ -1,5 +1,6 @@
-// One table as RFC 4180: CRLF, a header, quotes where they are needed. Columns of ids have their texts, the arguments
-// of spans their JSON, handles of other tables the number of the row. A field of an unknown value is empty.
+// Writes one table as CSV by RFC 4180: CRLF, a header line, quotes where they are needed. A text column holds its text,
+// `args` of spans the JSON of the argument list, other handles their row number. An unknown value is an empty field.
+// Texts are quoted once per distinct string, so a row only copies bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv.h"
 
@@ -21,7 +22,7 @@ constexpr size_t kRows = 4096;
 constexpr size_t kNumberRoom = 40;
 constexpr std::string_view kLineEnd = "\r\n";
 
-// As one field; "" for the empty text, which an absent one is not.
+// Returns `text` as one field. An empty text is "" in quotes; an unknown one is an empty field.
 std::string Field(std::string_view text) {
   if (text.empty()) return "\"\"";
   std::string field;
@@ -29,7 +30,7 @@ std::string Field(std::string_view text) {
   return field;
 }
 
-// As one field: "[64, 3]".
+// Returns a list as one field: "[64, 3]".
 std::string ListText(Int64List list) {
   std::string text = "[";
   for (const int64_t value : list) {
@@ -119,7 +120,7 @@ class CsvTable {
 
   const TableView& table_;
   std::vector<std::string> texts_;      // by StringId, as fields
-  std::vector<std::string> arguments_;  // by ArgsId, as fields; of `spans`
+  std::vector<std::string> arguments_;  // by ArgsId, as fields; filled for the table `spans`
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Names as JSON has them; the last ones are remembered, since names come again and again.
+// A direct-mapped cache of 256 JSON-escaped names: events repeat few names, and escaping each time would dominate.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@ namespace opscope {
 class EscapedNames {
  public:
   explicit EscapedNames(const Trace& trace) : trace_(trace) {}
-  // Without quotes. Valid until the next call.
+  // The escaped name without quotes. Valid until the next call.
   std::string_view Of(StringId name) {
     Known& known = known_[Row(name) % std::size(known_)];
     if (known.name != name) {

@@ -1,7 +1,7 @@
-// Where a format's writer puts its pieces: they are compressed, by several threads where they come as blocks, and
-// handed on in order. Also counts the rows that the format has no place for.
+// The sink of a format's writer. It compresses pieces, by several threads if they come as blocks, and passes them on in
+// order. It also counts the rows that the format cannot hold.
 //
-// Thread rule: one thread at a time; the makers of blocks run on several.
+// Thread rule: one thread at a time; the functions that make blocks run on several threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,7 +36,7 @@ inline void SetText(std::string_view text, ChromeBuffer* block) {
 
 class ExportOutput {
  public:
-  using Take = std::function<bool(std::string_view)>;  // false: no more is wanted
+  using Take = std::function<bool(std::string_view)>;  // false: stop writing
   using Progress = std::function<void(size_t written, size_t pieces)>;
 
   ExportOutput(Compression compression, int gzip_level, Take take, Progress progress)
@@ -46,15 +46,15 @@ class ExportOutput {
         take_(std::move(take)),
         progress_(std::move(progress)) {}
 
-  // A piece of any size, compressed here and now.
+  // Compresses and passes on a piece of any size, on the calling thread.
   void Write(std::string_view text) {
     constexpr size_t kPiece = size_t{1} << 20;
     for (size_t at = 0; at < text.size() && !stopped_; at += kPiece)
       stopped_ = !take_(ends_.Compress(text.substr(at, kPiece)));
   }
 
-  // make(size_t block, Block* text) writes each block, on several threads, into text that is empty. Block: std::string
-  // or ChromeBuffer.
+  // Calls make(size_t block, Block* text) on several threads to append each block to an empty text, and passes the
+  // blocks on in order. Block: std::string or ChromeBuffer.
   template <typename Block, typename Make>
   void WriteBlocks(size_t count, const Make& make) {
     if (stopped_) return;

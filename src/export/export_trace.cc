@@ -1,4 +1,5 @@
-// The formats by name, and what is the same for all of them: the file, the compression, what was left out.
+// The table of export formats, and the parts that all of them share: file, compression, counts of rows that were left
+// out.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <iterator>
@@ -21,9 +22,10 @@ namespace {
 
 struct Format {
   std::string_view name;
-  void (*write)(const Trace&, const ExportOptions&, ExportOutput*) = nullptr;  // null: a function of its own, or
+  // Null: the format has write_folded, or a function of its own.
+  void (*write)(const Trace&, const ExportOptions&, ExportOutput*) = nullptr;
   void (*write_folded)(const Trace&, const FlameTree&, const ExportOptions&, ExportOutput*) = nullptr;
-  FoldOptions fold = {};  // for it, of threads that are not merged
+  FoldOptions fold = {};  // options for write_folded if threads are not merged
 };
 constexpr Format kFormats[] = {
     {"chrome"},
@@ -54,7 +56,7 @@ constexpr auto kFormatNames = [] {
   return names;
 }();
 
-// The tables that the memory timeline is made of have no counterpart in Kineto's JSON.
+// The tables behind the memory timeline have no counterpart in Kineto's JSON.
 std::vector<LeftOut> LeftOutOfChrome(const Trace& trace) {
   std::vector<LeftOut> left_out;
   const auto add = [&](std::string_view what, size_t rows) {
@@ -95,7 +97,7 @@ ChromeExportOptions ForChrome(const ExportOptions& options) {
   return chrome;
 }
 
-// write(ExportOutput*)
+// Creates the file atomically around write(ExportOutput*).
 template <typename Write>
 Status WriteThrough(const std::string& path, Compression compression, const ExportOptions& options,
                     const Write& write) {
@@ -110,7 +112,7 @@ Status WriteThrough(const std::string& path, Compression compression, const Expo
   };
   ExportOutput output(compression, LevelOf(options), take, options.on_progress);
   write(&output);
-  // Of nothing, too, the file is a compressed one.
+  // An empty output still needs one compressed member to be a valid file.
   if (is_empty) take(BlockCompressor(compression, LevelOf(options)).Compress({}));
   if (!status.ok()) return status;
   return file.value().Commit();

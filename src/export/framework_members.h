@@ -1,7 +1,7 @@
-// What a framework knows of spans beside their columns, as members of JSON objects: a framework's folder defines it,
-// the writer of Chrome JSON asks for it.
+// JSON members that a framework adds to its spans beside their columns. A framework's folder defines them; the writer
+// of Chrome JSON calls them.
 //
-// Thread rule: FrameworkMembers may be called by any thread, what it returns by one thread at a time.
+// Thread rule: any thread may call FrameworkMembers; its result is for one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +15,10 @@ namespace opscope {
 
 // Appends the members of a span (`"device": "cpu0:0", ...`), behind a comma if `out` is not empty.
 using AppendSpanMembers = std::function<void(uint32_t span, std::string* out)>;
-// Makes one for a thread.
+// Makes an AppendSpanMembers for one thread.
 using FrameworkMembers = std::function<AppendSpanMembers()>;
 
-// Null if the Trace is no recording of MegEngine. O(spans). The Trace must outlive the result.
+// Null if the Trace is not a recording of MegEngine. O(spans). The Trace must outlive the result.
 FrameworkMembers MegEngineMembersBesideKineto(const Trace& trace);
 
 }  // namespace opscope

@@ -1,6 +1,7 @@
-// Writes a Trace as a column file: dictionary and small tables first, then the spans in slices of time,
-// then what refers to spans, then the footer. Several threads make the blocks (opscope_plan.h), the caller puts them
-// together in order; the sums of the footer are one more thing to be made.
+// Writes a Trace as an `.opscope` column file: strings and small tables first, then the spans in slices of time, then
+// tables that refer to spans, then the footer. Several threads encode the blocks (opscope_plan.h), the caller
+// concatenates them in order. The sums of the footer are computed as one more block, first of all, because they take
+// longest.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/opscope_file.h"
 
@@ -22,7 +23,7 @@
 namespace opscope {
 namespace {
 
-// A thread is worth starting for so many rows.
+// Smallest number of rows for which starting a thread pays off.
 constexpr size_t kRowsPerThread = 30'000;
 
 size_t ThreadsFor(const Trace& trace) {
@@ -49,7 +50,7 @@ void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take) {
 
     MadeBlock operator()(size_t i, MadeBlock made) {
       made.bytes.clear();
-      if (i == 0) {  // the longest of all, and the footer wants it last: made first
+      if (i == 0) {  // the longest task, needed only by the footer: started first
         of_file->sums = SumByName(trace.spans());
         return made;
       }
@@ -100,7 +101,7 @@ Result<std::string> OpscopeBytes(const Trace& trace) {
 namespace {
 
 Status ExportTo(const std::string& path, const Trace& trace) {
-  constexpr size_t kPiece = size_t{1} << 20;  // of one call to the system
+  constexpr size_t kPiece = size_t{1} << 20;  // bytes per system call
   Result<AtomicFile> file = AtomicFile::Create(path);
   if (!file.ok()) return file.error();
   Status status;

@@ -1,6 +1,6 @@
-// The column file of a Trace, piece by piece. The bytes are the same however many threads make them.
+// Writes the column file of a Trace, piece by piece. The bytes do not depend on the number of threads.
 //
-// Thread rule: any thread; `take` is called by the caller's.
+// Thread rule: any thread; `take` is called on the caller's thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace opscope {
 
-using TakeBytes = std::function<bool(std::string_view bytes)>;  // false: no more is wanted
+using TakeBytes = std::function<bool(std::string_view bytes)>;  // false: stop writing
 
-// threads: that make blocks; 0 and 1: the caller alone.
+// threads: number of threads that encode blocks; 0 and 1: the caller alone.
 void WriteOpscope(const Trace& trace, size_t threads, const TakeBytes& take);
 
 }  // namespace opscope

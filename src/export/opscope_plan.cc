@@ -1,3 +1,7 @@
+// Splits an `.opscope` file into blocks that threads can encode in any order: each block is a function of its own rows
+// of the Trace. Columns whose rows all have the absent value are not written, so a trace without Python calls or
+// arguments pays nothing for them. Blocks are limited in rows and bytes, because each has its own checksum and
+// compression: a flipped bit costs one block. Spans have their own code in opscope_spans.cc.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/opscope_plan.h"
 
@@ -13,7 +17,8 @@
 namespace opscope {
 namespace {
 
-// What one flipped bit may cost of the names. Each block has a checksum, and compresses for itself.
+// Limits of a block of strings, and thereby the number of names that one flipped bit can cost. Each block has its own
+// checksum and compression.
 constexpr size_t kMaxStringBlockBytes = size_t{4} << 20, kFewTexts = 256, kMostBlocksOfMany = 32;
 
 // Adds some rows of a column to a block unless all are absent.
@@ -37,8 +42,8 @@ class OpscopePlan {
   void PlanArguments();
   void PlanFlows();
 
-  // Plans rows in blocks; add_columns(first, count, block) adds the columns of one. It is called later: what it refers
-  // to must be of the Trace.
+  // Plans blocks of rows; add_columns(first, count, block) adds the columns of one block. It runs later, on another
+  // thread, so it may refer to the Trace but to no local variable.
   template <typename AddColumns>
   void PlanRows(uint32_t table, size_t rows, AddColumns add_columns) {
     for (size_t first = 0; first < rows; first += kMaxRowsPerBlock) {
@@ -52,7 +57,7 @@ class OpscopePlan {
     }
   }
 
-  // Plans a table each of whose columns is stored by itself.
+  // Plans a table whose columns are independent of each other.
   template <typename Description>
   void PlanTable(const typename Description::Columns& columns) {
     PlanRows(Description::kNumber, columns.size(), [&columns](size_t first, size_t count, TableBlockWriter* block) {
@@ -105,7 +110,7 @@ void OpscopePlan::PlanStrings() {
   if (first < count) plan(first, count);
 }
 
-// The columns of some argument lists.
+// The columns of a block of argument lists; tensors of a list follow their list.
 struct ArgumentRows {
   std::vector<uint64_t> list_size, kind, dtype, value, has_strides, layout, size_count, stride_count, tensor_count;
   std::vector<uint64_t> sizes, strides;
@@ -143,7 +148,7 @@ struct ArgumentRows {
   }
 };
 
-// Adds up what ArgumentRows takes of one list.
+// Counts the rows and sizes that ArgumentRows::Add appends for one list.
 void CountRows(std::span<const Argument> list, size_t* arguments, size_t* sizes) {
   *arguments += list.size();
   for (const Argument& argument : list) {
@@ -175,7 +180,7 @@ void OpscopePlan::PlanArguments() {
   }
 }
 
-// Ends of arrows nearly always lie where their span starts: stored as the distance to it.
+// An end of a flow nearly always has the time at which its span starts, so the difference is stored: mostly zero.
 void PutTimesInSpans(uint32_t column, std::span<const Timestamp> times, std::span<const SpanId> in_spans,
                      const SpanColumns& spans, TableBlockWriter* block) {
   const std::span<uint64_t> values = block->Room(times.size());
@@ -209,7 +214,7 @@ void OpscopePlan::PlanFlows() {
   });
 }
 
-// What a row refers to stands before it, so that a reader needs one pass.
+// A row is written after the rows that it refers to, so that a reader needs one pass.
 std::vector<PlannedBlock> OpscopePlan::Plan() {
   PlanInfo();
   PlanStrings();

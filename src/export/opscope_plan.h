@@ -1,7 +1,7 @@
-// A column file as a list of blocks that can be made in any order, by several threads: each from its own rows of the
-// Trace and from nothing that another one leaves.
+// An `.opscope` file as a list of blocks that several threads can encode in any order. A block depends only on its own
+// rows of the Trace, never on another block.
 //
-// Thread rule: planned by one thread; each block is made by one, with a BlockMaker of its own.
+// Thread rule: one thread plans; each block is encoded by one thread with its own BlockMaker.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace opscope {
 
-// Times of a slice of spans on their way into columns.
+// Buffers for the time columns of a slice of spans.
 struct SliceTimes {
   std::vector<uint64_t> depth, start, duration, async_start, async_duration;
   EdgeGaps gaps;
@@ -33,7 +33,7 @@ struct SliceTimes {
   }
 };
 
-// What one thread makes blocks with; its memory serves one block after the other.
+// The encoder state of one thread. Its buffers are reused from block to block.
 struct BlockMaker {
   TableBlockWriter table;
   ColumnEncoder encoder;
@@ -48,11 +48,11 @@ struct PlannedBlock {
   bool compress = false;
   size_t rows = 0;
   uint32_t table = 0;  // of kTable blocks
-  // Appends the payload; fills in what the footer says of it. The Trace must still be there.
+  // Encodes the block into maker->payload and fills in its footer entry. REQUIRES: the Trace is alive.
   std::function<void(BlockMaker* maker, FooterBlock* footer)> make;
 };
 
-// All blocks but footer and end, in the order of the file.
+// All blocks except footer and end mark, in the order of the file. O(rows).
 [[nodiscard]] std::vector<PlannedBlock> PlanOpscope(const Trace& trace);
 
 }  // namespace opscope

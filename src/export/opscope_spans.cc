@@ -1,3 +1,11 @@
+// Encodes spans as slices of at most one second and 65,536 rows, so that a truncated file loses at most the last slice.
+// Within a slice the spans of a track are one segment in pre-order. Times are stored not as start and end but as gaps
+// between consecutive edges (AppendEdgeGaps): neighbours are microseconds apart, so a gap takes one or two bytes where
+// an absolute time takes eight.
+//   a [0, 90)  b [10, 40)  c [50, 80)      gaps: b starts 10 after a's start, c starts 10 after b's end, a ends 10
+//   after c's
+// SumByName computes the sums per name and category that the footer holds, so that a reader can summarize a file
+// without decoding its spans.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/opscope_spans.h"
 
@@ -17,7 +25,7 @@ namespace {
 
 constexpr int64_t kSliceNs = 1'000'000'000;
 
-// Rows of one track that are still to be written.
+// The rows of one track that are not yet in a slice.
 struct Cursor {
   uint32_t track = 0;
   bool is_async = false;
@@ -48,7 +56,7 @@ std::vector<Cursor> MakeCursors(const Trace& trace) {
   return cursors;
 }
 
-// Takes the next slice; advances the cursors and drops finished ones.
+// Cuts the next slice off: advances the cursors and removes finished ones.
 std::vector<Segment> TakeSlice(std::span<const Timestamp> start, std::vector<Cursor>* cursors) {
   int64_t first = INT64_MAX;
   for (const Cursor& cursor : *cursors)
@@ -59,7 +67,7 @@ std::vector<Segment> TakeSlice(std::span<const Timestamp> start, std::vector<Cur
   for (Cursor& cursor : *cursors) {
     const size_t begin = cursor.next;
     const size_t end = std::min(cursor.end, begin + room);
-    // A row at the very end of time is taken too, or the loop above would never finish.
+    // A row at INT64_MAX is taken too, or the caller's loop would never end.
     while (cursor.next < end && (start[cursor.next].ns < limit || limit == INT64_MAX))
       ++cursor.next;
     if (cursor.next == begin) continue;
@@ -124,7 +132,7 @@ void AddRows(uint64_t absent, uint32_t column, std::span<const T> values, std::s
   block->AddRoom(column, rows, encoding);
 }
 
-// own_kinds: they are not to be found again by category and name.
+// own_kinds: kinds are stored, because category and name do not determine them.
 void EncodeSlice(const SpanColumns& spans, bool own_kinds, std::span<const Segment> segments, BlockMaker* maker) {
   TableBlockWriter& block = maker->table;
   block.Restart(SpanDescription::kNumber);
@@ -143,7 +151,7 @@ void EncodeSlice(const SpanColumns& spans, bool own_kinds, std::span<const Segme
   SpanDescription::ForEach(
       [&]<typename Column>(Column column, const auto& values) {
         if constexpr (std::is_same_v<Column, columns::spans::kind>) {
-          constexpr uint64_t kNoKind = 0xff;  // of no span: the column is written whole
+          constexpr uint64_t kNoKind = 0xff;  // no span has it, so the column is always written
           if (own_kinds) AddRows(kNoKind, column.kNumber, values, segments, column.kEncoding, &block);
         } else if constexpr (column.kNumber != 0) {
           AddRows(AbsentValue<Column>(), column.kNumber, values, segments, column.kEncoding, &block);
@@ -153,7 +161,7 @@ void EncodeSlice(const SpanColumns& spans, bool own_kinds, std::span<const Segme
   maker->FinishTable();
 }
 
-// When the first and the last span begin.
+// Fills in the first and the last start time.
 void DescribeSlice(const SpanColumns& spans, std::span<const Segment> segments, FooterBlock* block) {
   block->first_ns = INT64_MAX;
   block->last_ns = INT64_MIN;
@@ -165,7 +173,7 @@ void DescribeSlice(const SpanColumns& spans, std::span<const Segment> segments, 
   }
 }
 
-// start + duration, at most the largest time there is.
+// start + duration, clamped to INT64_MAX.
 int64_t EndOf(const SpanColumns& spans, size_t row) {
   int64_t end = 0;
   return __builtin_add_overflow(spans.start[row].ns, spans.duration[row].ns, &end) ? INT64_MAX : end;
@@ -221,7 +229,8 @@ std::vector<FooterSum> SumByName(const SpanColumns& spans) {
     sum.min_ns = std::min(sum.min_ns, duration.ns);
     sum.max_ns = std::max(sum.max_ns, duration.ns);
   }
-  // What direct children take, each cut at its parent's end. Hostile ones may add up to any number.
+  // Subtracts direct children, each clipped at its parent's end. In a hostile file the sum may overflow, so the
+  // arithmetic saturates.
   for (size_t row = 0; row < spans.size(); ++row) {
     if (spans.parent[row] == SpanId::kNone) continue;
     const size_t parent = Row(spans.parent[row]);

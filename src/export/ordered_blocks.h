@@ -1,7 +1,7 @@
-// Makes the blocks of a file on several threads and hands them on in order. Workers stay at most
-// kAhead blocks per thread before the one that is due, so memory holds a few blocks and not the file.
+// Makes the blocks of a file on several threads and passes them on in order. Workers run at most kAhead blocks per
+// thread ahead of the next block to pass on, so memory holds a few blocks and not the file.
 //
-// Thread rule: MakeInOrder runs `make` on several threads and `take` on the caller's.
+// Thread rule: Run calls workers on several threads and `take` on the caller's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +19,8 @@ namespace opscope {
 template <typename Block, typename MakeWorker, typename Take>
 class OrderedBlocks {
  public:
-  // make_worker() gives an object whose operator()(size_t, Block) makes a block, reusing the memory of the
-  // one it gets; one per thread. take(const Block&) returns false to stop early.
+  // make_worker() returns an object, one per thread, whose operator()(size_t, Block) makes a block in the memory of an
+  // old one. take(const Block&) returns false to stop early.
   OrderedBlocks(size_t count, MakeWorker make_worker, Take take)
       : count_(count), make_worker_(make_worker), take_(take) {}
 
@@ -35,7 +35,7 @@ class OrderedBlocks {
       }
       return;
     }
-    ThreadTeam team(threads + 1);  // the caller takes what the helpers make
+    ThreadTeam team(threads + 1);  // the caller only passes blocks on
     if (team.size() < 2) return Run(1);
     slots_.resize(threads * kAhead);
     team.Run([this](size_t member) { OrStop([&] { member == 0 ? TakeAll() : MakeBlocks(); }); });
@@ -44,7 +44,8 @@ class OrderedBlocks {
  private:
   static constexpr size_t kAhead = 3;
 
-  // A member that is short of memory ends the others' waiting; ThreadTeam hands its exception to the caller.
+  // Runs one member of the team. If it throws (std::bad_alloc), the other members stop waiting, and ThreadTeam rethrows
+  // on the caller's thread.
   template <typename Part>
   void OrStop(Part part) {
     try {
@@ -108,9 +109,9 @@ class OrderedBlocks {
   Mutex mutex_;
   ConditionVariable room_, ready_;
   std::vector<std::optional<Block>> slots_;               // block i waits in slot i % size
-  std::vector<Block> spares_ OPSCOPE_GUARDED_BY(mutex_);  // taken, their memory waits for the next
+  std::vector<Block> spares_ OPSCOPE_GUARDED_BY(mutex_);  // blocks already passed on, kept for their memory
   size_t next_ OPSCOPE_GUARDED_BY(mutex_) = 0;            // the next block to make
-  size_t taken_ OPSCOPE_GUARDED_BY(mutex_) = 0;           // the block that is due
+  size_t taken_ OPSCOPE_GUARDED_BY(mutex_) = 0;           // the next block to pass on
   bool stopped_ OPSCOPE_GUARDED_BY(mutex_) = false;
 };
 

@@ -1,7 +1,7 @@
-// Perfetto's protobuf trace: TrackEvents on tracks of processes, threads, streams and counters.
+// Writes Perfetto's protobuf trace: TrackEvents on tracks of processes, threads, streams and counters.
 //
-// Spans of a track are written as begins and ends one inside the other, since readers pair them by their order; what
-// does not nest is on rows of its own (span_lanes.h).
+// Spans of a track are written as nested begins and ends, since readers pair them by their order. Spans that do not
+// nest get rows of their own (span_lanes.h).
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kRowsPerBlock = 4096;  // of one block
+constexpr size_t kRowsPerBlock = 4096;  // rows per block
 
 enum class Section : uint8_t { kSpans, kAsyncLanes, kAllocations, kInstants, kCounters };
 struct RowBlock {

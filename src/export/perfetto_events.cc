@@ -1,3 +1,7 @@
+// Writes events as TrackEvent packets. A span is two packets, begin and end, so their framing decides the speed: the
+// lengths of all parts are known beforehand, and the packet is appended in one pass. A writer of nested messages would
+// reserve a length, write, and move the bytes once the length is known. Names, categories, argument lists and stacks
+// are numbers of interned texts (perfetto_plan.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto_events.h"
 
@@ -20,7 +24,7 @@ using protozero::pbf_writer;
 constexpr uint32_t Tag(uint32_t field, protozero::pbf_wire_type type) {
   return field << 3 | static_cast<uint32_t>(type);
 }
-// The fields of every packet but the time and the event, and the tag of the event.
+// The constant fields of a packet between its time and its event, ending with the tag of the event.
 std::string MakeMiddle() {
   std::string middle;
   pbf_writer packet(middle);
@@ -30,7 +34,7 @@ std::string MakeMiddle() {
   return middle;
 }
 
-// One packet. All lengths are known, so nothing is moved: there are two of these for every span.
+// Appends one packet. All lengths are known beforehand, so no bytes are moved.
 void AddPacket(uint64_t time, std::string_view event, std::string* out) {
   static const std::string middle = MakeMiddle();
   const auto event_length = static_cast<size_t>(protozero::length_of_varint(event.size()));
@@ -46,7 +50,7 @@ void AddPacket(uint64_t time, std::string_view event, std::string* out) {
   out->append(event);
 }
 
-// Calls fill(pbf_writer* event) for the event of one packet. `scratch` is memory to use again.
+// Appends a packet whose event fill(pbf_writer* event) completes. `scratch` is reused memory.
 template <typename Fill>
 void AddEvent(uint64_t time, int32_t type, uint64_t track, std::string* scratch, std::string* out, const Fill& fill) {
   scratch->clear();
@@ -81,7 +85,7 @@ void AddInterned(KnownAnnotation known, uint64_t iid, pbf_writer* event) {
   Annotate(known, event, [&](pbf_writer* to) { to->add_uint64(DebugAnnotation::kStringIid, iid); });
 }
 
-// The whole of `text` as a number of type T.
+// Parses all of `text` as a number of type T.
 template <typename T>
 bool ParseWhole(std::string_view text, T* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
@@ -129,7 +133,8 @@ void PerfettoEvents::WriteBegin(uint32_t span, uint64_t track, SpanScratch* scra
              }
              if (spans.correlation[span] != 0) AddUint(KnownAnnotation::kCorrelation, spans.correlation[span], event);
              if (trace_.python_calls().size() != 0) AddPythonCall(span, &scratch->next_call, event);
-             // The same four for every call with these arguments; the writer appends to the same bytes.
+             // The four annotations are rendered once per argument list and copied here; the event's writer appends to
+             // the same string.
              if (spans.args[span] != ArgsId::kNone)
                scratch->event.append(arguments_[plan_.arguments().Of(Row(spans.args[span])) - 1]);
              if (const StackId stack = spans.stack[span]; stack != StackId::kNone) {
@@ -166,7 +171,7 @@ void PerfettoEvents::AddExtra(StringId extra, pbf_writer* event) const {
   });
 }
 
-// Numbers, booleans and texts without escapes as what they are, everything else as JSON, which readers take apart.
+// Numbers, booleans and strings without escapes keep their type; other values are stored as JSON, which readers parse.
 void PerfettoEvents::AddMember(std::string_view key, std::string_view value, pbf_writer* event) const {
   pbf_writer annotation(*event, TrackEvent::kAnnotations);
   annotation.add_uint64(DebugAnnotation::kNameIid, plan_.MemberName(key));

@@ -17,7 +17,7 @@ class PerfettoEvents {
  public:
   PerfettoEvents(const Trace& trace, const PerfettoPlan& plan);
 
-  // The rows [first, last) of a lane.
+  // Writes the spans in rows [first, last) of a lane.
   void WriteSpans(size_t lane, size_t first, size_t last, std::string* out) const;
   void WriteAsyncLane(size_t lane, std::string* out) const;
   void WriteAllocation(size_t row, std::string* out) const;
@@ -25,10 +25,10 @@ class PerfettoEvents {
   void WriteCounter(size_t row, std::string* out) const;
 
  private:
-  // What one span leaves for the next.
+  // State that consecutive spans share.
   struct SpanScratch {
     std::string event;
-    size_t next_call = 0;  // of python_calls, where the one of the next span mostly stands
+    size_t next_call = 0;  // guess: row of python_calls for the next span
   };
   void WriteBegin(uint32_t span, uint64_t track, SpanScratch* scratch, std::string* out) const;
   void AddPythonCall(uint32_t span, size_t* next_call, protozero::pbf_writer* event) const;
@@ -37,7 +37,7 @@ class PerfettoEvents {
 
   const Trace& trace_;
   const PerfettoPlan& plan_;
-  std::vector<std::string> arguments_;  // by number of use: the annotations of a call with these
+  std::vector<std::string> arguments_;  // annotations by number of the argument list, from 1
 };
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// Field numbers and values of Perfetto's trace protobufs, as far as they are written here.
+// Field numbers and values of Perfetto's trace protobufs that the exporter writes.
 // Published: https://perfetto.dev/docs/reference/trace-packet-proto
 //
 // Thread rule: constants.
@@ -29,7 +29,7 @@ struct ClockSnapshot {
 };
 struct Clock {
   enum : uint32_t { kId = 1, kTimestamp = 2 };
-  enum : uint32_t { kRealtime = 1, kBoottime = 6 };  // of kId; packets without a clock are told in boottime
+  enum : uint32_t { kRealtime = 1, kBoottime = 6 };  // of kId; packets without a clock field count in boottime
 };
 struct TrackDescriptor {
   enum : uint32_t {

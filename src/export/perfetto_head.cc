@@ -1,3 +1,8 @@
+// Writes what precedes the events: clock snapshot, track descriptors, interned texts. All texts come first, under
+// numbers of PerfettoPlan, because the event blocks are made in parallel and cannot intern while they write.
+// A process with a numeric pid becomes a ProcessDescriptor, which Perfetto groups by; a device, or a process whose pid
+// is a text, becomes a named track. A pid or tid that occurs twice is a named track too, since Perfetto would merge the
+// two.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto_head.h"
 
@@ -47,7 +52,7 @@ class HeadWriter {
     bytes_.clear();
   }
 
-  // Boottime is what packets are told in; where the time of day is known, the two are joined at the first time.
+  // Packets count in boottime. If the time of day is known, a snapshot relates the two clocks at the first time.
   void WriteClocks() {
     if (trace_.info().epoch_ns == 0) return;
     pbf_writer file(bytes_);
@@ -64,8 +69,8 @@ class HeadWriter {
     }
   }
 
-  // Those that have threads, and a number of the system that no other has. Devices, and what has a text for a number,
-  // are rows with a name.
+  // A process is real if it has threads and a numeric pid that no earlier process has. Devices and processes with a
+  // text as pid become named tracks.
   void FindRealProcesses() {
     is_real_.assign(trace_.processes().size(), false);
     const TrackColumns& tracks = trace_.tracks();
@@ -196,7 +201,7 @@ class HeadWriter {
     Flush(kHeadPieceBytes);
   }
 
-  // The first of them clears the state of the sequence, so there is always one.
+  // The first text packet resets the state of the sequence; annotation names guarantee that there is one.
   void WriteTexts() {
     for (size_t i = 0; i < std::size(kAnnotationNames); ++i)
       AddText(InternedData::kAnnotationNames, i + 1, kAnnotationNames[i]);

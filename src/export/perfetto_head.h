@@ -1,4 +1,4 @@
-// What stands before the events of a Perfetto trace: the clocks, the tracks, the texts.
+// The packets before the events of a Perfetto trace: clocks, tracks, interned texts.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@ namespace opscope {
 
 inline constexpr uint32_t kPerfettoSequence = 1;  // of every packet
 
-// All of them, in pieces.
+// Writes all of these packets, in pieces of a megabyte.
 void WritePerfettoHead(const Trace& trace, const PerfettoPlan& plan, ExportOutput* out);
 
 }  // namespace opscope

@@ -1,3 +1,9 @@
+// Assigns all numbers of a Perfetto trace before its packets are written: uuids of tracks, numbers of interned texts,
+// flow ids per span. Numbers are given in order of first use, so the file depends on the contents of the Trace, not on
+// its importer's numbering.
+// A flow is kept only if both ends have a span and the start precedes the arrival, because Perfetto draws every arrow
+// forward in time; the others are counted. Async spans of one name that overlap are split over several tracks
+// (PartIntervals).
 // SPDX-License-Identifier: Apache-2.0
 #include "export/perfetto_plan.h"
 
@@ -10,7 +16,7 @@
 namespace opscope {
 namespace {
 
-constexpr uint64_t kMostSignedTime = INT64_MAX;  // Perfetto's readers take times for signed numbers
+constexpr uint64_t kMostSignedTime = INT64_MAX;  // Perfetto's readers store times as signed numbers
 
 uint64_t OverloadKey(const SpanColumns& spans, uint32_t span) {
   return uint64_t{Row(spans.overload[span])} << 32 | Row(spans.name[span]);
@@ -123,8 +129,8 @@ void PerfettoPlan::FindCounters() {
   }
 }
 
-// Readers draw an arrow from the span that begins first; of two at the same time that is the one that stands first in
-// the file. So an arrow that leads back in time would be turned round.
+// Readers draw an arrow from the span that begins first, or on a tie from the one that precedes in the file. An arrow
+// back in time would be reversed, so it is left out and counted.
 void PerfettoPlan::JoinFlows() {
   const FlowColumns& flows = trace_.flows();
   if (flows.size() == 0) return;

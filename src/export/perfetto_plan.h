@@ -1,10 +1,10 @@
-// What a Perfetto trace is made of, decided before its packets are written by several threads: which track has which
-// uuid, which number stands for which text, which span carries which ends of flows.
+// Assigns the numbers of a Perfetto trace before several threads write its packets: the uuid of each track, the number
+// of each interned text, the flow ends of each span.
 //
-// All packets are of one sequence, and every text has its number before the first event. Numbers are given in order of
-// use, so the file depends on what is in the Trace, and not on the numbers that its importer gave.
+// All packets belong to one sequence, and every text is interned before the first event. Numbers are given in order of
+// first use, so the file depends only on the contents of the Trace.
 //
-// Thread rule: immutable after construction, any thread.
+// Construction costs O(rows log rows). Thread rule: immutable after construction, any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,7 +23,8 @@
 
 namespace opscope {
 
-// The annotations that columns become; their numbers in the file are these, one more. Members of `extra` follow.
+// Annotations that stand for columns. The number in the file is the enumerator plus one; keys of `extra` get the
+// numbers after kCount.
 enum class KnownAnnotation : uint32_t {
   kExternalId,
   kSequence,
@@ -70,7 +71,7 @@ inline constexpr std::string_view kAnnotationNames[] = {"External id",
                                                         "Device Id",
                                                         "id"};
 
-// One end of a flow at a span. Flows are numbered anew: an id of the Trace may join several arrows.
+// One end of a flow at a span. Flows get new ids, because one id of the Trace may join several arrows.
 struct PerfettoFlowEnd {
   uint64_t id;
   bool arrives;
@@ -88,16 +89,16 @@ struct CounterTrack {
   StringId name, series;
 };
 
-// Numbers from 1 on, in order of first use.
+// Gives ids consecutive numbers from 1 in order of first use.
 class UseNumbers {
  public:
   explicit UseNumbers(size_t ids) : number_(ids, 0) {}
   void Use(uint32_t id) {
-    if (id >= number_.size() || number_[id] != 0) return;  // none, or known
+    if (id >= number_.size() || number_[id] != 0) return;  // kNone, or already numbered
     ids_.push_back(id);
     number_[id] = static_cast<uint32_t>(ids_.size());
   }
-  uint64_t Of(uint32_t id) const { return number_[id]; }  // REQUIRES: it was used
+  uint64_t Of(uint32_t id) const { return number_[id]; }  // REQUIRES: Use(id) was called
   const std::vector<uint32_t>& ids() const { return ids_; }
 
  private:
@@ -115,7 +116,7 @@ class PerfettoPlan {
   const std::vector<AsyncLane>& async_lanes() const { return async_lanes_; }
   const std::vector<CounterTrack>& counter_tracks() const { return counter_tracks_; }
 
-  // uuids. That of a track is also that of its lane kNested.
+  // Track uuids. A track and its kNested lane share one.
   uint64_t OfProcess(ProcessId process) const { return 1 + Row(process); }
   uint64_t OfTrack(TrackId track) const { return first_track_ + Row(track); }
   uint64_t OfLane(size_t lane) const {
@@ -127,7 +128,7 @@ class PerfettoPlan {
   uint64_t OfCounterRow(size_t row) const { return OfCounter(counter_of_row_[row]); }
   uint64_t OfEverything() const { return first_counter_ + counter_tracks_.size(); }  // instants of no process
 
-  // Numbers of texts.
+  // Numbers of interned texts.
   uint64_t NameOf(uint32_t span) const;
   uint64_t Name(StringId id) const { return names_.Of(NameRow(id)); }
   uint64_t MemoryName() const { return names_.ids().size() + overloads_.size() + 1; }  // "[memory]", of allocations
@@ -147,7 +148,7 @@ class PerfettoPlan {
   const std::vector<uint32_t>& overloads() const { return overloads_; }      // a span of each name with overload
   const std::vector<std::string_view>& members() const { return members_; }  // keys of `extra`, as spelt there
 
-  // Of the flows that leave or reach this span: [begin, end) of flow_ends().
+  // The range [begin, end) of flow_ends() for a span.
   std::pair<size_t, size_t> FlowEndsOf(uint32_t span) const {
     if (first_flow_end_.empty()) return {0, 0};
     return {first_flow_end_[span], first_flow_end_[span + 1]};
@@ -157,7 +158,7 @@ class PerfettoPlan {
   uint64_t flows_back_in_time() const { return flows_back_; }
 
  private:
-  // Of a file that lost its texts a span may have no name.
+  // A span of a damaged file may have no name; it gets the empty one.
   static uint32_t NameRow(StringId id) { return id == StringId::kNone ? Row(StringId::kEmpty) : Row(id); }
   void FindTexts();
   void FindMembers(StringId extra);
@@ -182,7 +183,7 @@ class PerfettoPlan {
   tsl::robin_map<std::string_view, uint64_t> member_numbers_;
 
   std::vector<PerfettoFlowEnd> flow_ends_;
-  std::vector<uint32_t> first_flow_end_;  // by span, and one more; empty without flows
+  std::vector<uint32_t> first_flow_end_;  // by span, with one entry more at the end; empty without flows
   uint64_t flows_without_span_ = 0, flows_back_ = 0;
 };
 

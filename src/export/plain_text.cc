@@ -1,3 +1,6 @@
+// Converts arbitrary bytes to UTF-8 without loss: an invalid byte, or NUL, becomes \xNN. So that the result is
+// unambiguous, a backslash that already begins such a sequence becomes \x5c. Example: the bytes "a", 0xff become
+// `a\xff`; the text `a\xff` becomes `a\x5cxff`.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/plain_text.h"
 
@@ -42,7 +45,7 @@ std::string PlainText(std::string_view text) {
 }
 
 FrameParts PartsOfFrame(std::string_view text) {
-  // The last "(digits): ": names of files may hold anything.
+  // Search from the end: a file name may contain "(12): " itself.
   const size_t colon = text.rfind("): ");
   const size_t open = colon == std::string_view::npos ? colon : text.rfind('(', colon);
   if (open != std::string_view::npos && open != 0) {

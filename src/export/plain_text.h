@@ -1,4 +1,4 @@
-// Texts for formats that want UTF-8 and have no escapes of their own.
+// Texts for formats that require UTF-8 and have no escapes of their own, as protobuf and CSV.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,13 +10,13 @@
 
 namespace opscope {
 
-// `text` with every byte that is no valid UTF-8, and NUL, as \xNN. A backslash that would be taken for the begin of
-// such an escape becomes \x5c, so that replacing every \xNN by its byte gives `text` back.
+// Appends `text` with each invalid byte, and NUL, as \xNN. A backslash that looks like the beginning of such an escape
+// becomes \x5c, so that replacing every \xNN by its byte restores `text`.
 void AppendPlainText(std::string* out, std::string_view text);
 [[nodiscard]] std::string PlainText(std::string_view text);
 
-// "train.py(12): step", the way Python's frames are named, in its parts. line 0: it is named otherwise, and function
-// is the whole text.
+// The parts of a Python frame's name, "train.py(12): step". For any other text line is 0 and function is the whole
+// text.
 struct FrameParts {
   std::string_view function, file;
   int64_t line = 0;

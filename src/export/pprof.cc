@@ -1,8 +1,8 @@
-// pprof's profile.proto: what `opscope flame` folds, as samples with values and labels.
+// Writes pprof's profile.proto from the folded tree of `opscope flame`.
 //
-// A sample is one path of names with three values: how many spans ended there, their time without what they called, and
-// the same for streams of devices, which would otherwise be mixed with the time of threads. The thread and the category
-// are labels; the path does not go through the thread. Locations have no address, only a function; one per name.
+// A sample is one path of names with three values: the number of spans that end there, their self time on threads, and
+// their self time on device streams, kept apart because both run at the same time. Thread and category are labels and
+// not part of the path. A location has no address, only a function; there is one per name.
 // SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
 
@@ -54,12 +54,12 @@ class PprofWriter {
  public:
   PprofWriter() { Text(""); }
 
-  // A profile is its fields one after the other, so it is written as they come.
+  // Repeated fields may come in any order, so each is written as soon as it is known.
   void Write(const Trace& trace, const FlameTree& tree, std::string_view trace_name, ExportOutput* out) {
     AddValueType("samples", "count");
     AddValueType("time", "nanoseconds");
     AddValueType("device_time", "nanoseconds");
-    std::vector<uint64_t> location(tree.nodes.size(), 0);  // 0: none, of threads
+    std::vector<uint64_t> location(tree.nodes.size(), 0);  // by node; 0: a thread or stream, which is a label
     for (size_t i = 1; i < tree.nodes.size(); ++i) {
       const FlameKind kind = tree.nodes[i].kind;
       if (kind != FlameKind::kThread && kind != FlameKind::kDevice) location[i] = Location(tree.nodes[i].name);

@@ -1,3 +1,10 @@
+// Distributes the spans of each track over lanes in which spans nest, for formats that know only begin and end
+// (picture: span_lanes.h).
+// Lay walks a track in pre-order with a stack of open spans. A span that begins before its sibling ended, or ends after
+// its parent, becomes a crossing unit with its whole subtree, and the unit is laid out again by itself. Units are then
+// packed into as few lanes as possible: PartIntervals gives each the lane that became free earliest (interval
+// partitioning, O(n log n)). One lane per crossing span would be simpler, and would give a trace in which each step
+// crosses as many rows as steps.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/span_lanes.h"
 
@@ -47,7 +54,7 @@ ExportTimes FitTimes(const Trace& trace, uint64_t most) {
 }
 
 std::vector<std::vector<uint32_t>> PartIntervals(const std::vector<Interval>& intervals) {
-  using Free = std::pair<Timestamp, size_t>;  // from when on, which row
+  using Free = std::pair<Timestamp, size_t>;  // time from which a row is free, row
   std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
   std::vector<std::vector<uint32_t>> rows;
   for (uint32_t i = 0; i < intervals.size(); ++i) {
@@ -83,7 +90,7 @@ void SpanLanes::AddTrack(TrackId track, const ExportTimes& times) {
   const size_t begin = rows_.size();
   Lay(track_first_, track_last_, times, &rows_);
   if (rows_.size() > begin) lanes_.push_back({track, LaneKind::kNested, begin, rows_.size()});
-  for (size_t i = 0; i < crossing_units_.size(); ++i) {  // which may grow
+  for (size_t i = 0; i < crossing_units_.size(); ++i) {  // Lay may append more
     crossing_units_[i].begin = unit_rows_.size();
     Lay(crossing_units_[i].first, crossing_units_[i].last, times, &unit_rows_);
     crossing_units_[i].end = unit_rows_.size();
@@ -116,7 +123,7 @@ void SpanLanes::Lay(uint32_t first, uint32_t last, const ExportTimes& times, std
       continue;
     }
     const SpanId parent = is_unit && row == first ? SpanId::kNone : spans_.parent[row];
-    // Rows on the way down ascend.
+    // Row numbers ascend from parent to child, so binary search works.
     const auto place =
         parent == SpanId::kNone ? open_.end() : std::lower_bound(open_.begin(), open_.end(), Row(parent));
     const bool has_parent = place != open_.end() && *place == Row(parent);

@@ -21,7 +21,7 @@
 
 namespace opscope {
 
-// Which times a format can say, as nanoseconds from `base` on.
+// The times that a format can represent: nanoseconds from `base` to base + most.
 struct ExportTimes {
   Timestamp base;
   uint64_t most = 0;
@@ -30,14 +30,14 @@ struct ExportTimes {
   // REQUIRES: time >= base
   uint64_t At(Timestamp time) const { return static_cast<uint64_t>(time.ns) - static_cast<uint64_t>(base.ns); }
 };
-// Of everything that has a time; the end of a span counts. O(rows).
+// Chooses the base for all times of the Trace, ends of spans included. O(rows).
 [[nodiscard]] ExportTimes FitTimes(const Trace& trace, uint64_t most);
 
-// Where the span ends; at the end of time when that is too far.
+// start + duration, clamped to the largest Timestamp.
 [[nodiscard]] Timestamp EndOf(const SpanColumns& spans, uint32_t row);
 
-// Intervals, in order of their starts, in as few rows as it takes for no two to overlap: numbers of intervals for each
-// row, in order. O(n log n).
+// Partitions intervals, sorted by start, into the fewest rows without overlap. Returns the indexes of each row's
+// intervals, in order. O(n log n).
 struct Interval {
   Timestamp start, end;
 };
@@ -57,13 +57,14 @@ class SpanLanes {
 
   const std::vector<Lane>& lanes() const { return lanes_; }    // by track, none is empty
   const std::vector<uint32_t>& rows() const { return rows_; }  // of spans, by lane, parents before children
-  uint64_t crossing_spans() const { return crossing_; }        // those that had to leave their track's lane
-  uint64_t far_spans() const { return far_; }                  // left out
-  // The span around it on its lane; kNone at the top.
+  uint64_t crossing_spans() const { return crossing_; }        // subtrees that left their track's lane
+  uint64_t far_spans() const { return far_; }                  // left out: time out of range
+  // The enclosing span on the same lane; kNone at the top.
   SpanId Parent(uint32_t row) const { return is_top_[row] ? SpanId::kNone : spans_.parent[row]; }
 
-  // Calls begin(row) and end(row) in order of time for the rows [first, last) of a lane. What is open before `first` is
-  // known; what is still open at the end is ended when the lane ends there.
+  // Calls begin(row) and end(row) in order of time for the rows [first, last) of a lane, so that blocks of a lane can
+  // be written in parallel. Spans opened before `first` are closed too; spans still open at `last` are closed only if
+  // the lane ends there.
   template <typename Begin, typename End>
   void ForEachEdge(const Lane& lane, size_t first, size_t last, const Begin& begin, const End& end) const {
     std::vector<uint32_t> open = OpenBefore(lane, first);
@@ -82,13 +83,14 @@ class SpanLanes {
   }
 
  private:
-  struct Unit {  // what moves to another lane together
+  struct Unit {  // a subtree that moves to another lane as a whole
     uint32_t first, last;
     size_t begin = 0, end = 0;  // of unit_rows_
   };
 
   void AddTrack(TrackId track, const ExportTimes& times);
-  // Puts the rows [first, last) that fit one lane into `rows`, and the others into crossing_units_ and async_units_.
+  // Appends those of the rows [first, last) that fit one lane to `rows`, and the others to crossing_units_ and
+  // async_units_.
   void Lay(uint32_t first, uint32_t last, const ExportTimes& times, std::vector<uint32_t>* rows);
   void AddLanes(TrackId track, LaneKind kind, std::vector<Unit>* units);
   uint32_t SubtreeEnd(uint32_t row, uint32_t last);
@@ -100,15 +102,15 @@ class SpanLanes {
   std::vector<bool> is_top_;
   uint64_t crossing_ = 0, far_ = 0;
 
-  // Of the track that is laid out.
+  // Scratch state for the current track.
   uint32_t track_first_ = 0, track_last_ = 0;
-  std::vector<uint32_t> subtree_end_;  // made when it is first needed
+  std::vector<uint32_t> subtree_end_;  // computed on first use
   std::vector<Unit> crossing_units_, async_units_;
   std::vector<uint32_t> unit_rows_;
   std::vector<uint32_t> open_;
 };
 
-// "thread 12", "python 34: thread 12 (main)": for people. The process is named when there are several.
+// A title for the user: "thread 12", or with_process "python 34: thread 12 (main)".
 [[nodiscard]] std::string TrackTitle(const Trace& trace, TrackId track, bool with_process);
 [[nodiscard]] std::string ProcessTitle(const Trace& trace, ProcessId process);
 

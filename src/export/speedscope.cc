@@ -1,5 +1,6 @@
-// speedscope's own format: a profile per lane, made of openings and closings of frames in order of time. Names are
-// frames, each once; those of Python ("train.py(12): step") are told by function, file and line.
+// Writes speedscope's own format: one "evented" profile per lane, a list of open and close events in order of time.
+// Frames are stored once per name; a Python name ("train.py(12): step") becomes function, file and line. Crossing spans
+// are on lanes of their own (span_lanes.h), because the events of a profile must nest.
 // SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
 
@@ -15,11 +16,11 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kSpansPerBlock = 4096;                       // of one block
-constexpr uint64_t kMostExactTime = (uint64_t{1} << 53) - 1;  // what a number of JavaScript holds exactly
+constexpr size_t kSpansPerBlock = 4096;                       // spans per block
+constexpr uint64_t kMostExactTime = (uint64_t{1} << 53) - 1;  // the largest integer that JavaScript represents exactly
 constexpr size_t kEventRoom = 96;
 
-// Spans by name and overload.
+// Numbers of frames by name and overload.
 class FrameNumbers {
  public:
   explicit FrameNumbers(const Trace& trace, const SpanLanes& lanes) : trace_(trace) {
@@ -74,7 +75,7 @@ class SpeedscopeWriter {
     out->Write(R"({"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[)");
     out->Write(frames_.json());
     out->Write("]},\n\"profiles\":[");
-    if (blocks_.empty()) {  // a file without a profile is none
+    if (blocks_.empty()) {  // speedscope requires at least one profile
       out->Write(
           R"({"type":"evented","name":"nothing was recorded","unit":"nanoseconds","startValue":0,"endValue":0,"events":[]})");
     }

@@ -12,7 +12,7 @@
 namespace opscope {
 namespace {
 
-// The integer inside a strong type.
+// The integer type inside a strong type.
 template <typename T>
 struct Stored {
   using Type = T;

@@ -1,4 +1,4 @@
-// The unknown values of a column, whatever its integer type.
+// Visits the values of a column that may be unknown, with their integer type resolved.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// One function per format that ExportTrace knows beside Chrome's JSON and `.opscope`; each has a file of its name.
-// Formats of folded stacks are given the tree that export_trace.cc has asked of the analysis.
+// One writer per export format, except Chrome JSON and `.opscope`; each is in a file of its name. Writers of folded
+// stacks get the tree that export_trace.cc computes.
 //
 // Thread rule: any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@
 namespace opscope {
 
 void WriteCollapsed(const Trace& trace, const FlameTree& tree, const ExportOptions& options, ExportOutput* out);
-// REQUIRES: there is a table of this name.
+// REQUIRES: options.table names a table.
 void WriteCsv(const Trace& trace, const ExportOptions& options, ExportOutput* out);
 
 void WritePerfetto(const Trace& trace, const ExportOptions& options, ExportOutput* out);

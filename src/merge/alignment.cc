@@ -1,5 +1,10 @@
-// Members are first grouped by the wall clock that they share, which collectives only check. Then from the reference
-// outward, a group at a time: one that shares no collective with the reference is aligned with one that is aligned.
+// Brings the clocks of all members onto the clock of one of them, the reference.
+// First MakeGroups puts members that share a wall clock (one machine, one boot) into one group; collectives only check
+// that the clock was not set in between. Then AlignOthersWith goes outward from the reference, a group at a time: a
+// group without a collective in common with the reference is aligned with any member that is already aligned. Example:
+// rank 0 and rank 8 share a collective, rank 8 and rank 9 a machine, so rank 9 moves with rank 8.
+// Fitting each rank by its collectives alone would be worse on one machine: ranks leave a collective up to milliseconds
+// apart, while their wall clock is known within microseconds.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/alignment.h"
 
@@ -16,13 +21,14 @@ namespace opscope {
 namespace {
 
 constexpr int64_t kMinToleranceNs = 50'000;
-// What one machine's collectives may be off in earnest: times of its devices come through their drivers.
+// The offset that collectives may show on one machine although its clock is right: drivers convert the times of
+// devices.
 constexpr int64_t kSameClockNs = 100'000;
-// Fewer leave no residual that tells of the noise.
+// With fewer pairs the residual does not estimate the noise.
 constexpr size_t kMinPairsToContradict = 8;
-// Ranks of one machine end fewer collectives than this in any order where its cores are busy.
+// Below this count ranks of one machine with busy cores may leave collectives in any order.
 constexpr size_t kMinPointsToDoubt = 32;
-// A fit of more noise than this is more likely of two runs than of two machines.
+// A residual above this comes from two unrelated runs rather than from two machines.
 constexpr int64_t kWorstProofNs = 10'000'000;
 
 size_t PointCount(const ClockMember& member) {
@@ -54,10 +60,10 @@ const char* DoubtOf(MatchOutcome outcome) {
   }
 }
 
-// Two members by their collectives.
+// The result of matching the collectives of two members.
 struct Comparison {
   MatchOutcome outcome = MatchOutcome::kNothingShared;
-  ClockFit fit;  // kMatched, as everything that follows
+  ClockFit fit;  // set, as the following fields, only if kMatched
   std::vector<ClockPair> pairs;
   uint64_t before = 0;
   uint64_t after = 0;
@@ -83,7 +89,8 @@ Comparison Compare(const SyncPoints& reference, const SyncPoints& own, std::opti
   return comparison;
 }
 
-// A point that one rank saw late may seem to lie beyond the end of another; the counts of the match know better.
+// A point that one rank recorded late may seem to lie beyond the end of another. The match counts points, not times, so
+// its counts are the upper bound.
 void CountMissed(const SyncPoints& reference, const ClockMember& member, const Comparison& match, MemberClock* clock) {
   const int64_t first = clock->map.ToReference(member.first_ns), last = clock->map.ToReference(member.last_ns);
   for (const auto& [group, points] : reference) {
@@ -101,7 +108,7 @@ int64_t Moved(const ClockMap& map, int64_t time_ns) {
   return map.ToReference(time_ns) - time_ns;
 }
 
-// Where it is measured: beyond the pairs a drift that is noise grows to anything.
+// The largest move at a matched pair. Outside the pairs a drift that is only noise would extrapolate without limit.
 int64_t MostMoved(const Comparison& match) {
   int64_t most = 0;
   for (const ClockPair& pair : match.pairs)
@@ -115,7 +122,7 @@ std::string Micros(int64_t ns) {
   return text + " us";
 }
 
-// How far the collectives are apart by the wall clock.
+// Records how far apart the two sides of each collective are by the wall clock.
 void SetWallResiduals(const std::vector<ClockPair>& pairs, MemberClock* clock) {
   std::vector<int64_t> distances;
   distances.reserve(pairs.size());
@@ -140,7 +147,7 @@ class Aligner {
     const ClockMember& reference = members_[alignment_.reference];
     Settle(groups_.front(), ClockSource::kWallClock, {});
     alignment_.clocks[alignment_.reference].source = ClockSource::kReference;
-    for (size_t next = 0; next < aligned_.size(); ++next)  // grows; each is tried as a partner once
+    for (size_t next = 0; next < aligned_.size(); ++next)  // Settle appends; each member is a partner once
       AlignOthersWith(aligned_[next]);
     for (size_t i = 0; i < members_.size(); ++i) {
       MemberClock& clock = alignment_.clocks[i];
@@ -151,7 +158,7 @@ class Aligner {
   }
 
  private:
-  // The member of most sync points leads its group, and that of the first group all of them.
+  // The member with the most sync points leads its group. The leader of the first group is the reference.
   void MakeGroups() {
     std::vector<size_t> order(members_.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -197,7 +204,8 @@ class Aligner {
     return shares;
   }
 
-  // Whether the wall clock stands against the collectives, and what they say.
+  // Returns true if the wall clock is trusted over the collectives. `contradiction` gets the text for the user if they
+  // differ.
   static bool HoldsAgainst(const Comparison& match, const WallBound& bound, std::string* contradiction) {
     const int64_t beyond_noise = MostMoved(match) - match.fit.residual_p99_ns;
     if (match.pairs.size() < kMinPairsToContradict || beyond_noise <= kSameClockNs) return true;
@@ -228,7 +236,7 @@ class Aligner {
     }
   }
 
-  // Not kMatched: what is against it is noted.
+  // Records the reason in the member's clock if the outcome is not kMatched.
   Comparison CompareWith(size_t partner, const SyncPoints& points, size_t i) {
     const ClockMember &reference = members_[partner], &member = members_[i];
     MemberClock& clock = alignment_.clocks[i];
@@ -243,7 +251,7 @@ class Aligner {
     return match;
   }
 
-  // All of a group by the fit of the one that has most to go by.
+  // Moves the whole group by the fit of the member with the most matched pairs.
   void MoveTogether(const std::vector<size_t>& group, const SyncPoints& points,
                     const std::vector<Comparison>& matches) {
     const Comparison& best = *std::max_element(matches.begin(), matches.end(), HasLess);
@@ -267,7 +275,7 @@ class Aligner {
 
   std::span<const ClockMember> members_;
   int64_t max_difference_ns_;
-  std::vector<std::vector<size_t>> groups_;  // of members that share a clock; the leader first
+  std::vector<std::vector<size_t>> groups_;  // members that share a wall clock; the leader first
   std::vector<size_t> aligned_;
   Alignment alignment_;
 };

@@ -1,4 +1,5 @@
-// The clock of each member of a job in terms of one of them. Members of one machine and boot have one clock.
+// Expresses the clock of each member of a job in terms of one member's clock. Members of one machine and boot have one
+// clock.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,7 +18,7 @@
 
 namespace opscope {
 
-// One clock: a rank (with all its files), or one file of no rank. Times are unix time where it has a wall clock.
+// One clock: a rank with all its files, or one file without a rank. Times are nanoseconds; unix time if has_wall_clock.
 struct ClockMember {
   SyncPoints points;
   int64_t first_ns = 0;
@@ -32,12 +33,12 @@ struct MemberClock {
   uint64_t sync_points = 0;
   int64_t residual_p50_ns = 0;
   int64_t residual_p99_ns = 0;
-  std::string doubt;          // why it is not kCollectives though there are collectives; empty: nothing to say
-  bool is_stranger = false;   // `doubt` says that it is of another job
-  std::string contradiction;  // what speaks against the wall clock that its machine shares; empty: nothing
-  int64_t wall_bound_ns = -1;
+  std::string doubt;           // why the collectives were not used; empty: they were, or there are none
+  bool is_stranger = false;    // it belongs to another job, for the reason in `doubt`
+  std::string contradiction;   // evidence against the shared wall clock; empty: none
+  int64_t wall_bound_ns = -1;  // measured accuracy of the shared wall clock; -1: not measured
   std::optional<RefusedFit> refused;
-  // Sync points of the reference (of the groups it has) before its first event and after its last.
+  // Sync points of the reference, in groups that both have, before this member's first event and after its last.
   uint64_t missed_before = 0;
   uint64_t missed_after = 0;
 };
@@ -47,7 +48,8 @@ struct Alignment {
   std::vector<MemberClock> clocks;  // one per member
 };
 
-// REQUIRES: members is not empty.
+// Times further apart than max_difference_ns by their wall clocks are not the same collective. O(pairs of members)
+// matches. REQUIRES: members is not empty.
 [[nodiscard]] Alignment AlignClocks(std::span<const ClockMember> members, int64_t max_difference_ns);
 
 }  // namespace opscope

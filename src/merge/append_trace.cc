@@ -1,3 +1,9 @@
+// Copies one input of a merge behind those that the builder already holds.
+// Numbers that identify something within one file clash between files: every rank numbers its kernels from 1, and
+// containers give each rank pid 1. TakeIds therefore gives each input the next free range of correlations, flows,
+// thread numbers, Python call and tensor ids. A pid keeps its value while it is free; else it moves by 10,000,000 per
+// rank (pid 1 of rank 3 becomes 40,000,001), which is above all pids of Linux and stays recognizable. An async id that
+// an earlier input used gets a scope of its own ("rank 3").
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/append_trace.h"
 
@@ -12,14 +18,14 @@
 namespace opscope {
 namespace {
 
-constexpr int64_t kPidsPerRank = 10'000'000;  // more than Linux gives out (2^22)
+constexpr int64_t kPidsPerRank = 10'000'000;  // above the largest pid of Linux (2^22)
 
 template <typename T>
 T MaxOf(std::span<const T> column) {
   return column.empty() ? T{} : *std::max_element(column.begin(), column.end());
 }
 
-// Where each row comes when they are sorted.
+// For each row its rank in the sorted order.
 std::vector<int64_t> PlacesOf(std::span<const int64_t> sort_index) {
   std::vector<uint32_t> order(sort_index.size());
   std::iota(order.begin(), order.end(), 0);
@@ -32,7 +38,8 @@ std::vector<int64_t> PlacesOf(std::span<const int64_t> sort_index) {
 
 }  // namespace
 
-// An id of all processes of its input must not meet the same one of another input: it gets a scope of its own.
+// An id that is valid across the processes of one input must differ from the same id of another input: it gets a scope
+// of its own. Returns the ids to replace and their new texts.
 std::map<StringId, std::string> TraceAppender::FreeAsyncIds(const Trace& trace, int32_t rank) {
   const auto key_of = [](ScopedId id) {
     if (id.kind == ScopedId::Kind::kGlobal) id.kind = ScopedId::Kind::kId;  // pairs with it
@@ -134,7 +141,7 @@ std::vector<MergedProcess> TraceAppender::Append(const Trace& trace, const TimeS
   return processes;
 }
 
-// Operators are the program's, not an input's: what an earlier input said is not said again.
+// The operator table describes the program, not an input: a row that an earlier input added is not repeated.
 void TraceAppender::AppendOperators(const Trace& trace) {
   const OperatorColumns& rows = trace.operators();
   std::set<std::pair<StringId, StringId>> all = operators_;

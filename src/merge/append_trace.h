@@ -1,5 +1,5 @@
-// Copies a Trace into a builder that already holds others: its times through a clock map, its processes, ids and
-// strings so that nothing meets what another trace means by the same number.
+// Copies a Trace into a builder that already holds others. Times go through a clock map; pids and ids are replaced
+// where an earlier trace used the same number for something else.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,10 +24,11 @@ class TraceAppender {
  public:
   explicit TraceAppender(TraceBuilder* builder) : builder_(builder) {}
 
-  // `rank` -1: each process has its own, or none. The processes of the result keep their pids where these are free.
+  // `rank`: rank of all processes of the trace; -1 keeps the rank of each process. Returns the processes with their new
+  // pids. O(rows).
   std::vector<MergedProcess> Append(const Trace& trace, const TimeShift& shift, int32_t rank);
 
-  // How many ids did not fit into their columns and may now be shared by two inputs.
+  // How many id ranges overflowed their column, so that two inputs may share ids.
   uint64_t shared_ids() const { return shared_ids_; }
 
  private:
@@ -41,7 +42,7 @@ class TraceAppender {
   TraceBuilder* builder_;
   IdBases next_;
   std::set<int64_t> pids_;
-  std::set<std::string> text_pids_, async_ids_;  // async_ids_: as members of an event
+  std::set<std::string> text_pids_, async_ids_;  // async_ids_: ids with scope, in JSON
   std::set<std::pair<StringId, StringId>> operators_;
   int64_t process_number_ = 0;
   uint64_t shared_ids_ = 0;

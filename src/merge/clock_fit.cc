@@ -1,3 +1,9 @@
+// Fits reference = own + offset + drift * (own - pivot) through pairs of times of the same moments.
+// Plain least squares fails: a rank that leaves one collective 5 ms late would move the whole line. So FirstGuess takes
+// medians, which tolerate a third of outliers, and FitLine repeats least squares over the pairs within four median
+// distances until the line stays put. A drift is kept only if noise could hardly have made it (DriftIsReal) and if a
+// crystal can have it (500 ppm).
+// Times are first made relative to the middle pair: unix nanoseconds need 61 bits, a double has 53.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/clock_fit.h"
 
@@ -12,7 +18,7 @@ constexpr size_t kMinPairsForDrift = 4;
 constexpr size_t kMinPairsForImpossible = 8;
 constexpr double kMinRangeForDriftNs = 1e8;
 constexpr double kMaxDrift = 500e-6;
-constexpr double kMinKeptNs = 1000;  // pairs as close as this are never outliers
+constexpr double kMinKeptNs = 1000;  // ns; pairs closer to the line are never outliers
 constexpr int kMaxRounds = 8;
 
 struct Point {
@@ -40,7 +46,7 @@ std::vector<double> Distances(const std::vector<Point>& points, const Line& line
   return distances;
 }
 
-// The slope between the medians of the first and the last third stands up to a third of outliers.
+// The slope between the medians of the first and the last third tolerates outliers, unlike least squares.
 Line FirstGuess(const std::vector<Point>& points, bool with_drift) {
   std::vector<double> all;
   all.reserve(points.size());
@@ -91,7 +97,7 @@ Line FitLine(const std::vector<Point>& points, bool with_drift) {
   return line;
 }
 
-// Whether noise alone would hardly have made this drift: it is three times its own standard error.
+// True if the drift is at least three times its own standard error.
 bool DriftIsReal(const std::vector<Point>& points, const Line& line) {
   constexpr double kDeviationPerMedian = 1.4826;
   double sum_x = 0, sum_xx = 0;
@@ -102,8 +108,9 @@ bool DriftIsReal(const std::vector<Point>& points, const Line& line) {
   return spread > 0 && std::fabs(line.drift) * std::sqrt(spread) >= 3 * deviation;
 }
 
-// Whether an impossible drift is more than a few collectives that ended late in a row, as when one rank was still
-// warming up: it moves the points much further than they lie from the line. REQUIRES: points are in order of x.
+// True if an impossible drift is in the data, and not the effect of a few late collectives in a row (a rank that was
+// still warming up): the drift moves the points much further than their distance from the line. REQUIRES: points are in
+// order of x.
 bool StandsOutOfNoise(const std::vector<Point>& points, const Line& line) {
   const double moved = std::fabs(line.drift) * (points.back().x - points.front().x);
   return points.size() >= kMinPairsForImpossible && moved >= 32 * Quantile(Distances(points, line), 0.5);

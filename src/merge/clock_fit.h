@@ -1,5 +1,5 @@
-// One clock in terms of another, from moments that both saw: offset and drift, fitted so that single late arrivals do
-// not count.
+// Expresses one clock in terms of another by offset and drift, fitted to moments that both recorded. The fit is robust:
+// single late arrivals do not move it.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,14 +27,14 @@ struct ClockMap {
 
 struct ClockFit {
   ClockMap map;
-  int64_t residual_p50_ns = 0;  // of all pairs, the outliers too
+  int64_t residual_p50_ns = 0;  // median distance of all pairs from the line, outliers included
   int64_t residual_p99_ns = 0;
-  bool drifts_too_much = false;  // for any crystal: the pairs are not the same moments
+  bool drifts_too_much = false;  // no crystal drifts so much: the pairs are not the same moments
 };
 
-// Least squares over the pairs that lie within four times the median distance, repeated until the choice stands. A
-// drift is fitted from four pairs on, over at least a tenth of a second, where it stands out of the noise, and at most
-// 500 ppm, more than any crystal has. REQUIRES: pairs is not empty.
+// Least squares over the pairs within four median distances, repeated until the line stays put. A drift is fitted only
+// from at least four pairs over at least 0.1 s, if it exceeds the noise and is below 500 ppm, more than any crystal
+// has. O(n log n). REQUIRES: pairs is not empty.
 [[nodiscard]] ClockFit FitClock(std::span<const ClockPair> pairs);
 
 }  // namespace opscope

@@ -1,3 +1,10 @@
+// Copies the tables of a Trace into a builder, each row converted column by column.
+// CopyRow (driven by the column descriptions) converts by type: a Timestamp through the clock map, a StringId, TrackId,
+// StackId, ArgsId or SpanId through a table "old row -> new row". The code here states only the rest: ids that are
+// shifted by a base, durations (end and start move separately under a drift), and the rows that are left out.
+// Tables are copied in the order in which they refer to each other: tracks, stacks, arguments, spans, then everything
+// that names spans. Unused stacks and argument lists are dropped, else a cut of ten spans would keep the strings of ten
+// million.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/copy_trace.h"
 
@@ -72,7 +79,7 @@ std::vector<uint16_t> KeptRows::DepthsOf(const Trace& trace) const {
   std::vector<uint16_t> depths(rows.size(), 0);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows.parent[i] == SpanId::kNone) continue;
-    const uint32_t parent = Row(rows.parent[i]);  // stands before its children
+    const uint32_t parent = Row(rows.parent[i]);  // a parent's row precedes its children's
     depths[i] = static_cast<uint16_t>(depths[parent] + (HasSpan(parent) ? 1 : 0));
   }
   return depths;
@@ -135,7 +142,7 @@ void TraceCopy::Tracks(const std::vector<ProcessId>& processes) {
   }
 }
 
-// Callers stand before what they call, so one pass from the end finds all that is used.
+// A caller's row precedes its callees', so one pass from the end marks every stack that is used.
 std::vector<uint8_t> TraceCopy::UsedStacks() const {
   const StackColumns& stacks = trace_.stacks();
   const SpanColumns& spans = trace_.spans();
@@ -252,10 +259,10 @@ void TraceCopy::Moments() {
   copy(AllocationDescription(), trace_.allocations(), [&](const AllocationRow& row) { builder_.AddAllocation(row); });
 }
 
-// What a framework's sources say beside the spans.
+// The tables of framework sources: Python calls, tensors, tensors of modules, tensor lifetimes.
 void TraceCopy::Calls() {
   const PythonCallColumns& calls = trace_.python_calls();
-  std::vector<uint32_t> lost;  // ids of calls that are not kept
+  std::vector<uint32_t> lost;  // ids of calls that are left out
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!kept_.HasSpan(calls.span[i])) lost.push_back(calls.id[i]);
   }

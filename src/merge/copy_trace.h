@@ -1,4 +1,5 @@
-// The rows of one Trace on their way into a builder, all or a part of them, through a clock map and with other ids.
+// Copies the rows of one Trace, or a part of them, into a builder. Times go through a clock map and ids get new
+// numbers. Merge and cut both use it.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +17,8 @@
 
 namespace opscope {
 
-// Where a trace's times go: unix or file time = its Timestamp + own_epoch_ns; through `map`; minus epoch_ns.
+// The conversion of times: Timestamp + own_epoch_ns gives unix or file time, `map` converts the clock, minus epoch_ns
+// gives the Timestamp in the result.
 struct TimeShift {
   int64_t own_epoch_ns = 0;
   ClockMap map;
@@ -25,11 +27,11 @@ struct TimeShift {
   Timestamp operator()(Timestamp time) const;
 };
 
-// What is added to numbers that only mean something within one input; 0 stays 0.
+// Added to ids that are unique only within one input; id 0 (none) stays 0.
 struct IdBases {
   uint32_t correlation = 0, external = 0, python_call = 0;
   uint64_t logical_thread = 0, flow = 0, tensor = 0;
-  // Ids of asynchronous ranges that earlier inputs have used, by those of this trace: what they are called instead.
+  // For ids of async spans that earlier inputs used, by this trace's StringId: the replacement.
   std::map<StringId, std::string> async_ids = {};
 };
 
@@ -37,8 +39,9 @@ struct IdBases {
 class KeptRows {
  public:
   KeptRows() = default;
-  // Spans with 1 (`spans` has one entry per span and must outlive this); of everything beside them, what lies between
-  // the first begin and the last end of those. Tensors that modules hold are all kept: they stand at their first use.
+  // Keeps the spans whose entry in `spans` is 1 (one entry per span; must outlive this object), and other rows between
+  // the first begin and the last end of those spans. Tensors of modules are all kept: their time is that of their first
+  // use. O(rows).
   KeptRows(const Trace& trace, const std::vector<uint8_t>& spans);
 
   bool HasSpan(size_t span) const { return spans_ == nullptr || (*spans_)[span] != 0; }
@@ -47,20 +50,20 @@ class KeptRows {
   bool HasRange(Timestamp begin, Duration duration) const {
     return spans_ == nullptr || (begin <= last_ && begin + duration >= first_);
   }
-  // An arrow stays while its ends do.
+  // A flow is kept if both of its ends are.
   bool HasFlow(const FlowColumns& flows, size_t row) const;
   size_t CountSpans(size_t all) const;
-  // By span, how many of the spans around it are kept; empty when all are.
+  // For each span its depth among the kept ones; empty if all are kept.
   std::vector<uint16_t> DepthsOf(const Trace& trace) const;
   bool HasTrack(uint32_t track) const { return spans_ == nullptr || tracks_[track] != 0; }
 
  private:
-  const std::vector<uint8_t>* spans_ = nullptr;  // null: everything
+  const std::vector<uint8_t>* spans_ = nullptr;  // null: all rows are kept
   Timestamp first_ = {}, last_ = {-1};
-  std::vector<uint8_t> tracks_;  // on which something is kept
+  std::vector<uint8_t> tracks_;  // 1: a kept row lies on the track
 };
 
-// A process of a trace as the builder has it.
+// A row of `processes` with its strings interned in the builder.
 ProcessRow CopyProcess(const Trace& trace, size_t process, TraceBuilder* builder);
 
 class TraceCopy {
@@ -69,7 +72,8 @@ class TraceCopy {
   TraceCopy(const Trace& trace, const TimeShift& shift, const IdBases& bases, const KeptRows& kept,
             TraceBuilder* builder);
 
-  // All tables but processes, operators, problems and metadata. `processes`: what became of each row.
+  // Copies all tables except processes, operators, problems and metadata. `processes`: the new id of each row of
+  // `processes`.
   void CopyTables(const std::vector<ProcessId>& processes);
 
  private:
@@ -77,7 +81,7 @@ class TraceCopy {
   typename RowStruct<Description>::Type Copied(const typename Description::Columns& columns, size_t row) {
     return CopyRow<Description>(columns, row, [this](auto value) { return Converted(value); });
   }
-  // A value as the builder has it.
+  // A value converted to the builder's ids and clock.
   StringId Converted(StringId id) { return Text(id); }
   TrackId Converted(TrackId track) const { return Track(track); }
   AddedSpan Converted(SpanId span) const { return Span(span); }
@@ -109,7 +113,7 @@ class TraceCopy {
   const IdBases& bases_;
   const KeptRows& kept_;
   TraceBuilder& builder_;
-  // What became of each row; kNone: not met yet, or not kept.
+  // New id by old row; kNone: not copied yet, or left out.
   std::vector<StringId> strings_;
   std::vector<TrackId> tracks_;
   std::vector<StackId> stacks_;

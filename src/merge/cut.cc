@@ -1,3 +1,6 @@
+// A cut is a copy of the chosen spans with unchanged times and ids, so that it reuses the copy of merge with an
+// identity clock map and no id bases. Metadata, operators and problems describe the whole recording and are kept as
+// they are. The member "opscope_cut" records how many spans there were before, and the condition.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/cut.h"
 

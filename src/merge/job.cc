@@ -1,3 +1,9 @@
+// Decides which inputs belong to one job before any clock is compared.
+// FactsOf reads each input once: rank, world size, time range, and whether its times are unix times. LeaveOutOthers
+// then drops inputs of another world size (the majority wins) and doubles: two files of rank 3 that cover the same time
+// are one recording twice, while two that follow each other are cycles of one schedule and are both kept.
+// The order of the result depends on the contents alone (CanonicalOrder), so that a shell glob in another order gives
+// the same bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/job.h"
 
@@ -12,11 +18,12 @@
 namespace opscope {
 namespace {
 
-// Older Kineto wrote unix time and no base time. No machine counts its own uptime in decades.
+// Older Kineto wrote unix time without a base time. A time above this (2001) is unix time, for no uptime lasts 31
+// years.
 constexpr int64_t kCertainlyUnixNs = 1'000'000'000'000'000'000;
 
-// Inputs of one rank are parts of it (one file per cycle of a schedule) unless they cover the same time. The rank that
-// is in both inputs, or -1.
+// The rank that both inputs cover at the same time, or -1. Inputs of one rank that follow each other in time are cycles
+// of one schedule and no doubles.
 int32_t DoubledRank(const InputFacts& a, const InputFacts& b) {
   for (const RankWindow& of_a : a.ranks) {
     for (const RankWindow& of_b : b.ranks) {
@@ -31,8 +38,8 @@ void Widen(int64_t first_ns, int64_t last_ns, bool is_new, int64_t* first, int64
   *last = is_new ? last_ns : std::max(*last, last_ns);
 }
 
-// The times of the spans, of all and of each rank that a process has; the latter by the rank's own clock, as in the
-// file that it came from.
+// Finds the time range of all spans, and of each rank on the rank's own clock: an earlier merge moved it, and the
+// offset in its metadata is undone here.
 void FindTimes(const Trace& trace, InputFacts* facts) {
   const SpanColumns& spans = trace.spans();
   const Duration epoch{trace.info().epoch_ns};
@@ -55,7 +62,7 @@ void FindTimes(const Trace& trace, InputFacts* facts) {
   }
 }
 
-// -1: none, or several (a merged trace keeps the rank of each process).
+// The only rank among the processes; -1 if there is none or several, as in a merged trace.
 int32_t RankOf(const Trace& trace) {
   int32_t only = -1;
   for (const int32_t rank : trace.processes().rank) {

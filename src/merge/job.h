@@ -1,4 +1,5 @@
-// Which inputs belong to the job: their ranks, files of another job, two files of one rank, ranks without a file.
+// Decides which inputs belong to the job: finds their ranks, files of another job, two files of one rank, and ranks
+// without a file.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,13 +16,13 @@
 
 namespace opscope {
 
-// From the first begin to the last end of what an input holds of a rank, by that rank's own clock.
+// First begin and last end of one rank's spans in an input, by that rank's own clock.
 struct RankWindow {
   int32_t rank = -1;
   int64_t first_ns = 0, last_ns = 0;
 };
 
-// What is asked of one input, beside the trace itself.
+// What the merge needs to know of one input beside its tables.
 struct InputFacts {
   std::string name;
   int32_t rank = -1;
@@ -32,20 +33,22 @@ struct InputFacts {
   int64_t last_ns = 0;
   uint64_t spans = 0;
   std::vector<RankWindow> ranks;      // `rank`, or those of a trace that was merged before; empty: unknown
-  std::string left_out;               // why; empty: it belongs
-  std::string_view left_out_problem;  // its kind of problem
+  std::string left_out;               // the reason, for the user; empty: it belongs to the job
+  std::string_view left_out_problem;  // kind of problem for `left_out`
 };
 
 [[nodiscard]] InputFacts FactsOf(const MergeInput& input);
 
-// By rank (those without one last), then time, then content and name: the same for any order of the inputs.
+// Row numbers of `facts` by rank (unknown last), then time, then content and name. Does not depend on the order of the
+// inputs unless two are equal in all of these.
 [[nodiscard]] std::vector<size_t> CanonicalOrder(const std::vector<InputFacts>& facts);
 
-// Leaves out the inputs of another job (another number of ranks than most have), and of two files that cover the same
-// time of one rank the one with fewer ranks, or else with fewer spans. Facts are in canonical order.
+// Sets `left_out` of inputs from another job (their world size differs from the majority's), and of two inputs that
+// cover the same time of one rank, of the one with fewer ranks, then fewer spans. REQUIRES: facts are in canonical
+// order.
 void LeaveOutOthers(std::vector<InputFacts>* facts);
 
-// The ranks of [0, world_size) that no input has, as runs: first and last.
+// Runs (first, last) of ranks in [0, world_size) that no input has.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> MissingRanks(const std::vector<InputFacts>& facts,
                                                                       uint32_t world_size);
 

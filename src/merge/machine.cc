@@ -1,3 +1,9 @@
+// Finds out whether two inputs were timed by one wall clock, and how well.
+// A recording of opscope has the boot id of its machine and, per window, a reading (monotonic clock, wall clock,
+// doubt). Wall minus monotonic is constant until the clock is set, so the range of that difference over both inputs
+// bounds how far the clock was set between them: offsets 1000 and 1400 ns with readings good to 100 ns bound it by 400
+// + 200 ns plus the error of the tick conversion. Files of torch tell a host name alone; names repeat ("localhost"), so
+// they prove nothing and get the general bound.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/machine.h"
 
@@ -11,10 +17,10 @@
 namespace opscope {
 namespace {
 
-// Per recording, of turning ticks into monotonic time: the clocks are compared every second, in which they part by 640
-// ns at most, and each comparison is off by some tens.
+// The error of converting ticks into monotonic time, per recording: the recorder compares the clocks every second, in
+// which they drift apart by at most 640 ns, and each comparison errs by some tens of ns.
 constexpr int64_t kTicksWithinNs = 1000;
-// No reading is believed beyond this, so that sums stay sums: 146 years.
+// Readings above this (146 years) are refused, so that sums do not overflow.
 constexpr int64_t kMaxNs = INT64_MAX / 2;
 
 std::string_view MetadataText(const Trace& trace, std::string_view key) {
@@ -25,7 +31,7 @@ std::string_view MetadataText(const Trace& trace, std::string_view key) {
   return {};
 }
 
-// "node7" of `["node7"]`; nothing of several.
+// `"node7"` from `["node7"]`; empty if the array has several elements.
 std::string_view OnlyElement(std::string_view json) {
   if (json.size() < 2 || json.front() != '[' || json.find(',') != std::string_view::npos) return {};
   json = json.substr(1, json.size() - 2);
@@ -33,7 +39,7 @@ std::string_view OnlyElement(std::string_view json) {
   return first == last ? std::string_view() : json.substr(first, last + 1 - first);
 }
 
-// The numbers of an array of arrays, one after the other.
+// All numbers of an array of arrays, flattened; empty if one is not acceptable.
 std::vector<int64_t> NumbersIn(std::string_view json) {
   std::vector<int64_t> numbers;
   for (size_t at = 0; (at = json.find_first_of("-0123456789", at)) < json.size();) {
@@ -70,7 +76,7 @@ Machine MachineOf(const Trace& trace) {
   machine.host = MetadataText(trace, kHostKey);
   if (machine.host.empty()) machine.host = OnlyElement(MetadataText(trace, kXlaHostsKey));
   if (machine.host.starts_with("\"localhost") || machine.host == "\"\"")
-    machine.host.clear();  // as any machine may say
+    machine.host.clear();  // every machine may have this name
   machine.offsets = OffsetsIn(MetadataText(trace, kWallClockKey));
   return machine;
 }

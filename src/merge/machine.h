@@ -1,4 +1,4 @@
-// Which machine's wall clock the times of an input are in, and how far two inputs of one machine may differ by it.
+// Tells which machine's wall clock timed an input, and how far two inputs of one machine may be apart by it.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,31 +12,31 @@
 
 namespace opscope {
 
-// The wall clock less the monotonic one, as its recordings have read the two; several windows may differ.
+// Wall clock minus monotonic clock, in nanoseconds, over all windows of a recording.
 struct WallOffsets {
   int64_t least_ns = 0;
   int64_t most_ns = 0;
-  int64_t within_ns = 0;  // the worst reading's doubt
+  int64_t within_ns = 0;  // error of the least accurate reading
 };
 
 struct Machine {
-  std::string boot;  // as JSON, as the host is; empty: not told
-  std::string host;
-  std::optional<WallOffsets> offsets;  // of that boot
+  std::string boot;                    // boot id as JSON text; empty: unknown
+  std::string host;                    // as JSON text; empty: unknown
+  std::optional<WallOffsets> offsets;  // nullopt: no readings
 };
 
 [[nodiscard]] Machine MachineOf(const Trace& trace);
 
-// What holds for the files of both. Where they differ nothing does.
+// What two files of one rank agree on; a member on which they differ becomes empty.
 [[nodiscard]] Machine Common(const Machine& a, const Machine& b);
 
-// How well the wall clock that two share is known to compare.
+// How accurate a shared wall clock is between two inputs.
 struct WallBound {
-  int64_t bound_ns = 0;  // how far apart the two may be: by reading it, and by how much it was set between them
-  bool is_measured = false;
+  int64_t bound_ns = 0;      // reading error plus how far the clock was set in between
+  bool is_measured = false;  // false: bound_ns is the caller's default
 };
 
-// nullopt: nothing says that the two are of one machine. A host's name is no proof, so its bound is
+// nullopt if the two are not known to be of one machine. An equal host name alone is no proof, so its bound is
 // `max_difference_ns`, as between any two machines.
 [[nodiscard]] std::optional<WallBound> BoundBetween(const Machine& a, const Machine& b, int64_t max_difference_ns);
 

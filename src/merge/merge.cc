@@ -1,4 +1,7 @@
-// Facts of each input, who belongs to the job, one clock per rank, then one copy after the other.
+// Merges the traces of a job in five steps: read the facts of each input, leave out foreign inputs (job.h), align one
+// clock per rank (alignment.h), copy input after input through its clock (append_trace.h), and add problems and
+// metadata. Each input is freed as soon as it is copied, so the peak is the result plus the inputs that remain, not
+// twice the job.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 
@@ -19,10 +22,10 @@
 namespace opscope {
 namespace {
 
-// A rank has one clock for all its files; a file of no rank has its own.
+// All files of a rank share one clock; a file without a rank has its own.
 struct Members {
   std::vector<ClockMember> clocks;
-  std::vector<size_t> of_input;  // SIZE_MAX: left out
+  std::vector<size_t> of_input;  // row of `clocks` by input; SIZE_MAX: left out
 };
 
 void AddTo(ClockMember* member, const InputFacts& facts, const SyncPoints& points, const Machine& machine,
@@ -98,7 +101,7 @@ class Merger {
   }
 
  private:
-  // What the result says of each input; strangers are left out here.
+  // Fills merged_.inputs from the alignment. Inputs that turned out to be of another job are left out here.
   void Describe(const Members& members, const Alignment& alignment) {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const InputFacts& facts = facts_[i];
@@ -154,12 +157,12 @@ class Merger {
       input.processes = appender.Append(trace, {trace.info().epoch_ns, clock.map, info.epoch_ns}, input.rank);
       CopyProblems(trace, input);
       inputs_metadata_[i] = MetadataOf(trace);
-      inputs_[i].trace = Trace();  // its memory is needed for the next
+      inputs_[i].trace = Trace();  // frees its memory before the next copy
     }
     if (appender.shared_ids() > 0) builder_.AddProblem("shared_ids", -1, appender.shared_ids());
   }
 
-  // Of all that is copied.
+  // The number of spans of all inputs that are copied.
   size_t CountSpans() const {
     size_t spans = 0;
     for (size_t i = 0; i < inputs_.size(); ++i)
@@ -171,7 +174,8 @@ class Merger {
     const ProblemColumns& rows = trace.problems();
     const bool is_one_of_many = inputs_.size() > 1;
     for (size_t row = 0; row < rows.size(); ++row) {
-      if (trace.text(rows.kind[row]) == "rank_missing") continue;  // another input may have it; AddProblems looks anew
+      // Another input may have the missing rank; AddProblems checks again.
+      if (trace.text(rows.kind[row]) == "rank_missing") continue;
       std::string message(trace.text(rows.message[row]));
       if (is_one_of_many) message += " (" + input.name + ")";
       builder_.RestoreProblem(trace.text(rows.kind[row]), rows.severity[row], rows.count[row],
@@ -179,7 +183,7 @@ class Merger {
     }
   }
 
-  // One row per kind, with the name of each input that it is about.
+  // Adds one row per kind of problem, with the names of all inputs that it concerns.
   void AddProblems() {
     std::map<std::string_view, std::pair<uint64_t, std::string>> rows;
     const auto add = [&](std::string_view kind, const std::string& what) {
@@ -209,7 +213,7 @@ class Merger {
 
   std::vector<MergeInput> inputs_;
   const MergeOptions& options_;
-  std::vector<InputFacts> facts_;  // in canonical order, as everything that follows
+  std::vector<InputFacts> facts_;  // in canonical order, as the following members
   std::vector<std::string> doubts_, contradictions_;
   std::vector<uint64_t> late_, early_;
   std::vector<InputMetadata> inputs_metadata_;

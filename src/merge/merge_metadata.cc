@@ -1,3 +1,10 @@
+// Writes and reads the metadata of a merged trace.
+// An entry that all inputs have with the same value stays an entry of the result. Entries that differ go into one JSON
+// member:
+//   "opscope_merge": {"world_size": 8, "inputs": [{"file": "rank0.json", "rank": 0, "clock": "reference", ...,
+//                     "metadata": {"trace_id": "..."}}]}
+// OffsetsOfRanks reads that member back when a merged trace is merged again, so that ranks are compared by their own
+// clocks.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/merge_metadata.h"
 

@@ -1,5 +1,5 @@
-// The metadata of a merged trace: what all inputs say, and one member "opscope_merge" with what only some say and how
-// each input was brought in.
+// The metadata of a merged trace: entries that all inputs share, and one member "opscope_merge" with the entries that
+// differ and how each input was aligned.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,10 +21,10 @@ using InputMetadata = std::vector<std::pair<std::string, std::string>>;  // key,
 
 [[nodiscard]] InputMetadata MetadataOf(const Trace& trace);
 
-// Of a trace that was merged before: how far the clock of each rank was moved then. Empty: of any other.
+// For a trace that was merged before, by how many nanoseconds each rank's clock was moved then; empty for other traces.
 [[nodiscard]] std::map<int32_t, int64_t> OffsetsOfRanks(const Trace& trace);
 
-// `inputs` stand in the order of merged.inputs.
+// REQUIRES: inputs[i] is the metadata of merged.inputs[i].
 void AddMergeMetadata(const std::vector<InputMetadata>& inputs, const Merged& merged, TraceBuilder* builder);
 
 }  // namespace opscope

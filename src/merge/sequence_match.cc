@@ -1,3 +1,12 @@
+// Finds which sync points of two ranks are the same moments.
+// Both ranks list the collectives of a group in order, with kind and size as label, but recording may have begun at
+// different ones. So every shift of one list against the other is tried; under the right one the labels agree and the
+// difference of the clocks stays constant from point to point:
+//   reference   A B A A C A B        own      A A C A B        shift 2: all labels agree
+// Labels alone do not decide, because a training loop repeats the same collectives each step. The jitter (median change
+// of the difference) does: under a wrong shift the gaps between collectives differ by the program's own variation. If
+// the wall clocks are comparable, the shift with the smallest clock difference wins among those that fit.
+// O(n * m) label comparisons, of which a wrong shift ends after some; at most 512 points are compared per shift.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/sequence_match.h"
 
@@ -7,10 +16,10 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMaxCompared = 512;        // points of an overlap that are looked at
-constexpr double kMaxOtherLabels = 0.05;    // share of the overlap: some collectives may not have been recorded
-constexpr int64_t kManyGaps = 8;            // that agree cannot be chance
-constexpr int64_t kGoodJitterNs = 100'000;  // gaps that agree this well fit, however regular the program is
+constexpr size_t kMaxCompared = 512;        // points compared per shift, from the middle of the overlap
+constexpr double kMaxOtherLabels = 0.05;    // accepted share of different labels: a recording may lack some collectives
+constexpr int64_t kManyGaps = 8;            // that so many gaps agree is no chance
+constexpr int64_t kGoodJitterNs = 100'000;  // gaps that agree this well fit, even in a very regular program
 
 using Points = std::vector<SyncPoint>;
 
@@ -19,7 +28,7 @@ struct Shift {
   int64_t shift = 0;
   int64_t overlap = 0;
   int64_t jitter_ns = 0;      // median change of the clocks' difference from one point to the next
-  int64_t difference_ns = 0;  // of the clocks in the middle of the overlap
+  int64_t difference_ns = 0;  // reference minus own clock in the middle of the overlap
 };
 
 int64_t Median(std::vector<int64_t>* values) {
@@ -36,7 +45,8 @@ class Shifter {
     min_overlap_ = std::min(shorter, std::max<int64_t>(3, shorter / 4));
   }
 
-  // Fills `outcome` with why there is none. A clock that is set wrong is believed less than many gaps that agree.
+  // The best shift; without one, `outcome` gets the reason. Many gaps that agree outweigh a wall clock that contradicts
+  // them, for it may be set wrong.
   std::optional<Shift> Best(std::optional<int64_t> max_difference, MatchOutcome* outcome) {
     const int64_t variation = GapVariation();
     const std::vector<Shift> fitting = Fitting();
@@ -71,7 +81,7 @@ class Shifter {
   }
 
  private:
-  // The shifts under which the kinds agree.
+  // The shifts under which the labels agree.
   std::vector<Shift> Fitting() {
     std::vector<Shift> fitting;
     const auto n = static_cast<int64_t>(reference_.size()), m = static_cast<int64_t>(own_.size());
@@ -84,7 +94,7 @@ class Shifter {
     return fitting;
   }
 
-  // Of three points the median one: a single collective may have ended late.
+  // The median of three points: a single collective may have ended late.
   int64_t DifferenceInTheMiddle(int64_t first, int64_t overlap, int64_t shift) const {
     const int64_t middle = first + overlap / 2;
     std::vector<int64_t> differences;
@@ -97,7 +107,7 @@ class Shifter {
     return reference_[static_cast<size_t>(j + shift)].time_ns - own_[static_cast<size_t>(j)].time_ns;
   }
 
-  // False: the kinds do not agree.
+  // Sets jitter_ns. False if the labels do not agree.
   bool Compare(Shift* shift) {
     const int64_t compared = std::min<int64_t>(shift->overlap, kMaxCompared);
     const int64_t first = std::max<int64_t>(0, -shift->shift) + (shift->overlap - compared) / 2;
@@ -112,8 +122,8 @@ class Shifter {
     return true;
   }
 
-  // Of those whose gaps agree about as well as the best one's, the one that the clocks like most, or the longest.
-  // Clocks count for much: a few steps of a regular program fit each other in many ways.
+  // Among shifts whose jitter is close to the least, the one with the smallest clock difference if clocks count, else
+  // the longest overlap. Clocks have a generous limit because a few steps of a regular program fit under many shifts.
   static Shift Choose(const std::vector<Shift>& fitting, bool clocks_count) {
     int64_t least = INT64_MAX;
     for (const Shift& shift : fitting)
@@ -130,8 +140,8 @@ class Shifter {
     return *best;
   }
 
-  // Whether most points are much nearer to each other than to the points before them. The gaps of a regular program
-  // vary by nothing but the noise of its collectives, so where that is large they neither agree nor contradict.
+  // True if matched points are much nearer to each other than to their predecessors. In a very regular program the gaps
+  // vary only by the noise of the collectives and so cannot tell one shift from another.
   bool CoincideByTheirClocks(const Shift& shift) const {
     std::vector<int64_t> distances, gaps;
     const int64_t first = std::max<int64_t>(0, -shift.shift);
@@ -142,7 +152,7 @@ class Shifter {
     return Median(&distances) <= Median(&gaps) / 4;
   }
 
-  // How much the gaps of the program itself vary: two unrelated programs would differ by at least this.
+  // Median deviation of the reference's gaps: the gaps of unrelated programs would differ by at least this.
   int64_t GapVariation() const {
     std::vector<int64_t> gaps;
     for (size_t i = 1; i < std::min(reference_.size(), kMaxCompared); ++i)
@@ -177,7 +187,7 @@ SequenceMatch MatchSequences(const SyncPoints& reference, const SyncPoints& own,
       match.after += static_cast<uint64_t>(std::max<int64_t>(0, sizes - best->shift));
       match.outcome = MatchOutcome::kMatched;
     } else if (match.outcome != MatchOutcome::kMatched) {
-      // Where the group is not told there may be several in one sequence.
+      // An unnamed group may mix the collectives of several groups in one sequence.
       if (group.empty() && outcome == MatchOutcome::kContradicts) outcome = MatchOutcome::kDoesNotFit;
       match.outcome = std::max(match.outcome, outcome);
     }

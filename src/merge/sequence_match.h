@@ -1,5 +1,5 @@
-// Which sync points of two ranks are the same moments. Ranks may begin to record at different collectives and may lack
-// some, so the sequences are shifted against each other until kinds and gaps agree.
+// Finds which sync points of two ranks are the same moments. Ranks may begin to record at different collectives and may
+// lack some, so their sequences are shifted against each other until labels and gaps agree.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,16 +26,18 @@ enum class MatchOutcome : uint8_t {
 struct SequenceMatch {
   MatchOutcome outcome = MatchOutcome::kNothingShared;
   std::vector<ClockPair> pairs;  // kMatched: in no order
-  // Points of the reference before the first and after the last of `own`, by count.
+  // Number of reference points before the first and after the last point of `own`.
   uint64_t before = 0;
   uint64_t after = 0;
 };
 
-// max_difference_ns: how far the two clocks may be apart; nullopt: they have nothing in common.
+// max_difference_ns: largest accepted difference of the two clocks; nullopt if the clocks are not comparable. O(n * m)
+// for n and m points of a group.
 [[nodiscard]] SequenceMatch MatchSequences(const SyncPoints& reference, const SyncPoints& own,
                                            std::optional<int64_t> max_difference_ns);
 
-// The points that lie where `map` puts them, within `tolerance_ns`: finds those that a shift does not, after a hole.
+// Pairs of equal labels that lie within `tolerance_ns` of each other under `map`. Also finds pairs behind a gap in one
+// of the recordings, which one shift cannot.
 [[nodiscard]] std::vector<ClockPair> PairsNear(const SyncPoints& reference, const SyncPoints& own, const ClockMap& map,
                                                int64_t tolerance_ns);
 

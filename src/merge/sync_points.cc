@@ -1,3 +1,7 @@
+// Sync points are the ends of collectives that hold every rank until all have arrived (EndsTogether,
+// opscope/analysis/collectives.h), and the ends of spans that the user names. Only finished spans count: an end that
+// the close of the window cut off is no common moment. An all-reduce has its element count in its label; the other
+// kinds may differ in size between ranks and have the kind alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/sync_points.h"
 
@@ -11,14 +15,14 @@ namespace opscope {
 
 namespace {
 
-// By group and rank: each rank of a merged trace has seen a collective once.
+// By group, then rank: in a merged trace every rank has its own span of one collective.
 using PointsOfRanks = std::map<std::string, std::map<int32_t, std::vector<SyncPoint>>>;
 
 int32_t RankOf(const Trace& trace, SpanId span) {
   return trace.processes().rank[Row(trace.tracks().process[Row(trace.spans().track[Row(span)])])];
 }
 
-// Of each group those of the rank that has most.
+// For each group the points of the rank with the most points.
 SyncPoints OfOneRankEach(PointsOfRanks* all) {
   SyncPoints points;
   for (auto& [group, of_ranks] : *all) {
@@ -38,7 +42,7 @@ SyncPoints FindSyncPoints(const Trace& trace, std::span<const std::string> names
   const Collectives collectives = FindCollectives(trace);
   for (const Collective& row : collectives.rows) {
     if (!EndsTogether(row.kind) || !is_finished(row.span)) continue;
-    // The other kinds may have parts of different sizes on different ranks.
+    // Ranks may pass different sizes to the other kinds, and labels must be equal on all ranks.
     const uint64_t elements = row.kind == CollectiveKind::kAllReduce ? row.elements : 0;
     const uint64_t label = (elements << 4) | static_cast<uint64_t>(row.kind);
     points[collectives.groups[row.group]][RankOf(trace, row.span)].push_back({end_of(row.span), label});

@@ -1,7 +1,7 @@
-// The moments of a trace that other ranks of its job saw too: the ends of collectives that nobody leaves before all
-// have come, and of spans that the user says are such.
+// Finds the moments of a trace that all ranks of a group share: the ends of collectives that no rank leaves before all
+// have arrived, and of spans that the user names.
 //
-// Thread rule: pure function.
+// Thread rule: pure function. Cost: O(spans) per name plus the search for collectives.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,14 +17,14 @@ namespace opscope {
 
 struct SyncPoint {
   int64_t time_ns = 0;  // a Timestamp of the trace
-  uint64_t label = 0;   // what it was (kind and size): equal on every rank of the group
+  uint64_t label = 0;   // kind and size of the operation: equal on every rank of the group
 };
 
-// By group, in no order. The key holds what the group is called and, where that is told, who is in it.
+// Points by group, unordered. The key is the group's name with, if known, its members.
 using SyncPoints = std::map<std::string, std::vector<SyncPoint>>;
 
-// `names`: spans whose end is such a moment, beside the collectives. A trace of several ranks gives those of one rank
-// for each group.
+// `names`: names of spans whose end is a sync point, beside the collectives. Of a trace with several ranks, each group
+// has the points of one rank.
 [[nodiscard]] SyncPoints FindSyncPoints(const Trace& trace, std::span<const std::string> names);
 
 }  // namespace opscope

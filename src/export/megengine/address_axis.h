@@ -1,9 +1,9 @@
-// Addresses without the wide gaps between them: places that malloc took from the heap and from mappings lie terabytes
-// apart, and the tensors in them would be lines too thin to see.
+// Maps addresses to offsets without wide gaps. Blocks from the heap and from mappings lie terabytes apart; drawn to
+// scale their tensors would be lines too thin to see. A gap is shortened to at most 1/200 of the used bytes.
 //
 //   addresses  [a  b]                        [c d]     ->  offsets  [a  b] [c d]
 //
-// Thread rule: immutable once made.
+// Thread rule: immutable after construction. Construction costs O(n log n), a look-up O(log n).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

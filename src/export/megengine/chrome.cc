@@ -1,5 +1,6 @@
-// MegEngine's chrome_timeline.json: the same events with the same members. What the original writes wrong is right
-// here: docs/megengine.md has both side by side. SPDX-License-Identifier: Apache-2.0
+// Writes MegEngine's chrome_timeline.json: the same events with the same members in the same order. Values that the
+// original computes wrong are correct here; docs/megengine.md lists both. Blocks of events are formatted in parallel.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -25,7 +26,7 @@ using Role = MegEngineRole;
 constexpr size_t kEventsPerBlock = 2048;
 constexpr size_t kFixedRoom = 512;  // of an event beside its texts
 
-// As the original prints numbers of counters: the shortest digits, with a point.
+// MegEngine's format of counter values: shortest digits that round-trip, with a decimal point.
 std::string NumberText(double value) {
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
@@ -35,7 +36,7 @@ std::string NumberText(double value) {
   return number;
 }
 
-// What stands in every event of a track: `"pid":7,"tid":0,"ts":`.
+// The constant members of a track's events: `"pid":7,"tid":0`.
 struct Place {
   Place(int64_t pid_number, int64_t tid) : pid(std::to_string(pid_number)) {
     text = "\"pid\":" + pid + ",\"tid\":" + std::to_string(tid);
@@ -148,7 +149,7 @@ class EventWriter {
     out->End(at);
   }
 
-  // MegEngine's own ranges have none, but for kernels; those of recordings say what kind of scope it is.
+  // MegEngine writes a category for kernels only. A timeline that was imported keeps the categories of its file.
   std::string_view CategoryOf(uint32_t row, Role role) {
     if (role == Role::kKernel) return "Kernel";
     return facts_.is_of_timeline() && spans_.category[row] != StringId::kNone ? categories_.Of(spans_.category[row])
@@ -230,11 +231,12 @@ class EventWriter {
   const Trace& trace_;
   const SpanColumns& spans_;
   const MegEngineFacts& facts_;
-  EscapedNames names_, categories_;  // what one has returned stays until it is asked again
+  EscapedNames names_, categories_;  // two caches: a view is valid until the next call of the same one
   MegEngineMemberFinder members_;
 };
 
-// The shares, at the begin and again at the end of the last kernel, or where its thread is by then.
+// The ratio counters of a process, once at time 0 and once at the end of the last kernel or of thread 0, whichever is
+// later.
 struct Ratios {
   std::string before, behind;
 };

@@ -1,7 +1,8 @@
-// When a device came to what a thread asked of it: between the kernels, whose times on both sides are known, the
-// distance of the two clocks is what lies between theirs.
+// Maps host times of a device's queue to device times. Each kernel has a launch time on the host and a start on the
+// device; between two kernels the lag is interpolated linearly. The original draws memory on the device's clock, but
+// records produced and released times on the host.
 //
-// Thread rule: immutable once made.
+// Thread rule: immutable after construction. O(log kernels) per look-up.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace opscope {
 
-// Of the kernels of one track.
+// Built from the kernels of one track.
 class DeviceClock {
  public:
   DeviceClock(const Trace& trace, const MegEngineFacts& facts, TrackId track) {
@@ -48,7 +49,7 @@ class DeviceClock {
  private:
   static double Distance(int64_t from, int64_t to) { return static_cast<double>(SaturatingSubtract(to, from)); }
 
-  std::vector<std::pair<int64_t, int64_t>> points_;  // time of the threads, how much the device's is ahead
+  std::vector<std::pair<int64_t, int64_t>> points_;  // host time; device time minus host time
 };
 
 }  // namespace opscope

@@ -1,3 +1,10 @@
+// Lists the events of MegEngine's timeline, track by track, in the order in which MegEngine writes them (pictures:
+// events.h).
+// Events that belong to no span (counters, flow ends, instants) are first collected per track and sorted by time;
+// WriteTrack then walks the spans in pre-order and merges them in: Flush writes those that are due before each begin
+// and end. At equal times the order matters, because viewers bind a flow to the event before it.
+// MegEngine writes wrong values for pending operators, redundant tensors and ratios; these are always computed here
+// (docs/megengine.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "export/megengine/events.h"
 
@@ -59,7 +66,7 @@ class Lister {
     }
   }
 
-  // Where a window begins each device tells how much memory is taken, and then its time.
+  // At the start of a window each device reports its used memory and then its clock.
   void AddFirstTicks() {
     const auto start = trace_.FindString("StartProfile");
     const CounterColumns& counters = trace_.counters();
@@ -74,8 +81,8 @@ class Lister {
     }
   }
 
-  // Of the arrows of one start and number the start is written once. That of a tensor ends for good where it is
-  // forgotten, with the last one.
+  // Arrows with one start and id share one "s" event. An arrow of a tensor ends ("f") where the tensor is released;
+  // earlier uses are steps ("t").
   void AddFlows() {
     const FlowColumns& flows = trace_.flows();
     const auto dispatch = trace_.FindString("OpDispatch"), link = trace_.FindString("TensorLink"),
@@ -98,7 +105,8 @@ class Lister {
     }
   }
 
-  // Where each tensor was produced and released: on the track that says so, or else on the worker.
+  // Adds the events of tensors at their production and release, on the track of the span that reports it, else on the
+  // worker's.
   void AddLives() {
     const TensorLifeColumns& lives = trace_.tensor_lives();
     struct Homes {
@@ -118,7 +126,8 @@ class Lister {
       (role == Role::kOutput || spans_.name[row] == put ? homes[life].produced : homes[life].released) =
           spans_.track[row];
     }
-    std::vector<std::tuple<uint32_t, int64_t, uint32_t, bool>> points;  // process, time, life, is_release
+    // Process, time, row of tensor_lives, is_release.
+    std::vector<std::tuple<uint32_t, int64_t, uint32_t, bool>> points;
     for (uint32_t i = 0; i < lives.size(); ++i) {
       if (lives.track[i] == TrackId::kNone) continue;
       const ProcessId process = trace_.tracks().process[Row(lives.track[i])];
@@ -144,7 +153,7 @@ class Lister {
 
   static bool IsCounter(What what) { return what == What::kCounter || what >= What::kPending; }
 
-  // Loose events before this time, and of this time those that stand before a begin, or before an end.
+  // Writes the collected events before `time`, and at `time` those that precede a begin (before_begin) or an end.
   void Flush(int64_t time, bool before_begin, Events* out) {
     for (; next_ < current_->size(); ++next_) {
       const MegEngineMark& event = (*current_)[next_];
@@ -156,7 +165,7 @@ class Lister {
   void Close(uint32_t span, Events* out) {
     const int64_t end = End(span);
     if (span == launching_) Launch(end, out);
-    // Where kernels touch, an arrow leads to the one that begins.
+    // If one kernel ends where the next begins, an arrow at that time belongs to the next.
     const bool is_kernel = facts_.RoleOf(span) == Role::kKernel && spans_.duration[span].ns != 0;
     Flush(end, is_kernel, out);
     out->push_back({end, span, What::kEnd});
@@ -182,12 +191,12 @@ class Lister {
     for (; !open.empty(); open.pop_back())
       Close(open.back(), out);
     Flush(INT64_MAX, false, out);
-    // Where spans cross, one ends behind what it began in.
+    // Crossing spans end after their parent, so the events may be out of order.
     const auto is_before = [](const MegEngineMark& x, const MegEngineMark& y) { return x.time < y.time; };
     if (!std::is_sorted(out->begin(), out->end(), is_before)) std::stable_sort(out->begin(), out->end(), is_before);
   }
 
-  // They stand behind the nested ones of the track.
+  // Crossing spans follow the nested ones of a track.
   void AddCrossing(uint32_t row, Events* out) {
     out->push_back({spans_.start[row].ns, row, What::kBegin});
     if (facts_.RoleOf(row) == Role::kKernel && !has_launches_)
@@ -222,7 +231,7 @@ class Lister {
     }
   }
 
-  // The worker puts tensors onto devices, between two marks of their clock.
+  // True for a Put of the worker, an upload that MegEngine brackets by two readings of the device clock.
   bool IsUpload(uint32_t row) const {
     return facts_.is_timed() && trace_.text(spans_.name[row]) == "Put" && facts_.IsWorker(spans_.track[row]);
   }
@@ -247,7 +256,7 @@ class Lister {
   std::vector<Events> loose_;
   Events* current_ = nullptr;
   size_t next_ = 0;
-  uint32_t launching_ = kNoRow, kernel_ = kNoRow;  // the operator whose kernel is not launched yet, and that
+  uint32_t launching_ = kNoRow, kernel_ = kNoRow;  // an open operator and its kernel, not launched yet
   uint32_t ahead_ = 0;
   bool has_ahead_ = false, has_alive_ = false, has_links_ = false, has_launches_ = false;
 };

@@ -1,14 +1,14 @@
-// The events of MegEngine's timeline, track by track, each in its order.
+// Lists the events of MegEngine's timeline by track, in the order in which MegEngine writes them.
 //
 //   OpDispatch  [C nr_op_pending, B, s OpDispatch, E]          operator  [C, B, t OpDispatch ... E]
 //   Input       [B, t TensorLink, E]                           its kernel  s KernelLaunch -> [B, f] on the device
-//   Output      [B, C nr_alive_tensor, s TensorLink, E]        Del  [B, C nr_alive_tensor, t TensorLink, f TensorLink,
-//   E]
+//   Output      [B, C nr_alive_tensor, s TensorLink, E]        Del  [B, C nr_alive_tensor, t TensorLink,
+//                                                                  f TensorLink, E]
 //
-// Counters and arrows that a Trace has rows of are those; of others the events follow from spans and lives of tensors.
-// Those of which the original writes wrong values (operators pending, tensors redundant, ratios) always do.
+// Counters and arrows come from the Trace's rows if it has them, else from spans and tensor lifetimes. Counters for
+// which the original writes wrong values (pending operators, redundant tensors, ratios) are always computed.
 //
-// Thread rule: pure function.
+// Thread rule: pure functions. O(rows log rows).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,7 +29,7 @@ enum class MegEngineWhat : uint8_t {
   kKernelStart,  // row: the kernel
   kKernelFinish,
   kUse,        // row: span of an input
-  kLinkStart,  // row: life
+  kLinkStart,  // row: of tensor_lives
   kLinkStep,
   kLinkFinish,
   kInstant,    // row: instant
@@ -49,15 +49,15 @@ struct MegEngineMark {
   MegEngineWhat what = MegEngineWhat::kBegin;
 };
 
-// By track; empty for tracks that the file has not.
+// Events by track; empty for tracks that are not shown.
 [[nodiscard]] std::vector<std::vector<MegEngineMark>> ListMegEngineMarks(const Trace& trace,
                                                                          const MegEngineFacts& facts);
 
-// Shares of the time between the first kernel and the end of the last one, in percent, and that end.
+// Shares, in percent, of the time from the start of the first kernel to the end of the last one.
 struct MegEngineRatios {
-  double device = 0;  // in which the worker or the device was at an operator
+  double device = 0;  // the worker or the device ran an operator
   double steps = 0;   // from the first to the last kernel of a step
-  int64_t end = 0;    // 0: there is no kernel
+  int64_t end = 0;    // end of the last kernel; 0: there is none
 };
 [[nodiscard]] MegEngineRatios ReckonMegEngineRatios(const Trace& trace, const MegEngineFacts& facts, ProcessId process);
 

@@ -1,3 +1,7 @@
+// Resolves once what MegEngine's files repeat in every event: which operator and which tensor an id means, the tensor's
+// type and shape as JSON, the device's name. The role of a span is decided by its name ("OpDispatch", "Put"), its kind
+// and its id, because MegEngine's format has no kinds. Ids are unique within a process only, so hash keys combine the
+// process row and the id.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/megengine/facts.h"
 
@@ -21,7 +25,8 @@ constexpr std::pair<std::string_view, MegEngineRole> kWords[] = {
     {"GetValue", MegEngineRole::kCommand},    {"TensorGetProp", MegEngineRole::kProperty},
     {"TensorWaitProp", MegEngineRole::kWait}};
 
-// What CUPTI tells, as Kineto calls it (src/import/cuda). A kernel of MegEngine's has the number of its operator.
+// Categories of spans that CUPTI recorded (src/import/cuda). Kernels that MegEngine recorded have the id of an
+// operator.
 constexpr std::string_view kWordsOfCuda[] = {"cuda_runtime", "cuda_driver", "kernel",
                                              "gpu_memcpy",   "gpu_memset",  "cuda_sync",
                                              "cuda_event",   "overhead",    "gpu_user_annotation"};
@@ -31,7 +36,7 @@ constexpr std::string_view kWordsOfCuda[] = {"cuda_runtime", "cuda_driver", "ker
 MegEngineFacts::MegEngineFacts(const Trace& trace) : trace_(trace) {
   const MetadataColumns& metadata = trace_.metadata();
   for (size_t i = 0; i < metadata.size(); ++i)
-    is_of_timeline_ |= trace_.text(metadata.key[i]) == "metadata";  // what MegEngine's files have beside the events
+    is_of_timeline_ |= trace_.text(metadata.key[i]) == "metadata";  // a member of MegEngine's files beside the events
   is_of_timeline_ |= trace_.info().format == "megengine-json";
   FindWords();
   FindShown();
@@ -50,7 +55,7 @@ void MegEngineFacts::FindWords() {
 }
 
 bool MegEngineFacts::FindOfCuda(TrackId track) const {
-  if (is_of_timeline_) return false;  // where CUPTI tells nothing
+  if (is_of_timeline_) return false;  // CUPTI records nothing into a timeline
   const uint32_t first = trace_.tracks().first_span[Row(track)], count = trace_.tracks().span_count[Row(track)];
   for (uint32_t span = first; span < first + count; ++span) {
     if (trace_.spans().external_id[span] != 0) return false;
@@ -110,7 +115,7 @@ void MegEngineFacts::DescribeTensors() {
     life_of_[Key(process, lives.tensor[i])] = i;
     Describe(lives.args[i]);
   }
-  // Events of a tensor may contradict each other.
+  // In a timeline events of one tensor may disagree about it, so each event's list is described.
   for (uint32_t row = 0; is_of_timeline_ && row < trace_.spans().size(); ++row)
     Describe(trace_.spans().args[row]);
 }
@@ -182,7 +187,8 @@ void MegEngineFacts::FindOperators() {
   }
 }
 
-// Operators that the worker was told of and has not begun; what the program's thread computes itself never waits.
+// Counts operators that are dispatched and not begun. An operator that the program's thread computes itself never
+// waits.
 void MegEngineFacts::CountPending() {
   const SpanColumns& spans = trace_.spans();
   std::vector<std::tuple<uint32_t, int64_t, bool, uint32_t>> points;  // process, time, is_execution, operator
@@ -223,7 +229,7 @@ MegEngineRole MegEngineFacts::FindRole(uint32_t span) const {
   const StringId name = spans.name[span];
   const MegEngineRole role = name == StringId::kNone ? MegEngineRole::kRange : role_of_name_[Row(name)];
   if (spans.external_id[span] == 0) {
-    // The first tensor of a process has the number 0. A mark of the worker is called as a command is.
+    // Id 0 is the first tensor of a process, or no id: a mark of the worker has the name of a command too.
     if (role <= MegEngineRole::kKernel || spans.category[span] != StringId::kEmpty) return MegEngineRole::kRange;
     const bool is_of_tensor =
         is_of_timeline_ ? SaysTensorZero(span) : trace_.text(name) != "GetValue" && life_of_.contains(KeyOf(span));
@@ -236,7 +242,7 @@ void MegEngineFacts::FindRoles() {
   roles_.reserve(trace_.spans().size());
   for (uint32_t span = 0; span < trace_.spans().size(); ++span) {
     roles_.push_back(FindRole(span));
-    // Where the lives are not known, as in an export of ours in Kineto's dialect, spans may say more of their tensors.
+    // Without tensor lifetimes, as in a Kineto file that opscope exported, the spans' own lists describe their tensors.
     if (roles_.back() >= MegEngineRole::kInput && trace_.tensor_lives().size() == 0)
       Describe(trace_.spans().args[span]);
   }

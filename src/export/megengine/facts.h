@@ -1,7 +1,7 @@
-// What MegEngine's files say again and again, found once: which operator and which tensor has a number, what a tensor
-// is, what its device is called.
+// Look-ups for writing MegEngine's files: the operator or tensor behind an id, a tensor's type and shape, a device's
+// name.
 //
-// Thread rule: immutable once made.
+// Construction costs O(rows), a look-up O(1). Thread rule: immutable after construction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,7 +30,7 @@ enum class MegEngineRole : uint8_t {
 };
 
 struct MegEngineCall {
-  uint32_t dispatch = kNoRow, execute = kNoRow, kernel = kNoRow;  // spans; of several kernels the first
+  uint32_t dispatch = kNoRow, execute = kNoRow, kernel = kNoRow;  // rows of spans; `kernel` is the first of several
   TrackId device = TrackId::kNone;
   int32_t pending_at_dispatch = 0, pending_at_execute = 0;
 };
@@ -40,39 +40,40 @@ class MegEngineFacts {
   explicit MegEngineFacts(const Trace& trace);
 
   MegEngineRole RoleOf(uint32_t span) const { return roles_[span]; }
-  // nullptr: nothing has this number.
+  // Null if no operator has the span's id.
   const MegEngineCall* OperatorOf(uint32_t span) const;
-  // Of a track's process.
+  // The operator with this id in the track's process; null if none.
   const MegEngineCall* OperatorNumbered(TrackId track, uint64_t number) const;
-  uint32_t LifeOf(uint32_t span) const;  // kNoRow
-  // Of the kernels of an operator the one behind this one, kNoRow.
+  uint32_t LifeOf(uint32_t span) const;  // row of tensor_lives; kNoRow: unknown tensor
+  // The next kernel of the same operator; kNoRow after the last.
   uint32_t NextKernel(uint32_t kernel) const;
-  // When an operator launched its kernel: where its inputs end.
+  // The time at which an operator launched its first kernel: the end of its inputs.
   Timestamp LaunchTime(uint32_t span) const;
-  // When it had launched all: where its outputs begin.
+  // The time at which it had launched all kernels: the begin of its outputs.
   Timestamp OutputTime(uint32_t span) const;
   int64_t Pid(TrackId track) const { return trace_.processes().pid[Row(trace_.tracks().process[Row(track)])]; }
-  // JSON, with quotes.
+  // The device's name as a JSON string.
   const std::string& DeviceText(TrackId track) const;
-  // JSON members of a list of one tensor: `"dtype":"Float32"`, `"nr_elements":6`, `"shape":"{2,3}"`.
+  // JSON members for the tensor of a one-element argument list: `"dtype":"Float32"`, `"nr_elements":6`,
+  // `"shape":"{2,3}"`.
   const std::string& TypeText(ArgsId args) const { return args == ArgsId::kNone ? no_type_ : types_[Row(args)]; }
   const std::string& CountText(ArgsId args) const { return args == ArgsId::kNone ? no_count_ : counts_[Row(args)]; }
   const std::string& ShapeText(ArgsId args) const { return args == ArgsId::kNone ? no_shape_ : shapes_[Row(args)]; }
-  // The Trace is a recording that knows what its tensors are.
+  // True if the Trace is a recording with tensor lifetimes.
   bool is_of_recording() const { return !is_of_timeline_ && trace_.tensor_lives().size() != 0; }
-  // The Trace is of a timeline that MegEngine or opscope wrote: members of its events are all in `extra`.
+  // True if the Trace was imported from a timeline of MegEngine or opscope: all members of its events are in `extra`.
   bool is_of_timeline() const { return is_of_timeline_; }
-  // A thread that is called so, runs operators, or on which a window began or ended.
+  // True for a thread named "worker", one that runs operators, or one on which a window began or ended.
   bool IsWorker(TrackId track) const { return is_worker_[Row(track)] != 0; }
-  // A thread or a device: not those on which CUPTI alone has told something.
+  // True for threads and devices, except tracks that only CUPTI recorded.
   bool IsShown(TrackId track) const {
     const TrackKind kind = trace_.tracks().kind[Row(track)];
     return (kind == TrackKind::kThread || kind == TrackKind::kDeviceStream) && is_of_cuda_[Row(track)] == 0;
   }
-  // Not one of which CUPTI alone has told.
+  // False for a process of which only CUPTI recorded.
   bool IsShown(ProcessId process) const { return is_process_shown_[Row(process)] != 0; }
   uint64_t spans_of_cuda() const { return spans_of_cuda_; }  // on tracks that are not shown
-  // Devices were asked for their times, at kernels, at uploads and at the start.
+  // True if MegEngine read device clocks: at kernels, at uploads and at the start.
   bool is_timed() const { return is_timed_; }
   const std::vector<MegEngineCall>& operators() const { return operators_; }
 
@@ -83,7 +84,7 @@ class MegEngineFacts {
   void FindShown();
   bool FindOfCuda(TrackId track) const;
   MegEngineRole FindRole(uint32_t span) const;
-  bool SaysTensorZero(uint32_t span) const;  // among its own members
+  bool SaysTensorZero(uint32_t span) const;  // its extra members have "id": 0
   void FindRoles();
   void FindDevices();
   void FindOperators();
@@ -92,7 +93,7 @@ class MegEngineFacts {
   void Describe(ArgsId args);
 
   const Trace& trace_;
-  std::vector<MegEngineRole> role_of_name_;  // by StringId, of those on threads
+  std::vector<MegEngineRole> role_of_name_;  // by StringId, for spans on threads
   std::vector<MegEngineRole> roles_;         // by span
   std::vector<MegEngineCall> operators_;
   tsl::robin_map<uint64_t, uint32_t> operator_of_, life_of_;

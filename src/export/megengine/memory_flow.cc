@@ -1,7 +1,7 @@
-// MegEngine's memory_flow.svg: a rectangle for each tensor, from where to where it had memory, and when. Units are the
-// original's: 100 us, of the device's time, and 10^6 bytes; wide gaps between addresses are left out, and only the
-// group's transform scales the picture to what an eye can read. Of many tensors the small ones share a cell, which says
-// how many they are.
+// Writes MegEngine's memory_flow.svg: a rectangle per tensor, its lifetime across and its addresses down. Units are the
+// original's: 100 us of the device's time, and 10^6 bytes. Wide gaps between addresses are left out (address_axis.h),
+// and one transform scales the picture to the page. With more than 10,000 tensors the largest 2,500 keep a rectangle
+// and the others share the cells of a grid, so the file stays small enough for a browser.
 //
 //   svg  rect: background | g transform: rect tag:type="tensor" { title } ... | text: axes
 // SPDX-License-Identifier: Apache-2.0
@@ -23,11 +23,11 @@
 namespace opscope {
 namespace {
 
-constexpr size_t kMostAlone = 10000;  // tensors that each have a rectangle
-constexpr size_t kLargestAlone = 2500;
+constexpr size_t kMostAlone = 10000;    // up to so many tensors each has a rectangle
+constexpr size_t kLargestAlone = 2500;  // else so many of the largest have one
 constexpr uint32_t kCellsAcross = 250, kCellsDown = 100;
 constexpr double kTimeUnit = 1e5, kByteUnit = 1e6;
-constexpr double kWidth = 1200, kHeight = 640, kLeft = 150, kTop = 30;  // of the picture on the page
+constexpr double kWidth = 1200, kHeight = 640, kLeft = 150, kTop = 30;  // size and position of the picture on the page
 
 struct Tensor {
   uint32_t life = 0;
@@ -44,7 +44,7 @@ struct Unit {
 constexpr Unit kTimeUnits[] = {{1000000000, "s "}, {1000000, "ms "}, {1000, "us "}, {1, "ns "}};
 constexpr Unit kSizeUnits[] = {{uint64_t{1} << 30, "GB "}, {uint64_t{1} << 20, "MB "}, {1024, "KB "}, {1, "B "}};
 
-// "3MB 512KB ": what is not zero, the largest first.
+// "3MB 512KB ": the units that are not zero, largest first.
 template <size_t n>
 std::string MixedText(uint64_t value, const Unit (&units)[n]) {
   std::string text;
@@ -60,7 +60,7 @@ void AppendFixed(std::string* out, double value) {
   out->append(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 6).ptr);
 }
 
-// Neither markup nor what XML has no place for.
+// Escapes markup; control characters, which XML forbids, become spaces.
 void AppendXml(std::string* out, std::string_view text) {
   for (const char c : text) {
     switch (c) {
@@ -170,7 +170,7 @@ class Picture {
   double X(int64_t time) const { return static_cast<double>(SaturatingSubtract(time, begin_)) / kTimeUnit; }
   double Y(uint64_t address) const { return static_cast<double>(axis_.Offset(address)) / kByteUnit; }
 
-  // One line of the picture: `<rect x= y= height= width= fill=`.
+  // Begins an element: `<rect x= y= height= width= fill=`.
   void BeginRect(double x, double y, double height, double width, std::string_view fill, std::string* out) const {
     out->append("<rect x=\"");
     AppendFixed(out, x);
@@ -234,7 +234,7 @@ class Picture {
     out->append("</title></rect>\n");
   }
 
-  // The name of a tensor is its scope, then what made it and which of its outputs it is: backward[3].ADD:0.
+  // A tensor's name is its scope, the operator that made it, and the number of the output: backward[3].ADD:0.
   std::string TitleOf(uint32_t life, std::string_view name, const std::string& size, const std::string& layout,
                       const std::string& produced, const std::string& duration) const {
     const size_t dot = name.rfind('.');
@@ -249,7 +249,7 @@ class Picture {
 
   static uint64_t Positive(int64_t value) { return value < 0 ? 0 : static_cast<uint64_t>(value); }
 
-  // Tensors from `first` on, by the cell of the picture in which each begins.
+  // Draws the tensors from index `first` on as cells of a grid, each tensor in the cell in which it begins.
   void DrawCells(size_t first, std::string* out) const {
     if (first >= tensors_.size()) return;
     struct Cell {

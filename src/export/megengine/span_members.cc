@@ -1,3 +1,6 @@
+// Finds and writes the "args" of a span in MegEngine's timeline (cases: span_members.h). Views into the Trace and into
+// MegEngineFacts are written straight into the output, because members are two thirds of a file. Whether a text is
+// valid JSON is checked once per text and block: the check for every span cost 12 % of all instructions.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/megengine/span_members.h"
 
@@ -13,7 +16,7 @@ namespace {
 
 using Of = MegEngineMembers::Of;
 
-// Milliseconds with six decimals.
+// Writes the lifetime in milliseconds with six decimals.
 void PutLivingTime(int64_t lived, ChromeCursor* at) {
   const auto ns = static_cast<uint64_t>(lived);
   at->Put(",\"living_time\":\"");
@@ -90,7 +93,7 @@ MegEngineMembers MegEngineMemberFinder::Find(const MegEngineMark& event) {
   }
   const auto has_own = [&](std::string_view key) { return !FindJsonMember(members.own, key).empty(); };
   if (members.of == Of::kOperator && has_own("__device__")) members.device = {};
-  // An export of ours in Kineto's dialect, read again.
+  // A Kineto file that opscope exported: the event has these members already.
   if (members.of == Of::kTensor && has_own("nr_elements")) {
     const ArgsId args = has_own("dtype") ? ArgsId::kNone : spans_.args[event.row];
     members.of = members.number == 0 && args == ArgsId::kNone ? Of::kNothing : Of::kOwnTensor;
@@ -122,7 +125,7 @@ void MegEngineMemberFinder::FindLayout(const MegEngineMark& event, MegEngineMemb
   if (FindJsonMember(members->own, "living_time").empty()) members->lived = LivedBefore(event);
 }
 
-// How long a tensor had lived that was gone by then; -1: it was not, or it is not known.
+// Lifetime in ns of a tensor that was released by the event's time; -1: not released, or unknown.
 int64_t MegEngineMemberFinder::LivedBefore(const MegEngineMark& event) const {
   const TensorLifeColumns& lives = trace_.tensor_lives();
   const uint32_t life = facts_.LifeOf(event.row);
@@ -152,8 +155,8 @@ void MegEngineMemberFinder::FindTensor(const MegEngineMark& event, MegEngineMemb
 
 namespace {
 
-// Kineto's members have the number of an operator or tensor ("External id") and, if the span has an argument list, type
-// and shape. Spaced as an importer spaces the members that it keeps.
+// Appends the members that Kineto's format lacks. It has the id of an operator or tensor ("External id") and, if the
+// span has an argument list, type and shape. Spaced as the importer spaces the members that it keeps.
 void AppendBesideKineto(const MegEngineMembers& members, bool has_list, std::string* out) {
   const auto add = [out](std::string_view member) {
     const size_t colon = member.find("\":") + 2;
@@ -167,7 +170,7 @@ void AppendBesideKineto(const MegEngineMembers& members, bool has_list, std::str
   if (members.of != Of::kTensor || !members.is_known) return;
   add(std::string("\"device\":").append(members.device));
   if (!has_list) add(members.type);
-  if (members.number == 0) add("\"id\":0");  // the column's 0 stands for no tensor
+  if (members.number == 0) add("\"id\":0");  // a column value of 0 means no tensor
   if (members.lived >= 0) {
     char text[64];
     ChromeCursor at(text);

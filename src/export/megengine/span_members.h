@@ -1,12 +1,12 @@
-// "args" of a span in MegEngine's timeline: what is known of its operator or of its tensor, and members that its row
-// has.
+// The "args" of a span in MegEngine's timeline: members about its operator or tensor, and the members of its own row.
 //
-//   recording   known from the operator's dispatch and from tensor_lives, as MegEngine's own writer knows it
-//               An export in Kineto's dialect has them too (chrome_spans.cc); read again, an event has them as its own.
-//   timeline    what the file that was read said in this very event, though others contradict it. The importer took
-//               the number of an operator and the layout of a tensor out of the members; all else is still there.
+//   recording   from the operator's dispatch and from tensor_lives, as in MegEngine's own writer. A Kineto file
+//   exported
+//               from it has them too (chrome_spans.cc); after reading it they are the event's own members.
+//   timeline    as the imported file had them in this event, even if other events disagree. The importer moved the
+//               operator's id and the tensor's layout into columns; all other members are in `extra`.
 //
-// Members are written where they stand in the file, without a copy in between: they are two thirds of it.
+// Members are written straight into the output without an intermediate copy: they are two thirds of a file.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,13 +25,13 @@
 namespace opscope {
 
 struct MegEngineMembers {
-  // kLayout: type and shape alone. kOwnTensor: a tensor of which `own` says the most.
+  // kLayout: type and shape only. kOwnTensor: a tensor most of whose members are in `own`.
   enum class Of : uint8_t { kNothing, kOperator, kTensor, kLayout, kOwnTensor };
   Of of = Of::kNothing;
   uint32_t number = 0;
-  int64_t lived = -1;    // nanoseconds, of a tensor that is gone
-  bool is_known = true;  // what a tensor is
-  // device: "" where `own` has it
+  int64_t lived = -1;    // lifetime of a released tensor in nanoseconds; -1: none
+  bool is_known = true;  // type and shape of the tensor are known
+  // JSON texts; device is empty if `own` contains it.
   std::string_view device = {}, type = {}, count = {}, shape = {}, name = {}, own = {};
 
   bool is_empty() const { return of == Of::kNothing && own.empty(); }
@@ -44,9 +44,9 @@ class MegEngineMemberFinder {
  public:
   MegEngineMemberFinder(const Trace& trace, const MegEngineFacts& facts);
 
-  // Of a span. Views live until the next call.
+  // The members of a span's event. Views are valid until the next call.
   MegEngineMembers Find(const MegEngineMark& event);
-  // What is known at the end of a span.
+  // The members as of the end of the span.
   MegEngineMembers FindAtEnd(uint32_t span) {
     return Find({(spans_.start[span] + spans_.duration[span]).ns, span, MegEngineWhat::kEnd});
   }
@@ -61,7 +61,7 @@ class MegEngineMemberFinder {
   const SpanColumns& spans_;
   const MegEngineFacts& facts_;
   EscapedNames names_;
-  std::array<StringId, 256> checked_;  // the last ones, that were JSON
+  std::array<StringId, 256> checked_;  // cache of texts known to be JSON members
 };
 
 }  // namespace opscope

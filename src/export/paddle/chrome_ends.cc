@@ -1,3 +1,5 @@
+// Writes the text around the events of Paddle's Chrome JSON: version and devices before them, names and order of rows
+// and facts about the run behind them. Paddle gives each thread two rows, "123(Python)" and "123(C++)".
 // SPDX-License-Identifier: Apache-2.0
 #include "export/paddle/chrome_ends.h"
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr uint64_t kFirstDeviceSortIndex = 0x10000000;
 
-// Names and places of rows.
+// Writes the "M" events that name and order rows.
 class RowNames {
  public:
   RowNames(const PaddleRunFacts& facts, std::string* out) : facts_(facts), out_(out) {}
@@ -58,7 +60,7 @@ class RowNames {
   std::string* out_;
 };
 
-// Only builds of Paddle for devices have this member.
+// Only Paddle builds with device support write this member.
 void AppendDevices(const std::vector<PaddleRunFacts::Device>& devices, std::string* out) {
   out->append(",\n\"deviceProperties\": [");
   const char* before = "\n{";
@@ -81,7 +83,7 @@ void AppendDevices(const std::vector<PaddleRunFacts::Device>& devices, std::stri
 std::string PaddleChromeHead(const PaddleRunFacts& facts) {
   std::string text = "{\n\"displayTimeUnit\": \"ms\",\n\"schemaVersion\": ";
   AppendJsonString(&text, facts.version);
-  // The first is what Paddle writes, the second what VisualDL reads.
+  // Paddle writes "span_index", but VisualDL reads "span_indx".
   for (const char* key : {"span_index", "span_indx"})
     text.append(",\n\"").append(key).append("\": \"").append(std::to_string(facts.span_index)).append("\"");
   if (!facts.devices.empty()) AppendDevices(facts.devices, &text);

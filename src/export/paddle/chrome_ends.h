@@ -1,4 +1,4 @@
-// What stands around the events of Paddle's JSON.
+// The text before and after the events of Paddle's Chrome JSON.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,14 +13,14 @@
 
 namespace opscope {
 
-// Of the row of a thread: "123(Python)".
+// Suffix of a thread's row: "123(Python)".
 constexpr std::string_view PaddleRowSuffix(bool is_python) {
   return is_python ? "(Python)" : "(C++)";
 }
 
-// To the first event.
+// The text before the first event.
 [[nodiscard]] std::string PaddleChromeHead(const PaddleRunFacts& facts);
-// From behind the last one: names and places of rows, and facts about the run.
+// The text after the last event: names and order of rows, facts about the run.
 [[nodiscard]] std::string PaddleChromeTail(const Trace& trace, const PaddleNodeTrees& trees,
                                            const PaddleRunFacts& facts);
 

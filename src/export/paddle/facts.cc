@@ -1,3 +1,6 @@
+// Reads what Paddle's files contain beside times and names. A Trace keeps it where its origin put it: a Paddle file's
+// members are in `extra` and metadata under Paddle's keys, those of a recording under Kineto's ("numSms", "est.
+// achieved occupancy %"). Both spellings are accepted here, so that the writers of JSON and protobuf need not know.
 // SPDX-License-Identifier: Apache-2.0
 #include "export/paddle/facts.h"
 
@@ -24,7 +27,7 @@ Number NumberOf(std::string_view text) {
   return number;
 }
 
-// item(value) for each of "[a, b]".
+// Calls item(value) for each element of "[a, b]".
 template <typename Item>
 void ForEachItem(std::string_view array, const Item& item) {
   const std::string_view items = Inside(array);
@@ -79,7 +82,7 @@ void ReadFractions(std::string_view key, std::string_view value, PaddleDeviceFac
   const auto fraction = [&] { return std::strtof(std::string(value).c_str(), nullptr); };
   if (key == "blocks per SM" || key == "exact blocks per SM") facts->blocks_per_sm = fraction();
   if (key == "warps per SM" || key == "exact warps per SM") facts->warps_per_sm = fraction();
-  // The second is how Kineto calls it.
+  // The second key is Kineto's.
   if (key == "theoretical achieved occupancy %" || key == "est. achieved occupancy %")
     facts->occupancy = fraction() / 100;
   if (key == "exact occupancy") facts->occupancy = fraction();
@@ -130,7 +133,7 @@ void LeaveOutOfPaddle(const Trace& trace, const PaddleNodeTrees& trees, ExportOu
       of_others += tracks.span_count[track];
   }
   const auto without = [](uint64_t all, uint64_t kept) { return all > kept ? all - kept : 0; };
-  uint64_t instants = 0;  // that are memory
+  uint64_t instants = 0;  // instants that are memory events
   for (const PaddleMemoryRow& row : trees.memory)
     instants += row.instant != UINT32_MAX ? 1 : 0;
   out->LeaveOut("spans of devices that no call launched", without(of_devices, trees.device.size()));
@@ -150,7 +153,7 @@ std::string_view PaddleRunFacts::ExtraInfo(std::string_view key) const {
 
 namespace {
 
-// Of Paddle's files, or of Kineto's, which has its own word for one of them.
+// Reads a device of Paddle's or of Kineto's file; Kineto calls the number of SMs "numSms".
 PaddleRunFacts::Device DeviceOf(std::string_view json) {
   PaddleRunFacts::Device device;
   ForEachJsonMember(Inside(json), [&](std::string_view key, std::string_view value) {
@@ -184,7 +187,7 @@ PaddleRunFacts ReadPaddleRunFacts(const Trace& trace) {
     });
   }
   if (is_paddles) return facts;
-  // Paddle's own tables are not made without these.
+  // Paddle's summary fails without these entries.
   facts.extra_info.emplace_back("Process Cpu Utilization", "0.000000");
   facts.extra_info.emplace_back("System Cpu Utilization", "0.000000");
   AddThreadNames(trace, &facts);

@@ -1,4 +1,4 @@
-// The order in which Paddle writes the nodes of a thread: level by level.
+// The order in which Paddle writes the nodes of a thread: breadth first, level by level. O(nodes), by counting sort.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,13 +12,13 @@
 namespace opscope {
 
 struct PaddleLevels {
-  std::vector<uint32_t> nodes;   // the root first; each level in order
-  std::vector<uint32_t> number;  // place in `nodes`, by node, that of the root first
+  std::vector<uint32_t> nodes;   // the root first; within a level in order of node
+  std::vector<uint32_t> number;  // index in `nodes` by node number within the thread
 };
 
 inline PaddleLevels OrderByLevel(const PaddleNodeTrees& trees, const PaddleThread& thread) {
   const uint32_t count = thread.end_node - thread.first_node;
-  // A count of those on each level gives their places.
+  // Counting sort: the number of nodes on each level gives its first index.
   std::vector<uint32_t> level(count, 0), first = {1};
   for (uint32_t i = 1; i < count; ++i) {
     level[i] = level[trees.parent[thread.first_node + i] - thread.first_node] + 1;

@@ -1,8 +1,8 @@
-// Paddle's protobuf dump (paddle/fluid/platform/profiler/dump/nodetree.proto), as Paddle's own reader takes it: all of
-// its fields are required, nodes of a thread come level by level, parents before their children.
+// Writes Paddle's protobuf dump (paddle/fluid/platform/profiler/dump/nodetree.proto) as Paddle's own reader requires
+// it: all fields are present, and the nodes of a thread come level by level, parents before children.
 //
-// Types 15 and 16 are newer than that reader's list and would make it refuse the file. A field that is there twice
-// counts by its last value, and one whose value a reader does not know is not there for it:
+// Types 15 and 16 are newer than Paddle 3.3.1's enum, and a required field with an unknown value makes its reader
+// refuse the file. So the field is written twice: protobuf takes the last value that a reader knows.
 //
 //   type: 8   type: 15      read by Paddle 3.3.1 as OperatorInner, by ours as DygraphKernelLaunch
 // SPDX-License-Identifier: Apache-2.0
@@ -25,8 +25,8 @@ namespace {
 
 using protozero::pbf_writer;
 
-// A host node with nothing at it, which most are: its lengths are known before it is written, so nothing is moved
-// afterwards, which takes a writer of nested messages three times as long.
+// Writes a host node without calls, memory and arguments, the common case. All lengths are computed beforehand, so no
+// bytes are moved; a writer of nested messages takes three times as long.
 //
 //   12 <length> 08 <id> 10 <parent> 1a <length> 0a <length> <name> <type, start, end, process, thread>
 class PlainNode {
@@ -284,7 +284,7 @@ class DumpWriter {
     event.add_uint64(8, facts.op_id);
   }
 
-  // Names, then a list for each. An empty message counts here, and a writer in a writer leaves it out.
+  // All names, then a list for each. An empty list must be written, which a nested pbf_writer would omit.
   template <typename AddItems>
   static std::string ListsOf(const std::vector<PaddleSlot>& slots, const AddItems& add_items) {
     std::string lists;
@@ -305,7 +305,7 @@ class DumpWriter {
     return {name.data(), name.size()};
   }
 
-  // Its start in this field, its end in the next.
+  // Writes the start into `field` and the end into the next field.
   void WriteTimes(uint32_t span, int64_t start_ns, uint32_t field, pbf_writer* event) const {
     const uint64_t start = facts_.UnixTime(start_ns);
     event->add_uint64(field, start);
