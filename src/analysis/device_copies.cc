@@ -1,8 +1,7 @@
 // Measures memory copies by device, direction and kind of memory. The direction is parsed from the name, because each
 // writer spells it its own way: "Memcpy HtoD (Pageable -> Device)" (CUPTI), "MEMCPY_HtoD" (Paddle), "MemcpyH2D" (XLA).
-// exposed_ns is the part of the copies that no kernel hides: union(kernels and copies) - union(kernels).
-// A copy is synchronous if its call is not Async or if it touches pageable memory, which CUDA copies through a staging
-// buffer while the caller waits.
+// exposed_ns is the part of the copies that no kernel hides: union(kernels and copies) - union(kernels). A copy counts
+// as synchronous if its call is not Async, or if it touches pageable memory, for which CUDA's Async calls may wait too.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/device_copies.h"
 

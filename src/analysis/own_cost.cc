@@ -1,7 +1,7 @@
 // Distributes the measured overhead of recording over spans. The time between a span's own two clock reads is its own
 // overhead; the time before and after them falls into its parent. Instants, counters and flows charge the innermost
 // span around them. A forward pass assigns these parts, a backward pass sums subtrees, as a parent's row precedes its
-// children's. The costs per event come from a calibration that the recorder runs (OwnCosts).
+// children's. The costs per event were calibrated during the recording (OwnCosts).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/own_cost.h"
 

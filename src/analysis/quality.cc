@@ -1,6 +1,6 @@
 // Judges how far the numbers of a trace can be trusted, by a few rules: lost events make it doubtful; so do more than 5
-// % of kernels that begin before their launch (the device clock is off); fewer such kernels, more than 1 % of kernels
-// without a launch, or crossing spans leave it usable. Each reason is a sentence for the user.
+// % of kernels that begin before their launch (host and device clocks disagree); fewer such kernels, more than 1 % of
+// kernels without a launch, or crossing spans leave it usable. Each reason is a sentence for the user.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/quality.h"
 

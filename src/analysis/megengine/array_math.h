@@ -12,7 +12,7 @@
 namespace opscope {
 
 [[nodiscard]] double PairwiseSum(std::span<const double> values);
-// NaN where one is. REQUIRES: not empty.
+// NaN if any value is NaN. REQUIRES: values is not empty.
 [[nodiscard]] double Greatest(std::span<const double> values);
 [[nodiscard]] double Least(std::span<const double> values);
 

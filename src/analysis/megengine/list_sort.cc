@@ -1,3 +1,6 @@
+// CPython's list sort up to 3.10 (Timsort), step by step, because with NaNs among the keys the result depends on which
+// keys are compared (list_sort.h). Natural runs are found or made by binary insertion, kept on a stack of balanced
+// lengths, and merged; where one side keeps winning, the merge gallops with exponential search.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/megengine/list_sort.h"
 
@@ -14,7 +17,7 @@ bool Less(const SortedRow& a, const SortedRow& b) {
   return a.key < b.key;
 }
 
-// Where `key` belongs in a[0, n), left of equal ones. Looks first about `hint`.
+// The index at which `key` belongs in a[0, n), before equal keys. The search starts at `hint`.
 Index GallopLeft(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
   Index last = 0, ofs = 1;
   if (Less(a[hint], key)) {
@@ -40,7 +43,7 @@ Index GallopLeft(const SortedRow& key, const SortedRow* a, Index n, Index hint) 
   return ofs;
 }
 
-// Likewise, right of equal ones.
+// The same, behind equal keys.
 Index GallopRight(const SortedRow& key, const SortedRow* a, Index n, Index hint) {
   Index last = 0, ofs = 1;
   if (Less(key, a[hint])) {
@@ -66,7 +69,7 @@ Index GallopRight(const SortedRow& key, const SortedRow* a, Index n, Index hint)
   return ofs;
 }
 
-// Two neighbouring runs on their way into one: na rows of a, nb rows of b are left. One of them lies in a copy.
+// How a merge of two adjacent runs ended: the rest of the copied run remains, or a single row of it.
 enum class MergeEnd : uint8_t { kRestOfCopy, kOneOfCopy };
 
 class Sort {
@@ -110,7 +113,7 @@ class Sort {
     return n + odd;
   }
 
-  // The rows from `begin` on that are in order, or strictly against it and then turned.
+  // Length of the ascending run at `begin`; a strictly descending run is reversed first.
   Index TakeRun(Index begin) {
     Index end = begin + 1;
     if (end == size_) return 1;
@@ -155,7 +158,7 @@ class Sort {
     b_ = rows_ + second.begin, nb_ = second.length;
     first.length += second.length;
     pending_.erase(pending_.begin() + i + 1);
-    const Index there = GallopRight(*b_, a_, na_, 0);  // already where they belong
+    const Index there = GallopRight(*b_, a_, na_, 0);  // rows of a that are in place already
     a_ += there, na_ -= there;
     if (na_ == 0) return;
     nb_ = GallopLeft(a_[na_ - 1], b_, nb_, nb_ - 1);
@@ -164,7 +167,7 @@ class Sort {
     else MergeHigh();
   }
 
-  // From the left, the first run in the copy.
+  // Merges from the left; the first run is copied.
   void MergeLow() {
     copy_.assign(a_, a_ + na_);
     to_ = a_;
@@ -208,7 +211,7 @@ class Sort {
         to_ = std::copy(a_, a_ + of_a, to_);
         a_ += of_a, na_ -= of_a;
         if (of_a != 0 && na_ == 1) return MergeEnd::kOneOfCopy;
-        if (na_ == 0) return MergeEnd::kRestOfCopy;  // only an order that contradicts itself comes here
+        if (na_ == 0) return MergeEnd::kRestOfCopy;  // only an inconsistent order (NaN) gets here
         if (TakeLowB()) return MergeEnd::kRestOfCopy;
         of_b = GallopLeft(*a_, b_, nb_, 0);
         to_ = std::copy(b_, b_ + of_b, to_);
@@ -220,7 +223,8 @@ class Sort {
     }
   }
 
-  // From the right, the second run in the copy. to_ is where the next row goes, a_ and b_ are the first rows.
+  // Merges from the right; the second run is copied. to_ is the next target, a_ and b_ are the first rows of their
+  // runs.
   void MergeHigh() {
     copy_.assign(b_, b_ + nb_);
     to_ = b_ + nb_ - 1;
@@ -281,7 +285,7 @@ class Sort {
   std::vector<Pending> pending_;
   std::vector<SortedRow> copy_;
   Index least_gallop_ = kLeastGallop;
-  // Of the merge at hand.
+  // State of the current merge.
   SortedRow *a_ = nullptr, *b_ = nullptr, *to_ = nullptr;
   Index na_ = 0, nb_ = 0;
 };

@@ -1,11 +1,10 @@
-// The order in which Python's list.sort() leaves keys among which there are NaNs.
+// Sorts as Python's list.sort() does, even if some keys are NaN.
 //
-// NaN is not less than any number and no number is less than NaN, so that the order is the sort's own: which keys it
-// compares. Bandwidths of profile_analyze are NaN where neither time nor bytes were measured, which on a CPU is every
-// third operator; its tables are met in this order only. Without NaNs any stable sort gives the same and is simpler.
+// NaN compares false with every number, so the result depends on which keys the algorithm compares. Bandwidths of
+// profile_analyze are NaN where neither time nor bytes were measured, on a CPU every third operator, so only the same
+// algorithm prints the same table. Without NaNs any stable sort gives the same result and is simpler.
 //
-// The algorithm is CPython's up to 3.10, step by step (Objects/listsort.txt describes it): runs, short ones lengthened
-// by binary insertion, merged so that their lengths stay balanced, galloping where one side keeps winning.
+// The algorithm is CPython's up to 3.10, described in Objects/listsort.txt. O(n log n).
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

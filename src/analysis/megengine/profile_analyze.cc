@@ -1,3 +1,7 @@
+// MegEngine's profile_analyze: chooses operators by type, name and dtype, filters them by time, groups them, and orders
+// and cuts the rows. Each operator has times on several devices, of which the longest counts. Sums use numpy's order of
+// additions (array_math.h), and unknown amounts propagate as in Python: one unknown makes a maximum unknown, but is
+// skipped in a sum. So the output equals the original's to the last character.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/megengine/profile_analyze.h"
 
@@ -18,7 +22,7 @@ struct TimeOf {
   Times MegEngineOperator::* times = nullptr;
   bool is_wait_time = false;
 
-  // The longest of its places; nullopt: it was on none.
+  // The longest time over all devices or threads; nullopt if the operator ran on none.
   std::optional<double> operator()(const MegEngineOperator& opr) const {
     const Times& places = opr.*times;
     if (places.empty()) return std::nullopt;
@@ -53,7 +57,7 @@ double AggregateTimes(MegEngineAggregate aggregate, std::span<const double> time
   return PairwiseSum(times);
 }
 
-// Of computations or bytes, some of which may be unknown.
+// Computations or bytes of a group, some of which may be unknown.
 struct Amounts {
   std::vector<double> known;
   size_t count = 0;
@@ -73,7 +77,7 @@ struct Amounts {
   }
 
  private:
-  // As numpy adds up Python's objects, with which the unknown are among them.
+  // numpy adds an array of Python objects (numbers and None) one by one, not pairwise.
   double SumInTurn() const {
     double sum = 0;
     for (const double amount : known)

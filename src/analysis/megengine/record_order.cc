@@ -1,3 +1,5 @@
+// Orders the rows of profile_analyze by a column. Rows whose value is unknown come last. Numbers are sorted with
+// std::stable_sort, or as Python does if there are NaNs (list_sort.h); shapes compare like Python's lists of lists.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/megengine/record_order.h"
 
@@ -52,7 +54,7 @@ const IntegerLists* ShapesOf(const MegEngineRecord& record, MegEngineColumn colu
   return shapes ? &*shapes : nullptr;
 }
 
-// As Python compares lists of lists.
+// Python's comparison of lists of lists: lexicographic, a prefix is less.
 bool AreLess(const IntegerLists& a, const IntegerLists& b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const auto left = a[i], right = b[i];

@@ -10,7 +10,7 @@
 
 namespace opscope {
 
-// Equal rows stay as they are; rows of which the column is not known come last.
+// Stable; rows with an unknown value come last. O(n log n).
 void SortMegEngineRecords(const MegEngineOrder& order, std::vector<MegEngineRecord>* records);
 
 }  // namespace opscope

@@ -1,10 +1,11 @@
-// The calls of operators that a Trace of MegEngine has, as profile_analyze is asked about them.
+// Reads the operator calls of a recording or timeline of MegEngine, as input for profile_analyze.
 //
 //   interpreter  OpDispatch 7
-//   worker          conv1 [ Convolution 7 [ Input, Input, Output ] ]       -> host: the range, wait until the inputs
-//   end gpu0:0                                   kernel of 7                   -> device: the kernel, wait since the
-//   launch
+//   worker          conv1 [ Convolution 7 [ Input, Input, Output ] ]      host: the range; wait until the inputs end
+//   gpu0:0                                    kernel of 7                 device: the kernel; wait since the launch
 //
+// A call, its kernels and its tensors are joined by id within a process. Ids repeat where MegEngine recomputes a
+// dropped tensor; then the correlation, or else the latest call before the kernel, decides.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -51,7 +52,7 @@ class CallReader {
   }
 
  private:
-  // Of one call on one device.
+  // First begin and last end of a call's kernels on one device.
   struct Kernels {
     Timestamp begin, end;
   };
@@ -69,7 +70,7 @@ class CallReader {
       for (const Argument& input : trace_.arguments(spans_.args[span]))
         AddTensor(input, &*opr.in_shapes, &opr);
     }
-    // In a Trace what is inside a range stands behind it.
+    // Rows are in pre-order: the spans inside a range follow it.
     for (uint32_t row = span + 1; row < spans_.size() && IsInside(row, span); ++row) {
       if (Row(spans_.parent[row]) != span) continue;
       if (spans_.name[row] == input_) launch = spans_.start[row] + spans_.duration[row];
@@ -89,7 +90,7 @@ class CallReader {
     return spans_.track[row] == spans_.track[span] && spans_.depth[row] > spans_.depth[span];
   }
 
-  // "outer.inner." of the ranges around it. A damaged file may nest them without end: the innermost count.
+  // The enclosing ranges as "outer.inner.". A damaged file may nest without bound, so only the innermost 64 count.
   const std::string& ScopesOf(SpanId parent) {
     constexpr size_t kMostScopes = 64;
     const auto [found, is_new] = scopes_.try_emplace(parent == SpanId::kNone ? kNone : Row(parent));
@@ -103,7 +104,7 @@ class CallReader {
     return scopes;
   }
 
-  // An input has a list of strides, which is empty where it is contiguous; an output has none.
+  // Adds sizes and bytes of a tensor. Inputs also get strides, empty if contiguous; outputs have none.
   void AddTensor(const Argument& tensor, IntegerLists* shapes, MegEngineOperator* opr) {
     shapes->Add(tensor.sizes);
     const std::string_view dtype = trace_.text(tensor.dtype);
@@ -130,7 +131,7 @@ class CallReader {
   }
 
   static uint64_t Pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
-  // MegEngine numbers the calls of a process.
+  // MegEngine's ids of calls are unique within a process.
   uint64_t NumberOf(uint32_t span) const {
     return Pair(Row(trace_.tracks().process[Row(spans_.track[span])]), spans_.external_id[span]);
   }
@@ -156,8 +157,8 @@ class CallReader {
     }
   }
 
-  // What launched the kernel. A number is that of several calls where MegEngine computes a tensor anew that it had
-  // dropped: the launch has the number of its first kernel.
+  // The call that launched the kernel. Several calls share an id if MegEngine recomputes a dropped tensor; then the one
+  // with the kernel's correlation, else the latest one launched before the kernel.
   uint32_t CallOf(uint32_t kernel) const {
     const auto found = calls_of_.find(NumberOf(kernel));
     if (found == calls_of_.end()) return kNone;
@@ -175,7 +176,7 @@ class CallReader {
       calls_.untimed += IsDispatch(span) && !calls_of_.contains(NumberOf(span)) ? 1 : 0;
   }
 
-  // Of an operator, by its row.
+  // Span and launch time of the operator at the same index in calls_.operators.
   struct Made {
     uint32_t span = 0;
     Timestamp launch;
@@ -194,7 +195,7 @@ class CallReader {
 
 bool HasMegEngineOperators(const Trace& trace) {
   const CallReader reader(trace);
-  const bool is_timeline = trace.info().format == "megengine-json";  // which may be cut before its dispatches
+  const bool is_timeline = trace.info().format == "megengine-json";  // may be truncated before its dispatches
   for (uint32_t span = 0; span < trace.spans().size(); ++span) {
     if (reader.IsDispatch(span) || (is_timeline && reader.IsCall(span))) return true;
   }

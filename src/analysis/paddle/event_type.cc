@@ -1,3 +1,5 @@
+// Maps spans to Paddle's event types: by category if the file has Paddle's category names, else by span kind. Each of
+// Paddle's type names is looked up once, so that a span costs one array access.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/event_type.h"
 

@@ -1,4 +1,6 @@
-// Paddle keeps shapes by slot: {"X": [[2, 3]], "Y": [[3, 4]]}; operators of dynamic mode spell the slots small.
+// Paddle's FLOP formulas (paddle.utils.flops), reproduced exactly so that tables agree. Shapes come by argument name:
+// {"X": [[2, 3]], "Y": [[3, 4]]}; operators of dynamic mode write the names in lower case. Results are
+// cached by name and members, since a loop repeats them. Overflow saturates: a hostile file may hold any size.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/paddle/flops.h"
 
@@ -38,7 +40,7 @@ std::string_view Inside(std::string_view bracketed) {
   return bracketed.size() < 2 ? std::string_view() : bracketed.substr(1, bracketed.size() - 2);
 }
 
-// "[1, 2]", or the number itself.
+// Parses "[1, 2]", or a single number.
 Shape NumbersOf(std::string_view text) {
   Shape numbers;
   if (text.starts_with('[')) text = Inside(text);
@@ -59,7 +61,7 @@ class Call {
       : shapes_(Inside(FindJsonMember(members, "input_shapes"))),
         attributes_(Inside(FindJsonMember(members, "attributes"))) {}
 
-  // The first shape of a slot.
+  // The first shape of an argument.
   std::optional<Shape> ShapeOf(std::string_view slot) const {
     std::string small(slot);
     for (char& c : small)
@@ -199,7 +201,7 @@ int64_t PaddleFlops(std::string_view name, std::string_view members) {
 
 std::vector<int64_t> PaddleFlopsOfNodes(const Trace& trace, const PaddleNodeTrees& trees) {
   std::vector<int64_t> flops;
-  tsl::robin_map<uint64_t, int64_t, MixedHash> known;  // by name and members
+  tsl::robin_map<uint64_t, int64_t, MixedHash> known;  // FLOPs by name and members
   for (size_t node = 0; node < trees.size(); ++node) {
     if (trees.is_root(node) || trees.type[node] != PaddleEventType::kOperator) continue;
     const uint32_t span = Row(trees.span[node]);

@@ -13,11 +13,11 @@
 
 namespace opscope {
 
-// Of each node itself, without those in it. Empty: none has a number.
+// FLOPs of each node itself, without its descendants. Empty if no node has any. O(nodes).
 [[nodiscard]] std::vector<int64_t> PaddleFlopsOfNodes(const Trace& trace, const PaddleNodeTrees& trees);
 
-// `name` as events have it ("matmul dygraph"); `members`: of a JSON object with "input_shapes" ({"X": [[2, 3]]}) and
-// "attributes" ({"trans_x": true}). 0 where Paddle has no formula, or not what it needs.
+// `name`: the event's name ("matmul dygraph"). `members`: JSON members with "input_shapes" ({"X": [[2, 3]]}) and
+// "attributes" ({"trans_x": true}). 0 if Paddle has no formula for the operator or a value is missing.
 [[nodiscard]] int64_t PaddleFlops(std::string_view name, std::string_view members);
 
 }  // namespace opscope

@@ -1,3 +1,6 @@
+// Lists the layers and operators for Paddle's FLOPs table, indented by depth. Backward and optimization subtrees are
+// left out, as in the original. An operator's FLOPs are added to every layer around it, which are found by walking up
+// the parents.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/layers.h"
 
@@ -27,7 +30,7 @@ class LayerFinder {
   static constexpr uint32_t kNoRow = UINT32_MAX;
 
   void AddThread(const PaddleThread& thread) {
-    // How deep the list of a node's children is nested in Paddle's lists: that of a layer once more.
+    // Nesting depth of a node's children in Paddle's output: a layer adds one level more.
     std::vector<size_t> depth(thread.end_node - thread.first_node, 0);
     for (uint32_t node = thread.first_node + 1; node < thread.end_node;) {
       const PaddleEventType type = trees_.type[node];
@@ -55,7 +58,7 @@ class LayerFinder {
   const Trace& trace_;
   const PaddleNodeTrees& trees_;
   const std::vector<int64_t> flops_;
-  std::vector<uint32_t> row_of_;  // of layers, by node
+  std::vector<uint32_t> row_of_;  // row in layers_, by node
   std::vector<PaddleLayer> layers_;
 };
 

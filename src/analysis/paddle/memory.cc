@@ -1,3 +1,5 @@
+// Sums allocations and frees by place and operator or range. Paddle adds the memory events of an operator's direct
+// children to the operator too. Rows come in the order in which Paddle's walk meets them.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/paddle/memory.h"
 
@@ -76,8 +78,8 @@ class MemorySummary {
   const Trace& trace_;
   const PaddleNodeTrees& trees_;
   std::vector<Place> places_;
-  std::vector<size_t> with_allocations_;  // in the order in which these came
-  size_t last_ = 0;                       // of places_
+  std::vector<size_t> with_allocations_;  // places with allocations, by first appearance
+  size_t last_ = 0;                       // index in places_ of the last hit
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What was allocated and freed at each operator and range, by Paddle's rules.
+// Sums allocations and frees (bytes) by operator and range, by Paddle's rules.
 //
 // Thread rule: pure function of an immutable Trace.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 
 namespace opscope {
 
-// `order`: all nodes in Paddle's order.
+// `order`: all nodes in Paddle's order (OrderOfPaddle). O(nodes + memory events).
 [[nodiscard]] std::vector<PaddlePlaceMemory> SummarizePaddleMemory(const Trace& trace, const PaddleNodeTrees& trees,
                                                                    const std::vector<uint32_t>& order);
 

@@ -1,3 +1,6 @@
+// Reads a memory event in Paddle's terms from the row where it is stored: an allocation (with its instant, if it has
+// extra members), or an instant alone for reserved memory. Numbers that the Trace lacks follow from the allocation: a
+// recording knows no peaks, so the current total stands for them.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/memory_events.h"
 
@@ -11,7 +14,7 @@
 namespace opscope {
 namespace {
 
-constexpr int kCpu = 0;  // torch's number
+constexpr int kCpu = 0;  // c10::DeviceType of the CPU
 
 template <typename Number>
 void ReadNumber(std::string_view text, Number* number) {

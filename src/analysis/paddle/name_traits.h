@@ -1,4 +1,4 @@
-// What Paddle's rules read off names, looked up once per name.
+// Properties that Paddle's rules derive from names, computed once per name. O(1) per look-up.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@ class PaddleNameTraits {
  public:
   enum Trait : uint8_t {
     kKnown = 1,
-    kMemoryManipulation = 2,  // of a range
+    kMemoryManipulation = 2,  // of a range: memcpy, memset
     kCommunicationOperator = 4,
     kCommunicationKernel = 8,
   };

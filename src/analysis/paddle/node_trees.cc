@@ -1,7 +1,7 @@
-// The trees are put together from what a Trace has in order: the rows of each track stand by start, longer first, so
-// the two tracks of a thread are merged and nested in one pass, and calls of the runtime and memory find their nodes in
-// a second one. Where several nodes end or begin at the same moment, Paddle gives what lies there to the one that it
-// leaves first:
+// Builds Paddle's node trees from sorted rows. The spans of a track are ordered by start, longer first, so the two
+// tracks of a thread (Python, C++) are merged and nested in one pass, and runtime calls and memory events find their
+// nodes in a second pass. If several nodes end or begin at the same moment, Paddle attributes an event there to the
+// node that it leaves first:
 //
 //   a [0,20)  b [2,10) in a  c [10,12) in a      a free at 10 is b's, one at 11 is c's, one at 15 is a's
 // SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ bool IsBefore(const NodeTimes& a, const NodeTimes& b) {
   return a.start != b.start ? a.start < b.start : a.end > b.end;
 }
 
-// What is attached to a node: a call of the runtime, or memory.
+// A runtime call or memory event that is to be attached to a node.
 struct Attached {
   NodeTimes times;
   uint32_t row = 0;
@@ -38,7 +38,7 @@ struct Attached {
 
 struct ThreadRows {
   uint64_t process = 0, thread = 0;
-  std::vector<uint32_t> tracks;  // that of Python first
+  std::vector<uint32_t> tracks;  // the Python track first
   std::vector<uint32_t> memory;  // rows of TreeBuilder::memory_
 };
 
@@ -61,7 +61,7 @@ class TreeBuilder {
   }
 
  private:
-  // A track of a thread of Paddle's has the number in its text: "123(Python)".
+  // The thread number of a track; Paddle's tid is a text, "123(Python)". Second: false for the Python track.
   std::pair<uint64_t, bool> ThreadOf(size_t track) const {
     const TrackColumns& tracks = trace_.tracks();
     const std::string_view text = trace_.text(tracks.tid_text[track]);
@@ -115,7 +115,7 @@ class TreeBuilder {
     return {start, SaturatingAdd(start, spans_.duration[row].ns)};
   }
 
-  // The host calls of all tracks of a thread, in order; calls of the runtime apart.
+  // Collects the host spans of a thread's tracks in order into hosts_, runtime calls into runtime_.
   void SortCalls(const ThreadRows& thread) {
     const TrackColumns& tracks = trace_.tracks();
     const auto is_before = [&](uint32_t a, uint32_t b) { return IsBefore(TimesOf(a), TimesOf(b)); };
@@ -161,7 +161,8 @@ class TreeBuilder {
     Attach(&frees_, &kept_memory_);
   }
 
-  // Where starts are cut to microseconds, as in Paddle's JSON, what follows begins before the end of what is over.
+  // True if `next` follows `around` rather than lies in it. Paddle's JSON truncates starts to microseconds, so a
+  // successor may seem to begin before its predecessor's end.
   static bool IsBehind(const NodeTimes& next, const NodeTimes& around) {
     constexpr int64_t kMicrosecond = 1000;
     if (next.start >= around.end) return true;
@@ -176,7 +177,7 @@ class TreeBuilder {
     times_.push_back(times);
   }
 
-  // Appends (node, row) for each, in the order of their times.
+  // Appends (node, row) for each item, in order of time.
   void Attach(std::vector<Attached>* items, std::vector<std::pair<uint32_t, uint32_t>>* attached) const {
     const auto is_before = [](const Attached& a, const Attached& b) { return IsBefore(a.times, b.times); };
     if (!std::is_sorted(items->begin(), items->end(), is_before))
@@ -191,7 +192,7 @@ class TreeBuilder {
         top = trees_.parent[top];
       uint32_t node = top;
       if (start != stop || top == root || times_[top].end != start) {
-        // Those that begin at the same moment, from the outermost inwards.
+        // Descend through nodes that begin at the same moment.
         for (uint32_t inner = next; inner < end && times_[inner].start == start && times_[inner].end >= stop; ++inner) {
           if (inner != next && trees_.parent[inner] != inner - 1) break;
           node = inner;
@@ -203,7 +204,7 @@ class TreeBuilder {
     }
   }
 
-  // (node, row) in any order of nodes to rows by node.
+  // Counting sort of (node, row) pairs by node.
   template <typename Value, typename Of>
   void Group(const std::vector<std::pair<uint32_t, uint32_t>>& attached, std::vector<uint32_t>* first,
              std::vector<Value>* values, const Of& of) const {
@@ -226,7 +227,7 @@ class TreeBuilder {
     return span != SpanId::kNone && trace_.tracks().kind[Row(spans_.track[Row(span)])] == TrackKind::kDeviceStream;
   }
 
-  // By their arrows; those that none reaches by their correlation.
+  // Attaches device spans to calls by flows; spans without a flow by correlation.
   void AddDevices() {
     trees_.first_device.assign(trees_.call.size() + 1, 0);
     if (trees_.call.empty()) return;

@@ -1,3 +1,5 @@
+// Strips the suffixes that Paddle appends to an operator's name for its phases, so that all of them count as one
+// operator.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/paddle/operator_name.h"
 

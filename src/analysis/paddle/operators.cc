@@ -1,3 +1,7 @@
+// Collects the rows of Paddle's operator tables: per operator its inner parts and the device events of both. Device
+// time includes that of descendants, added up in one pass from the last node to the first. Rows come in the order of
+// Paddle's walk, which visits the last sibling first; OrderOfPaddle produces it without recursion, since a hostile file
+// may nest a million levels.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/paddle/operators.h"
 
@@ -129,10 +133,10 @@ std::vector<PaddleOperatorItem> PaddleOperatorRows::Take() {
 
 namespace {
 
-// Rows of several threads as those of one: below each row, names are rows in the order in which they come.
+// Merges the rows of several threads by name, in order of first appearance below each row.
 class MergedRows {
  public:
-  // The number of the row `name` of `rows`, which are those below `above`; also among all rows below any.
+  // The row with this name in `rows`, the rows below row `above`, and its number among all rows.
   template <typename Item>
   std::pair<Item*, uint32_t> Of(uint32_t above, StringId name, std::vector<Item>* rows) {
     const auto [number, is_new] = numbers_.Of(above, name);

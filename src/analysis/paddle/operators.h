@@ -1,4 +1,4 @@
-// The rows of operators, their parts and what these launched; and rows of one kind by name.
+// The rows of Paddle's operator tables: operators, their inner parts, and the device events of both.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,13 +15,13 @@
 
 namespace opscope {
 
-// By node: device time of all that it and the nodes in it launched.
+// Measures by node in nanoseconds; device times include those of descendants.
 struct PaddleNodeMeasures {
   PaddleEventTypes types;
   SpanColumns spans;
   const PaddleNodeTrees* trees;
-  std::vector<int64_t> kernels, device;  // empty: nothing was launched
-  std::vector<int64_t> flops;            // empty: of no operator known
+  std::vector<int64_t> kernels, device;  // empty: no device events
+  std::vector<int64_t> flops;            // empty: no operator has FLOPs
 
   // REQUIRES: node is no root.
   int64_t host(size_t node) const { return spans.duration[Row(trees->span[node])].ns; }
@@ -29,13 +29,13 @@ struct PaddleNodeMeasures {
 };
 [[nodiscard]] PaddleNodeMeasures MeasurePaddleNodes(const Trace& trace, const PaddleNodeTrees& trees);
 
-// All nodes, thread after thread, in the order of Paddle's walk: a parent before its children, the last sibling first.
+// All nodes by thread in the order of Paddle's walk: a parent before its children, the last sibling first. O(nodes).
 [[nodiscard]] std::vector<uint32_t> OrderOfPaddle(const PaddleNodeTrees& trees);
 
-// Numbers pairs of a row and a name in the order in which they come.
+// Numbers pairs (row, name) in order of first appearance.
 class PaddleRowNumbers {
  public:
-  // The number, and whether it is new.
+  // The number of the pair, and true if it is new.
   std::pair<uint32_t, bool> Of(uint32_t row, StringId name) {
     const auto [found, is_new] =
         numbers_.try_emplace((uint64_t{row} << 32) | Row(name), static_cast<uint32_t>(numbers_.size()));
@@ -46,7 +46,7 @@ class PaddleRowNumbers {
   tsl::robin_map<uint64_t, uint32_t, MixedHash> numbers_;
 };
 
-// Rows by name, in the order in which names come.
+// Rows by name, in order of first appearance.
 class PaddleRows {
  public:
   explicit PaddleRows(std::vector<PaddleItem>* rows) : rows_(rows) {}
@@ -62,18 +62,18 @@ class PaddleRows {
   PaddleRowNumbers numbers_;
 };
 
-// Of one thread.
+// The operator rows of one thread.
 class PaddleOperatorRows {
  public:
   PaddleOperatorRows(const Trace& trace, const PaddleNodeTrees& trees, const PaddleNodeMeasures& measures)
       : spans_(trace.spans()), trees_(trees), measures_(measures) {}
 
-  void Add(uint32_t node);  // an operator
+  void Add(uint32_t node);  // REQUIRES: the node is an operator
   std::vector<PaddleOperatorItem> Take();
 
  private:
   struct Part {
-    uint32_t of = 0;  // the operator, or the part
+    uint32_t of = 0;  // index of the operator, or of the inner part
     PaddleItem item;
   };
 

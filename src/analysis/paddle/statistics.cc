@@ -1,4 +1,5 @@
-// One walk in Paddle's order fills all lists of rows, so that rows come in the order in which Paddle meets them.
+// Computes Paddle's profiler statistics. One walk in Paddle's order fills all lists, because Paddle lists rows in the
+// order in which its own walk first meets a name.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/paddle/statistics.h"
 
@@ -84,7 +85,7 @@ class Statistics {
     }
   }
 
-  // Only the outermost of nested phases counts, and steps do not hide what is in them.
+  // Only the outermost of nested phases counts; steps are transparent.
   void FindPhases() {
     PaddleItem items[kPaddleEventTypes];
     std::vector<bool> is_inside(trees_.size());

@@ -1,3 +1,7 @@
+// Measures the time of each event type and device as the length of a union of intervals, so that overlapping events
+// count once. Host nodes are sorted by start, so they are joined as they come and few intervals remain. Overlap of
+// communication and computation is |A| + |B| - |A u B|. Paddle counts communication calls by distinct times, and so
+// does CountDistinct.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/paddle/type_times.h"
 
@@ -15,7 +19,7 @@ void AddOnce(const Value& value, std::vector<Value>* values) {
   if (std::find(values->begin(), values->end(), value) == values->end()) values->push_back(value);
 }
 
-// Paddle counts calls of communication by their times.
+// Number of distinct intervals: Paddle's count of communication calls.
 uint64_t CountDistinct(std::vector<Interval> intervals) {
   const auto key = [](const Interval& a) { return std::pair(a.begin, a.end); };
   std::sort(intervals.begin(), intervals.end(), [&](const Interval& a, const Interval& b) { return key(a) < key(b); });
@@ -63,7 +67,7 @@ void PaddleTypeTimes::AddThread(const PaddleThread& thread, std::span<const uint
   }
 }
 
-// Nodes stand by start, so those of one type are joined as they come.
+// Nodes are sorted by start, so intervals of one type are joined as they come.
 void PaddleTypeTimes::JoinHostTimes(const PaddleThread& thread) {
   std::array<bool, kPaddleEventTypes> is_begun = {};
   for (uint32_t node = thread.first_node + 1; node < thread.end_node; ++node) {
@@ -106,8 +110,8 @@ PaddleTypeTimes::Device* PaddleTypeTimes::DeviceOf(SpanId span) {
   return &devices_.back();
 }
 
-// What a call of communication launched is communication, and so is a kernel of such a name; a kernel that a call below
-// one of communication launched is computation as well.
+// Kernels launched by a communication call, or named as such, are communication. A kernel launched by a call below a
+// communication node counts as computation too, as in Paddle.
 void PaddleTypeTimes::AddToDistribution(uint32_t node) {
   const SpanId span = trees_.span[node];
   const PaddleEventType type = trees_.type[node];

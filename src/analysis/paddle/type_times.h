@@ -1,4 +1,4 @@
-// Times of types of events and of devices, each moment once, and communication beside computation.
+// Time per event type and device, overlapping events counted once, and the overlap of communication and computation.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,20 +18,20 @@ namespace opscope {
 
 class PaddleTypeTimes {
  public:
-  // All of them must outlive this.
+  // All arguments must outlive this object.
   PaddleTypeTimes(const Trace& trace, const PaddleNodeTrees& trees, const PaddleNodeMeasures& measures,
                   PaddleNameTraits* traits);
 
-  // `nodes`: all of the thread, in Paddle's order.
+  // `nodes`: all nodes of the thread, in Paddle's order.
   void AddThread(const PaddleThread& thread, std::span<const uint32_t> nodes);
-  // Sets the times of types and devices, and the distribution. Once.
+  // Writes the results. REQUIRES: called once.
   void MoveTo(const std::vector<PaddlePhase>& phases, PaddleStatistics* statistics);
 
  private:
   using Intervals = std::vector<Interval>;
   struct Device {
     uint64_t number = 0;
-    std::vector<PaddleEventType> types;  // in the order in which they came
+    std::vector<PaddleEventType> types;  // by first appearance
     std::array<Intervals, kPaddleEventTypes> times;
   };
 
@@ -51,10 +51,10 @@ class PaddleTypeTimes {
   const PaddleNodeMeasures& measures_;
   PaddleNameTraits* traits_;
   std::array<uint64_t, kPaddleEventTypes> calls_ = {};
-  std::vector<PaddleEventType> host_types_;  // in the order in which they came
+  std::vector<PaddleEventType> host_types_;  // by first appearance
   std::array<Intervals, kPaddleEventTypes> host_times_;
   std::vector<Device> devices_;
-  std::vector<bool> is_communication_;  // by node: it, or one around it
+  std::vector<bool> is_communication_;  // by node: it or an ancestor is communication
   Intervals host_communication_, device_communication_, computation_;
 };
 

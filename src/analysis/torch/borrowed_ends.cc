@@ -1,3 +1,6 @@
+// Sweeps the spans of a track by start with a heap of the ends of finished spans. When an unfinished span starts, ends
+// before it are popped, and the smallest remaining end is that of the first enclosing span to end: the end that it
+// borrows. Spans outside the nesting follow the nested ones, so two sorted sequences are merged on the fly.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/borrowed_ends.h"
 
@@ -10,7 +13,7 @@ namespace opscope {
 std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track) {
   const SpanColumns& spans = trace.spans();
   std::vector<BorrowedEnd> borrowed;
-  std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of the finished spans around
+  std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of enclosing finished spans
   const auto visit = [&](uint32_t row) {
     const int64_t start = spans.start[row].ns, end = start + spans.duration[row].ns;
     while (!ends.empty() && ends.top() < start)
@@ -21,7 +24,7 @@ std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track) {
       borrowed.push_back({row, ends.empty() ? end : std::min(end, ends.top()), !ends.empty()});
     }
   };
-  // The spans outside the nesting stand behind the nested ones, both by start.
+  // Spans outside the nesting follow the nested ones; both are sorted by start.
   uint32_t nested = trace.tracks().first_span[track];
   const uint32_t last = nested + trace.tracks().span_count[track];
   const auto is_nested = [&](uint32_t row) { return (spans.flags[row] & span_flags::kAsync) == 0; };

@@ -1,5 +1,5 @@
-// When ranges end, in torch's list of events, that nobody has ended: with the first span around them that ends, else
-// with the recording. Torch counts no time of theirs as their own, so they are no parents either.
+// The ends that torch's event list gives to unfinished ranges: the end of the first enclosing span that ends, else the
+// end of the recording. Such a range has no self time in torch and is no parent of other events.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,10 +15,10 @@ namespace opscope {
 struct BorrowedEnd {
   uint32_t span = 0;
   int64_t end = 0;
-  bool is_of_another = false;  // else the recording's
+  bool is_of_another = false;  // false: the recording's end
 };
 
-// Of the unfinished spans of a track, by span. O(rows of the track) when all but a few are open at a time.
+// The unfinished spans of a track, by row. O(rows of the track * log depth).
 std::vector<BorrowedEnd> BorrowedEnds(const Trace& trace, uint32_t track);
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// A table from the type names that torch records, which are C++ names ("long int", "c10::Half"), to bytes. Types that
+// pack several elements into a byte count as one byte each, as in torch's own element size.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/element_size.h"
 

@@ -1,4 +1,4 @@
-// Bytes of one element of a tensor, by the name that torch gives its type.
+// Bytes per tensor element, by the type name that torch records.
 //
 // Thread rule: pure function.
 // SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 
 namespace opscope {
 
-// 0: a type that is not known.
+// 0 for an unknown type.
 [[nodiscard]] int64_t ElementSize(std::string_view dtype);
 
 }  // namespace opscope

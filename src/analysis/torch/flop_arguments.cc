@@ -1,3 +1,5 @@
+// Parses recorded arguments for FLOP formulas: numbers, flags and lists arrive as the texts that torch records ("[1,
+// 1]", "True"). Products are computed in uint64 and wrap, as torch's do, so that results agree even for absurd sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/flop_arguments.h"
 
@@ -12,7 +14,7 @@ std::optional<bool> BoolOf(std::string_view text) {
   return std::nullopt;
 }
 
-// One number for every dimension stands for as many.
+// The argument as one number per dimension; a single number applies to all.
 std::optional<std::vector<int64_t>> PerDimension(const Argument& argument, size_t dimensions, const Trace& trace) {
   auto numbers = NumbersOf(trace.text(argument.value));
   if (numbers && numbers->size() == 1) numbers->resize(dimensions, numbers->front());
@@ -95,7 +97,7 @@ std::optional<uint64_t> ConvolutionOutput(const Argument& input, const Argument&
   uint64_t positions = 1;
   for (size_t d = 0; d < dimensions; ++d) {
     if ((*stride)[d] <= 0) return std::nullopt;
-    // Unsigned on purpose: hostile sizes wrap instead of overflowing.
+    // Unsigned, so that hostile sizes wrap and do not overflow.
     const uint64_t reach = static_cast<uint64_t>((*dilation)[d]) * (Size(&weight, 2 + d) - 1);
     const uint64_t room = Size(&input, 2 + d) + 2 * static_cast<uint64_t>((*padding)[d]) - reach - 1;
     positions *= static_cast<uint64_t>(static_cast<int64_t>(room) / (*stride)[d] + 1);

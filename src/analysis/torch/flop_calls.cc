@@ -1,3 +1,6 @@
+// Finds the calls that have a FLOP formula and removes double counts among nested ones: aten::linear calls aten::addmm,
+// and both have a formula. torch's formulas always count. An own formula counts unless it lies inside a counted call or
+// encloses one of torch's; one pass upwards marks the enclosing calls, one pass downwards the enclosed ones.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/flop_calls.h"
 
@@ -6,7 +9,8 @@
 namespace opscope {
 namespace {
 
-// The place of each call's `around`; kNone where there is none. Calls are in pre-order, so a stack has it.
+// Index in `calls` of each call's `around`; kNone if it has none. Calls are in pre-order, so the chain of enclosing
+// calls starts at the preceding call.
 std::vector<uint32_t> PlacesAround(const std::vector<FlopCall>& calls) {
   std::vector<uint32_t> places(calls.size(), FlopCall::kNone);
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -41,7 +45,7 @@ int64_t CallFlops::Of(const FlopRule& rule, StringId name, ArgsId args) {
   return known.flops;
 }
 
-// One pass up finds what encloses torch's formulas, one pass down what lies inside a call that counts.
+// The pass upwards marks calls that enclose torch's formulas, the pass downwards calls inside a counted one.
 void CountNothingTwice(std::vector<FlopCall>* calls) {
   if (std::none_of(calls->begin(), calls->end(), [](const FlopCall& call) { return call.is_own; })) return;
   const std::vector<uint32_t> around = PlacesAround(*calls);

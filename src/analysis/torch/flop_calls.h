@@ -1,4 +1,4 @@
-// The calls of a trace that have a formula, their numbers, and which of them count (flops.h).
+// Calls that have a FLOP formula, their results, and which of them count (flops.h).
 //
 // Thread rule: FlopNames is immutable, CallFlops is for one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,19 +14,19 @@
 
 namespace opscope {
 
-// The rule of each name of a trace.
+// The formula for each name of a trace.
 class FlopNames {
  public:
   FlopNames(const Trace& trace, FlopRuleSet set);
-  bool any() const { return !rules_.empty(); }  // false: no call of the trace has a number
-  // Null: no formula.
+  bool any() const { return !rules_.empty(); }  // false if no call can have FLOPs
+  // Null if the name has no formula. O(1).
   const FlopRule* Of(StringId name) const { return Row(name) < rules_.size() ? rules_[Row(name)] : nullptr; }
 
  private:
-  std::vector<const FlopRule*> rules_;  // up to the last name that has one
+  std::vector<const FlopRule*> rules_;  // by StringId, up to the last name with a formula
 };
 
-// The number of a call follows from its name and its arguments, which many calls share. Remembers the last ones.
+// Computes FLOPs of calls. They depend only on name and argument list, so a direct-mapped cache of 256 serves loops.
 class CallFlops {
  public:
   explicit CallFlops(const Trace& trace) : trace_(trace) {}
@@ -42,22 +42,23 @@ class CallFlops {
   std::array<Known, 256> known_;
 };
 
-// True for calls whose number is that of all they do. The others neither enclose nor lie in anything.
+// True if the result covers everything the call does. Element-wise formulas do not take part in nesting.
 inline bool IsWhole(const FlopRule& rule) {
   return rule.kind == FlopKind::kTorch || rule.kind == FlopKind::kOwn;
 }
 
-// A whole call with a number that is not 0.
+// A whole call with FLOPs other than 0.
 struct FlopCall {
   static constexpr uint32_t kNone = 0xffffffff;
 
   uint32_t row = 0;
-  uint32_t around = kNone;  // row of the innermost such call around it
-  bool is_own = false;      // opscope's formula; else torch's
+  uint32_t around = kNone;  // row of the innermost enclosing such call
+  bool is_own = false;      // true: opscope's formula; false: torch's
   int64_t flops = 0;
 };
 
-// Sets to 0 what is counted by another call. REQUIRES: ordered by row, with all that lie around one.
+// Sets `flops` to 0 where another call counts the same work. O(n).
+// REQUIRES: `calls` is ordered by row and contains every `around`.
 void CountNothingTwice(std::vector<FlopCall>* calls);
 
 }  // namespace opscope

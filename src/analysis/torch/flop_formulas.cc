@@ -1,3 +1,6 @@
+// FLOP formulas by operator name. Those of kind kTorch and kElementwise are torch.profiler's, bit for bit (computeFlops
+// in torch/csrc/profiler/util.cpp); those of kind kOwn cover operators that torch leaves out, with sources given at
+// each. Example: aten::mm of [2, 3] and [3, 4] is 2 * 2 * 3 * 4 = 48. Missing or unsuitable arguments give 0.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/flop_formulas.h"
 
@@ -107,8 +110,8 @@ uint64_t AnyConvolution(Arguments a, const Trace& trace) {
   return *transposed ? TransposedConvolution(a, trace) : PlainConvolution(a, trace);
 }
 
-// Gradients of input and weight are convolutions with as many products as the forward one; output_mask says which of
-// them are asked for. [torch/utils/flop_counter.py, conv_backward_flop]
+// Gradients of input and weight are convolutions with as many products as the forward one; output_mask selects which
+// are computed. [torch/utils/flop_counter.py, conv_backward_flop]
 // grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
 uint64_t ConvolutionBackward(Arguments a, const Trace& trace) {
   const Argument* gradient = TensorAt(a, 0);
@@ -123,7 +126,7 @@ uint64_t ConvolutionBackward(Arguments a, const Trace& trace) {
 
 // ---- attention ----
 
-// Sizes of query, key and value that stand at `first` and behind: [..., rows, features].
+// Sizes of the three tensors query, key and value from argument `first` on: [..., rows, features].
 struct AttentionSizes {
   uint64_t pairs = 0;  // batch * heads * query rows * key rows
   uint64_t query_features = 0;
@@ -149,7 +152,7 @@ uint64_t Attention(Arguments a, const Trace&) {
 }
 
 // Q K^T once more, then the gradients of the scores, of V, Q and K. [torch/utils/flop_counter.py,
-// sdpa_backward_flop_count] The gradient of the output stands before query, key and value.
+// sdpa_backward_flop_count] The gradient of the output precedes query, key and value.
 uint64_t AttentionBackward(Arguments a, const Trace&) {
   const auto sizes = AttentionAt(a, 1);
   return sizes ? 2 * sizes->pairs * (3 * sizes->query_features + 2 * sizes->value_features) : 0;

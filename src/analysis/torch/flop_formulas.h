@@ -13,7 +13,7 @@
 
 namespace opscope {
 
-// Whose formula it is decides which calls count when calls with formulas enclose each other (flops.h).
+// The origin of a formula. It decides which of several nested calls count (flops.h).
 enum class FlopKind : uint8_t {
   kNone,
   kElementwise,  // torch.profiler's for mul and add
@@ -21,8 +21,7 @@ enum class FlopKind : uint8_t {
   kOwn,          // torch.profiler has none
 };
 
-// Of the arguments of a call; 0 when they are not recorded or not what the formula needs. Computed in
-// uint64, which wraps as torch's do.
+// FLOPs of a call; 0 if its arguments are not recorded or unsuitable. Computed in uint64, which wraps as torch's do.
 using FlopFormula = uint64_t (*)(std::span<const Argument> arguments, const Trace& trace);
 
 struct FlopRule {
@@ -31,7 +30,7 @@ struct FlopRule {
   FlopFormula formula;
 };
 
-// Every op that has a formula.
+// All operators with a formula.
 std::span<const FlopRule> FlopRules();
 
 }  // namespace opscope

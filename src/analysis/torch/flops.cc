@@ -1,3 +1,5 @@
+// Evaluates formulas for all spans in one pass; rows are in pre-order, so the innermost enclosing call of each is its
+// parent's. Double counts among nested calls are then removed (flop_calls.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/flops.h"
 
@@ -10,7 +12,7 @@ std::vector<int64_t> FlopsOfSpans(const Trace& trace, FlopRuleSet set) {
   const FlopNames names(trace, set);
   if (!names.any()) return {};
   std::vector<int64_t> flops(spans.size(), 0);
-  std::vector<uint32_t> innermost(spans.size(), FlopCall::kNone);  // whole call: itself, or around it
+  std::vector<uint32_t> innermost(spans.size(), FlopCall::kNone);  // by span: innermost whole call, itself included
   std::vector<FlopCall> whole;
   CallFlops calls(trace);
   for (size_t row = 0; row < spans.size(); ++row) {

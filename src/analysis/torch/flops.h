@@ -1,8 +1,8 @@
-// Floating-point operations of spans (flop_formulas.h), so that sums count no work twice.
+// Floating-point operations of spans (flop_formulas.h) such that sums count no work twice.
 //
-// A call that torch.profiler has a formula for always counts, as it does there. A call that only opscope
-// has one for counts unless it lies inside a call that counts (but for mul and add), or encloses one:
-// aten::linear counts where it is one kernel, and leaves the number to aten::addmm where it calls that.
+// A call for which torch.profiler has a formula always counts, as it does there. A call with only an opscope formula
+// counts unless it lies inside a counted call or encloses one (mul and add excepted): aten::linear counts if it is one
+// kernel, and leaves the FLOPs to aten::addmm if it calls that. O(spans).
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,9 +18,9 @@ namespace opscope {
 
 enum class FlopRuleSet : uint8_t { kAll, kOnlyTorch };
 
-// One number per span; empty when no op of the trace has a formula.
+// FLOPs per span; empty if no operator of the trace has a formula.
 std::vector<int64_t> FlopsOfSpans(const Trace& trace, FlopRuleSet rules = FlopRuleSet::kAll);
-// One number per event of the list.
+// FLOPs per event of the list.
 std::vector<int64_t> FlopsOfEvents(const Trace& trace, const FunctionEvents& events, FlopRuleSet rules);
 
 }  // namespace opscope

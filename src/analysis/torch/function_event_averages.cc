@@ -1,8 +1,8 @@
-// key_averages() and total_average(): sums in the order of the list, because torch adds doubles in that
-// order and a sum that ends on a rounding tie prints another digit when added otherwise.
+// key_averages() and total_average(). Sums are taken in the order of the list, because torch adds doubles in that order
+// and a sum on a rounding tie would print another digit in another order.
 //
-// A group is a small integer key. Texts that may group (shapes, the first n frames) are made once per
-// distinct argument list or stack and interned; events only look numbers up.
+// A group key is a few small integers. Texts (shapes, the first n frames) are rendered once per distinct argument list
+// or stack and interned, so an event costs look-ups only; torch builds tuples of Python strings per event.
 // SPDX-License-Identifier: Apache-2.0
 #include <tsl/robin_map.h>
 
@@ -33,7 +33,7 @@ struct GroupIdHash {
   }
 };
 
-// What torch compares besides names: device_type and is_user_annotation; node_id and is_legacy never differ.
+// Name, device_type and is_user_annotation. torch also compares node_id and is_legacy, which never differ.
 uint64_t NameAndKind(const FunctionEvents& events, size_t i) {
   constexpr uint8_t kKind = function_event_flags::kDevice | function_event_flags::kUserAnnotation;
   return uint64_t{Row(events.name[i])} << 8 | (events.flags[i] & kKind);
@@ -50,7 +50,7 @@ class GroupFinder {
     }
   }
 
-  // The row of event i; a new one equals the number of rows so far.
+  // The row of event i; a new group gets the number of rows so far.
   uint32_t Find(size_t i) {
     const GroupId id = {NameAndKind(events_, i), Shapes(i), Overload(i), Stack(i)};
     return rows_.try_emplace(id, static_cast<uint32_t>(rows_.size())).first->second;
@@ -92,7 +92,7 @@ class GroupFinder {
   }
   uint32_t Stack(size_t i) {
     if (!stacks_) return 0;
-    uint32_t& group = group_of_stack_[Row(stacks_->IdOf(i)) + 1];  // kNone is place 0
+    uint32_t& group = group_of_stack_[Row(stacks_->IdOf(i)) + 1];  // index 0 is kNone
     if (group == kNoGroup) group = GroupOfFrames(*stacks_, i);
     return group;
   }
@@ -132,7 +132,7 @@ void Add(const FunctionEvents& events, size_t i, FunctionEventAverage* row) {
   ++row->count;
 }
 
-// What was corrected is an estimate; a time below 0 is none.
+// Corrected times are estimates; a sum below 0 becomes 0.
 void KeepAboveZero(const FunctionEvents& events, FunctionEventAverage* row) {
   if (events.own_cost_us.empty()) return;
   row->cpu_time_total_us = std::max(row->cpu_time_total_us, 0.0);
@@ -165,7 +165,7 @@ std::vector<FunctionEventAverage> AverageFunctionEvents(const Trace& trace, cons
 FunctionEventAverage TotalAverage(const Trace& trace, const FunctionEvents& events) {
   FunctionEventAverage total;
   if (events.empty()) return total;
-  // The last event gives key and the like, because torch forgets the key after every step.
+  // The last event supplies the key and other attributes, because torch resets the key at every addition.
   total.first = EventIndex{static_cast<uint32_t>(events.size() - 1)};
   total.input_shapes =
       events.span.back() == SpanId::kNone ? "[]" : InputShapesText(trace, trace.spans().args[Row(events.span.back())]);

@@ -1,12 +1,11 @@
-// Device work and memory of torch's events.
+// Attributes device work and memory to torch's events, as torch does.
 //
-// Kineto gives a kernel, a copy or a runtime call the "External id" of the op that launched it; torch
-// appends the device ones to that op's kernels and moves the host ones to the op's thread. What it could link to no op
-// has its own CUPTI correlation there. Older versions of Kineto wrote that number everywhere: where the op around the
-// call has another id, that op is meant (Trace::launches). A call without an id is listed like an op, under its
-// correlation; where that number equals an op's id it gets the op's kernels too. That is an error of torch; it is kept,
-// because its tables show it.
-// SPDX-License-Identifier: Apache-2.0
+// Kineto gives a kernel, copy or runtime call the "External id" of the op that launched it. torch appends device events
+// to that op's kernels and moves host events to the op's thread. An event without an op has its own CUPTI correlation
+// as id. Older versions of Kineto wrote the correlation everywhere; there the op around the call is used
+// (Trace::launches). A runtime call without an id is listed like an op, under its correlation. If that equals some op's
+// id, the call gets the op's kernels too: an error of torch, kept because its tables show it. SPDX-License-Identifier:
+// Apache-2.0
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
@@ -23,7 +22,7 @@ bool IsDevice(const FunctionEvents& events, size_t i) {
   return (events.flags[i] & function_event_flags::kDevice) != 0;
 }
 
-// An op by its id, or by its row where an id is not to be believed.
+// Identifies an op by its id, or by its row if ids are unreliable.
 using OpKey = uint64_t;
 constexpr OpKey KeyOfRow(SpanId op) {
   return uint64_t{1} << 32 | Row(op);
@@ -37,7 +36,7 @@ SpanId LauncherOf(const Trace& trace, SpanId span) {
   return launches.launcher[static_cast<size_t>(found - launches.span.begin())];
 }
 
-// Whether most calls within an op have its id, so that a number of their own says that Kineto linked them to no op.
+// True if most calls within ops carry the op's id. Then an id equal to the own correlation means "linked to no op".
 bool HasIdsOfOps(const Trace& trace, const EventListWork& work) {
   const SpanColumns& spans = trace.spans();
   size_t of_ops = 0, own = 0;
@@ -53,7 +52,7 @@ bool HasIdsOfOps(const Trace& trace, const EventListWork& work) {
   return of_ops > own;
 }
 
-// The op that launched event i, 0 when torch calls it "frontend". has_ids_of_ops: HasIdsOfOps.
+// The op that launched event i; 0 for events that torch calls "frontend". has_ids_of_ops: result of HasIdsOfOps.
 OpKey LaunchingOp(const Trace& trace, const EventListWork& work, bool has_ids_of_ops, size_t i) {
   const SpanColumns& spans = trace.spans();
   const SpanId span = work.events.span[i];
@@ -63,7 +62,7 @@ OpKey LaunchingOp(const Trace& trace, const EventListWork& work, bool has_ids_of
   const bool is_of_call = launcher == SpanId::kNone || IsCall(spans.kind[Row(launcher)]);
   const bool is_of_its_op = !is_of_call && spans.external_id[Row(launcher)] == id;
   const bool is_own = id == spans.correlation[Row(span)];
-  // A wait that no op made has its own correlation as its id in all versions.
+  // In all versions a wait outside of ops has its own correlation as id.
   const bool is_wait = spans.kind[Row(span)] == SpanKind::kSynchronization;
   if (is_own && ((has_ids_of_ops && !is_of_its_op) || (is_wait && is_of_call))) return 0;
   if (launcher == SpanId::kNone || is_of_its_op) return id;
@@ -95,11 +94,11 @@ void AttachTo(size_t op, const std::vector<uint32_t>& launched, EventListWork* w
 }
 
 struct MemoryIndex {
-  std::vector<uint32_t> row;      // of allocations, by time
-  std::vector<int64_t> time;      // of those rows
-  std::vector<int64_t> host_sum;  // bytes of the rows before; one entry more than rows
+  std::vector<uint32_t> row;      // rows of allocations, by time
+  std::vector<int64_t> time;      // time of these rows
+  std::vector<int64_t> host_sum;  // prefix sums of bytes; one entry more than rows
   std::vector<int64_t> device_sum;
-  std::vector<int32_t> claim_change;  // +1 where an op's range begins, -1 behind its end
+  std::vector<int32_t> claim_change;  // +1 where an op's range begins, -1 after its end
 };
 
 MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
@@ -126,7 +125,7 @@ MemoryIndex IndexAllocations(const AllocationColumns& allocations) {
   return index;
 }
 
-// First row from `from` on whose time is after `end`. Near in most cases: looks ahead in steps that double.
+// First index from `from` on with a time after `end`. Usually near, so exponential search.
 size_t FirstAfter(const std::vector<int64_t>& time, size_t from, int64_t end) {
   size_t step = 1, low = from, high = from;
   while (high < time.size() && time[high] <= end) {
@@ -139,7 +138,7 @@ size_t FirstAfter(const std::vector<int64_t>& time, size_t from, int64_t end) {
   return static_cast<size_t>(std::upper_bound(begin + static_cast<std::ptrdiff_t>(low), limit, end) - begin);
 }
 
-// Of no length and without a span. row: FunctionEvents::allocation.
+// Appends an event without length and span. row: value for FunctionEvents::allocation.
 void AppendMoment(const Trace& trace, Timestamp at, TrackId on, StringId name, uint8_t flags, uint32_t row,
                   EventListWork* work) {
   FunctionEvents& events = work->events;
@@ -163,7 +162,7 @@ void AppendMoment(const Trace& trace, Timestamp at, TrackId on, StringId name, u
   if (!work->kernel_of.empty()) work->kernel_of.push_back({});
 }
 
-// Rows of allocations(), in their order.
+// Appends an event for each of these rows of `allocations`.
 void AppendAllocations(const Trace& trace, const std::vector<uint32_t>& rows, EventListWork* work) {
   if (rows.empty()) return;
   FunctionEvents& events = work->events;
@@ -178,7 +177,7 @@ void AppendAllocations(const Trace& trace, const std::vector<uint32_t>& rows, Ev
   }
 }
 
-// Torch lists them all and says no bytes of them.
+// Appends out-of-memory requests. torch lists them all, without bytes.
 void AppendOutOfMemory(const Trace& trace, const std::vector<OutOfMemory>& requests, EventListWork* work) {
   const InstantColumns& instants = trace.instants();
   for (const OutOfMemory& request : requests) {
@@ -203,7 +202,7 @@ void Reorder(const std::vector<uint32_t>& order, std::vector<T>* column) {
   column->swap(ordered);
 }
 
-// The rows from `added` on come behind the others, which are in order.
+// Merges the rows from `added` on into the sorted rows before them.
 void SortAgain(size_t added, EventListWork* work) {
   FunctionEvents& events = work->events;
   std::vector<uint32_t> order(events.size());
@@ -240,7 +239,8 @@ bool IsLinkedKind(const Trace& trace, const FunctionEvents& events, size_t i) {
   const SpanColumns& spans = trace.spans();
   const uint32_t span = Row(events.span[i]);
   if (!IsDevice(events, i)) {
-    const bool may_be_record = spans.kind[span] == SpanKind::kOther;  // most have a kind, and no text is compared
+    // Most spans have a kind, which avoids comparing texts.
+    const bool may_be_record = spans.kind[span] == SpanKind::kOther;
     return IsCall(spans.kind[span]) || (may_be_record && trace.text(spans.category[span]) == kEventRecord);
   }
   return (events.flags[i] & function_event_flags::kUserAnnotation) == 0;
@@ -254,7 +254,7 @@ void LinkDeviceEvents(const Trace& trace, EventListWork* work) {
   const size_t n = events.size();
   work->kernel_of.assign(n, {});
   const SpanColumns& spans = trace.spans();
-  // Lanes change while ops are visited; who is frontend must be known before.
+  // Attaching changes lanes, so frontend events are determined beforehand.
   std::vector<uint32_t> id(n, 0);
   std::vector<uint8_t> is_frontend(n, 0);
   for (size_t i = 0; i < n; ++i) {
@@ -289,7 +289,7 @@ void AttributeMemory(const Trace& trace, EventListWork* work) {
     const uint32_t span = Row(events.span[i]);
     const int64_t start = spans.start[span].ns;
     const int64_t end = (spans.start[span] + spans.duration[span]).ns;
-    // Both ends count, and the thread of the allocation is not looked at. Events come by start.
+    // As in torch, both ends are inclusive and the thread is ignored. Events are sorted by start.
     while (first < index.time.size() && index.time[first] < start)
       ++first;
     const size_t last = FirstAfter(index.time, first, end);
@@ -338,7 +338,7 @@ void SumDeviceTimes(EventListWork* work) {
   }
   if (events.use_device.empty()) return;
   events.device_time_total_us.assign(n, 0);
-  // Children come after their parents in the list, so backwards every child is known before its parent.
+  // Children follow their parents in the list, so a backward pass knows every child before its parent.
   for (size_t i = n; i-- > 0;) {
     if ((events.flags[i] & function_event_flags::kAsync) != 0) continue;
     if (IsDevice(events, i)) {

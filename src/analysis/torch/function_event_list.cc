@@ -1,8 +1,8 @@
-// Which events torch lists, and in which order: by (start, -end), equal ones in the order of recording.
+// Selects the events that torch lists and orders them by (start, -end), ties in the order of recording.
 //
-// The tracks of a Trace are already sorted that way, with rare exceptions (ties of zero length), so each
-// track is checked, sorted only when it must be, and the tracks are merged. For one thread, the usual
-// case, that makes the list one copy. A comparison sort of everything costs three times as much.
+// Tracks of a Trace are already sorted that way, with rare exceptions (ties of zero length). So each track is checked,
+// sorted only if necessary, and the tracks are merged. With one thread, the usual case, the list is one copy. Sorting
+// everything by comparison takes three times as long.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/function_event_list.h"
 
@@ -21,7 +21,7 @@ struct ListKey {
   int64_t start;
   int64_t end;
   uint32_t span;
-  uint32_t name;  // rewritten
+  uint32_t name;  // rewritten name
 };
 
 bool ComesBefore(const ListKey& a, const ListKey& b) {
@@ -32,10 +32,10 @@ bool IsDeviceTrack(TrackKind kind) {
   return kind == TrackKind::kDeviceStream || kind == TrackKind::kDeviceAnnotation;
 }
 
-// python_functions: of FunctionEventOptions.
+// python_functions: see FunctionEventOptions.
 std::vector<CategoryRole> RolesOfCategories(const Trace& trace, bool python_functions) {
   std::vector<CategoryRole> roles(trace.string_count());
-  // Calls of modules that were recorded for themselves are no events: torch then has none.
+  // With with_modules alone, recorded module calls are not listed: torch has no events for them.
   const bool are_calls_listed =
       python_functions && (IsSetInMetadata(trace, "with_stack") || !IsSetInMetadata(trace, "with_modules"));
   StringId last = StringId::kNone;
@@ -50,12 +50,12 @@ std::vector<CategoryRole> RolesOfCategories(const Trace& trace, bool python_func
 }
 
 EventTimes TimesOfSpan(const SpanColumns& spans, uint32_t row, bool is_device_range) {
-  constexpr Duration kLonger{1};  // on each side
+  constexpr Duration kLonger{1};  // trimmed on each side
   const Duration longer = is_device_range && spans.duration[row].ns >= 2 * kLonger.ns ? kLonger : Duration{};
   return {{spans.start[row].ns + longer.ns}, {(spans.start[row] + spans.duration[row]).ns - longer.ns}};
 }
 
-// Merges sorted runs pairwise; stable, so equal keys stay in the order of tracks.
+// Merges sorted runs pairwise. Stable: ties stay in the order of tracks.
 void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
   std::vector<ListKey> merged;
   while (bounds.size() > 2) {
@@ -79,8 +79,8 @@ void MergeRuns(std::vector<ListKey>* keys, std::vector<size_t> bounds) {
 
 constexpr uint32_t kLeftOut = 0xffffffff;  // ListKey::span
 
-// keys: of the track, in the order of rows. Calls of Python that are open at the end end there, and with them what
-// began in them. only_finished: what then still has no end is left out.
+// Gives the unfinished spans of a track an end. keys: the track's, in row order. Python calls still open end with the
+// recording, and so do spans that began in them. only_finished: spans still without an end are left out.
 void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, uint32_t track, bool only_finished,
                    std::span<ListKey> keys) {
   size_t at = 0;
@@ -99,7 +99,7 @@ void EndUnfinished(const Trace& trace, const std::vector<CategoryRole>& roles, u
   }
 }
 
-// In which tracks are gone through: Kineto lists the ranges of devices last.
+// The order in which tracks are visited: Kineto lists device ranges last.
 std::vector<uint32_t> OrderOfTracks(const TrackColumns& tracks) {
   std::vector<uint32_t> order(tracks.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -108,7 +108,7 @@ std::vector<uint32_t> OrderOfTracks(const TrackColumns& tracks) {
   return order;
 }
 
-// names: null keeps every name, and with it every event. only_finished: of FunctionEventOptions.
+// names: null keeps every name and thereby every event. only_finished: see FunctionEventOptions.
 std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRole>& roles, NameRewriter* names,
                                 bool only_finished) {
   const SpanColumns& spans = trace.spans();
@@ -143,7 +143,7 @@ std::vector<ListKey> SortedKeys(const Trace& trace, const std::vector<CategoryRo
 
 uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
   uint8_t flags = 0;
-  // What only crosses others is torch's tree all the same, which goes by times. What nobody ended ends on no thread.
+  // A span that merely crosses others is part of torch's tree, which goes by times. An unfinished one counts as async.
   const uint8_t outside = span_flags & (span_flags::kAsync | span_flags::kCrossing);
   const bool ends_elsewhere = (span_flags & (span_flags::kOtherThread | span_flags::kUnfinished)) != 0;
   if (outside == span_flags::kAsync || (ends_elsewhere && !role.is_python)) flags |= function_event_flags::kAsync;
@@ -155,7 +155,7 @@ uint8_t FlagsOf(const CategoryRole& role, uint8_t span_flags, TrackKind kind) {
 
 }  // namespace
 
-// Kineto's own span begins where torch's times begin; a recording says so in its metadata.
+// Time zero of torch's events: the start of Kineto's own span, or the option that a recording passes.
 Timestamp TraceStart(const Trace& trace, const FunctionEventOptions& options) {
   if (options.trace_start) return *options.trace_start;
   const SpanColumns& spans = trace.spans();
@@ -193,7 +193,7 @@ void ListEvents(const Trace& trace, EventListWork* work) {
   events.thread.resize(n);
   events.flags.resize(n);
   work->lane.resize(n);
-  const auto no_thread = static_cast<uint32_t>(tracks.size());  // one lane more than tracks
+  const auto no_thread = static_cast<uint32_t>(tracks.size());  // the extra lane of events without a thread
   work->lane_count = no_thread + 1;
   for (size_t i = 0; i < n; ++i) {
     const ListKey& key = keys[i];

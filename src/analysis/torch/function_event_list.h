@@ -1,4 +1,4 @@
-// Steps of BuildFunctionEvents, one function each; every one runs once, in this order:
+// The steps of BuildFunctionEvents. Each runs once, in this order:
 //   ListEvents -> LinkDeviceEvents -> PlaceUnlinkedCalls -> AttributeMemory -> BuildCallTree -> FoldRepeatedCalls ->
 //   SumDeviceTimes
 // and with as_collected:
@@ -15,7 +15,7 @@
 
 namespace opscope {
 
-// Links of ops to the device events and runtime calls that carry their id.
+// A range of EventListWork::kernels: the device events of one op.
 struct KernelRange {
   uint32_t first = 0;
   uint32_t count = 0;
@@ -23,17 +23,17 @@ struct KernelRange {
 
 struct EventListWork {
   FunctionEvents events;
-  // Events nest only within one lane: a thread, or "no thread".
+  // By event. Events nest only within a lane: a thread, or the extra lane for events without one.
   std::vector<uint32_t> lane;
   uint32_t lane_count = 0;
-  std::vector<KernelRange> kernel_of;  // into kernels; exists when there are links
+  std::vector<KernelRange> kernel_of;  // by event; empty if there are no links
   std::vector<EventIndex> kernels;
 };
 
 inline bool IsCall(SpanKind kind) {
   return kind == SpanKind::kRuntimeCall || kind == SpanKind::kDriverCall;
 }
-// Whether Kineto links events of this kind to an op. A range of a device has the id of the user's range, but no link.
+// True if Kineto links events of this kind to an op. A device range has the id of the user's range, but no link.
 // REQUIRES: event i has a span.
 bool IsLinkedKind(const Trace& trace, const FunctionEvents& events, size_t i);
 

@@ -1,5 +1,5 @@
-// Names: torch runs every name longer than one character through the C++ demangler, which also accepts
-// bare type encodings ("Pi" becomes "int*"), and folds step numbers.
+// Rewrites names as torch does: every name longer than one character goes through the C++ demangler, which also accepts
+// bare type encodings ("Pi" becomes "int*"), and "ProfilerStep#3" becomes "ProfilerStep*". Results are cached per name.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/function_event_rules.h"
 
@@ -28,7 +28,7 @@ bool Contains(std::string_view text, std::string_view part) {
 
 CategoryRole RoleOfCategory(std::string_view category) {
   CategoryRole role;
-  // Of nodes of graphs that are no work of a device torch makes no events.
+  // torch makes no events for graph nodes that are no device work.
   role.is_listed = category != "Trace" && category != "graph_event_node" && category != "graph_host_node";
   role.is_device_range = category == kDeviceRange;
   role.is_wait = category == "cuda_sync";

@@ -1,4 +1,4 @@
-// Rules of torch's event list that depend on one name, category or device only. No state.
+// Rules of torch's event list that depend only on a name, a category or a device.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,42 +21,42 @@ inline bool IsLeftOutByTorch(std::string_view name) {
          name == "aten::_version" || name == "[memory]" || name == "[OutOfMemory]";
 }
 
-// The ranges of its steps, which torch's tables show as one.
+// True for step ranges, which torch's tables show as one row.
 inline bool IsProfilerStep(std::string_view name) {
   return name.starts_with("ProfilerStep#");
 }
 inline constexpr std::string_view kAllProfilerSteps = "ProfilerStep*";
 
-// Kineto's categories of ranges of a device, and of records of events on a stream.
+// Kineto's categories of device ranges, and of event records on a stream.
 inline constexpr std::string_view kDeviceRange = "gpu_user_annotation";
 inline constexpr std::string_view kEventRecord = "cuda_event";
 
-// How torch sees an event of one Kineto category.
+// How torch treats events of a Kineto category.
 struct CategoryRole {
-  bool is_listed = true;  // false: what torch makes no events of
+  bool is_listed = true;  // false: torch makes no events of it
   bool is_device_range = false;
-  bool is_wait = false;          // of a device's, whatever track it is on
-  bool is_event_record = false;  // of a stream's, which torch takes for the CPU's
+  bool is_wait = false;          // a device event, on whatever track
+  bool is_event_record = false;  // on a stream, but a CPU event for torch
   bool is_user_annotation = false;
   bool is_runtime = false;     // a call of the device runtime or driver: its id is a CUPTI correlation
-  bool is_threadless = false;  // torch gives it no thread of its own: that of its op, else of the profiler's stop
+  bool is_threadless = false;  // torch gives it the thread of its op, else the one that stopped the profiler
   bool is_python = false;
 };
 CategoryRole RoleOfCategory(std::string_view category);
 
-// The JSON of a member of the metadata; "" where there is none.
+// The JSON of a metadata entry; "" if there is none.
 std::string_view MetadataText(const Trace& trace, std::string_view key);
 
-// Torch's number of a thread; the system's where that is not known.
+// torch's thread number, or the system's if it is unknown.
 inline uint32_t TorchThread(const TrackColumns& tracks, uint32_t track) {
   const uint64_t logical = tracks.logical_thread[track];
   return static_cast<uint32_t>(logical != 0 ? logical : static_cast<uint64_t>(tracks.tid[track]));
 }
 
-// Whether the recording was asked for this: "with_flops" and the like.
+// True if the metadata entry is 1: "with_flops" and similar options.
 bool IsSetInMetadata(const Trace& trace, std::string_view key);
 
-// c10's numbers of device types.
+// Device types by c10::DeviceType.
 inline bool IsHostMemory(int32_t device_type) {
   return device_type == 0 || device_type == 2 || device_type == 5;
 }
@@ -64,11 +64,11 @@ inline bool IsDeviceMemory(int32_t device_type) {
   return device_type == 1 || device_type == 6 || device_type == 12 || device_type == 20;
 }
 
-// Maps the names of a Trace to FunctionEvent names; remembers each.
+// Maps names of a Trace to names of FunctionEvents, with a cache per name.
 class NameRewriter {
  public:
   explicit NameRewriter(const Trace& trace);
-  // StringId::kNone: torch leaves the event out.
+  // StringId::kNone if torch leaves the event out. New texts get ids after the Trace's.
   StringId Rewrite(StringId name);
   std::vector<std::string> TakeRewritten() { return std::move(rewritten_); }
 
@@ -77,7 +77,7 @@ class NameRewriter {
   StringId Own(std::string text);
 
   const Trace& trace_;
-  std::vector<uint32_t> known_;  // by name id; kUnknown where not asked yet
+  std::vector<uint32_t> known_;  // by name id; kUnknown: not computed yet
   std::vector<std::string> rewritten_;
   std::unordered_map<std::string, uint32_t> row_of_;  // in rewritten_
 };

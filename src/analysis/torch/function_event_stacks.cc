@@ -1,5 +1,6 @@
-// Call stacks of torch's events. A backward event, and everything under it, gets the stack of the first
-// forward event with its sequence number on the thread that ran the forward pass, or none.
+// Call stacks of torch's events. A backward event and its descendants get the stack of the first forward event with the
+// same sequence number on the thread of the forward pass, if there is one, so that they show the user's code. Frames of
+// backward() itself and of torch's test harness are hidden, as in torch.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <unordered_map>
@@ -37,7 +38,7 @@ struct ForwardKeyHash {
   }
 };
 
-// The nearest of the event and its ancestors that is a backward function. Parents come before children.
+// For each event the nearest backward function among itself and its ancestors. Parents precede children.
 std::vector<EventIndex> BackwardOf(const Trace& trace, const FunctionEvents& events) {
   std::vector<EventIndex> backward(events.size(), EventIndex::kNone);
   for (size_t i = 0; i < events.size(); ++i) {
@@ -66,7 +67,7 @@ FunctionEventStacks::FunctionEventStacks(const Trace& trace, const FunctionEvent
     is_shown_.push_back(IsShown(trace.text(text)) ? 1 : 0);
   const SpanColumns& spans = trace.spans();
   const std::vector<EventIndex> backward = BackwardOf(trace, events);
-  // A Kineto file names threads by OS numbers but forward threads by torch's: the sequence number decides alone.
+  // A Kineto file has system thread ids but torch's forward threads, so there the sequence number alone decides.
   const bool threads_known = HasLogicalThreads(trace);
   std::unordered_map<ForwardKey, StackId, ForwardKeyHash> forward;
   stack_.assign(events.size(), StackId::kNone);

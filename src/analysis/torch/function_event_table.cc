@@ -1,3 +1,6 @@
+// The event list as a table for Arrow and DataFrames. Columns that FunctionEvents already has are exposed without a
+// copy; derived ones are computed once. Rendered texts (rewritten names, shapes) get ids after those of the Trace, each
+// distinct shape once.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/function_event_table.h"
 
@@ -27,13 +30,13 @@ FunctionEventTable::FunctionEventTable(const Trace& trace, const FunctionEvents&
   AddColumns(events);
 }
 
-// Texts of our own have the ids behind those of the Trace: the rewritten names first, as in FunctionEvents.
+// Own texts have ids after those of the Trace: rewritten names first, as in FunctionEvents, then shapes.
 void FunctionEventTable::FillTexts(const Trace& trace, const FunctionEvents& events) {
   const SpanColumns& spans = trace.spans();
   overload_.resize(events.size(), StringId::kEmpty);
   category_.resize(events.size(), StringId::kNone);
   input_shapes_.resize(events.size());
-  std::unordered_map<ArgsId, uint32_t> shape_of;          // rows of shapes_
+  std::unordered_map<ArgsId, uint32_t> shape_of;          // index in shapes_
   std::unordered_map<std::string, uint32_t> row_of_text;  // many argument lists have the same shapes
   for (size_t i = 0; i < events.size(); ++i) {
     ArgsId args = ArgsId::kNone;

@@ -1,13 +1,13 @@
-// The call tree that torch rebuilds from times: an event is the child of the innermost earlier event of
-// its thread whose half-open interval holds it. Events that overlap in part have no relation, and the
-// earlier one leaves the stack for good. Then chains of equal names with a single child become one event.
+// Builds the call tree that torch derives from times: the parent of an event is the innermost earlier event of its
+// thread whose half-open interval contains it. Events that overlap only in part are unrelated, and the earlier one
+// leaves the stack for good. Then chains of equal names with a single child are folded into one event.
 //
-// The tree of what was collected (BuildCollectedTree) is another one: an event is the child of the innermost event that
-// is open on its thread when it begins, wherever it ends itself, also when that one ends at the same time. A thread
-// that has nothing open is below what is open on the thread of the forward operator, from its first such event on.
+// BuildCollectedTree builds another tree, that of torch's collected events: the parent is the innermost event open on
+// the thread when the event begins, wherever the event ends. If nothing is open on the thread, the parent is the
+// innermost event open on the forward operator's thread, and stays so for later events of the thread.
 //
-// Times are compared as the doubles that torch compares. The list is in order, so one pass with one stack
-// per thread gives what torch gets by sorting each thread.
+// Times are compared as the doubles that torch compares. The list is sorted, so one pass with a stack per thread gives
+// the result that torch gets by sorting each thread.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,7 @@ bool IsOnlyChildOfItsName(const FunctionEvents& events, size_t i) {
   return first != EventIndex::kNone && events.next_sibling[Row(first)] == EventIndex::kNone;
 }
 
-// The parent takes the place of its only child: its children and its kernels.
+// The parent takes over the children and kernels of its only child.
 void AdoptGrandchildren(EventListWork* work, size_t i) {
   FunctionEvents& events = work->events;
   const EventIndex parent = events.parent[i];
@@ -80,17 +80,17 @@ void RemoveEvents(const std::vector<uint32_t>& new_row, EventListWork* work) {
   Renumber(new_row, &work->kernels);
 }
 
-// The open events of each thread while the collected ones are gone through by start.
+// The open events per thread, while events are visited by start.
 class OpenEvents {
  public:
   explicit OpenEvents(const FunctionEvents& events) : events_(events) {}
 
-  // What is open there, kNoRow: nothing.
+  // The innermost open event, or the thread's default parent; kNoRow if none.
   uint32_t InnermostAt(uint32_t thread, double start) {
     const auto found = threads_.find(thread);
     if (found == threads_.end()) return kNoRow;
     std::vector<Open>& open = found->second.open;
-    // What ends takes along what began in it.
+    // An event that ends also closes the events that began in it.
     while (!open.empty() && open.back().first_end < start)
       open.pop_back();
     return open.empty() ? found->second.below : open.back().row;
@@ -100,13 +100,13 @@ class OpenEvents {
     const double end = events_.end_us[row];
     open.push_back({row, open.empty() ? end : std::min(end, open.back().first_end)});
   }
-  // What events of the thread are children of when nothing is open there.
+  // Sets the parent of the thread's events when nothing is open there.
   void SetBelow(uint32_t thread, uint32_t row) { threads_[thread].below = row; }
 
  private:
   struct Open {
     uint32_t row;
-    double first_end;  // of it and those around it
+    double first_end;  // smallest end of it and the enclosing ones
   };
   struct Thread {
     std::vector<Open> open;
@@ -116,7 +116,7 @@ class OpenEvents {
   std::unordered_map<uint32_t, Thread> threads_;
 };
 
-// Children are added one after the other.
+// Appends children to the lists first_child / next_sibling in O(1).
 class ChildList {
  public:
   explicit ChildList(FunctionEvents* events) : events_(*events), last_child_(events->size(), kNoRow) {

@@ -1,4 +1,5 @@
-// The event list as a whole, and the attributes that torch computes on demand.
+// Runs the steps that build torch's event list (function_event_list.h), and computes the attributes that torch computes
+// on demand: self times, memory, ids. Sums follow Python's sum(), because printed digits depend on it.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/function_events.h"
 
@@ -25,8 +26,8 @@ std::string DeviceOf(const Trace& trace, const FunctionEventOptions& options) {
   return has_device ? "cuda" : "";
 }
 
-// Python's sum() of floats: from 3.12 on with Neumaier's compensation (A. Neumaier, "Rundungsfehleranalyse einiger
-// Verfahren zur Summation endlicher Summen", 1974).
+// Python's sum() of floats, which from 3.12 on uses Neumaier's compensation (A. Neumaier, "Rundungsfehleranalyse
+// einiger Verfahren zur Summation endlicher Summen", 1974).
 class PythonSum {
  public:
   explicit PythonSum(bool is_compensated) : is_compensated_(is_compensated) {}
@@ -156,8 +157,8 @@ int64_t LinkedCorrelationId(const Trace& trace, const FunctionEvents& events, si
              : 0;
 }
 
-// A Kineto file has no scopes: a backward function is what has a forward thread, except the engine's own frame around
-// it, to which torch copies that number; and what that frame names (AccumulateGrad has no number).
+// A Kineto file has no scopes. There a backward function is a span with a forward thread, except the engine's frame
+// around it, to which torch copies that number, or a span that the frame names (AccumulateGrad has no number).
 ScopeType ScopeTypeOf(const Trace& trace, const FunctionEvents& events, size_t i) {
   if (events.span[i] == SpanId::kNone) return ScopeType::kFunction;
   const uint32_t span = Row(events.span[i]);

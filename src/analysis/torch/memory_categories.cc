@@ -1,3 +1,8 @@
+// Classifies memory as torch's memory profiler does, by rules in a fixed order: gradients and parameters that objects
+// hold, temporaries, inputs, parameters by data flow, activations, optimizer state, autograd details. A category of a
+// tensor overrides that of a storage, which overrides that of a version; a version keeps the first category that it
+// gets. Most rules are one pass over the data-flow graph, forward or backward. Sets of versions are byte arrays indexed
+// by a dense number, not sets of (key, version) tuples as in torch.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/memory_categories.h"
 
@@ -41,7 +46,7 @@ void MemoryCategories::SetVersionIfUnset(uint32_t key, uint32_t version, MemoryC
 
 namespace {
 
-// The rules, in their order. Sets of versions are bytes by number (MemoryCategories::NumberOf).
+// Applies the rules in their order. Sets of versions are byte arrays indexed by MemoryCategories::NumberOf.
 class Rules {
  public:
   Rules(const Trace& trace, const TensorKeys& keys, const DataFlow& flow)
@@ -71,7 +76,7 @@ class Rules {
   static bool IsLearned(MemoryCategory category) {
     return category == MemoryCategory::kGradient || category == MemoryCategory::kParameter;
   }
-  // Whether some input, or some output, is so: is(edge).
+  // True if is(edge) holds for any input, or any output, of the node.
   template <typename Is>
   bool AnyInput(const FlowNode& node, const Is& is) const {
     const auto edges = flow_.edges_of(node);
@@ -90,14 +95,14 @@ class Rules {
     }
   }
 
-  // Autograd hands a finished gradient to AccumulateGrad, which detaches it, or adds it to the one that is there.
+  // AccumulateGrad detaches a finished gradient, or adds it to an existing one: the tensor of that call is a gradient.
   void SetGradients() {
     SetHeld(HeldAs::kGradient, MemoryCategory::kGradient);
     const SpanColumns& spans = trace_.spans();
     const TensorColumns& tensors = trace_.tensors();
     for (size_t row = 0; row < tensors.size(); ++row) {
       const uint32_t span = Row(tensors.span[row]);
-      if (row > 0 && tensors.span[row - 1] == tensors.span[row]) continue;  // its first argument
+      if (row > 0 && tensors.span[row - 1] == tensors.span[row]) continue;  // only the call's first tensor
       if (span == 0 || span >= spans.size() || spans.parent[span] != static_cast<SpanId>(span - 1)) continue;
       const std::string_view name = trace_.text(spans.name[span]);
       if (name != "aten::detach" && name != "aten::add_") continue;
@@ -117,8 +122,8 @@ class Rules {
     }
   }
 
-  // By tensor: some version of it depends, or will depend, on a gradient. Knowledge of a later version reaches back
-  // to the earlier ones, so the walk is repeated until nothing changes; three times, usually.
+  // By tensor: true if any version depends on a gradient. A later version makes the earlier ones dependent too, so the
+  // pass is repeated until nothing changes, usually three times.
   std::vector<uint8_t> FindDependentOnGradient() const {
     std::vector<uint8_t> depends(keys_.tensor_count, 0);
     for (bool has_changed = true; has_changed;) {
@@ -145,8 +150,8 @@ class Rules {
     return depends;
   }
 
-  // What takes part in the computation of a gradient and never depends on one. Torch's engine makes tensors of its own
-  // in the backward pass, which are no inputs.
+  // Inputs take part in the computation of a gradient and never depend on one. Tensors that the engine makes in the
+  // backward pass are no inputs.
   void SetInputs() {
     const std::vector<uint8_t> depends = FindDependentOnGradient();
     Versions takes_part(categories_.version_count(), 0);
@@ -180,7 +185,8 @@ class Rules {
     }
   }
 
-  // A parameter takes part in the forward pass beside inputs, and in the computation of a gradient, and depends on one.
+  // A parameter is used in the forward pass together with inputs, takes part in computing a gradient, and depends on
+  // one.
   void SetParametersByDataFlow() {
     const auto is_gradient = [](MemoryCategory category) { return category == MemoryCategory::kGradient; };
     Versions forward(categories_.version_count(), 0), candidate(categories_.version_count(), 0);
@@ -227,7 +233,8 @@ class Rules {
     }
   }
 
-  // From the inputs forward, as long as nothing of another kind joins in.
+  // Activations are outputs of forward operators that have inputs or activations, and otherwise only parameters and
+  // temporaries, as inputs.
   void SetActivations() {
     for (const FlowNode& node : flow_.nodes) {
       if (node.is_backward) continue;

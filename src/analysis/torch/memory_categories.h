@@ -1,5 +1,6 @@
-// What each version of each storage is for, found from the data flow and from what modules and optimizers hold. The
-// rules, their order and what overrides what are those of torch's memory profiler; docs/analyses.md lists them.
+// The category of each version of each storage (parameter, gradient, activation, ...), derived from the data flow and
+// from the tensors that modules and optimizers hold. Rules and precedence are those of torch's memory profiler;
+// docs/analyses.md lists them. Look-ups are O(1).
 //
 // Thread rule: pure function; the result is immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,8 +17,7 @@
 
 namespace opscope {
 
-// A category may be known of a tensor, of one of its storages, or of one version of that; the first that is known
-// counts.
+// A category may be set for a tensor, a storage, or one version of a storage; the first of these that is set counts.
 class MemoryCategories {
  public:
   MemoryCategories(const TensorKeys& keys, const DataFlow& flow);
@@ -28,19 +28,20 @@ class MemoryCategories {
   void SetStorage(uint32_t key, MemoryCategory category) { of_storage_[key] = category; }
   void SetVersionIfUnset(uint32_t key, uint32_t version, MemoryCategory category);
 
-  // Numbers the pairs of key and version, without gaps.
+  // A dense number for each pair of key and version.
   size_t NumberOf(uint32_t key, uint32_t version) const { return first_version_[key] + version; }
   size_t version_count() const { return of_version_.size(); }
-  // A key that the data flow does not know, but SetTensor does.
+  // True if SetTensor was called with the key.
   bool is_named(uint32_t key) const { return is_named_[key] != 0; }
 
  private:
   const TensorKeys& keys_;
   std::vector<MemoryCategory> of_tensor_, of_storage_, of_version_;
-  std::vector<size_t> first_version_;  // by key, and one more
+  std::vector<size_t> first_version_;  // by key, with one entry more
   std::vector<uint8_t> is_named_;      // by key
 };
 
+// O(edges) per rule.
 [[nodiscard]] MemoryCategories FindMemoryCategories(const Trace& trace, const TensorKeys& keys, const DataFlow& flow);
 
 }  // namespace opscope

@@ -1,3 +1,7 @@
+// Builds torch's memory timeline: keys of storages, data flow, categories, then one row per allocation, free or new
+// version, sorted by time. Storages that exist without a recorded allocation become "preexisting" rows. Sizes come from
+// the allocation, else from the largest tensor seen in the storage. torch needs 22 s for 100,000 operators, this 0.08 s
+// (docs/performance.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/memory_timeline.h"
 
@@ -13,7 +17,7 @@
 namespace opscope {
 namespace {
 
-// Bytes from the first to the last element, as torch counts them.
+// Bytes of a tensor by torch's rule: the largest size * stride.
 int64_t SpannedBytes(const Trace& trace, const Argument& tensor) {
   int64_t elements = tensor.sizes.empty() ? 1 : 0;
   for (size_t i = 0; i < std::min(tensor.sizes.size(), tensor.strides.size()); ++i) {
@@ -23,7 +27,7 @@ int64_t SpannedBytes(const Trace& trace, const Argument& tensor) {
   return elements * ElementSize(trace.text(tensor.dtype));
 }
 
-// By key: what was allocated or freed there, else the largest tensor that was seen in it.
+// Size by key: bytes allocated or freed, else the largest tensor seen in the storage.
 std::vector<int64_t> SizesOf(const Trace& trace, const TensorKeys& keys) {
   std::vector<int64_t> sizes(keys.keys.size(), 0);
   const TensorColumns& tensors = trace.tensors();
@@ -84,7 +88,7 @@ class Maker {
     return {row.action != MemoryAction::kPreexisting, row.time, row.action};
   }
 
-  // Memory that no tensor was seen in.
+  // Adds rows for memory in which no tensor was seen.
   void AddUnknown() {
     const AllocationColumns& rows = trace_.allocations();
     std::set<std::tuple<uint64_t, uint32_t, int32_t, int32_t>> alive;
@@ -201,7 +205,7 @@ MemoryByCategory SumByCategory(const MemoryTimeline& timeline, MemoryDevice devi
     bytes[static_cast<size_t>(row.category)] += is_gain ? row.bytes : -row.bytes;
     if (row.action == MemoryAction::kIncrementVersion) bytes[static_cast<size_t>(row.next_category)] += row.bytes;
   }
-  // What was there before stands at the time of the first event.
+  // Preexisting memory is shown at the time of the first event.
   if (!sums.times_us.empty() && sums.times_us.front() == kBefore) sums.times_us.front() = first_us;
   return sums;
 }

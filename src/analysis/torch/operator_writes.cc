@@ -1,3 +1,7 @@
+// Matches recorded calls against operator schemas to find the arguments that are written. Both are strings of one code
+// per argument: the call add_(tensor, tensor, alpha=1) is observed as "tti", the schema is "t!tn" with '!' for a
+// written argument and '?' for an optional one. Results are cached by name and argument list, since a loop repeats its
+// calls.
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/torch/operator_writes.h"
 
@@ -14,7 +18,7 @@ char CodeOfScalar(std::string_view text) {
   return text.find_first_not_of("-0123456789") == std::string_view::npos ? 'i' : 'f';
 }
 
-// Whether what was observed fits one code of a signature. A bool is an int in Python, and so it is here.
+// True if an observed code fits a code of the signature. A bool is an int in Python, so it fits 'i'.
 bool Fits(char observed, char wanted) {
   switch (wanted) {
     case '*':
@@ -31,11 +35,11 @@ bool Fits(char observed, char wanted) {
     case 'n':
       return observed == 'i' || observed == 'b' || observed == 'f' || observed == 'c';
     default:
-      return observed == '0';  // a type that is not recorded
+      return observed == '0';  // types that are not recorded are observed as '0'
   }
 }
 
-// Whether the call fits the signature; `written` is told each argument that is written to.
+// True if the call fits the signature; calls written(i) for each written argument.
 template <typename Written>
 bool FitsAll(std::string_view observed, std::string_view signature, const Written& written) {
   if (signature == ".") return observed.empty();
@@ -64,7 +68,7 @@ OperatorWrites::OperatorWrites(const Trace& trace) : trace_(trace) {
   for (size_t row = 0; row < operators.size(); ++row) {
     std::vector<std::string_view>& known = overloads_[opscope::Row(operators.name[row])];
     const std::string_view signature = trace.text(operators.arguments[row]);
-    // Several windows of one recording tell the same.
+    // Several windows of one recording repeat the schemas.
     if (std::find(known.begin(), known.end(), signature) == known.end()) known.push_back(signature);
   }
 }

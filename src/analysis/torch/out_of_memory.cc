@@ -1,3 +1,5 @@
+// Reads requests for which an allocator had no memory. torch records them as "[OutOfMemory]" instants, whose members
+// hold bytes and device.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/out_of_memory.h"
 

@@ -1,3 +1,7 @@
+// Gives each storage and tensor of a run a stable key. Addresses are reused as soon as memory is freed, so events are
+// followed in order of time: a storage lives at its address from its first use or allocation to its free. Storages that
+// one tensor object used belong to one tensor, even if the object's storage changed. Pairs (first storage, storage) are
+// grouped in the order in which torch groups them, so that the keys agree with torch's.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/tensor_keys.h"
 
@@ -10,7 +14,7 @@
 namespace opscope {
 namespace {
 
-// An address, which means something within one process and device only.
+// An address with the process and device in which it is valid.
 struct Place {
   uint64_t address = 0;
   ProcessId process = ProcessId::kNone;
@@ -29,7 +33,7 @@ ProcessId ProcessOf(const Trace& trace, TrackId track) {
   return Row(track) < trace.tracks().size() ? trace.tracks().process[Row(track)] : ProcessId::kNone;
 }
 
-// An event that tells something about storage, in order of time; operators before what else has the same time.
+// An event that uses, allocates or frees storage. Sorted by time; at equal times operators first.
 struct StorageEvent {
   Timestamp time;
   enum Kind : uint8_t { kOperator, kHeld, kAllocation } kind = kOperator;
@@ -46,7 +50,7 @@ std::vector<StorageEvent> EventsInOrder(const Trace& trace) {
     if (Row(tensors.span[first]) >= trace.spans().size()) continue;
     events.push_back({trace.spans().start[Row(tensors.span[first])], StorageEvent::kOperator, first, end});
   }
-  // What an object holds is looked at once: those rows count that stand together, at its first time.
+  // Objects may be recorded repeatedly; only the rows at an object's first time count.
   const HeldTensorColumns& held = trace.held_tensors();
   tsl::robin_map<Place, Timestamp, PlaceHash> first_time;
   const auto owner = [&](uint32_t row) { return Place{held.owner[row], ProcessOf(trace, held.track[row])}; };
@@ -91,7 +95,7 @@ class Finder {
     bool is_allocated = false;  // its allocation was seen
   };
 
-  // The storage that lies there now.
+  // The storage currently at this place; a new one if none is alive.
   uint32_t StorageAt(const Place& place) {
     const auto next = static_cast<uint32_t>(storages_.size());
     const auto [found, is_new] = alive_.try_emplace(place, next);
@@ -102,7 +106,7 @@ class Finder {
   uint32_t Use(uint64_t tensor, const Place& place) {
     const uint32_t storage = StorageAt(place);
     storages_[storage].is_tensor = true;
-    // A tensor of unknown identity has its storage alone.
+    // A tensor without a known identity is its storage alone.
     const uint32_t first = tensor == 0 ? storage : first_storage_.try_emplace(tensor, storage).first->second;
     const std::pair<uint32_t, uint32_t> pair = std::minmax(first, storage);
     if (pair != last_pair_) pairs_.emplace_back(pair);
@@ -135,7 +139,7 @@ class Finder {
     const Place place = PlaceIn(rows, row, rows.address[row], rows.track[row]);
     const auto alive = alive_.find(place);
     const bool is_free = rows.bytes[row] < 0;
-    // Allocated twice: the free between was not recorded (another thread, or between two recordings).
+    // Allocated again: the free in between was not recorded (another thread, or between two recordings).
     if (!is_free && alive != alive_.end() && storages_[alive->second].is_allocated) alive_.erase(alive);
     const uint32_t storage = StorageAt(place);
     found_.of_allocation[row] = storage;
@@ -143,7 +147,7 @@ class Finder {
     if (!is_free) storages_[storage].is_allocated = true;
   }
 
-  // As torch groups them: pairs in order, each storage stays with the first tensor that it came to.
+  // torch's grouping: pairs in sorted order; each storage stays with the first tensor that it joins.
   std::vector<uint32_t> NumberTensors() {
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
@@ -173,10 +177,10 @@ class Finder {
 
   const Trace& trace_;
   TensorKeys found_;
-  std::vector<Storage> storages_;  // by number, which is order of first appearance
+  std::vector<Storage> storages_;  // in order of first appearance
   tsl::robin_map<Place, uint32_t, PlaceHash> alive_;
   tsl::robin_map<uint64_t, uint32_t> first_storage_;  // by tensor object
-  std::vector<std::pair<uint32_t, uint32_t>> pairs_;  // that belong to one tensor
+  std::vector<std::pair<uint32_t, uint32_t>> pairs_;  // storages that belong to one tensor
   std::pair<uint32_t, uint32_t> last_pair_{kNoKey, kNoKey};
 };
 

@@ -1,10 +1,9 @@
-// Calls of the device's runtime that no op made, CUPTI's overhead, and records of events, which torch takes for the
-// CPU's. Torch gives them the thread that stops the profiler, whichever made the call, so they nest among the ops and
-// ranges of that thread: cudaDeviceSynchronize within a step takes from the step's self time.
+// Places runtime calls outside of ops, CUPTI's overhead, and event records (CPU events for torch). torch gives all of
+// them the thread that stops the profiler, whichever thread made the call, so they nest among the ops and ranges of
+// that thread: cudaDeviceSynchronize within a step reduces the step's self time.
 //
-// The stopping thread is the one that the metadata names, else the main thread of the process. Where that has no track
-// the calls nest in each other alone.
-// SPDX-License-Identifier: Apache-2.0
+// The stopping thread is named by the metadata, else it is the main thread of the process. If it has no track, the
+// calls nest only among themselves. SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <unordered_map>
 
@@ -14,7 +13,7 @@
 namespace opscope {
 namespace {
 
-// Of each process the track of the thread that stopped the profiler; TrackId::kNone: it has none.
+// Finds for each process the track of the thread that stopped the profiler; TrackId::kNone if it has none.
 class StoppingThreads {
  public:
   explicit StoppingThreads(const Trace& trace) : tracks_(trace.tracks()), processes_(trace.processes()) {
@@ -30,7 +29,7 @@ class StoppingThreads {
   }
 
  private:
-  // CUPTI's overhead has a process of its own, of the same rank.
+  // CUPTI's overhead is in a process of its own with the same rank, so processes of the rank are searched too.
   TrackId Find(ProcessId process) const {
     TrackId track = InProcess(process);
     for (uint32_t other = 0; track == TrackId::kNone && other < processes_.size(); ++other) {
