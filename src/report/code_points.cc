@@ -1,3 +1,5 @@
+// Counts and cuts UTF-8 text by code points, as Python's len() and slices do, because layouts copied from Python
+// measure widths that way. An invalid byte counts as one code point, so that damaged names cannot break a table.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/code_points.h"
 
@@ -13,7 +15,7 @@ size_t SequenceLength(std::string_view text) {
   return std::max<size_t>(1, Utf8SequenceLength(text));
 }
 
-// Byte position of code point `index`, or the end.
+// Byte offset of code point `index`, or the end of the text.
 size_t BytesOf(std::string_view text, size_t index) {
   size_t at = 0;
   while (index > 0 && at < text.size()) {

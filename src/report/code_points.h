@@ -1,5 +1,5 @@
-// Text measured and cut by Unicode code points, as Python measures str; a byte that is not UTF-8 counts
-// as one.
+// Text measured and cut by Unicode code points, as Python measures str. An invalid byte counts as one. Costs are linear
+// in the text.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,13 +12,13 @@
 namespace opscope {
 
 size_t CountCodePoints(std::string_view text);
-// text[:count]; a negative count leaves out that many at the end.
+// text[:count]; a negative count drops that many code points at the end.
 std::string_view FirstCodePoints(std::string_view text, int64_t count);
-// The last `width` code points, the first three of them as "..."; the whole text when it is short enough.
+// The last `width` code points with the first three replaced by "..."; the whole text if it fits.
 std::string LastCodePoints(std::string_view text, int64_t width);
-// Padded with spaces to `width`, of which the text takes `length`; longer text stays whole.
+// Appends `text`, which is `length` wide, padded with spaces to `width`. Longer text is not cut.
 void AppendPadded(std::string_view text, size_t length, size_t width, bool is_left, std::string* out);
-// ASCII only.
+// Converts ASCII letters only.
 std::string UpperCase(std::string_view text);
 
 }  // namespace opscope

@@ -1,3 +1,6 @@
+// Describes a recording that was cut off: why the snapshot was written, and the open spans of each thread as an
+// indented stack with the time since each began. Deep stacks keep the four outermost and sixteen innermost spans, which
+// name the program phase and the place where it hangs.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/cut_off.h"
 
@@ -11,7 +14,7 @@ namespace opscope {
 namespace {
 
 constexpr size_t kShownThreads = 20;
-constexpr size_t kShownOuter = 4;  // of a stack that is deeper than both together
+constexpr size_t kShownOuter = 4;  // outermost and innermost spans shown of a deeper stack
 constexpr size_t kShownInner = 16;
 
 std::string Why(const DumpCause& cause) {

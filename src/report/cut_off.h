@@ -1,4 +1,4 @@
-// Why a dump was written and what was open on each thread, for `opscope info`.
+// The cause of a snapshot and the spans that were open on each thread, for `opscope info`.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,13 +11,13 @@
 
 namespace opscope {
 
-// "no step for 1001 ms (dump 3, 2026-11-22 16:12:58 UTC)"
+// The cause in words: "no step for 1001 ms (dump 3, 2026-11-22 16:12:58 UTC)".
 std::string DumpInWords(const DumpCause& cause);
 
-// A block of lines per thread; "" when the input was not cut off.
+// A block of lines per thread; "" if the recording was not cut off.
 std::string FormatOpenSpans(const Trace& trace);
 
-// The members "dump" and "open", for an input that has them.
+// Appends the members "dump" and "open" if the recording was cut off. `out` is the text of `object`.
 void AddCutOff(const Trace& trace, JsonObject* object, std::string* out);
 
 }  // namespace opscope

@@ -1,4 +1,4 @@
-// "opscope.doctor/1", and the same for people.
+// The result of `opscope doctor` as "opscope.doctor/1" and as text.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/doctor.h"
 

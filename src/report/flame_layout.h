@@ -1,4 +1,4 @@
-// Where the rectangles of a flame graph stand.
+// Positions of the boxes of a flame graph.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,18 +20,18 @@ struct FlameBox {
 };
 
 struct FlameLayout {
-  std::vector<FlameBox> boxes;  // a box before those upon it; siblings by name
+  std::vector<FlameBox> boxes;  // parents before children; siblings by name
   uint32_t levels = 0;
-  uint64_t too_narrow = 0;  // nodes with a value that have no box
+  uint64_t too_narrow = 0;  // number of nodes with a value but without a box
 };
 
-// Boxes narrower than `narrowest` pixels are left out, with all upon them. Nodes without a value have none.
+// Boxes narrower than `narrowest` pixels are left out with all upon them, and so are nodes without a value. O(n log n).
 FlameLayout LayOutFlame(const FlameTree& tree, double width, double narrowest);
 
 // "12.5 ms", "1.50 KiB", "3 calls".
 std::string FlameValueText(FlameMetric metric, int64_t value);
 
-// The script of a flame graph: zoom, search, what is under the pointer.
+// The JavaScript of a flame graph: zoom, search, details of the box under the pointer.
 extern const char* const kFlameScript;
 
 }  // namespace opscope

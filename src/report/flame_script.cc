@@ -1,4 +1,5 @@
-// The script inside a flame graph. It reads the boxes off the drawing, so the drawing is complete without it.
+// The script inside a flame graph: zoom, search, details. It reads the boxes from the SVG elements, so the graph is
+// complete where scripts do not run.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/flame_layout.h"
 

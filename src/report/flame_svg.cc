@@ -1,6 +1,5 @@
-// A flame graph as one SVG file that needs nothing else: every box is drawn, with its name and what it stands for as a
-// tooltip; a small script adds zoom and search where scripts run.
-// SPDX-License-Identifier: Apache-2.0
+// Writes a flame graph as one self-contained SVG file. Every box has its name and value as a tooltip; a small script
+// adds zoom and search where scripts run. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr double kMargin = 10, kRow = 17, kTop = 60, kBottom = 40, kLetter = 7;
 
-// Text of XML. Control characters, which XML cannot hold, and bytes that are not UTF-8 become U+FFFD.
+// Escapes text for XML. Control characters, which XML forbids, and invalid UTF-8 become U+FFFD.
 void AppendXml(std::string_view text, std::string* out) {
   while (!text.empty()) {
     const char c = text.front();
@@ -50,7 +49,7 @@ std::string Pixels(double value) {
   return FixedText(value, 2);
 }
 
-// A warm or cold colour by kind, its shade by name: the same name has it in every graph.
+// The hue depends on the kind, the shade on a hash of the name, so that a name has the same colour in every graph.
 std::string ColorOf(const FlameNode& node) {
   uint32_t hash = 2166136261u;
   for (const char c : node.name)
@@ -152,7 +151,7 @@ class SvgWriter {
     out_ += "</text></g>\n";
   }
 
-  // As much of the name as there is room for.
+  // The name, cut to the width of the box.
   static std::string Label(std::string_view name, double width) {
     const auto room = static_cast<int64_t>((width - 6) / kLetter);
     if (room < 3) return {};

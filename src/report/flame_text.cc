@@ -1,5 +1,6 @@
-// Folded stacks: a line per path, `outermost;...;innermost VALUE`, which flamegraph.pl, speedscope and others read.
-// SPDX-License-Identifier: Apache-2.0
+// Writes folded stacks: a line per path, `outermost;...;innermost VALUE`, the format of flamegraph.pl, which speedscope
+// and others read too. The value is the self value, so that sums over lines are exact. SPDX-License-Identifier:
+// Apache-2.0
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 namespace opscope {
 namespace {
 
-// What would end a frame or the line.
+// Replaces the characters that would end a frame or the line.
 void AppendFrame(std::string_view name, std::string* out) {
   for (const char c : name)
     *out += c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;

@@ -1,3 +1,5 @@
+// Formats numbers with a unit for the user. The unit is chosen after rounding, so that 999.9996 us is "1.000 ms" and
+// not "1000.000 us".
 // SPDX-License-Identifier: Apache-2.0
 #include "report/human_units.h"
 
@@ -8,7 +10,7 @@
 namespace opscope {
 namespace {
 
-// Picks the unit after rounding, so that 999.9996 us is "1.000 ms".
+// Scales by powers of `step`; compares the rounded value, so that no result prints as a full step.
 std::string Scaled(double value, double step, std::span<const char* const> units, int decimals) {
   size_t unit = 0;
   const double half_digit = 0.5 * std::pow(10, -decimals);

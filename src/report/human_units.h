@@ -1,4 +1,4 @@
-// Numbers for people: three digits and a unit.
+// Numbers with a unit, for the user.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// What a file is and holds: "opscope.info/1", the same for people, and its problems.
+// Describes a file: format, counts, options, problems; as "opscope.info/1", CSV and text.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/info.h"
 

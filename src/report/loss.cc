@@ -1,3 +1,5 @@
+// One line that tells the user what the recording lost: events dropped at the memory cap, and problems of severity data
+// loss. An empty string means that nothing is known to be missing.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -29,7 +31,7 @@ std::string FormatLoss(const Trace& trace) {
   for (size_t i = 0; i < problems.size(); ++i) {
     if (trace.text(problems.kind[i]) == "operators_elsewhere") elsewhere = Shown(trace.text(problems.message[i]));
     if (problems.severity[i] < ProblemSeverity::kDataLoss) continue;
-    if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // said above
+    if (trace.text(problems.kind[i]) == "dropped_at_cap") continue;  // part of the dropped events above
     line.append(line.empty() ? "" : "; ").append(Shown(trace.text(problems.kind[i])));
     line.append(" ").append(WithSeparators(problems.count[i]));
   }

@@ -1,3 +1,5 @@
+// Formats the measured overhead of recording: a JSON object with the cost of each kind of event, and one line of text.
+// Kinds have the names that the `.opscope` format gives them (src/wire/FORMAT.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "report/own_cost.h"
 
@@ -14,7 +16,7 @@ namespace {
 
 using Kinds = std::vector<std::pair<std::string, EventCost>>;
 
-// By the names of FORMAT.md; none where the input says nothing of costs.
+// Costs by kind under the names of src/wire/FORMAT.md; empty if the input has no costs.
 Kinds KindsOf(const TraceInfo& info) {
   Kinds kinds;
   if (!info.own_costs) return kinds;

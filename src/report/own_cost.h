@@ -1,4 +1,4 @@
-// What a recording cost, for `info` and beside corrected times.
+// The overhead of a recording, for `opscope info` and beside corrected times.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,9 +12,9 @@ namespace opscope {
 
 [[nodiscard]] Correction CorrectionOf(const OwnCostOfSpans& own_cost);
 
-// {"whole_ns", "events", "kinds": {...}} with the costs of one event of each kind. REQUIRES: the trace has costs.
+// {"whole_ns", "events", "kinds": {...}} with the costs per event of each kind in ns. REQUIRES: the trace has costs.
 [[nodiscard]] std::string OwnCostJson(const Trace& trace, const Correction& correction);
-// "1.234 ms for 1000 events: scope 28.4 ns, ...". REQUIRES: as above.
+// "1.234 ms for 1000 events: scope 28.4 ns, ...". REQUIRES: the trace has costs.
 [[nodiscard]] std::string FormatOwnCost(const Trace& trace, const Correction& correction);
 
 }  // namespace opscope

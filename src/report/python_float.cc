@@ -1,3 +1,6 @@
+// Prints floats as Python does. repr() is the shortest text that reads back as the same double, which std::to_chars
+// finds; Python differs only in when it switches to exponents and in always writing one decimal, so LaidOut rearranges
+// the digits of the scientific form: "1.2345e-06" stays, "1.5e+01" becomes "15.0".
 // SPDX-License-Identifier: Apache-2.0
 #include "report/python_float.h"
 
@@ -21,8 +24,8 @@ std::string Printed(const char* format, Arguments... arguments) {
   return std::string(text, static_cast<size_t>(size));
 }
 
-// "-1.2345e-06" laid out as Python does: with an exponent where the decimal point would stand farther than `most`
-// digits to the right or four zeroes to the left, else with at least one digit behind it.
+// Lays out "-1.2345e-06" as Python does: with an exponent if the number has more than `most` digits before the point or
+// four zeros after it, else as a decimal with at least one digit after the point.
 std::string LaidOut(std::string_view scientific, int most) {
   const size_t e = scientific.find('e');
   int exponent = 0;

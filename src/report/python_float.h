@@ -1,4 +1,4 @@
-// Floats as Python's format() and repr() print them; "nan" has no sign.
+// Floats as Python's format() and repr() print them. NaN has no sign.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0

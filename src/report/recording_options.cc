@@ -1,3 +1,6 @@
+// Turns the JSON options of a recording into a sentence. Known members have phrases ("max_bytes": 1024 becomes "at most
+// 1.00 KiB"); unknown ones, from a newer recorder or another framework, print as "name value" with units guessed from
+// the key's ending, so that nothing is hidden from the user.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/recording_options.h"
 
@@ -13,8 +16,8 @@ namespace {
 
 struct Phrase {
   std::string_view key;
-  std::string_view before;                       // the value
-  std::string_view as_true = {}, as_false = {};  // in place of both, where it is true or false
+  std::string_view before;                       // text before the value
+  std::string_view as_true = {}, as_false = {};  // whole phrase for true and false
 };
 constexpr Phrase kPhrases[] = {
     {"abi", "recorder interface "},
@@ -26,7 +29,7 @@ constexpr Phrase kPhrases[] = {
     {"paddle_route", "Paddle by "},
 };
 
-// Of names alone: a value may be the name of an environment variable, or a text that somebody wrote.
+// Replaces underscores in plain lower-case names only: a value may be an environment variable or a user's text.
 void ReplaceUnderscores(std::string* words) {
   if (words->find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos)
     std::replace(words->begin(), words->end(), '_', ' ');

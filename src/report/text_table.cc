@@ -1,3 +1,7 @@
+// Lays out a text table in the width of a terminal. If the columns do not fit at their least widths, columns are
+// dropped from the right, never the name, until they do, and a last line names the dropped ones. Then long texts are
+// shortened, always the widest by one, so that several texts share the loss. Widths are display columns, not bytes: CJK
+// names count double.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/text_table.h"
 
@@ -14,7 +18,7 @@ constexpr size_t kGap = 2;
 constexpr size_t kLongestLeastName = 40;
 constexpr size_t kLeastText = 16;
 
-// What the columns take, and which of them.
+// Decides which columns are shown and how wide each is.
 class TableFit {
  public:
   TableFit(const std::vector<TextColumn>& columns, size_t width) : columns_(columns), width_(width) {
@@ -63,7 +67,7 @@ class TableFit {
       }
     }
   }
-  // Long texts give way, the widest first.
+  // Narrows text columns until the table fits, the widest first.
   void Shrink() {
     size_t total = Total([&](size_t c) { return widths_[c]; });
     for (; total > width_; --total) {

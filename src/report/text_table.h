@@ -1,7 +1,7 @@
-// A table of texts under titles, aligned, and as wide as a terminal has room for.
+// An aligned text table with titles, fitted to the width of a terminal.
 //
-// Where the lines are too long for it, columns are left out from the right, which a line below says, until the name
-// column keeps min(40, half the width); then long texts are cut in the middle. No line is ever longer.
+// If it is too wide, columns are left out from the right, and a line below names them, until the name column keeps
+// min(40, half the width). Then long texts are cut in the middle. No line is ever longer than the width.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,18 +16,18 @@ namespace opscope {
 
 struct TextColumn {
   std::string title;
-  bool is_text = false;  // begins at the left and may be cut; the first such column is the name and is never left out
-  bool is_kept = false;  // left out only when no other column is left
-  std::vector<std::string> cells;  // as they came: the table escapes them (base/shown_text.h)
+  bool is_text = false;            // left-aligned, may be cut; the first one is the name and always shown
+  bool is_kept = false;            // left out last
+  std::vector<std::string> cells;  // raw texts: the table escapes them (base/shown_text.h)
 };
 
-// width 0: any. REQUIRES: columns are equally long.
+// width 0: unlimited. O(cells). REQUIRES: columns have equal length.
 [[nodiscard]] std::string LayOutTable(std::vector<TextColumn> columns, size_t width);
 
-// How many columns the name keeps in a terminal of this width.
+// Least width of the name column in a terminal of this width.
 [[nodiscard]] size_t LeastNameWidth(size_t width);
 
-// "Left out: Mean, Min and 3 more" in at most so many columns; 0: all names.
+// "Left out: Mean, Min and 3 more" in at most `width` columns; width 0: all names.
 [[nodiscard]] std::string LeftOutLine(const std::vector<std::string>& names, size_t width);
 
 }  // namespace opscope

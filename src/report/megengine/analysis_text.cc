@@ -1,3 +1,6 @@
+// The text of MegEngine's profile_analyze, character by character as the original prints it: a summary table, then a
+// grid, a Confluence table or a list for devices and hosts. Number formats are Python's (report/python_float.h), tables
+// are those of the tabulate package (tabulate.h), long names wrap like textwrap (text_wrap.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/megengine/analysis_text.h"
 
@@ -21,7 +24,7 @@ using Records = std::vector<MegEngineRecord>;
 
 constexpr const char* kUnknown = "N/A";
 
-// What the record is of: name, type and id, or type, count and no id.
+// The three texts that identify a record: name, type and id; of a group: type, count and "N/A".
 std::vector<std::string> InfoOf(const MegEngineRecord& record) {
   if (record.opr == nullptr) return {std::string(record.group), std::to_string(record.count), kUnknown};
   return {record.opr->name, record.opr->type, record.opr->id};
@@ -56,8 +59,8 @@ std::string OutShapes(const MegEngineRecord& record, std::string_view separator)
 
 struct Unit {
   double base;
-  std::string_view plain;     // of a number below the base
-  std::string_view prefixed;  // behind K, M, ...
+  std::string_view plain;     // unit of a number below the base
+  std::string_view prefixed;  // unit after a prefix K, M, ...
 };
 
 std::string WithUnit(std::optional<double> amount, const Unit& unit) {
@@ -88,7 +91,7 @@ std::string WrappedInfo(const MegEngineRecord& record) {
   return text;
 }
 
-// A row of the table is as many of the columns' as its highest cell has lines.
+// Adds a record as one table row per line of its highest cell.
 void AddLines(const std::vector<std::string>& cells, Tabulated* table) {
   size_t height = 0;
   for (const std::string& cell : cells)
@@ -127,14 +130,14 @@ std::string GridOf(const Records& records, const char* of, double total) {
   return Tabulate(std::move(table), TableStyle::kFancyGrid);
 }
 
-// As Python's max(): the first, and what is greater than all before it; so a NaN stays that is the first.
+// Python's max(): the first value, replaced only by greater ones. So a NaN in first place stays.
 class Longest {
  public:
   void Add(std::optional<double> value) {
     if (value && (!longest_ || *value > *longest_)) longest_ = value;
   }
 
-  // So much of 15 signs; none of a share that is none.
+  // A bar of up to 15 '#' in proportion to the longest value; empty if the share is NaN or not positive.
   std::string BarOf(std::optional<double> value) const {
     constexpr double kLength = 15;
     if (!value || !longest_) return "";

@@ -1,3 +1,7 @@
+// Reproduces Python's tabulate for three table formats. A column's type is the most general type of its cells (bool,
+// integer, float, text), parsed as Python's int() and float() would; numbers are aligned at the decimal point, which is
+// done by padding cells on the right to the same number of characters behind the point. Then widths are known and lines
+// are drawn with the characters of the format.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/megengine/tabulate.h"
 
@@ -28,7 +32,7 @@ bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// "1_000" is 1000 for Python. nullopt: an underscore that is not between digits.
+// Removes underscores as Python's number syntax allows ("1_000"); nullopt if one is not between digits.
 std::optional<std::string> WithoutUnderscores(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -38,7 +42,7 @@ std::optional<std::string> WithoutUnderscores(std::string_view text) {
   return plain;
 }
 
-// What int() and float() take.
+// True if Python's int() accepts the text.
 bool ReadsAsInteger(std::string_view text) {
   const auto plain = WithoutUnderscores(Stripped(text));
   if (!plain) return false;
@@ -46,7 +50,7 @@ bool ReadsAsInteger(std::string_view text) {
   return plain->size() > sign && std::all_of(plain->begin() + static_cast<ptrdiff_t>(sign), plain->end(), IsDigit);
 }
 
-// "nan", "inf" and "-inf" too, but no other spelling of them.
+// The value if Python's float() accepts the text; of the special values only "nan", "inf" and "-inf".
 std::optional<double> ReadAsNumber(std::string_view text) {
   auto plain = WithoutUnderscores(Stripped(text));
   if (!plain || plain->empty()) return std::nullopt;
@@ -64,7 +68,7 @@ std::optional<double> ReadAsNumber(std::string_view text) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// From the least general on; an empty text is of no type.
+// From the least general to the most general type; an empty text has none.
 enum class ColumnType : uint8_t { kNone, kBool, kInteger, kFloat, kText };
 
 ColumnType TypeOf(const TabulatedCell& cell) {
@@ -94,7 +98,7 @@ std::string TextOf(TabulatedCell cell, ColumnType type) {
   return number ? PythonGeneral(*number) : std::move(text);
 }
 
-// Characters behind the decimal point, or behind the exponent's e where there is none; -1: neither.
+// Number of characters after the decimal point, or after the exponent's e if there is no point; -1 if neither.
 int BehindPoint(std::string_view text) {
   if (ReadsAsInteger(text) || !ReadAsNumber(text)) return -1;
   size_t point = text.rfind('.');
@@ -194,7 +198,7 @@ class Writer {
     EndLine();
   }
 
-  // texts[i]: of column i; a row is as high as its highest cell.
+  // texts(i): cell of column i, possibly of several lines. The row is as high as its highest cell.
   template <typename TextOfColumn>
   void AddRow(const TextOfColumn& texts) {
     std::vector<std::string_view> rest;
@@ -223,7 +227,7 @@ class Writer {
   }
 
  private:
-  // Without blanks before it.
+  // Ends the line after stripping trailing blanks.
   void EndLine() {
     while (!out_.empty() && out_.back() == ' ')
       out_.pop_back();

@@ -1,8 +1,8 @@
 // Tables as Python's tabulate lays them out, in the three formats of profile_analyze: "simple" without titles,
-// "fancy_grid", and "orgtbl" with the line that Confluence wants.
+// "fancy_grid", and "orgtbl" with the rule that Confluence needs.
 //
-// A column in which all texts read as numbers is one of numbers: its points stand below each other, and a float is
-// printed as "%g". Any other column begins at the left. An empty text says nothing of its column.
+// A column whose texts all read as numbers is a number column: decimal points are aligned, and floats print as "%g".
+// Other columns are left-aligned. Empty texts do not affect the type of their column.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,12 +22,12 @@ using TabulatedColumn = std::vector<TabulatedCell>;
 enum class TableStyle : uint8_t { kSimple, kFancyGrid, kConfluence };
 
 struct Tabulated {
-  std::vector<std::string> titles;       // empty: none are shown
-  std::vector<TabulatedColumn> columns;  // equally long; none: no rows
-  std::vector<bool> continues = {};      // by row: no line above it. Empty: none does
+  std::vector<std::string> titles;       // empty: no title row
+  std::vector<TabulatedColumn> columns;  // of equal length
+  std::vector<bool> continues = {};      // by row: true if no rule separates it from the row above; empty: all false
 };
 
-// Lines without the end of the last one. Widths are in code points.
+// The lines, without a final line end. Widths are in code points. O(cells).
 std::string Tabulate(Tabulated table, TableStyle style);
 
 }  // namespace opscope

@@ -1,3 +1,6 @@
+// Reproduces Python's textwrap.wrap(). The text is split into chunks that must not be broken: blanks, em-dashes, words,
+// and parts of hyphenated words, by the rules of textwrap's regular expression written as a scanner. Lines are then
+// filled greedily with chunks; a chunk longer than a line is cut, after a hyphen if possible.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/megengine/text_wrap.h"
 
@@ -9,13 +12,13 @@
 namespace opscope {
 namespace {
 
-// A code point is one character here, as for Python; its bytes stay together.
+// The text by code points, which are Python's characters; the bytes of each stay together.
 using Characters = std::vector<std::string_view>;
 
 constexpr std::string_view kSpace = " ";
 
 bool IsSpace(std::string_view c) {
-  return c == kSpace;  // the only one that is left when words are looked for
+  return c == kSpace;  // CharactersOf has replaced all other white space
 }
 bool IsLetterOf(std::string_view c, std::string_view others) {
   const char first = c.front();
@@ -32,7 +35,7 @@ bool IsWordOrPunctuation(std::string_view c) {
   return IsLetterOf(c, "_0123456789!\"'&.,?");
 }
 
-// White space is blanks from here on, tabs as many as reach the next column of eight.
+// Replaces white space by blanks, a tab by as many as reach the next multiple of eight columns.
 Characters CharactersOf(std::string_view text) {
   Characters characters;
   size_t column = 0;
@@ -52,12 +55,12 @@ Characters CharactersOf(std::string_view text) {
   return characters;
 }
 
-// Finds where chunks end that may not be broken: blanks, dashes between words, parts of words.
+// Finds the ends of unbreakable chunks: blanks, dashes between words, parts of words.
 class Chunks {
  public:
   explicit Chunks(const Characters& text) : text_(text) {}
 
-  // Of the chunk that begins at `begin`, which is not the end.
+  // The end of the chunk at `begin`. REQUIRES: begin is before the end of the text.
   size_t EndFrom(size_t begin) const {
     if (IsSpace(text_[begin])) return EndOfRun(begin, kSpace);
     if (begin > 0 && IsWordOrPunctuation(text_[begin - 1]) && IsDashAt(begin)) return EndOfRun(begin, "-");
@@ -77,14 +80,14 @@ class Chunks {
     return at;
   }
 
-  // Two hyphens or more before a word.
+  // True for two or more hyphens followed by a word.
   bool IsDashAt(size_t at) const {
     const size_t end = EndOfRun(at, "-");
     return end - at >= 2 && end < text_.size() && IsWord(text_[end]);
   }
 
-  // Two letters, or a letter and one behind another hyphen, before it; two letters after it, perhaps with a hyphen
-  // between them.
+  // True for a hyphen after which a word may be broken: two letters before it (a hyphen may be between them), and two
+  // letters after it (a hyphen may be between them).
   bool IsHyphenInWord(size_t at) const {
     if (text_[at] != "-" || at < 2) return false;
     const bool follows =
@@ -98,7 +101,8 @@ class Chunks {
   const Characters& text_;
 };
 
-// How much of a chunk from `begin` on goes on a line that has so much room: behind its last hyphen there, if any.
+// How much of a chunk that is too long goes on a line with `room`: up to its last hyphen within the room, else all of
+// it.
 size_t CutFrom(const Characters& text, size_t begin, size_t room) {
   const auto is_hyphen = [](std::string_view c) { return c == "-"; };
   for (size_t hyphen = room; hyphen-- > 1;) {
@@ -121,14 +125,14 @@ std::string Join(const Characters& text, size_t begin, size_t end) {
 
 std::vector<std::string> WrapText(std::string_view text, size_t width) {
   const Characters characters = CharactersOf(text);
-  std::vector<size_t> ends;  // of chunks
+  std::vector<size_t> ends;  // ends of chunks
   const Chunks chunks(characters);
   for (size_t at = 0; at < characters.size(); at = ends.back())
     ends.push_back(chunks.EndFrom(at));
   std::vector<std::string> lines;
   size_t begin = 0;
   for (size_t next = 0; next < ends.size();) {
-    if (IsSpace(characters[begin]) && !lines.empty()) begin = ends[next++];  // blanks end where the chunk does
+    if (IsSpace(characters[begin]) && !lines.empty()) begin = ends[next++];  // drop blanks at the beginning of a line
     const size_t first = begin;
     size_t last_chunk = begin;
     while (next < ends.size() && ends[next] - first <= width) {

@@ -1,5 +1,5 @@
-// Python's textwrap.wrap(): the lines of at most `width` code points into which a text falls at white space and behind
-// hyphens between letters; words that are longer are cut.
+// Python's textwrap.wrap(): breaks a text into lines of at most `width` code points, at white space and after hyphens
+// between letters. Longer words are cut.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@
 
 namespace opscope {
 
-// UTF-8. Letters beyond ASCII count as such; other signs there, too. REQUIRES: width > 0
+// `text` is UTF-8; all code points beyond ASCII count as letters. O(length * width). REQUIRES: width > 0.
 std::vector<std::string> WrapText(std::string_view text, size_t width);
 
 }  // namespace opscope

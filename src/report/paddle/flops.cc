@@ -1,3 +1,6 @@
+// Prints Paddle's FLOPs report, a line per layer with latency, FLOPs and FLOPS, indented by depth. As in the original,
+// units follow its own rounding ("1.5 M", "2.0 G"), and `repeat` ends the report when the first layer appears again
+// often enough.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <string_view>

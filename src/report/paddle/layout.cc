@@ -1,3 +1,5 @@
+// Paddle's table layout (layout.h): widths are given, cells are left-aligned and followed by two blanks, also the last
+// one. Titles are centred in dashes. Widths count code points.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/paddle/layout.h"
 
@@ -22,7 +24,7 @@ PaddleLayout::PaddleLayout(std::vector<size_t> widths, std::string* out) : width
 }
 
 void PaddleLayout::Title(std::string_view text) {
-  // Half of a number below 0 is rounded down, and so many dashes are none.
+  // A title longer than the table gets no dashes.
   const size_t length = CountCodePoints(text), rest = length < length_ ? length_ - length : 0;
   out_->append(rest / 2, '-').append(text).append(rest - rest / 2, '-').append("\n");
 }

@@ -1,4 +1,4 @@
-// Paddle's layout: columns that begin at the left, two blanks behind each, the last one too.
+// Paddle's table layout: left-aligned columns, each followed by two blanks, also the last one.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,12 +21,12 @@ class PaddleLayout {
   PaddleLayout(std::vector<size_t> widths, std::string* out);
 
   void Line(std::string_view text) { out_->append(text).append("\n"); }
-  void Title(std::string_view text);  // in the middle of dashes
+  void Title(std::string_view text);  // centred in dashes
   void Separator();
   void Row(std::span<const std::string> cells);
   void Row(std::initializer_list<std::string> cells) { Row(std::span(cells.begin(), cells.size())); }
-  void Rule();  // dashes all along
-  // The lines between tables.
+  void Rule();  // a line of dashes
+  // The blank lines between tables.
   void End() { out_->append("\n\n"); }
 
  private:
@@ -35,22 +35,22 @@ class PaddleLayout {
   std::string* out_;
 };
 
-// "12.34" of nanoseconds in the unit; "-" of the least of none.
+// "12.34": nanoseconds in the unit "s", "ms", "us" or "ns", with two decimals.
 [[nodiscard]] std::string PaddleTime(double ns, std::string_view unit);
 [[nodiscard]] std::string PaddlePercent(double ratio);
 [[nodiscard]] std::string PaddleFixed(double value);  // two decimals
 // "total / avg / max / min / ratio"
 [[nodiscard]] std::string PaddleTimesCell(const PaddleTimes& times, uint64_t calls, double ratio,
                                           std::string_view unit);
-// a / b, 0 where b is.
+// a / b, or 0 if b is 0.
 [[nodiscard]] inline double PaddleRatio(int64_t a, int64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
 
-// Rows of a table whose columns are as wide as their cells, and at least so wide. A row of one cell is a title.
+// Rows of a table whose columns widen to their cells. A row of one cell is a title.
 struct PaddleRowTexts {
   std::vector<std::vector<std::string>> rows;
-  // Widens those columns from `first` on.
+  // Widens `widths` of the columns from `first` on to the widest cell.
   void Widen(size_t first, std::vector<size_t>* widths) const;
 };
 

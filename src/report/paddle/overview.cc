@@ -1,5 +1,5 @@
-// The views of the whole run: devices, types of events, phases of the model, communication.
-// SPDX-License-Identifier: Apache-2.0
+// The views of Paddle's summary about the whole run: devices, event types, model phases, communication. Notes are
+// Paddle's texts, with their mistakes. SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <string>
 
@@ -87,7 +87,7 @@ void AppendPaddleOverview(const PaddleTexts& texts, std::string* out) {
   layout.Separator();
   layout.Row({"Event Type", "Calls", "CPU Time", "Ratio (%)"});
   layout.Separator();
-  std::string indent;  // of all but the first, whichever that is
+  std::string indent;  // two blanks for all rows but the first
   const auto row = [&](const PaddleTypeTime& type) {
     layout.Row({indent + std::string(PaddleEventTypeName(type.type)), std::to_string(type.calls),
                 Time(type.time, texts), PaddlePercent(PaddleRatio(type.time, statistics.total_time))});

@@ -1,4 +1,4 @@
-// The views with a row per name: operators, kernels, ranges, memory.
+// The views of Paddle's summary with a row per name: operators, kernels, ranges, memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -21,7 +21,7 @@ double MeanOf(const PaddleTimes& times, uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(times.total) / static_cast<double>(calls);
 }
 
-// Rows of equal value stay in their order. `by`: 0 total, 1 mean, 2 most, 3 least.
+// Stable sort, descending; ascending for the minimum. `by`: 0 total, 1 mean, 2 maximum, 3 minimum.
 template <typename Item, typename ItemOf>
 void SortBy(int by, PaddleTimes PaddleItem::* times, std::vector<const Item*>* rows, const ItemOf& item_of) {
   const auto value = [&](const Item* row) {
@@ -46,14 +46,14 @@ std::vector<const Item*> Sorted(const std::vector<Item>& items, PaddleSort sort,
   return rows;
 }
 
-// Paddle shows the first of a long name; the blanks before it count.
+// Indents a name and cuts it to the width of the column, as Paddle does.
 std::string CutName(const std::string& name, int64_t indent) {
   const std::string blanks(static_cast<size_t>(indent), ' ');
   if (static_cast<int64_t>(CountCodePoints(name)) + indent <= kOperatorWidth) return blanks + name;
   return blanks + std::string(FirstCodePoints(name, kOperatorWidth - indent - 3)) + "...";
 }
 
-// A table with titles in it: rows of one cell.
+// Writes the rows; a row of one cell becomes a title line.
 void AppendRows(const PaddleRowTexts& rows, PaddleLayout* layout) {
   for (const auto& row : rows.rows) {
     if (row.size() == 1) {
@@ -86,7 +86,7 @@ class OperatorTable {
 
   void AppendTo(std::string* out) const {
     std::vector<size_t> widths = {kOperatorWidth, 6, 40, 40, 10};
-    for (const auto& row : rows_.rows) {  // the last column stays as it is
+    for (const auto& row : rows_.rows) {  // the last column keeps its width
       for (size_t i = 1; i < 4 && i < row.size(); ++i)
         widths[i] = std::max(widths[i], CountCodePoints(row[i]));
     }
@@ -127,7 +127,7 @@ class OperatorTable {
   PaddleRowTexts rows_;
 };
 
-// A C++ template without its parameters: what re.match(r'(.+?)(<.*>)(\(.*\))') has in its first two groups.
+// Strips the function parameters of a C++ template: the first two groups of re.match(r'(.+?)(<.*>)(\(.*\))').
 std::string_view WithoutParameters(std::string_view name) {
   const std::string_view line = name.substr(0, name.find('\n'));
   const size_t open = line.find('<', 1);
@@ -247,7 +247,7 @@ void AppendPaddleRanges(const PaddleTexts& texts, std::string* out) {
   } else {
     add("All threads merged", MergePaddleRanges(threads));
   }
-  BeginRanges("UserDefined Summary", rows, texts, out).End();  // Paddle closes it with no line
+  BeginRanges("UserDefined Summary", rows, texts, out).End();  // Paddle writes no closing line here
 }
 
 void AppendPaddleMemory(const PaddleTexts& texts, std::string* out) {

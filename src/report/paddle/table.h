@@ -1,4 +1,4 @@
-// The views of Paddle's summary, a function each: appends its table where there is anything in it.
+// The views of Paddle's summary. Each function appends its table, or nothing if the table would be empty.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@ struct PaddleTexts {
   const PaddleStatistics& statistics;
   const PaddleTableOptions& options;
 
-  std::string Name(StringId id) const;  // as it is to be shown
+  std::string Name(StringId id) const;  // escaped for a terminal if options.is_escaped
 };
 
 void AppendPaddleDevices(const PaddleTexts& texts, std::string* out);

@@ -1,4 +1,5 @@
-// The memory timeline in torch's two JSON forms, number by number as json.dump writes them, and as a picture.
+// The memory timeline in torch's two JSON forms, spaced exactly as Python's json.dump writes them, so that tools and
+// diffs see no difference.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/memory_timeline.h"
 
@@ -29,7 +30,7 @@ std::string MemoryTimelineJson(const MemoryByCategory& sums) {
   }
   out += "], [";
   for (const auto& bytes : sums.bytes) {
-    out += out.back() == '[' ? "[0" : ", [0";  // torch's lists begin with the lower edge of the first area
+    out += out.back() == '[' ? "[0" : ", [0";  // torch prepends 0, the lower edge of the first area
     for (const int64_t each : bytes) {
       out += ", ";
       AppendInt(&out, each);

@@ -1,8 +1,8 @@
-// The picture of the memory timeline: one page with one SVG, nothing from elsewhere.
+// Draws the memory timeline as a self-contained page with one SVG.
 //
-// Memory changes in steps, so each area is a polygon with a corner at every change. A screen shows a few thousand
-// columns; of the changes that fall into one column the largest total is drawn, so no peak is lost.
-// SPDX-License-Identifier: Apache-2.0
+// Memory changes in steps, so each category is a polygon with a corner at every change, stacked on the categories
+// below. A screen has a few thousand columns; of the changes within one column the largest total is drawn, so that no
+// peak is lost and a run with a million allocations stays a small file. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -30,11 +30,11 @@ int64_t Total(const Bytes& bytes) {
 }
 
 struct Point {
-  double at = 0;  // 0 to 1
+  double at = 0;  // time as a share of the run, 0 to 1
   Bytes bytes{};
 };
 
-// At most one point per column: the largest, and behind the last one what it ended with.
+// At most one point per column, the one with the largest total, and a last point with the final state.
 std::vector<Point> PointsOf(const MemoryByCategory& sums) {
   std::vector<Point> points;
   if (sums.times_us.empty()) return points;
@@ -55,7 +55,7 @@ std::vector<Point> PointsOf(const MemoryByCategory& sums) {
   return points;
 }
 
-// Hundredths, whatever the process's locale.
+// Appends two decimals, independent of the locale.
 void AppendHundredths(std::string* out, double value) {
   const auto hundredths = static_cast<int64_t>(value * 100 + (value < 0 ? -0.5 : 0.5));
   if (hundredths < 0) out->push_back('-');
@@ -108,7 +108,7 @@ class Picture {
     return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(category), int64_t{0});
   }
 
-  // Along the upper edge to the right, along the lower edge back, a corner before and behind each change.
+  // The polygon: right along the upper edge, back along the lower edge, with two corners per change.
   void DrawArea(size_t category) {
     const bool is_seen = std::any_of(points_.begin(), points_.end(),
                                      [category](const Point& point) { return point.bytes[category] != 0; });

@@ -1,12 +1,12 @@
-// The rows of torch's table laid out to be read: names whole and at the end of the line, shares that add up, and what
-// `row_limit` leaves out as a row of its own.
+// torch's rows in a layout that is easier to read: whole names at the end of the line, shares that add up, and a row
+// for everything that `row_limit` leaves out.
 //
 //   Self %    Self  Total   Mean  Calls  Name
 //    61.54   8.0us  9.0us  9.0us      1  aten::conv2d
 //    38.46   5.0us      -      -     14  (3 more)
 //
-// Self % are hundredths that are rounded together: each down, then what is missing to the whole is given to those that
-// lost most (the method of the largest remainder), so the column adds up to 100.00 and no share is off by 0.01.
+// "Self %" is rounded by the largest remainder method: each share is rounded down to hundredths, and the missing
+// hundredths go to the shares that lost most. So the column adds up to 100.00, and no share is off by 0.01.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kWhole = 10000;  // hundredths of a percent
 
-// The printed rows; the last one stands for the rest where there is one.
+// A printed row; the last one may stand for all rows that are left out.
 struct Line {
   TorchTableRow row;
   bool is_rest = false;
@@ -120,7 +120,7 @@ class PlainTable {
   bool Any(Has has) const {
     return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return has(line.row); });
   }
-  // Shares of the sum of one number of all rows.
+  // Adds a column of each row's share in the sum over all rows.
   template <typename Read>
   void AddShares(std::string title, Read read) {
     std::vector<double> parts;

@@ -1,4 +1,4 @@
-// Averages as rows of torch's table.
+// Converts averages of function events into rows of torch's table.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/table.h"
 

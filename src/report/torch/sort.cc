@@ -1,3 +1,5 @@
+// Sorts rows by any attribute that torch's FunctionEventAvg has, descending and stable, as Python's
+// sorted(reverse=True) does. "cuda", "xpu" and "privateuse1" in a name mean "device", as torch still accepts.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/torch/sort.h"
 

@@ -11,8 +11,8 @@
 
 namespace opscope {
 
-// Descending and stable by an attribute; "" keeps the order. "cuda", "xpu" and "privateuse1" anywhere in
-// the name mean "device". kInvalidArgument with Python's words for a name that rows do not have.
+// Sorts descending and stable by an attribute; "" keeps the order. "cuda", "xpu" and "privateuse1" in the name mean
+// "device". kInvalidArgument with Python's message for an unknown attribute.
 [[nodiscard]] Status SortAsTorch(std::string_view sort_by, std::vector<const TorchTableRow*>* rows);
 
 }  // namespace opscope

@@ -1,7 +1,8 @@
-// torch's table: which columns there are, what stands in each cell, in which order. The definition of
-// every quirk kept here is in docs/analyses.md ("torch's table").
+// torch's table: its columns, cells and order, with all its quirks, which docs/analyses.md ("torch's table") defines.
+// Rows are measured first (TableShape), because columns appear only if some row has a value for them, and widths depend
+// on the longest text of all rows, printed or not.
 //
-// Widths count Unicode code points, as Python's len() does, and in a terminal display columns.
+// Widths count Unicode code points, as Python's len() does; with a terminal width, display columns.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/torch/table.h"
 
@@ -30,7 +31,7 @@ struct TableColumn {
   bool is_left = false;
 };
 
-// What the rows as a whole decide.
+// Properties of all rows together, which decide the columns.
 struct TableShape {
   bool has_device_time = false;
   bool has_device_memory = false;
@@ -117,7 +118,7 @@ std::vector<TableColumn> Columns(const TableShape& shape, const TorchTableOption
   return columns;
 }
 
-// How many columns a terminal has room for beside the name, which gives way to them as far as it must.
+// Number of columns that fit the terminal. Narrows the name column to its least width if necessary.
 size_t FitIntoTerminal(const TableShape& shape, TorchTableOptions* options) {
   const std::vector<TableColumn> columns = Columns(shape, *options);
   if (options->width == 0) return columns.size();
@@ -176,7 +177,7 @@ class TableWriter {
       AppendPadded(cells[i], ruler_.length(cells[i]), width, columns_[i].is_left, &line);
       line += kGap;
     }
-    // Numbers can be wider than their column.
+    // A number may be wider than its column.
     WriteLine(options_.width == 0 ? line : FirstColumns(line, options_.width));
   }
 
@@ -199,7 +200,7 @@ class TableWriter {
     WriteLine(separator_);
   }
 
-  // A name that comes within three characters of the limit is cut already.
+  // As in torch, a name within three characters of the limit is already cut.
   std::string CutName(std::string_view name) const {
     if (!options_.max_name_column_width) return std::string(name);
     const int64_t limit = *options_.max_name_column_width - 3;
@@ -268,12 +269,12 @@ class TableWriter {
   const TorchTableOptions& options_;
   const TextRuler& ruler_;
   const std::vector<TableColumn> columns_;
-  const size_t shown_;  // of the columns
+  const size_t shown_;  // number of columns shown
   std::string separator_;
   std::string text_;
 };
 
-// The rows that are printed; sums and widths are of all.
+// The rows to print. Sums and widths cover all rows.
 Rows PrintedRows(const Rows& rows, const TorchTableOptions& options) {
   Rows printed;
   for (const TorchTableRow* row : rows) {
@@ -283,7 +284,7 @@ Rows PrintedRows(const Rows& rows, const TorchTableOptions& options) {
   return printed;
 }
 
-// Time that has no total to be a share of: where torch stops.
+// A time whose total is 0, for which torch raises an error.
 std::optional<double> TimeWithoutTotal(const TorchTableRow& row, const TableShape& shape) {
   if (shape.self_cpu_sum == 0 && row.self_cpu_time_total != 0) return row.self_cpu_time_total;
   if (shape.self_cpu_sum == 0 && !row.is_async && row.cpu_time_total != 0) return row.cpu_time_total;
@@ -292,7 +293,7 @@ std::optional<double> TimeWithoutTotal(const TorchTableRow& row, const TableShap
   return std::nullopt;
 }
 
-// What torch raises while it formats, found before anything is written.
+// Checks for the errors that torch raises while formatting, before any text is made.
 Status CheckFormattable(const Rows& printed, const TableShape& shape, const TorchTableOptions& options) {
   for (const TableColumn& column : Columns(shape, options)) {
     if (column.width < 0) return Error{ErrorCode::kInvalidArgument, "Sign not allowed in string format specifier"};

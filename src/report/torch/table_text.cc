@@ -1,3 +1,5 @@
+// The two ways to measure texts of torch's table: code points as Python does, or display columns if a terminal width is
+// given. Texts are escaped once per table; those that need no escape are not copied.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/torch/table_text.h"
 

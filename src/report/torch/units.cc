@@ -1,4 +1,4 @@
-// Thresholds are tested before rounding, so 999.9996 us prints as "1000.000us"; that is torch's.
+// torch's number formats. As in torch, the unit is chosen before rounding, so 999.9996 us prints as "1000.000us".
 // SPDX-License-Identifier: Apache-2.0
 #include "report/torch/units.h"
 

@@ -1,4 +1,4 @@
-// Numbers as torch prints them.
+// Numbers in torch's formats.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,18 +11,18 @@
 
 namespace opscope {
 
-// unit "s", "ms", "us" forces it; anything else: as large as fits.
+// unit: "s", "ms" or "us"; any other value selects the largest that fits.
 std::string FormatTorchTime(double time_us, std::string_view unit);
-// "12.34%", "NaN" of nothing.
+// "12.34%"; "NaN" if the total is 0.
 std::string FormatTorchShare(double time_us, double total_us);
 
 struct FlopsUnit {
   std::string_view title;
   double scale;
 };
-// One unit for a whole column, from its smallest positive number.
+// The unit of a column, chosen by its smallest positive number.
 FlopsUnit FlopsUnitFor(double smallest);
-// "--" where there are none.
+// "--" if `flops` is not positive.
 std::string FormatTorchFlops(double flops, double smallest);
 
 }  // namespace opscope
