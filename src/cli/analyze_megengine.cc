@@ -1,4 +1,5 @@
-// `opscope analyze-megengine`: MegEngine's profile_analyze.
+// `opscope analyze-megengine`: MegEngine's profile_analyze, with the original's options and output. Reads the JSON of
+// get_profile() or a timeline.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 namespace opscope {
 namespace {
 
-// By number of MegEngineAggregate and MegEnginePart, the first of which is none of the names.
+// Names by enumerator of MegEngineAggregate and MegEnginePart; the first enumerator has no name.
 constexpr const char* kAggregates[] = {"", "max", "min", "sum", "mean"};
 constexpr const char* kParts[] = {"", "summary", "device", "host"};
 
@@ -62,7 +63,7 @@ Status ReadOptions(AnalyzeOptions* options) {
   return {};
 }
 
-// What was asked for and is in no timeline.
+// Reports requested values that a timeline does not contain.
 void TellWhatTimelinesLack(const MegEngineCalls& calls, const MegEngineSelection& selection, const std::string& name) {
   const MegEngineColumn column = selection.order.column;
   if (column == MegEngineColumn::kComputation || column == MegEngineColumn::kFlops)

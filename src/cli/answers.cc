@@ -1,3 +1,6 @@
+// Writes the result of each input in the form that the user chose: plain text under the file's name, folded to the
+// terminal; CSV; or with --json and several files one array, whose elements are the verbs' objects with "file" as first
+// member. The array is written incrementally, so that memory holds one result at a time.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/answers.h"
 

@@ -1,6 +1,5 @@
-// What a verb answers for each of its inputs, on standard output: for people under the name of the file, where there
-// are several, and folded to the terminal; with --json several answers are one array of the objects, each with its
-// "file".
+// Writes the results of a verb, one per input, to standard output: as text under the name of the file (if there are
+// several), folded to the terminal; with --json and several files as one array of objects, each with its "file".
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

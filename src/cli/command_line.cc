@@ -1,3 +1,4 @@
+// Accessors of the description of the command line (command_line.h), and the two options that every verb has.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.h"
 

@@ -1,7 +1,7 @@
-// The command line as facts: verbs and their options. Parsing (parse.cc), completion and the man page read the same
-// ones, so none of them can know an option that another does not.
+// The command line as data: verbs and their options. Parsing (parse.cc), completion and the man page are generated from
+// it, so they cannot disagree.
 //
-// Thread rule: values; the targets of options are written while arguments are parsed.
+// Thread rule: values; parsing writes the targets of options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,43 +15,46 @@
 
 namespace opscope {
 
-// Where a value goes, and by that what it may be: a flag, a text, a text of which "" is told from none, several texts
-// (the option may be repeated), a whole number, a number, a number of bytes with the suffixes K, M and G. A target that
-// is neither empty nor 0 is the default that the help shows. None: what every verb has, --help and --version.
+// Where the value of an option is stored; its type decides which values are allowed: a flag, a string, an optional
+// string
+// ("" differs from unset), several strings (the option may be repeated), an integer, a number, a number of bytes with
+// suffixes K, M and G. A target that is neither empty nor 0 is the default that the help shows. std::monostate: --help
+// and
+// --version, which every verb has.
 using OptionTarget = std::variant<std::monostate, bool*, std::string*, std::optional<std::string>*,
                                   std::vector<std::string>*, int64_t*, double*, uint64_t*>;
 
 struct Option {
-  std::vector<std::string> names;  // with their dashes, the longest last; an operand has one, without
+  std::vector<std::string> names;  // with dashes, the longest last; an operand has one name without
   OptionTarget target = {};
   std::string description;
-  std::vector<std::string> choices = {};                    // the values that it takes, where they are a list
-  double least = -std::numeric_limits<double>::infinity();  // of a number; without it any number is taken
+  std::vector<std::string> choices = {};                    // the allowed values; empty: any
+  double least = -std::numeric_limits<double>::infinity();  // bounds of a number
   double most = std::numeric_limits<double>::infinity();
-  char delimiter = '\0';  // one value may hold several texts, with this between them
+  char delimiter = '\0';  // separates several strings within one value; 0: none
   bool is_required = false;
-  bool is_single = false;     // an operand that may stand once only
-  std::string excludes = {};  // the name of an option that may not stand beside it
+  bool is_single = false;     // an operand that may occur only once
+  std::string excludes = {};  // name of an option that cannot be combined with it
 
   bool is_operand() const { return !names.front().starts_with('-'); }
   bool is_flag() const { return std::holds_alternative<bool*>(target) || target.index() == 0; }
-  // "TEXT", "INT", ...; "": a flag.
+  // "TEXT", "INT", ...; "" for a flag.
   const char* value_name() const;
 };
 
 struct Verb {
-  std::vector<std::string> names;  // its aliases behind it
+  std::vector<std::string> names;  // followed by its aliases
   std::string description;
   std::string results = {};  // the fields of what it prints, for its help; "": it prints no rows
-  std::string footer = {};   // "": that of the command line
-  // Called once, after the targets were written. It owns them. Gives the exit code.
+  std::string footer = {};   // "": the command line's footer
+  // Runs the verb after the targets are written, and owns them. Called once. Returns the exit code.
   std::function<int()> run = {};
-  std::vector<Option> options = {};  // without those that every verb has
+  std::vector<Option> options = {};  // without --help and --version
 
   void Add(Option option) { options.push_back(std::move(option)); }
-  // All but the operand, --help and --version among them.
+  // All options except the operand, including --help and --version.
   std::vector<Option> OptionsWithDashes() const;
-  const Option* operand() const;  // null where it takes none
+  const Option* operand() const;  // null if the verb takes none
 };
 
 struct CommandLine {

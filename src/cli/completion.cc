@@ -1,3 +1,6 @@
+// Generates completion scripts for bash, zsh and fish from the description of the command line. The scripts are static
+// text and never call opscope, so that completion stays fast in a shell. bash gets case tables of "verb:option" to
+// choices; zsh and fish have their own description languages. Where no choices apply, the shells complete file names.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -33,7 +36,7 @@ std::string AllVerbs(const CommandLine& line) {
   return text;
 }
 
-// Between apostrophes, for every shell: an apostrophe ends the text, stands escaped, and begins it again.
+// Quotes for every shell: an apostrophe becomes '\'' (end, escaped apostrophe, begin).
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text)
@@ -41,7 +44,7 @@ std::string Quoted(const std::string& text) {
   return quoted + "'";
 }
 
-// An empty answer makes bash complete file names (complete -o default).
+// If COMPREPLY stays empty, bash completes file names (complete -o default).
 std::string BashScript(const CommandLine& line) {
   std::string cases, words;
   for (const Verb& verb : line.verbs) {
@@ -91,7 +94,7 @@ std::string BashScript(const CommandLine& line) {
          "complete -o default -F _opscope opscope opscope-native\n";
 }
 
-// zsh's _arguments gives brackets and colons a meaning.
+// Escapes brackets and colons, which have a meaning for zsh's _arguments.
 std::string ZshText(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

@@ -1,4 +1,5 @@
-// `opscope devices`: how busy the devices and their streams were.
+// `opscope devices`: how busy devices and their streams were and why they were idle, or with --kernels and --copies the
+// list of kernels or copies. --json has all three lists.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/devices.h"
 

@@ -1,3 +1,6 @@
+// Removes unfinished output files when a signal ends the command, and then ends it by the same signal, so that the
+// shell sees the usual status. The handler only calls async-signal-safe functions: unlink, and raise with the default
+// action restored (SA_RESETHAND) and the signal unblocked (SA_NODEFER).
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/end_by_signal.h"
 
@@ -8,7 +11,7 @@
 namespace opscope {
 namespace {
 
-// The default is in force again when it runs (SA_RESETHAND), and the signal is not blocked (SA_NODEFER).
+// When the handler runs, the default action is restored (SA_RESETHAND) and the signal unblocked (SA_NODEFER).
 void UnlinkAndEnd(int number) {
   UnlinkTemporaries();
   raise(number);

@@ -1,8 +1,7 @@
-// What the command leaves behind when a signal ends it: nothing. SIGINT, SIGTERM and SIGHUP end it as they end any
-// program, after the files that are not finished were taken away. What the caller ignores (nohup) or handles stays as
-// it is.
+// Ends the command cleanly by signal: SIGINT, SIGTERM and SIGHUP remove unfinished files and then end the process as
+// usual. Signals that the caller ignores (nohup) or handles are left alone.
 //
-// Thread rule: one object at a time; for the process that runs a command, not for a library in somebody else's.
+// Thread rule: one object at a time. For the process of a command only, not for a library within a user's program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Exit codes of the command line; a promise to scripts.
+// Exit codes of the command line; scripts rely on them.
 // Thread rule: constants.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitPartial = 3;
 
-// Of several inputs the worst counts: failed, then partial, then done.
+// The worse of two exit codes, for several inputs: usage, then failed, then partial, then done.
 inline int WorseExit(int a, int b) {
   if (a == kExitUsage || b == kExitUsage) return kExitUsage;
   if (a == kExitFailed || b == kExitFailed) return kExitFailed;

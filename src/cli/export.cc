@@ -1,4 +1,4 @@
-// `opscope export` and `opscope convert`: one input in another format.
+// `opscope export` and `opscope convert`: writes one input in another format, the whole or a selection of its spans.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <optional>

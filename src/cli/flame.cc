@@ -1,4 +1,4 @@
-// `opscope flame`: a flame graph as SVG, or folded stacks.
+// `opscope flame`: a flame graph as SVG, or folded stacks, by the ending of the output's name.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/flame.h"
 
@@ -21,17 +21,17 @@ namespace {
 struct FlameOptions {
   CommonOptions common;
   std::string output = "-";
-  FlameFile file = FlameFile::kFoldedStacks;  // what `output` holds
+  FlameFile file = FlameFile::kFoldedStacks;  // kind of `output`
   std::string metric = "time";
   std::string title;
   double width = FlameSvgOptions().width;
   bool inverted = false;
   bool merge_threads = false;
   SelectionOptions selection;
-  std::optional<SpanFilter> filter;  // read from `selection`
+  std::optional<SpanFilter> filter;  // parsed from `selection`
 };
 
-// The command line lets no other name pass.
+// Parsing accepts known names only.
 FlameMetric MetricOf(const FlameOptions& options) {
   return FlameMetricFromName(options.metric).value_or(FlameMetric::kTime);
 }

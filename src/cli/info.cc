@@ -1,4 +1,5 @@
-// `opscope info`: what a file is and holds.
+// `opscope info`: format, counts, options and problems of a file, or with --list-threads and --list-steps its threads
+// and steps.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <optional>

@@ -1,3 +1,6 @@
+// Collects facts about the machine for `opscope doctor` from /proc, /sys, system calls and a short measurement of the
+// clock. Nothing is loaded or changed; CUPTI is only searched by file name in the folders where the dynamic linker and
+// pip's packages put it, because loading it would initialize CUDA.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/machine_facts.h"
 
@@ -34,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A setting of the kernel: the first line of a small file; empty where there is none.
+// The first line of a kernel setting's file; empty if there is none.
 std::string ReadSetting(const char* path) {
   char text[128];
   const int file = AboveStandardStreams(open(path, O_RDONLY | O_CLOEXEC));
@@ -51,7 +54,7 @@ uint64_t NowNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// The cheapest of several runs is the cost; the others were disturbed.
+// Takes the minimum of several runs: other work on the machine only adds time.
 void MeasureClock(MachineFacts* facts) {
   constexpr int kRuns = 7;
   constexpr int kReads = 20000;
@@ -92,7 +95,7 @@ uint32_t UsableProcessors() {
   return static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-// Of the control group that a container sees as its root.
+// The memory limit of the control group that a container sees as its root.
 uint64_t MemoryLimit() {
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     const std::string text = ReadSetting(path);
@@ -126,7 +129,7 @@ bool CanCountInstructions() {
   return true;
 }
 
-// Names in a folder; none where it cannot be read.
+// Names in a folder; empty if it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
   const int file = AboveStandardStreams(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -137,7 +140,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
   return names;
 }
 
-// /dev/nvidia0, /dev/nvidia1, ...: also there in containers, where /proc/driver often is not.
+// Counts /dev/nvidia0, /dev/nvidia1, ..., which containers have too, unlike /proc/driver.
 uint32_t CountNvidiaGpus() {
   uint32_t count = 0;
   for (const std::string& name : NamesIn("/dev")) {
@@ -158,7 +161,7 @@ std::vector<std::string> ListedIn(const char* variable) {
   return folders;
 }
 
-// Where Python's packages lie: PYTHONPATH (`pip install --target`), site-packages of the active environment.
+// Folders of Python packages: PYTHONPATH (`pip install --target`), site-packages of the active environment.
 std::vector<std::string> FoldersOfPackages() {
   std::vector<std::string> folders = ListedIn("PYTHONPATH");
   const char* environment = std::getenv("VIRTUAL_ENV");
@@ -170,7 +173,7 @@ std::vector<std::string> FoldersOfPackages() {
   return folders;
 }
 
-// torch/lib and pip's nvidia/*/lib.
+// The folders torch/lib and nvidia/*/lib, where pip installs CUDA's libraries.
 std::vector<std::string> FoldersBesideTorch() {
   std::vector<std::string> folders;
   for (const std::string& packages : FoldersOfPackages()) {
@@ -194,7 +197,7 @@ std::vector<std::string> FoldersOfCupti() {
   return folders;
 }
 
-// Looked for by name: loading it would start CUDA's own machinery.
+// Searches by file name, because loading CUPTI would initialize CUDA.
 std::string FindCupti() {
   for (const std::string& folder : FoldersOfCupti()) {
     for (const std::string& name : NamesIn(folder)) {

@@ -1,4 +1,4 @@
-// Looks at this machine and this process: limits, clock, counters, devices. Changes nothing.
+// Collects facts about this machine and process: limits, clock, counters, devices. Changes nothing.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,7 +8,7 @@
 
 namespace opscope {
 
-// Takes some milliseconds, most of them to measure the clock.
+// Takes some milliseconds, most of them for measuring the clock.
 MachineFacts LookAtMachine();
 
 }  // namespace opscope

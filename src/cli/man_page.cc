@@ -1,3 +1,5 @@
+// Generates the manual page in roff from the description of the command line, so that it lists exactly the options that
+// parsing accepts. Only environment variables and examples are written by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>
@@ -23,7 +25,7 @@ constexpr std::pair<const char*, const char*> kExamples[] = {
     {"eval \"$(opscope completion bash)\"", "Completion in this shell."},
 };
 
-// roff reads a leading dot or apostrophe as a request, a backslash as an escape, and '-' as a hyphen.
+// Escapes for roff: a leading dot or apostrophe is a request, a backslash an escape, '-' a hyphen.
 std::string Roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -54,7 +56,7 @@ std::string ValueOf(const Option& option) {
   return text;
 }
 
-// Roff, with places where a line may end: groff takes a list of choices for one word.
+// Roff with break points after '|', because groff takes a list of choices as one word.
 std::string BreakableRoff(const std::string& text) {
   std::string breakable;
   for (const char c : Roff(text)) {

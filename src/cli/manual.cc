@@ -1,4 +1,4 @@
-// `opscope completion` and `opscope man`: what the command line tells about itself to shells and to man(1).
+// `opscope completion` and `opscope man`: generated from the description of the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>

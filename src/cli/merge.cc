@@ -1,4 +1,5 @@
-// `opscope merge`: the files of a job's ranks, or of several processes, as one.
+// `opscope merge`: joins the files of a job's ranks, or of several processes, into one trace, and reports how each
+// input's clock was aligned.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/merge.h"
 

@@ -1,4 +1,4 @@
-// `opscope modules`: what each torch.nn.Module took.
+// `opscope modules`: time, memory and FLOPs of each torch.nn.Module, forward and backward.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/analysis/modules.h"
 

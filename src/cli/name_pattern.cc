@@ -1,5 +1,5 @@
-// std::regex throws for expressions that are none; nothing of that leaves this file.
-// SPDX-License-Identifier: Apache-2.0
+// Compiles Python regular expressions with std::regex after translating what differs (name_pattern.h). std::regex
+// throws on errors; the exceptions are caught in this file. SPDX-License-Identifier: Apache-2.0
 #include "cli/name_pattern.h"
 
 #include <algorithm>
@@ -9,14 +9,15 @@
 namespace opscope {
 namespace {
 
-// std::regex calls itself for each character; a longer name would end the stack.
+// std::regex recurses per character; a longer name would overflow the stack.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kMostBytes = 512;  // which makes the frames larger
+constexpr size_t kMostBytes = 512;  // the sanitizer makes stack frames larger
 #else
 constexpr size_t kMostBytes = 4096;
 #endif
 
-// Past a class that begins at `at` with '[': Python takes a bracket that comes first as one of the characters.
+// Copies the character class that begins at `at`; returns the position after it. In Python a bracket in first place is
+// an ordinary character.
 size_t AppendClass(std::string_view pattern, size_t at, std::string* out) {
   *out += pattern[at++];
   if (at < pattern.size() && pattern[at] == '^') *out += pattern[at++];
@@ -71,7 +72,7 @@ Result<std::function<bool(std::string_view name)>> CompileNamePattern(const std:
       try {
         return std::regex_search(looked_at.begin(), looked_at.end(), expression,
                                  std::regex_constants::match_continuous);
-      } catch (const std::regex_error&) {  // it needs more memory or time than a regular expression may
+      } catch (const std::regex_error&) {  // the match exceeds std::regex's limits
         return false;
       }
     });

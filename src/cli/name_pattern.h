@@ -1,7 +1,7 @@
-// A regular expression of a name, as Python's re.match() takes it: from the begin of the name on.
+// Compiles a regular expression for names with the meaning of Python's re.match(): anchored at the begin of the name.
 //
-// std::regex reads another dialect. What differs and occurs is translated: (?P<name>...), (?i) at the begin, \A, \Z, a
-// bracket first in a class. What it has not, such as looking behind, is refused.
+// std::regex has another dialect. Common differences are translated: (?P<name>...), a leading (?i), \A, \Z, a bracket
+// in first place of a class. Unsupported syntax, such as lookbehind, is an error.
 //
 // Thread rule: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 
 namespace opscope {
 
-// kInvalidArgument: no such expression.
+// kInvalidArgument if the pattern is not valid.
 [[nodiscard]] Result<std::function<bool(std::string_view name)>> CompileNamePattern(const std::string& pattern);
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// Options and code that verbs share to write a trace: path, format, compression, progress, and the message about rows
+// that the format cannot hold. Writing over an input is refused before anything is read.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 

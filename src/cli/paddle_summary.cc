@@ -1,3 +1,5 @@
+// The options of `opscope summary --style paddle` and its text. They are checked here and not by the parser, because
+// they are allowed only with that style.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/paddle_summary.h"
 
@@ -10,7 +12,7 @@
 namespace opscope {
 namespace {
 
-// By Paddle's number.
+// Names by enumerator of PaddleView.
 constexpr const char* kViews[] = {
     "device", "overview", "model", "distributed", "kernel", "operator", "memory", "memory-manipulation", "udf"};
 
@@ -51,7 +53,7 @@ Status ReadPaddleSummaryOptions(const std::string& style, const std::string& sor
   PaddleTableOptions& table = options->table;
   if (!options->views.empty()) {
     table.views = 0;
-    for (const std::string& view : options->views)  // the command line let no other name pass
+    for (const std::string& view : options->views)  // parsing accepts known names only
       table.views |= 1u << (std::find(std::begin(kViews), std::end(kViews), view) - std::begin(kViews));
   }
   if (!sort.empty()) {

@@ -1,4 +1,4 @@
-// `opscope summary --style paddle`: its options and its text.
+// Options and text of `opscope summary --style paddle`.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,12 +20,12 @@ struct PaddleSummaryOptions {
   bool no_op_detail = false;
   std::string time_unit;
   bool with_flops = false;
-  PaddleTableOptions table;  // read from these
+  PaddleTableOptions table;  // derived from the fields above
 };
 
 void AddPaddleSummaryOptions(Verb* verb, PaddleSummaryOptions* options);
 
-// Fills `table`. The error names the option: one of these where the style is another, or a value that Paddle has not.
+// Fills `table`. Fails if the style is not "paddle" and one of these options is given, or if Paddle lacks the value.
 [[nodiscard]] Status ReadPaddleSummaryOptions(const std::string& style, const std::string& sort,
                                               PaddleSummaryOptions* options);
 

@@ -1,6 +1,6 @@
-// The only file that knows CLI11, whose header takes longer to compile than all verbs. It throws for help, version and
-// usage errors; nothing of that leaves this file.
-// SPDX-License-Identifier: Apache-2.0
+// Parses arguments with CLI11. Only this file includes CLI11, whose header takes longer to compile than all verbs.
+// CLI11 throws for help, version and usage errors; the exceptions are caught in this file. SPDX-License-Identifier:
+// Apache-2.0
 #include "cli/parse.h"
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kHelpColumns = 80;
 
-// As CLI11 wants them: "-o,--output".
+// The names in CLI11's form: "-o,--output".
 std::string NamesOf(const Option& option) {
   std::string names;
   for (const std::string& name : option.names)
@@ -54,13 +54,13 @@ CLI::Option* AddTo(CLI::App* app, const Option& option, std::optional<std::strin
       NamesOf(option), [target](const std::string& text) { *target = text; }, option.description);
 }
 
-// CLI11 takes -5 for a very large number.
+// CLI11 would parse -5 as a very large number.
 std::string WhyNoSize(const std::string& text) {
   const bool is_size = !text.empty() && text[0] >= '0' && text[0] <= '9';
   return is_size ? "" : "'" + text + "' is no number of bytes; 0 (no limit) or more, with K, M or G behind it";
 }
 
-// The transform that comes last is asked first.
+// CLI11 applies transforms in reverse order, so the check runs before the conversion.
 CLI::Option* AddTo(CLI::App* app, const Option& option, uint64_t* bytes) {
   return AddTo<uint64_t>(app, option, bytes)
       ->transform(CLI::AsSizeValue(false))
@@ -77,7 +77,7 @@ std::string RangeText(const Option& option) {
   return text(option.least) + (std::isfinite(option.most) ? " to " + text(option.most) : " or more");
 }
 
-// All of the text; NaN: it is none.
+// Parses the whole text; NaN if it is not a number.
 template <typename Number>
 double NumberFrom(const std::string& text) {
   Number number = 0;
@@ -105,7 +105,7 @@ CLI::Option* AddOption(CLI::App* app, const Option& option) {
   return added;
 }
 
-// CLI11 would find the other one by its name, but copies names where it may not throw.
+// Links options by pointer: CLI11's look-up by name copies strings in a noexcept function.
 void ExcludeOptions(const std::vector<Option>& options, const std::vector<CLI::Option*>& added) {
   for (size_t i = 0; i < options.size(); ++i) {
     for (size_t other = 0; other < options.size(); ++other) {

@@ -1,4 +1,4 @@
-// Arguments into the targets of a verb's options.
+// Parses arguments into the targets of a verb's options.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,9 +12,9 @@
 namespace opscope {
 
 struct ParsedArguments {
-  const Verb* verb = nullptr;       // to be run
-  std::optional<std::string> told;  // else, for standard output: the help or the version
-  std::string error;                // else: what is wrong, and where the help is
+  const Verb* verb = nullptr;       // the verb to run; null if `told` or `error` is set
+  std::optional<std::string> told;  // the help or the version, for standard output
+  std::string error;                // message for wrong usage
 };
 
 [[nodiscard]] ParsedArguments ParseArguments(const CommandLine& command_line, const std::string& version, int argc,

@@ -1,3 +1,6 @@
+// A progress bar on standard error, redrawn at most four times a second and removed at the end. It appears only after a
+// delay, only on a terminal, and not with OPSCOPE_LOG=off. Output goes through write(), not stdio, so that it never
+// mixes with buffered text.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -41,7 +44,7 @@ std::string Bar(size_t done, size_t total) {
          std::string(percent.size() < 3 ? 3 - percent.size() : 0, ' ') + percent + " %";
 }
 
-// Nothing while too little is done to tell.
+// Estimated time left; empty while less than 2 % is done.
 std::string TimeLeft(size_t done, size_t total, std::chrono::duration<double> elapsed) {
   if (done * 50 < total || done >= total) return {};
   const double seconds = elapsed.count() * static_cast<double>(total - done) / static_cast<double>(done);
@@ -50,7 +53,7 @@ std::string TimeLeft(size_t done, size_t total, std::chrono::duration<double> el
                        : ", " + std::to_string(std::lround(seconds / 60)) + " min left";
 }
 
-// A line that fits, or the terminal could not wipe it: the name gives way at its front.
+// A line that fits the terminal, since a wrapped line could not be erased. Long names lose their front.
 std::string Line(const std::string& what, const std::string& rest) {
   const size_t room = std::max<size_t>(WidthOfStandardError(), rest.size() + 20) - rest.size() - 10;
   const std::string name = ColumnsOf(what) <= room ? what : "..." + std::string(LastColumns(what, room - 3));

@@ -1,3 +1,4 @@
+// The options --json, --csv, --sort and --limit, and the form of a result that they choose.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/result_options.h"
 

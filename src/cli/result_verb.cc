@@ -1,3 +1,5 @@
+// Runs a ResultVerb: reads the selection, opens the inputs, calls the function of the verb and prints what it returns,
+// once for each file or once for all.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/result_verb.h"
 

@@ -1,4 +1,5 @@
-// Reads the arguments, runs one verb. std::bad_alloc ends here.
+// Entry point of the command line: parses the arguments and runs one verb. std::bad_alloc is caught here, the outermost
+// frame, and becomes a message.
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
 

@@ -1,5 +1,5 @@
-// The ranges become conditions, so that there is one way to choose spans.
-// SPDX-License-Identifier: Apache-2.0
+// --where, --steps and --time: ranges are rewritten as conditions ("3..7" becomes "step >= 3 and step <= 7"), so that
+// there is one way to select spans and one error format. SPDX-License-Identifier: Apache-2.0
 #include "cli/selection.h"
 
 #include <algorithm>
@@ -12,25 +12,25 @@
 namespace opscope {
 namespace {
 
-// An option that takes a range: "3..7" is "field >= 3 and field OP 7".
+// An option that takes a range: "3..7" becomes "field >= 3 and field OP 7".
 struct RangeOption {
   std::string name;
   std::string field;
   FilterField number;
   std::string end_operator;
-  int64_t least_length;  // of the end minus the begin
+  int64_t least_length;  // least value of end minus begin
   std::string allowed;
 };
 const RangeOption kSteps = {"--steps", "step", FilterField::kStep, "<=", 0, "3, 3..7, 3.. or ..7, from 0 on"};
 const RangeOption kTime = {"--time", "start", FilterField::kStart, "<", 1, "10ms..20ms, 1s.. or ..5us"};
 
-// "10" could be milliseconds to one reader and nanoseconds to another; 0 is the same in all units.
+// Times need a unit: "10" could mean milliseconds or nanoseconds. 0 is the same in all units.
 bool LacksUnit(const RangeOption& option, const std::string& value) {
   return option.number == FilterField::kStart && !value.empty() && !value.ends_with('s') &&
          value.find_first_not_of("0.") != std::string::npos;
 }
 
-// "3" -> "field = 3" where one value makes sense.
+// Parses a range; a single value "3" means "3..3" if the option allows an empty range.
 Result<SpanFilter> RangeFilter(const RangeOption& option, const std::string& range) {
   const size_t dots = range.find("..");
   const bool is_one = dots == std::string::npos;
@@ -68,7 +68,7 @@ void AddSelectionOptions(Verb* verb, SelectionOptions* options) {
 Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options) {
   std::vector<SpanFilter> filters;
   for (const std::string& condition : options.where) {
-    // Each by itself: the error counts characters as the user did, and no bracket reaches out of it.
+    // Conditions are parsed one by one, so that error positions refer to the user's text and brackets cannot span two.
     Result<SpanFilter> parsed = SpanFilter::Parse(condition);
     if (!parsed.ok()) return Error{parsed.error().code, "--where: " + parsed.error().message};
     filters.push_back(std::move(parsed).value());

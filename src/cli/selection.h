@@ -1,4 +1,4 @@
-// --where, --steps, --time: which spans a verb is about.
+// The options --where, --steps and --time, which select the spans that a verb works on.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,17 +16,17 @@
 namespace opscope {
 
 struct SelectionOptions {
-  std::vector<std::string> where;    // all must hold
+  std::vector<std::string> where;    // conditions that must all hold
   std::optional<std::string> steps;  // "3", "3..7", "3..", "..7"
-  std::optional<std::string> time;   // "10ms..20ms", since the first begin, the end not included
+  std::optional<std::string> time;   // "10ms..20ms" since the first begin; the end is exclusive
 };
 
 void AddSelectionOptions(Verb* verb, SelectionOptions* options);
 
-// nullopt: everything. The error names the option.
+// nullopt if all spans are selected. The error names the option.
 [[nodiscard]] Result<std::optional<SpanFilter>> ReadSelection(const SelectionOptions& options);
 
-// The spans of a trace that `filter` chooses, for the analyses that take them; null when there is no filter.
+// The spans that `filter` selects, as analyses take them; get() is null without a filter.
 class SelectedSpans {
  public:
   SelectedSpans(const std::optional<SpanFilter>& filter, const Trace& trace) {
@@ -40,10 +40,10 @@ class SelectedSpans {
 
 inline constexpr const char* kNoSteps = "it has no steps";
 
-// Why an analysis of the spans of `trace` that `filter` chooses has nothing to tell, in a sentence; "": there are some.
+// A sentence that explains why no span of `trace` is selected; "" if some are.
 std::string WhyNothing(const Trace& trace, const std::optional<SpanFilter>& filter);
 
-// ForEachInput, of what `filter` leaves of each trace (CutTrace). Standard error says where it leaves nothing.
+// As ForEachInput, with each trace cut to the selected spans (CutTrace). Reports on standard error if none is left.
 int ForEachSelected(const CommonOptions& common, const std::optional<SpanFilter>& filter,
                     const std::function<int(const Trace&, const std::string& file)>& use);
 

@@ -1,4 +1,4 @@
-// `opscope summary`: the operator table, ours or torch's, or the tables of Paddle.
+// `opscope summary`: the operator table in opscope's layout, or in torch's or Paddle's.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,5 @@
+// Standard output and error of the commands, by write() without stdio: results may be binary and large, and an error
+// message must work when memory is exhausted.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 
@@ -56,11 +58,11 @@ Status WriteStandardOutput(std::string_view bytes) {
   return {};
 }
 
-// Without allocation: what has to be said may be that memory is short.
+// Allocates nothing: the message may be that memory is exhausted.
 void PrintError(std::string_view message) {
   char line[1024] = "opscope: ";
   size_t size = std::strlen(line);
-  // Nothing can be done where standard error is closed.
+  // Failures are ignored: standard error may be closed.
   const auto flush = [&] {
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, size);
     size = 0;

@@ -1,4 +1,4 @@
-// Standard output and standard error as the commands need them.
+// Standard output and standard error for the commands.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,17 +11,18 @@
 namespace opscope {
 
 struct Terminal {
-  size_t width = 0;  // of the terminal on standard output; 0: not a terminal
+  size_t width = 0;  // columns of the terminal on standard output; 0: not a terminal
   bool color = false;
 };
 
-// Looks at standard output, NO_COLOR, TERM and COLUMNS.
+// Reads the state of standard output, and NO_COLOR, TERM and COLUMNS.
 Terminal DetectTerminal(bool no_color);
 
-// Writes everything to standard output. A reader that has gone away is no error.
+// Writes all bytes to standard output. A closed pipe is not an error.
 [[nodiscard]] Status WriteStandardOutput(std::string_view bytes);
 
-// "opscope: MESSAGE" as one line on standard error; what a terminal would obey is escaped (base/shown_text.h).
+// Writes "opscope: MESSAGE" as one line to standard error, with terminal control characters escaped
+// (base/shown_text.h).
 void PrintError(std::string_view message);
 
 }  // namespace opscope

@@ -1,3 +1,5 @@
+// What all verbs share: common options, opening inputs with progress and problems, and exit codes. An input that fails
+// does not stop the others; the worst code wins.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verb.h"
 

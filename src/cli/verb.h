@@ -1,4 +1,4 @@
-// The verbs, and what they share: common options, opening inputs.
+// The verbs, and what they share: common options, opening inputs, exit codes.
 //
 // Thread rule: one thread at a time.
 // SPDX-License-Identifier: Apache-2.0

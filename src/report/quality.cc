@@ -1,5 +1,5 @@
-// Formats the judgement of a trace (analysis/quality.h): a JSON object, and a line like "usable: 3 spans cross others".
-// A good trace has no line, so that tables stay clean.
+// Formats the judgement of a trace (opscope/analysis/quality.h): a JSON object, and a line like "usable: 3 spans cross
+// others". A good trace has no line, so that tables stay clean.
 // SPDX-License-Identifier: Apache-2.0
 #include "opscope/report/quality.h"
 

@@ -1,5 +1,5 @@
-// Assembles Paddle's summary from its views, in Paddle's order and only those that the caller wants. Without any
-// measured time Paddle prints the device view alone, and so does this.
+// Assembles Paddle's summary from its views, in Paddle's order and only those that the caller wants. As in the
+// original, a summary without steps ends after the device view, if that is wanted.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/paddle/table.h"
 
